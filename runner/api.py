@@ -1,0 +1,476 @@
+"""What authors of states and execution modules import.
+
+A state function looks, yields one Plan, then changes:
+
+    def absent(name: AbsolutePath) -> Planned:
+        if not file.lexists(name):
+            return f"File {name} is not present"
+        yield Plan({"removed": name}, f"File {name} is set for removal")
+        file.remove(name)
+        return f"Removed file {name}"
+
+Everything before the yield reads, everything after it writes. In a dry run the engine takes the Plan and closes the
+generator, so there is no test flag to forget.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, MutableMapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from typing import Any, Final, ParamSpec, Protocol, TypeVar, cast, overload
+
+from runner.argtypes import AbsolutePath, Check, Hidden, Mode, Munge, NameVar, OneOrMany, Secret
+from runner.errors import RunnerError
+from runner.model import ChangerCalled, Chunk, Event, Result, Value
+
+__all__ = [
+    "OPEN",
+    "AbsolutePath",
+    "Changes",
+    "Check",
+    "CommandFailed",
+    "Done",
+    "Fact",
+    "Here",
+    "Hidden",
+    "Mode",
+    "Munge",
+    "NameVar",
+    "OneOrMany",
+    "Plan",
+    "Planned",
+    "RunnerError",
+    "Secret",
+    "StateFailed",
+    "StateModule",
+    "changer",
+    "fetcher",
+    "here",
+    "look_once",
+    "together",
+]
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+Changes = Mapping[str, Value]
+Fact = tuple[
+    str, str
+]  # ("file", "/etc/motd"), ("user", "www"), ("group", ...), ("pkg", ...), ("service", ...), ("command", ...)
+
+
+class _Open:
+    """Anything may be there afterwards: what pkg.*, cmd.*, module.run, git, archive and classic functions provide."""
+
+    def __repr__(self) -> str:
+        return "OPEN"
+
+
+OPEN: Final = _Open()
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a state function is about to change.
+
+    changes: the keys that the real run reports, with their values as far as they are known now.
+    comment: one line for a dry run ("The file /etc/motd is set to be changed").
+    sure: False for what cannot be known before it is done; `why` says why not.
+    provides: the facts that the change makes true, for later states of a dry run; OPEN for anything.
+    """
+
+    changes: Changes
+    comment: str
+    sure: bool = True
+    why: str | None = None
+    provides: Iterable[Fact] | _Open = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """The outcome when there is more to say than a comment. Without `changes` those of the Plan hold.
+
+    extra: further keys of the result in Salt's JSON (`skip_watch`, ...).
+    """
+
+    comment: str
+    changes: Changes | None = None
+    extra: Mapping[str, Value] = field(default_factory=dict)
+
+
+class StateFailed(Exception):
+    """The state failed, before or after its yield.
+
+    changes: what was changed all the same (after the yield; without it the Plan's are reported as possibly made).
+    lacks: what is not there yet and an earlier state may provide: in a dry run the state is then undecided, not failed.
+    """
+
+    def __init__(self, message: str, changes: Changes | None = None, lacks: Fact | None = None):
+        super().__init__(message)
+        self.message = message
+        self.changes = changes
+        self.lacks = lacks
+
+
+class CommandFailed(StateFailed):
+    """A program of the system failed or could not be started (Salt: CommandExecutionError)."""
+
+
+Planned = Generator[Plan, None, str | Done]
+
+
+# ---------------------------------------------------------------- the current run
+
+
+class Tree(Protocol):
+    """The file roots."""
+
+    def find(self, path: str, saltenv: str) -> str | None:
+        """The file on disk of a path below the roots of an environment, first root wins; None if there is none."""
+        ...
+
+    def fetch(self, url: str, saltenv: str) -> str | None:
+        """The local file of `salt://path[?saltenv=x]`, `file:///path` or `/path`; None if there is none."""
+        ...
+
+    def files(self, prefix: str, saltenv: str) -> list[str]:
+        """The paths below a folder of the tree, sorted."""
+        ...
+
+    def folders(self, prefix: str, saltenv: str) -> list[str]:
+        """The folders below a folder of the tree (itself not included), sorted."""
+        ...
+
+
+class Here(Protocol):
+    """The current run, as state functions and execution modules see it."""
+
+    @property
+    def opts(self) -> Mapping[str, Any]:
+        """The configuration under Salt's key names."""
+        ...
+
+    @property
+    def grains(self) -> Mapping[str, Any]: ...
+
+    @property
+    def pillar(self) -> Mapping[str, Any]: ...
+
+    @property
+    def saltenv(self) -> str: ...
+
+    @property
+    def chunk(self) -> Chunk | None:
+        """The state that runs now; None while templates are rendered or in `runner call`."""
+        ...
+
+    @property
+    def chunks(self) -> tuple[Chunk, ...]: ...
+
+    @property
+    def results(self) -> Mapping[str, Result]:
+        """The results so far, by tag."""
+        ...
+
+    @property
+    def changed_requisites(self) -> tuple[str, ...]:
+        """What made a watch fire ("file: nginx.conf"), for mod_watch."""
+        ...
+
+    @property
+    def dry(self) -> bool:
+        """For decorators and classic code only; a state function has no need to know."""
+        ...
+
+    @property
+    def tree(self) -> Tree: ...
+
+    @property
+    def cache_dir(self) -> str:
+        """The folder that fetchers may write below."""
+        ...
+
+    @property
+    def state_dir(self) -> str: ...
+
+    def store(self, name: str) -> MutableMapping[Any, Any]:
+        """A dictionary that lasts for this run, shared by whoever uses the same name."""
+        ...
+
+    def scratch(self) -> str:
+        """A private folder, deleted by the engine when the state ends."""
+        ...
+
+    def render(
+        self, text: str, engine: str, context: Mapping[str, Any], *, file: str = "", saltenv: str = "base"
+    ) -> str:
+        """Render a template that is not an SLS (`engine`: jinja, py, mako)."""
+        ...
+
+    def call(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
+        """Call an execution function by its name ("pkg.version"), the tree's own included."""
+        ...
+
+    def has(self, name: str) -> bool:
+        """Whether there is such an execution function."""
+        ...
+
+    def match(self, expression: str, kind: str = "glob") -> bool: ...
+
+    def warn(self, message: str) -> None:
+        """Add a warning to the result of the current state."""
+        ...
+
+    def secret(self, value: str) -> None:
+        """Never show this value anywhere."""
+        ...
+
+    def emit(self, event: Event) -> None: ...
+
+
+_here: ContextVar[Here] = ContextVar("here")
+
+
+class _Current:
+    def __getattr__(self, name: str) -> Any:
+        return getattr(_here.get(), name)
+
+
+here: Here = cast(Here, _Current())
+
+
+@contextmanager
+def running(current: Here) -> Iterator[None]:
+    """Make a run the current one (engine and tests only)."""
+    token = _here.set(current)
+    try:
+        yield
+    finally:
+        _here.reset(token)
+
+
+# ---------------------------------------------------------------- looking, fetching, changing
+
+_armed: ContextVar[bool] = ContextVar("armed", default=False)
+
+
+class NotArmed(Exception):
+    """A changer was called while nothing may be changed: a bug in the state function that called it."""
+
+
+@contextmanager
+def armed() -> Iterator[None]:
+    """Allow changers (engine and tests only)."""
+    token = _armed.set(True)
+    try:
+        yield
+    finally:
+        _armed.reset(token)
+
+
+def is_armed() -> bool:
+    """Whether changers may be called now."""
+    return _armed.get()
+
+
+@overload
+def changer(function: Callable[P, R], /) -> Callable[P, R]: ...
+@overload
+def changer(
+    *, touches: Iterable[str] | None = None, before: Callable[..., object] | None = None
+) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+def changer(function: Any = None, /, *, touches: Iterable[str] | None = None, before: Any = None) -> Any:
+    """Declare a function that alters the machine. It refuses to run unless armed, and each call is an event.
+
+    touches: the topics of `look_once` that it makes stale (without it: all of them).
+    before: called with the same arguments before the change; tells what was there (for the history and undo).
+
+    >>> @changer(touches=["users"])
+    ... def delete(name): ...
+    """
+
+    def wrap(inner: Callable[P, R]) -> Callable[P, R]:
+        topics = None if touches is None else frozenset(touches)
+
+        @functools.wraps(inner)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            if not _armed.get():
+                raise NotArmed(
+                    f"{inner.__module__}.{inner.__qualname__} changes the machine and was called while looking"
+                )
+            target = args[0] if args else next(iter(kwargs.values()), "")
+            was = before(*args, **kwargs) if before else None
+            here.emit(
+                ChangerCalled(
+                    f"{inner.__module__.removeprefix('modules.')}.{inner.__name__}", str(target), was, here.chunk
+                )
+            )
+            try:
+                return inner(*args, **kwargs)
+            finally:
+                forget_looks(topics)
+
+        call.__dict__["changes_the_machine"] = True
+        return call
+
+    return wrap(function) if function is not None else wrap
+
+
+@overload
+def fetcher(function: Callable[P, R], /) -> Callable[P, R]: ...
+@overload
+def fetcher(*, refreshes: str) -> Callable[[Callable[P, R]], Callable[P, R | None]]: ...
+def fetcher(function: Any = None, /, *, refreshes: str | None = None) -> Any:
+    """Declare a function that writes only below the cache folder or `here.scratch()`, and so may run in every mode.
+
+    refreshes: the system's own cache that it renews ("apt lists"): then it does nothing (returns None) in a dry run,
+    and runs at most once a run unless a changer dropped that topic in between.
+    """
+
+    def wrap(inner: Callable[P, R]) -> Callable[P, R | None]:
+        @functools.wraps(inner)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R | None:
+            if refreshes is None:
+                return inner(*args, **kwargs)
+            done = here.store("look_once").setdefault(refreshes, {})
+            if here.dry:
+                return None
+            key = ("refreshed", inner.__qualname__, repr((args, kwargs)))
+            if key not in done:
+                done[key] = inner(*args, **kwargs)
+            return cast(R, done[key])
+
+        call.__dict__["fetches"] = True
+        return call
+
+    return wrap(function) if function is not None else wrap
+
+
+def look_once(topic: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Declare a look whose answer is kept for the run, until a changer touches its topic (or says not what it touches).
+
+    >>> @look_once("packages")
+    ... def installed() -> dict[str, str]: ...
+    """
+
+    def wrap(inner: Callable[P, R]) -> Callable[P, R]:
+        @functools.wraps(inner)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            kept = here.store("look_once").setdefault(topic, {})
+            key = (inner.__module__, inner.__qualname__, repr((args, kwargs)) if args or kwargs else "")
+            if key not in kept:
+                kept[key] = inner(*args, **kwargs)
+            return cast(R, kept[key])
+
+        return call
+
+    return wrap
+
+
+def forget_looks(topics: frozenset[str] | None) -> None:
+    """Drop what `look_once` keeps on some topics (None: on all)."""
+    kept = here.store("look_once")
+    for topic in list(kept) if topics is None else topics & kept.keys():
+        kept[topic].clear()
+
+
+# ---------------------------------------------------------------- composition
+
+
+def together(
+    parts: Mapping[str, Planned | str | Done], comment: str = "", provides: Iterable[Fact] | _Open | None = None
+) -> Generator[Plan, None, dict[str, Done]]:
+    """Run several looks as one: each part up to its Plan, one merged Plan, then each part that had one.
+
+    parts: generators of state functions by key; keys without a plan give their outcome at once.
+    comment: of the merged Plan (without it: the parts' comments, a line each).
+    Returns the outcome of each part by its key; a part without a Plan has `changes == {}`.
+    Raises StateFailed when a part fails: before the yield with all failures joined, after it with what was changed.
+
+    >>> def both(name):
+    ...     done = yield from together({"dir": directory(name), "file": managed(name + "/x")})
+    ...     return Done("both are in order")
+    """
+    outcomes: dict[str, Done] = {}
+    pending: dict[str, tuple[Planned, Plan]] = {}
+    failures: list[StateFailed] = []
+    for key, part in parts.items():
+        if isinstance(part, str | Done):
+            outcomes[key] = _done(part, {})
+            continue
+        try:
+            pending[key] = (part, next(part))
+        except StopIteration as stop:
+            outcomes[key] = _done(stop.value, {})
+        except StateFailed as failure:
+            failures.append(failure)
+    if failures:
+        for part, _ in pending.values():
+            part.close()
+        lacks = next((failure.lacks for failure in failures if failure.lacks), None)
+        raise StateFailed(
+            "\n".join(f.message for f in failures), lacks=lacks if all(f.lacks for f in failures) else None
+        )
+    if pending:
+        yield _merged([plan for _, plan in pending.values()], comment, provides)
+    made: dict[str, Value] = {}
+    for key, (part, plan) in pending.items():
+        try:
+            next(part)
+            raise RuntimeError(f"{key}: a second yield in a state function")
+        except StopIteration as stop:
+            outcomes[key] = _done(stop.value, plan.changes)
+            made.update(outcomes[key].changes or {})
+        except StateFailed as failure:
+            failures.append(failure)
+            made.update(plan.changes if failure.changes is None else failure.changes)
+    if failures:
+        raise StateFailed("\n".join(failure.message for failure in failures), changes=made)
+    return outcomes
+
+
+def _done(outcome: str | Done, changes: Changes) -> Done:
+    if isinstance(outcome, str):
+        return Done(outcome, changes)
+    return Done(outcome.comment, changes, outcome.extra) if outcome.changes is None else outcome
+
+
+def _merged(plans: list[Plan], comment: str, provides: Iterable[Fact] | _Open | None) -> Plan:
+    changes: dict[str, Value] = {}
+    facts: list[Fact] = []
+    opened = any(plan.provides is OPEN for plan in plans)
+    for plan in plans:
+        changes.update(plan.changes)
+        if not isinstance(plan.provides, _Open):
+            facts.extend(plan.provides)
+    if provides is not None:
+        opened, facts = (True, []) if isinstance(provides, _Open) else (opened, [*facts, *provides])
+    return Plan(
+        changes,
+        comment or "\n".join(plan.comment for plan in plans),
+        sure=all(plan.sure for plan in plans),
+        why=next((plan.why for plan in plans if plan.why), None),
+        provides=OPEN if opened else facts,
+    )
+
+
+# ---------------------------------------------------------------- what a state module may offer
+
+
+class StateModule(Protocol):
+    """A state module is a Python module; these are the names that the engine looks for (all optional).
+
+    mod_watch(name, sfun, **arguments): the reaction to a watched change; the shape of a state function.
+    mod_aggregate(chunk arguments, chunks, running): merges what states of one kind do into one of them.
+    mod_init(chunk): runs once before the first state of the module.
+    pre_run_check(name, **arguments): raises StateFailed before anything of the run starts.
+    autorequire / autobefore / autonotify / autosubscribe(name, **arguments): pairs (state module, ID or name).
+    SELF_REFRESH: a change of the state itself also calls mod_watch.
+    UNCONVERGING: the functions that change something in each run by their nature ("run" of cmd), with the reason.
+    """
+
+    SELF_REFRESH: bool
+    UNCONVERGING: Mapping[str, str]

@@ -1,0 +1,78 @@
+"""The types that a state function's signature may use, beyond str, int, float, bool, list, dict, Literal and unions.
+
+`signature.py` checks and converts what the SLS says to these; a state function receives converted values only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, TypeVar
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Annotated[T, Check(f)]: f(value) returns None, or what is wrong with the value."""
+
+    problem: Callable[[Any], str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Munge:
+    """Annotated[T, Munge(f)]: f(value) returns the value to use; runs after the checks."""
+
+    convert: Callable[[Any], Any]
+
+
+@dataclass(frozen=True, slots=True)
+class NameVar:
+    """Annotated[T, NameVar()]: this parameter, not `name`, is what identifies the thing; it defaults to the ID."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """What a value has to look like: read by the binder, JSON Schema and the documentation."""
+
+    title: str
+    parse: Callable[[Any], Any]  # raises ValueError(what is wrong)
+
+
+@dataclass(frozen=True, slots=True)
+class Hidden:
+    """The value is a secret: it appears in no output, log or history."""
+
+
+def _absolute(value: object) -> str:
+    if not isinstance(value, str):
+        raise ValueError("expected an absolute path")
+    if value.startswith("~"):
+        import os.path
+
+        value = os.path.expanduser(value)
+    if not value.startswith("/"):
+        raise ValueError(f"Specified file {value} is not an absolute path")
+    if "\0" in value:
+        raise ValueError("a path cannot contain a NUL character")
+    return value
+
+
+def _mode(value: object) -> str:
+    """The octal spelling with a leading zero and no others: 644, "0644" and 0o644 (as YAML reads 0644) are "0644"."""
+    if isinstance(value, bool) or not isinstance(value, int | str):
+        raise ValueError("expected a file mode like '0644'")
+    text = str(value).removeprefix("0o").lstrip("0") or "0"
+    if not (set(text) <= set("01234567") and len(text) <= 4):
+        raise ValueError(f"{value!r} is not a file mode; expected up to four octal digits like '0644'")
+    return text.rjust(3, "0").rjust(4, "0")
+
+
+def _one_or_many(value: object) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+AbsolutePath = Annotated[str, Form("absolute path", _absolute)]
+Mode = Annotated[str, Form("file mode", _mode)]  # always four octal digits: "0644", "4755"
+Secret = Annotated[T, Hidden()]
+OneOrMany = Annotated[list[T], Form("one or a list", _one_or_many)]  # `a` is taken for `[a]`

@@ -1,0 +1,138 @@
+"""Chunks -> calls: finds each state function and binds its arguments, once; every mistake has its place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Protocol
+
+from runner import slots
+from runner.errors import CompileError, Diagnostic, RunnerError
+from runner.invoke import Call, Reaction
+from runner.model import Chunk
+
+
+class Found(Protocol):
+    """A state function of the registry."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def function(self) -> Callable[..., Any]: ...
+    @property
+    def classic(self) -> bool: ...
+    @property
+    def mod_watch(self) -> Callable[..., Any] | None: ...
+
+
+Bind = Callable[..., Any]  # signature.bind
+Known = Callable[[Callable[..., Any]], frozenset[str]]  # signature.known
+
+
+class Binder:
+    """Binds chunks for the invoker; keeps what was bound while checking."""
+
+    def __init__(
+        self,
+        state: Callable[[str], Found],
+        bind: Bind,
+        known: Known,
+        secret: Callable[[str], None],
+        fail_unknown: bool = False,
+    ) -> None:
+        """state: of the registry. bind, known: of signature.py. fail_unknown: unknown states fail at their turn."""
+        self._state = state
+        self._bind = bind
+        self._known = known
+        self._secret = secret
+        self._fail_unknown = fail_unknown
+        self._kept: dict[int, tuple[Chunk, Call]] = {}
+
+    def check(self, chunks: Iterable[Chunk]) -> list[Diagnostic]:
+        """Bind all chunks; what is wrong with them, unknown arguments as warnings."""
+        problems: list[Diagnostic] = []
+        for chunk in chunks:
+            if slots.has_slot(chunk.args):
+                continue
+            try:
+                call, unknown = self._bound(chunk)
+            except CompileError as error:
+                problems += error.diagnostics
+            except RunnerError as error:
+                if error.code == "unknown-function" and not self._fail_unknown:
+                    message = f"State '{chunk.function}' was not found in SLS '{chunk.sls}'"
+                    problems.append(Diagnostic(message, chunk.place.source, error.hint, "unknown-state"))
+            else:
+                problems += unknown
+                self._kept[id(chunk)] = (chunk, call)
+        return problems
+
+    def reacting(self, chunks: Iterable[Chunk]) -> frozenset[int]:
+        """The positions of the chunks whose module has a mod_watch."""
+        return frozenset(position for position, chunk in enumerate(chunks) if self._mod_watch(chunk) is not None)
+
+    def __call__(self, chunk: Chunk, reaction: Reaction | None) -> Call:
+        """The call of a chunk, or of its module's mod_watch. Raises RunnerError with what is wrong."""
+        if reaction is not None:
+            return self._watch(chunk)
+        kept = self._kept.get(id(chunk))
+        if kept is not None:
+            return kept[1]
+        try:
+            return self._bound(chunk)[0]
+        except RunnerError as error:
+            if error.code == "unknown-function":
+                message = f"State '{chunk.function}' was not found in SLS '{chunk.sls}'\nReason: "
+                raise RunnerError(f"{message}'{chunk.function}' is not available.\n", hint=error.hint) from None
+            raise
+
+    def _mod_watch(self, chunk: Chunk) -> Callable[..., Any] | None:
+        try:
+            return self._state(chunk.function).mod_watch
+        except RunnerError:
+            return None
+
+    def _bound(self, chunk: Chunk) -> tuple[Call, tuple[Diagnostic, ...]]:
+        found = self._state(chunk.function)
+        known = self._known(found.function)
+        more = self._known(found.mod_watch) if found.mod_watch else frozenset()
+        bound = self._bind(
+            found.function,
+            {"name": chunk.name, **chunk.args},
+            places=chunk.arg_places,
+            default_place=chunk.place,
+            extra_known=more,
+            where=chunk.function,
+        )
+        for secret in bound.secrets:
+            self._secret(secret)
+        return Call(found, bound.arguments, "check_cmd" in known), bound.unknown
+
+    def _watch(self, chunk: Chunk) -> Call:
+        found = self._state(chunk.function)
+        if found.mod_watch is None:
+            raise RunnerError(f"the state module {chunk.state} cannot react to a watch", chunk.place.source)
+        known = self._known(found.mod_watch)
+        given: Mapping[str, Any] = {"name": chunk.name, **chunk.args, "sfun": chunk.fun}
+        bound = self._bind(
+            found.mod_watch,
+            {key: value for key, value in given.items() if key in known} if not _open(found) else given,
+            places=chunk.arg_places,
+            default_place=chunk.place,
+            extra_known=self._known(found.function),
+            where=f"{chunk.state}.mod_watch",
+        )
+        return Call(_Reacting(found), bound.arguments, False)
+
+
+class _Reacting:
+    """A state function seen through its module's mod_watch."""
+
+    def __init__(self, found: Found) -> None:
+        assert found.mod_watch is not None
+        self.function: Callable[..., Any] = found.mod_watch
+        self.classic = found.classic
+
+
+def _open(found: Found) -> bool:
+    code = getattr(found.mod_watch, "__wrapped__", found.mod_watch).__code__  # type: ignore[union-attr]
+    return bool(code.co_flags & 0x08)  # takes **kwargs

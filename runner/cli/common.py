@@ -1,0 +1,230 @@
+"""The options that commands share, and what they mean."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Annotated, Any
+
+import typer
+
+from runner.errors import CompileError, RunnerError, UsageError
+from runner.model import Report
+
+OUTPUTS = ("pretty", "json", "yaml")
+LEVELS = ("all", "garbage", "trace", "debug", "profile", "info", "warning", "error", "critical", "quiet")
+
+
+@dataclass(frozen=True, slots=True)
+class Common:
+    """The shared options of one command line, as typed."""
+
+    config: str | None = None
+    state_tree: list[str] = field(default_factory=list)
+    pillar: str | None = None
+    pillar_tree: list[str] = field(default_factory=list)
+    id: str | None = None
+    saltenv: str | None = None
+    pillarenv: str | None = None
+    cachedir: str | None = None
+    only: list[str] = field(default_factory=list)
+    exclude: list[str] = field(default_factory=list)
+    test: bool = False
+    out: str = "pretty"
+    verbose: bool = False
+    quiet: bool = False
+    log_level: str | None = None
+    log_file: str | None = None
+    detailed_exitcodes: bool = False
+
+
+def _option(*names: str, help: str, **more: Any) -> Any:
+    return typer.Option(*names, help=help, show_default=False, **more)
+
+
+READING: dict[str, Any] = {
+    "config": Annotated[str | None, _option("--config", "-c", metavar="FILE", help="Configuration file.")],
+    "state_tree": Annotated[list[str], _option("--state-tree", metavar="DIR", help="Folder of SLS files.")],
+    "pillar": Annotated[str | None, _option("--pillar", metavar="TEXT", help="More pillar, as JSON or YAML.")],
+    "pillar_tree": Annotated[list[str], _option("--pillar-tree", metavar="DIR", help="Folder of pillar SLS files.")],
+    "id": Annotated[str | None, _option("--id", metavar="ID", help="This machine's ID.")],
+    "saltenv": Annotated[str | None, _option("--saltenv", metavar="ENV", help="Environment of the states.")],
+    "pillarenv": Annotated[str | None, _option("--pillarenv", metavar="ENV", help="Environment of the pillar.")],
+    "cachedir": Annotated[str | None, _option("--cachedir", metavar="DIR", help="Keep everything below this folder.")],
+    "out": Annotated[str, _option("--out", metavar="FORM", help="pretty, json or yaml.")],
+    "log_level": Annotated[str | None, _option("--log-level", "-l", metavar="LEVEL", help="debug ... critical.")],
+    "log_file": Annotated[str | None, _option("--log-file", metavar="FILE", help="Write the log to a file.")],
+    "verbose": Annotated[bool, _option("-v", "--verbose", help="Say more: unchanged states too.")],
+    "quiet": Annotated[bool, _option("-q", "--quiet", help="Silence unless something changed or failed.")],
+}
+CHANGING: dict[str, Any] = {
+    "test": Annotated[bool, _option("--test", help="Change nothing; show what would change.")],
+    "only": Annotated[list[str], _option("--only", metavar="ID", help="Only this state and what it needs.")],
+    "exclude": Annotated[list[str], _option("--exclude", metavar="ID", help="Leave this state or SLS out.")],
+    "detailed_exitcodes": Annotated[
+        bool, _option("--detailed-exitcodes", help="Exit 2 on changes, 4 on failures, 6 on both.")
+    ],
+}
+DEFAULTS = Common()
+
+
+def with_common(*groups: dict[str, Any]) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """Give a command the shared options; it receives them as one value, `common`."""
+    options = {name: annotation for group in groups for name, annotation in group.items()}
+
+    def wrap(command: Callable[..., int]) -> Callable[..., int]:
+        own = inspect.signature(command, eval_str=True)
+
+        def call(**given: Any) -> int:
+            common = Common(**{name: given.pop(name) for name in options})
+            if common.out not in OUTPUTS:
+                raise UsageError(f"--out {common.out}: there is no such form", hint="one of " + ", ".join(OUTPUTS))
+            return answered(common, lambda: command(common=common, **given))
+
+        parameters = [item for item in own.parameters.values() if item.name != "common"]
+        for name, annotation in options.items():
+            default = getattr(DEFAULTS, name)
+            kind = inspect.Parameter.KEYWORD_ONLY
+            parameters.append(inspect.Parameter(name, kind, default=default, annotation=annotation))
+        parameters = [item.replace(kind=inspect.Parameter.KEYWORD_ONLY) for item in parameters]
+        call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        call.__annotations__ = {item.name: item.annotation for item in parameters}
+        call.__doc__, call.__name__ = command.__doc__, command.__name__
+        return call
+
+    return wrap
+
+
+def answered(common: Common, run: Callable[[], int]) -> int:
+    """Errors go to stdout as Salt's JSON where that was asked for, to stderr otherwise (the edge does it)."""
+    if common.out == "pretty":
+        return run()
+    try:
+        return run()
+    except RunnerError as error:
+        from runner.cli.edge import LOCKED, NOT_RUN
+        from runner.output import json_
+
+        write(common, json_.errors(error.diagnostics))
+        if not isinstance(error, CompileError):
+            print(f"runner: {error.message}", file=sys.stderr)
+        return LOCKED if error.code == "locked" else NOT_RUN
+
+
+def options_of(common: Common, **more: Any) -> Any:
+    """The configuration: file, environment and command line together. Warnings go to stderr."""
+    from runner import config
+    from runner.output import diagnostics, text
+
+    options, warnings = config.load(common.config, {**overrides(common), **more}, os.environ)
+    if not common.quiet:
+        diagnostics.show(warnings, sys.stderr, text.wants_colour(sys.stderr, os.environ))
+    return options
+
+
+def overrides(common: Common) -> dict[str, Any]:
+    """What the command line says, under the configuration's names; nothing for what it does not say."""
+    said: dict[str, Any] = {
+        "id": common.id,
+        "saltenv": common.saltenv,
+        "pillarenv": common.pillarenv,
+        "cachedir": common.cachedir,
+        "log_level": common.log_level,
+        "log_file": common.log_file,
+        "only": common.only or None,
+        "exclude": common.exclude or None,
+        "test": common.test or None,
+    }
+    if common.state_tree:
+        said["file_roots"] = {common.saltenv or "base": [os.path.abspath(folder) for folder in common.state_tree]}
+    if common.pillar_tree:
+        said["pillar_roots"] = {common.pillarenv or "base": [os.path.abspath(each) for each in common.pillar_tree]}
+    if common.pillar is not None:
+        said["pillar"] = mapping(common.pillar, "--pillar")
+    return {name: value for name, value in said.items() if value is not None}
+
+
+def mapping(text: str, option: str) -> dict[str, Any]:
+    """A mapping typed as JSON or YAML."""
+    value = yaml_value(text)
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise UsageError(f"{option}: expected a mapping", hint=f'{option} \'{{"key": "value"}}\'')
+    return value
+
+
+def yaml_value(text: str) -> Any:
+    """A value as YAML reads it; text that is no YAML stands for itself."""
+    import yaml
+
+    try:
+        return yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError):
+        return text
+
+
+def arguments_of(words: Iterable[str]) -> tuple[list[Any], dict[str, Any]]:
+    """Values and key=value pairs of a command line."""
+    positional: list[Any] = []
+    named: dict[str, Any] = {}
+    for word in words:
+        key, equals, value = word.partition("=")
+        if equals and key.isidentifier():
+            named[key] = yaml_value(value)
+        else:
+            positional.append(yaml_value(word))
+    return positional, named
+
+
+def write(common: Common, data: Any) -> None:
+    """Print an answer to stdout in the form that was asked for."""
+    from runner.output import json_, yaml_
+
+    print(json_.text(data) if common.out == "json" else yaml_.text(data))
+
+
+def write_value(common: Common, value: Any) -> None:
+    """Print what `show` and `call` found."""
+    write(common, value if common.out == "pretty" else {"local": value})
+
+
+def finish(common: Common, run: Callable[[tuple[Any, ...]], Report]) -> int:
+    """Run states with the listeners that the output needs, and print what they do not."""
+    from runner.cli.edge import code_of
+    from runner.output import json_
+
+    if common.out == "pretty":
+        report = run((_pretty(common),))
+    else:
+        report = run(())
+        write(common, json_.report(report))
+    return code_of(report, common.detailed_exitcodes)
+
+
+def _pretty(common: Common) -> Any:
+    import shutil
+
+    from runner.output import text
+    from runner.output.pretty import Pretty
+
+    colour = text.wants_colour(sys.stdout, os.environ)
+    return Pretty(
+        sys.stdout,
+        verbose=common.verbose,
+        quiet=common.quiet,
+        colour=colour,
+        width=shutil.get_terminal_size().columns,
+        dry=common.test,
+        live=colour or (sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"),
+        command=_real_command(sys.argv) if common.test else "",
+    )
+
+
+def _real_command(argv: list[str]) -> str:
+    import shlex
+
+    return shlex.join(["runner", *(word for word in argv[1:] if word != "--test")])

@@ -1,0 +1,95 @@
+"""The one place where errors become exit codes and messages."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+
+from runner.errors import RunnerError
+from runner.model import Report
+
+DONE, NOT_RUN, FAILED, LOCKED = 0, 1, 2, 3
+INTERRUPTED, BROKEN_PIPE = 130, 141
+
+
+def code_of(report: Report, detailed: bool = False) -> int:
+    """The exit code of a run; `detailed` as Puppet's: 2 changes, 4 failures, 6 both."""
+    if report.interrupted:
+        return 128 + report.interrupted
+    if detailed:
+        return 2 * report.changed + 4 * report.failed
+    return FAILED if report.failed else DONE
+
+
+def guarded(run: Callable[[], int]) -> int:
+    """Run a command; whatever goes wrong becomes a message on stderr and an exit code."""
+    try:
+        code = run()
+        if sys.stdout is not None:  # closed by the caller: `>&-`
+            sys.stdout.flush()
+        return code
+    except RunnerError as error:
+        return _told(error)
+    except BrokenPipeError:
+        return _pipe_closed()
+    except SystemExit as stop:  # the command-line parser makes this of a closed pipe
+        if isinstance(stop.__context__, BrokenPipeError):
+            return _pipe_closed()
+        raise
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except Exception as error:
+        usage = _usage(error)
+        return usage if usage is not None else _bug(error)
+
+
+def _pipe_closed() -> int:
+    """Nothing more can be said; keeps Python from complaining when it flushes at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return BROKEN_PIPE
+
+
+def _told(error: RunnerError) -> int:
+    from runner.output import diagnostics, text
+
+    diagnostics.show(error.diagnostics, sys.stderr, text.wants_colour(sys.stderr, os.environ))
+    return LOCKED if error.code == "locked" else NOT_RUN
+
+
+def _usage(error: Exception) -> int | None:
+    """The exit code if the error is the command-line parser's (whose library depends on typer's version)."""
+    names = {kind.__name__ for kind in type(error).__mro__}
+    if "Abort" in names:
+        print("interrupted", file=sys.stderr)
+        return INTERRUPTED
+    if "Exit" in names and hasattr(error, "exit_code"):
+        return int(error.exit_code)
+    if "ClickException" not in names:
+        return None
+    context = getattr(error, "ctx", None)
+    say = getattr(error, "format_message", lambda: str(error))
+    if "NoArgsIsHelpError" in names:
+        print(say(), file=sys.stderr)
+        return NOT_RUN
+    print(f"runner: {say()}", file=sys.stderr)
+    print(f"Try '{context.command_path if context else 'runner'} --help'.", file=sys.stderr)
+    return NOT_RUN
+
+
+def _bug(error: Exception) -> int:
+    import tempfile
+    import traceback
+
+    from runner import __version__
+
+    with tempfile.NamedTemporaryFile("w", prefix="runner-bug-", suffix=".log", delete=False) as log:
+        log.write(f"runner {__version__}, Python {sys.version}\n")
+        traceback.print_exception(error, file=log)
+    print(
+        f"Sorry, this is a bug in runner {__version__}: {type(error).__name__}: {error}\n"
+        f"What happened is written to {log.name}; please send it with your report.",
+        file=sys.stderr,
+    )
+    return NOT_RUN

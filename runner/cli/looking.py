@@ -1,0 +1,78 @@
+"""Commands that look: call, check, show."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from runner.cli.common import READING, Common, arguments_of, options_of, with_common, write, write_value
+from runner.errors import UsageError
+
+TEST = {"test": Annotated[bool, typer.Option("--test", help="Change nothing.", show_default=False)]}
+SUBJECTS = ("top", "sls", "low-sls", "highstate", "lowstate", "graph", "pillar", "grains", "debts")
+
+
+@with_common(READING, TEST)
+def call(
+    *,
+    function: Annotated[str, typer.Argument(metavar="MODULE.FUN", help="An execution function.")],
+    words: Annotated[list[str] | None, typer.Argument(metavar="[value ...] [key=value ...]")] = None,
+    common: Common,
+) -> int:
+    """Call one execution function and print what it returns.
+
+    Example: runner call pkg.version nginx
+    """
+    from runner import run
+
+    positional, named = arguments_of(words or ())
+    write_value(common, run.call(options_of(common), function, positional, named))
+    return 0
+
+
+@with_common(READING)
+def check(
+    *,
+    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME...]", help="SLS files; without: all.")] = None,
+    common: Common,
+) -> int:
+    """Tell all mistakes of the tree at once. Touches nothing but what templates execute.
+
+    Example: runner check nginx
+    """
+    from runner import run
+    from runner.output import diagnostics, json_, text
+
+    problems = run.check(options_of(common), list(names or ()))
+    if common.out == "pretty":
+        diagnostics.show(problems, sys.stdout, text.wants_colour(sys.stdout, os.environ))
+        if not problems and not common.quiet:
+            print("No mistakes found.")
+    else:
+        write(common, json_.diagnostics(problems))
+    return int(any(problem.severity == "error" for problem in problems))
+
+
+@with_common(READING)
+def show(
+    *,
+    what: Annotated[str, typer.Argument(metavar="|".join(SUBJECTS))],
+    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME...]")] = None,
+    common: Common,
+) -> int:
+    """Print what a stage of compiling makes of the tree.
+
+    Example: runner show low-sls nginx --out json
+    """
+    if what not in SUBJECTS:
+        raise UsageError(f"there is no {what!r} to show", hint="one of " + ", ".join(SUBJECTS))
+    if what in ("sls", "low-sls") and not names:
+        raise UsageError(f"runner show {what} needs the name of an SLS file", hint=f"runner show {what} NAME")
+    from runner import run
+
+    wanted = [name for word in names or () for name in word.split(",") if name]
+    write_value(common, run.show(options_of(common), what, wanted))
+    return 0

@@ -1,0 +1,61 @@
+"""Commands that bring the machine to a state: highstate, sls, single."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from runner.cli.common import CHANGING, READING, Common, arguments_of, finish, options_of, with_common
+from runner.errors import UsageError
+
+
+@with_common(READING, CHANGING)
+def highstate(*, common: Common) -> int:
+    """Bring this machine to everything that the top file gives it.
+
+    Example: runner highstate --test
+    """
+    from runner import run
+
+    options = options_of(common)
+    return finish(common, lambda listeners: run.highstate(options, listeners))
+
+
+@with_common(READING, CHANGING)
+def sls(
+    *,
+    names: Annotated[list[str], typer.Argument(metavar="NAME[,NAME...]", help="SLS files, as `include` names them.")],
+    common: Common,
+) -> int:
+    """Bring this machine to what some SLS files say.
+
+    Example: runner sls nginx,users --test
+    """
+    from runner import run
+
+    options = options_of(common)
+    wanted = [name for word in names for name in word.split(",") if name]
+    return finish(common, lambda listeners: run.sls(options, wanted, listeners))
+
+
+@with_common(READING, CHANGING)
+def single(
+    *,
+    function: Annotated[str, typer.Argument(metavar="STATE.FUN", help="A state function, such as file.absent.")],
+    words: Annotated[list[str], typer.Argument(metavar="key=value", help="Its arguments; values are YAML.")],
+    common: Common,
+) -> int:
+    """Run one state without writing an SLS file.
+
+    Example: runner single file.managed name=/etc/motd contents=Hello
+    """
+    from runner import run
+
+    positional, named = arguments_of(words)
+    if positional and "name" not in named:
+        named = {"name": positional.pop(0), **named}
+    if positional:
+        raise UsageError(f"{positional[0]!r} is no argument", hint="write key=value")
+    options = options_of(common)
+    return finish(common, lambda listeners: run.single(options, function, named, listeners))

@@ -1,0 +1,133 @@
+"""Reading and checking the configuration file (a helper of config.py)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+from runner.config_keys import CHOICES, KINDS, ODD_CHOICES, TYPES, is_known, nearest
+from runner.errors import CompileError, Diagnostic, UsageError
+from runner.model import Document, Source, Untyped
+
+LoadYaml = Callable[[str, Document], Any]  # raises RunnerError
+
+
+def is_salts(path: str) -> bool:
+    """Whether this is a Salt minion's own file, whose other folders are Salt's."""
+    whole = os.path.abspath(path)
+    return os.path.basename(whole) == "minion" or os.path.basename(os.path.dirname(whole)) == "salt"
+
+
+def given_in(path: str, load_yaml: LoadYaml, warnings: list[Diagnostic]) -> dict[str, Any]:
+    """The keys of the file and of those it includes, a later file's key over an earlier one's, checked."""
+    problems: list[Diagnostic] = []
+    given = _read(path, load_yaml)
+    values = dict(given)
+    checked = [(path, given)]
+    patterns = given.get("include") or []
+    default = given.get("default_include") or ("minion.d/*.conf" if is_salts(path) else "runner.d/*.yaml")
+    for pattern in [default, *([patterns] if isinstance(patterns, str) else patterns)]:
+        for more in expanded(os.path.join(os.path.dirname(os.path.abspath(path)), str(pattern))):
+            checked.append((more, _read(more, load_yaml)))
+            values |= checked[-1][1]
+    for file, said in checked:
+        for key, value in said.items():
+            complaint = _complaint(key, value)
+            if complaint:
+                message, hint, severity = complaint
+                found = Diagnostic(message, _place(file, key), hint, "config", severity)
+                (problems if severity == "error" else warnings).append(found)
+    if len(problems) == 1:
+        raise UsageError(problems[0].message, problems[0].source, problems[0].hint, "config")
+    if problems:
+        raise CompileError(problems)
+    return values
+
+
+def _complaint(key: Any, value: Any) -> tuple[str, str | None, str] | None:
+    """(message, hint, severity) of what is wrong with one key."""
+    if not is_known(key):
+        near = nearest(key)
+        return f"unknown configuration key {key!r}", f"did you mean {near}?" if near else None, "warning"
+    wanted = TYPES.get(key, ())
+    if value is not None and wanted:
+        fits = any(isinstance(value, KINDS[kind]) for kind in wanted)
+        if not fits and not (key == "id" and isinstance(value, int)):
+            return f"{key} has to be {' or '.join(wanted)}, not {value!r}", _cure(key, value), "error"
+    choices = CHOICES.get(key) or ODD_CHOICES.get(key)
+    if value is not None and choices and value not in choices:
+        severity = "error" if key in CHOICES else "warning"
+        return f"{key}: there is no {value!r}", f"one of {', '.join(choices)}", severity
+    if key in ("file_roots", "pillar_roots") and isinstance(value, dict):
+        for env, folders in value.items():
+            if not isinstance(folders, list | str | None) or not all(isinstance(each, str) for each in folders or ()):
+                return f"{key}: {env} has to be a list of folders, not {folders!r}", f"{env}: [/srv/salt]", "error"
+    return None
+
+
+def _cure(key: str, value: Any) -> str | None:
+    if key in ("file_roots", "pillar_roots"):
+        folder = value if isinstance(value, str) else "/srv/salt"
+        return f"write\n    {key}:\n      base:\n        - {folder}"
+    if FLAGS.get(str(value).lower()) is not None:
+        return f"write {FLAGS[str(value).lower()]}, without quotes"
+    return None
+
+
+FLAGS = {"true": "true", "yes": "true", "on": "true", "1": "true", "false": "false", "no": "false", "0": "false"}
+
+
+def _read(path: str, load_yaml: LoadYaml) -> dict[str, Any]:
+    try:
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise UsageError(f"the configuration file {path} cannot be read: {reason}") from None
+    value = load_yaml(text, Untyped(path))
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise UsageError("the configuration is not a mapping", Source(path, 1, 1), "write `key: value` lines")
+    return value
+
+
+def safe_load(text: str, document: Document) -> Any:
+    import yaml
+
+    try:
+        return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark
+        place = document.source(mark.line + 1, mark.column + 1) if mark else document.source(0, 0)
+        raise UsageError(f"the configuration is no YAML: {error.problem}", place) from None
+    except (yaml.YAMLError, ValueError) as error:
+        raise UsageError(f"the configuration is no YAML: {error}", document.source(0, 0)) from None
+
+
+def _place(path: str, key: Any) -> Source:
+    """Where a top-level key stands; only read when there is something to say about it."""
+    import yaml
+
+    with open(path, encoding="utf-8") as file:
+        node = yaml.compose(file, Loader=yaml.SafeLoader)
+    for name, _ in node.value if isinstance(node, yaml.MappingNode) else ():
+        if name.value == str(key):
+            return Source(path, name.start_mark.line + 1, name.start_mark.column + 1)
+    return Source(path)
+
+
+def expanded(pattern: str) -> list[str]:
+    """The paths that a glob means, sorted; a path without marks is itself."""
+    if not any(mark in pattern for mark in "*?["):
+        return [pattern]
+    import glob
+
+    return sorted(glob.glob(pattern))
+
+
+def grains_beside(path: str, load_yaml: LoadYaml) -> dict[str, Any]:
+    """The static grains in the file `grains` beside the configuration; the configuration's own win over them."""
+    file = os.path.join(os.path.dirname(os.path.abspath(path)), "grains")
+    return _read(file, load_yaml) if os.path.isfile(file) else {}

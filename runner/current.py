@@ -1,0 +1,134 @@
+"""`here`: what state functions and execution modules see of the run."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Mapping, MutableMapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from typing import Any
+
+from runner.api import Tree
+from runner.model import Chunk, Event, Result
+
+
+@dataclass(slots=True)
+class Run:
+    """What all states of one run share. run.py fills it; nobody else does."""
+
+    opts: Mapping[str, Any]
+    grains: Mapping[str, Any]
+    tree: Tree
+    cache_dir: str
+    state_dir: str
+    pillar: Mapping[str, Any] = field(default_factory=dict)
+    saltenv: str = "base"
+    dry: bool = False
+    chunks: tuple[Chunk, ...] = ()
+    results: dict[str, Result] = field(default_factory=dict)
+    call: Callable[..., Any] = lambda name, *args, **kwargs: None
+    has: Callable[[str], bool] = lambda name: False
+    render: Callable[..., str] = lambda *args, **kwargs: ""
+    match: Callable[[str, str], bool] = lambda expression, kind: False
+    listeners: tuple[Callable[[Event], None], ...] = ()
+    secrets: set[str] = field(default_factory=set)
+    stores: dict[str, dict[Any, Any]] = field(default_factory=dict)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def emit(self, event: Event) -> None:
+        with self.lock:
+            for listener in self.listeners:
+                listener(event)
+
+
+class Current:
+    """The Here of one state (or of rendering and `runner call`, without a chunk)."""
+
+    __slots__ = ("_scratch", "changed_requisites", "chunk", "dry", "run", "saltenv", "warnings")
+
+    def __init__(self, run: Run, chunk: Chunk | None = None, dry: bool | None = None) -> None:
+        self.run = run
+        self.chunk = chunk
+        self.dry = run.dry if dry is None else dry
+        self.saltenv = str(chunk.args.get("saltenv") or chunk.env) if chunk else run.saltenv
+        self.warnings: list[str] = []
+        self.changed_requisites: tuple[str, ...] = ()  # "state: ID" of what made a watch fire
+        self._scratch: list[str] = []
+
+    @property
+    def opts(self) -> Mapping[str, Any]:
+        opts = self.run.opts
+        return opts if bool(opts.get("test")) is self.dry else {**opts, "test": self.dry}
+
+    @property
+    def grains(self) -> Mapping[str, Any]:
+        return self.run.grains
+
+    @property
+    def pillar(self) -> Mapping[str, Any]:
+        return self.run.pillar
+
+    @property
+    def chunks(self) -> tuple[Chunk, ...]:
+        return self.run.chunks
+
+    @property
+    def results(self) -> Mapping[str, Result]:
+        return self.run.results
+
+    @property
+    def tree(self) -> Tree:
+        return self.run.tree
+
+    @property
+    def cache_dir(self) -> str:
+        return self.run.cache_dir
+
+    @property
+    def state_dir(self) -> str:
+        return self.run.state_dir
+
+    def store(self, name: str) -> MutableMapping[Any, Any]:
+        return self.run.stores.setdefault(name, {})
+
+    def scratch(self) -> str:
+        import tempfile
+
+        os.makedirs(self.run.cache_dir, mode=0o700, exist_ok=True)
+        folder = tempfile.mkdtemp(prefix="scratch-", dir=self.run.cache_dir)
+        self._scratch.append(folder)
+        return folder
+
+    def clean(self) -> None:
+        """Delete the scratch folders; the engine calls it when the state ends."""
+        if self._scratch:
+            import shutil
+
+            for folder in self._scratch:
+                with suppress(OSError):
+                    shutil.rmtree(folder)
+
+    def render(
+        self, text: str, engine: str, context: Mapping[str, Any], *, file: str = "", saltenv: str = "base"
+    ) -> str:
+        return self.run.render(text, engine, context, file=file, saltenv=saltenv)
+
+    def call(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
+        return self.run.call(name, *args, **kwargs)
+
+    def has(self, name: str) -> bool:
+        return self.run.has(name)
+
+    def match(self, expression: str, kind: str = "glob") -> bool:
+        return self.run.match(expression, kind)
+
+    def warn(self, message: str) -> None:
+        self.warnings.append(message)
+
+    def secret(self, value: str) -> None:
+        if value:
+            self.run.secrets.add(value)
+
+    def emit(self, event: Event) -> None:
+        self.run.emit(event)

@@ -1,0 +1,105 @@
+"""Pure: a chunk's requisites, the results so far and the debts -> run, react, skip or fail, and why."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from runner.model import Edge, Kind, Result
+
+
+class Verdict(enum.Enum):
+    RUN = "run"
+    WATCH = "watch"  # run, and react if it changed nothing itself
+    SKIP = "skip"  # not run, and that is fine
+    FAIL = "fail"  # not run, because something it needs failed
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What is to be done with a chunk. `changed`: the edges that made a watch fire; `cause`: the root of a failure."""
+
+    verdict: Verdict
+    comment: str = ""
+    changed: tuple[Edge, ...] = ()
+    cause: str | None = None
+
+
+RUN = Decision(Verdict.RUN)
+NEEDED = (Kind.REQUIRE, Kind.WATCH)
+ANY = (Kind.REQUIRE_ANY, Kind.WATCH_ANY)
+ONCHANGES = (Kind.ONCHANGES, Kind.ONCHANGES_ANY)
+ONFAIL = (Kind.ONFAIL, Kind.ONFAIL_ANY)
+
+Lookup = Callable[[Edge], Result | None]
+
+
+def decide(edges: Sequence[Edge], result: Lookup, owed: Iterable[str] = ()) -> Decision:
+    """What Salt's truth table says.
+
+    edges: the requisites of one chunk. result: the result of an edge's target; for a prereq edge its look.
+    owed: the kinds of reaction (watch, onchanges) that this chunk owes from earlier.
+
+    >>> decide((), lambda edge: None).verdict
+    <Verdict.RUN: 'run'>
+    """
+    if not edges:
+        return RUN
+    seen = [(edge, result(edge)) for edge in edges if edge.kind is not Kind.LISTEN]
+    if _is_stopped(seen):
+        failed = [found for _, found in seen if found is not None and found.result is False]
+        names = dict.fromkeys(f"{found.chunk.sls}.{found.chunk.id}" for found in failed)
+        comment = f"One or more requisite failed: {', '.join(names)}"
+        return Decision(Verdict.FAIL, comment, cause=failed[0].cause or failed[0].tag)
+    if not _met(seen, (Kind.PREREQ,), _changed):
+        return Decision(Verdict.SKIP, "No changes detected")
+    if not _onfail(seen):
+        return Decision(Verdict.SKIP, "State was not run because onfail req did not change")
+    owed = tuple(owed)
+    if not _met(seen, ONCHANGES, _changed) and "onchanges" not in owed:
+        return Decision(Verdict.SKIP, "State was not run because none of the onchanges reqs changed")
+    changed = tuple(edge for edge, found in seen if edge.kind in (Kind.WATCH, Kind.WATCH_ANY) and _changed(found))
+    return Decision(Verdict.WATCH, changed=changed) if changed or "watch" in owed else RUN
+
+
+Seen = Sequence[tuple[Edge, Result | None]]
+
+
+def _changed(found: Result | None) -> bool:
+    return found is not None and found.result is not False and bool(found.changes)
+
+
+def _is_failed(found: Result | None) -> bool:
+    return found is not None and found.result is False
+
+
+def _is_stopped(seen: Seen) -> bool:
+    """Whether something that is needed failed; of an `_any` group one that ran and did not fail is enough."""
+    if any(_is_failed(found) for edge, found in seen if edge.kind in (*NEEDED, Kind.PREREQ)):
+        return True
+    for kind in ANY:
+        group = [found for edge, found in seen if edge.kind is kind and found is not None]
+        if any(_is_failed(found) for found in group) and not any(
+            found.ran and found.result is not False for found in group
+        ):
+            return True
+    return False
+
+
+def _onfail(seen: Seen) -> bool:
+    """Whether what a state is the answer to has failed. What failed without having run neither calls for it nor not."""
+    if not all(_is_failed(found) for edge, found in seen if edge.kind is Kind.ONFAIL_ALL):
+        return False
+    for kind in ONFAIL:
+        group = [found for edge, found in seen if edge.kind is kind and found is not None]
+        if any(found.result is not False for found in group):
+            if not any(_is_failed(found) and found.ran for found in group):
+                return False
+    return True
+
+
+def _met(seen: Seen, kinds: tuple[Kind, ...], test: Callable[[Result | None], bool]) -> bool:
+    """Whether a chunk has no edge of these kinds, or one that passes."""
+    group = [found for edge, found in seen if edge.kind in kinds]
+    return not group or any(test(found) for found in group)

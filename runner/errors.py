@@ -1,0 +1,80 @@
+"""What goes wrong: the user's input (RunnerError), the machine (StateFailed in api.py), a bug (all the rest)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from runner.model import Source
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnostic:
+    """One mistake in the user's input."""
+
+    message: str
+    source: Source | None = None
+    hint: str | None = None
+    code: str = "error"
+    severity: str = "error"  # error | warning
+
+    def __str__(self) -> str:
+        text = self.message
+        if self.source:
+            text += f"\n  at {self.source}"
+            for via in self.source.via:
+                text += f"\n  called from {via}"
+        if self.hint:
+            text += f"\n  hint: {self.hint}"
+        return text
+
+
+class RunnerError(Exception):
+    """A mistake that a user made: what is wrong, where it was typed, what was probably meant.
+
+    >>> str(RunnerError("no such state: fiel", Source("a.sls", 3, 5), "file"))
+    'no such state: fiel\\n  at a.sls:3:5\\n  hint: file'
+    """
+
+    code = "error"
+
+    def __init__(self, message: str, source: Source | None = None, hint: str | None = None, code: str | None = None):
+        super().__init__(message)
+        self.message = message
+        self.source = source
+        self.hint = hint
+        self.code = code or type(self).code
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        return (Diagnostic(self.message, self.source, self.hint, self.code),)
+
+    def __str__(self) -> str:
+        return "\n".join(str(item) for item in self.diagnostics)
+
+
+class UsageError(RunnerError):
+    """The command line or the configuration."""
+
+    code = "usage"
+
+
+class RenderError(RunnerError):
+    """A template, its YAML or its data."""
+
+    code = "render"
+
+
+class CompileError(RunnerError):
+    """One or more mistakes found while compiling; all of them at once."""
+
+    code = "compile"
+
+    def __init__(self, problems: Iterable[Diagnostic]):
+        self._problems = tuple(problems)
+        first = self._problems[0]
+        super().__init__(first.message, first.source, first.hint, first.code)
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        return self._problems

@@ -1,0 +1,172 @@
+"""High data -> high data: exclude, extend and the `_in` requisites are carried out. A helper of low.py."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from runner.errors import Diagnostic
+from runner.highdata import Body, Declaration, HighData, Item
+from runner.model import REQUISITE_KEYS, Place, item_place
+
+# listen_in stays where it is: the listening state's arguments are not changed by it (requisites.py reads it)
+CARRIED = ("require_in", "watch_in", "onchanges_in", "onfail_in", "prereq_in")
+
+
+class Reconciler:
+    """Carries out what SLS files say about IDs of others; mistakes go to `problems`."""
+
+    def __init__(self, high: HighData) -> None:
+        self._high = high
+        self._by_name: dict[tuple[str, str], list[Declaration]] | None = None
+        self.problems: list[Diagnostic] = []
+
+    def reconcile(self) -> HighData:
+        """Exclude, then extend, then the `_in` forms, then `use`: Salt's order."""
+        self._exclude()
+        for extension in self._high.extends:
+            self._extend(extension)
+        for declaration in list(self._high.declarations.values()):
+            for body in declaration.bodies.values():
+                for item in list(body.items):
+                    if item.key in CARRIED:
+                        self._carry(declaration, body, item)
+        self._uses()
+        return self._high
+
+    def _exclude(self) -> None:
+        for kind, name, _ in self._high.excludes:
+            for id_, declaration in list(self._high.declarations.items()):
+                if name == (id_ if kind == "id" else declaration.sls):
+                    del self._high.declarations[id_]
+
+    # -------------------------------------------------- extend
+
+    def _extend(self, extension: Declaration) -> None:
+        for body in extension.bodies.values():
+            target = self._high.declarations.get(extension.id)
+            if target is None:
+                found = self._named(body.state, extension.id)
+                if not found:
+                    self._unknown(extension.id, extension, extension.place)
+                    return
+                target = found[0]
+            old = target.bodies.get(body.state)
+            if old is None:
+                target.bodies[body.state] = Body(body.state, list(body.items), body.place)
+                continue
+            for item in body.items:
+                _merge(old, item)
+
+    def _unknown(self, id_: str, holder: Declaration, place: Place) -> None:
+        self.problems.append(
+            Diagnostic(
+                f"Cannot extend ID '{id_}' in '{holder.env}:{holder.sls}'. It is not part of the high state.\n"
+                "This is likely due to a missing include statement or an incorrectly typed ID.\n"
+                f"Ensure that a state with an ID of '{id_}' is available\n"
+                f"in environment '{holder.env}' and to SLS '{holder.sls}'",
+                place.source,
+                self._near(id_),
+                "unknown-id",
+            )
+        )
+
+    def _near(self, id_: str) -> str | None:
+        import difflib
+
+        near = difflib.get_close_matches(id_, self._high.declarations, 3)
+        return f"did you mean {' or '.join(near)}?" if near else None
+
+    # -------------------------------------------------- require_in and the like
+
+    def _carry(self, holder: Declaration, body: Body, item: Item) -> None:
+        assert item.key is not None
+        kind = item.key.removesuffix("_in")
+        if isinstance(item.value, dict):
+            references = list(item.value.items())
+            places = [item.place] * len(references)
+        elif isinstance(item.value, list):
+            references = [_reference(entry) for entry in item.value]
+            places = [item_place(item.value, index, item.place) for index in range(len(references))]
+        else:
+            return  # low.py refuses it
+        for index, ((state, name), place) in enumerate(zip(references, places, strict=True)):
+            source = Item(kind, [{body.state: holder.id}], place)
+            # Salt adds the first of n references n times, the last one once: seen in `show lowstate` only
+            times = len(references) - index
+            found = False
+            for target in self._targets(state, name):
+                found = True
+                for _ in range(times):
+                    _merge(target, source)
+            if not found:
+                self._unknown(name, holder, place)
+
+    def _targets(self, state: str, name: str) -> Iterator[Body]:
+        if state == "sls":
+            for declaration in self._high.declarations.values():
+                if declaration.sls == name:
+                    yield from declaration.bodies.values()
+            return
+        declaration = self._high.declarations.get(name)  # type: ignore[assignment]
+        if declaration is not None and (state == "" or state in declaration.bodies):
+            yield from (declaration.bodies.values() if state == "" else (declaration.bodies[state],))
+            return
+        for other in self._named(state, name):
+            yield other.bodies[state]
+
+    def _named(self, state: str, name: str) -> list[Declaration]:
+        if self._by_name is None:
+            self._by_name = {}
+            for declaration in self._high.declarations.values():
+                for body in declaration.bodies.values():
+                    for known in _names(declaration, body):
+                        self._by_name.setdefault((body.state, known), []).append(declaration)
+        return self._by_name.get((state, name), [])
+
+    # -------------------------------------------------- use
+
+    def _uses(self) -> None:
+        pairs: list[tuple[Body, Body]] = []
+        for declaration in self._high.declarations.values():
+            for body in declaration.bodies.values():
+                for item in body.items:
+                    if item.key in ("use", "use_in") and isinstance(item.value, list):
+                        for entry in item.value:
+                            for other in self._targets(*_reference(entry)):
+                                pairs.append((body, other) if item.key == "use" else (other, body))
+        for user, used in pairs:
+            have = {item.key for item in user.items}
+            user.items.extend(
+                item
+                for item in used.items
+                if item.key is not None
+                and item.key not in have
+                and item.key not in (*REQUISITE_KEYS, "name", "names", "order")
+            )
+
+
+def _reference(entry: object) -> tuple[str, str]:
+    if isinstance(entry, dict) and len(entry) == 1:
+        return next((str(state), str(name)) for state, name in entry.items())
+    return "", str(entry)
+
+
+def _names(declaration: Declaration, body: Body) -> Iterator[str]:
+    for item in body.items:
+        if item.key == "name" and isinstance(item.value, str):
+            yield item.value
+        elif item.key == "names" and isinstance(item.value, list):
+            for entry in item.value:
+                yield str(next(iter(entry), "")) if isinstance(entry, dict) else str(entry)
+
+
+def _merge(body: Body, new: Item) -> None:
+    """Requisites grow, a function or an argument replaces the one before in its place; `name` replaces `names`."""
+    for index, old in enumerate(body.items):
+        if old.key == new.key or (old.key == "names" and new.key == "name"):
+            if old.key in REQUISITE_KEYS and isinstance(old.value, list) and isinstance(new.value, list):
+                body.items[index] = Item(old.key, [*old.value, *new.value], old.place)
+            else:
+                body.items[index] = new
+            return
+    body.items.append(new)

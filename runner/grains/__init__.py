@@ -1,0 +1,92 @@
+"""Facts about this machine, each looked up only when it is asked for. Names and values are Salt's."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from runner.grains.groups import GROUPS, Facts
+
+Function = Callable[..., Any]
+
+
+class Grains(Mapping[str, Any]):
+    """All grains: a group of them is computed at the first look at one of its names, iterating computes all.
+
+    static: from the configuration; they win over all others. functions: the tree's own (`_grains`), called before the
+    first look at any other grain, since what they answer wins over the machine's own facts. id: this machine's ID.
+    A function that fails leaves its grains out, as in Salt, and its complaint in `problems`.
+    """
+
+    def __init__(
+        self,
+        static: Mapping[str, Any],
+        functions: Mapping[str, Function] | Iterable[tuple[str, Function]] = (),
+        *,
+        id: str = "",
+    ) -> None:
+        self._known: Facts = {"id": id, **static}
+        self._static = static
+        self._functions = list(functions.items() if isinstance(functions, Mapping) else functions)
+        self._groups = {name: group for group in GROUPS for name in group.names}
+        self._computed: set[int] = set()
+        self.problems: list[str] = []
+
+    def __getitem__(self, name: str) -> Any:
+        if name not in self:
+            raise KeyError(name)
+        return self._known[name]
+
+    def __contains__(self, name: object) -> bool:
+        if name in self._static:
+            return True
+        if self._functions:
+            self._call()
+        if name not in self._known and name in self._groups:
+            self._compute(name)
+        return name in self._known
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._all())
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+    def __repr__(self) -> str:
+        return f"Grains({self._known!r}, ...)"
+
+    def copy(self) -> dict[str, Any]:
+        """All grains as a plain dict."""
+        return dict(self._all())
+
+    def _compute(self, name: Any) -> None:
+        group = self._groups[name]
+        if id(group) not in self._computed:
+            self._computed.add(id(group))
+            for key, value in group.look(self).items():
+                self._known.setdefault(key, value)
+
+    def _call(self) -> None:
+        """The tree's own functions; they may look at grains themselves."""
+        functions, self._functions = self._functions, []
+        for name, function in functions:
+            try:
+                found = function(self) if _wants_grains(function) else function()
+            except Exception as error:
+                self.problems.append(f"the grains of {name} are missing: {type(error).__name__}: {error}")
+                continue
+            if isinstance(found, Mapping):
+                self._known.update((key, value) for key, value in found.items() if key not in self._static)
+
+    def _all(self) -> Facts:
+        if self._functions:
+            self._call()
+        for name in self._groups:
+            self._compute(name)
+        return self._known
+
+
+def _wants_grains(function: Function) -> bool:
+    """Salt hands the grains so far to a function with a parameter `grains`."""
+    code = getattr(function, "__code__", None)
+    return code is not None and "grains" in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]

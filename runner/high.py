@@ -1,0 +1,344 @@
+"""Rendered SLS files -> high data: IDs with their states, include, extend, exclude.
+
+The result still has the shape of the text; `low.py` makes chunks of it. What a list item or a mapping says is kept as
+`Item`s with the place where each was typed.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from runner.errors import Diagnostic, RunnerError
+from runner.highdata import Body, Declaration, HighData, Item
+from runner.model import Place, PlacedList, Untyped, Value, item_place, key_place, value_place
+
+RESERVED = ("include", "extend", "exclude")
+NOWHERE = Place(Untyped("command line"))
+
+
+class SlsFile(NamedTuple):
+    """What the reader of SLS files answers: the rendered value, and whether the file is the folder's init.sls."""
+
+    value: Value
+    file: str
+    is_init: bool
+
+
+Read = Callable[[str, str], SlsFile]  # (sls, saltenv); raises RunnerError
+Names = Callable[[str], Iterable[str]]  # saltenv -> names of all SLS files
+
+
+class Request(NamedTuple):
+    """An SLS to put into the run."""
+
+    sls: str
+    env: str
+    place: Place = NOWHERE
+
+
+@dataclass(slots=True)
+class Brought:
+    """What an SLS brings into the run, itself and its includes."""
+
+    declarations: list[Declaration] = field(default_factory=list)
+    extends: list[Declaration] = field(default_factory=list)
+    excludes: list[tuple[str, str, Place]] = field(default_factory=list)
+
+    def add(self, other: Brought) -> None:
+        self.declarations += other.declarations
+        self.extends += other.extends
+        self.excludes += other.excludes
+
+
+class Gatherer:
+    """Renders the requested SLS files and those that they include, each once, depth first."""
+
+    def __init__(self, read: Read, names: Names, auto_order: bool = True) -> None:
+        self._read = read
+        self._names = names
+        self._auto_order = auto_order
+        self._order = 10000
+        self.high = HighData()
+        self.problems: list[Diagnostic] = []
+
+    def gather(self, requests: Iterable[Request]) -> HighData:
+        """All that the requests bring in; mistakes go to `problems`."""
+        for request in requests:
+            brought = self._request(request, ())
+            for declaration in brought.declarations:
+                self._add(declaration)
+            self.high.extends += brought.extends
+            self.high.excludes += brought.excludes
+        return self.high
+
+    def problem(self, message: str, place: Place | None, hint: str | None = None, code: str = "structure") -> None:
+        self.problems.append(Diagnostic(message, place.source if place else None, hint, code))
+
+    def _request(self, request: Request, chain: tuple[str, ...]) -> Brought:
+        """What one request brings: of each SLS its own IDs, then those of its includes, as in Salt's high data."""
+        names = [request.sls]
+        if any(mark in request.sls for mark in "*?["):
+            names = sorted(name for name in self._names(request.env) if fnmatch.fnmatchcase(name, request.sls))
+            if not names:
+                self.problem(
+                    f"No SLS matches {request.sls!r} in saltenv {request.env}", request.place, code="missing-sls"
+                )
+        brought = Brought()
+        for name in names:
+            brought.add(self._render(Request(name.replace("/", "."), request.env, request.place), chain))
+        return brought
+
+    def _render(self, request: Request, chain: tuple[str, ...]) -> Brought:
+        key = (request.env, request.sls)
+        own = Brought()
+        if key in self.high.rendered:
+            self.high.rendered[key] = tuple(dict.fromkeys([*self.high.rendered[key], *chain]))
+            return own
+        self.high.rendered[key] = chain
+        try:
+            file = self._read(request.sls, request.env)
+        except RunnerError as error:
+            for item in error.diagnostics:
+                source = item.source or request.place.source
+                self.problems.append(Diagnostic(item.message, source, item.hint, item.code))
+            return own
+        value, place = file.value, Place(Untyped(file.file), 1, 1)
+        if value is None or value == {}:
+            return own
+        if not isinstance(value, dict):
+            where = value.place if isinstance(value, PlacedList) else place
+            self.problem(f"SLS {request.sls} does not render to a dictionary", where, "an SLS is a mapping of IDs")
+            return own
+        included = self._includes(value, request, file, chain, place)
+        self._top_level(value, request, place, own)
+        own.add(included)
+        return own
+
+    # -------------------------------------------------- include
+
+    def _includes(
+        self, value: Mapping[Any, Any], request: Request, file: SlsFile, chain: tuple[str, ...], place: Place
+    ) -> Brought:
+        brought = Brought()
+        if "include" not in value:
+            return brought
+        listed = value["include"]
+        where = value_place(value, "include", place)
+        if not isinstance(listed, list):
+            self.problem(
+                f"Include Declaration in SLS {request.sls} is not formed as a list",
+                where,
+                "write `include:` and `- NAME`",
+            )
+            return brought
+        for index, entry in enumerate(listed):
+            at = item_place(listed, index, where)
+            found = self._include_entry(entry, request, file, at)
+            if found is not None:
+                brought.add(self._request(found, (request.sls, *(name for name in chain if name != request.sls))))
+        return brought
+
+    def _include_entry(self, entry: Value, request: Request, file: SlsFile, place: Place) -> Request | None:
+        env = request.env
+        if isinstance(entry, dict):
+            if len(entry) != 1:
+                self.problem(f"The include in SLS {request.sls} is not a single key dictionary", place)
+                return None
+            env, entry = next((str(key), value) for key, value in entry.items())
+        if not isinstance(entry, str):
+            self.problem(f"The include {entry!r} in SLS {request.sls} is not the name of an SLS", place)
+            return None
+        if not entry.startswith("."):
+            return Request(entry, env, place)
+        name = entry.lstrip(".")
+        up = len(entry) - len(name)
+        package = request.sls.split(".")
+        if file.is_init:
+            up -= 1
+        if up > len(package):
+            self.problem(
+                f"Attempted relative include of '{entry}' within SLS '{env}:{request.sls}' "
+                "goes beyond top level package",
+                place,
+            )
+            return None
+        return Request(".".join([*package[: len(package) - up], name]), env, place)
+
+    # -------------------------------------------------- IDs
+
+    def _top_level(self, value: dict[Any, Any], request: Request, place: Place, own: Brought) -> None:
+        if "extend" in value:
+            own.extends += self._extend(value, request, place)
+        if "exclude" in value:
+            own.excludes += self._excludes(value, request, place)
+        for key, body in value.items():
+            if key in RESERVED or (isinstance(key, str) and key.startswith("__")):
+                continue
+            at = key_place(value, key, place)
+            if not isinstance(key, str):
+                self.problem(
+                    f"ID '{key}' in SLS '{request.sls}' is not formed as a string, but is type {type(key).__name__}. "
+                    "It may need to be quoted.",
+                    at,
+                    f"write '{key}':",
+                )
+                continue
+            declaration = self._declaration(key, body, request, at)
+            if declaration is not None:
+                own.declarations.append(declaration)
+                for body in declaration.bodies.values():
+                    self._number(body)
+
+    def _add(self, new: Declaration) -> None:
+        old = self.high.declarations.get(new.id)
+        if old is None:
+            self.high.declarations[new.id] = new
+            return
+        self.problem(
+            "Detected conflicting IDs, SLS IDs need to be globally unique.\n    The conflicting ID is "
+            f"'{new.id}' and is found in SLS '{new.env}:{new.sls}' and SLS '{old.env}:{old.sls}'",
+            new.place,
+            f"the other one stands at {old.place.source}",
+            "conflicting-id",
+        )
+
+    def _number(self, body: Body) -> None:
+        for index, item in enumerate(body.items):
+            if item.key == "order":
+                if item.value == "first":
+                    body.items[index] = Item("order", 0, item.place)
+                return
+        if self._auto_order:
+            body.items.append(Item("order", self._order, body.place))
+            self._order += 1
+
+    def _declaration(
+        self, id_: str, value: Value, request: Request, place: Place, extending: bool = False
+    ) -> Declaration | None:
+        declaration = Declaration(
+            id_, request.sls, request.env, place, included_from=self.high.rendered[request.env, request.sls]
+        )
+        if isinstance(value, str) and "." in value and not extending:
+            state, _, function = value.partition(".")
+            declaration.bodies[state] = Body(state, [Item(None, function, place)], place)
+            return declaration
+        if not isinstance(value, dict):
+            what = f"ID {id_} in SLS {request.sls} is not a dictionary"
+            self.problem(what, place, f"write `{id_}:` and below it, indented, `module.function:`")
+            return None
+        for key, entries in value.items():
+            if isinstance(key, str) and not key.startswith("__"):
+                self._body(declaration, key, entries, value, place, extending)
+        if not declaration.bodies and not value:
+            self.problem(f"ID {id_} in SLS {request.sls} has no state", place)
+        return declaration
+
+    def _body(
+        self, declaration: Declaration, key: str, entries: Value, value: dict[Any, Any], place: Place, extending: bool
+    ) -> None:
+        at = key_place(value, key, place)
+        where = value_place(value, key, at)
+        state, _, function = key.partition(".")
+        if state in declaration.bodies:
+            self.problem(
+                f"ID '{declaration.id}' in SLS '{declaration.sls}' "
+                "contains multiple state declarations of the same type",
+                at,
+                f"the other one stands at {declaration.bodies[state].place.source}; use two IDs",
+            )
+            return
+        body = Body(state, [], at)
+        declaration.bodies[state] = body
+        if isinstance(entries, str) and not function:
+            body.items.append(Item(None, entries, where))
+        elif isinstance(entries, list):
+            self._items(body, entries, where)
+        elif entries is not None:
+            self.problem(
+                f"State '{declaration.id}' in SLS '{declaration.sls}' is not formed as a list",
+                where,
+                "put `- ` before each argument",
+            )
+            return
+        if function:
+            body.items.append(Item(None, function.partition(".")[0], at))
+        if not extending:
+            self._check_functions(declaration, body)
+
+    @staticmethod
+    def _items(body: Body, entries: list[Any], where: Place) -> None:
+        for index, entry in enumerate(entries):
+            at = item_place(entries, index, where)
+            if isinstance(entry, str):
+                body.items.append(Item(None, entry, at))
+            elif isinstance(entry, dict):
+                body.items.extend(Item(str(key), value, key_place(entry, key, at)) for key, value in entry.items())
+
+    def _check_functions(self, declaration: Declaration, body: Body) -> None:
+        functions = [item.value for item in body.items if item.key is None]
+        if len(functions) > 1:
+            self.problem(
+                f"Too many functions declared in state '{declaration.id}' in SLS '{declaration.sls}'. "
+                f"Please choose one of the following: {', '.join(functions)}",
+                body.place,
+            )
+        elif not functions:
+            self.problem(
+                f"No function declared in state '{declaration.id}' in SLS '{declaration.sls}'",
+                body.place,
+                f"write `{body.state}.FUNCTION:` or add the function to the list",
+            )
+
+    # -------------------------------------------------- extend and exclude
+
+    def _extend(self, value: dict[Any, Any], request: Request, place: Place) -> list[Declaration]:
+        extensions: list[Declaration] = []
+        extend = value["extend"]
+        where = value_place(value, "extend", place)
+        if not isinstance(extend, dict):
+            self.problem(f"Extension value in SLS '{request.sls}' is not a dictionary", where)
+            return extensions
+        for key, body in extend.items():
+            declaration = self._declaration(str(key), body, request, key_place(extend, key, where), extending=True)
+            if declaration is not None:
+                extensions.append(declaration)
+        return extensions
+
+    def _excludes(self, value: dict[Any, Any], request: Request, place: Place) -> list[tuple[str, str, Place]]:
+        found: list[tuple[str, str, Place]] = []
+        excludes = value["exclude"]
+        where = value_place(value, "exclude", place)
+        if not isinstance(excludes, list):
+            self.problem(f"Exclude Declaration in SLS {request.sls} is not formed as a list", where)
+            return found
+        for index, entry in enumerate(excludes):
+            at = item_place(excludes, index, where)
+            kind, name = next(iter(entry.items()), ("", "")) if isinstance(entry, dict) else ("sls", entry)
+            if kind not in ("sls", "id") or not isinstance(name, str):
+                self.problem(
+                    f"Invalid exclude {entry!r} in SLS {request.sls}", at, "write `- NAME`, `- sls: NAME` or `- id: ID`"
+                )
+                continue
+            found.append((kind, name, at))
+        return found
+
+
+def as_data(high: HighData) -> dict[str, Any]:
+    """Salt's shape of high data, for `show highstate` and `show sls`."""
+    shown = {id_: _declaration_data(declaration) for id_, declaration in high.declarations.items()}
+    if high.extends:
+        shown["__extend__"] = [{extend.id: _declaration_data(extend)} for extend in high.extends]  # type: ignore[assignment]
+    if high.excludes:
+        shown["__exclude__"] = [{kind: name} for kind, name, _ in high.excludes]  # type: ignore[assignment]
+    return shown
+
+
+def _declaration_data(declaration: Declaration) -> dict[str, Any]:
+    data: dict[str, Any] = {
+        body.state: [item.value if item.key is None else {item.key: item.value} for item in body.items]
+        for body in declaration.bodies.values()
+    }
+    return data | {"__sls__": declaration.sls, "__env__": declaration.env}

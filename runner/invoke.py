@@ -1,0 +1,292 @@
+"""One chunk -> one Result: guards, look, change, check_cmd, retry.
+
+The fork between a dry and a real run stands in `_planned`, once: the generator of a state function is resumed after its
+Plan, or closed.
+"""
+
+from __future__ import annotations
+
+import enum
+import time
+from collections.abc import Callable, Generator, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, Protocol
+
+from runner import guards, slots
+from runner.api import OPEN, Done, Plan, StateFailed, armed, running
+from runner.current import Current, Run
+from runner.errors import RunnerError
+from runner.model import Chunk, Event, Result, StatePlanned, Value
+from runner.retry import retry_options
+
+
+class Mode(enum.Enum):
+    REAL = "real"
+    DRY = "dry"
+    LOOK = "look"  # of a prereq: unarmed, neither recorded nor told
+
+
+class Function(Protocol):
+    """A state function as the registry gives it."""
+
+    @property
+    def function(self) -> Callable[..., Any]: ...
+
+    @property
+    def classic(self) -> bool: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A state function with its bound arguments, ready to be called."""
+
+    function: Function
+    arguments: Mapping[str, Value]
+    checks_itself: bool = False  # the function has a check_cmd of its own
+    warnings: tuple[str, ...] = ()
+
+
+Bind = Callable[[Chunk, "Reaction | None"], Call]
+
+
+@dataclass(frozen=True, slots=True)
+class Reaction:
+    """Call mod_watch instead of the state function. `changed`: "state: ID" of what changed."""
+
+    changed: tuple[str, ...] = ()
+    key: str = ""  # the key of the result when it is a listener's
+
+
+@dataclass(slots=True)
+class Pending:
+    """What the plans of a dry run will have made true: facts, and the first state after which anything may be."""
+
+    facts: dict[tuple[str, str], str] = field(default_factory=dict)  # fact -> "state: ID"
+    open_by: str = ""
+
+    def note(self, chunk: Chunk, provides: object) -> None:
+        who = f"{chunk.state}: {chunk.id}"
+        if provides is OPEN:
+            self.open_by = self.open_by or who
+        elif isinstance(provides, Iterable):
+            for fact in provides:
+                self.facts.setdefault(fact, who)
+
+    def brings(self, fact: tuple[str, str]) -> str:
+        """Who will have provided a fact; empty when nobody."""
+        return self.facts.get(fact) or self.open_by
+
+
+@dataclass(slots=True)
+class Invoker:
+    """Runs chunks one at a time. `bind` checks and converts arguments and finds the function."""
+
+    run: Run
+    bind: Bind
+    pending: Pending = field(default_factory=Pending)
+    sleep: Callable[[float], None] = time.sleep
+    attempts: int = 0  # attempts made for the last chunk (each one counts in Salt's run numbers)
+
+    def __call__(
+        self,
+        chunk: Chunk,
+        mode: Mode,
+        reaction: Reaction | None = None,
+        owe: Callable[[], None] = lambda: None,
+        waits_for: str = "",
+    ) -> Result:
+        """The result of one chunk.
+
+        reaction: call mod_watch instead. owe: called after the Plan, before anything is changed.
+        waits_for: a state that this one requires and whose change is still pending (dry runs).
+        """
+        started = time.perf_counter()
+        now = time.time()
+        current = Current(self.run, chunk, dry=mode is not Mode.REAL)
+        if reaction:
+            current.changed_requisites = reaction.changed
+        with running(current):
+            try:
+                result = self._retried(chunk, mode, reaction, owe, waits_for)
+            finally:
+                current.clean()
+        return replace(
+            result,
+            key=reaction.key if reaction else "",
+            warnings=(*result.warnings, *current.warnings),
+            start_time=_clock(now),
+            duration=round((time.perf_counter() - started) * 1000, 3),
+        )
+
+    # -------------------------------------------------- retry
+
+    def _retried(
+        self, chunk: Chunk, mode: Mode, reaction: Reaction | None, owe: Callable[[], None], waits_for: str
+    ) -> Result:
+        self.attempts = 1
+        if "retry" not in chunk.args or mode is Mode.LOOK:
+            return self._attempt(chunk, mode, reaction, owe, waits_for)
+        wanted, problem = retry_options(chunk.args["retry"])
+        if mode is Mode.DRY:
+            result = self._attempt(chunk, mode, reaction, owe, waits_for)
+            told = (
+                f"  The state would be retried every {wanted.interval} seconds (with a splay of up to {wanted.splay} "
+                f"seconds) a maximum of {wanted.attempts} times or until a result of {wanted.until} is returned"
+            )
+            return replace(result, comment=result.comment + told) if result.result is None else result
+        comments = [problem] if problem else []
+        while True:
+            result = self._attempt(chunk, mode, reaction, owe, waits_for)
+            if result.result is wanted.until or self.attempts >= wanted.attempts:
+                return replace(result, comment="\n".join([*comments, result.comment])) if comments else result
+            comments.append(
+                f'Attempt {self.attempts}: Returned a result of "{result.result}", '
+                f'with the following comment: "{result.comment}"'
+            )
+            self.attempts += 1
+            self.sleep(wanted.pause())
+
+    # -------------------------------------------------- one attempt
+
+    def _attempt(
+        self, chunk: Chunk, mode: Mode, reaction: Reaction | None, owe: Callable[[], None], waits_for: str
+    ) -> Result:
+        try:
+            skipped = guards.reason_to_skip(chunk.args, self.run.call) if _GUARDS & chunk.args.keys() else None
+            if skipped:
+                return self._skipped(chunk, mode, skipped, waits_for)
+            call = self.bind(self._filled(chunk), reaction)
+            result = self._called(chunk, call, mode, owe)
+            if (
+                "check_cmd" in chunk.args
+                and not call.checks_itself
+                and (mode is Mode.REAL or result.result is not None)
+            ):
+                passed, comment = guards.checked(chunk.args, self.run.call)
+                result = replace(result, result=passed, comment=comment)
+            return replace(result, warnings=(*call.warnings, *result.warnings)) if call.warnings else result
+        except RunnerError as error:
+            return Result(chunk, False, str(error))
+        except StateFailed as failure:  # a guard's command that cannot be started
+            return Result(chunk, False, failure.message)
+        except Exception as error:
+            return Result(chunk, False, _apology(error))
+
+    def _skipped(self, chunk: Chunk, mode: Mode, reason: str, waits_for: str) -> Result:
+        undecided = waits_for or self.pending.open_by
+        if mode is Mode.DRY and undecided:
+            return Result(chunk, None, f"{reason}; decided when {undecided} is done", sure=False)
+        return Result(chunk, True, reason, extra={"skip_watch": True})
+
+    def _filled(self, chunk: Chunk) -> Chunk:
+        if any(slots.has_slot(value) for value in chunk.args.values()):
+            args = {key: slots.fill(value, self.run.call) for key, value in chunk.args.items()}
+            return replace(chunk, args=args)
+        return chunk
+
+    def _called(self, chunk: Chunk, call: Call, mode: Mode, owe: Callable[[], None]) -> Result:
+        if call.function.classic:
+            return self._classic(chunk, call, mode, owe)
+        try:
+            outcome = call.function.function(**call.arguments)
+            if isinstance(outcome, Generator):
+                return self._planned(chunk, outcome, mode, owe)
+            return _done(chunk, outcome, {})
+        except StateFailed as failure:
+            return self._failed(chunk, failure, mode, {})
+
+    def _planned(
+        self, chunk: Chunk, outcome: Generator[Plan, None, str | Done], mode: Mode, owe: Callable[[], None]
+    ) -> Result:
+        plan: Plan | None = None
+        try:
+            plan = next(outcome)
+            if mode is not Mode.LOOK:
+                self._emit(StatePlanned(chunk, plan.changes, plan.comment))
+            if mode is not Mode.REAL:
+                outcome.close()
+                if mode is Mode.DRY:
+                    self.pending.note(chunk, plan.provides)
+                return Result(chunk, None, plan.comment, plan.changes, sure=plan.sure)
+            owe()
+            with armed():
+                next(outcome)
+            raise RuntimeError(f"{chunk.function} yields twice")
+        except StopIteration as stop:
+            return _done(chunk, stop.value, plan.changes if plan else {})
+        except StateFailed as failure:
+            return self._failed(chunk, failure, mode, plan.changes if plan else {})
+        except RunnerError as error:
+            return Result(chunk, False, str(error), plan.changes if plan else {})
+        except Exception as error:
+            made = " (what it had planned may have been changed in part)" if plan else ""
+            return Result(chunk, False, _apology(error) + made, plan.changes if plan else {})
+
+    def _failed(self, chunk: Chunk, failure: StateFailed, mode: Mode, planned: Mapping[str, Value]) -> Result:
+        provider = self.pending.brings(failure.lacks) if failure.lacks and mode is Mode.DRY else ""
+        if provider:
+            self.pending.note(chunk, [("state", chunk.tag)])
+            return Result(chunk, None, f"{failure.message} (depends on {provider})", sure=False)
+        return Result(chunk, False, failure.message, planned if failure.changes is None else failure.changes)
+
+    def _classic(self, chunk: Chunk, call: Call, mode: Mode, owe: Callable[[], None]) -> Result:
+        if mode is Mode.REAL:
+            owe()
+            with armed():
+                answer = call.function.function(**call.arguments)
+        else:
+            answer = call.function.function(**call.arguments)
+        result = _from_classic(chunk, answer)
+        if mode is Mode.DRY and result.result is None:
+            self.pending.note(chunk, OPEN)
+        return result
+
+    def _emit(self, event: Event) -> None:
+        self.run.emit(event)
+
+
+_GUARDS = frozenset(["onlyif", "unless", "creates"])
+
+
+def _done(chunk: Chunk, outcome: str | Done, planned: Mapping[str, Value]) -> Result:
+    if isinstance(outcome, str):
+        return Result(chunk, True, outcome, planned)
+    if not isinstance(outcome, Done):
+        raise TypeError(f"{chunk.function} returned {type(outcome).__name__}, not a comment or Done")
+    return Result(
+        chunk, True, outcome.comment, planned if outcome.changes is None else outcome.changes, extra=outcome.extra
+    )
+
+
+_CLASSIC_KEYS = ("name", "changes", "result", "comment")
+
+
+def _from_classic(chunk: Chunk, answer: object) -> Result:
+    if not isinstance(answer, dict):
+        return Result(
+            chunk, False, f"Malformed state return. Data must be a dictionary type, not {type(answer).__name__}"
+        )
+    missing = [key for key in _CLASSIC_KEYS if key not in answer]
+    if missing:
+        return Result(chunk, False, f"The following keys were not present in the state return: {','.join(missing)}")
+    comment = answer["comment"]
+    if isinstance(comment, list):
+        comment = "\n".join(str(line) for line in comment)
+    changes = answer["changes"] if isinstance(answer["changes"], Mapping) else {"changes": answer["changes"]}
+    extra = {key: value for key, value in answer.items() if key not in (*_CLASSIC_KEYS, "warnings")}
+    warnings = answer.get("warnings", ())
+    result = answer["result"] if answer["result"] is None else bool(answer["result"])
+    return Result(chunk, result, str(comment), changes, extra=extra, warnings=tuple(str(item) for item in warnings))
+
+
+def _apology(error: BaseException) -> str:
+    import traceback
+
+    frames = traceback.extract_tb(error.__traceback__)
+    last = f" ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""
+    return f"An exception occurred in this state: {type(error).__name__}: {error}{last}"
+
+
+def _clock(now: float) -> str:
+    """Salt's start_time: the local time of day with microseconds."""
+    return time.strftime("%H:%M:%S", time.localtime(now)) + f".{int(now % 1 * 1_000_000):06d}"

@@ -1,0 +1,242 @@
+"""The registry: built-in states/ and modules/ plus a tree's own _states/, _modules/, _grains/ and _utils/."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from types import FunctionType, ModuleType
+from typing import Any
+
+from runner.errors import RunnerError
+from runner.salt_object import Salt, UnknownFunction
+from runner.tree_modules import TreeModules, UnavailableError, offered, virtual_name
+
+__all__ = ["Registry", "StateFunction", "UnavailableError", "UnknownFunction"]
+
+
+@dataclass(frozen=True, slots=True)
+class StateFunction:
+    """A state function, ready to be bound and called."""
+
+    name: str  # "file.managed"
+    function: Callable[..., Any]
+    classic: bool  # answers with Salt's dictionary instead of planning
+    module: ModuleType
+    unconverging: str = ""  # why it changes something in each run by its nature
+    mod_watch: Callable[..., Any] | None = None
+
+
+class Registry:
+    """Functions by their dotted names. Modules are imported when one of their functions is asked for."""
+
+    def __init__(
+        self,
+        tree_folders: Mapping[str, list[str]],
+        opts: Mapping[str, Any] | None = None,
+        extra: Mapping[str, Callable[..., Any]] | None = None,
+    ) -> None:
+        """tree_folders: kind (states, modules, grains, utils) -> folders. extra: execution functions of the engine."""
+        self.opts = opts or {}
+        self.extra = dict(extra or {})
+        self._folders = {kind: list(folders) for kind, folders in tree_folders.items()}
+        self._libraries = {kind: _library(kind) for kind in ("states", "modules")}
+        self._trees: dict[str, TreeModules] = {}
+        self._states: dict[str, StateFunction] = {}
+        self._functions: dict[str, Callable[..., Any]] = {}
+        self.salt = Salt(self)
+
+    def refresh(self) -> None:
+        """Forget what was loaded from the tree and what was not available (`reload_modules`)."""
+        importlib.invalidate_caches()
+        self._trees.clear()
+        self._states.clear()
+        self._functions.clear()
+
+    # -------------------------------------------------- states
+
+    def state(self, name: str) -> StateFunction:
+        """A state function ("file.managed"). Raises UnknownFunction, or UnavailableError when it cannot work (yet)."""
+        found = self._states.get(name)
+        if found is None:
+            found = self._states[name] = self._find_state(name)
+        return found
+
+    def _find_state(self, name: str) -> StateFunction:
+        module_name, _, function_name = name.partition(".")
+        module = self._module("states", module_name)
+        function = offered(module, function_name) if module else None
+        if module is None or function is None:
+            suggestion = self.suggest_state(name)
+            hint = f"did you mean {suggestion}?" if suggestion else None
+            raise UnknownFunction(f"State '{name}' is not available", hint=hint)
+        reason = getattr(module, "UNCONVERGING", {}).get(function_name, "")
+        classic = "__salt__" in module.__dict__ and not _plans(function)
+        watch = offered(module, "mod_watch")
+        return StateFunction(name, function, classic, module, reason, watch)
+
+    def has_state(self, module: str) -> bool:
+        """Whether there is a state module of this name."""
+        return module in self._tree("states").names() or module in self._libraries["states"]
+
+    def state_modules(self) -> list[str]:
+        """The names of all state modules."""
+        return sorted({*self._libraries["states"], *self._tree("states").names()})
+
+    def state_functions(self, module: str) -> list[str]:
+        """The names of the functions of a state module."""
+        return self._names("states", module, hidden=_HOOKS)
+
+    def suggest_state(self, name: str) -> str | None:
+        """The nearest real state function."""
+        return self._suggest(name, self.state_modules(), self.state_functions)
+
+    # -------------------------------------------------- execution functions
+
+    def function(self, name: str) -> Callable[..., Any]:
+        """An execution function ("pkg.version"). Raises UnknownFunction or UnavailableError."""
+        found = self._functions.get(name)
+        if found is None:
+            found = self._functions[name] = self._find_function(name)
+        return found
+
+    def _find_function(self, name: str) -> Callable[..., Any]:
+        module_name, _, function_name = name.partition(".")
+        if name in self.extra and module_name not in self._tree("modules").names():
+            return self.extra[name]
+        module = self._module("modules", module_name)
+        function = offered(module, function_name) if module else None
+        if function is None:
+            function = self.extra.get(name)
+        if function is None:
+            suggestion = self.suggest_function(name)
+            hint = f"did you mean {suggestion}?" if suggestion else None
+            raise UnknownFunction(f"'{name}' is not available", hint=hint)
+        return function
+
+    def has_function(self, name: str) -> bool:
+        """Whether there is such an execution function, ready to work."""
+        try:
+            self.function(name)
+        except RunnerError:
+            return False
+        return True
+
+    def functions(self, module: str) -> list[str]:
+        """The names of the execution functions of a module."""
+        extra = [name.partition(".")[2] for name in self.extra if name.startswith(f"{module}.")]
+        return sorted({*self._names("modules", module), *extra})
+
+    def modules(self) -> list[str]:
+        """The names of all execution modules."""
+        extra = {name.partition(".")[0] for name in self.extra}
+        return sorted({*self._libraries["modules"], *self._tree("modules").names(), *extra})
+
+    def suggest_function(self, name: str) -> str | None:
+        """The nearest real execution function."""
+        return self._suggest(name, self.modules(), self.functions)
+
+    def utility(self, name: str) -> Callable[..., Any]:
+        """A function of the tree's `_utils`."""
+        module_name, _, function_name = name.partition(".")
+        module = self._tree("utils").load(module_name)
+        function = offered(module, function_name) if module else None
+        if function is None:
+            raise UnknownFunction(f"'{name}' is not available in __utils__")
+        return function
+
+    def grain_functions(self) -> list[tuple[str, Callable[[], Any]]]:
+        """The functions of the tree's `_grains`, with their names."""
+        tree = self._tree("grains")
+        found = []
+        for name in sorted(tree.names()):
+            module = tree.load(name)
+            if module:
+                found += [(f"{name}.{each}", function) for each, function in _members(module)]
+        return found
+
+    # -------------------------------------------------- modules
+
+    def _tree(self, kind: str) -> TreeModules:
+        tree = self._trees.get(kind)
+        if tree is None:
+            tree = self._trees[kind] = TreeModules(kind, self._folders.get(kind, []), self)
+        return tree
+
+    def _module(self, kind: str, name: str) -> ModuleType | None:
+        """A module of the tree, else of the library."""
+        unavailable: UnavailableError | None = None
+        try:
+            module = self._tree(kind).load(name)
+        except UnavailableError as reason:
+            module, unavailable = None, reason
+        if module is None and name in self._libraries[kind]:
+            module = importlib.import_module(self._libraries[kind][name])
+        if module is None and unavailable:
+            raise unavailable
+        return module
+
+    def _names(self, kind: str, module: str, hidden: frozenset[str] = frozenset()) -> list[str]:
+        try:
+            found = self._module(kind, module)
+        except UnavailableError:
+            return []
+        return [name for name, _ in _members(found) if name not in hidden] if found else []
+
+    def _suggest(self, name: str, modules: list[str], functions: Callable[[str], list[str]]) -> str | None:
+        import difflib
+
+        module = name.partition(".")[0]
+        near = [module] if module in modules else difflib.get_close_matches(module, modules, 3, 0.7)
+        candidates = [f"{each}.{one}" for each in near for one in functions(each)]
+        best = difflib.get_close_matches(name, candidates, 1)
+        return best[0] if best else None
+
+
+_HOOKS = frozenset(["mod_watch", "mod_aggregate", "mod_init", "pre_run_check"]) | {
+    f"auto{kind}" for kind in ("require", "before", "notify", "subscribe")
+}
+
+
+def _library(kind: str) -> dict[str, str]:
+    """The built-in modules of a kind: Salt's name -> import name. Checks that they are runner's own."""
+    package = importlib.import_module(kind)
+    beside = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+    folder = os.path.dirname(os.path.realpath(package.__file__ or ""))
+    if folder != os.path.join(beside, kind):
+        raise RunnerError(
+            f"the Python package {kind!r} at {folder} hides runner's own",
+            hint=f"rename that folder, or start runner where it is not on Python's path ({beside} has to come first)",
+        )
+    names = {}
+    for entry in os.scandir(folder):
+        stem = entry.name.removesuffix(".py")
+        if stem.startswith("_") or not (stem != entry.name or os.path.exists(os.path.join(entry.path, "__init__.py"))):
+            continue
+        names[virtual_name(stem)] = f"{kind}.{stem}"
+    return names
+
+
+def _members(module: ModuleType) -> list[tuple[str, Callable[..., Any]]]:
+    """The functions that a module offers, by the names that users write."""
+    listed = getattr(module, "__load__", None) or getattr(module, "__all__", None) or dir(module)
+    aliases = dict(getattr(module, "__func_alias__", {}))
+    names = {aliases.get(name, virtual_name(name)) for name in listed}
+    found = [(name, offered(module, name)) for name in sorted(names)]
+    return [(name, function) for name, function in found if function is not None]
+
+
+def _plans(function: Callable[..., Any]) -> bool:
+    """Whether a state function of a tree is written in the new style."""
+    inner: Any = function
+    while hasattr(inner, "__wrapped__"):
+        inner = inner.__wrapped__
+    if not isinstance(inner, FunctionType):
+        return False
+    if inner.__code__.co_flags & 0x20:  # CO_GENERATOR
+        return True
+    answer = inner.__annotations__.get("return")
+    text = answer if isinstance(answer, str) else getattr(answer, "__name__", str(answer))
+    words = {word.strip() for word in str(text).replace("Generator", "Planned").split("|")}
+    return any(word.split("[")[0].split(".")[-1] in ("Planned", "str", "Done") for word in words)

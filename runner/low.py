@@ -1,0 +1,214 @@
+"""High data -> low chunks: one for each name of each state, numbered and sorted as Salt does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from runner.errors import Diagnostic
+from runner.extend import Reconciler
+from runner.highdata import Body, Declaration, HighData, Item
+from runner.model import REQUISITE_KEYS, Chunk, Kind, Place, Requisite, Value, item_place, value_place
+
+LAST = 1_000_000  # what Salt adds for `last` and negative numbers
+KINDS = {kind.value: kind for kind in Kind}
+
+
+def lower(high: HighData, reconcile: bool = True) -> tuple[tuple[Chunk, ...], list[Diagnostic]]:
+    """The chunks in their order of definition and order numbers, and the mistakes found on the way.
+
+    reconcile: carry out extend, exclude and the `_in` requisites (`show low-sls` does not, as with Salt).
+    """
+    problems: list[Diagnostic] = []
+    if reconcile:
+        reconciler = Reconciler(high)
+        high = reconciler.reconcile()
+        problems += reconciler.problems
+    drafts = [
+        draft
+        for declaration in high.declarations.values()
+        for body in declaration.bodies.values()
+        for draft in _drafts(declaration, body, problems)
+    ]
+    _number(drafts)
+    drafts.sort(key=lambda draft: (draft.low["order"], f"{draft.low['state']}{draft.low['name']}{draft.low['fun']}"))
+    return tuple(draft.chunk(problems) for draft in drafts), _unique(problems)
+
+
+class Draft:
+    """A chunk in the making."""
+
+    __slots__ = ("body", "low", "place", "places", "wanted")
+
+    def __init__(self, low: dict[str, Value], body: Body, places: dict[str, Place], place: Place) -> None:
+        self.low = low
+        self.body = body
+        self.places = places
+        self.place = place
+        self.wanted = float("inf")
+
+    def chunk(self, problems: list[Diagnostic]) -> Chunk:
+        low = self.low
+        args = {
+            key: value
+            for key, value in low.items()
+            if key not in _NOT_ARGUMENTS and key not in REQUISITE_KEYS and not key.startswith("__")
+        }
+        requisites = tuple(_requisites(low, self.places, self.place, problems)) if low.keys() & REQUISITE_KEYS else ()
+        return Chunk(
+            state=low["state"],
+            fun=low["fun"],
+            id=low["__id__"],
+            name=low["name"],
+            order=low["order"],
+            sls=low["__sls__"],
+            env=low["__env__"],
+            args=args,
+            low=low,
+            requisites=requisites,
+            place=self.place,
+            arg_places=self.places,
+            wanted=self.wanted,
+        )
+
+
+_NOT_ARGUMENTS = frozenset(["state", "fun", "name", "order"])
+
+
+def _drafts(declaration: Declaration, body: Body, problems: list[Diagnostic]) -> Iterator[Draft]:
+    low: dict[str, Value] = {
+        "state": body.state,
+        "name": declaration.id,
+        "__sls__": declaration.sls,
+        "__env__": declaration.env,
+    }
+    if declaration.included_from:
+        low["__sls_included_from__"] = list(declaration.included_from)
+    low["__id__"] = declaration.id
+    places: dict[str, Place] = {}
+    functions: list[Item] = []
+    names: Item | None = None
+    for item in body.items:
+        if item.key is None:
+            functions.append(item)
+        elif item.key == "names":
+            names = item
+        elif item.key == "name":
+            places["name"] = item.place
+            if isinstance(item.value, str):
+                low["name"] = item.value
+        elif item.key not in ("state", "fun"):
+            low[item.key] = item.value
+            places[item.key] = item.place
+    for function in functions:
+        place = function.place
+        if names is None:
+            yield Draft(low | {"fun": function.value}, body, places, place)
+        else:
+            yield from _named(low, function, names, body, places, declaration, problems)
+
+
+def _named(
+    low: dict[str, Value],
+    function: Item,
+    names: Item,
+    body: Body,
+    places: dict[str, Place],
+    declaration: Declaration,
+    problems: list[Diagnostic],
+) -> Iterator[Draft]:
+    if not isinstance(names.value, list):
+        problems.append(
+            Diagnostic(
+                f"The names of state '{declaration.id}' in SLS '{declaration.sls}' are not formed as a list",
+                names.place.source,
+                "put each name on a line of its own after `- `",
+                "structure",
+            )
+        )
+        return
+    for index, entry in enumerate(names.value):
+        place = item_place(names.value, index, names.place)
+        own = dict(low)
+        own_places = dict(places)
+        name: object = entry
+        if isinstance(entry, dict) and entry:
+            name = next(iter(entry))
+            for argument in entry[name] if isinstance(entry[name], list) else [entry[name]]:
+                if isinstance(argument, dict):
+                    own |= argument
+                    own_places |= {key: value_place(argument, key, place) for key in argument}
+        own["name"] = str(name) if name is not None else declaration.id
+        own_places["name"] = place
+        own["name_order"] = index + 1
+        yield Draft(own | {"fun": function.value}, body, own_places, function.place)
+
+
+def _number(drafts: list[Draft]) -> None:
+    cap = 1
+    for draft in drafts:
+        order = draft.low.get("order")
+        if isinstance(order, int | float) and not isinstance(order, bool) and order > cap - 1 and order > 0:
+            cap = int(order) + 100 if isinstance(order, int) else cap
+    for draft in drafts:
+        low = draft.low
+        order = low.get("order", cap)
+        if not isinstance(order, int | float):
+            order = cap + LAST if order == "last" else cap
+        index = low.pop("name_order", None)
+        if isinstance(low.get("order"), int | float):
+            draft.wanted = order
+        if index is not None:
+            order = order + index / 10000.0
+        low["order"] = cap + LAST + order if order < 0 else order
+
+
+def _requisites(
+    low: dict[str, Value], places: dict[str, Place], place: Place, problems: list[Diagnostic]
+) -> Iterator[Requisite]:
+    for key in low.keys() & REQUISITE_KEYS if len(low) < 8 else [key for key in low if key in REQUISITE_KEYS]:
+        listed = low[key]
+        at = places.get(key, place)
+        if not isinstance(listed, list):
+            if key in KINDS:
+                problems.append(
+                    Diagnostic(
+                        f"The {key} statement in state '{low['__id__']}' in SLS '{low['__sls__']}' needs to be formed "
+                        "as a list",
+                        at.source,
+                        f"write `- {key}:` and below it, indented, `- module: ID`",
+                        "structure",
+                    )
+                )
+            continue
+        for index, entry in enumerate(listed):
+            yield from _requisite(key, entry, low, item_place(listed, index, at), problems)
+
+
+def _requisite(
+    key: str, entry: Value, low: dict[str, Any], place: Place, problems: list[Diagnostic]
+) -> Iterator[Requisite]:
+    if isinstance(entry, dict) and len(entry) != 1:
+        problems.append(
+            Diagnostic(
+                f"Requisite declaration {dict(entry)} in state {low['__id__']} in SLS {low['__sls__']} is not formed "
+                "as a single key dictionary",
+                place.source,
+                "put each reference on a line of its own after `- `",
+                "structure",
+            )
+        )
+        return
+    kind = KINDS.get(key)
+    if kind is None:
+        return
+    if isinstance(entry, dict):
+        state, target = next(iter(entry.items()))
+        for each in target if isinstance(target, list) else [target]:
+            yield Requisite(kind, str(state), str(each), place)
+    elif entry is not None:
+        yield Requisite(kind, "id", str(entry), place)
+
+
+def _unique(problems: list[Diagnostic]) -> list[Diagnostic]:
+    return list(dict.fromkeys(problems))

@@ -1,0 +1,292 @@
+"""Does a target mean this machine? Globs, grains, pillar, networks, node groups and compounds of them."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from runner.errors import RunnerError
+
+LETTERS = {
+    "G": "grain",
+    "P": "grain_pcre",
+    "I": "pillar",
+    "J": "pillar_pcre",
+    "L": "list",
+    "S": "ipcidr",
+    "E": "pcre",
+    "N": "nodegroup",
+}
+LETTERED = re.compile(r"([GPIJLSEN])([^\w\s@]?)@(.+)", re.DOTALL)
+MASTERS_OWN = frozenset({"range", "data", "exsel", "pillar_target"})  # of a master's targets; they match nothing here
+
+
+def matches(
+    expression: Any,
+    kind: str = "glob",
+    *,
+    id: str,
+    grains: Mapping[str, Any],
+    pillar: Mapping[str, Any],
+    nodegroups: Mapping[str, Any] | None = None,
+    delimiter: str = ":",
+) -> bool:
+    """Whether an expression of a kind (glob, pcre, list, grain, pillar, compound, ...) means this machine.
+
+    As in Salt a compound that cannot be read means no machine; `problem` says what is wrong with it.
+    Raises RunnerError for an unknown kind and for a bad regular expression.
+
+    >>> matches("web* and not G@os:Debian", "compound", id="web1", grains={"os": "Arch"}, pillar={})
+    True
+    """
+    return _Machine(id, grains, pillar, nodegroups or {}).matches(expression, kind, delimiter)
+
+
+def problem(expression: Any, kind: str, nodegroups: Mapping[str, Any] | None = None) -> str | None:
+    """What keeps an expression from being read; None if it is well formed."""
+    if kind == "nodegroup":
+        return None if expression in (nodegroups or {}) else f"there is no node group {expression!r}"
+    if kind != "compound":
+        return None
+    try:
+        _Compound(_words(expression), lambda term: True).answer()
+    except _Malformed as error:
+        return f"the compound expression {expression!r} cannot be read: {error}"
+    return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Machine:
+    id: str
+    grains: Mapping[str, Any]
+    pillar: Mapping[str, Any]
+    nodegroups: Mapping[str, Any]
+    open_groups: frozenset[str] = frozenset()  # the node groups that are being looked into
+
+    def matches(self, expression: Any, kind: str, delimiter: str = ":") -> bool:
+        if kind == "compound":
+            return self._compound(expression)
+        if kind in DATA:
+            data, test = DATA[kind]
+            return found(getattr(self, data), str(expression), test, delimiter)
+        if kind in PLAIN:
+            return PLAIN[kind](self, expression)
+        if kind in MASTERS_OWN:
+            return False
+        raise _unknown(kind)
+
+    def glob(self, expression: Any) -> bool:
+        return fnmatch.fnmatchcase(self.id, str(expression))
+
+    def pcre(self, expression: Any) -> bool:
+        return bool(_regex(str(expression)).match(self.id))
+
+    def listed(self, expression: Any) -> bool:
+        return self.id in (expression.split(",") if isinstance(expression, str) else expression)
+
+    def ipcidr(self, expression: Any) -> bool:
+        import ipaddress
+
+        try:
+            network = ipaddress.ip_network(str(expression))
+        except ValueError:
+            return False
+        own = self.grains.get("ipv4" if network.version == 4 else "ipv6") or ()
+        return any(ipaddress.ip_address(address.partition("%")[0]) in network for address in own)
+
+    def nodegroup(self, expression: Any) -> bool:
+        name = str(expression)
+        if name not in self.nodegroups or name in self.open_groups:
+            return False
+        inner = _Machine(self.id, self.grains, self.pillar, self.nodegroups, self.open_groups | {name})
+        return inner._compound(self.nodegroups[name])
+
+    def _compound(self, expression: Any) -> bool:
+        try:
+            return _Compound(_words(expression), self._term).answer()
+        except _Malformed:
+            return False
+
+    def _term(self, term: str) -> bool:
+        lettered = LETTERED.fullmatch(term)
+        if lettered is None:
+            return self.glob(term)
+        letter, delimiter, rest = lettered.groups()
+        return self.matches(rest, LETTERS[letter], delimiter or ":")
+
+
+PLAIN: Mapping[str, Callable[[_Machine, Any], bool]] = {
+    "glob": _Machine.glob,
+    "pcre": _Machine.pcre,
+    "list": _Machine.listed,
+    "ipcidr": _Machine.ipcidr,
+    "nodegroup": _Machine.nodegroup,
+}
+
+
+def _unknown(kind: str) -> RunnerError:
+    import difflib
+
+    known = [*PLAIN, *DATA, "compound"]
+    near = difflib.get_close_matches(str(kind), known, 1)
+    hint = f"did you mean {near[0]}?" if near else "one of " + ", ".join(known)
+    return RunnerError(f"there is no way to match called {kind!r}", hint=hint, code="match")
+
+
+def _regex(text: str, flags: int = 0) -> re.Pattern[str]:
+    try:
+        return re.compile(text, flags)
+    except re.error as error:
+        raise RunnerError(f"{text!r} is no regular expression: {error}", code="match") from None
+
+
+# ---------------------------------------------------------------- a:b:value in grains and pillar
+
+Test = Callable[[str, str, str], bool]  # (what was found, the pattern, where: value | item | key)
+
+
+def _globbed(text: str, pattern: str, where: str) -> bool:
+    """Values match whatever their case, items of lists if written in lower case or alike, keys as they are."""
+    if fnmatch.fnmatchcase(text, pattern):
+        return True
+    if where == "key":
+        return False
+    return fnmatch.fnmatchcase(text.lower(), pattern.lower() if where == "value" else pattern)
+
+
+def _regular(text: str, pattern: str, where: str) -> bool:
+    return bool(_regex(pattern, 0 if where == "key" else re.IGNORECASE).match(text))
+
+
+def _equal(text: str, pattern: str, where: str) -> bool:
+    return text == pattern
+
+
+DATA: Mapping[str, tuple[str, Test]] = {
+    "grain": ("grains", _globbed),
+    "grain_pcre": ("grains", _regular),
+    "pillar": ("pillar", _globbed),
+    "pillar_pcre": ("pillar", _regular),
+    "pillar_exact": ("pillar", _equal),
+}
+
+
+def found(data: Mapping[Any, Any], expression: str, test: Test = _globbed, delimiter: str = ":") -> bool:
+    """Whether `key:...:pattern` holds; keys and the pattern may contain the delimiter themselves.
+
+    >>> found({"roles": ["web", "db"], "a": {"b": "c:d"}}, "roles:we*"), found({"a": {"b": "c:d"}}, "a:b:c:d")
+    (True, True)
+    """
+    parts = expression.split(delimiter)
+    for cut in range(1, len(parts)):
+        key = delimiter.join(parts[:cut])
+        if key in data and _holds(data[key], parts[cut:], test, delimiter):
+            return True
+    return False
+
+
+def _holds(value: Any, parts: Sequence[str], test: Test, delimiter: str) -> bool:
+    pattern = delimiter.join(parts)
+    if isinstance(value, Mapping):
+        return any(test(str(key), pattern, "key") for key in value) or _deeper(value, parts, test, delimiter)
+    if isinstance(value, list | tuple | set | frozenset):
+        return any(_holds_item(item, parts, test, delimiter) for item in value)
+    return test(str(value), pattern, "value")
+
+
+def _holds_item(item: Any, parts: Sequence[str], test: Test, delimiter: str) -> bool:
+    if isinstance(item, Mapping):
+        return _holds(item, parts, test, delimiter)
+    return test(str(item), delimiter.join(parts), "item")
+
+
+def _deeper(value: Mapping[Any, Any], parts: Sequence[str], test: Test, delimiter: str) -> bool:
+    """Look into the values below the first parts; `*` stands for any key."""
+    for cut in range(1, len(parts)):
+        key = delimiter.join(parts[:cut])
+        inner: Iterable[Any] = value.values() if key == "*" else (value[name] for name in value if str(name) == key)
+        if any(_holds(item, parts[cut:], test, delimiter) for item in inner):
+            return True
+    return False
+
+
+# ---------------------------------------------------------------- compounds
+
+
+class _Malformed(Exception):
+    """The words of a compound make no expression."""
+
+
+def _words(expression: Any) -> list[str]:
+    if isinstance(expression, str):
+        return expression.split()
+    return [str(word) for word in expression or ()]
+
+
+class _Compound:
+    """`a and not ( b or c )`; all of it is read, terms are asked only where they matter."""
+
+    def __init__(self, words: list[str], term: Callable[[str], bool]) -> None:
+        self._words = words
+        self._term = term
+        self._next = 0
+
+    def answer(self) -> bool:
+        _check(self._words)
+        return self._either(True)
+
+    def _word(self) -> str:
+        return self._words[self._next] if self._next < len(self._words) else ""
+
+    def _takes(self, word: str) -> bool:
+        found = self._word() == word
+        self._next += found
+        return found
+
+    def _either(self, matters: bool) -> bool:
+        answer = self._both(matters)
+        while self._takes("or"):
+            answer = self._both(matters and not answer) or answer
+        return answer
+
+    def _both(self, matters: bool) -> bool:
+        answer = self._one(matters)
+        while self._takes("and") or self._word() == "not":  # `a not b` is `a and not b`
+            answer = self._one(matters and answer) and answer
+        return answer
+
+    def _one(self, matters: bool) -> bool:
+        if self._takes("not"):
+            return not self._one(matters)
+        if self._takes("("):
+            answer = self._either(matters)
+            self._takes(")")
+            return answer
+        word = self._word()
+        self._next += 1
+        return matters and self._term(word)
+
+
+def _check(words: list[str]) -> None:
+    """Operators stand between terms, parentheses are balanced."""
+    depth = 0
+    before = "("  # what a term may follow
+    for word in words:
+        depth += {"(": 1, ")": -1}.get(word, 0)
+        opens = before in ("(", "and", "or", "not")
+        if depth < 0:
+            raise _Malformed("a ) without its (")
+        if word in ("and", "or", ")") and opens:
+            raise _Malformed(f"{word!r} stands where a target should")
+        if word == "not" and before == "not":
+            raise _Malformed("'not' twice")
+        if word not in ("and", "or", ")", "not") and not opens:
+            raise _Malformed(f"'and' or 'or' is missing before {word!r}")
+        before = word
+    if depth:
+        raise _Malformed("a ( is not closed")
+    if before in ("(", "and", "or", "not"):
+        raise _Malformed(f"nothing follows {before!r}" if words else "it is empty")

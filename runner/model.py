@@ -1,0 +1,313 @@
+"""The frozen values that travel between the stages."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Protocol
+
+Value = Any  # what YAML can say: None, bool, int, float, str, list, dict
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A place in a file as its author wrote it (line and column count from 1; 0 means unknown)."""
+
+    file: str
+    line: int = 0
+    column: int = 0
+    via: tuple[Source, ...] = ()  # the calls (macro, include) that brought it here, innermost first
+    rendered: str | None = None  # what the line had become after rendering, when that differs
+
+    def __str__(self) -> str:
+        where = self.file
+        if self.line:
+            where += f":{self.line}"
+            if self.column:
+                where += f":{self.column}"
+        return where
+
+
+class Document(Protocol):
+    """A rendered text that knows where each of its lines was typed."""
+
+    @property
+    def file(self) -> str: ...
+
+    def source(self, line: int, column: int) -> Source:
+        """The place as written of a line and column (from 1) of the rendered text."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Untyped:
+    """A document for values that no one typed (made by a program, the command line, a py renderer)."""
+
+    file: str
+
+    def source(self, line: int, column: int) -> Source:
+        return Source(self.file, line, column)
+
+
+class Place(NamedTuple):
+    """A position in a document; cheap to carry, resolved to a Source only when a message needs it."""
+
+    document: Document
+    line: int = 0
+    column: int = 0
+
+    @property
+    def source(self) -> Source:
+        return self.document.source(self.line, self.column)
+
+
+class PlacedMap(dict[Any, Any]):
+    """A mapping from YAML: a plain dict that remembers where each key and value stands."""
+
+    __slots__ = ("document", "keys_at", "start", "values_at")
+
+    def __init__(self, document: Document, start: tuple[int, int]) -> None:
+        super().__init__()
+        self.document = document
+        self.start = start
+        self.keys_at: dict[Any, tuple[int, int]] = {}
+        self.values_at: dict[Any, tuple[int, int]] = {}
+
+    @property
+    def place(self) -> Place:
+        return Place(self.document, *self.start)
+
+    def key_place(self, key: object) -> Place:
+        return Place(self.document, *self.keys_at.get(key, self.start))
+
+    def value_place(self, key: object) -> Place:
+        return Place(self.document, *self.values_at.get(key, self.start))
+
+
+class PlacedList(list[Any]):
+    """A list from YAML: a plain list that remembers where each item stands."""
+
+    __slots__ = ("document", "items_at", "start")
+
+    def __init__(self, document: Document, start: tuple[int, int]) -> None:
+        super().__init__()
+        self.document = document
+        self.start = start
+        self.items_at: list[tuple[int, int]] = []
+
+    @property
+    def place(self) -> Place:
+        return Place(self.document, *self.start)
+
+    def item_place(self, index: int) -> Place:
+        return Place(self.document, *(self.items_at[index] if index < len(self.items_at) else self.start))
+
+
+def key_place(container: object, key: object, default: Place) -> Place:
+    """Where a key of a (perhaps unplaced) mapping stands."""
+    return container.key_place(key) if isinstance(container, PlacedMap) and key in container.keys_at else default
+
+
+def value_place(container: object, key: object, default: Place) -> Place:
+    """Where the value of a key of a (perhaps unplaced) mapping stands."""
+    return container.value_place(key) if isinstance(container, PlacedMap) and key in container.values_at else default
+
+
+def item_place(container: object, index: int, default: Place) -> Place:
+    """Where an item of a (perhaps unplaced) list stands."""
+    return container.item_place(index) if isinstance(container, PlacedList) else default
+
+
+# ---------------------------------------------------------------- a state, from high data to the run
+
+
+class Kind(enum.StrEnum):
+    """The requisites; the value is what a user writes."""
+
+    REQUIRE = "require"
+    REQUIRE_ANY = "require_any"
+    WATCH = "watch"
+    WATCH_ANY = "watch_any"
+    ONCHANGES = "onchanges"
+    ONCHANGES_ANY = "onchanges_any"
+    ONFAIL = "onfail"
+    ONFAIL_ANY = "onfail_any"
+    ONFAIL_ALL = "onfail_all"
+    PREREQ = "prereq"
+    LISTEN = "listen"
+
+
+REQUISITE_KEYS = frozenset([*Kind, *(f"{kind}_in" for kind in Kind), "use", "use_in"])
+
+
+@dataclass(frozen=True, slots=True)
+class Requisite:
+    """One reference as a chunk holds it: `kind: [{state: target}]`."""
+
+    kind: Kind
+    state: str  # "file", "sls", "id", or "" for a bare ID
+    target: str
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """One state of one name, ready to be ordered and run. `args` are raw, as `show lowstate` prints them."""
+
+    state: str
+    fun: str
+    id: str
+    name: str
+    order: float
+    sls: str
+    env: str
+    args: Mapping[str, Value]  # without state, fun, name, order, requisites and __keys
+    low: Mapping[str, Value]  # all of it, in Salt's shape and order of keys
+    requisites: tuple[Requisite, ...]
+    place: Place  # of the function
+    arg_places: Mapping[str, Place] = field(default_factory=dict)
+    wanted: float = float("inf")  # the number as written (negative too): what this chunk needs is pulled up to it
+
+    @property
+    def tag(self) -> str:
+        """The key of this chunk's result, Salt's: `file_|-ID_|-NAME_|-managed`."""
+        return f"{self.state}_|-{self.id}_|-{self.name}_|-{self.fun}"
+
+    @property
+    def function(self) -> str:
+        return f"{self.state}.{self.fun}"
+
+
+class Edge(NamedTuple):
+    """`holder` has a requisite of this kind on `target` (both are positions in the tuple of chunks)."""
+
+    holder: int
+    kind: Kind
+    target: int
+    place: Place
+
+
+@dataclass(frozen=True, slots=True)
+class Relations:
+    """All edges between the chunks, by their holders."""
+
+    edges: tuple[Edge, ...]
+    by_holder: Mapping[int, tuple[Edge, ...]]
+
+    def of(self, holder: int) -> tuple[Edge, ...]:
+        """The edges of one chunk, in the order of its requisites."""
+        return self.by_holder.get(holder, ())
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What became of one chunk. `result` is Salt's: True, False, or None (would change, or cannot be known)."""
+
+    chunk: Chunk
+    result: bool | None
+    comment: str
+    changes: Mapping[str, Value] = field(default_factory=dict)
+    ran: bool = True  # False when a requisite kept the state function from being called
+    run_num: int = 0
+    start_time: str = ""
+    duration: float = 0.0  # milliseconds
+    warnings: tuple[str, ...] = ()
+    extra: Mapping[str, Value] = field(default_factory=dict)  # further keys of Salt's JSON (skip_watch, ...)
+    cause: str | None = None  # the tag of the state that made this one be skipped
+    sure: bool = True  # False: a dry run that could not know
+    owed: tuple[str, ...] = ()  # reactions paid or still owed
+    key: str = ""  # the key in the JSON when it is not the chunk's tag (listen)
+
+    @property
+    def tag(self) -> str:
+        return self.key or self.chunk.tag
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    """All results of one run, in the order in which the states ran."""
+
+    results: tuple[Result, ...]
+    dry: bool
+    interrupted: int = 0  # the number of the signal that ended the run early
+
+    def __iter__(self) -> Iterator[Result]:
+        return iter(self.results)
+
+    @property
+    def failed(self) -> bool:
+        return any(result.result is False for result in self.results)
+
+    @property
+    def changed(self) -> bool:
+        return any(result.changes or result.result is None for result in self.results)
+
+
+# ---------------------------------------------------------------- debts: reactions owed
+
+
+@dataclass(frozen=True, slots=True)
+class Debt:
+    """A reaction that is owed: the reactor has to react to a change of the source, whatever happens in between."""
+
+    reactor: str  # the reactor's tag
+    kind: str  # watch | onchanges | listen
+    source: str  # the source's tag
+    run: str
+    time: str  # ISO 8601
+    place: str
+
+
+# ---------------------------------------------------------------- events that the engine emits
+
+
+@dataclass(frozen=True, slots=True)
+class RunStarted:
+    total: int
+    dry: bool
+    run: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class StateStarted:
+    chunk: Chunk
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class StatePlanned:
+    chunk: Chunk
+    changes: Mapping[str, Value]
+    comment: str
+
+
+@dataclass(frozen=True, slots=True)
+class ChangerCalled:
+    """A function is about to alter the machine."""
+
+    function: str
+    target: str
+    before: object  # what was there before, as the function's own look tells it
+    chunk: Chunk | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class StateFinished:
+    result: Result
+
+
+@dataclass(frozen=True, slots=True)
+class CustomEvent:
+    """What `fire_event` and event.send give to the listeners."""
+
+    tag: str
+    data: Mapping[str, Value]
+
+
+@dataclass(frozen=True, slots=True)
+class RunFinished:
+    report: Report
+
+
+Event = RunStarted | StateStarted | StatePlanned | ChangerCalled | StateFinished | CustomEvent | RunFinished

@@ -1,0 +1,1 @@
+"""Listeners and printers; they show results and decide nothing."""

@@ -1,0 +1,50 @@
+"""Mistakes for people: what, where, the lines around it with a caret, what was probably meant."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TextIO
+
+from runner.errors import Diagnostic
+from runner.model import Source
+from runner.output.text import paint, safe
+
+
+def show(problems: Iterable[Diagnostic], stream: TextIO, colour: bool = False) -> None:
+    """Print all of them."""
+    for problem in problems:
+        stream.write(format_one(problem, stream, colour) + "\n")
+    stream.flush()
+
+
+def format_one(problem: Diagnostic, stream: TextIO | None = None, colour: bool = False) -> str:
+    """One mistake as a block of lines."""
+    word = paint(problem.severity, "yellow" if problem.severity == "warning" else "red", colour)
+    lines = [f"{word}: {safe(problem.message, stream)}"]
+    source = problem.source
+    if source:
+        lines.append(f"  at {safe(str(source), stream)}")
+        lines += [safe(line, stream) for line in _excerpt(source)]
+        if source.rendered is not None:
+            lines.append(f"    rendered: {safe(source.rendered.strip(), stream)}")
+        lines += [f"  called from {safe(str(via), stream)}" for via in source.via]
+    if problem.hint:
+        lines.append(f"  {paint('hint', 'cyan', colour)}: {safe(problem.hint, stream)}")
+    return "\n".join(lines)
+
+
+def _excerpt(source: Source) -> list[str]:
+    """The line before, the line itself and a caret below."""
+    try:
+        with open(source.file, encoding="utf-8", errors="replace") as file:
+            lines = file.read().splitlines()
+    except (OSError, ValueError):
+        return []
+    if not 0 < source.line <= len(lines):
+        return []
+    numbers = [number for number in (source.line - 1, source.line) if number > 0]
+    shown = [f"    {number:>4} | {lines[number - 1]}".rstrip() for number in numbers]
+    if source.column:
+        lead = lines[source.line - 1][: source.column - 1]
+        shown.append(f"         | {''.join(char if char == chr(9) else ' ' for char in lead)}^")
+    return shown

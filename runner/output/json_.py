@@ -1,0 +1,86 @@
+"""Salt's JSON: `{"local": {tag: result}}`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from runner.errors import Diagnostic
+from runner.model import Report, Result
+
+
+def result(item: Result) -> dict[str, Any]:
+    """One result with Salt's keys. `__state_ran__` is there (false) only where a requisite kept it from running."""
+    data: dict[str, Any] = {
+        "name": item.chunk.name,
+        "changes": item.changes,
+        "result": item.result,
+        "comment": item.comment,
+        **item.extra,
+    }
+    if item.warnings:
+        data["warnings"] = list(item.warnings)
+    if not item.ran:
+        data["__state_ran__"] = False
+    data.update(
+        __sls__=item.chunk.sls,
+        __run_num__=item.run_num,
+        start_time=item.start_time,
+        duration=item.duration,
+        __id__=item.key.split("_|-")[1] if item.key.count("_|-") == 3 else item.chunk.id,
+    )
+    if item.owed:
+        data["__owed__"] = list(item.owed)
+    return data
+
+
+def report(run: Report) -> dict[str, Any]:
+    """All results of a run."""
+    return {"local": {item.tag: result(item) for item in run}}
+
+
+def errors(problems: Iterable[Diagnostic]) -> dict[str, Any]:
+    """What did not compile."""
+    return {"local": [str(problem) for problem in problems]}
+
+
+def value(answer: object) -> dict[str, Any]:
+    """What `show` and `call` print."""
+    return {"local": answer}
+
+
+def diagnostics(problems: Iterable[Diagnostic]) -> dict[str, Any]:
+    """What `check` prints."""
+    return {"diagnostics": [_diagnostic(problem) for problem in problems]}
+
+
+def _diagnostic(problem: Diagnostic) -> dict[str, Any]:
+    source = problem.source
+    return {
+        "severity": problem.severity,
+        "code": problem.code,
+        "message": problem.message,
+        "file": source.file if source else None,
+        "line": source.line if source else None,
+        "column": source.column if source else None,
+        "hint": problem.hint,
+    }
+
+
+def text(data: object) -> str:
+    """The JSON text, as Salt indents it."""
+    return json.dumps(simple(data), indent=4)
+
+
+def simple(data: Any) -> Any:
+    """Only what JSON and YAML can say."""
+    if isinstance(data, Mapping):
+        return {key if isinstance(key, str) else str(key): simple(item) for key, item in data.items()}
+    if isinstance(data, list | tuple):
+        return [simple(item) for item in data]
+    if isinstance(data, set | frozenset):
+        return sorted((simple(item) for item in data), key=str)
+    if data is None or isinstance(data, bool | int | float):
+        return data
+    return data.decode(errors="replace") if isinstance(data, bytes) else str(data)

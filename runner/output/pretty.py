@@ -1,0 +1,134 @@
+"""Results for people, as they come."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from typing import TextIO
+
+from runner.model import Event, Report, Result, RunFinished, RunStarted, StateFinished, StateStarted
+from runner.output.text import change_lines, paint, safe, seconds
+
+
+class Pretty:
+    """A listener that prints.
+
+    verbose: unchanged states too. quiet: nothing unless something changed or failed. live: a line that says what runs
+    now (terminals only). command: what to type to do what a dry run showed.
+    """
+
+    def __init__(
+        self,
+        stream: TextIO,
+        *,
+        verbose: bool = False,
+        quiet: bool = False,
+        colour: bool = False,
+        width: int = 80,
+        dry: bool = False,
+        live: bool = False,
+        command: str = "",
+    ) -> None:
+        self.stream = stream
+        self.verbose = verbose
+        self.quiet = quiet
+        self.colour = colour
+        self.width = width
+        self.dry = dry
+        self.live = live and not quiet
+        self.command = command
+        self.started = time.monotonic()
+        self.counts: Counter[str] = Counter()
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, RunStarted):
+            self.dry = event.dry
+        elif isinstance(event, StateStarted) and self.live:
+            line = safe(f"  ... {event.chunk.function} {event.chunk.id}", self.stream).replace("\n", " ")
+            self._write(f"\r\x1b[K{line[: self.width - 1]}")
+        elif isinstance(event, StateFinished):
+            self._finished(event.result)
+        elif isinstance(event, RunFinished):
+            self._summary(event.report)
+
+    def _finished(self, result: Result) -> None:
+        if self.live:
+            self._write("\r\x1b[K")
+        kind = outcome(result, self.dry)
+        self.counts[kind] += 1
+        if kind != "unchanged" or (self.verbose and not self.quiet) or result.warnings:
+            if kind == "skipped" and self.quiet:
+                return
+            self._state(kind, result)
+
+    def _state(self, kind: str, result: Result) -> None:
+        chunk = result.chunk
+        label = chunk.id if chunk.name == chunk.id else f"{chunk.id} ({chunk.name})"
+        label = label.replace("\n", " ")
+        word = paint(f"{kind:>12}", _COLOUR[kind], self.colour)
+        took = f"  [{seconds(result.duration)}]" if result.duration >= 1000 else ""
+        self._line(f"{word}  {safe(f'{chunk.function}  {label}{took}', self.stream)}", raw=True)
+        if kind == "failed":
+            self._block(result.comment)
+            self._block(f"at {chunk.place.source}")
+        elif kind in ("skipped", "undecided") or self.verbose or (not result.changes and kind != "unchanged"):
+            self._block(result.comment)
+        if kind == "skipped" and result.cause:
+            self._block(f"because of {result.cause.replace('_|-', ' ')}")
+        for line, colour in change_lines(result.changes):
+            self._line(" " * 14 + paint(safe(line, self.stream), colour, self.colour), raw=True)
+        for warning in result.warnings:
+            self._block(f"warning: {warning}")
+        for owed in result.owed:
+            self._block(f"owed: {owed}")
+
+    def _block(self, text: str) -> None:
+        for line in text.rstrip("\n").split("\n"):
+            self._line(f"{'':14}{line}")
+
+    def _summary(self, report: Report) -> None:
+        touched = sum(self.counts[kind] for kind in _COLOUR if kind not in ("unchanged", "skipped"))
+        if self.quiet and not touched:
+            return
+        total = sum(self.counts.values())
+        parts = [f"{self.counts[kind]} {kind}" for kind in _COLOUR if self.counts[kind]]
+        elapsed = seconds((time.monotonic() - self.started) * 1000)
+        colour = "red" if report.failed else "green"
+        states = "1 state" if total == 1 else f"{total} states"
+        self._line("")
+        self._line(
+            paint(f"{states}: {', '.join(parts) or 'nothing to do'}  ({elapsed})", colour, self.colour), raw=True
+        )
+        if report.interrupted:
+            self._line(f"Interrupted by signal {report.interrupted}; the next run goes on.")
+        if self.dry and report.changed and self.command:
+            self._line("Nothing was changed. To make these changes:")
+            self._line(f"  {self.command}")
+
+    def _line(self, text: str, raw: bool = False) -> None:
+        self._write((text if raw else safe(text, self.stream)) + "\n")
+
+    def _write(self, text: str) -> None:
+        self.stream.write(text)
+        self.stream.flush()
+
+
+_COLOUR = {
+    "failed": "red",
+    "changed": "yellow",
+    "would change": "yellow",
+    "undecided": "cyan",
+    "skipped": "cyan",
+    "unchanged": "green",
+}
+
+
+def outcome(result: Result, dry: bool) -> str:
+    """The word for what became of a state."""
+    if result.result is False:
+        return "failed" if result.ran else "skipped"
+    if result.result is None:
+        return "would change" if result.changes or result.sure else "undecided"
+    if result.changes:
+        return "would change" if dry else "changed"
+    return "unchanged"

@@ -1,0 +1,85 @@
+"""Plain pieces that all printers for people share: colours, safe text, changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any, TextIO
+
+COLOURS = {"red": "31", "green": "32", "yellow": "33", "cyan": "36", "bold": "1", "dim": "2"}
+
+
+def wants_colour(stream: TextIO, environ: Mapping[str, str]) -> bool:
+    """Colours only on a terminal that has them, unless NO_COLOR says no."""
+    return stream.isatty() and not environ.get("NO_COLOR") and environ.get("TERM", "dumb") != "dumb"
+
+
+def paint(text: str, colour: str, on: bool) -> str:
+    """The text in a colour, if colours are on."""
+    return f"\x1b[{COLOURS[colour]}m{text}\x1b[0m" if on and colour else text
+
+
+def safe(text: str, stream: TextIO | None = None) -> str:
+    """Text that cannot steer the terminal and that the stream's encoding can say."""
+    clean = "".join(char if char in "\n\t" or char.isprintable() else _escaped(char) for char in text)
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    return clean.encode(encoding, "backslashreplace").decode(encoding)
+
+
+def _escaped(char: str) -> str:
+    return (
+        char.encode("unicode_escape").decode("ascii")
+        if ord(char) < 0xD800
+        else char.encode("ascii", "backslashreplace").decode("ascii")
+    )
+
+
+def change_lines(changes: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """The changes of a state as (line, colour)."""
+    if changes.keys() == {"old", "new"} and not isinstance(changes["new"], Mapping):
+        yield from _arrow("", changes)
+        return
+    for key, value in changes.items():
+        yield from _change(str(key), value)
+
+
+def _change(key: str, value: Any) -> Iterator[tuple[str, str]]:
+    if isinstance(value, Mapping) and value.keys() == {"old", "new"}:
+        yield from _arrow(f"{key}: ", value)
+    elif isinstance(value, Mapping) and value:
+        yield f"{key}:", ""
+        for inner, content in value.items():
+            yield from ((f"  {line}", colour) for line, colour in _change(str(inner), content))
+    elif isinstance(value, str) and "\n" in value.strip("\n"):
+        yield f"{key}:", ""
+        is_diff = key == "diff" or value.startswith("--- ")
+        yield from ((f"  {line}", _diff_colour(line) if is_diff else "") for line in value.rstrip("\n").split("\n"))
+    else:
+        yield f"{key}: {short(value)}", ""
+
+
+def _arrow(key: str, value: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    old, new = short(value["old"]), short(value["new"])
+    if "\n" in old + new:
+        yield key.rstrip(), ""
+        yield from ((f"  - {line}", "red") for line in old.split("\n"))
+        yield from ((f"  + {line}", "green") for line in new.split("\n"))
+    else:
+        yield f"{key}{old} -> {new}", ""
+
+
+def _diff_colour(line: str) -> str:
+    return {"+": "green", "-": "red", "@": "cyan"}.get(line[:1], "")
+
+
+def short(value: object) -> str:
+    """A value on one line where it fits."""
+    if isinstance(value, list | tuple | set):
+        return ", ".join(str(item) for item in value) or "(empty)"
+    if isinstance(value, str):
+        return value.rstrip("\n") or "(nothing)"
+    return "(none)" if value is None else str(value)
+
+
+def seconds(milliseconds: float) -> str:
+    """A duration for people."""
+    return f"{milliseconds / 1000:.1f} s" if milliseconds >= 1000 else f"{milliseconds:.0f} ms"

@@ -1,0 +1,41 @@
+"""Jinja's code generator with places: each piece of output is marked with its line."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jinja2 import nodes
+from jinja2.compiler import CodeGenerator, Frame
+
+from runner.render.linemap import mark
+
+
+class PlacedCodeGenerator(CodeGenerator):
+    """Wraps every output in `environment.mark(value, name, line, literal)`."""
+
+    _line = 0
+
+    def visit_Output(self, node: nodes.Output, frame: Frame) -> None:
+        for child in node.nodes:
+            self._line = child.lineno
+            super().visit_Output(nodes.Output([child], lineno=node.lineno), frame)
+
+    def _output_const_repr(self, group: Any) -> str:
+        text = super()._output_const_repr(group)
+        return f"mark({text}, placed_file, {self._line}, True)"
+
+    def _output_child_pre(self, node: nodes.Expr, frame: Frame, finalize: Any) -> None:
+        self.write("mark(")
+        super()._output_child_pre(node, frame, finalize)
+
+    def _output_child_post(self, node: nodes.Expr, frame: Frame, finalize: Any) -> None:
+        super()._output_child_post(node, frame, finalize)
+        self.write(f", placed_file, {node.lineno})")
+
+    def visit_Template(self, node: nodes.Template, frame: Frame | None = None) -> None:
+        self.writeline("mark = environment.mark")
+        self.writeline(f"placed_file = environment.file_of({self.name!r})")
+        super().visit_Template(node, frame)
+
+
+__all__ = ["PlacedCodeGenerator", "mark"]

@@ -1,0 +1,170 @@
+"""Rendered text that knows where each of its lines was typed.
+
+While a template renders, every piece of output carries its template and line; the pieces are put together to a line
+map only when somebody asks for a place.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from runner.model import Source
+
+
+class Piece(str):
+    """A piece of output: where its template stands, and whether it is text as written (`literal`)."""
+
+    __slots__ = ("file", "line", "literal")
+    file: str
+    line: int
+    literal: bool
+
+    @classmethod
+    def make(cls, text: str, file: str, line: int, literal: bool) -> Piece:
+        piece = cls(text)
+        piece.file, piece.line, piece.literal = file, line, literal
+        return piece
+
+
+class Pieces(str):
+    """The output of a macro, a captured block or a template: a string that keeps its pieces."""
+
+    __slots__ = ("pieces",)
+    pieces: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return self
+
+    def __html__(self) -> str:
+        return self
+
+
+class Called(str):
+    """Pieces that came out of an expression (a macro call): the line of the call is kept as well."""
+
+    __slots__ = ("file", "inner", "line")
+    file: str
+    line: int
+    inner: Pieces
+
+
+def concat(parts: Iterable[str]) -> Pieces:
+    """What Jinja joins output with."""
+    listed = tuple(parts)
+    text = Pieces("".join(listed))
+    text.pieces = listed
+    return text
+
+
+def mark(value: object, file: str, line: int, literal: bool = False) -> str:
+    """A value that is put out, with the place that put it out."""
+    text = str(value)
+    if isinstance(text, Pieces):
+        called = Called(text)
+        called.file, called.line, called.inner = file, line, text
+        return called
+    return Piece.make(text, file, line, literal)
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where the text from `offset` on was typed."""
+
+    offset: int
+    file: str
+    line: int
+    column: int  # of literal text; 0 where it is not known
+    via: tuple[Source, ...]
+    text: str = ""  # literal text whose column is not known
+
+
+@dataclass(frozen=True, eq=False)
+class Rendered:
+    """A rendered template: a Document."""
+
+    text: str
+    file: str
+    pieces: Pieces | None = None
+    written: dict[str, list[str]] = field(default_factory=dict)
+
+    def source(self, line: int, column: int) -> Source:
+        """The place as written of a line and column (from 1) of the rendered text."""
+        if self.pieces is None or line < 1:
+            return Source(self.file, line, column)
+        starts = self._line_starts
+        start = starts[min(line, len(starts)) - 1]
+        origin = self._origin(start + max(column, 1) - 1)
+        if origin is None:
+            return Source(self.file, line, column)
+        offset = start + max(column, 1) - 1 - origin.offset
+        shown = self._rendered_line(line)
+        written = self._written_line(origin.file, origin.line)
+        began = origin.column
+        if not began and origin.text and written is not None and written.count(origin.text) == 1:
+            began = written.index(origin.text) + 1
+        typed = began + offset if began else 0
+        return Source(origin.file, origin.line, typed, via=origin.via, rendered=shown if shown != written else None)
+
+    def _origin(self, offset: int) -> Origin | None:
+        origins = self._origins
+        index = bisect_right(self._offsets, offset) - 1
+        return origins[index] if index >= 0 else None
+
+    def _rendered_line(self, line: int) -> str:
+        lines = self.text.splitlines()
+        return lines[line - 1] if line <= len(lines) else ""
+
+    def _written_line(self, file: str, line: int) -> str | None:
+        if file not in self.written:
+            try:
+                with open(file, encoding="utf-8", errors="replace") as opened:
+                    self.written[file] = opened.read().splitlines()
+            except OSError:
+                self.written[file] = []
+        lines = self.written[file]
+        return lines[line - 1] if line <= len(lines) else None
+
+    @cached_property
+    def _line_starts(self) -> list[int]:
+        starts = [0]
+        starts += [index + 1 for index, character in enumerate(self.text) if character == "\n"]
+        return starts
+
+    @cached_property
+    def _origins(self) -> list[Origin]:
+        found: list[Origin] = []
+        _collect(self.pieces, 0, (), found)
+        return found
+
+    @cached_property
+    def _offsets(self) -> list[int]:
+        return [origin.offset for origin in self._origins]
+
+
+def _collect(text: str | None, offset: int, via: tuple[Source, ...], found: list[Origin]) -> int:
+    """Add the origins of a text that begins at an offset; returns the offset after it."""
+    if text is None:
+        return offset
+    if isinstance(text, Pieces):
+        for part in text.pieces:
+            offset = _collect(part, offset, via, found)
+        return offset
+    if isinstance(text, Called):
+        return _collect(text.inner, offset, (Source(text.file, text.line), *via), found)
+    if isinstance(text, Piece):
+        _literal(text, offset, via, found)
+    return offset + len(text)
+
+
+def _literal(piece: Piece, offset: int, via: tuple[Source, ...], found: list[Origin]) -> None:
+    if not piece.literal:
+        found.append(Origin(offset, piece.file, piece.line, 0, via))
+        return
+    column = 0  # where the first line of the piece begins is not known to Jinja
+    for number, line in enumerate(piece.split("\n")):
+        found.append(Origin(offset, piece.file, piece.line + number, column, via, "" if column else line))
+        offset += len(line) + 1
+        column = 1

@@ -1,0 +1,223 @@
+"""YAML as Salt reads it, with a place for every key, value and item."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import yaml
+from yaml.constructor import ConstructorError, SafeConstructor
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+
+from runner.errors import RenderError
+from runner.model import Document, Place, PlacedList, PlacedMap, Source, Value
+from runner.render.linemap import Rendered
+
+_STANDARD = "tag:yaml.org,2002:"
+LIMIT = 2_000_000  # nodes of one document, aliases counted as often as they stand: more is an alias bomb
+
+_Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class _Composer(_Base):  # type: ignore[misc]
+    """Composes nodes; the constructor is ours."""
+
+
+_construct = SafeConstructor()
+
+
+class _Reader:
+    """Turns the nodes of one document into values."""
+
+    def __init__(self, document: Document) -> None:
+        self._document = document
+        self._scalars: dict[tuple[str, str], Value] = {}
+        self._made: dict[int, Any] = {}
+        self._sizes: dict[int, int] = {}
+        self._count = 0
+
+    def value(self, node: Node) -> Value:
+        """The value of a node."""
+        if isinstance(node, ScalarNode):
+            key = (node.tag, node.value)
+            try:
+                return self._scalars[key]
+            except KeyError:
+                value = self._scalars[key] = self._scalar(node)
+                return value
+        made = self._made.get(id(node))
+        if made is not None:
+            self._grow(self._sizes.get(id(node), 1))
+            return made
+        before = self._count
+        made = self._mapping(node) if isinstance(node, MappingNode) else self._sequence(node)
+        self._sizes[id(node)] = self._count - before + 1
+        self._grow(1)
+        return made
+
+    def _grow(self, more: int) -> None:
+        self._count += more
+        if self._count > LIMIT:
+            raise _problem("the aliases of this document unfold to far too much", Place(self._document, 1, 1))
+
+    def _scalar(self, node: ScalarNode) -> Value:
+        kind = node.tag.removeprefix(_STANDARD)
+        text = node.value
+        if kind in ("str", "timestamp"):
+            return text
+        if kind == "int":
+            if len(text) > 1 and text.startswith("0") and text[1:2] not in "bx":
+                text = text.lstrip("0") or "0"  # 0644 is a file mode that lost its quotes
+            return int(_construct.construct_yaml_int(ScalarNode(node.tag, text)))
+        if kind == "null":
+            return None
+        convert = {
+            "bool": _construct.construct_yaml_bool,
+            "float": _construct.construct_yaml_float,
+            "binary": _construct.construct_yaml_binary,
+        }.get(kind)
+        if convert is None:
+            raise _problem(f"could not determine a constructor for the tag '{node.tag}'", self._place(node))
+        try:
+            return convert(node)
+        except (ConstructorError, ValueError, KeyError) as error:
+            raise _problem(f"{node.value!r} is no {kind}: {error}", self._place(node)) from None
+
+    def _sequence(self, node: Node) -> Value:
+        if not isinstance(node, SequenceNode) or node.tag.removeprefix(_STANDARD) != "seq":
+            raise _problem(f"could not determine a constructor for the tag '{node.tag}'", self._place(node))
+        mark = node.start_mark
+        made = PlacedList(self._document, (mark.line + 1, mark.column + 1))
+        self._made[id(node)] = made
+        for item in node.value:
+            mark = item.start_mark
+            made.append(self.value(item))
+            made.items_at.append((mark.line + 1, mark.column + 1))
+        return made
+
+    def _mapping(self, node: MappingNode) -> Value:
+        kind = node.tag.removeprefix(_STANDARD)
+        if kind == "set":
+            return {self.value(key) for key, _ in node.value}
+        if kind not in ("map", "omap"):
+            raise _problem(f"could not determine a constructor for the tag '{node.tag}'", self._place(node))
+        mark = node.start_mark
+        made = PlacedMap(self._document, (mark.line + 1, mark.column + 1))
+        self._made[id(node)] = made
+        merged: list[Any] = []
+        for key_node, value_node in node.value:
+            if key_node.tag == "tag:yaml.org,2002:merge":
+                merged.append(value_node)
+                continue
+            key = self.value(key_node)
+            mark = key_node.start_mark
+            at = (mark.line + 1, mark.column + 1)
+            self._add(made, key, self.value(value_node), at, value_node)
+        for value_node in merged:
+            self._merge(made, value_node)
+        return made
+
+    def _add(self, made: PlacedMap, key: Value, value: Value, at: tuple[int, int], node: Node) -> None:
+        try:
+            known = key in made
+        except TypeError:
+            raise _problem(f"found unacceptable key {key!r}", Place(self._document, *at), "a key is text") from None
+        if known:
+            first = made.key_place(key).source
+            hint = f"the other one stands at {first}"
+            raise _problem(f"found conflicting ID '{key}'", Place(self._document, *at), hint, "conflicting-id")
+        made[key] = value
+        made.keys_at[key] = at
+        mark = node.start_mark
+        made.values_at[key] = (mark.line + 1, mark.column + 1)
+
+    def _merge(self, made: PlacedMap, node: Node) -> None:
+        value = self.value(node)
+        for source in value if isinstance(value, list) else [value]:
+            if not isinstance(source, PlacedMap):
+                raise _problem("expected a mapping to merge", self._place(node), "write `<<: *name`")
+            for key, item in source.items():
+                if key not in made:
+                    made[key] = item
+                    made.keys_at[key] = source.keys_at.get(key, source.start)
+                    made.values_at[key] = source.values_at.get(key, source.start)
+
+    def _place(self, node: Node) -> Place:
+        return Place(self._document, node.start_mark.line + 1, node.start_mark.column + 1)
+
+
+def load(text: str, document: Document) -> Value:
+    """The value of a YAML text. Raises RenderError with the place as written.
+
+    >>> load("a: [1, 0644]", Rendered("", "x"))
+    {'a': [1, 644]}
+    """
+    try:
+        loader = _Composer(text)
+        try:
+            node = loader.get_single_node()
+        finally:
+            loader.dispose()
+        return None if node is None else _Reader(document).value(node)
+    except yaml.MarkedYAMLError as error:
+        raise _explained(error, text, document) from None
+    except yaml.YAMLError as error:
+        raise _unreadable(error, text, document) from None
+    except RecursionError:
+        raise _problem("the YAML is nested too deeply", Place(document, 1, 1)) from None
+
+
+def load_plain(text: str) -> Value:
+    """The value of a YAML text that has no place of its own (a filter's, load_yaml's)."""
+    return load(text, Rendered(text, "<text>"))
+
+
+def _problem(message: str, place: Place, hint: str | None = None, code: str = "yaml") -> RenderError:
+    return RenderError(message, place.source, hint, code)
+
+
+def _explained(error: yaml.MarkedYAMLError, text: str, document: Document) -> RenderError:
+    mark = error.problem_mark or error.context_mark
+    problem = str(error.problem or error.context)
+    if mark is None:
+        return RenderError(problem, Source(document.file), code="yaml")
+    line = text.splitlines()[mark.line] if mark.line < len(text.splitlines()) else ""
+    source = document.source(mark.line + 1, mark.column + 1)
+    hint = _hint(problem, line, mark.column)
+    if hint is None and error.context and error.context_mark:
+        began = document.source(error.context_mark.line + 1, error.context_mark.column + 1)
+        hint = f"{error.context}, which began at {began}: is the indentation the same?"
+    return RenderError(problem, source, hint, "yaml")
+
+
+def _hint(problem: str, line: str, column: int) -> str | None:
+    before = line[:column]
+    if "\t" in line[: len(line) - len(line.lstrip())]:
+        return "there is a tab in the indentation; YAML takes only spaces"
+    if "mapping values are not allowed" in problem:
+        return 'there are two ": " in one line, or the line above is not finished; put the value in quotes'
+    if "cannot start any token" in problem and line[column : column + 1] in ("%", "@", "`"):
+        return f"a value that begins with {line[column]} has to be quoted"
+    if "undefined alias" in problem:
+        return "a value that begins with * is an alias; put it in quotes"
+    if "expected a single document" in problem:
+        return "an SLS is one document; take the `---` away"
+    if "unexpected end of stream" in problem:
+        return "a quote or a bracket is not closed"
+    if re.search(r"\{\{|\{%", line):
+        return "put the Jinja expression in quotes"
+    missing = re.match(r"\s*(?:- )?[\w.-]+:\S", line)
+    if missing and "://" not in before:
+        return "a colon needs a space after it"
+    return None
+
+
+def _unreadable(error: yaml.YAMLError, text: str, document: Document) -> RenderError:
+    position = getattr(error, "position", None)
+    if position is None:
+        return RenderError(str(error), Source(document.file), code="yaml")
+    line = text.count("\n", 0, position) + 1
+    column = position - (text.rfind("\n", 0, position) + 1) + 1
+    character = getattr(error, "character", "")
+    shown = f"#x{ord(character):04x}" if isinstance(character, str) and len(character) == 1 else character
+    return RenderError(f"the character {shown} is not allowed in YAML", document.source(line, column), code="yaml")

@@ -1,0 +1,131 @@
+"""What arguments a function takes, read from its signature; for the binder and as JSON Schema."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from runner.convert import shape
+from runner.scalars import Shape
+
+MISSING: Any = object()
+
+
+@dataclass(slots=True)
+class Parameter:
+    """One parameter; its type is looked at when a value is there for it."""
+
+    name: str  # as the function calls it
+    annotation: Any
+    namespace: dict[str, Any]
+    default: Any = MISSING
+    resolved: Shape | None = None
+
+    @property
+    def shape(self) -> Shape:
+        if self.resolved is None:
+            self.resolved = shape(_evaluate(self.annotation, self.namespace))
+        return self.resolved
+
+
+@dataclass(frozen=True, slots=True)
+class Schema:
+    """The arguments of a function by the names that an SLS uses."""
+
+    parameters: Mapping[str, Parameter]
+    required: tuple[str, ...]
+    open: Parameter | None  # **rule: T
+    identifier: str | None  # the NameVar parameter
+
+
+_schemas: dict[Callable[..., Any], Schema] = {}
+
+
+def schema_of(function: Callable[..., Any]) -> Schema:
+    """The schema of a function; computed once."""
+    schema = _schemas.get(function)
+    if schema is None:
+        schema = _schemas[function] = _read(function)
+    return schema
+
+
+def _read(function: Callable[..., Any]) -> Schema:
+    inner: Any = function
+    while hasattr(inner, "__wrapped__"):
+        inner = inner.__wrapped__
+    code = inner.__code__
+    positional = code.co_varnames[: code.co_argcount]
+    keyword = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]
+    defaults = dict(zip(reversed(positional), reversed(inner.__defaults__ or ()), strict=False))
+    defaults.update(inner.__kwdefaults__ or {})
+    annotations, namespace = inner.__annotations__, inner.__globals__
+
+    def parameter(name: str) -> Parameter:
+        return Parameter(name, annotations.get(name), namespace, defaults.get(name, MISSING))
+
+    parameters = {_in_sls(name): parameter(name) for name in (*positional, *keyword)}
+    required = tuple(key for key, item in parameters.items() if item.default is MISSING)
+    rule = None
+    if code.co_flags & 0x08:  # CO_VARKEYWORDS
+        rule = parameter(code.co_varnames[len(positional) + len(keyword) + bool(code.co_flags & 0x04)])
+    identifier = next((key for key, item in parameters.items() if _says_name_var(item)), None)
+    return Schema(parameters, required, rule, identifier)
+
+
+def _in_sls(name: str) -> str:
+    return name[:-1] if name.endswith("_") and not name.startswith("_") else name
+
+
+def _says_name_var(parameter: Parameter) -> bool:
+    annotation = parameter.annotation
+    if annotation is None or (isinstance(annotation, str) and annotation in _PLAIN):
+        return False
+    if isinstance(annotation, str) and annotation.isidentifier():
+        annotation = parameter.namespace.get(annotation)
+    return "NameVar" in (annotation if isinstance(annotation, str) else repr(annotation))
+
+
+_PLAIN: dict[str, Any] = {"str": str, "int": int, "bool": bool, "float": float, "AbsolutePath": None, "Mode": None}
+
+
+def _evaluate(annotation: Any, namespace: dict[str, Any]) -> Any:
+    """The type that an annotation means. One that cannot be evaluated accepts anything."""
+    if annotation is None:
+        return Any
+    if not isinstance(annotation, str):
+        return annotation
+    try:
+        # the text is part of the function's own source
+        return eval(annotation, namespace)  # noqa: S307
+    except (NameError, AttributeError, TypeError, SyntaxError):
+        return Any
+
+
+def known(function: Callable[..., Any]) -> frozenset[str]:
+    """The names of a function's arguments, as an SLS writes them."""
+    return frozenset(schema_of(function).parameters)
+
+
+def json_schema(function: Callable[..., Any]) -> dict[str, Any]:
+    """The arguments of a function as JSON Schema."""
+    schema = schema_of(function)
+    properties = {key: _property(item) for key, item in schema.parameters.items()}
+    document: dict[str, Any] = {"type": "object", "properties": properties}
+    required = [key for key in schema.required if key not in ("name", schema.identifier)]
+    if required:
+        document["required"] = required
+    document["additionalProperties"] = dict(schema.open.shape.schema) if schema.open else False
+    summary = (function.__doc__ or "").strip().partition("\n")[0]
+    return {"description": summary, **document} if summary else document
+
+
+def _property(parameter: Parameter) -> dict[str, Any]:
+    described = dict(parameter.shape.schema)
+    if parameter.shape.nullable and described and {"type": "null"} not in described.get("anyOf", []):
+        described = {"anyOf": [described, {"type": "null"}]}
+    if isinstance(parameter.default, str | int | float | bool | list | dict | type(None)):
+        described["default"] = parameter.default
+    if parameter.shape.hidden:
+        described["writeOnly"] = True
+    return described

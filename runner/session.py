@@ -1,0 +1,154 @@
+"""What all commands need before the first stage: tree, registry, grains, templates, the shared `Run`.
+
+A helper of run.py, and like it allowed to import stages.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from runner import match
+from runner.config import Options
+from runner.current import Current, Run
+from runner.errors import RunnerError
+from runner.grains import Grains
+from runner.high import SlsFile
+from runner.loader import Registry
+from runner.model import Event
+from runner.render import Renderer
+from runner.tree import FileTree
+
+Listeners = Iterable[Callable[[Event], None]]
+TREE_FOLDERS = {"states": "_states", "modules": "_modules", "grains": "_grains", "utils": "_utils"}
+
+
+@dataclass
+class Session:
+    """One command's view of the machine and the tree; everything in it is made when it is first needed."""
+
+    options: Options
+    listeners: tuple[Callable[[Event], None], ...] = ()
+
+    @cached_property
+    def tree(self) -> FileTree:
+        return FileTree(self.options.file_roots, self.options.raw)
+
+    @cached_property
+    def pillar_tree(self) -> FileTree:
+        return FileTree(self.options.pillar_roots, self.options.raw)
+
+    @cached_property
+    def registry(self) -> Registry:
+        roots = [root for folders in self.options.file_roots.values() for root in folders]
+        folders = {
+            kind: [path for root in roots if os.path.isdir(path := os.path.join(root, name))]
+            for kind, name in TREE_FOLDERS.items()
+        }
+        return Registry(folders, self.options.raw)
+
+    @cached_property
+    def grains(self) -> Mapping[str, Any]:
+        return Grains(self.options.grains, self.registry.grain_functions(), id=self.options.id)
+
+    @cached_property
+    def run(self) -> Run:
+        options = self.options
+        return Run(
+            opts=options.raw,
+            grains=self.grains,
+            tree=self.tree,
+            cache_dir=options.cachedir,
+            state_dir=options.state_dir,
+            saltenv=options.saltenv or "base",
+            dry=options.test,
+            call=self.call,
+            has=self.registry.has_function,
+            render=self.template,
+            match=self.matches,
+            listeners=self.listeners,
+        )
+
+    def current(self) -> Current:
+        """A Here without a state, for rendering and `runner call`."""
+        return Current(self.run)
+
+    def call(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
+        return self.registry.function(name)(*args, **kwargs)
+
+    def matches(self, expression: str, kind: str = "glob") -> bool:
+        """Whether a target of a top file means this machine."""
+        return match.matches(
+            expression,
+            kind,
+            id=self.options.id,
+            grains=self.grains,
+            pillar=self.run.pillar,
+            nodegroups=self.options.nodegroups,
+        )
+
+    # -------------------------------------------------- rendering
+
+    def _renderer(self, tree: FileTree) -> Renderer:
+        return Renderer(
+            find=tree.find,
+            salt=self.registry.salt,
+            grains=lambda: self.grains,
+            pillar=lambda: self.run.pillar,
+            opts=self.options.raw,
+            root_of=tree.root_of,
+            cache_dir=os.path.join(self.options.cachedir, "templates"),
+        )
+
+    @cached_property
+    def renderer(self) -> Renderer:
+        return self._renderer(self.tree)
+
+    @cached_property
+    def pillar_renderer(self) -> Renderer:
+        return self._renderer(self.pillar_tree)
+
+    def template(
+        self, text: str, engine: str, context: Mapping[str, Any], *, file: str = "", saltenv: str = "base"
+    ) -> str:
+        return self.renderer.template(text, engine, context, file=file, saltenv=saltenv)
+
+    def read(self, sls: str, saltenv: str) -> SlsFile:
+        """One rendered SLS of the state tree."""
+        return _read(self.tree, self.renderer, sls, saltenv)
+
+    def read_pillar(self, sls: str, saltenv: str) -> SlsFile:
+        """One rendered SLS of the pillar."""
+        return _read(self.pillar_tree, self.pillar_renderer, sls, saltenv)
+
+    def read_top(self, saltenv: str) -> Any:
+        """The rendered top file of an environment; None where there is none."""
+        return _read_top(self.tree, self.renderer, self.options.state_top, saltenv)
+
+    def read_pillar_top(self, saltenv: str) -> Any:
+        """The rendered top file of the pillar; None where there is none."""
+        return _read_top(self.pillar_tree, self.pillar_renderer, "top.sls", saltenv)
+
+
+def _read_top(tree: FileTree, renderer: Renderer, name: str, saltenv: str) -> Any:
+    path = tree.find(name, saltenv)
+    if path is None:
+        return None
+    return renderer.sls(path, sls=name.removesuffix(".sls"), saltenv=saltenv, context={})
+
+
+def _read(tree: FileTree, renderer: Renderer, sls: str, saltenv: str) -> SlsFile:
+    path = tree.sls_path(sls, saltenv)
+    if path is None:
+        near = tree.suggest(sls, saltenv)
+        raise RunnerError(
+            f"Specified SLS {sls} in saltenv {saltenv} is not available on the salt master or through a "
+            "configured fileserver",
+            hint=f"did you mean {near}?" if near else None,
+            code="missing-sls",
+        )
+    value = renderer.sls(path, sls=sls, saltenv=saltenv, context={})
+    return SlsFile(value, path, os.path.basename(path) == "init.sls")

@@ -1,0 +1,180 @@
+"""A function's signature is its schema: what an SLS says becomes checked and converted (bound) arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from runner.errors import CompileError, Diagnostic
+from runner.model import REQUISITE_KEYS, Place, Source, Value, item_place, value_place
+from runner.scalars import Mismatch
+from runner.schema import MISSING, Parameter, Schema, json_schema, known, schema_of
+
+__all__ = ["GLOBAL_ARGUMENTS", "GUARD_ARGUMENTS", "Bound", "bind", "json_schema", "known", "schema_of"]
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# What guards read beside their state's own arguments; a function that takes any argument gets them too.
+GUARD_ARGUMENTS = _words(
+    "cwd root group env prepend_path timeout success_retcodes success_stdout success_stderr shell python_shell"
+    " output_loglevel hide_output use_vt"
+)
+# What the engine reads from any state (Salt's names) and passes on only to a function that names it.
+ENGINE_ARGUMENTS = (
+    _words(
+        "name names id state fun order sls env saltenv pillarenv onlyif unless creates check_cmd retry failhard"
+        " parallel parallel_group fire_event reload_modules reload_grains reload_pillar provider providers aggregate"
+        " cmd_opts_exclude cmd_opts_include onfail_stop no_log runas runas_password umask"
+    )
+    | {f"{kind}{end}" for kind in ("require", "watch", "onchanges", "onfail") for end in ("_any", "_all")}
+    | REQUISITE_KEYS
+)
+GLOBAL_ARGUMENTS = ENGINE_ARGUMENTS | GUARD_ARGUMENTS
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """Checked and converted arguments, by the names of the function's parameters."""
+
+    arguments: Mapping[str, Any]
+    unknown: tuple[Diagnostic, ...] = ()
+    secrets: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class _Binding:
+    where: str
+    places: Mapping[str, Place]
+    default_place: Place
+    arguments: dict[str, Any] = field(default_factory=dict)
+    problems: list[Diagnostic] = field(default_factory=list)
+    unknown: list[Diagnostic] = field(default_factory=list)
+    secrets: list[str] = field(default_factory=list)
+
+    def convert(self, parameter: Parameter, key: str, value: Value) -> Any:
+        """The converted value; MISSING where there is none to pass on."""
+        expected = parameter.shape
+        if value is None and not expected.nullable:
+            return MISSING
+        if expected.hidden:
+            self.secrets.extend(_texts(value))
+        try:
+            return expected.convert(value)
+        except Mismatch as problem:
+            place = self.places.get(key, self.default_place)
+            text = f"expected {expected.title}" if expected.hidden else problem.problem
+            inside = "".join(f"[{step!r}]" for step in problem.path)
+            self.problems.append(
+                Diagnostic(
+                    f"{self.where}: {key}{inside}: {text}", _inner_place(value, problem.path, place), None, "argument"
+                )
+            )
+            return MISSING
+
+    def source(self, key: str) -> Source:
+        return self.places.get(key, self.default_place).source
+
+
+def bind(
+    function: Callable[..., Any],
+    given: Mapping[str, Value],
+    *,
+    places: Mapping[str, Place],
+    default_place: Place,
+    extra_known: frozenset[str] = frozenset(),
+    where: str = "",
+) -> Bound:
+    """Check and convert arguments. Raises CompileError with everything that is wrong with them.
+
+    given: the arguments, `name` among them. extra_known: further names that are no mistake (those of mod_watch).
+    where: how messages call the function ("file.managed").
+    """
+    schema = schema_of(function)
+    binding = _Binding(where or function.__name__, places, default_place)
+    for key, value in given.items():
+        parameter = schema.parameters.get(key)
+        if parameter is not None:
+            converted = binding.convert(parameter, key, value)
+            if converted is not MISSING:
+                binding.arguments[parameter.name] = converted
+        elif schema.open is not None:
+            _bind_open(schema.open, binding, key, value, extra_known)
+        elif not (key in GLOBAL_ARGUMENTS or key in extra_known or key.startswith("__")):
+            binding.unknown.append(_unknown(schema, binding, key, extra_known))
+    _fill_identifier(schema, binding, given)
+    if binding.problems or not all(schema.parameters[key].name in binding.arguments for key in schema.required):
+        _complain(schema, binding, given)
+    return Bound(binding.arguments, tuple(binding.unknown), tuple(binding.secrets))
+
+
+def _bind_open(rule: Parameter, binding: _Binding, key: str, value: Value, extra_known: frozenset[str]) -> None:
+    """An argument for `**rule: T`; a classic `**kwargs` takes what guards read as well."""
+    if key in ENGINE_ARGUMENTS or key.startswith("__"):
+        return
+    if rule.annotation is not None and (key in GUARD_ARGUMENTS or key in extra_known):
+        return
+    converted = binding.convert(rule, key, value)
+    if converted is not MISSING:
+        binding.arguments[key] = converted
+
+
+def _fill_identifier(schema: Schema, binding: _Binding, given: Mapping[str, Value]) -> None:
+    """The NameVar parameter defaults to the name."""
+    if schema.identifier is None or given.get(schema.identifier) is not None or "name" not in given:
+        return
+    parameter = schema.parameters[schema.identifier]
+    converted = binding.convert(parameter, schema.identifier, given["name"])
+    if converted is not MISSING:
+        binding.arguments[parameter.name] = converted
+
+
+def _complain(schema: Schema, binding: _Binding, given: Mapping[str, Value]) -> None:
+    named = {problem.message for problem in binding.problems}
+    for key in schema.required:
+        missing = schema.parameters[key].name not in binding.arguments
+        if missing and not any(message.startswith(f"{binding.where}: {key}") for message in named):
+            reason = "is given, but empty" if key in given else "is missing"
+            expected = schema.parameters[key].shape.title
+            binding.problems.append(
+                Diagnostic(
+                    f"{binding.where}: the argument {key!r} {reason}",
+                    binding.source(key),
+                    f"add `- {key}: ...` ({expected})",
+                    "argument",
+                )
+            )
+    if binding.problems:
+        raise CompileError(binding.problems)
+
+
+def _unknown(schema: Schema, binding: _Binding, key: str, extra_known: frozenset[str]) -> Diagnostic:
+    import difflib
+
+    candidates = [*schema.parameters, *extra_known, *sorted(GLOBAL_ARGUMENTS)]
+    near = difflib.get_close_matches(str(key), candidates, 1)
+    hint = f"did you mean {near[0]!r}?" if near else "its arguments are: " + ", ".join(sorted(schema.parameters))
+    message = f"{binding.where} has no argument {key!r}; it is ignored"
+    return Diagnostic(message, binding.source(key), hint, "unknown-argument", "warning")
+
+
+def _inner_place(value: Value, path: tuple[Any, ...], place: Place) -> Source:
+    """The place of a value inside an argument."""
+    for step in path:
+        if isinstance(value, list) and isinstance(step, int) and step < len(value):
+            place, value = item_place(value, step, place), value[step]
+        elif isinstance(value, dict) and step in value:
+            place, value = value_place(value, step, place), value[step]
+    return place.source
+
+
+def _texts(value: Value) -> Iterator[str]:
+    """The texts inside a secret."""
+    if isinstance(value, dict | list):
+        for item in value.values() if isinstance(value, dict) else value:
+            yield from _texts(item)
+    elif value is not None and not isinstance(value, bool) and str(value):
+        yield str(value)

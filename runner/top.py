@@ -1,0 +1,244 @@
+"""The top file: which SLS files this machine gets, and which line said so. For states and for the pillar."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+from runner.errors import CompileError, Diagnostic, RunnerError
+from runner.model import Place, Untyped, item_place, key_place, value_place
+
+Matches = Callable[[str, str], bool]  # (target, kind); raises RunnerError for an unknown kind
+ReadTop = Callable[[str], Any]  # environment -> the rendered top file, None where there is none
+
+
+class Line(NamedTuple):
+    """One SLS (or glob of them) that a target of a top file gives this machine."""
+
+    env: str
+    sls: str
+    target: str
+    place: Place
+    ignore_missing: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Top:
+    """All lines that mean this machine, in order."""
+
+    lines: tuple[Line, ...]
+
+    def requests(self) -> Iterator[tuple[str, str, Place]]:
+        """(environment, SLS, place), each once, one environment after another."""
+        places: dict[tuple[str, str], Place] = {}
+        for line in self.lines:
+            places.setdefault((line.env, line.sls), line.place)
+        for env in dict.fromkeys(line.env for line in self.lines):
+            yield from ((env, sls, place) for (its, sls), place in places.items() if its == env)
+
+    @property
+    def optional(self) -> frozenset[tuple[str, str]]:
+        """(environment, SLS) of targets with `ignore_missing: True`, which the pillar honours."""
+        return frozenset((line.env, line.sls) for line in self.lines if line.ignore_missing)
+
+    def as_data(self) -> dict[str, list[str]]:
+        """Salt's shape: environment -> SLS names as the top file lists them."""
+        found: dict[str, list[str]] = {}
+        for line in self.lines:
+            found.setdefault(line.env, []).append(line.sls)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One target of a top file with its lines."""
+
+    env: str  # the section of the top file
+    expression: str
+    kind: str
+    lines: tuple[Line, ...]
+    place: Place
+    order: float = 0
+
+
+def names(
+    read: ReadTop,
+    envs: Sequence[str],
+    matches: Matches,
+    saltenv: str | None = None,
+    *,
+    strategy: str = "merge",
+    env_order: Sequence[str] = (),
+    state_top_saltenv: str | None = None,
+    default_top: str = "base",
+    pillar: bool = False,
+) -> Top:
+    """What the top files of all environments give this machine. All their mistakes at once (CompileError).
+
+    read: gives the top file of an environment. saltenv: only this environment's top file and section count.
+    strategy: top_file_merging_strategy (merge, same, merge_all); the pillar has its own.
+    pillar: these are the pillar's top files, where targets have an `order`.
+    """
+    reader = _Reader(read, [])
+    if saltenv:
+        found = [target for target in reader.targets(saltenv) if target.env == saltenv]
+    else:
+        asked = [state_top_saltenv] if state_top_saltenv else _ordered(envs, env_order)
+        merge = _merge_pillar if pillar else STRATEGIES.get(strategy, _merge)
+        found = merge(reader.targets, asked, default_top)
+    matched = list(_matching(found, matches, reader.problems))
+    for env in dict.fromkeys(target.env for target in matched):
+        if env not in envs and "__env__" not in envs:
+            place = next(target.place for target in matched if target.env == env)
+            kind = "pillar" if pillar else "salt"
+            message = f"No matching {kind} environment for environment {env!r} found"
+            reader.problem(message, place, f"there {'is' if len(envs) == 1 else 'are'} {', '.join(envs)}")
+    if reader.problems:
+        raise CompileError(reader.problems)
+    ordered = sorted(matched, key=lambda target: target.order) if pillar else matched
+    known = {*envs, *(target.env for target in matched)}
+    return Top(tuple(line for target in ordered for line in target.lines if line.env in known))
+
+
+def _ordered(envs: Sequence[str], env_order: Sequence[str]) -> list[str]:
+    if env_order:
+        return [env for env in env_order if env in envs]
+    return sorted((env for env in envs if env != "__env__"), key=lambda env: env != "base")
+
+
+def _matching(found: list[Target], matches: Matches, problems: list[Diagnostic]) -> Iterator[Target]:
+    for target in found:
+        try:
+            if matches(target.expression, target.kind):
+                yield target
+        except RunnerError as error:
+            problems += [replace(item, source=item.source or target.place.source) for item in error.diagnostics]
+
+
+# ---------------------------------------------------------------- several top files
+
+Load = Callable[[str], list[Target]]
+
+
+def _merge(load: Load, envs: list[str], default_top: str) -> list[Target]:
+    """The base top file speaks for all environments it names, another only for its own if base is silent on it."""
+    found: list[Target] = []
+    for env in sorted(envs, key=lambda env: env != "base"):
+        said = {target.env for target in found}
+        found += [target for target in load(env) if env == "base" or (target.env == env and env not in said)]
+    return found
+
+
+def _same(load: Load, envs: list[str], default_top: str) -> list[Target]:
+    """Each top file speaks for its own environment, `default_top` for those that have none."""
+    found: list[Target] = []
+    for env in envs:
+        own = load(env) or (load(default_top) if default_top != env else [])
+        found += [target for target in own if target.env == env]
+    return found
+
+
+def _merge_all(load: Load, envs: list[str], default_top: str) -> list[Target]:
+    """The lines of one target in several top files stand together, where the target was first seen."""
+    joined: dict[tuple[str, str], Target] = {}
+    for target in (target for env in envs for target in load(env)):
+        before = joined.get((target.env, target.expression))
+        both = replace(before, lines=before.lines + target.lines) if before else target
+        joined[target.env, target.expression] = both
+    return list(joined.values())
+
+
+def _merge_pillar(load: Load, envs: list[str], default_top: str) -> list[Target]:
+    """A target's lines in a later top file replace those of an earlier one."""
+    return list({(target.env, target.expression): target for env in envs for target in load(env)}.values())
+
+
+STRATEGIES = {"merge": _merge, "same": _same, "merge_all": _merge_all}
+
+
+# ---------------------------------------------------------------- one top file
+
+EXAMPLE = "the environment comes first:\n    base:\n      '*':\n        - name-of-an-sls"
+SETTINGS = ("match", "order", "ignore_missing")
+
+
+@dataclass(slots=True)
+class _Reader:
+    read: ReadTop
+    problems: list[Diagnostic]
+
+    def problem(self, message: str, place: Place, hint: str | None = None) -> None:
+        self.problems.append(Diagnostic(message, place.source, hint, "top"))
+
+    def targets(self, env: str) -> list[Target]:
+        """All targets of one environment's top file."""
+        try:
+            value = self.read(env)
+        except RunnerError as error:
+            self.problems += error.diagnostics
+            return []
+        place = getattr(value, "place", Place(Untyped("top.sls"), 1, 1))
+        if value is None:
+            return []
+        if not isinstance(value, Mapping):
+            self.problem(f"the top file is not a mapping of environments (got {_kind(value)})", place, EXAMPLE)
+            return []
+        found: list[Target] = []
+        for name, section in value.items():
+            if name != "include":  # Salt reads it over as well
+                found += self.section(name, section, key_place(value, name, place))
+        return found
+
+    def section(self, env: object, section: Any, place: Place) -> Iterator[Target]:
+        if not isinstance(section, Mapping):
+            hint = EXAMPLE if isinstance(section, list) else None
+            message = f"Malformed top file: saltenv {env!r} is not a mapping of targets (got {_kind(section)})"
+            return self.problem(message, place, hint)
+        for expression, entries in section.items():
+            where = key_place(section, expression, place)
+            if isinstance(entries, list):
+                yield self.target(str(env), str(expression), entries, where)
+                continue
+            first = entries if isinstance(entries, str) else "name-of-an-sls"
+            self.problem(
+                f"Malformed top file: state declarations for matcher {expression!r} in saltenv {env!r} are not formed "
+                f"as a list (got {_kind(entries)})",
+                where,
+                f"write\n    {expression!r}:\n      - {first}",
+            )
+
+    def target(self, env: str, expression: str, entries: list[Any], place: Place) -> Target:
+        names: list[tuple[str, str, Place]] = []
+        settings: dict[str, Any] = {}
+        for number, entry in enumerate(entries):
+            where = item_place(entries, number, place)
+            if isinstance(entry, str) and entry:
+                names.append((env, entry, where))
+            elif isinstance(entry, Mapping) and entry:
+                settings |= {key: entry[key] for key in SETTINGS if key in entry}
+                names += _elsewhere(entry, where)
+            else:
+                what = f"{entry!r}, which is not the name of an SLS" if entry else "an empty SLS name"
+                self.problem(f"Malformed top file: {expression!r} in saltenv {env!r} holds {what}", where)
+        order = settings.get("order", 0)
+        if isinstance(order, bool) or not isinstance(order, int | float):
+            self.problem(f"order: {order!r} is not a number", place)
+            order = 0
+        missing = bool(settings.get("ignore_missing"))
+        lines = tuple(Line(its, sls, expression, where, missing) for its, sls, where in names)
+        # without `match:` Salt reads every target as a compound expression
+        return Target(env, expression, str(settings.get("match", "compound")), lines, place, order)
+
+
+def _elsewhere(entry: Mapping[Any, Any], place: Place) -> Iterator[tuple[str, str, Place]]:
+    """`- dev: name` gives an SLS of another environment."""
+    for key, value in entry.items():
+        if key not in SETTINGS:
+            for sls in value if isinstance(value, list) else [value]:
+                if isinstance(sls, str) and sls:
+                    yield str(key), sls, value_place(entry, key, place)
+
+
+def _kind(value: object) -> str:
+    return {"PlacedList": "list", "PlacedMap": "dict"}.get(type(value).__name__, type(value).__name__)

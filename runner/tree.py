@@ -1,0 +1,180 @@
+"""The file roots: from the name of an SLS to its file, from salt:// to a file."""
+
+from __future__ import annotations
+
+import fnmatch
+import os
+import posixpath
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+
+class FileTree:
+    """The folders of each environment; in each the first folder that has a file wins.
+
+    roots: environment -> folders; the environment `__env__` stands for all that are not named.
+    settings: file_ignore_glob, file_ignore_regex, fileserver_ignoresymlinks, fileserver_followsymlinks.
+    Files are found with one stat for each root; only globs, suggestions and file.recurse list the folders, once a run.
+    """
+
+    def __init__(self, roots: Mapping[str, Sequence[str]], settings: Mapping[str, Any] | None = None) -> None:
+        settings = settings or {}
+        self.roots = roots
+        self._top = str(settings.get("state_top") or "top.sls")
+        self._globs = _strings(settings.get("file_ignore_glob"))
+        self._patterns = [re.compile(pattern) for pattern in _strings(settings.get("file_ignore_regex"))]
+        self._ignore_links = bool(settings.get("fileserver_ignoresymlinks"))
+        self._follow_links = settings.get("fileserver_followsymlinks", True) is not False
+        self._listed: dict[str, tuple[dict[str, str], set[str]]] = {}
+
+    def folders_of(self, saltenv: str) -> list[str]:
+        """The folders of one environment; none if there is no such environment."""
+        if saltenv in self.roots:
+            return list(self.roots[saltenv])
+        return [root.replace("__env__", saltenv) for root in self.roots.get("__env__", ())]
+
+    def exists(self, saltenv: str) -> bool:
+        """Whether there is such an environment."""
+        return saltenv in self.roots or "__env__" in self.roots
+
+    def root_of(self, file: str) -> str | None:
+        """The folder of the roots that a file on disk lies in."""
+        folders = [folder for folders in self.roots.values() for folder in folders]
+        return next((folder for folder in folders if file.startswith(folder.rstrip("/") + "/")), None)
+
+    # -------------------------------------------------- one file
+
+    def find(self, path: str, saltenv: str) -> str | None:
+        """The file on disk of a path below the roots of an environment, first root wins; None if there is none."""
+        inner = _inside(path)
+        if not inner or self._is_ignored(inner):
+            return None
+        for root in self.folders_of(saltenv):
+            file = f"{root}/{inner}"
+            if os.path.isfile(file) and not (self._ignore_links and os.path.islink(file)):
+                return file
+        return None
+
+    def fetch(self, url: str, saltenv: str) -> str | None:
+        """The local file of `salt://path[?saltenv=x]`, `file:///path` or `/path`; None if there is none."""
+        if url.startswith("salt://"):
+            path, env = _parsed(url, saltenv)
+            return self.find(path, env)
+        path = url.removeprefix("file://")
+        return path if path.startswith("/") and os.path.isfile(path) else None
+
+    # -------------------------------------------------- folders
+
+    def files(self, prefix: str, saltenv: str) -> list[str]:
+        """The paths (from the root) below a folder of the tree, sorted."""
+        return _below(prefix, self._listing(saltenv)[0])
+
+    def folders(self, prefix: str, saltenv: str) -> list[str]:
+        """The folders below a folder of the tree (itself not included), sorted."""
+        return _below(prefix, self._listing(saltenv)[1])
+
+    def _listing(self, saltenv: str) -> tuple[dict[str, str], set[str]]:
+        if saltenv not in self._listed:
+            files: dict[str, str] = {}
+            folders: set[str] = set()
+            for root in self.folders_of(saltenv):
+                for path, is_folder in self._walk(root, "", ()):
+                    if is_folder:
+                        folders.add(path)
+                    else:
+                        files.setdefault(path, f"{root}/{path}")
+            self._listed[saltenv] = (files, folders)
+        return self._listed[saltenv]
+
+    def _walk(self, root: str, prefix: str, above: tuple[tuple[int, int], ...]) -> Iterable[tuple[str, bool]]:
+        """All paths below a folder; `above` are the folders on the way, so that a link to one of them ends."""
+        try:
+            entries = sorted(os.scandir(f"{root}/{prefix}"), key=lambda entry: entry.name)
+            stat = os.stat(f"{root}/{prefix}")
+        except OSError:
+            return
+        here = (stat.st_dev, stat.st_ino)
+        if here in above:
+            return
+        for entry in entries:
+            path = prefix + entry.name
+            linked = entry.is_symlink()
+            if self._is_ignored(path) or (linked and self._ignore_links):
+                continue
+            if entry.is_dir(follow_symlinks=self._follow_links):
+                yield path, True
+                yield from self._walk(root, f"{path}/", (*above, here))
+            elif entry.is_file():
+                yield path, False
+
+    def _is_ignored(self, path: str) -> bool:
+        return any(fnmatch.fnmatchcase(path, glob) for glob in self._globs) or any(
+            pattern.search(path) for pattern in self._patterns
+        )
+
+    # -------------------------------------------------- SLS files
+
+    def sls_path(self, name: str, saltenv: str) -> str | None:
+        """The file of an SLS: a.b is a/b.sls in any root, or else a/b/init.sls; None if there is none."""
+        if name.startswith(".") and not name.startswith("./"):
+            return None
+        path = name.replace(".", "/").strip("/") if not name.startswith("./") else name[2:].replace(".", "/")
+        if not path or name.endswith(("/", ".")):
+            return None
+        return self.find(f"{path}.sls", saltenv) or self.find(f"{path}/init.sls", saltenv)
+
+    def sls_names(self, saltenv: str) -> list[str]:
+        """The names of all SLS files that can be named (no dots in folders; not the top file), sorted."""
+        names = set()
+        for path in self._listing(saltenv)[0]:
+            stem = path.removesuffix(".sls")
+            if path == self._top:
+                continue
+            if stem != path and "." not in stem:
+                names.add(stem.removesuffix("/init").replace("/", "."))
+        return sorted(names)
+
+    def suggest(self, name: str, saltenv: str) -> str | None:
+        """The name of an SLS that was probably meant."""
+        import difflib
+
+        names = self.sls_names(saltenv)
+        plain = name.removesuffix(".sls").replace("/", ".").strip(".")
+        if plain in names:
+            return plain
+        near = difflib.get_close_matches(plain, names, 1, 0.6)
+        if near:
+            return near[0]
+        last = plain.rpartition(".")[2]
+        same = [other for other in names if other.rpartition(".")[2] == last]
+        return same[0] if len(same) == 1 else None
+
+
+def _strings(value: Any) -> list[str]:
+    return [value] if isinstance(value, str) else [str(item) for item in value or ()]
+
+
+def _inside(path: str) -> str:
+    """A path without ways out of the root; empty if it leads out."""
+    path = posixpath.normpath(path.strip("/"))
+    return "" if path in (".", "..") or path.startswith("../") or "\0" in path else path
+
+
+def _parsed(url: str, saltenv: str) -> tuple[str, str]:
+    """`salt://a/b?saltenv=dev` in its path and environment; a | after the slashes takes ? as a letter."""
+    rest = url.removeprefix("salt://")
+    if rest.startswith("|"):
+        return rest[1:], saltenv
+    path, mark, query = rest.rpartition("?")
+    if not mark:
+        return rest, saltenv
+    key, _, env = query.partition("=")
+    return (path, env) if key in ("saltenv", "env") and env else (rest, saltenv)
+
+
+def _below(prefix: str, paths: Iterable[str]) -> list[str]:
+    inner = posixpath.normpath(prefix.strip("/")) if prefix.strip("/") else ""
+    if inner in ("", "."):
+        return sorted(paths)
+    return sorted(path for path in paths if path.startswith(f"{inner}/"))
