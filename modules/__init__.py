@@ -1,0 +1,1 @@
+"""Execution modules: how to look at the machine and how to change it."""

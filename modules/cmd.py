@@ -1,0 +1,289 @@
+"""Running programs: looks without a shell for states and modules, and Salt's cmd functions for trees."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import signal
+import subprocess
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from runner.api import CommandFailed, changer
+
+LOCALE = {"LC_ALL": "C.UTF-8", "LANGUAGE": ""}
+
+
+@dataclass(frozen=True, slots=True)
+class Completed:
+    """What a program did. Streams are text without the last line's end."""
+
+    retcode: int
+    stdout: str
+    stderr: str
+    pid: int = 0
+    timed_out: bool = False
+
+
+def probe(
+    argv: Sequence[str],
+    *,
+    env: Mapping[str, str] | None = None,
+    cwd: str | None = None,
+    stdin: str | None = None,
+    timeout: float | None = None,
+) -> Completed:
+    """Run a program that only looks, without a shell.
+
+    env: added to the environment. timeout: seconds. Raises CommandFailed when it cannot be started.
+    """
+    return _run(list(argv), env={**os.environ, **LOCALE, **(env or {})}, cwd=cwd, stdin=stdin, timeout=timeout)
+
+
+@changer
+def execute(
+    argv: Sequence[str],
+    *,
+    env: Mapping[str, str] | None = None,
+    cwd: str | None = None,
+    stdin: str | None = None,
+    timeout: float | None = None,
+) -> Completed:
+    """Run a program that changes the machine, without a shell. Arguments as those of `probe`."""
+    return _run(list(argv), env={**os.environ, **LOCALE, **(env or {})}, cwd=cwd, stdin=stdin, timeout=timeout)
+
+
+@changer
+def execute_shell(command: str, **options: Any) -> Completed:
+    """Run a command line that changes the machine; the options are those of `run`."""
+    return complete(command, **options)
+
+
+def complete(
+    cmd: str | Sequence[str],
+    cwd: str | None = None,
+    stdin: str | None = None,
+    runas: str | None = None,
+    group: str | None = None,
+    shell: str | None = None,
+    python_shell: bool | None = None,
+    env: Any = None,
+    clean_env: bool = False,
+    prepend_path: str | None = None,
+    umask: str | int | None = None,
+    timeout: float | None = None,
+    root: str | None = None,
+    bg: bool = False,
+) -> Completed:
+    """Run a command in a shell (or without: `python_shell: False`).
+
+    cwd, runas, group, umask (octal), timeout (seconds), root: how. env: variables as a mapping or a list of them.
+    Raises CommandFailed for an unknown user, a missing folder, a program that cannot be started.
+    """
+    variables = {} if clean_env else dict(os.environ)
+    variables.update(_variables(env))
+    if prepend_path:
+        variables["PATH"] = f"{prepend_path}:{variables.get('PATH', os.defpath)}"
+    user: dict[str, Any] = _identity(runas, group, variables) if runas or group else {}
+    if umask is not None:
+        user["umask"] = int(str(umask), 8)
+    if cwd is not None and not os.path.isdir(cwd):
+        raise CommandFailed(f"Specified cwd '{cwd}' either not absolute or does not exist")
+    if isinstance(cmd, str):
+        plain = python_shell is False
+        argv = shlex.split(cmd) if plain else [shell or os.environ.get("SHELL") or "/bin/sh", "-c", cmd]
+    else:
+        argv = [str(word) for word in cmd]
+    if root:
+        argv = ["chroot", root, *argv]
+    done = _run(argv, env=variables, cwd=cwd, stdin=stdin, timeout=timeout, bg=bg, **user)
+    if done.timed_out:
+        shown = cmd if isinstance(cmd, str) else shlex.join(argv)
+        return Completed(1, f"{shown} : Timed out after {timeout:g} seconds", "", done.pid, True)
+    return done
+
+
+def _variables(env: Any) -> dict[str, str]:
+    """A mapping, a list of mappings or of `NAME=value` texts; names with the value None or False are unset as ""."""
+    if env is None:
+        return {}
+    if isinstance(env, str):
+        env = [env]
+    if isinstance(env, Mapping):
+        return {str(name): "" if value in (None, False) else str(value) for name, value in env.items()}
+    found: dict[str, str] = {}
+    for entry in env:
+        if isinstance(entry, Mapping):
+            found |= _variables(entry)
+        else:
+            name, _, value = str(entry).partition("=")
+            found[name] = value
+    return found
+
+
+def _identity(runas: str | None, group: str | None, variables: dict[str, str]) -> dict[str, Any]:
+    """The user and the groups for Popen; the variables get the user's HOME, USER, LOGNAME and SHELL."""
+    import grp
+    import pwd
+
+    found: dict[str, Any] = {}
+    try:
+        if runas:
+            user = pwd.getpwnam(runas)
+            variables.update(
+                HOME=user.pw_dir, USER=user.pw_name, LOGNAME=user.pw_name, SHELL=user.pw_shell or "/bin/sh"
+            )
+            if user.pw_uid != os.geteuid():
+                groups = os.getgrouplist(user.pw_name, user.pw_gid)
+                found |= {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": groups}
+        if group:
+            found["group"] = grp.getgrnam(group).gr_gid
+    except KeyError:
+        raise CommandFailed(
+            f"User '{runas}' is not available" if runas else f"Group '{group}' is not available"
+        ) from None
+    return found
+
+
+def _run(
+    argv: list[str],
+    *,
+    env: Mapping[str, str],
+    cwd: str | None,
+    stdin: str | None,
+    timeout: float | None,
+    bg: bool = False,
+    **identity: Any,
+) -> Completed:
+    quiet = subprocess.DEVNULL
+    output = quiet if bg else subprocess.PIPE
+    identity |= {"stdout": output, "stderr": output, "stdin": subprocess.PIPE if stdin is not None else quiet}
+    try:
+        process: subprocess.Popen[bytes] = subprocess.Popen(argv, env=dict(env), cwd=cwd, process_group=0, **identity)
+    except (OSError, ValueError, subprocess.SubprocessError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise CommandFailed(f"Unable to run command {argv[0]!r}: {reason}", lacks=("command", argv[0])) from None
+    if bg:
+        process.returncode = 0  # nobody waits for it
+        return Completed(0, "", "", process.pid)
+    try:
+        out, err = process.communicate(None if stdin is None else stdin.encode(), timeout=timeout)
+    except subprocess.TimeoutExpired:
+        _end(process)
+        return Completed(1, f"timed out after {timeout:g} seconds", "", process.pid, timed_out=True)
+    except BaseException:
+        _end(process)
+        raise
+    return Completed(process.returncode, _text(out), _text(err), process.pid)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a program with all that it started."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, number)
+            process.wait(2)
+        except subprocess.TimeoutExpired:
+            continue
+        except ProcessLookupError:
+            break
+    process.wait()
+    for stream in (process.stdout, process.stderr, process.stdin):
+        if stream:
+            stream.close()
+
+
+def _text(data: bytes) -> str:
+    text = data.decode("utf-8", errors="replace")
+    return text[:-1] if text.endswith("\n") else text
+
+
+# ---------------------------------------------------------------- Salt's functions
+
+
+def run_all(
+    cmd: str | Sequence[str],
+    cwd: str | None = None,
+    stdin: str | None = None,
+    runas: str | None = None,
+    shell: str | None = None,
+    python_shell: bool | None = None,
+    env: Any = None,
+    clean_env: bool = False,
+    prepend_path: str | None = None,
+    umask: str | int | None = None,
+    timeout: float | None = None,
+    root: str | None = None,
+    bg: bool = False,
+    group: str | None = None,
+    rstrip: bool = True,
+    ignore_retcode: bool = False,
+    success_retcodes: Sequence[int] | int | None = None,
+    hide_output: bool = False,
+    output_loglevel: str | None = None,
+    redirect_stderr: bool = False,
+    raise_err: bool = False,
+    use_vt: bool = False,
+) -> dict[str, Any]:
+    """Run a command; its pid, retcode, stdout and stderr.
+
+    success_retcodes: exit codes that count as 0. redirect_stderr: both streams in stdout. raise_err: raise on failure.
+
+        {{ salt['cmd.run_all']('id -u').retcode }}
+    """
+    done = complete(
+        cmd, cwd, stdin, runas, group, shell, python_shell, env, clean_env, prepend_path, umask, timeout, root, bg
+    )
+    accepted = [success_retcodes] if isinstance(success_retcodes, int) else list(success_retcodes or ())
+    retcode = 0 if done.retcode in accepted else done.retcode
+    out, err = done.stdout, done.stderr
+    if rstrip:
+        out, err = out.rstrip(), err.rstrip()
+    if redirect_stderr:
+        out, err = "\n".join(part for part in (out, err) if part), ""
+    if raise_err and retcode:
+        raise CommandFailed(f"Command {cmd!r} failed with return code {retcode}: {err or out}")
+    if hide_output:
+        out = err = ""
+    return {"pid": done.pid, "retcode": retcode, "stdout": out, "stderr": err}
+
+
+def run(cmd: str | Sequence[str], cwd: str | None = None, **options: Any) -> str:
+    """The output of a command, both streams; options as those of run_all.
+
+    {{ salt['cmd.run']('uname -r') }}
+    """
+    return str(run_all(cmd, cwd, redirect_stderr=True, **options)["stdout"])
+
+
+def run_stdout(cmd: str | Sequence[str], cwd: str | None = None, **options: Any) -> str:
+    """The standard output of a command; options as those of run_all."""
+    return str(run_all(cmd, cwd, **options)["stdout"])
+
+
+def run_stderr(cmd: str | Sequence[str], cwd: str | None = None, **options: Any) -> str:
+    """The standard error of a command; options as those of run_all."""
+    return str(run_all(cmd, cwd, **options)["stderr"])
+
+
+def retcode(cmd: str | Sequence[str], cwd: str | None = None, **options: Any) -> int:
+    """The exit code of a command; options as those of run_all."""
+    return int(run_all(cmd, cwd, **options)["retcode"])
+
+
+def shell(cmd: str, cwd: str | None = None, **options: Any) -> str:
+    """The output of a command line; options as those of run_all."""
+    return run(cmd, cwd, **options, python_shell=True)
+
+
+def which(cmd: str) -> str | None:
+    """The path of a program; None when there is none."""
+    import shutil
+
+    return shutil.which(cmd)
+
+
+def has_exec(cmd: str) -> bool:
+    """Whether there is a program of this name."""
+    return which(cmd) is not None

@@ -1,0 +1,38 @@
+"""Trying new contents with a program before they replace a file."""
+
+from __future__ import annotations
+
+import os
+
+from runner.api import StateFailed, here
+
+
+def try_contents(data: bytes, command: str, suffix: str = "", folder: str | None = None) -> tuple[bool, str]:
+    """Run a command with the path of a temporary file that holds the contents; whether it likes them, and its words.
+
+    suffix: of the temporary file's name. folder: where it lies; a private one without it.
+    """
+    import shlex
+    import subprocess
+    import tempfile
+
+    argv = shlex.split(command)
+    handle, path = tempfile.mkstemp(suffix=suffix, prefix="runner.tmp.", dir=folder or here.scratch())
+    try:
+        with open(handle, "wb") as file:
+            file.write(data)
+        done = subprocess.run(
+            [*argv, path],
+            capture_output=True,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            env={**os.environ, "LC_ALL": "C.UTF-8"},
+        )
+    except OSError as problem:
+        raise StateFailed(
+            f"check_cmd {command!r} cannot be run: {problem.strerror}", changes={}, lacks=("command", argv[0])
+        ) from problem
+    finally:
+        os.unlink(path)
+    said = [text.decode("utf-8", "replace").strip() for text in (done.stdout, done.stderr)]
+    return done.returncode == 0, "\n".join(text for text in said if text)

@@ -1,0 +1,102 @@
+"""Remote files, kept below the cache folder."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING
+
+from modules.file._hash import get_hash
+from runner.api import fetcher, here
+
+if TYPE_CHECKING:
+    import ssl
+
+
+@fetcher
+def download(
+    url: str,
+    *,
+    known: tuple[str, str] | None = None,
+    use_etag: bool = False,
+    verify_ssl: bool = True,
+    keep: bool = True,
+) -> tuple[str, str]:
+    """The local copy of a remote file, and what went wrong ("" when nothing did).
+
+    known: algorithm and digits; a copy that has them is not fetched again. use_etag: ask whether the kept copy is
+    still the newest. keep: without it the copy goes when the state ends.
+    """
+    path = _place(url) if keep else os.path.join(here.scratch(), "download")
+    if known and os.path.isfile(path) and get_hash(path, known[0]) == known[1]:
+        return path, ""
+    import http.client
+
+    try:
+        _fetch(url, path, use_etag, verify_ssl)
+    except (OSError, ValueError, http.client.HTTPException) as problem:
+        return "", _reason(problem)
+    return path, ""
+
+
+def _place(url: str) -> str:
+    """A path below the cache folder that no URL can leave."""
+    parts = [part for part in re.split(r"[/?#]+", url.partition("://")[2]) if part not in ("", ".", "..")]
+    folder = os.path.join(here.cache_dir, "extrn_files", here.saltenv.replace("/", "_"), *parts[:-1])
+    os.makedirs(folder, mode=0o700, exist_ok=True)
+    return os.path.join(folder, parts[-1][-200:] if len(parts) > 1 else f"{parts[0]}.index")
+
+
+def _fetch(url: str, path: str, use_etag: bool, verify_ssl: bool) -> None:
+    import secrets
+    import shutil
+    import urllib.error
+    import urllib.request
+
+    mark = f"{path}.etag"
+    headers = {"User-Agent": "runner"}
+    if use_etag and os.path.isfile(path) and os.path.isfile(mark):
+        with open(mark, encoding="utf-8") as kept:
+            headers["If-None-Match"] = kept.read()
+    beside = f"{path}.part-{secrets.token_hex(4)}"
+    try:
+        with urllib.request.urlopen(
+            urllib.request.Request(url, headers=headers), timeout=60, context=_context(verify_ssl)
+        ) as answer:
+            with open(beside, "wb") as file:
+                shutil.copyfileobj(answer, file)
+            etag = answer.headers.get("ETag") if answer.headers else None
+        os.replace(beside, path)
+    except urllib.error.HTTPError as problem:
+        if problem.code != 304:
+            raise
+        problem.close()
+        return
+    finally:
+        if os.path.exists(beside):
+            os.unlink(beside)
+    if etag:
+        with open(mark, "w", encoding="utf-8") as kept:
+            kept.write(etag)
+
+
+def _context(verify_ssl: bool) -> ssl.SSLContext | None:
+    if verify_ssl:
+        return None
+    import ssl
+
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+def _reason(problem: Exception) -> str:
+    import urllib.error
+
+    if isinstance(problem, urllib.error.HTTPError):
+        path = problem.url.partition("://")[2].partition("/")[2]
+        text = f"Error: HTTP {problem.code}: {problem.reason} reading /{path}"
+        problem.close()
+        return text
+    return f"Error: {getattr(problem, 'reason', None) or problem}"

@@ -1,0 +1,85 @@
+"""Hashes of files and the ways in which a source_hash may be written."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from runner.api import StateFailed
+
+BY_LENGTH = {32: "md5", 40: "sha1", 56: "sha224", 64: "sha256", 96: "sha384", 128: "sha512"}
+
+
+def get_hash(path: str, form: str = "sha256", chunk_size: int = 65536) -> str:
+    """The hash of a file in hexadecimal digits. form: the algorithm."""
+    import hashlib
+
+    try:
+        digest = hashlib.new(form)
+    except ValueError:
+        raise StateFailed(f"Invalid hash type: {form}") from None
+    with open(os.path.expanduser(path), "rb") as file:
+        while piece := file.read(chunk_size):
+            digest.update(piece)
+    return digest.hexdigest()
+
+
+def get_sum(path: str, form: str = "sha256") -> str:
+    """The hash of a file; a sentence if there is none."""
+    path = os.path.expanduser(path)
+    return get_hash(path, form, 4096) if os.path.isfile(path) else "File not found"
+
+
+def hash_of(data: bytes, form: str = "sha256") -> str:
+    """The hash of bytes in hexadecimal digits."""
+    import hashlib
+
+    return hashlib.new(form, data).hexdigest()
+
+
+def check_hash(path: str, file_hash: str) -> bool:
+    """Whether a file has a hash ("sha256=…", "sha256:…" or digits alone)."""
+    algorithm, digest = split_hash(file_hash)
+    return get_hash(path, algorithm) == digest
+
+
+def split_hash(text: str) -> tuple[str, str]:
+    """Algorithm and digits of one hash; StateFailed if it is none."""
+    found = re.fullmatch(r"(?:(\w+)\s*[=:]\s*)?([0-9A-Fa-f]+)", text.strip())
+    algorithm = (found[1] or BY_LENGTH.get(len(found[2]), "")).lower() if found else ""
+    if found is None or BY_LENGTH.get(len(found[2])) != algorithm:
+        raise StateFailed(
+            f"source_hash {text!r} is not a hash: expected algorithm=digits (md5, sha1, sha224, sha256, sha384 or"
+            " sha512 with as many hexadecimal digits as it has), or the address of a file with hashes"
+        )
+    return algorithm, found[2].lower()
+
+
+def source_hash(text: str, names: list[str]) -> tuple[str, str]:
+    """The hash of a file among the lines of a hash file. names: what it may be called, the best first.
+
+    Understood are `digits  name`, `name digits`, `algorithm (name) = digits` and a lone hash.
+    """
+    hashes = [found for line in text.splitlines() if (found := _line(line))]
+    for name in names:
+        for algorithm, digest, file in hashes:
+            if file and (file == name or os.path.basename(file) == os.path.basename(name)):
+                return algorithm, digest
+    nameless = [item for item in hashes if not item[2]]
+    if nameless or len(hashes) == 1:
+        algorithm, digest, _ = (nameless or hashes)[0]
+        return algorithm, digest
+    raise StateFailed(f"no hash of {names[0]} in the hash file")
+
+
+_LINE = re.compile(r"(?<![0-9A-Fa-f])([0-9A-Fa-f]{32,128})(?![0-9A-Fa-f])")
+
+
+def _line(line: str) -> tuple[str, str, str] | None:
+    found = _LINE.search(line)
+    if found is None or len(found[1]) not in BY_LENGTH:
+        return None
+    rest = (line[: found.start()] + " " + line[found.end() :]).strip()
+    in_brackets = re.search(r"\((.+)\)", rest)
+    name = in_brackets[1] if in_brackets else re.sub(r"^(?:md5|sha\d+)?\s*[:=]?\s*", "", rest)
+    return BY_LENGTH[len(found[1])], found[1].lower(), name.strip().lstrip("*").removeprefix("./").strip("'\"")

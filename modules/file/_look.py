@@ -1,0 +1,133 @@
+"""Looking at paths."""
+
+from __future__ import annotations
+
+import os
+import stat as bits
+from dataclasses import dataclass
+
+from modules.file._owners import gid_to_group, uid_to_user
+from runner.api import StateFailed
+
+_KINDS = {
+    bits.S_IFREG: "file",
+    bits.S_IFDIR: "dir",
+    bits.S_IFLNK: "link",
+    bits.S_IFIFO: "pipe",
+    bits.S_IFSOCK: "socket",
+    bits.S_IFBLK: "block",
+    bits.S_IFCHR: "char",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Stat:
+    """What a path is. size: bytes; mtime: seconds since 1970; type: file, dir, link, pipe, socket, block, char."""
+
+    bits: int
+    uid: int
+    gid: int
+    size: int
+    type: str
+    mtime: float
+
+    @property
+    def mode(self) -> str:
+        """Four octal digits: "0644"."""
+        return f"{self.bits:04o}"
+
+    @property
+    def user(self) -> str:
+        return uid_to_user(self.uid)
+
+    @property
+    def group(self) -> str:
+        return gid_to_group(self.gid)
+
+
+def seen(path: str, follow: bool = True) -> Stat | None:
+    """What a path is, of what a link points to with `follow`; None when nothing is there."""
+    try:
+        at = os.stat(path) if follow else os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as problem:
+        raise StateFailed(f"cannot look at {path}: {problem.strerror}") from problem
+    mode = at.st_mode
+    return Stat(mode & 0o7777, at.st_uid, at.st_gid, at.st_size, _KINDS.get(bits.S_IFMT(mode), "other"), at.st_mtime)
+
+
+def stat(path: str, follow: bool = True) -> Stat:
+    """What a path is; StateFailed when nothing is there."""
+    found = seen(path, follow)
+    if found is None:
+        raise StateFailed(f"Path not found: {path}", lacks=("file", path))
+    return found
+
+
+def lexists(path: str) -> bool:
+    """Whether anything is there, a dangling link too."""
+    return os.path.lexists(path)
+
+
+def exists(path: str) -> bool:
+    """Whether something is there, behind a link too."""
+    return os.path.exists(path)
+
+
+def is_file(path: str) -> bool:
+    """Whether there is a regular file (or a link to one)."""
+    return os.path.isfile(path)
+
+
+def is_dir(path: str) -> bool:
+    """Whether there is a folder (or a link to one)."""
+    return os.path.isdir(path)
+
+
+def is_link(path: str) -> bool:
+    """Whether there is a symbolic link, dangling or not."""
+    return os.path.islink(os.path.expanduser(path))
+
+
+def readlink(path: str) -> str:
+    """What a symbolic link says."""
+    try:
+        return os.readlink(path)
+    except OSError as problem:
+        raise StateFailed(f"cannot read the link {path}: {problem.strerror}") from problem
+
+
+def real_path(path: str) -> str:
+    """The path without symbolic links; it need not exist."""
+    return os.path.realpath(path)
+
+
+def listdir(path: str) -> list[str]:
+    """The names in a folder, sorted."""
+    try:
+        return sorted(os.listdir(path))
+    except OSError as problem:
+        raise StateFailed(f"cannot list {path}: {problem.strerror}") from problem
+
+
+def read_bytes(path: str) -> bytes:
+    """The contents of a file."""
+    try:
+        with open(path, "rb", buffering=0) as file:
+            return file.readall()
+    except FileNotFoundError as problem:
+        raise StateFailed(f"{path}: file not found", lacks=("file", path)) from problem
+    except OSError as problem:
+        raise StateFailed(f"cannot read {path}: {problem.strerror}") from problem
+
+
+def get_attributes(path: str) -> str | None:
+    """The letters that lsattr shows for a path ("ie"); None where the file system has no attributes."""
+    import subprocess
+
+    try:
+        done = subprocess.run(["lsattr", "-d", "--", path], capture_output=True, text=True, check=False)
+    except OSError:
+        return None
+    return done.stdout.split(" ")[0].replace("-", "") if done.returncode == 0 and done.stdout else None

@@ -1,0 +1,122 @@
+"""Names and numbers of users and groups, remembered until /etc/passwd or /etc/group changes."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+
+class _Names:
+    """One of the two name services. What is not found is asked again: another state may bring it."""
+
+    def __init__(self, database: str, by_name: Callable[[str], int], by_number: Callable[[int], str]) -> None:
+        self._database = database
+        self._by_name = by_name
+        self._by_number = by_number
+        self._version: tuple[int, int, int] | None = None
+        self._numbers: dict[str, int] = {}
+        self._names: dict[int, str] = {}
+
+    def _check(self) -> None:
+        try:
+            at = os.stat(self._database)
+            version = (at.st_ino, at.st_mtime_ns, at.st_size)
+        except OSError:
+            version = (0, 0, 0)
+        if version != self._version:
+            self._version = version
+            self._numbers.clear()
+            self._names.clear()
+
+    def number(self, name: str) -> int | None:
+        self._check()
+        found = self._numbers.get(name)
+        if found is None:
+            try:
+                found = self._numbers[name] = self._by_name(name)
+            except KeyError:
+                return None
+        return found
+
+    def name(self, number: int) -> str:
+        """The name; the number itself where nobody has it."""
+        self._check()
+        found = self._names.get(number)
+        if found is None:
+            try:
+                found = self._names[number] = self._by_number(number)
+            except (KeyError, OverflowError):
+                return str(number)
+        return found
+
+
+def _user_number(name: str) -> int:
+    import pwd
+
+    return pwd.getpwnam(name).pw_uid
+
+
+def _user_name(number: int) -> str:
+    import pwd
+
+    return pwd.getpwuid(number).pw_name
+
+
+def _group_number(name: str) -> int:
+    import grp
+
+    return grp.getgrnam(name).gr_gid
+
+
+def _group_name(number: int) -> str:
+    import grp
+
+    return grp.getgrgid(number).gr_name
+
+
+_users = _Names("/etc/passwd", _user_number, _user_name)
+_groups = _Names("/etc/group", _group_number, _group_name)
+
+
+def uid_of(user: str | int) -> int | None:
+    """The number of a user (a number, also as a string, stands for itself); None if there is no such user."""
+    return _number(_users, user)
+
+
+def gid_of(group: str | int) -> int | None:
+    """The number of a group (a number, also as a string, stands for itself); None if there is no such group."""
+    return _number(_groups, group)
+
+
+def _number(names: _Names, wanted: str | int) -> int | None:
+    if isinstance(wanted, int):
+        return wanted
+    found = names.number(wanted)
+    return int(wanted) if found is None and wanted.isdigit() else found
+
+
+def user_to_uid(user: Any = None) -> Any:
+    """The number of a user, of the caller without one; "" if there is no such user."""
+    if user is None:
+        return os.geteuid()
+    found = uid_of(user)
+    return "" if found is None else found
+
+
+def group_to_gid(group: Any = None) -> Any:
+    """The number of a group, of the caller's without one; "" if there is no such group."""
+    if group is None:
+        return os.getegid()
+    found = gid_of(group)
+    return "" if found is None else found
+
+
+def uid_to_user(uid: int) -> str:
+    """The name of a user; the number as text where nobody has it."""
+    return _users.name(int(uid))
+
+
+def gid_to_group(gid: int) -> str:
+    """The name of a group; the number as text where nobody has it."""
+    return _groups.name(int(gid))

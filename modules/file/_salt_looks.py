@@ -1,0 +1,151 @@
+"""What templates ask of paths, under Salt's names with Salt's answers."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from modules.file._hash import get_hash
+from modules.file._look import Stat, seen, stat
+from modules.file._owners import gid_to_group, uid_to_user
+from runner.api import StateFailed
+
+_home = os.path.expanduser
+
+
+def file_exists(path: str) -> bool:
+    """Whether there is a regular file (or a link to one)."""
+    return os.path.isfile(_home(path))
+
+
+def directory_exists(path: str) -> bool:
+    """Whether there is a folder (or a link to one)."""
+    return os.path.isdir(_home(path))
+
+
+def path_exists_glob(path: str) -> bool:
+    """Whether anything matches a pattern."""
+    import glob
+
+    return bool(glob.glob(_home(path)))
+
+
+def dirname(path: str) -> str:
+    """All but the last part of a path."""
+    return os.path.dirname(path)
+
+
+def basename(path: str) -> str:
+    """The last part of a path."""
+    return os.path.basename(path)
+
+
+def join(*args: str) -> str:
+    """Parts put together to a path."""
+    return os.path.join(*args)
+
+
+def normpath(path: str) -> str:
+    """A path without `.`, `..` and double slashes."""
+    return os.path.normpath(path)
+
+
+def readdir(path: str) -> list[str]:
+    """The names in a folder, `.` and `..` among them."""
+    path = _home(path)
+    if not os.path.isabs(path):
+        raise StateFailed("Dir path must be absolute.")
+    if not os.path.isdir(path):
+        raise StateFailed("A valid directory was not specified.")
+    return [".", "..", *os.listdir(path)]
+
+
+def access(path: str, mode: str) -> bool:
+    """Whether the caller may use a path. mode: f (is there), r, w or x."""
+    modes = {"f": os.F_OK, "r": os.R_OK, "w": os.W_OK, "x": os.X_OK}
+    wanted = modes.get(mode, mode)
+    if wanted not in modes.values():
+        raise StateFailed("Invalid mode specified.")
+    return os.access(_home(path), int(wanted))
+
+
+def read(path: str, binary: bool = False) -> str | bytes:
+    """The contents of a file."""
+    try:
+        with open(_home(path), "rb") as file:
+            data = file.read()
+    except OSError as problem:
+        raise StateFailed(f"cannot read {path}: {problem.strerror}") from problem
+    return data if binary else data.decode("utf-8", "surrogateescape")
+
+
+def salt_readlink(path: str, canonicalize: bool = False) -> str:
+    """What a symbolic link points to. canonicalize: follow all links on the way."""
+    path = _home(path)
+    if not os.path.islink(path):
+        raise StateFailed("A valid link was not specified.")
+    return os.path.realpath(path) if canonicalize else os.readlink(path)
+
+
+def _asked(path: str, follow_symlinks: bool) -> Stat:
+    return stat(_home(path), follow_symlinks)
+
+
+def get_user(path: str, follow_symlinks: bool = True) -> str:
+    """The name of the user who owns a path."""
+    return _asked(path, follow_symlinks).user
+
+
+def get_group(path: str, follow_symlinks: bool = True) -> str:
+    """The name of the group that owns a path."""
+    return _asked(path, follow_symlinks).group
+
+
+def get_uid(path: str, follow_symlinks: bool = True) -> int:
+    """The number of the user who owns a path."""
+    return _asked(path, follow_symlinks).uid
+
+
+def get_gid(path: str, follow_symlinks: bool = True) -> int:
+    """The number of the group that owns a path."""
+    return _asked(path, follow_symlinks).gid
+
+
+def get_mode(path: str, follow_symlinks: bool = True) -> str:
+    """The mode of a path, such as "0644"; "" when nothing is there."""
+    found = seen(_home(path), follow_symlinks)
+    return found.mode if found else ""
+
+
+def lstat(path: str) -> dict[str, Any]:
+    """The numbers of a path, a link's own."""
+    try:
+        at = os.lstat(_home(path))
+    except OSError:
+        return {}
+    keys = ("st_atime", "st_mtime", "st_ctime", "st_size", "st_mode", "st_nlink", "st_uid", "st_gid")
+    return {key: getattr(at, key) for key in keys}
+
+
+def stats(path: str, hash_type: str | None = None, follow_symlinks: bool = True) -> dict[str, Any]:
+    """What there is to know of a path. hash_type: adds `sum`, the hash of the contents."""
+    path = _home(path)
+    kind = stat(path, follow_symlinks).type
+    at = os.stat(path, follow_symlinks=follow_symlinks)
+    found: dict[str, Any] = {
+        "inode": at.st_ino,
+        "uid": at.st_uid,
+        "gid": at.st_gid,
+        "group": gid_to_group(at.st_gid),
+        "user": uid_to_user(at.st_uid),
+        "atime": at.st_atime,
+        "mtime": at.st_mtime,
+        "ctime": at.st_ctime,
+        "size": at.st_size,
+        "mode": f"{at.st_mode & 0o7777:04o}",
+        "type": kind,
+        "target": os.path.realpath(path),
+    }
+    if hash_type:
+        found["sum"] = get_hash(path, hash_type)
+    return found

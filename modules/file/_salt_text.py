@@ -1,0 +1,92 @@
+"""What templates ask of the text in files, under Salt's names with Salt's answers."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any
+
+from runner.api import StateFailed
+
+
+def _text(path: str) -> str:
+    with open(os.path.expanduser(path), "rb") as file:
+        return file.read().decode("utf-8", "surrogateescape")
+
+
+def contains(path: str, text: str) -> bool:
+    """Whether a text stands in a file, white space around it aside."""
+    wanted = str(text).strip()
+    return os.path.exists(os.path.expanduser(path)) and wanted in _text(path)
+
+
+def contains_regex(path: str, regex: str, lchar: str = "") -> bool:
+    """Whether a line of a file matches a regular expression. lchar: characters dropped before each line."""
+    if not os.path.exists(os.path.expanduser(path)):
+        return False
+    lines = _text(path).splitlines()
+    return any(re.search(regex, line.lstrip(lchar) if lchar else line) for line in lines)
+
+
+def contains_glob(path: str, glob_expr: str) -> bool:
+    """Whether a line of a file matches a pattern such as `*root*`."""
+    import fnmatch
+
+    path = os.path.expanduser(path)
+    return os.path.exists(path) and any(fnmatch.fnmatch(line, glob_expr) for line in _text(path).splitlines(True))
+
+
+def search(
+    path: str,
+    pattern: str,
+    flags: Any = 8,
+    bufsize: Any = 1,
+    ignore_if_missing: bool = False,
+    multiline: bool = False,
+) -> bool:
+    """Whether a regular expression is found in a file. flags: a number, or names such as [IGNORECASE, MULTILINE]."""
+    path = os.path.expanduser(path)
+    if not os.path.exists(path):
+        if ignore_if_missing:
+            return False
+        raise StateFailed(f"File not found: {path}")
+    number = _flags(flags)
+    whole = multiline or bufsize == "file" or (isinstance(bufsize, int) and bufsize > 1)
+    found = re.compile(pattern, number)
+    if whole:
+        return found.search(_text(path)) is not None
+    return any(found.search(line) for line in _text(path).splitlines(True))
+
+
+def _flags(flags: Any) -> int:
+    number = 0
+    for flag in flags if isinstance(flags, list) else [flags]:
+        known = getattr(re, str(flag).upper(), None) if not str(flag).isdigit() else int(flag)
+        if known is None:
+            raise StateFailed(f"Invalid re flag given: {flag}")
+        number |= int(known)
+    return number
+
+
+def grep(path: str, pattern: str, *opts: str) -> dict[str, Any]:
+    """What the program grep answers: stdout, stderr, retcode, pid. opts: its options, such as "-v"."""
+    import shlex
+    import subprocess
+
+    options = [word for opt in opts for word in shlex.split(opt)]
+    argv = ["grep", *options, "-e", pattern, "--", os.path.expanduser(path)]
+    with subprocess.Popen(
+        argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, "LC_ALL": "C.UTF-8"}
+    ) as process:
+        out, err = process.communicate()
+    texts = [text.decode("utf-8", "replace").rstrip("\n") for text in (out, err)]
+    return {"pid": process.pid, "retcode": process.returncode, "stdout": texts[0], "stderr": texts[1]}
+
+
+def get_diff(file1: str, file2: str, saltenv: str = "base", show_filenames: bool = True) -> str:
+    """The unified diff of two files; "" when they are equal."""
+    import difflib
+
+    texts = [_text(path) for path in (file1, file2)]
+    names = (file1, file2) if show_filenames else ("", "")
+    return "".join(difflib.unified_diff(texts[0].splitlines(True), texts[1].splitlines(True), *names))

@@ -1,0 +1,303 @@
+"""Run commands and scripts."""
+
+from __future__ import annotations
+
+import os.path
+from collections.abc import Mapping
+from typing import Any
+
+from modules import cmd, file
+from runner.api import OPEN, Done, OneOrMany, Plan, Planned, StateFailed, here
+
+UNCONVERGING = {
+    "run": "a command is run in each run; guard it with onlyif, unless, creates or onchanges",
+    "script": "a script is run in each run; guard it with onlyif, unless, creates or onchanges",
+}
+WHY = "what a command changes is known when it has run"
+UNPARSED = "Failed parsing script output! Stdout must be JSON or a line of name=value pairs."
+
+Variables = dict[str, Any] | list[Any] | str
+
+
+def run(
+    name: str,
+    cwd: str | None = None,
+    root: str | None = None,
+    runas: str | None = None,
+    group: str | None = None,
+    shell: str | None = None,
+    env: Variables | None = None,
+    prepend_path: str | None = None,
+    stateful: bool | list[Any] = False,
+    stdin: str | None = None,
+    umask: str | None = None,
+    output_loglevel: str | None = None,
+    hide_output: bool = False,
+    timeout: float | None = None,
+    ignore_timeout: bool = False,
+    use_vt: bool = False,
+    bg: bool = False,
+    python_shell: bool | None = None,
+    success_retcodes: OneOrMany[int] | None = None,
+    success_stdout: OneOrMany[str] | None = None,
+    success_stderr: OneOrMany[str] | None = None,
+) -> Planned:
+    """Run a command in a shell.
+
+    name: the command. cwd: the folder to run it in. runas, group: who runs it. env: further variables.
+    prepend_path: put before PATH. stateful: its last line of output says whether it changed something
+    (`changed=yes comment='...'` or JSON). stdin: what it reads. umask: octal. timeout: seconds, after which it is
+    ended. ignore_timeout: a timeout is no failure. bg: do not wait for it. success_retcodes, success_stdout,
+    success_stderr: what counts as success beside exit code 0. hide_output: keep the output out of the result.
+    use_vt, output_loglevel: taken for Salt's sake, without effect.
+
+        make install:
+          cmd.run:
+            - cwd: /usr/local/src/tool
+            - creates: /usr/local/bin/tool
+
+    Behaviour: Salt 3008's cmd.run.
+    """
+    yield _plan(f'Command "{name}" would have been executed', {"cmd": name}, stateful)
+    if cwd is not None and not os.path.isdir(cwd):
+        raise StateFailed(f'Desired working directory "{cwd}" is not available', changes={})
+    try:
+        done = cmd.execute_shell(
+            name,
+            cwd=cwd,
+            stdin=stdin,
+            runas=runas,
+            group=group,
+            shell=shell,
+            python_shell=python_shell,
+            env=env,
+            prepend_path=prepend_path,
+            umask=umask,
+            timeout=timeout,
+            root=root,
+            bg=bg,
+        )
+    except StateFailed as failure:
+        raise StateFailed(failure.message, changes={}, lacks=failure.lacks) from None
+    accepted = _Accepted(success_retcodes, success_stdout, success_stderr, ignore_timeout)
+    return _outcome(f'Command "{name}" run', done, stateful, accepted, hide_output, bg)
+
+
+def wait(
+    name: str,
+    cwd: str | None = None,
+    root: str | None = None,
+    runas: str | None = None,
+    group: str | None = None,
+    shell: str | None = None,
+    env: Variables | None = None,
+    prepend_path: str | None = None,
+    stateful: bool | list[Any] = False,
+    stdin: str | None = None,
+    umask: str | None = None,
+    output_loglevel: str | None = None,
+    hide_output: bool = False,
+    timeout: float | None = None,
+    use_vt: bool = False,
+    success_retcodes: OneOrMany[int] | None = None,
+    success_stdout: OneOrMany[str] | None = None,
+    success_stderr: OneOrMany[str] | None = None,
+) -> str:
+    """Run a command only when something that the state watches changed. The arguments are those of cmd.run.
+
+        rebuild the index:
+          cmd.wait:
+            - name: /usr/bin/updatedb
+            - watch:
+              - file: /etc/updatedb.conf
+
+    Behaviour: Salt 3008's cmd.wait.
+    """
+    return ""
+
+
+def script(
+    name: str,
+    source: str | None = None,
+    template: str | None = None,
+    context: dict[str, Any] | None = None,
+    defaults: dict[str, Any] | None = None,
+    args: str | list[Any] | None = None,
+    cwd: str | None = None,
+    runas: str | None = None,
+    group: str | None = None,
+    shell: str | None = None,
+    env: Variables | None = None,
+    prepend_path: str | None = None,
+    stateful: bool | list[Any] = False,
+    stdin: str | None = None,
+    umask: str | None = None,
+    output_loglevel: str | None = None,
+    hide_output: bool = False,
+    timeout: float | None = None,
+    ignore_timeout: bool = False,
+    use_vt: bool = False,
+    bg: bool = False,
+    success_retcodes: OneOrMany[int] | None = None,
+    success_stdout: OneOrMany[str] | None = None,
+    success_stderr: OneOrMany[str] | None = None,
+) -> Planned:
+    """Run a script of the tree.
+
+    name, source: where it comes from (salt://, a path); without `source` the name. Words after it are arguments.
+    template: render it first (jinja), with `context` over `defaults`. args: arguments as a text or a list.
+    The other arguments are those of cmd.run.
+
+        set up the cluster:
+          cmd.script:
+            - source: salt://cluster/setup.sh
+            - args: --first
+            - creates: /var/lib/cluster/done
+
+    Behaviour: Salt 3008's cmd.script.
+    """
+    url, _, words = (source or name).partition(" ")
+    found = here.tree.fetch(url, here.saltenv)
+    if found is None:
+        missing = {"pid": 0, "retcode": 1, "stdout": "", "stderr": "", "cache_error": True}
+        raise StateFailed(f"Unable to cache script {url} from saltenv '{here.saltenv}'", changes=missing)
+    text = file.read_bytes(found).decode("utf-8", errors="surrogateescape")
+    if template:
+        text = here.render(text, template, {**(defaults or {}), **(context or {})}, file=found, saltenv=here.saltenv)
+    yield _plan(f"Command '{name}' would have been executed", {}, stateful)
+    if cwd is not None and not os.path.isdir(cwd):
+        raise StateFailed(f'Desired working directory "{cwd}" is not available', changes={})
+    path = f"{here.scratch()}/{os.path.basename(url)}"
+    file.write(path, text.encode("utf-8", errors="surrogateescape"), mode="0700", user=runas)
+    if runas:
+        file.chown(os.path.dirname(path), runas, None)
+    given = args if isinstance(args, str) else " ".join(str(word) for word in args or ())
+    line = " ".join(part for part in (path, words, given) if part)
+    done = cmd.execute_shell(
+        line,
+        cwd=cwd,
+        stdin=stdin,
+        runas=runas,
+        group=group,
+        shell=shell,
+        env=env,
+        prepend_path=prepend_path,
+        umask=umask,
+        timeout=timeout,
+        bg=bg,
+    )
+    accepted = _Accepted(success_retcodes, success_stdout, success_stderr, ignore_timeout)
+    return _outcome(f"Command '{name}' run", done, stateful, accepted, hide_output, bg)
+
+
+def wait_script(
+    name: str,
+    source: str | None = None,
+    template: str | None = None,
+    context: dict[str, Any] | None = None,
+    defaults: dict[str, Any] | None = None,
+    args: str | list[Any] | None = None,
+    cwd: str | None = None,
+    runas: str | None = None,
+    shell: str | None = None,
+    env: Variables | None = None,
+    stateful: bool | list[Any] = False,
+    umask: str | None = None,
+    use_vt: bool = False,
+    output_loglevel: str | None = None,
+    hide_output: bool = False,
+    success_retcodes: OneOrMany[int] | None = None,
+    success_stdout: OneOrMany[str] | None = None,
+    success_stderr: OneOrMany[str] | None = None,
+) -> str:
+    """Run a script of the tree only when something that the state watches changed. Arguments as those of cmd.script.
+
+        reload the rules:
+          cmd.wait_script:
+            - source: salt://firewall/load.sh
+            - watch:
+              - file: /etc/firewall.rules
+
+    Behaviour: Salt 3008's cmd.wait_script.
+    """
+    return ""
+
+
+def mod_watch(name: str, sfun: str, **arguments: Any) -> Planned:
+    """Run the command or the script because something that is watched changed.
+
+    sfun: the state function that watches.
+    """
+    function = script if sfun in ("script", "wait_script") else run
+    return (yield from function(name, **arguments))
+
+
+# ---------------------------------------------------------------- what came of it
+
+
+def _plan(comment: str, changes: Mapping[str, Any], stateful: object) -> Plan:
+    return Plan({} if stateful else changes, "" if stateful else comment, sure=False, why=WHY, provides=OPEN)
+
+
+class _Accepted:
+    """What counts as success beside exit code 0."""
+
+    def __init__(
+        self, retcodes: list[int] | None, stdout: list[str] | None, stderr: list[str] | None, timeout: bool
+    ) -> None:
+        self._retcodes = retcodes or []
+        self._stdout = stdout or []
+        self._stderr = stderr or []
+        self._timeout = timeout
+
+    def code(self, done: cmd.Completed) -> int:
+        """The exit code as the result shows it."""
+        fine = (
+            done.retcode in self._retcodes
+            or done.stdout in self._stdout
+            or done.stderr in self._stderr
+            or (done.timed_out and self._timeout)
+        )
+        return 0 if fine else done.retcode
+
+
+def _outcome(comment: str, done: cmd.Completed, stateful: object, accepted: _Accepted, hide: bool, bg: bool) -> Done:
+    code = accepted.code(done)
+    streams = ("", "") if hide else (done.stdout.rstrip(), done.stderr.rstrip())
+    changes: dict[str, Any] = {"pid": done.pid, "retcode": None if bg else code}
+    changes |= {"stdout": streams[0], "stderr": streams[1]}
+    if stateful:
+        comment, changes = _stateful(done, changes)
+    if code:
+        raise StateFailed(comment, changes=changes)
+    return Done(comment, changes)
+
+
+def _stateful(done: cmd.Completed, changes: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """What the last line of a stateful command says. Raises StateFailed when it says nothing."""
+    lines = [line for line in done.stdout.splitlines() if line.strip()]
+    said = _said(lines[-1]) if lines else None
+    if said is None:
+        raise StateFailed(UNPARSED, changes=changes)
+    changes["stdout"] = "\n".join(lines[:-1])
+    changed = str(said.get("changed", "")).lower() in ("true", "yes", "1")
+    comment = str(said.pop("comment", ""))
+    return comment, {**said, **changes} if changed else {}
+
+
+def _said(line: str) -> dict[str, Any] | None:
+    import json
+    import shlex
+
+    try:
+        value = json.loads(line)
+        if isinstance(value, dict):
+            return value
+    except ValueError:
+        pass
+    try:
+        words = shlex.split(line)
+    except ValueError:
+        return None
+    pairs = dict(word.split("=", 1) for word in words if "=" in word)
+    return pairs if len(pairs) == len(words) else None

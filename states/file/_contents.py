@@ -1,0 +1,148 @@
+"""The contents that a managed file is to have, from the arguments that can say them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from modules import file
+from runner.api import RunnerError, StateFailed, here
+from states.file._sources import Found
+
+_MALFORMED = (
+    "Contents specified by contents/contents_pillar/contents_grains is not a string or list of strings,"
+    " and is not binary data. SLS is likely malformed."
+)
+TEMPLATES = ("jinja", "mako", "py")
+
+
+@dataclass(frozen=True, slots=True)
+class Encoding:
+    """How text becomes bytes."""
+
+    name: str | None = None
+    errors: str = "strict"
+
+    def encode(self, text: str) -> bytes:
+        try:
+            return text.encode(self.name or "utf-8", self.errors if self.name else "surrogateescape")
+        except UnicodeEncodeError as problem:
+            raise StateFailed(f"Unable to manage file: {problem}") from problem
+        except LookupError:
+            raise StateFailed(f"Unable to manage file: there is no encoding {self.name!r}") from None
+
+
+@dataclass(frozen=True, slots=True)
+class Inline:
+    """What contents, contents_pillar and contents_grains say; at most one of them may."""
+
+    contents: Any = None
+    pillar: Sequence[str] | None = None
+    grains: Sequence[str] | None = None
+    delimiter: str = ":"
+    newline: bool = True
+    allow_empty: bool = True
+
+    @property
+    def given(self) -> list[str]:
+        """The arguments that say something."""
+        said = {"contents": self.contents, "contents_pillar": self.pillar, "contents_grains": self.grains}
+        return [name for name, value in said.items() if value is not None]
+
+    def text(self) -> str | bytes:
+        """The contents, newline at the end included."""
+        (argument,) = self.given
+        if argument == "contents":
+            value = self.contents
+        elif argument == "contents_pillar":
+            value = [_looked_up(here.pillar, key, self.delimiter, "Pillar") for key in self.pillar or ()]
+        else:
+            value = [_looked_up(here.grains, key, self.delimiter, "Grain") for key in self.grains or ()]
+        if argument != "contents" and len(value) == 1:
+            value = value[0]
+        text = _joined(value, self.newline)
+        if not text and not self.allow_empty:
+            raise StateFailed(
+                f"'{argument}' value would result in empty contents. Set allow_empty to True to allow the managed file"
+                " to be empty."
+            )
+        return text
+
+
+def _looked_up(data: Mapping[str, Any], key: str, delimiter: str, kind: str) -> Any:
+    value: Any = data
+    if key in data:
+        return data[key]
+    for part in key.split(delimiter):
+        if isinstance(value, Mapping) and part in value:
+            value = value[part]
+        elif isinstance(value, list) and part.isdigit() and int(part) < len(value):
+            value = value[int(part)]
+        else:
+            raise StateFailed(f"{kind} {key} does not exist")
+    return value
+
+
+def _joined(value: Any, newline: bool) -> str | bytes:
+    if isinstance(value, bytes):
+        return value
+    if isinstance(value, list | tuple):
+        flat = [line for item in value for line in (item if isinstance(item, list | tuple) else [item])]
+        if not flat or any(isinstance(line, Mapping | list | tuple) for line in flat):
+            raise StateFailed(_MALFORMED)
+        text = "\n".join(_one(line).removesuffix("\n") for line in flat)
+    elif value is None or isinstance(value, Mapping):
+        raise StateFailed(_MALFORMED)
+    else:
+        text = _one(value)
+    if not newline:
+        return text.rstrip("\n")
+    return f"{text}\n" if text and not text.endswith("\n") else text
+
+
+def _one(value: Any) -> str:
+    return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Template:
+    """The engine that renders contents or source, and the variables that it sees."""
+
+    engine: str | None = None
+    variables: Mapping[str, Any] = field(default_factory=dict)
+
+    def render(self, text: str, more: Mapping[str, Any], path: str = "") -> str:
+        if self.engine not in TEMPLATES:
+            raise StateFailed(f"Specified template format {self.engine} is not supported")
+        variables = {**more, **self.variables}
+        try:
+            return here.render(text, self.engine, variables, file=path, saltenv=here.saltenv)
+        except RunnerError as problem:
+            raise StateFailed(f"Unable to manage file: {problem}") from problem
+
+
+def accumulated(name: str, template: str | None) -> dict[str, Any]:
+    """What file.accumulated has gathered for a file in this run: accumulator -> texts."""
+    gathered = here.store("file.accumulated").get(name) if template else None
+    return {"accumulator": gathered} if gathered else {}
+
+
+def inline_data(inline: Inline, template: Template, encoding: Encoding) -> bytes:
+    """The bytes that contents (or pillar, or grains) give."""
+    text = inline.text()
+    if isinstance(text, bytes):
+        return text
+    return encoding.encode(template.render(text, {}) if template.engine else text)
+
+
+def source_data(found: Found, template: Template, known: Mapping[str, Any], encoding: Encoding) -> bytes:
+    """The bytes that a source gives. known: what a template may ask of the state (name, user, mode, ...)."""
+    data = file.read_bytes(found.path)
+    if not template.engine:
+        return data
+    try:
+        text = data.decode(encoding.name or "utf-8")
+    except UnicodeDecodeError as problem:
+        raise StateFailed(f"Unable to manage file: the template {found.url} is not text: {problem}") from problem
+    return encoding.encode(template.render(text, {**known, "source": found.url}, found.path))

@@ -1,0 +1,43 @@
+"""What changes in a file, as results show it."""
+
+from __future__ import annotations
+
+HIDDEN = "<show_changes=False>"
+_TEXT = bytes([7, 8, 9, 10, 12, 13, 27, *range(0x20, 0x100)])
+
+
+def is_binary(data: bytes) -> bool:
+    """Whether data is no text: it has a NUL, or too much of it is control characters or broken UTF-8."""
+    start = data[:4096]
+    if not start:
+        return False
+    if b"\0" in start:
+        return True
+    return len(start.translate(None, _TEXT)) / len(start) > 0.3
+
+
+def diff(old: bytes | None, new: bytes, show: bool = True, new_file: bool = False) -> str:
+    """The difference for people. old: None for a file that is not there yet; new_file: show its contents too."""
+    if old is None and not (new_file and show):
+        return "New file"
+    if not show:
+        return HIDDEN
+    kinds = is_binary(old or b""), is_binary(new)
+    if kinds == (True, True):
+        return "Replace binary file"
+    if kinds == (False, True):
+        return "Replace text file with binary file"
+    if kinds == (True, False):
+        return "Replace binary file with text file"
+    return unified(old or b"", new)
+
+
+def unified(old: bytes, new: bytes) -> str:
+    """The unified diff of two texts, with empty names in its heading."""
+    import difflib
+
+    return "".join(difflib.unified_diff(_lines(old), _lines(new)))
+
+
+def _lines(data: bytes) -> list[str]:
+    return [line.decode("utf-8", "replace") for line in data.splitlines(True)]

@@ -1,0 +1,105 @@
+"""What is in a folder: which paths get an owner and a mode, which are cleaned away, which others states need."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from modules import file
+from runner.api import here
+
+
+def matches(path: str, patterns: Sequence[str]) -> bool:
+    """Whether a relative path matches a glob, or a regular expression after `E@`."""
+    for pattern in patterns:
+        found = re.search(pattern[2:], path) if pattern.startswith("E@") else fnmatch.fnmatch(path, pattern)
+        if found:
+            return True
+    return False
+
+
+def below(top: str, depth: int | None = None, follow: bool = False) -> Iterator[tuple[str, bool]]:
+    """Each path in a folder and whether it is a folder, level by level of each branch, files first.
+
+    depth: how many levels; follow: go through links to folders, each folder once.
+    """
+    seen: set[str] = set()
+
+    def walk(folder: str, levels: int | None) -> Iterator[tuple[str, bool]]:
+        if levels == 0 or (follow and file.real_path(folder) in seen):
+            return
+        seen.add(file.real_path(folder) if follow else folder)
+        entries = [f"{folder.rstrip('/')}/{name}" for name in file.listdir(folder)]
+        folders = [path for path in entries if file.is_dir(path) and (follow or not file.is_link(path))]
+        yield from ((path, False) for path in entries if path not in set(folders))
+        yield from ((path, True) for path in folders)
+        for path in folders:
+            yield from walk(path, None if levels is None else levels - 1)
+
+    yield from walk(top, depth)
+
+
+def needed(top: str) -> set[str]:
+    """The paths in a folder that file states manage which this state requires, or which require it."""
+    me = here.chunk
+    if me is None:
+        return set()
+    inside = top.rstrip("/") + "/"
+    return {
+        chunk.name.rstrip("/")
+        for chunk in here.chunks
+        if chunk.state == "file"
+        and chunk.name.startswith(inside)
+        and chunk.fun not in ("absent", "missing", "tidied")
+        and (_refers(me, chunk) or _refers(chunk, me))
+    }
+
+
+def _refers(holder: Any, target: Any) -> bool:
+    for requisite in holder.requisites:
+        if requisite.state == "sls":
+            if fnmatch.fnmatch(target.sls, requisite.target):
+                return True
+        elif requisite.state in ("", "id", "file"):
+            if requisite.target in (target.id, target.name):
+                return True
+    return False
+
+
+def superfluous(
+    top: str, keep: Iterable[str], excluded: Sequence[str], folders: Iterable[str] = ()
+) -> tuple[list[str], list[str]]:
+    """What to clean from a folder: the paths to remove, and all that goes with them. Nothing kept is in either.
+
+    keep: paths that stay (there yet or not), with all that is in them where they are folders, and with the folders
+    above them. excluded: patterns of relative paths that stay. folders: these stay, but are cleaned.
+    """
+    kept = {path.rstrip("/") for path in keep}
+    open_folders = set(folders)
+    for path in kept:
+        while path.startswith(f"{top}/"):
+            path = path.rpartition("/")[0]
+            open_folders.add(path)
+    removed: list[str] = []
+    everything: list[str] = []
+
+    def visit(folder: str) -> bool:
+        """Whether nothing in a folder stays; notes what goes."""
+        mine: list[str] = []
+        stays = folder in open_folders or folder == top or matches(folder[len(top) + 1 :], excluded)
+        for name in file.listdir(folder):
+            path = f"{folder}/{name}"
+            full = file.is_dir(path) and not file.is_link(path) and path not in kept and not visit(path)
+            if full or path in kept or matches(path[len(top) + 1 :], excluded):
+                stays = True
+            else:
+                mine.append(path)
+        everything.extend(mine)
+        if stays:
+            removed.extend(mine)
+        return not stays
+
+    visit(top)
+    return sorted(removed), sorted(everything)

@@ -1,0 +1,180 @@
+"""Text editing that several functions of the file state share: reading, searching, diffs, texts from sources."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from modules import file
+from runner.api import Fact, Plan, Planned, StateFailed, here
+
+Text = str | int | float | bool
+
+
+def read_text(name: str) -> str:
+    """The text of a file; bytes that are not UTF-8 survive a later `write_text`."""
+    if file.is_dir(name):
+        raise StateFailed(f"{name} is a directory; expected a file")
+    return file.read_bytes(name).decode("utf-8", "surrogateescape")
+
+
+def write_text(name: str, text: str, backup: str | None = None) -> None:
+    """Replace the contents of a file (of what a symlink points to), keeping its mode and owner."""
+    file.write(name, text.encode("utf-8", "surrogateescape"), backup=backup)
+
+
+def shown(text: str) -> str:
+    """The text as an output can print it."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def diff(old: str, new: str) -> str:
+    """A unified diff."""
+    import difflib
+
+    return "".join(difflib.unified_diff(shown(old).splitlines(True), shown(new).splitlines(True)))
+
+
+def spaced_diff(old: str, new: str) -> str:
+    """The unified diff that file.append reports: an empty line after each heading, none at the end."""
+    import difflib
+
+    return "\n".join(difflib.unified_diff(shown(old).splitlines(), shown(new).splitlines()))
+
+
+def parent(name: str) -> str:
+    """The folder that holds a path."""
+    return name.rstrip("/").rpartition("/")[0] or "/"
+
+
+def parent_lacking(name: str, makedirs: bool) -> Fact | None:
+    """The missing folder that keeps a path from being created."""
+    folder = parent(name)
+    return None if makedirs or file.is_dir(folder) else ("file", folder)
+
+
+def make_parent(name: str, mode: str | None = None, user: str | None = None, group: str | None = None) -> None:
+    """Create the folders above a path where they are missing."""
+    if not file.is_dir(parent(name)):
+        file.makedirs(parent(name), mode=mode, user=user, group=group)
+
+
+def owner(user: str | int | None, group: str | int | None, message: str) -> None:
+    """Fail where an owner does not exist. message: with {kind} and {name}."""
+    import grp
+    import pwd
+
+    for kind, name, look in (("User", user, pwd.getpwnam), ("Group", group, grp.getgrnam)):
+        if name is None or str(name).isdigit():
+            continue
+        try:
+            look(str(name))
+        except KeyError:
+            raise StateFailed(message.format(kind=kind, name=name), lacks=(kind.lower(), str(name))) from None
+
+
+def contains(text: str, chunk: str, ignore_whitespace: bool = True) -> bool:
+    """Whether a text has a chunk as whole lines, whatever white space stands between its words.
+
+    Without `ignore_whitespace` the chunk is a regular expression that may match anywhere (a literal if it is none).
+    """
+    if ignore_whitespace:
+        words = re.findall(r"\w+|[^\w\s]", chunk)
+        return re.search(r"^\s*" + r"\s*".join(map(re.escape, words)) + r"\s*$", text, re.MULTILINE) is not None
+    try:
+        return re.search(chunk, text, re.MULTILINE) is not None
+    except re.error:
+        return chunk in text
+
+
+def compiled(pattern: str, flags: int | str | Sequence[str | int]) -> re.Pattern[str]:
+    """A regular expression with flags as an SLS names them (`[IGNORECASE, MULTILINE]` or their number)."""
+    number = 0
+    for flag in [flags] if isinstance(flags, int | str) else flags:
+        if isinstance(flag, str) and not flag.isdigit():
+            known = getattr(re, flag.upper(), None)
+            if not isinstance(known, re.RegexFlag):
+                raise StateFailed(f"Invalid re flag given: {flag}")
+            number |= known
+        else:
+            number |= int(flag)
+    try:
+        return re.compile(pattern, number)
+    except (re.error, ValueError) as problem:
+        raise StateFailed(f"{pattern!r} is not a regular expression: {problem}") from problem
+
+
+def chunks(
+    text: Sequence[Text] | None,
+    sources: Sequence[str | Mapping[str, Any]],
+    hashes: Sequence[str],
+    template: str | None,
+    variables: Mapping[str, Any],
+) -> list[str]:
+    """The texts to add: those given, or the rendered sources instead of them."""
+    if not sources:
+        if text is None:
+            raise StateFailed("No text to add: give text, source or sources")
+        return [str(item) for item in text]
+    urls = [source if isinstance(source, str) else next(iter(source)) for source in sources]
+    return [
+        _rendered(url, hashes[index] if index < len(hashes) else None, template, variables)
+        for index, url in enumerate(urls)
+    ]
+
+
+def _rendered(url: str, expected: str | None, template: str | None, variables: Mapping[str, Any]) -> str:
+    path = here.tree.fetch(url, here.saltenv)
+    if path is None:
+        lacks = ("file", url) if url.startswith("/") else None
+        raise StateFailed(f"Failed to load template file {url}", lacks=lacks)
+    data = file.read_bytes(path)
+    if expected:
+        _check_hash(url, data, expected)
+    text = data.decode("utf-8", "surrogateescape")
+    if not template:
+        return text
+    return here.render(text, template, variables, file=path, saltenv=here.saltenv)
+
+
+def _check_hash(url: str, data: bytes, expected: str) -> None:
+    import hashlib
+
+    algorithms = {32: "md5", 40: "sha1", 56: "sha224", 64: "sha256", 96: "sha384", 128: "sha512"}
+    digest = expected.strip().rpartition("=")[2].lower()
+    algorithm = algorithms.get(len(digest))
+    if algorithm is None:
+        raise StateFailed(f"source_hash {expected} of {url} is not a digest; expected algorithm=hexadecimal digits")
+    actual = hashlib.new(algorithm, data).hexdigest()
+    if actual != digest:
+        raise StateFailed(f"{url} does not have the expected hash: {algorithm} is {actual}, expected {digest}")
+
+
+def add_lines(
+    name: str,
+    wanted: Sequence[str],
+    makedirs: bool,
+    join: Callable[[str, list[str]], str],
+    missing: Callable[[str, str], bool],
+    show: Callable[[str, str], str],
+    done: str,
+) -> Planned:
+    """Add the chunks that a file is missing to it, as file.append and file.prepend do.
+
+    join: the new text from the old one and the lines to add. missing: whether (text, chunk) has to be added.
+    show: the diff. done: "Appended" or "Prepended".
+    """
+    there = file.exists(name)
+    if not there and (lacks := parent_lacking(name, makedirs)):
+        raise StateFailed(f"{name}: file not found", lacks=lacks)
+    old = read_text(name) if there else ""
+    lines = [line for chunk in wanted if missing(old, chunk) for line in chunk.splitlines()]
+    if not lines:
+        return f"File {name} is in correct state"
+    new = join(old, lines)
+    state = "updated" if there else "created"
+    yield Plan({"diff": show(old, new)}, f"File {name} is set to be {state}", provides=[("file", name)])
+    make_parent(name)
+    write_text(name, new)
+    return f"{done} {len(lines)} lines"

@@ -1,0 +1,218 @@
+"""The target of a managed file: what is there, what differs, and the change."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from modules import file
+from runner.api import Fact, Plan, Planned, StateFailed, here
+from states.file._diff import diff
+from states.file._permissions import Permissions, creator, folder_mode, missing_folders, parent
+
+PRIVATE = "0600"  # what a new file has until its own mode is set; results do not tell of it
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """name: as the SLS says. path: the file to write, behind links. present: None for a new file."""
+
+    name: str
+    path: str
+    present: file.Stat | None
+    replaces_link: bool = False
+
+    def data(self) -> bytes | None:
+        """What the file holds now; None for a new one."""
+        if self.present is None:
+            return None
+        if self.present.type not in ("file", "link"):
+            raise StateFailed(f"Specified target {self.name} is not a regular file but a {self.present.type}")
+        return file.read_bytes(self.name) if file.exists(self.name) else None
+
+
+def look_at(name: str, follow: bool) -> Target:
+    """What is at a path; StateFailed for a folder."""
+    present = file.seen(name)
+    if present is not None and present.type == "dir":
+        raise StateFailed(f"Specified target {name} is a directory")
+    if not follow and file.is_link(name):
+        return Target(name, name, file.stat(name, follow=False), replaces_link=True)
+    if present is None and file.is_link(name):
+        return Target(name, file.real_path(name), None)
+    return Target(name, name, present)
+
+
+@dataclass(frozen=True, slots=True)
+class Ignoring:
+    """Differences between texts that do not count."""
+
+    ordering: bool = False
+    whitespace: bool = False
+    comments: tuple[str, ...] = ()
+
+    def same(self, old: bytes, new: bytes) -> bool:
+        """Whether two contents differ in nothing that counts."""
+        if old == new:
+            return True
+        if not (self.ordering or self.whitespace or self.comments):
+            return False
+        return self._essence(old) == self._essence(new)
+
+    def _essence(self, data: bytes) -> list[bytes]:
+        lines = data.splitlines()
+        for comment in self.comments:
+            lines = [line.partition(comment.encode())[0].rstrip() for line in lines]
+        if self.whitespace:
+            lines = [b" ".join(line.split()) for line in lines]
+        if self.whitespace or self.comments:
+            lines = [line for line in lines if line]
+        return sorted(lines) if self.ordering else lines
+
+
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """How a target is written."""
+
+    target: Target
+    wanted: Permissions
+    makedirs: bool = False
+    dir_mode: str | None = None
+    attrs: str | None = None
+    backup: str | None = None
+    check_cmd: str | None = None
+    tmp_dir: str | None = None
+    tmp_ext: str = ""
+
+    @property
+    def new(self) -> bool:
+        return self.target.present is None or self.target.replaces_link
+
+    def permission_changes(self, private: bool = False) -> dict[str, Any]:
+        """Owner, mode and attributes that differ. private: a new file is born private, as from a source."""
+        present = self.target.present
+        if present is not None and not self.target.replaces_link:
+            changes = self.wanted.changes(present)
+        else:
+            changes = self.wanted.owner_changes(*creator(self.target.path))
+            mode = self.wanted.mode or (file.default_mode() if private else PRIVATE)
+            if mode != PRIVATE:
+                changes["mode"] = mode
+        return changes | self._attribute_changes() if self.attrs is not None else changes
+
+    def _attribute_changes(self) -> dict[str, Any]:
+        present = file.get_attributes(self.target.path if not self.new else parent(self.target.path))
+        old = "".join(letter for letter in present or "" if not self.new or letter == "e")
+        if _settable(old) == _settable(self.attrs or ""):
+            return {}
+        return {"attrs": {"old": old, "new": self.attrs}}
+
+    def difference(self, data: bytes, show: bool, new_file: bool, ignoring: Ignoring) -> dict[str, Any]:
+        """The change of the contents."""
+        old = self.target.data()
+        if old is not None and not self.target.replaces_link and ignoring.same(old, data):
+            return {}
+        return {"diff": diff(old, data, show, new_file) or "Replace symbolic link with regular file"}
+
+    # -------------------------------------------------- the ways to a Plan
+
+    def write(self, data: bytes, changes: dict[str, Any]) -> Planned:
+        """Contents and permissions, or permissions alone where the contents are right."""
+        name = self.target.name
+        if not changes:
+            return f"File {name} is in the correct state"
+        folders = self._folders() if self.new else []
+        yield Plan(changes, _intended(name), provides=self._provides(folders))
+        if "diff" in changes:
+            self._check(data)
+            self._put(data, folders)
+        else:
+            self.wanted.set(self.target.path, changes)
+        self._set_attributes(changes)
+        return f"File {name} updated"
+
+    def permissions_only(self) -> Planned:
+        """No contents are wanted: create an empty file, or see to owner and mode."""
+        name = self.target.name
+        changes = self.permission_changes()
+        if self.new and not self.target.replaces_link:
+            folders = self._folders()
+            changes = {"new": f"file {name} created", **changes}
+            yield Plan(changes, _intended(name), provides=self._provides(folders))
+            self._put(b"", folders)
+            self._set_attributes(changes)
+            return "Empty file"
+        if not changes:
+            return f"File {name} exists with proper permissions. No changes made."
+        comment = _intended(name)
+        if "mode" in changes and self.target.present:
+            now = self.target.present.mode
+            comment = f"File {name} will be updated with permissions {changes['mode']} from its current state of {now}"
+        yield Plan(changes, comment)
+        self.wanted.set(self.target.path, changes)
+        self._set_attributes(changes)
+        return ""
+
+    # -------------------------------------------------- changing
+
+    def _folders(self) -> list[str]:
+        """The missing folders above the target; StateFailed where they are not to be made."""
+        if file.is_dir(parent(self.target.path)):
+            return []
+        missing = missing_folders(self.target.path)
+        if not self.makedirs:
+            raise StateFailed("Parent directory not present", lacks=("file", parent(self.target.path)))
+        return missing
+
+    def _provides(self, folders: list[str]) -> list[Fact]:
+        return [("file", self.target.name), *(("file", folder) for folder in folders)]
+
+    def _check(self, data: bytes) -> None:
+        if self.check_cmd:
+            passed, said = file.try_contents(data, self.check_cmd, self.tmp_ext, self.tmp_dir)
+            if not passed:
+                raise StateFailed("\n".join(["check_cmd execution failed", *([said] if said else [])]), changes={})
+
+    def _put(self, data: bytes, folders: list[str]) -> None:
+        wanted = self.wanted
+        if folders:
+            mode = self.dir_mode or folder_mode(wanted.mode)
+            file.makedirs(folders[-1], mode=mode, user=wanted.uid, group=wanted.gid)
+        if self.attrs is not None and not self.new:
+            self._unlock()
+        file.write(
+            self.target.path,
+            data,
+            mode=wanted.mode,
+            user=wanted.uid,
+            group=wanted.gid,
+            backup=self.backup or here.opts.get("backup_mode"),
+            follow=not self.target.replaces_link,
+        )
+
+    def _unlock(self) -> None:
+        locks = sorted({"a", "i"} & set(file.get_attributes(self.target.path) or ""))
+        if locks:
+            file.set_attributes(self.target.path, f"-{''.join(locks)}")
+
+    def _set_attributes(self, changes: dict[str, Any]) -> None:
+        """A file that was replaced has lost its attributes: those that are wanted are set anew."""
+        if self.attrs is None:
+            return
+        have = _settable(file.get_attributes(self.target.path) or "")
+        for sign, letters in (("-", have - _settable(self.attrs)), ("+", _settable(self.attrs) - have)):
+            if letters:
+                file.set_attributes(self.target.path, sign + "".join(sorted(letters)))
+
+
+def _settable(letters: str) -> set[str]:
+    """The attributes that chattr can change; the file system alone decides on the others."""
+    return set(letters) - set("eEhINV")
+
+
+def _intended(name: str) -> str:
+    return (
+        f"The file {name} is set to be changed\n"
+        "Note: No changes made, actual changes may\n"
+        "be different due to other states."
+    )

@@ -1,0 +1,132 @@
+"""Where the contents of a managed file come from: the first source that is there, verified, as a local file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from modules import file
+from runner.api import StateFailed, here
+
+Source = str | dict[str, Any]
+REMOTE = ("http://", "https://", "ftp://")
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """url: as written. path: the local file; "" for one that need not be fetched, as the target has its hash."""
+
+    url: str
+    path: str
+    remote: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Verify:
+    """How a remote or local source is verified. hash: digits, algorithm=digits or the address of a hash file."""
+
+    hash: str | None = None
+    hash_name: str | None = None
+    skip: bool = False
+    use_etag: bool = False
+    verify_ssl: bool = True
+    keep: bool = True
+
+
+def locate(sources: Sequence[Source], target: str, verify: Verify, reuse: bool) -> Found:
+    """The first source that is there. reuse: the target itself will do when it has the hash already."""
+    if len(sources) == 1 and isinstance(sources[0], str):
+        return _located(sources[0], target, verify, reuse)
+    for source in sources:
+        url, own = (source, verify) if isinstance(source, str) else _with_hash(source, verify)
+        try:
+            return _located(url, target, own, reuse)
+        except _Absent:
+            continue
+    raise StateFailed("Unable to manage file: none of the specified sources were found")
+
+
+class _Absent(StateFailed):
+    """This source is not there."""
+
+
+def _with_hash(source: Mapping[str, Any], verify: Verify) -> tuple[str, Verify]:
+    url, own = next(iter(source.items()))
+    value = own if isinstance(own, str) and own else verify.hash
+    return url, Verify(value, verify.hash_name, verify.skip, verify.use_etag, verify.verify_ssl, verify.keep)
+
+
+def _located(url: str, target: str, verify: Verify, reuse: bool) -> Found:
+    if url.startswith("salt://"):
+        path = here.tree.fetch(url, here.saltenv)
+        if path is None:
+            raise _Absent(f"Unable to manage file: Source file {url} not found in saltenv '{here.saltenv}'")
+        return Found(url, path)
+    if url.startswith(("/", "file://")):
+        return _local(url, target, verify)
+    if url.startswith(REMOTE):
+        return _remote(url, target, verify, reuse)
+    raise StateFailed(
+        f"Unable to manage file: {url} is no source that can be fetched;"
+        " expected salt://, /path, file://, http://, https:// or ftp://"
+    )
+
+
+def _local(url: str, target: str, verify: Verify) -> Found:
+    path = url.removeprefix("file://")
+    if not file.is_file(path):
+        raise _Absent(f"Unable to manage file: Local file source {path} does not exist", lacks=("file", path))
+    if verify.hash and not verify.skip:
+        algorithm, digits = expected(url, target, verify)
+        mismatch(target, algorithm, digits, file.get_hash(path, algorithm))
+    return Found(url, path)
+
+
+def _remote(url: str, target: str, verify: Verify, reuse: bool) -> Found:
+    if not verify.hash and not verify.skip:
+        raise StateFailed(
+            f"Unable to manage file: Unable to verify upstream hash of source file {url},"
+            " please set source_hash or set skip_verify to True"
+        )
+    if not verify.hash:
+        return Found(url, _download(url, verify), remote=True)
+    algorithm, digits = expected(url, target, verify)
+    if reuse and file.is_file(target) and file.get_hash(target, algorithm) == digits:
+        return Found(url, "", remote=True)
+    path = _download(url, verify, (algorithm, digits))
+    if not verify.skip:
+        mismatch(target, algorithm, digits, file.get_hash(path, algorithm))
+    return Found(url, path, remote=True)
+
+
+def _download(url: str, verify: Verify, known: tuple[str, str] | None = None) -> str:
+    path, problem = file.download(
+        url, known=known, use_etag=verify.use_etag, verify_ssl=verify.verify_ssl, keep=verify.keep
+    )
+    if problem:
+        raise _Absent(f"Unable to manage file: Failed to cache {url}: {problem}")
+    return path
+
+
+def mismatch(target: str, algorithm: str, wanted: str, actual: str) -> None:
+    """Fail where two hashes differ."""
+    if wanted != actual:
+        raise StateFailed(
+            f"Specified {algorithm} checksum for {target} ({wanted}) does not match actual checksum ({actual})"
+        )
+
+
+def expected(url: str, target: str, verify: Verify) -> tuple[str, str]:
+    """Algorithm and digits that a source must have."""
+    text = str(verify.hash)
+    if not text.startswith(("salt://", "/", "file://", *REMOTE)):
+        return file.split_hash(text)
+    if text.startswith(REMOTE):
+        path: str | None = _download(text, Verify(skip=True, verify_ssl=verify.verify_ssl))
+    else:
+        path = here.tree.fetch(text, here.saltenv)
+    if path is None:
+        raise StateFailed(f"Unable to manage file: Source hash file {text} not found")
+    names = [verify.hash_name] if verify.hash_name else [url.rpartition("/")[2], target.rpartition("/")[2]]
+    return file.source_hash(file.read_bytes(path).decode("utf-8", "replace"), names)

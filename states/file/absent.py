@@ -1,0 +1,27 @@
+"""file.absent: nothing exists at a path."""
+
+from __future__ import annotations
+
+from modules import file
+from runner.api import AbsolutePath, Plan, Planned, StateFailed
+
+
+def absent(name: AbsolutePath) -> Planned:
+    """Make sure that nothing exists at a path; a folder goes with all that it holds.
+
+    name: the path. A symlink is removed itself, never what it points to.
+
+        /etc/motd.old:
+          file.absent
+
+    Behaviour: Salt 3008's file.absent.
+    """
+    if name.rstrip("/") == "":
+        raise StateFailed('Refusing to make "/" absent')
+    if not file.lexists(name):
+        return f"File {name} is not present"
+    folder = file.is_dir(name) and not file.is_link(name)
+    kind = "Directory" if folder else "File"
+    yield Plan({"removed": name}, f"{kind} {name} is set for removal")
+    file.remove(name)
+    return f"Removed {kind.lower()} {name}"

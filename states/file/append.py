@@ -1,0 +1,53 @@
+"""file.append: a file has some lines, added at its end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from runner.api import AbsolutePath, OneOrMany, Planned
+from states.file import _lines
+
+
+def append(
+    name: AbsolutePath,
+    text: OneOrMany[_lines.Text] | None = None,
+    makedirs: bool = False,
+    source: str | None = None,
+    source_hash: str | None = None,
+    template: str | None = "jinja",
+    sources: list[str | dict[str, Any]] | None = None,
+    source_hashes: list[str] | None = None,
+    defaults: dict[str, Any] | None = None,
+    context: dict[str, Any] | None = None,
+    ignore_whitespace: bool = True,
+) -> Planned:
+    """Make sure that a file has some texts as whole lines; those that it lacks are added at its end.
+
+    name: the file; created when it is missing. text: a text or a list of them, each of one or more lines.
+    makedirs: create missing parent folders. source, sources: files (salt://...) that hold the texts instead.
+    source_hash, source_hashes: their expected digests. template: how sources are rendered, or null for not at all.
+    defaults, context: variables of the templates; context wins.
+    ignore_whitespace: compare without regard to white space; false searches for the text as a regular expression.
+
+        /etc/profile:
+          file.append:
+            - text: umask 027
+
+    Behaviour: Salt 3008's file.append.
+    """
+    wanted = _lines.chunks(
+        text,
+        sources or ([source] if source else []),
+        source_hashes or ([source_hash] if source_hash else []),
+        template,
+        {**(defaults or {}), **(context or {})},
+    )
+
+    def join(old: str, lines: list[str]) -> str:
+        separator = "\n" if old and not old.endswith("\n") else ""
+        return old + separator + "".join(line + "\n" for line in lines)
+
+    def missing(old: str, chunk: str) -> bool:
+        return not _lines.contains(old, chunk, ignore_whitespace)
+
+    return (yield from _lines.add_lines(name, wanted, makedirs, join, missing, _lines.spaced_diff, "Appended"))

@@ -1,0 +1,76 @@
+"""file.copy: a file is a copy of another one on this machine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from modules import file
+from runner.api import AbsolutePath, Mode, Plan, Planned, StateFailed
+from states.file import _lines
+
+
+def copy(
+    name: AbsolutePath,
+    source: str,
+    force: bool = False,
+    makedirs: bool = False,
+    preserve: bool = False,
+    user: str | int | None = None,
+    group: str | int | None = None,
+    mode: Mode | None = None,
+    dir_mode: Mode | None = None,
+    subdir: bool = False,
+) -> Planned:
+    """Copy a file or folder of this machine, once: what is at the target already stays unless `force` is set.
+
+    name: the target. source: the file or folder to copy. force: copy over what is there, in each run.
+    makedirs: create missing parent folders, with `dir_mode`. preserve: keep the source's mode and owner.
+    user, group, mode: of the copy. subdir: where the target is a folder, copy into it.
+
+        /etc/app.conf:
+          file.copy:
+            - source: /etc/app.conf.dist
+
+    Behaviour: Salt 3008's file.copy.
+    """
+    if not file.exists(source):
+        raise StateFailed(f'Source file "{source}" is not present', lacks=("file", source))
+    if not preserve:
+        _lines.owner(user, None, "{kind} {name} is not available ")
+        _lines.owner(None, group, "{kind} {name} is not available")
+    given = name
+    if subdir and file.is_dir(name):
+        name = f"{name.rstrip('/')}/{source.rstrip('/').rpartition('/')[2]}"
+    occupied = file.lexists(name)
+    if occupied and not force:
+        return f'The target file "{name}" exists and will not be overwritten'
+    if lacks := _lines.parent_lacking(name, makedirs):
+        raise StateFailed(f"The target directory {lacks[1]} is not present", lacks=lacks)
+    same = occupied and _same(name, source)
+    wanted: dict[str, Any] = {} if preserve else {"user": user, "group": group, "mode": mode}
+    changes = {name: source} | {key: value for key, value in wanted.items() if value is not None}
+    yield Plan(changes, f'File "{source}" is set to be copied to "{name}"', provides=[("file", name)])
+    _lines.make_parent(name, dir_mode, _text(user), _text(group))
+    if occupied and file.is_dir(name):
+        file.remove(name)
+    file.copy(source, name, preserve=preserve)
+    if not preserve:
+        _own(name, _text(user), _text(group), mode)
+    return f'Copied "{source}" to "{given}"' + (" - files are identical but force flag is set" if same else "")
+
+
+def _text(value: str | int | None) -> str | None:
+    return None if value is None else str(value)
+
+
+def _own(name: str, user: str | None, group: str | None, mode: str | None) -> None:
+    if user is not None or group is not None:
+        file.chown(name, user, group)
+    if mode is not None:
+        file.set_mode(name, mode)
+
+
+def _same(name: str, source: str) -> bool:
+    if not (file.is_file(name) and file.is_file(source)) or file.stat(name).size != file.stat(source).size:
+        return False
+    return file.read_bytes(name) == file.read_bytes(source)

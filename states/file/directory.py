@@ -1,0 +1,212 @@
+"""file.directory: a folder exists, with the owner and the mode that it and what it holds should have."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from modules import file
+from runner.api import AbsolutePath, Mode, OneOrMany, Plan, Planned, StateFailed
+from states.file._folders import below, needed, superfluous
+from states.file._permissions import Permissions, missing_folders, parent, permissions
+
+RECURSE = ("user", "group", "mode", "ignore_files", "ignore_dirs", "silent")
+CLEANED = {"removed": "Removed due to clean"}
+
+
+def directory(
+    name: AbsolutePath,
+    user: str | int | None = None,
+    group: str | int | None = None,
+    recurse: OneOrMany[str] | None = None,
+    max_depth: int | None = None,
+    dir_mode: Mode | None = None,
+    file_mode: Mode | None = None,
+    makedirs: bool = False,
+    clean: bool = False,
+    exclude_pat: OneOrMany[str] | None = None,
+    follow_symlinks: bool = False,
+    force: bool = False,
+    backupname: str | None = None,
+    allow_symlink: bool = True,
+    children_only: bool = False,
+    mode: Mode | None = None,
+) -> Planned:
+    """Make sure that a folder exists, with the right owner and mode.
+
+    name: the folder. user, group, mode (dir_mode goes before it): of the folder and of those that are created.
+    recurse: apply them to all that the folder holds: a list of user, group, mode, less with ignore_files or
+    ignore_dirs; files get file_mode, or else the folder's mode; silent reports no single changes.
+    max_depth: levels below the folder; without it all. children_only: not the folder itself.
+    makedirs: create missing folders above.
+    clean: remove all that is in it, but what file states manage that this one requires or that require it, and what
+    matches exclude_pat (globs of relative paths, regular expressions after E@).
+    follow_symlinks: go through links. allow_symlink: a link to a folder will do.
+    force: remove a file or link that is in the way. backupname: move it there instead (relative: beside it).
+
+        /srv/www:
+          file.directory:
+            - user: www-data
+            - dir_mode: '0755'
+            - file_mode: '0644'
+            - recurse: [user, mode]
+
+    Behaviour: Salt 3008's file.directory; a folder that holds something excluded is not cleaned away, and a missing
+    parent folder fails in a dry run too.
+    """
+    name = name.rstrip("/") or "/"
+    options = _options(recurse, max_depth, clean)
+    mode = dir_mode or mode
+    wanted = permissions(user, group, mode)
+    obstacle = _obstacle(name, allow_symlink)
+    backup = backupname and (backupname if backupname.startswith("/") else f"{parent(name)}/{backupname}")
+    if obstacle:
+        _refuse(name, obstacle, force, backup)
+    if obstacle or not file.is_dir(name):
+        return (yield from _create(name, wanted, makedirs, obstacle, backup))
+    work = _Work(name)
+    if clean:
+        work.remove, gone = superfluous(name, needed(name), exclude_pat or [])
+        work.gone = frozenset(gone)
+    if not children_only:
+        work.note(name, wanted, follow=follow_symlinks or not file.is_link(name))
+    if options & {"user", "group", "mode"}:
+        inside = _Inside(options, wanted, Permissions(wanted.user, wanted.group, file_mode or mode))
+        for path, folder in below(name, max_depth, follow_symlinks):
+            if path not in work.gone:
+                work.note(path, inside.permissions(path, folder), follow=False)
+    return (yield from work.do("silent" in options, children_only))
+
+
+def _options(recurse: list[str] | None, max_depth: int | None, clean: bool) -> set[str]:
+    options = set(recurse or ())
+    if not options <= set(RECURSE):
+        words = ", ".join(f'"{word}"' for word in RECURSE)
+        raise StateFailed(f'Types for "recurse" limited to {words}.')
+    if {"ignore_files", "ignore_dirs"} <= options:
+        raise StateFailed('Must not specify "recurse" options "ignore_files" and "ignore_dirs" at the same time.')
+    if max_depth is not None and clean:
+        raise StateFailed("Cannot specify both max_depth and clean")
+    return options
+
+
+# ---------------------------------------------------------------- creating
+
+
+def _obstacle(name: str, allow_symlink: bool) -> str | None:
+    """What is in the way: "File" or "Symlink"."""
+    link = file.is_link(name)
+    if file.is_dir(name) and (allow_symlink or not link):
+        return None
+    if link and not file.is_file(name):
+        return "Symlink"
+    return "File" if file.lexists(name) else None
+
+
+def _refuse(name: str, obstacle: str, force: bool, backup: str | None) -> None:
+    if backup and file.lexists(backup) and not force:
+        raise StateFailed(f"File exists where the backup target {backup} should go")
+    if not (backup or force):
+        kind = "file" if obstacle == "File" else "symlink"
+        raise StateFailed(f"Specified location {name} exists and is a {kind}")
+
+
+def _create(name: str, wanted: Permissions, makedirs: bool, obstacle: str | None, backup: str | None) -> Planned:
+    above = parent(name)
+    missing = [] if file.is_dir(above) else missing_folders(name)
+    if missing and not makedirs:
+        raise StateFailed(f"No directory to create {name} in", lacks=("file", above))
+    changes: dict[str, Any] = {name: {"directory": "new"}}
+    if obstacle and not backup:
+        changes["forced"] = f"{obstacle} was forcibly replaced"
+    comment = _listed(changes)
+    if obstacle and backup:
+        comment = f"{name} would be backed up and replaced with a new directory"
+    yield Plan(changes, comment, provides=[("file", path) for path in (*missing, name)])
+    if obstacle and backup:
+        if file.lexists(backup):
+            file.remove(backup)
+        file.rename(name, backup)
+    elif obstacle:
+        file.remove(name)
+    if missing:
+        file.makedirs(above, mode=wanted.mode, user=wanted.uid, group=wanted.gid)
+    file.mkdir(name, mode=wanted.mode, user=wanted.uid, group=wanted.gid)
+    return ""
+
+
+# ---------------------------------------------------------------- owner and mode of what is there
+
+
+@dataclass(frozen=True, slots=True)
+class _Inside:
+    """What the things in a folder are to have."""
+
+    options: set[str]
+    folders: Permissions
+    files: Permissions
+
+    def permissions(self, path: str, folder: bool) -> Permissions:
+        if ("ignore_dirs" if folder else "ignore_files") in self.options:
+            return Permissions()
+        owner = self.folders
+        mode = self.folders.mode if folder else self.files.mode
+        return Permissions(
+            owner.user,
+            owner.group,
+            mode if "mode" in self.options else None,
+            owner.uid if "user" in self.options else None,
+            owner.gid if "group" in self.options else None,
+        )
+
+
+@dataclass(slots=True)
+class _Work:
+    """All that is to be done to a folder that is there."""
+
+    name: str
+    remove: list[str] = field(default_factory=list)
+    gone: frozenset[str] = frozenset()
+    changed: dict[str, tuple[Permissions, dict[str, Any], bool]] = field(default_factory=dict)
+
+    def note(self, path: str, wanted: Permissions, follow: bool) -> None:
+        if wanted.uid is None and wanted.gid is None and wanted.mode is None:
+            return
+        present = file.seen(path, follow)
+        changes = wanted.changes(present) if present else {}
+        if changes:
+            self.changed[path] = (wanted, changes, follow)
+
+    def do(self, silent: bool, children_only: bool) -> Planned:
+        if not (self.changed or self.remove):
+            return f"The directory {self.name} is in the correct state"
+        yield Plan(self._changes(silent), _listed(self._single()))
+        for path, (wanted, changes, follow) in self.changed.items():
+            wanted.set(path, changes, follow)
+        for path in self.remove:
+            file.remove(path)
+        if self.remove:
+            return f"Files cleaned from directory {self.name}"
+        return f"Directory {self.name}{'/*' if children_only else ''} updated"
+
+    def _single(self) -> dict[str, Any]:
+        """Path by path."""
+        single: dict[str, Any] = dict.fromkeys(sorted(self.gone), CLEANED)
+        return single | {path: changes for path, (_, changes, _) in self.changed.items()}
+
+    def _changes(self, silent: bool) -> dict[str, Any]:
+        """What the result reports: path by path, and what was set at last."""
+        changes: dict[str, Any] = {"recursion": "Changes silenced"} if silent else self._single()
+        for _, each, _ in self.changed.values():
+            changes |= each
+        return changes | ({"removed": self.remove} if self.remove else {})
+
+
+def _listed(changes: dict[str, Any]) -> str:
+    lines = [
+        f"{path}: {key} - {value}\n"
+        for path, each in changes.items()
+        if isinstance(each, dict)
+        for key, value in each.items()
+    ]
+    return "The following files will be changed:\n" + "".join(lines)

@@ -1,0 +1,21 @@
+"""file.exists: a path exists."""
+
+from __future__ import annotations
+
+from modules import file
+from runner.api import Done, StateFailed
+
+
+def exists(name: str) -> Done:
+    """Fail unless a path exists (a symlink counts when what it points to exists); changes nothing.
+
+    name: the path.
+
+        /etc/ssl/private/host.key:
+          file.exists
+
+    Behaviour: Salt 3008's file.exists.
+    """
+    if not file.exists(name):
+        raise StateFailed(f"Specified path {name} does not exist", lacks=("file", name))
+    return Done(f"Path {name} exists", {})

@@ -1,0 +1,134 @@
+"""file.managed: a file has the contents, the owner and the mode that it should have."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from modules import file
+from runner.api import AbsolutePath, Mode, OneOrMany, Planned, StateFailed
+from states.file import _sources as sources
+from states.file._contents import Encoding, Inline, Template, accumulated, inline_data, source_data
+from states.file._managed import Ignoring, Writing, look_at
+from states.file._permissions import permissions
+
+Owner = str | int | None
+
+
+def managed(
+    name: AbsolutePath,
+    source: OneOrMany[str | dict[str, Any]] | None = None,
+    source_hash: str | None = None,
+    source_hash_name: str | None = None,
+    keep_source: bool = True,
+    user: Owner = None,
+    group: Owner = None,
+    mode: Literal["keep"] | Mode | None = None,
+    attrs: str | None = None,
+    template: str | None = None,
+    makedirs: bool = False,
+    dir_mode: Mode | None = None,
+    context: dict[str, Any] | None = None,
+    replace: bool = True,
+    defaults: dict[str, Any] | None = None,
+    backup: str | bool | None = None,
+    show_changes: bool = True,
+    create: bool = True,
+    contents: Any = None,
+    tmp_dir: str | None = None,
+    tmp_ext: str | None = None,
+    contents_pillar: OneOrMany[str] | None = None,
+    contents_grains: OneOrMany[str] | None = None,
+    contents_newline: bool = True,
+    contents_delimiter: str = ":",
+    encoding: str | None = None,
+    encoding_errors: str = "strict",
+    allow_empty: bool = True,
+    follow_symlinks: bool = True,
+    check_cmd: str | None = None,
+    skip_verify: bool = False,
+    new_file_diff: bool = False,
+    use_etag: bool = False,
+    verify_ssl: bool = True,
+    ignore_ordering: bool = False,
+    ignore_whitespace: bool = False,
+    ignore_comment_characters: OneOrMany[str] | None = None,
+) -> Planned:
+    """Make sure that a file exists with the right contents, owner and mode.
+
+    name: the file. user, group, mode: what is not given stays as it is. attrs: letters for chattr.
+
+    Contents come from one of: source (salt://, /path, file://, http(s)://, ftp://; of a list the first that is
+    there; mode `keep` takes the source's mode), contents (text, or a list of lines), contents_pillar,
+    contents_grains (keys, nested ones with contents_delimiter). With none of them only owner and mode are seen to.
+    contents_newline: end with one newline; false removes those at the end. allow_empty: false refuses empty contents.
+    encoding, encoding_errors: of contents and rendered templates, instead of UTF-8.
+    template: jinja, mako or py renders the contents with the variables of defaults and context.
+    source_hash (digits, algorithm=digits or the address of a hash file, in which source_hash_name is looked for),
+    skip_verify, keep_source, use_etag, verify_ssl: for remote sources; /path sources are verified too.
+    makedirs: create missing folders above, with dir_mode or the file's mode and x for r.
+    replace: false leaves the contents of a file that is there. create: false leaves a missing file missing.
+    follow_symlinks: false replaces a link by a file instead of writing what it points to.
+    check_cmd: a command that must accept the new contents, before they replace the old ones; it gets the path of a
+    temporary file in tmp_dir whose name ends with tmp_ext. backup: minion keeps the old file.
+    show_changes: false hides the diff; new_file_diff: shows it for a new file too.
+    ignore_ordering, ignore_whitespace, ignore_comment_characters: differences that do not count.
+
+        /etc/motd:
+          file.managed:
+            - source: salt://motd.jinja
+            - template: jinja
+            - mode: '0644'
+
+    Behaviour: Salt 3008's file.managed; a missing parent folder or owner fails in a dry run too, and a dangling link
+    is written through.
+    """
+    inline = Inline(contents, contents_pillar, contents_grains, contents_delimiter, contents_newline, allow_empty)
+    _refuse_combinations(source, inline, mode)
+    target = look_at(name, follow_symlinks)
+    if target.present is None and not create:
+        return f"File {name} is not present and is not set for creation"
+    found = None
+    empty = not (source or inline.given) or (target.present is not None and not replace)
+    if source and not (empty and mode != "keep"):
+        verify = sources.Verify(source_hash, source_hash_name, skip_verify, use_etag, verify_ssl, keep_source)
+        found = sources.locate(source, name, verify, reuse=not template)
+    if mode == "keep":
+        mode = file.stat(found.path).mode if found and found.path else None
+    writing = Writing(
+        target,
+        permissions(user, group, mode),
+        makedirs,
+        dir_mode,
+        attrs,
+        "minion" if backup and backup != "master" else None,
+        check_cmd,
+        tmp_dir,
+        tmp_ext or "",
+    )
+    if empty or (found and not found.path):
+        return (yield from writing.permissions_only())
+    rendering = Template(template, {**(defaults or {}), **(context or {}), **accumulated(name, template)})
+    coding = Encoding(encoding, encoding_errors)
+    if found:
+        known = {"name": name, "user": user, "group": group, "mode": mode, "attrs": attrs}
+        data = source_data(found, rendering, known, coding)
+    else:
+        data = inline_data(inline, rendering, coding)
+    ignoring = Ignoring(ignore_ordering, ignore_whitespace, tuple(ignore_comment_characters or ()))
+    changes = writing.difference(data, show_changes, new_file_diff, ignoring)
+    changes |= writing.permission_changes(private=found is not None)
+    return (yield from writing.write(data, changes))
+
+
+def _refuse_combinations(source: Any, inline: Inline, mode: str | None) -> None:
+    given = inline.given
+    if len(given) > 1:
+        raise StateFailed("Only one of 'contents', 'contents_pillar', and 'contents_grains' is permitted")
+    if given and source:
+        raise StateFailed(
+            "'source' cannot be used in combination with 'contents', 'contents_pillar', or 'contents_grains'"
+        )
+    if given and mode == "keep":
+        raise StateFailed(
+            "Mode preservation cannot be used in combination with 'contents', 'contents_pillar', or 'contents_grains'"
+        )

@@ -1,0 +1,21 @@
+"""file.missing: a path does not exist."""
+
+from __future__ import annotations
+
+from modules import file
+from runner.api import Done, StateFailed
+
+
+def missing(name: str) -> Done:
+    """Fail if a path exists (a symlink to nothing does not); changes nothing.
+
+    name: the path.
+
+        /etc/nologin:
+          file.missing
+
+    Behaviour: Salt 3008's file.missing.
+    """
+    if file.exists(name):
+        raise StateFailed(f"Specified path {name} exists")
+    return Done(f"Path {name} is missing", {})

@@ -1,0 +1,55 @@
+"""file.prepend: a file has some lines, added at its start."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from runner.api import AbsolutePath, OneOrMany, Planned
+from states.file import _lines
+
+
+def prepend(
+    name: AbsolutePath,
+    text: OneOrMany[_lines.Text] | None = None,
+    makedirs: bool = False,
+    source: str | None = None,
+    source_hash: str | None = None,
+    template: str | None = "jinja",
+    sources: list[str | dict[str, Any]] | None = None,
+    source_hashes: list[str] | None = None,
+    defaults: dict[str, Any] | None = None,
+    context: dict[str, Any] | None = None,
+    header: bool = False,
+) -> Planned:
+    """Make sure that a file has some texts as whole lines; those that it lacks are added at its start.
+
+    name: the file; created when it is missing. text: a text or a list of them, each of one or more lines.
+    makedirs: create missing parent folders. source, sources: files (salt://...) that hold the texts instead.
+    source_hash, source_hashes: their expected digests. template: how sources are rendered, or null for not at all.
+    defaults, context: variables of the templates; context wins.
+    header: the file has to begin with exactly these lines, even where it has them elsewhere.
+
+        /etc/motd:
+          file.prepend:
+            - text: This machine is managed.
+
+    Behaviour: Salt 3008's file.prepend.
+    """
+    wanted = _lines.chunks(
+        text,
+        sources or ([source] if source else []),
+        source_hashes or ([source_hash] if source_hash else []),
+        template,
+        {**(defaults or {}), **(context or {})},
+    )
+    head = [line for chunk in wanted for line in chunk.splitlines()]
+
+    def join(old: str, lines: list[str]) -> str:
+        return "".join(line + "\n" for line in lines) + old
+
+    def missing(old: str, chunk: str) -> bool:
+        if header:
+            return old.splitlines()[: len(head)] != head
+        return not _lines.contains(old, chunk)
+
+    return (yield from _lines.add_lines(name, wanted, makedirs, join, missing, _lines.diff, "Prepended"))

@@ -1,0 +1,34 @@
+"""file.rename: a file has moved to another path."""
+
+from __future__ import annotations
+
+from modules import file
+from runner.api import AbsolutePath, Plan, Planned, StateFailed
+from states.file import _lines
+
+
+def rename(name: AbsolutePath, source: str, force: bool = False, makedirs: bool = False) -> Planned:
+    """Move a file or folder, if it is still at its old path.
+
+    name: the new path. source: the old path. force: overwrite what is at the new path.
+    makedirs: create missing parent folders.
+
+        /srv/new:
+          file.rename:
+            - source: /srv/old
+
+    Behaviour: Salt 3008's file.rename.
+    """
+    if not file.lexists(source):
+        return f'Source file "{source}" has already been moved out of place'
+    occupied = file.lexists(name)
+    if occupied and not force:
+        return f'The target file "{name}" exists and will not be overwritten'
+    if lacks := _lines.parent_lacking(name, makedirs):
+        raise StateFailed(f"The target directory {lacks[1]} is not present", lacks=lacks)
+    yield Plan({name: source}, f'File "{source}" is set to be moved to "{name}"', provides=[("file", name)])
+    _lines.make_parent(name)
+    if occupied:
+        file.remove(name)
+    file.rename(source, name)
+    return f'Moved "{source}" to "{name}"'

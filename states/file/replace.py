@@ -1,0 +1,88 @@
+"""file.replace: what matches a regular expression in a file reads otherwise."""
+
+from __future__ import annotations
+
+import re
+
+from modules import file
+from runner.api import AbsolutePath, Plan, Planned, StateFailed
+from states.file import _lines
+
+
+def replace(
+    name: AbsolutePath,
+    pattern: str,
+    repl: str,
+    count: int = 0,
+    flags: list[str | int] | int | str = 8,
+    bufsize: int | str = 1,
+    append_if_not_found: bool = False,
+    prepend_if_not_found: bool = False,
+    not_found_content: str | None = None,
+    backup: str | bool = ".bak",
+    show_changes: bool = True,
+    ignore_if_missing: bool = False,
+    backslash_literal: bool = False,
+) -> Planned:
+    """Replace what matches a regular expression in a file.
+
+    name: the file, which has to exist. pattern: a Python regular expression; write it so that it does not match what
+    `repl` makes of it, or each run replaces again. repl: what comes instead; `\\1` is the first group.
+    count: the most replacements, 0 for all. flags: of the expression, such as [IGNORECASE, DOTALL]; without them
+    MULTILINE. bufsize: accepted and without effect, the whole file is read.
+    append_if_not_found, prepend_if_not_found: add `not_found_content` (or `repl`) when nothing matches.
+    backup: what the name of a copy of the old file ends with; false for no copy. show_changes: report the diff.
+    ignore_if_missing: a missing file is no failure. backslash_literal: backslashes in `repl` mean themselves.
+
+        /etc/ssh/sshd_config:
+          file.replace:
+            - pattern: '^#?PermitRootLogin .*$'
+            - repl: PermitRootLogin no
+            - append_if_not_found: True
+
+    Behaviour: Salt 3008's file.replace.
+    """
+    if append_if_not_found and prepend_if_not_found:
+        raise StateFailed("Only one of append and prepend_if_not_found is permitted")
+    if not file.exists(name):
+        if ignore_if_missing:
+            return "No changes needed to be made"
+        raise StateFailed(f"{name}: file not found", lacks=("file", name))
+    old = _lines.read_text(name)
+    if "\0" in old:
+        raise StateFailed(f"Cannot perform string replacements on a binary file: {name}")
+    expression = _lines.compiled(pattern, flags)
+    content = repl if not_found_content is None else not_found_content
+    new = _substituted(expression, repl.replace("\\", r"\\") if backslash_literal else repl, old, count)
+    if (append_if_not_found or prepend_if_not_found) and not _found(expression, content, old):
+        new = _added(old, content, at_end=append_if_not_found)
+    if new == old:
+        return "No changes needed to be made"
+    changes = {"diff": _lines.diff(old, new) if show_changes else True}
+    yield Plan(changes, "Changes would have been made", provides=[("file", name)])
+    if backup:
+        file.copy(name, name + (backup if isinstance(backup, str) else ".bak"), preserve=True)
+    _lines.write_text(name, new)
+    return "Changes were made"
+
+
+def _substituted(expression: re.Pattern[str], repl: str, text: str, count: int) -> str:
+    try:
+        return expression.sub(repl, text, count)
+    except (re.error, IndexError) as problem:
+        raise StateFailed(
+            f"repl {repl!r} does not fit the pattern: {problem}; backslash_literal: True takes backslashes literally"
+        ) from problem
+
+
+def _found(expression: re.Pattern[str], content: str, text: str) -> bool:
+    """Whether the text matches, or has already got the lines that would be added."""
+    if expression.search(text):
+        return True
+    return re.search(r"^" + re.escape(content) + r"$", text, expression.flags | re.MULTILINE) is not None
+
+
+def _added(text: str, content: str, at_end: bool) -> str:
+    if not at_end:
+        return content + "\n" + text
+    return text + ("\n" if text and not text.endswith("\n") else "") + content + "\n"

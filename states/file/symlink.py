@@ -1,0 +1,131 @@
+"""file.symlink: a symbolic link points where it should."""
+
+from __future__ import annotations
+
+from modules import file
+from runner.api import AbsolutePath, Mode, Plan, Planned, StateFailed
+from states.file import _lines
+
+
+def symlink(
+    name: AbsolutePath,
+    target: str,
+    force: bool = False,
+    backupname: str | None = None,
+    makedirs: bool = False,
+    user: str | int | None = None,
+    group: str | int | None = None,
+    mode: Mode | None = None,
+    atomic: bool = False,
+    disallow_copy_and_unlink: bool = False,
+    inherit_user_and_group: bool = False,
+    follow_symlinks: bool = True,
+) -> Planned:
+    """Make sure that a symbolic link exists, points where it should and has the right owner.
+
+    name: the link. target: what it says, which need not exist.
+    force: remove a file or folder that is in the way. backupname: move it there instead (relative: beside the link).
+    makedirs: create missing parent folders; mode: theirs. user, group: of the link; the caller's without them, or
+    with `inherit_user_and_group` those that an existing link has. follow_symlinks: accepted.
+    atomic, disallow_copy_and_unlink: accepted; links are always replaced in one step, by renaming.
+
+        /usr/local/bin/app:
+          file.symlink:
+            - target: /opt/app/bin/app
+
+    Behaviour: Salt 3008's file.symlink, but force removes a folder too, as documented.
+    """
+    _lines.owner(user, group, "{kind} {name} does not exist")
+    link = file.is_link(name)
+    keep = inherit_user_and_group and link and user is None and group is None
+    owner = _present_owner(name) if keep else _wanted_owner(user, group)
+    if link and file.readlink(name) == target:
+        return (yield from _owned(name, owner))
+    obstacle = None if link or not file.lexists(name) else name
+    backup = backupname and (backupname if backupname.startswith("/") else f"{_lines.parent(name)}/{backupname}")
+    if obstacle:
+        _refuse(name, target, force, backup)
+    if lacks := _lines.parent_lacking(name, makedirs):
+        raise StateFailed(f"Directory {lacks[1]} for symlink is not present", lacks=lacks)
+    yield Plan({"new": name}, _intention(name, target, link, obstacle), provides=[("file", name)])
+    _lines.make_parent(name, mode, owner[0], owner[1])
+    if obstacle and backup:
+        if file.lexists(backup):
+            file.remove(backup)
+        file.rename(name, backup)
+    elif obstacle and file.is_dir(name):
+        file.remove(name)
+    _place(name, target, owner)
+    return f"Created new symlink {name} -> {target}"
+
+
+def _present_owner(name: str) -> tuple[str, str]:
+    import grp
+    import os
+    import pwd
+
+    at = os.lstat(name)
+    return _name(pwd.getpwuid, at.st_uid), _name(grp.getgrgid, at.st_gid)
+
+
+def _wanted_owner(user: str | int | None, group: str | int | None) -> tuple[str, str]:
+    """The names of an owner; without a group the primary one of the user, without a user the caller."""
+    import grp
+    import os
+    import pwd
+
+    uid = os.geteuid() if user is None else int(user) if str(user).isdigit() else pwd.getpwnam(str(user)).pw_uid
+    if group is None:
+        try:
+            gid = pwd.getpwuid(uid).pw_gid
+        except KeyError:
+            gid = uid
+    else:
+        gid = int(group) if str(group).isdigit() else grp.getgrnam(str(group)).gr_gid
+    return _name(pwd.getpwuid, uid), _name(grp.getgrgid, gid)
+
+
+def _name(look: object, number: int) -> str:
+    try:
+        return str(look(number)[0])  # type: ignore[operator]
+    except KeyError:
+        return str(number)
+
+
+def _owned(name: str, owner: tuple[str, str]) -> Planned:
+    text = ":".join(owner)
+    if _present_owner(name) == owner:
+        return f"Symlink {name} is present and owned by {text}"
+    yield Plan({"ownership": text}, f"Ownership of symlink {name} is set to be changed to {text}")
+    file.chown(name, *owner, follow=False)
+    return f"Set ownership of symlink {name} to {text}"
+
+
+def _refuse(name: str, target: str, force: bool, backup: str | None) -> None:
+    if backup:
+        if file.lexists(backup) and not force:
+            raise StateFailed(f"Symlink & backup dest exists and Force not set. {name} -> {target} - backup: {backup}")
+    elif not force:
+        kind = "Directory" if file.is_dir(name) else "File"
+        raise StateFailed(f"{kind} exists where the symlink {name} should be")
+
+
+def _intention(name: str, target: str, link: bool, obstacle: str | None) -> str:
+    if link:
+        return f"Link {name} target is set to be changed to {target}"
+    if obstacle:
+        return f"The file or directory {name} is set for removal to make way for a new symlink targeting {target}"
+    made = "" if file.is_dir(_lines.parent(name)) else f"\n{_lines.parent(name)} will be created"
+    return f"Symlink {name} to {target} is set for creation{made}"
+
+
+def _place(name: str, target: str, owner: tuple[str, str]) -> None:
+    """Put the link there complete: made beside its place, then renamed over what is there."""
+    folder, _, base = name.rpartition("/")
+    beside = f"{folder}/.{base}.new-link"
+    if file.lexists(beside):
+        file.remove(beside)
+    file.symlink(target, beside)
+    if _present_owner(beside) != owner:
+        file.chown(beside, *owner, follow=False)
+    file.rename(beside, name)

@@ -1,0 +1,192 @@
+"""States that do nothing: for trying requisites, for showing text, for checking pillar."""
+
+from __future__ import annotations
+
+import random
+from typing import Literal
+
+from modules import pillar
+from runner.api import Changes, Done, OneOrMany, Plan, Planned, StateFailed, here
+
+UNCONVERGING = {
+    "succeed_with_changes": "it pretends to change something in each run",
+    "fail_with_changes": "it pretends to change something in each run",
+    "configurable_test_state": "it pretends to change something in each run",
+}
+PRETENDED: Changes = {"testing": {"old": "Unchanged", "new": "Something pretended to change"}}
+
+
+def nop(name: str) -> str:
+    """Succeed without doing anything.
+
+    name: any text.
+
+        anchor:
+          test.nop: []
+
+    Behaviour: Salt 3008's test.nop.
+    """
+    return "Success!"
+
+
+def succeed_without_changes(name: str, comment: str = "Success!") -> str:
+    """Succeed without doing anything.
+
+    comment: what the result says.
+
+        always:
+          test.succeed_without_changes: []
+
+    Behaviour: Salt 3008's test.succeed_without_changes.
+    """
+    return comment
+
+
+def fail_without_changes(name: str, comment: str = "Failure!") -> str:
+    """Fail without doing anything.
+
+    comment: what the result says.
+
+        stop here:
+          test.fail_without_changes:
+            - comment: this machine is not supported
+
+    Behaviour: Salt 3008's test.fail_without_changes.
+    """
+    raise StateFailed(comment)
+
+
+def succeed_with_changes(name: str, comment: str = "Success!") -> Planned:
+    """Pretend to change something.
+
+    comment: what the result says.
+
+        changed:
+          test.succeed_with_changes: []
+
+    Behaviour: Salt 3008's test.succeed_with_changes.
+    """
+    yield Plan(PRETENDED, "If we weren't testing, this would be successful with changes")
+    return comment
+
+
+def fail_with_changes(name: str, comment: str = "Failure!") -> Planned:
+    """Pretend to change something, then fail.
+
+    comment: what the result says.
+
+        broken:
+          test.fail_with_changes: []
+
+    Behaviour: Salt 3008's test.fail_with_changes.
+    """
+    yield Plan(PRETENDED, "If we weren't testing, this would be failed with changes")
+    raise StateFailed(comment, changes=PRETENDED)
+
+
+def configurable_test_state(
+    name: str,
+    changes: bool | Literal["Random"] = True,
+    result: bool | Literal["Random"] = True,
+    comment: str = "",
+    warnings: OneOrMany[str] | None = None,
+    allow_test_mode_failure: bool = False,
+) -> Planned:
+    """Succeed or fail, with or without changes, as asked.
+
+    changes, result: whether it changes something and succeeds; Random tosses a coin.
+    comment: what the result says. warnings: warnings of the result.
+    allow_test_mode_failure: taken for Salt's sake; a dry run fails here whenever the real one does.
+
+        try it:
+          test.configurable_test_state:
+            - changes: False
+            - result: Random
+
+    Behaviour: Salt 3008's test.configurable_test_state.
+    """
+    succeeds = random.choice([True, False]) if result == "Random" else result
+    changing = random.choice([True, False]) if changes == "Random" else changes
+    for warning in warnings or ():
+        here.warn(warning)
+    if not changing:
+        if not succeeds:
+            raise StateFailed(comment)
+        return comment
+    yield Plan(PRETENDED, comment or "This is a test")
+    if not succeeds:
+        raise StateFailed(comment, changes=PRETENDED)
+    return comment
+
+
+def show_notification(name: str, text: str) -> str:
+    """Show a text in the results.
+
+    text: what to show.
+
+        note:
+          test.show_notification:
+            - text: the database is set up by hand
+
+    Behaviour: Salt 3008's test.show_notification.
+    """
+    if not text:
+        raise StateFailed("Text not given")
+    return text
+
+
+def check_pillar(
+    name: str,
+    present: OneOrMany[str] | None = None,
+    boolean: OneOrMany[str] | None = None,
+    integer: OneOrMany[str] | None = None,
+    string: OneOrMany[str] | None = None,
+    listing: OneOrMany[str] | None = None,
+    dictionary: OneOrMany[str] | None = None,
+    verbose: bool = False,
+) -> str:
+    """Fail when keys of the pillar are missing or have the wrong type.
+
+    present: keys that have to be there. boolean, integer, string, listing, dictionary: keys that have to have this
+    type. verbose: say so when all is well.
+
+        pillar is complete:
+          test.check_pillar:
+            - present: nginx:port
+            - integer: nginx:port
+
+    Behaviour: Salt 3008's test.check_pillar.
+    """
+    wanted: list[tuple[list[str] | None, type | None]] = [
+        (present, None),
+        (boolean, bool),
+        (integer, int),
+        (string, str),
+        (listing, list),
+        (dictionary, dict),
+    ]
+    problems = [problem for keys, kind in wanted for key in keys or () if (problem := _problem(key, kind))]
+    if problems:
+        raise StateFailed("".join(f"{problem}\n" for problem in problems))
+    return "All pillar keys are present and have the right type" if verbose else ""
+
+
+def _problem(key: str, kind: type | None) -> str:
+    value = pillar.get(key, _MISSING)
+    if value is _MISSING:
+        return f'Pillar key "{key}" is missing.'
+    fits = kind is None or (type(value) is kind if kind in (bool, int) else isinstance(value, kind))
+    return "" if fits else f'Pillar key "{key}" is not {kind}.'
+
+
+_MISSING = object()
+
+
+def mod_watch(name: str, sfun: str = "") -> Planned:
+    """Tell which watched states changed.
+
+    sfun: the state function that watches.
+    """
+    changes = {"Requisites with changes": list(here.changed_requisites)}
+    yield Plan(changes, "Watch statement fired.")
+    return Done("Watch statement fired.", changes)
