@@ -1,0 +1,34 @@
+"""How commands and scripts are tried."""
+
+from pathlib import Path
+
+from laws import Scenario
+
+
+def with_script(folder: Path) -> None:
+    (folder / "say.sh").write_text("#!/bin/sh\necho said $1 '{{ word }}'\n")
+
+
+LINE = {"name": "echo hello > {tmp}/out", "cwd": "{tmp}", "env": [{"A": "1"}], "umask": "077", "timeout": 10}
+SCENARIOS = [
+    Scenario("cmd.run", LINE, converges=False),
+    Scenario("cmd.run", {"name": "cat", "stdin": "x", "shell": "/bin/sh", "prepend_path": "/x"}, converges=False),
+    Scenario("cmd.run", {"name": "exit 3", "success_retcodes": [3], "hide_output": True}, converges=False),
+    Scenario("cmd.run", {"name": "echo changed=yes", "stateful": True}, converges=False),
+    Scenario("cmd.run", {"name": "true", "bg": True, "use_vt": True, "output_loglevel": "quiet"}, converges=False),
+    Scenario("cmd.run", {"name": "/bin/echo x", "python_shell": False, "runas": "root"}, converges=False),
+    Scenario("cmd.run", {"name": "echo x", "cwd": "{tmp}/nope"}, breaks='working directory "', converges=False),
+    Scenario("cmd.run", {"name": "sleep 9", "timeout": 0.1, "ignore_timeout": True}, converges=False),
+    Scenario("cmd.run", {"name": "echo a; exit 1", "success_stdout": ["a\n", "a"]}, converges=False),
+    Scenario("cmd.run", {"name": "echo b >&2; exit 1", "success_stderr": ["b"]}, converges=False),
+    Scenario("cmd.wait", {"name": "echo hello"}, plans=False),
+    Scenario("cmd.script", {"source": "{tmp}/say.sh", "args": "a"}, setup=with_script, converges=False),
+    Scenario(
+        "cmd.script",
+        {"name": "{tmp}/say.sh b", "template": "jinja", "context": {"word": "w"}, "defaults": {"word": "d"}},
+        setup=with_script,
+        converges=False,
+    ),
+    Scenario("cmd.script", {"source": "{tmp}/nope.sh"}, fails="Unable to cache script"),
+    Scenario("cmd.wait_script", {"source": "{tmp}/say.sh"}, plans=False),
+]

@@ -1,0 +1,24 @@
+"""How the test states are tried."""
+
+from laws import Scenario
+
+SCENARIOS = [
+    Scenario("test.nop", plans=False),
+    Scenario("test.succeed_without_changes", {"comment": "fine"}, plans=False),
+    Scenario("test.fail_without_changes", {"comment": "not here"}, fails="not here"),
+    Scenario("test.succeed_with_changes", {"comment": "done"}, converges=False),
+    Scenario("test.configurable_test_state", {"changes": True, "comment": "c", "warnings": "w"}, converges=False),
+    Scenario("test.configurable_test_state", {"changes": False, "result": True}, plans=False),
+    Scenario(
+        "test.configurable_test_state",
+        {"changes": False, "result": False, "allow_test_mode_failure": True, "comment": "no"},
+        fails="no",
+    ),
+    Scenario("test.show_notification", {"text": "Hello"}, plans=False),
+    Scenario("test.check_pillar", {"verbose": True}, plans=False),
+    Scenario("test.check_pillar", {"present": "a", "boolean": ["b"]}, fails='Pillar key "a" is missing.'),
+    Scenario("test.check_pillar", {"integer": "i", "string": "s"}, fails='Pillar key "i" is missing.'),
+    Scenario("test.check_pillar", {"listing": "l", "dictionary": "d"}, fails='Pillar key "d" is missing.'),
+    # a failure after the Plan: the dry run plans, the real run is tried in tests/states/test_test.py
+    Scenario("test.fail_with_changes", {"comment": "broken"}, plans=True, breaks="broken", converges=False),
+]

@@ -1,0 +1,178 @@
+"""Parsing, exit codes and both streams; the engine is a stand-in that answers what the case says."""
+
+import json
+import os
+import subprocess
+import sys
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+import runner
+from runner.cli import main, salt_call
+from runner.errors import CompileError, Diagnostic, RunnerError
+from runner.model import Chunk, Place, Report, Result, Untyped
+
+PLACE = Place(Untyped("a.sls"), 1, 1)
+CHUNK = Chunk("test", "nop", "x", "x", 1, "a", "base", {}, {}, (), PLACE)
+OK = Report((Result(CHUNK, True, "fine"),), False)
+CHANGED = Report((Result(CHUNK, True, "fine", {"a": 1}),), False)
+FAILED = Report((Result(CHUNK, False, "no"),), False)
+BOTH = Report((Result(CHUNK, False, "no", {"a": 1}),), False)
+STOPPED = Report((), False, interrupted=15)
+
+
+class Engine:
+    """Records how run.py and config.py are called."""
+
+    def __init__(self) -> None:
+        self.answer: Any = OK
+        self.calls: list[tuple[Any, ...]] = []
+        self.overrides: dict[str, Any] = {}
+
+    def load(self, file: Any, overrides: Any, environ: Any) -> Any:
+        self.overrides = {"file": file, **overrides}
+        return "options", []
+
+    def recorder(self, name: str) -> Any:
+        def function(options: Any, *args: Any) -> Any:
+            self.calls.append((name, *args))
+            if isinstance(self.answer, BaseException):
+                raise self.answer
+            return self.answer
+
+        return function
+
+
+@pytest.fixture
+def engine(monkeypatch: pytest.MonkeyPatch) -> Engine:
+    fake = Engine()
+    run, config = ModuleType("runner.run"), ModuleType("runner.config")
+    for name in ("highstate", "sls", "single", "call", "show", "check"):
+        setattr(run, name, fake.recorder(name))
+    config.load = fake.load  # type: ignore[attr-defined]
+    for module in (run, config):
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+        monkeypatch.setattr(runner, module.__name__.rpartition(".")[2], module, raising=False)
+    return fake
+
+
+def code(*arguments: str, program: Any = main) -> int:
+    with pytest.raises(SystemExit) as stop:
+        program(list(arguments))
+    return int(stop.value.code or 0)
+
+
+@pytest.mark.parametrize(
+    ("answer", "plain", "detailed"),
+    [(OK, 0, 0), (CHANGED, 0, 2), (FAILED, 2, 4), (BOTH, 2, 6), (STOPPED, 143, 143), (RunnerError("x"), 1, 1)],
+)
+def test_exit_codes(engine: Engine, answer: Any, plain: int, detailed: int) -> None:
+    engine.answer = answer
+    assert code("sls", "a") == plain
+    assert code("sls", "a", "--detailed-exitcodes") == detailed
+
+
+def test_other_exit_codes(engine: Engine, capsys: pytest.CaptureFixture[str]) -> None:
+    engine.answer = RunnerError("another run", code="locked")
+    assert code("highstate") == 3
+    engine.answer = KeyboardInterrupt()
+    assert code("highstate") == 130
+    engine.answer = ZeroDivisionError("oops")
+    assert code("highstate") == 1
+    told = capsys.readouterr().err
+    assert "Sorry, this is a bug" in told and "Traceback" not in told
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["sls"], ["bogus"], ["sls", "a", "--nope"], ["show", "nope"], ["show", "sls"], ["sls", "a", "--out", "x"], []],
+)
+def test_usage_errors(engine: Engine, arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert code(*arguments) == 1
+    streams = capsys.readouterr()
+    assert streams.out == "" and streams.err and "─" not in streams.err
+    assert not engine.calls
+
+
+def test_what_the_engine_is_asked(engine: Engine) -> None:
+    code("sls", "a,b", "c", "--test", "--out", "json", "--pillar", "{k: 1}", "--state-tree", "/t", "--id", "me")
+    assert engine.calls == [("sls", ["a", "b", "c"], ())]
+    expected = {"file": None, "id": "me", "test": True, "pillar": {"k": 1}, "file_roots": {"base": ["/t"]}}
+    assert engine.overrides == expected
+
+
+def test_single_and_call_read_values_as_yaml(engine: Engine) -> None:
+    code("single", "file.absent", "name=/x", "force=true", "--out", "json")
+    engine.answer = {"a": 1}
+    code("call", "m.f", "1", "k=[a]")
+    assert engine.calls == [
+        ("single", "file.absent", {"name": "/x", "force": True}, ()),
+        ("call", "m.f", [1], {"k": ["a"]}),
+    ]
+
+
+def test_json_of_results_and_of_errors(engine: Engine, capsys: pytest.CaptureFixture[str]) -> None:
+    assert code("sls", "a", "--out", "json") == 0
+    assert json.loads(capsys.readouterr().out)["local"]["test_|-x_|-x_|-nop"]["comment"] == "fine"
+    engine.answer = CompileError([Diagnostic("one"), Diagnostic("two")])
+    assert code("sls", "a", "--out", "json") == 1
+    assert json.loads(capsys.readouterr().out) == {"local": ["one", "two"]}
+
+
+def test_check(engine: Engine, capsys: pytest.CaptureFixture[str]) -> None:
+    engine.answer = [Diagnostic("hm", severity="warning")]
+    assert code("check", "--out", "json") == 0
+    assert json.loads(capsys.readouterr().out)["diagnostics"][0]["message"] == "hm"
+    engine.answer = [Diagnostic("bad")]
+    assert code("check") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "call"),
+    [
+        (["state.apply", "a,b", "test=True"], ("sls", ["a", "b"], ())),
+        (["state.apply"], ("highstate", ())),
+        (["state.highstate"], ("highstate", ())),
+        (["state.show_low_sls", "a"], ("show", "low-sls", ["a"])),
+        (["pillar.items"], ("show", "pillar", [])),
+        (["state.single", "file.absent", "/x"], ("single", "file.absent", {"name": "/x"}, ())),
+        (["pkg.version", "nginx"], ("call", "pkg.version", ["nginx"], {})),
+    ],
+)
+def test_salt_call(engine: Engine, arguments: list[str], call: Any) -> None:
+    if call[0] in ("show", "call"):
+        engine.answer = {}
+    assert code("--local", *arguments, "--out", "json", "--id", "me", program=salt_call.main) == 0
+    assert engine.calls == [call]
+    assert engine.overrides["id"] == "me" and ("test" in engine.overrides) is ("test=True" in arguments)
+
+
+@pytest.mark.parametrize("arguments", ["'sls', '--help'", "'call', 'test.ping'"])
+def test_a_closed_pipe_is_quiet(arguments: str) -> None:
+    program = (
+        "import sys, types, runner; fake = types.ModuleType('fake'); runner.run = runner.config = fake\n"
+        "fake.load = lambda *a: (None, []); fake.call = lambda *a: 'x' * 100000\n"
+        f"from runner.cli import main; main([{arguments}])"
+    )
+    reading, writing = os.pipe()
+    os.close(reading)
+    done = subprocess.run([sys.executable, "-c", program], stdout=writing, stderr=subprocess.PIPE, text=True)
+    os.close(writing)
+    assert (done.returncode, done.stderr) == (141, "")
+
+
+def test_a_closed_stdout_is_no_bug() -> None:
+    program = "from runner.cli import main; main(['sls', '--help'])"
+    done = subprocess.run(
+        ["sh", "-c", '"$0" -c "$1" >&-', sys.executable, program], capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_version_and_light_start() -> None:
+    program = "import sys; sys.argv = ['runner', '--version']\ntry:\n  from runner.cli import main; main()\n"
+    program += "finally: print(sorted({'rich', 'yaml', 'jinja2', 'networkx', 'sqlite3'} & sys.modules.keys()))"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout == f"runner {runner.__version__}\n[]\n"

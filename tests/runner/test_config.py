@@ -1,0 +1,274 @@
+"""Configuration files in real folders."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runner import config
+from runner.config import Options
+from runner.errors import Diagnostic, RunnerError, UsageError
+
+ROOT = os.geteuid() == 0
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No configuration of this machine takes part."""
+    monkeypatch.setattr(config, "SYSTEM", str(tmp_path / "etc" / "runner.yaml"))
+    monkeypatch.setattr(config, "SALT_MINION", str(tmp_path / "etc" / "salt" / "minion"))
+    work = tmp_path / "work"
+    work.mkdir(mode=0o755)
+    monkeypatch.chdir(work)
+
+
+def load(
+    tmp_path: Path, text: str | None = None, environ: Any = None, name: str = "runner.yaml", **overrides: Any
+) -> tuple[Options, list[Diagnostic]]:
+    file = None
+    if text is not None:
+        file = tmp_path / "conf" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    env = {"HOME": str(tmp_path / "home"), **(environ or {})}
+    options, warnings = config.load(file and str(file), overrides, env)
+    return options, list(warnings)
+
+
+def test_defaults(tmp_path: Path) -> None:
+    options, warnings = load(tmp_path)
+    assert warnings == []
+    assert (options.renderer, options.state_top, options.unknown_states) == ("jinja|yaml", "top.sls", "error")
+    assert (options.state_auto_order, options.test, options.saltenv) == (True, False, None)
+    assert options.file_roots["base"][0] in ("/srv/runner/states", "/srv/salt")
+    assert options.pillar_roots["base"][0] in ("/srv/runner/pillar", "/srv/pillar")
+    assert options.id.split(".")[0] == os.uname().nodename.split(".")[0]
+    raw = options.raw
+    assert (raw["id"], raw["test"], raw["file_client"]) == (options.id, False, "local")
+    assert raw["file_roots"] == {env: list(folders) for env, folders in options.file_roots.items()}
+
+
+def test_a_whole_file(tmp_path: Path) -> None:
+    text = """
+id: web1
+file_roots: {base: [states, /srv/more], dev: dev}
+pillar_roots: {base: [../pillar]}
+grains: {roles: [web]}
+nodegroups: {webs: 'web*'}
+jinja_env: {trim_blocks: true}
+failhard: true
+state_aggregate: [pkg]
+env_order: [base, dev]
+environment: dev
+pillarenv_from_saltenv: true
+mysql.host: localhost
+my_app: {anything: 1}
+"""
+    options, warnings = load(tmp_path, text.replace("my_app: {anything: 1}\n", ""))
+    assert warnings == []
+    base = f"{tmp_path}/conf"
+    assert options.file_roots == {"base": (f"{base}/states", "/srv/more"), "dev": (f"{base}/dev",)}
+    assert options.pillar_roots == {"base": (f"{tmp_path}/pillar",)}
+    assert (options.id, options.grains, options.nodegroups) == ("web1", {"roles": ["web"]}, {"webs": "web*"})
+    assert (options.failhard, options.state_aggregate, options.env_order) == (True, ("pkg",), ("base", "dev"))
+    assert (options.saltenv, options.pillarenv, options.jinja_env) == ("dev", "dev", {"trim_blocks": True})
+    assert options.raw["mysql.host"] == "localhost" and options.raw["config_dir"] == base
+
+
+def test_the_command_line_wins(tmp_path: Path) -> None:
+    more = {"id": "me", "file_roots": {"base": ["/t"]}, "test": True, "pillar": {"a": 1}, "only": ["x"]}
+    options, _ = load(tmp_path, "id: web1\ntest: false\nfile_roots: {base: [s]}", **more)
+    assert (options.id, options.file_roots, options.test) == ("me", {"base": ("/t",)}, True)
+    assert (options.pillar, options.only, options.raw["test"]) == ({"a": 1}, ("x",), True)
+
+
+def test_globs_in_roots(tmp_path: Path) -> None:
+    for name in ("b", "a"):
+        (tmp_path / "conf" / "formulas" / name).mkdir(parents=True)
+    options, _ = load(tmp_path, "file_roots: {base: [states, 'formulas/*']}")
+    folders = [f"{tmp_path}/conf/{name}" for name in ("states", "formulas/a", "formulas/b")]
+    assert list(options.file_roots["base"]) == folders
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "overrides", "cache", "state"),
+    [
+        ("runner.yaml", "cachedir: c", {}, "conf/c", "conf/c/state"),
+        ("runner.yaml", "{cachedir: c, state_dir: s}", {}, "conf/c", "conf/s"),
+        ("runner.yaml", "cachedir: c", {"cachedir": "d"}, "work/d", "work/d/state"),
+        ("runner.yaml", "{cachedir: c, state_dir: s}", {"cachedir": "d"}, "work/d", "work/d/state"),
+        ("minion", "cachedir: c", {}, "conf/c", None),
+    ],
+)
+def test_cachedir(tmp_path: Path, name: str, text: str, overrides: Any, cache: str, state: str | None) -> None:
+    options, _ = load(tmp_path, text, name=name, **overrides)
+    usual = load(tmp_path)[0].state_dir
+    assert options.cachedir == options.raw["cachedir"] == f"{tmp_path}/{cache}"
+    assert options.state_dir == (f"{tmp_path}/{state}" if state else usual)
+
+
+@pytest.mark.parametrize("environ", [{}, {"XDG_CACHE_HOME": "/xc", "XDG_STATE_HOME": "/xs"}])
+def test_folders_of_a_user(tmp_path: Path, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "geteuid", lambda: 1000)
+    options, _ = load(tmp_path, environ=environ)
+    home = f"{tmp_path}/home"
+    cache, state = (
+        environ.get("XDG_CACHE_HOME", f"{home}/.cache"),
+        environ.get("XDG_STATE_HOME", f"{home}/.local/state"),
+    )
+    assert (options.cachedir, options.state_dir) == (f"{cache}/runner", f"{state}/runner")
+    monkeypatch.setattr(os, "geteuid", lambda: 0)
+    options, _ = load(tmp_path, environ=environ)
+    assert (options.cachedir, options.state_dir) == ("/var/cache/runner", "/var/lib/runner")
+
+
+# ---------------------------------------------------------------- which file
+
+
+def write(file: Path, text: str) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+
+
+def test_search_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write(tmp_path / "etc" / "runner.yaml", "id: system")
+    assert load(tmp_path)[0].id == "system"
+    write(tmp_path / "home" / ".config" / "runner" / "runner.yaml", "id: user")
+    monkeypatch.setattr(os, "geteuid", lambda: os.getuid() or 1000)
+    assert load(tmp_path)[0].id == "user"
+    monkeypatch.undo()
+    monkeypatch.setattr(config, "SYSTEM", str(tmp_path / "etc" / "runner.yaml"))
+    monkeypatch.chdir(tmp_path / "work")
+    write(tmp_path / "work" / "runner.yaml", "id: folder")
+    options, warnings = load(tmp_path)
+    assert options.id == "folder"
+    assert [(item.code, item.message) for item in warnings] == [("config-used", f"using {tmp_path}/work/runner.yaml")]
+    write(tmp_path / "named.yaml", "id: variable")
+    assert load(tmp_path, environ={"RUNNER_CONFIG": str(tmp_path / "named.yaml")})[0].id == "variable"
+    options, warnings = load(tmp_path, "id: flag", environ={"RUNNER_CONFIG": str(tmp_path / "named.yaml")})
+    assert (options.id, warnings) == ("flag", [])
+
+
+@pytest.mark.parametrize(("folder", "file"), [(0o775, 0o644), (0o1777, 0o644), (0o755, 0o664), (0o755, 0o646)])
+def test_a_file_that_others_can_write_is_not_used(tmp_path: Path, folder: int, file: int) -> None:
+    path = tmp_path / "work" / "runner.yaml"
+    write(path, "id: stranger")
+    path.chmod(file)
+    path.parent.chmod(folder)
+    options, warnings = load(tmp_path)
+    assert options.id != "stranger"
+    assert len(warnings) == 1 and "others can write it" in warnings[0].message
+
+
+@pytest.mark.skipif(not ROOT, reason="only root can give files away")
+@pytest.mark.parametrize("what", ["work/runner.yaml", "work"])
+def test_a_file_of_somebody_else_is_not_used(tmp_path: Path, what: str) -> None:
+    write(tmp_path / "work" / "runner.yaml", "id: stranger")
+    os.chown(tmp_path / what, 65534, 65534)
+    assert load(tmp_path)[0].id != "stranger"
+
+
+def test_a_salt_minion_is_mentioned_not_used(tmp_path: Path) -> None:
+    write(tmp_path / "etc" / "salt" / "minion", "id: salty")
+    options, warnings = load(tmp_path)
+    assert options.id != "salty"
+    assert f"runner highstate --config {tmp_path}/etc/salt/minion" in (warnings[0].hint or "")
+    assert config.load(str(tmp_path / "etc" / "salt"), {}, {})[0].id == "salty"
+
+
+def test_includes(tmp_path: Path) -> None:
+    write(tmp_path / "conf" / "minion.d" / "b.conf", "my_app: 2\ngrains: {b: 1}\nunknwon: 1\n")
+    write(tmp_path / "conf" / "minion.d" / "a.conf", "my_app: 1\nfailhard: true\n")
+    write(tmp_path / "conf" / "extra" / "x.conf", "my_app: 3\n")
+    options, _ = load(tmp_path, "include: extra/*.conf\ngrains: {a: 1}\nmy_app: 0", name="minion")
+    assert (options.raw["my_app"], options.grains, options.failhard) == (3, {"b": 1}, True)
+    options, warnings = load(tmp_path, "default_include: minion.d/*.conf\nmy_app: 0")
+    assert options.raw["my_app"] == 2
+    assert f"{tmp_path}/conf/minion.d/b.conf:3:1" in [str(item.source) for item in warnings]
+
+
+def test_grains_and_id_beside_the_file(tmp_path: Path) -> None:
+    write(tmp_path / "conf" / "grains", "both: file\nmore: 1\n")
+    write(tmp_path / "conf" / "minion_id", "saved\n")
+    options, _ = load(tmp_path, "grains: {both: conf}")
+    assert (options.grains, options.id) == ({"both": "conf", "more": 1}, "saved")
+    assert load(tmp_path, "id: named")[0].id == "named"
+
+
+# ---------------------------------------------------------------- mistakes
+
+
+@pytest.mark.parametrize(
+    ("key", "near"),
+    [("file_root", "file_roots"), ("pilar_roots", "pillar_roots"), ("stict", "strict"), ("quite_different", None)],
+)
+def test_unknown_keys(tmp_path: Path, key: str, near: str | None) -> None:
+    _, warnings = load(tmp_path, f"id: a\n{key}: 1\n")
+    assert [(item.severity, item.hint) for item in warnings] == [("warning", near and f"did you mean {near}?")]
+    assert str(warnings[0].source) == f"{tmp_path}/conf/runner.yaml:2:1"
+
+
+def test_a_salt_minions_keys_are_known(tmp_path: Path) -> None:
+    text = "master: salt\nmine_interval: 5\nextension_modules: /x\nstate_output: changes\nproviders: {pkg: apt}\n"
+    assert load(tmp_path, text, name="minion")[1] == []
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "hint"),
+    [
+        ("file_roots: /srv/salt", "file_roots has to be a mapping, not '/srv/salt'", "- /srv/salt"),
+        ("file_roots: {base: [1]}", "file_roots: base has to be a list of folders, not [1]", "base:"),
+        ("failhard: 'yes'", "failhard has to be true or false, not 'yes'", "write true, without quotes"),
+        ("grains: [a]", "grains has to be a mapping", None),
+        ("unknown_states: ignore", "unknown_states: there is no 'ignore'", "one of error, fail"),
+        ("state_aggregate: pkg", "state_aggregate has to be true or false or a list", None),
+    ],
+)
+def test_wrong_values(tmp_path: Path, text: str, message: str, hint: str | None) -> None:
+    with pytest.raises(UsageError) as error:
+        load(tmp_path, "test: false\n" + text)
+    assert message in error.value.message and str(error.value.source) == f"{tmp_path}/conf/runner.yaml:2:1"
+    assert (hint or "") in (error.value.hint or "")
+
+
+def test_all_wrong_values_at_once(tmp_path: Path) -> None:
+    with pytest.raises(RunnerError) as error:
+        load(tmp_path, "failhard: 3\nid: [a]\n")
+    assert [item.source and item.source.line for item in error.value.diagnostics] == [1, 2]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [("[a]", "not a mapping"), ("a: [", "no YAML"), ("a: 1\na b: {", "no YAML"), ("\x01", "no YAML")],
+)
+def test_unreadable_files(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(UsageError) as error:
+        load(tmp_path, text)
+    assert message in str(error.value)
+
+
+def test_missing_files(tmp_path: Path) -> None:
+    with pytest.raises(UsageError) as error:
+        config.load("/nope.yaml", {}, {})
+    assert "/nope.yaml does not exist" in str(error.value)
+    with pytest.raises(UsageError) as error:
+        config.load(None, {}, {"RUNNER_CONFIG": str(tmp_path)})
+    assert "has no runner.yaml" in str(error.value) and "$RUNNER_CONFIG" in str(error.value)
+
+
+def test_an_odd_strategy_is_a_warning(tmp_path: Path) -> None:
+    _, warnings = load(tmp_path, "pillar_source_merging_strategy: smrt")
+    assert [item.severity for item in warnings] == ["warning"]
+
+
+def test_the_yaml_reader_is_an_argument(tmp_path: Path) -> None:
+    seen = []
+
+    def read(text: str, document: Any) -> Any:
+        seen.append((text, document.file))
+        return {"id": "read"}
+
+    write(tmp_path / "c.yaml", "x")
+    assert config.load(str(tmp_path / "c.yaml"), {}, {}, read)[0].id == "read"
+    assert seen == [("x", str(tmp_path / "c.yaml"))]

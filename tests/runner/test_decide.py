@@ -1,0 +1,83 @@
+"""The truth table of requisites."""
+
+from __future__ import annotations
+
+import pytest
+
+from runner.decide import Verdict, decide
+from runner.model import Chunk, Edge, Kind, Place, Result, Untyped
+
+PLACE = Place(Untyped("t.sls"))
+
+
+def result(name: str) -> Result:
+    """ok | same | fail | failch | dry | skipped | stopped: how a target came out."""
+    outcome = {"fail": False, "failch": False, "stopped": False, "dry": None}.get(name, True)
+    changes = {"x": 1} if name in ("ok", "failch", "dry") else {}
+    chunk = Chunk("test", "nop", name, name, 1, "t", "base", {}, {}, (), PLACE)
+    return Result(chunk, outcome, "", changes, ran=name not in ("skipped", "stopped"))
+
+
+CASES = [
+    ("", Verdict.RUN, ""),
+    ("require ok", Verdict.RUN, ""),
+    ("require dry", Verdict.RUN, ""),
+    ("require fail", Verdict.FAIL, "One or more requisite failed: t.fail"),
+    ("require fail; watch failch", Verdict.FAIL, "One or more requisite failed: t.fail, t.failch"),
+    ("watch same", Verdict.RUN, ""),
+    ("watch ok", Verdict.WATCH, ""),
+    ("watch dry", Verdict.WATCH, ""),
+    ("onchanges same", Verdict.SKIP, "State was not run because none of the onchanges reqs changed"),
+    ("onchanges ok", Verdict.RUN, ""),
+    ("onchanges same; onchanges ok", Verdict.RUN, ""),
+    ("onchanges failch", Verdict.SKIP, "State was not run because none of the onchanges reqs changed"),
+    ("onchanges_any same; onchanges_any ok", Verdict.RUN, ""),
+    ("onfail ok", Verdict.SKIP, "State was not run because onfail req did not change"),
+    ("onfail ok; onfail fail", Verdict.RUN, ""),
+    ("onfail_any ok; onfail_any fail", Verdict.RUN, ""),
+    ("onfail_all ok; onfail_all fail", Verdict.SKIP, "State was not run because onfail req did not change"),
+    ("onfail_all fail; onfail_all failch", Verdict.RUN, ""),
+    ("require_any fail; require_any ok", Verdict.RUN, ""),
+    ("require_any fail; require_any failch", Verdict.FAIL, "One or more requisite failed: t.fail, t.failch"),
+    ("watch_any same; watch_any ok; watch_any fail", Verdict.WATCH, ""),
+    ("watch_any failch; watch_any fail", Verdict.FAIL, "One or more requisite failed: t.failch, t.fail"),
+    ("prereq same", Verdict.SKIP, "No changes detected"),
+    ("prereq dry", Verdict.RUN, ""),
+    ("prereq fail", Verdict.FAIL, "One or more requisite failed: t.fail"),
+    ("prereq same; onfail ok", Verdict.SKIP, "No changes detected"),
+    ("require fail; onfail failch", Verdict.FAIL, "One or more requisite failed: t.fail, t.failch"),
+    ("require_any skipped", Verdict.RUN, ""),
+    ("require_any skipped; require_any fail", Verdict.FAIL, "One or more requisite failed: t.fail"),
+    ("onfail_any stopped", Verdict.RUN, ""),
+    ("onfail_any stopped; onfail_any ok", Verdict.SKIP, "State was not run because onfail req did not change"),
+    ("listen fail", Verdict.RUN, ""),
+    ("require fail; onchanges same", Verdict.FAIL, "One or more requisite failed: t.fail"),
+    ("onchanges ok; onfail ok", Verdict.SKIP, "State was not run because onfail req did not change"),
+]
+
+
+@pytest.mark.parametrize(("text", "verdict", "comment"), CASES)
+def test_decide(text: str, verdict: Verdict, comment: str) -> None:
+    edges, targets = [], {}
+    for number, part in enumerate(text.split("; ") if text else []):
+        kind, name = part.split()
+        edges.append(Edge(0, Kind(kind), number, PLACE))
+        targets[number] = result(name)
+    decision = decide(edges, lambda edge: targets[edge.target])
+    assert (decision.verdict, decision.comment) == (verdict, comment)
+
+
+def test_a_debt_counts_as_a_change() -> None:
+    edges = [Edge(0, Kind.WATCH, 1, PLACE), Edge(0, Kind.ONCHANGES, 1, PLACE)]
+    assert decide(edges, lambda edge: result("same"), ["watch", "onchanges"]).verdict is Verdict.WATCH
+
+
+def test_a_debt_does_not_pay_for_a_failed_requisite() -> None:
+    edges = [Edge(0, Kind.WATCH, 1, PLACE)]
+    assert decide(edges, lambda edge: result("fail"), ["watch"]).verdict is Verdict.FAIL
+
+
+def test_the_cause_is_the_root() -> None:
+    first = result("fail")
+    middle = Result(first.chunk, False, "", ran=False, cause="root")
+    assert decide([Edge(0, Kind.REQUIRE, 1, PLACE)], lambda edge: middle).cause == "root"

@@ -1,0 +1,191 @@
+"""The registry: built-ins, a tree's own modules, names, and what templates get."""
+
+from pathlib import Path
+from textwrap import dedent
+
+import jinja2
+import pytest
+from harness import HarnessHere
+
+from runner.api import running
+from runner.errors import RunnerError
+from runner.loader import Registry, UnavailableError, UnknownFunction
+from runner.model import Chunk, Place, Untyped
+
+CLASSIC_STATE = '''
+import os
+import salt.exceptions
+from runner.api import Plan
+from os.path import join
+
+
+def set_(name, **kwargs):
+    """A classic one."""
+    if name == "bad":
+        raise salt.exceptions.CommandExecutionError("no good")
+    return {"name": name, "changes": {}, "result": True, "comment": __salt__["mine.twice"](2)}
+
+
+def planned(name, size: int = 0):
+    yield Plan({"size": size}, "is to grow")
+    return "grown"
+
+
+def calls(name):
+    return __states__["my.planned"](name, size="5")
+
+
+def where(name):
+    return __sls__, __id__, __opts__["test"], len(__lowstate__)
+
+
+def said(name) -> "str":
+    return "done"
+
+
+def _private(name):
+    pass
+'''
+
+MODULE = """
+__func_alias__ = {"twofold": "twice"}
+loaded = []
+
+
+def __init__(opts):
+    loaded.append(opts["id"])
+
+
+def twofold(number):
+    return __context__.setdefault("n", number) * 2
+
+
+def ids():
+    return loaded
+
+
+def grain():
+    return __grains__["os"]
+"""
+
+
+@pytest.fixture
+def registry(tmp_path: Path) -> Registry:
+    files = {
+        "_states/my.py": CLASSIC_STATE,
+        "_states/off.py": "def __virtual__():\n    return False, 'no client'\n\ndef go(name):\n    pass\n",
+        "_modules/mine.py": MODULE,
+        "_modules/other_file.py": "__virtualname__ = 'nicer'\ndef hello():\n    return 'hi'\n",
+        "_modules/uses_salt.py": "import salt.utils.files\ndef f():\n    pass\n",
+        "_modules/broken.py": "def f(:\n",
+        "_grains/g.py": "def colour():\n    return {'colour': 'red'}\n",
+    }
+    for name, text in files.items():
+        path = tmp_path / name
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(dedent(text))
+    folders = {kind: [str(tmp_path / f"_{kind}")] for kind in ("states", "modules", "grains", "utils")}
+    return Registry(folders, {"id": "me"}, {"engine.ping": lambda: True})
+
+
+def test_a_classic_state_of_the_tree(registry: Registry, tmp_path: Path) -> None:
+    state = registry.state("my.set")
+    assert state.classic
+    with running(HarnessHere()):
+        assert state.function(name="x")["comment"] == 4
+    with pytest.raises(RunnerError, match="no good"):
+        state.function(name="bad")
+    assert not list(tmp_path.rglob("__pycache__"))
+
+
+@pytest.mark.parametrize(("dry", "result", "comment"), [(True, None, "is to grow"), (False, True, "grown")])
+def test_a_classic_state_calls_a_planned_one(registry: Registry, dry: bool, result: bool | None, comment: str) -> None:
+    with running(HarnessHere(dry=dry)):
+        answer = registry.state("my.calls").function(name="x")
+    assert answer == {"name": "x", "changes": {"size": 5}, "result": result, "comment": comment}
+
+
+def test_the_names_of_the_current_state(registry: Registry) -> None:
+    current = HarnessHere(dry=True)
+    chunk = Chunk("my", "where", "ID", "x", 1, "a.b", "base", {}, {}, (), Place(Untyped("a"), 1, 1))
+    current.chunk, current.chunks = chunk, (chunk,)  # type: ignore[assignment]
+    with running(current):
+        assert registry.state("my.where").function(name="x") == ("a.b", "ID", True, 1)
+
+
+@pytest.mark.parametrize("name", ["my.planned", "my.said"])
+def test_a_new_style_state_of_the_tree(registry: Registry, name: str) -> None:
+    assert not registry.state(name).classic
+
+
+@pytest.mark.parametrize("name", ["my._private", "my.join", "my.os", "my.nothing", "nothing.at_all"])
+def test_what_is_no_state_function(registry: Registry, name: str) -> None:
+    with pytest.raises(UnknownFunction):
+        registry.state(name)
+
+
+def test_a_near_miss_is_suggested(registry: Registry) -> None:
+    assert registry.suggest_state("my.planed") == "my.planned"
+    assert registry.suggest_function("mine.twise") == "mine.twice"
+
+
+def test_an_unavailable_module_gives_its_reason(registry: Registry) -> None:
+    assert registry.has_state("off")
+    with pytest.raises(UnavailableError) as error:
+        registry.state("off.go")
+    assert error.value.reason == "no client"
+
+
+def test_execution_functions(registry: Registry) -> None:
+    with running(HarnessHere()):
+        assert registry.function("mine.grain")() == "Debian"
+    assert registry.function("mine.ids")() == ["me"]
+    assert registry.function("nicer.hello")() == "hi"
+    assert registry.function("engine.ping")() is True
+    assert registry.functions("mine") == ["grain", "ids", "twice"]
+    assert not registry.has_function("mine.twofold")
+    assert not registry.has_function("other_file.hello")
+
+
+def test_other_parts_of_salt_fail_with_a_hint(registry: Registry) -> None:
+    with pytest.raises(UnavailableError, match=r"runner is not Salt"):
+        registry.function("uses_salt.f")
+
+
+def test_a_syntax_error_is_named_with_its_line(registry: Registry) -> None:
+    with pytest.raises(RunnerError, match="is not Python") as error:
+        registry.function("broken.f")
+    assert error.value.source and error.value.source.line == 1
+
+
+def test_grains_of_the_tree(registry: Registry) -> None:
+    assert [(name, function()) for name, function in registry.grain_functions()] == [("g.colour", {"colour": "red"})]
+
+
+@pytest.mark.parametrize(
+    ("template", "text"),
+    [
+        ("{{ salt['nicer.hello']() }}", "hi"),
+        ("{{ salt.nicer.hello() }}", "hi"),
+        ("{{ salt.get('nicer.hello')() }}", "hi"),
+        ("{{ 'nicer.hello' in salt }} {{ 'nicer.hallo' in salt }}", "True False"),
+        ("{{ salt['nicer.hallo'] is defined }}", "False"),
+        ("{{ salt.nicer.hallo is defined }}", "False"),
+    ],
+)
+def test_salt_in_templates(registry: Registry, template: str, text: str) -> None:
+    assert jinja2.Template(template).render(salt=registry.salt) == text
+
+
+@pytest.mark.parametrize("template", ["{{ salt['nicer.hallo']() }}", "{{ salt.nicer.hallo() }}"])
+def test_an_unknown_function_in_a_template(registry: Registry, template: str) -> None:
+    with pytest.raises(RunnerError, match=r"'nicer.hallo' is not available") as error:
+        jinja2.Template(template).render(salt=registry.salt)
+    assert error.value.hint == "did you mean nicer.hello?"
+
+
+def test_refresh_finds_what_is_new(registry: Registry, tmp_path: Path) -> None:
+    assert not registry.has_state("late")
+    (tmp_path / "_states/late.py").write_text("def go(name):\n    return {}\n")
+    registry.refresh()
+    assert registry.state("late.go").classic

@@ -1,0 +1,123 @@
+"""The order of a run: definition, `order`, requisites; each expectation is what Salt 3008 does with the same tree."""
+
+from __future__ import annotations
+
+import pytest
+from compiling import order
+
+
+def tree(*lines: str) -> str:
+    """`a require=b,c order=3` -> a state a."""
+    text = ""
+    for line in lines:
+        name, *arguments = line.split()
+        text += f"{name}:\n  test.nop:\n    - name: {name}\n"
+        for argument in arguments:
+            key, _, value = argument.partition("=")
+            if key == "order":
+                text += f"    - order: {value}\n"
+            else:
+                text += f"    - {key}: [{', '.join(f'{{test: {each}}}' for each in value.split(','))}]\n"
+    return text
+
+
+CASES = {
+    "definition": (("b", "a", "c"), "b a c"),
+    "numbers first": (("a", "b order=5", "c order=last", "d order=-2", "e order=first"), "e b a d c"),
+    "negative counts from the end": (("a order=-1", "c order=-5", "d order=last", "f order=0", "h"), "f h c a d"),
+    "what others need comes before them": (("a require=d", "b", "c", "d require=f", "e", "f"), "b c f d a e"),
+    "pulled one step up": (("a require=d,c", "b require=c", "c", "d", "e"), "c d a b e"),
+    "a low number pulls": (("p", "x", "s", "y", "z order=2 require=s"), "s z p x y"),
+    "a negative number pulls all the way": (("s0 order=-1 require=s1", "s1", "s4 order=1"), "s1 s4 s0"),
+    "last does not pull": (("s0 order=last require=s1", "s1", "s4 order=1"), "s4 s1 s0"),
+    "the strongest kind decides": (
+        ("s9 order=100", "a order=60 watch=s9", "b order=30 require=s9", "f order=40"),
+        "f s9 b a",
+    ),
+    "prereq runs before what it looks at": (("a prereq=b", "b require=c", "c", "d"), "c a b d"),
+    "prereq chain": (("c", "b prereq=c", "a prereq=b"), "a b c"),
+    "listen does not order": (("a listen=c", "b", "c"), "a b c"),
+}
+
+
+@pytest.mark.parametrize("case", CASES, ids=str)
+def test_order(case: str) -> None:
+    lines, expected = CASES[case]
+    assert order(tree(*lines)) == expected.split()
+
+
+def test_lexicographic() -> None:
+    assert order(tree("b", "a", "c"), auto_order=False) == ["a", "b", "c"]
+
+
+def test_order_of_names() -> None:
+    text = "n:\n  test.nop:\n    - order: 3\n    - names:\n      - x\n      - y:\n        - order: 1\n      - z\n"
+    assert order(text) == ["y", "x", "z"]
+
+
+def test_cycle_names_every_edge() -> None:
+    (message,) = order(tree("a require=b", "b watch=c", "c require=a", "d"))
+    assert message.startswith("Recursive requisites were found: ({'SLS': 'main', 'ID': ")
+    for line in ("a has require on test: b", "b has watch on test: c", "c has require on test: a"):
+        assert line in message
+
+
+def test_includes_come_first() -> None:
+    files = {
+        "d.init": "include: [.e]\nd: test.nop",
+        "d.e.init": "include: [.f, ..g]\ne: test.nop",
+        "d.e.f": "f: test.nop",
+        "d.g": "g: test.nop",
+    }
+    assert order(files, "d", "d.e.f") == ["f", "g", "e", "d"]
+
+
+def test_in_forms_and_extend() -> None:
+    files = {
+        "t": "include: [x]\na:\n  test.nop:\n    - require_in: [{test: b}, {test: x1}]\nb: test.nop\n"
+        "extend:\n  x1:\n    test:\n      - name: new\n      - require: [{test: x2}]\n",
+        "x": "x1: test.nop\nx2: test.nop\nx3: test.nop",
+    }
+    assert order(files) == ["x2", "a", "new", "x3", "b"]
+
+
+MISTAKES = {
+    "a: 3": "ID a in SLS main is not a dictionary",
+    "3: test.nop": "ID '3' in SLS 'main' is not formed as a string, but is type int. It may need to be quoted.",
+    "a: {test: [nop, fail]}": "Too many functions declared in state 'a' in SLS 'main'. "
+    "Please choose one of the following: nop, fail",
+    "a: {test: []}": "No function declared in state 'a' in SLS 'main'",
+    "a: {test.nop: {x: 1}}": "State 'a' in SLS 'main' is not formed as a list",
+    "a: {test.nop: [], test.fail: []}": "ID 'a' in SLS 'main' contains multiple state declarations of the same type",
+    "a: {test.nop: [{require: b}]}\nb: test.nop": "The require statement in state 'a' in SLS 'main' needs to be "
+    "formed as a list",
+    "a: {test.nop: [{require: [{test: b}]}]}": "Referenced state does not exist for requisite [require: (test: b)] "
+    "in state [a] in SLS [main]",
+    "a: {test.nop: [{listen: [{test: b}]}]}": "Referenced state does not exist for requisite [listen: (test: b)] "
+    "in state [a] in SLS [main]",
+    "a: {test.nop: [{require: ['zz*']}]}": "Referenced state does not exist for requisite [require: (id: zz*)] "
+    "in state [a] in SLS [main]",
+    "include: x": "Include Declaration in SLS main is not formed as a list",
+    "include: [nope]": "Specified SLS nope in saltenv base is not available",
+    "[a, b]": "SLS main does not render to a dictionary",
+    "extend: 3": "Extension value in SLS 'main' is not a dictionary",
+    "extend: {b: {test: [{x: 1}]}}": "Cannot extend ID 'b' in 'base:main'. It is not part of the high state.\n"
+    "This is likely due to a missing include statement or an incorrectly typed ID.\n"
+    "Ensure that a state with an ID of 'b' is available\nin environment 'base' and to SLS 'main'",
+}
+
+
+@pytest.mark.parametrize("text", MISTAKES, ids=str)
+def test_mistakes_have_salts_words(text: str) -> None:
+    assert order(text) == [MISTAKES[text]]
+
+
+def test_conflicting_ids_name_both_files() -> None:
+    (message,) = order({"t": "include: [x]\na: test.nop", "x": "a: test.nop"})
+    assert "The conflicting ID is 'a'" in message
+    assert "base:t" in message
+    assert "base:x" in message
+
+
+def test_sls_glob_without_match_is_no_error() -> None:
+    assert order("a: {test.nop: [{require: [{sls: 'zz*'}]}]}") == ["a"]

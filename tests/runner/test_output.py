@@ -1,0 +1,126 @@
+"""What people and programs read."""
+
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runner.errors import Diagnostic
+from runner.model import Chunk, Event, Place, Report, Result, RunFinished, RunStarted, Source, StateFinished, Untyped
+from runner.output import diagnostics, json_, yaml_
+from runner.output.pretty import Pretty
+from runner.output.text import change_lines, safe
+
+
+def chunk(id: str = "ok", name: str = "/x") -> Chunk:
+    place = Place(Untyped("a.sls"), 2, 3)
+    return Chunk("file", "managed", id, name, 10000, "a", "base", {}, {}, (), place)
+
+
+def printed(*results: Result, dry: bool = False, encoding: str = "utf-8", **options: Any) -> str:
+    raw = io.BytesIO()
+    stream = io.TextIOWrapper(raw, encoding=encoding)
+    listener = Pretty(stream, **options)
+    events: list[Event] = [RunStarted(len(results), dry), *(StateFinished(each) for each in results)]
+    for event in [*events, RunFinished(Report(results, dry))]:
+        listener(event)
+    return raw.getvalue().decode(encoding)
+
+
+CHANGED = Result(
+    chunk(), True, "File updated", {"diff": "--- a\n+++ b\n-old\n+new\n", "mode": {"old": "1", "new": "2"}}
+)
+UNCHANGED = Result(chunk("same"), True, "in the correct state")
+FAILED = Result(chunk("bad"), False, "Parent directory not present")
+SKIPPED = Result(chunk("sk"), False, "requisite failed", ran=False, cause="file_|-bad_|-/x_|-managed")
+
+
+def test_salt_keys_of_a_result() -> None:
+    data = json_.report(Report((CHANGED, SKIPPED), False))["local"]
+    assert list(data) == ["file_|-ok_|-/x_|-managed", "file_|-sk_|-/x_|-managed"]
+    keys = ["name", "changes", "result", "comment", "__sls__", "__run_num__", "start_time", "duration", "__id__"]
+    assert list(data["file_|-ok_|-/x_|-managed"]) == keys
+    assert data["file_|-sk_|-/x_|-managed"]["__state_ran__"] is False
+
+
+def test_a_listener_has_its_own_id() -> None:
+    item = Result(chunk("l", "l"), True, "fired", key="test_|-listener_l_|-l_|-mod_watch")
+    assert json_.report(Report((item,), False))["local"]["test_|-listener_l_|-l_|-mod_watch"]["__id__"] == "listener_l"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [({1: {2}}, '{"1": [2]}'), (b"\xff", '"\\ufffd"'), ((1, None), "[1, null]"), (Path("/a"), '"/a"')],
+)
+def test_anything_becomes_json(value: object, text: str) -> None:
+    assert json.loads(json_.text(value)) == json.loads(text)
+    assert yaml_.text(value)
+
+
+def test_results_for_people() -> None:
+    text = printed(CHANGED, UNCHANGED, FAILED, SKIPPED)
+    assert "changed  file.managed  ok (/x)" in text
+    assert "                +new\n" in text and "mode: 1 -> 2" in text
+    assert "same" not in text
+    assert "Parent directory not present\n              at a.sls:2:3" in text
+    assert "because of file bad /x managed" in text
+    assert "4 states: 1 failed, 1 changed, 1 skipped, 1 unchanged" in text
+    assert "\x1b" not in text
+
+
+def test_verbose_shows_unchanged_ones() -> None:
+    assert "in the correct state" in printed(UNCHANGED, verbose=True)
+
+
+def test_quiet_is_silent_unless_something_changed_or_failed() -> None:
+    assert printed(UNCHANGED, quiet=True) == ""
+    assert "failed" in printed(UNCHANGED, FAILED, quiet=True)
+
+
+def test_a_dry_run_ends_with_the_command_to_go_on_with() -> None:
+    pending = Result(chunk(), None, "is set to be changed", {"diff": "New file"})
+    text = printed(pending, dry=True, command="runner sls a")
+    assert "would change" in text
+    assert text.endswith("To make these changes:\n  runner sls a\n")
+
+
+def test_colours_and_other_encodings() -> None:
+    assert "\x1b[31m" in printed(FAILED, colour=True)
+    strange = Result(chunk("ü"), True, "", {"k": "\x1b[2Jü"})
+    assert "\\x1b[2J\\xfc" in printed(strange, encoding="ascii")
+
+
+@pytest.mark.parametrize(
+    ("changes", "lines"),
+    [
+        ({"old": "a", "new": "b"}, ["a -> b"]),
+        ({"pkg": {"old": "", "new": "1.0"}}, ["pkg: (nothing) -> 1.0"]),
+        ({"a": {"b": {"old": None, "new": 1}}}, ["a:", "  b: (none) -> 1"]),
+        ({"stdout": "x\ny"}, ["stdout:", "  x", "  y"]),
+        ({"removed": ["a", "b"]}, ["removed: a, b"]),
+    ],
+)
+def test_changes(changes: dict[str, Any], lines: list[str]) -> None:
+    assert [line for line, _ in change_lines(changes)] == lines
+
+
+def test_a_mistake_with_its_line_and_a_caret(tmp_path: Path) -> None:
+    file = tmp_path / "a.sls"
+    file.write_text("x:\n  file.mananged: []\n")
+    problem = Diagnostic("no such state", Source(str(file), 2, 3, rendered="file.mananged: []"), "file.managed")
+    assert diagnostics.format_one(problem).splitlines() == [
+        "error: no such state",
+        f"  at {file}:2:3",
+        "       1 | x:",
+        "       2 |   file.mananged: []",
+        "         |   ^",
+        "    rendered: file.mananged: []",
+        "  hint: file.managed",
+    ]
+    assert json_.diagnostics([problem])["diagnostics"][0]["line"] == 2
+
+
+def test_safe_keeps_lone_surrogates_printable() -> None:
+    assert safe("\udcff") == "\\udcff"

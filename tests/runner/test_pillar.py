@@ -1,0 +1,137 @@
+"""Pillar SLS texts in, one mapping out; the answers are those of a real Salt's pillar.items."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import jinja2
+import pytest
+import yaml
+
+from runner.errors import CompileError, RunnerError
+from runner.high import SlsFile
+from runner.merging import merge
+from runner.model import Place, Untyped
+from runner.pillar import Pillar
+
+PLACE = Place(Untyped("top.sls"), 3, 7)
+
+
+def pillar(files: dict[str, str], *names: str, override: Mapping[str, Any] | None = None, **more: Any) -> Any:
+    def read(sls: str, env: str, variables: Mapping[str, Any] | None = None) -> SlsFile:
+        for name, is_init in ((sls, sls.endswith(".init")), (f"{sls}.init", True)):
+            if name in files:
+                text = jinja2.Template(files[name], undefined=jinja2.StrictUndefined).render(**(variables or {}))
+                return SlsFile(yaml.safe_load(text), f"{name}.sls", is_init)
+        raise RunnerError(f"no {sls}", code="missing-sls")
+
+    def listed(env: str) -> list[str]:
+        return sorted(name.removesuffix(".init") for name in files)
+
+    stage = Pillar(read, **{"read_with": read, "names": listed, **more})
+    return stage.compile([("base", name, PLACE) for name in names], override or {})
+
+
+A = "{m: {x: 1, l: [1, 2], d: {a: 1}}, l: [1], s: a, nul: 1, mix: {a: 1}}"
+B = "{m: {y: 2, l: [3, 2], d: {b: 1}}, l: [2, 1], s: b, nul: null, mix: 4}"
+SMART = {"m": {"x": 1, "l": [3, 2], "d": {"a": 1, "b": 1}, "y": 2}, "l": [2, 1], "s": "b", "nul": None, "mix": 4}
+OVER = {"m": {"y": 2, "l": [3, 2], "d": {"b": 1}}, "l": [2, 1], "s": "b", "nul": None, "mix": 4}
+
+
+@pytest.mark.parametrize(
+    ("strategy", "expected"),
+    [("smart", SMART), ("recurse", SMART), ("none", SMART), ("bogus", SMART), ("overwrite", OVER), ("aggregate", OVER)],
+)
+def test_strategies(strategy: str, expected: Any) -> None:
+    assert pillar({"a": A, "b": B}, "a", "b", strategy=strategy) == expected
+
+
+def test_lists_are_joined_where_wanted() -> None:
+    found = pillar({"a": "l: [3, {a: 1}, 1, 1]", "b": "l: [{a: 1}, 3, 4]"}, "a", "b", lists=True, override={"l": [7]})
+    assert found == {"l": [3, {"a": 1}, 1, 1, 4, 7]}
+
+
+def test_the_list_strategy_keeps_both() -> None:
+    old, new = {"foo": 42, "bar": {"e1": True}}, {"foo": "bar", "bar": {"e2": True}, "baz": "q"}
+    assert merge(old, new, "list") == {"foo": [42, "bar"], "bar": {"e1": True, "e2": True}, "baz": "q"}
+    assert old == {"foo": 42, "bar": {"e1": True}}
+
+
+def test_the_command_line_wins() -> None:
+    assert pillar({"a": "m: {l: [1], x: 1, y: 1}"}, "a", override={"m": {"l": [9], "x": 5}, "new": 1}) == {
+        "m": {"l": [9], "x": 5, "y": 1},
+        "new": 1,
+    }
+
+
+def test_includes_come_first_and_lose() -> None:
+    files = {
+        "inc": "{include: [i.one, {i.two: {defaults: {v: 7}, key: 'k1:k2'}}, i.one, i.thr*], own: 1, val: inc}",
+        "i.one": "{one: 1, val: one, lst: [a]}",
+        "i.two": "{two: {{ v }}, lst: [b]}",
+        "i.three": "{three: {{ v|default('none') }}, lst: [c]}",
+    }
+    found = pillar(files, "inc")
+    assert list(found.items()) == [
+        *[("one", 1), ("val", "inc"), ("lst", ["c"]), ("k1", {"k2": {"two": 7, "lst": ["b"]}})],
+        *[("three", 7), ("own", 1)],
+    ]
+
+
+def test_defaults_hold_for_what_comes_after_and_below() -> None:
+    """As in Salt, odd as it is: until other defaults are given, and an include with other defaults replaces them."""
+    files = {
+        "inc": "include: [{mid: {defaults: {v: 7, w: 1}}}, leaf3]",
+        "mid": "{include: [leaf, {leaf2: {defaults: {w: 2}, key: sub}}], mid: {{ v }}}",
+        "leaf": "leaf: {{ v|default('none') }}{{ w|default('none') }}",
+        "leaf2": "leaf2: {{ v|default('none') }}{{ w|default('none') }}",
+        "leaf3": "leaf3: {{ v|default('none') }}{{ w|default('none') }}",
+    }
+    assert pillar(files, "inc") == {"leaf": 71, "sub": {"leaf2": "none2"}, "mid": 7, "leaf3": 71}
+
+
+@pytest.mark.parametrize(
+    ("files", "names", "expected"),
+    [
+        ({"a": "{include: [a], x: 1}"}, ["a"], {"x": 1}),
+        ({"a": "{include: [b], x: 1}", "b": "{include: [a], y: 1}"}, ["a"], {"y": 1, "x": 1}),
+        ({"a": "{include: [{x: {key: 'a:b'}}, {x: {key: c}}], o: 1}", "x": "x: 1"}, ["a"], None),
+        ({"a": "{include: [x], x: 2}", "x": "x: 1"}, ["a", "x"], {"x": 1}),
+        ({"n.rel": "include: [.two, n.three]", "n.two": "two: 2", "n.three": "three: 3"}, ["n.rel"], None),
+        ({"n.init": "include: [.two, ..top]", "n.two": "two: 2", "top": "three: 3"}, ["n"], None),
+        ({"web.a": "o: [a]", "web.b": "o: [b]", "web.init": "o: [i]"}, ["web.*"], {"o": ["b"]}),
+        ({"a": "", "b": "b: 1"}, ["a", "b"], {"b": 1}),
+    ],
+)
+def test_includes(files: dict[str, str], names: list[str], expected: Any) -> None:
+    wholes = {"a": {"a": {"b": {"x": 1}}, "c": {"x": 1}, "o": 1}}
+    assert pillar(files, *names) == (expected or wholes.get(names[0]) or {"two": 2, "three": 3})
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[1]", "SLS 'a' does not render to a dictionary"),
+        ("abc", "SLS 'a' does not render to a dictionary"),
+        ("include: nope", "Include Declaration in SLS 'a' is not formed as a list"),
+        ("include: [nope]", "no nope\n  at top.sls:3:7"),
+        ("include: ['nope*']", "Specified SLS 'nope*' in environment 'base'"),
+        ("include: [{x: {key: k, defualts: {}}}]", "an include has no 'defualts'"),
+        ("include: [{x: {defaults: [1]}}]", "the defaults of an include are not a mapping"),
+        ("include: [1]", "1 is not the name of an SLS"),
+    ],
+)
+def test_mistakes(text: str, message: str) -> None:
+    with pytest.raises(CompileError) as error:
+        pillar({"a": text, "x": "x: 1"}, "a")
+    expected = message.replace("top.sls:3:7", "a.sls:1:1") if "nope\n" in message else message
+    assert expected in str(error.value)
+
+
+def test_all_mistakes_at_once_with_the_line_of_the_top_file() -> None:
+    with pytest.raises(CompileError) as error:
+        pillar({"ok": "ok: 1"}, "one", "ok", "two")
+    assert [str(item.source) for item in error.value.diagnostics] == ["top.sls:3:7", "top.sls:3:7"]
+
+
+def test_a_missing_sls_may_be_ignored() -> None:
+    assert pillar({"ok": "ok: 1"}, "gone", "gone*", "ok", optional={("base", "gone"), ("base", "gone*")}) == {"ok": 1}

@@ -1,0 +1,149 @@
+"""Arguments: checked, converted, and everything wrong with them said at once."""
+
+from typing import Annotated, Any, Literal
+
+import pytest
+
+from runner.api import AbsolutePath, Check, Mode, Munge, NameVar, OneOrMany, Secret
+from runner.errors import CompileError
+from runner.model import Place, PlacedMap, Untyped
+from runner.signature import bind, json_schema, known
+
+HERE = Place(Untyped("a.sls"), 3, 5)
+
+
+def converted(annotation: Any, value: Any) -> Any:
+    def function(name: str, x: Any = "default") -> None: ...
+
+    function.__annotations__["x"] = annotation
+    return bind(function, {"name": "n", "x": value}, places={}, default_place=HERE).arguments.get("x", "not given")
+
+
+@pytest.mark.parametrize(
+    ("annotation", "value", "expected"),
+    [
+        (str, 5, "5"),
+        (str, True, "True"),
+        (str, None, "not given"),
+        (str | None, None, None),
+        (int, "12", 12),
+        (int, 3.0, 3),
+        (float, "1.5", 1.5),
+        (bool, "yes", True),
+        (bool, "True", True),
+        (bool, 0, False),
+        (bool, "off", False),
+        (bool, None, "not given"),
+        (Mode, 644, "0644"),
+        (Mode, "0644", "0644"),
+        (Mode | None, "4755", "4755"),
+        (AbsolutePath, "/a", "/a"),
+        (OneOrMany[str], "a", ["a"]),
+        (OneOrMany[str], [1, "b"], ["1", "b"]),
+        (list[int], ["1"], [1]),
+        (dict[str, str], [{"a": 1}, {"b": 2}], {"a": "1", "b": "2"}),
+        (dict[str, Any], {1: [2]}, {"1": [2]}),
+        (Literal["a", "yes"], True, "yes"),
+        (Literal[True, "hard"], "hard", "hard"),
+        (str | list[str], ["a"], ["a"]),
+        (bool | str, True, True),
+        (bool | str, "yes", "yes"),
+        (int | list[int] | None, "4", 4),
+        (Annotated[str, Munge(str.upper)], "a", "A"),
+        (int, "__slot__:salt:f()", "__slot__:salt:f()"),
+        (list[str], "__slot__:salt:f()", "__slot__:salt:f()"),
+        (Any, PlacedMap(Untyped("x"), (1, 1)), {}),
+    ],
+)
+def test_converts(annotation: Any, value: Any, expected: Any) -> None:
+    got = converted(annotation, value)
+    assert got == expected
+    assert type(got) is type(expected)
+
+
+@pytest.mark.parametrize(
+    ("annotation", "value", "message"),
+    [
+        (bool, "perhaps", "x: expected true or false, got 'perhaps'"),
+        (int, True, "expected a whole number, got true"),
+        (Mode, "rw", "not a file mode"),
+        (AbsolutePath, "a", "is not an absolute path"),
+        (str, ["a"], "expected text, got a list"),
+        (list[str], "a", "expected a list of text, got 'a'"),
+        (list[int], [1, "b"], r"x\[1\]: expected a whole number, got 'b'"),
+        (dict[str, int], {"k": "v"}, r"x\['k'\]: expected a whole number"),
+        (Literal["a", "b"], "c", "expected one of 'a', 'b', got 'c'"),
+        (int | list[int], {}, "expected a whole number or a list of a whole number, got a mapping"),
+        (Annotated[str, Check(lambda v: "too short" if len(v) < 2 else None)], "a", "x: too short"),
+    ],
+)
+def test_says_what_is_wrong(annotation: Any, value: Any, message: str) -> None:
+    with pytest.raises(CompileError, match=message):
+        converted(annotation, value)
+
+
+def sample(
+    name: str, target: AbsolutePath, global_: bool = False, dir_mode: Mode | None = None, password: Secret[str] = ""
+) -> None:
+    """A sample."""
+
+
+def test_everything_at_once_with_places() -> None:
+    document = Untyped("b.sls")
+    places = {"dir_mode": Place(document, 7, 9), "dirmode": Place(document, 8, 9)}
+    given = {"name": "n", "dir_mode": "rw", "global": "maybe"}
+    with pytest.raises(CompileError) as error:
+        bind(sample, given, places=places, default_place=HERE, where="my.sample")
+    told = [(problem.message.split(", got")[0], str(problem.source)) for problem in error.value.diagnostics]
+    assert told == [
+        ("my.sample: dir_mode: 'rw' is not a file mode; expected up to four octal digits like '0644'", "b.sls:7:9"),
+        ("my.sample: global: expected true or false", "a.sls:3:5"),
+        ("my.sample: the argument 'target' is missing", "a.sls:3:5"),
+    ]
+
+
+def test_unknown_arguments_are_told_not_dropped_silently() -> None:
+    given = {"name": "n", "target": "/a", "dirmode": 755, "onlyif": "true", "reload": True, "__env__": "x", "cwd": "/"}
+    bound = bind(sample, given, places={}, default_place=HERE, extra_known=frozenset(["reload"]), where="my.sample")
+    assert [(item.message, item.hint, item.severity) for item in bound.unknown] == [
+        ("my.sample has no argument 'dirmode'; it is ignored", "did you mean 'dir_mode'?", "warning")
+    ]
+    assert bound.arguments == {"name": "n", "target": "/a"}
+
+
+def test_a_secret_is_collected_and_never_shown() -> None:
+    given = {"name": "n", "target": "/a", "password": "hunter2", "global": "on"}
+    bound = bind(sample, given, places={}, default_place=HERE)
+    assert bound.secrets == ("hunter2",)
+    assert bound.arguments["global_"] is True
+    with pytest.raises(CompileError) as error:
+        bind(sample, {**given, "password": ["hunter2"]}, places={}, default_place=HERE)
+    assert "hunter2" not in str(error.value)
+
+
+def test_the_name_var_defaults_to_the_name() -> None:
+    def function(path: Annotated[str, NameVar()], other: int = 1) -> None: ...
+
+    assert bind(function, {"name": "n"}, places={}, default_place=HERE).arguments == {"path": "n"}
+    assert bind(function, {"name": "n", "path": "p"}, places={}, default_place=HERE).arguments == {"path": "p"}
+
+
+def test_open_arguments() -> None:
+    def typed(name: str, **rule: int) -> None: ...
+
+    def classic(name, **kwargs):  # type: ignore[no-untyped-def]
+        ...
+
+    given = {"name": "n", "port": "80", "onlyif": "true", "cwd": "/"}
+    assert bind(typed, given, places={}, default_place=HERE).arguments == {"name": "n", "port": 80}
+    taken = bind(classic, given, places={}, default_place=HERE).arguments
+    assert taken == {"name": "n", "port": "80", "cwd": "/"}
+
+
+def test_known_and_schema() -> None:
+    assert known(sample) == {"name", "target", "global", "dir_mode", "password"}
+    schema = json_schema(sample)
+    assert schema["required"] == ["target"]
+    assert schema["properties"]["global"] == {"type": "boolean", "default": False}
+    assert schema["properties"]["password"]["writeOnly"] is True
+    assert schema["description"] == "A sample."

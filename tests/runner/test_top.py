@@ -1,0 +1,154 @@
+"""Top files in, SLS names out; the answers are those of a real Salt's state.show_top and pillar.items."""
+
+from typing import Any
+
+import pytest
+import yaml
+
+from runner import top
+from runner.errors import CompileError, RunnerError
+from runner.top import Top
+
+BASE = """
+base:
+  '*': [a, w.*, a, {ignore_missing: True}]
+  web1: [b]
+  'os:Debian':
+    - match: grain
+    - g
+  'db*': [never]
+  'l,web1':
+    - match: list
+    - l
+dev:
+  '*': [fromdev]
+  'web*': [b]
+"""
+DEV = """
+dev:
+  '*': [devtop]
+base:
+  '*': [basefromdev]
+third:
+  '*': [z]
+"""
+TRUE = {("*", "compound"), ("web1", "compound"), ("web*", "compound"), ("os:Debian", "grain"), ("l,web1", "list")}
+OWN = ["a", "w.*", "a", "b", "g", "l"]
+
+
+def matches(expression: str, kind: str) -> bool:
+    if kind not in ("compound", "grain", "list", "glob"):
+        raise RunnerError(f"no kind {kind}", hint="grain")
+    return (expression, kind) in TRUE
+
+
+def names(files: dict[str, str], envs: tuple[str, ...] = ("base", "dev"), **more: Any) -> Top:
+    def read(env: str) -> Any:
+        return yaml.safe_load(files[env]) if env in files else None
+
+    return top.names(read, envs, matches, **more)
+
+
+@pytest.mark.parametrize(
+    ("settings", "expected"),
+    [
+        ({}, {"base": OWN, "dev": ["fromdev", "b"]}),
+        ({"strategy": "same"}, {"base": OWN, "dev": ["devtop"]}),
+        (
+            {"strategy": "merge_all"},
+            {"base": [*OWN[:3], "basefromdev", *OWN[3:]], "dev": ["fromdev", "devtop", "b"]},
+        ),
+        ({"saltenv": "dev"}, {"dev": ["devtop"]}),
+        ({"saltenv": "base"}, {"base": OWN}),
+        ({"state_top_saltenv": "dev"}, {"dev": ["devtop"]}),
+        (
+            {"strategy": "merge_all", "env_order": ["dev", "base"]},
+            {"dev": ["devtop", "fromdev", "b"], "base": ["basefromdev", *OWN]},
+        ),
+        ({"env_order": ["dev"]}, {"dev": ["devtop"]}),
+    ],
+)
+def test_several_environments(settings: dict[str, Any], expected: dict[str, list[str]]) -> None:
+    dev = DEV.replace("third:\n  '*': [z]\n", "") if settings.get("strategy") == "merge_all" else DEV
+    assert names({"base": BASE, "dev": dev}, **settings).as_data() == expected
+
+
+def test_base_silences_a_whole_environment() -> None:
+    files = {"base": "{base: {'*': [a]}, dev: {'x*': [q]}}", "dev": "{dev: {'*': [r]}, base: {'web1': [s]}}"}
+    assert names(files).as_data() == {"base": ["a"]}
+
+
+def test_default_top_speaks_for_those_without_one() -> None:
+    files = {"base": "{base: {'*': [a]}, dev: {'*': [d]}}"}
+    assert names(files, strategy="same").as_data() == {"base": ["a"], "dev": ["d"]}
+    assert names(files, strategy="same", default_top="dev").as_data() == {"base": ["a"]}
+
+
+def test_pillar_tops() -> None:
+    """The later file replaces a target's lines; `order` counts (in state tops it does not)."""
+    files = {
+        "base": "{base: {'*': [b1]}, dev: {'*': [d1]}}",
+        "dev": "{dev: {'*': [d2], 'web*': [d3, d1]}, base: {'*': [b2], 'web*': [b3]}}",
+    }
+    assert names(files, pillar=True).as_data() == {"base": ["b2", "b3"], "dev": ["d2", "d3", "d1"]}
+    text = "base: {'*': [a], 'web*': [{order: 1}, b], 'web1': [{order: -1}, c], 'os:Debian': [{match: grain}, d]}"
+    assert names({"base": text}, pillar=True).as_data() == {"base": ["c", "a", "d", "b"]}
+    assert names({"base": text}).as_data() == {"base": ["a", "b", "c", "d"]}
+
+
+def test_requests_are_each_once_and_by_environment() -> None:
+    found = names({"base": BASE})
+    assert [(env, sls) for env, sls, _ in found.requests()] == [
+        *[("base", sls) for sls in ("a", "w.*", "b", "g", "l")],
+        *[("dev", sls) for sls in ("fromdev", "b")],
+    ]
+    assert found.optional == {("base", "a"), ("base", "w.*")}
+
+
+def test_an_sls_of_another_environment() -> None:
+    text = "base: {'*': [a, {dev: q}, {dev: [r]}, {nope: z}]}"
+    assert names({"base": text}).as_data() == {"base": ["a"], "dev": ["q", "r"]}
+
+
+def test_no_top_file() -> None:
+    assert names({}).as_data() == {}
+    assert names({"base": ""}).as_data() == {}
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("[a]", "not a mapping of environments (got list)"),
+        ("'*': [a]", "saltenv '*' is not a mapping of targets (got list)"),
+        ("base: {'*': a}", "for matcher '*' in saltenv 'base' are not formed as a list (got str)"),
+        ("base: {'*': null}", "not formed as a list (got NoneType)"),
+        ("base: {'*': [1]}", "holds 1, which is not the name of an SLS"),
+        ("base: {'*': ['']}", "holds an empty SLS name"),
+        ("base: {'*': [{match: bogus}, a]}", "no kind bogus"),
+        ("nope: {'*': [a]}", "No matching salt environment for environment 'nope' found"),
+        ("base: {'*': [{order: x}, a]}", "order: 'x' is not a number"),
+    ],
+)
+def test_mistakes(text: str, message: str) -> None:
+    with pytest.raises(CompileError) as error:
+        names({"base": text})
+    assert message in str(error.value)
+
+
+def test_all_mistakes_at_once() -> None:
+    with pytest.raises(CompileError) as error:
+        names({"base": "base: {'*': a, 'web1': [1], 'x': [{match: bogus}]}"})
+    assert len(error.value.diagnostics) == 3
+
+
+def test_places() -> None:
+    render = pytest.importorskip("runner.render.yaml")
+    from runner.model import Untyped
+
+    text = "base:\n  '*':\n    - a\n  'web1':\n    - match: bogus\n    - b\n"
+    value = render.load(text, Untyped("/srv/top.sls"))
+    found = top.names(lambda env: value if env == "base" else None, ["base"], lambda expression, kind: True)
+    assert [str(place.source) for _, _, place in found.requests()] == ["/srv/top.sls:3:7", "/srv/top.sls:6:7"]
+    with pytest.raises(CompileError) as error:
+        top.names(lambda env: value, ["base"], matches)
+    assert "/srv/top.sls:4:3" in str(error.value)

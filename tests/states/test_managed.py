@@ -1,0 +1,276 @@
+"""file.managed beyond the laws: contents, sources, comments, and what failures leave behind."""
+
+from __future__ import annotations
+
+import functools
+import http.server
+import os
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from harness import HarnessHere, apply, look
+
+from modules import file
+from runner.api import Done, Plan, StateFailed
+from states.file.managed import managed
+
+SHA = "4a1e67f2fe1d1cc7b31d0ca2ec441da4778203a036a77da10344c85e24ff0f92"  # of "hello\nworld\n"
+
+
+@pytest.fixture
+def roots(tmp_path: Path) -> Path:
+    root = tmp_path / "tree"
+    root.mkdir()
+    (root / "plain").write_text("hello\nworld\n")
+    (root / "t.j2").write_text("{{ name }}|{{ source }}|{{ user }}|{{ mode }}|{{ x }}|{{ y }}|{{ saltenv }}")
+    return root
+
+
+def here(roots: Path, **values: Any) -> HarnessHere:
+    return HarnessHere(roots, **values)
+
+
+CONTENTS: list[tuple[Any, dict[str, Any], bytes]] = [
+    ("abc", {}, b"abc\n"),
+    ("abc\n\n\n", {}, b"abc\n\n\n"),
+    ("abc\n\n\n", {"contents_newline": False}, b"abc"),
+    ("", {}, b""),
+    (["a\n", "b"], {}, b"a\nb\n"),
+    ([1.5, True, None, "x"], {}, b"1.5\nTrue\nNone\nx\n"),
+    (12, {}, b"12\n"),
+    (True, {}, b"True\n"),
+    (b"\x00\x01", {}, b"\x00\x01"),
+    ("grüß€", {"encoding": "latin-1", "encoding_errors": "replace"}, b"gr\xfc\xdf?\n"),
+    ("{{ x }}", {"template": "jinja", "context": {"x": 1}, "defaults": {"x": 2}}, b"1"),
+]
+
+
+@pytest.mark.parametrize(("contents", "more", "written"), CONTENTS)
+def test_contents(tmp_path: Path, contents: Any, more: dict[str, Any], written: bytes) -> None:
+    apply(managed, str(tmp_path / "f"), contents=contents, **more)
+    assert (tmp_path / "f").read_bytes() == written
+
+
+PILLAR = {"text": "hello\n", "list": ["a", "b"], "deep": {"er": [{"x": "found"}]}}
+
+
+@pytest.mark.parametrize(
+    ("keys", "written"),
+    [
+        (["text"], b"hello\n"),
+        (["list"], b"a\nb\n"),
+        (["text", "list"], b"hello\na\nb\n"),
+        (["deep:er:0:x"], b"found\n"),
+    ],
+)
+def test_contents_of_the_pillar(tmp_path: Path, keys: list[str], written: bytes) -> None:
+    apply(managed, str(tmp_path / "f"), contents_pillar=keys, current=HarnessHere(pillar=PILLAR))
+    assert (tmp_path / "f").read_bytes() == written
+
+
+def test_a_template_sees_the_arguments_and_the_context_wins(tmp_path: Path, roots: Path) -> None:
+    target = str(tmp_path / "f")
+    arguments = {"source": ["salt://t.j2"], "template": "jinja", "mode": "0600", "defaults": {"x": 1, "y": 2}}
+    apply(managed, target, **arguments, context={"x": 3}, current=here(roots))
+    assert Path(target).read_text() == f"{target}|salt://t.j2|None|0600|3|2|base"
+    apply(managed, target, **arguments, context={"name": "mine"}, current=here(roots))
+    assert Path(target).read_text().startswith("mine|")
+
+
+DIFFS: list[tuple[bytes | None, Any, dict[str, Any], str]] = [
+    (b"old\nworld\n", "hello\nworld", {}, "--- \n+++ \n@@ -1,2 +1,2 @@\n-old\n+hello\n world\n"),
+    (b"tt", "x", {}, "--- \n+++ \n@@ -1 +1 @@\n-tt+x\n"),
+    (None, "x", {}, "New file"),
+    (None, "x", {"new_file_diff": True}, "--- \n+++ \n@@ -0,0 +1 @@\n+x\n"),
+    (None, "x", {"show_changes": False, "new_file_diff": True}, "New file"),
+    (b"old", "x", {"show_changes": False}, "<show_changes=False>"),
+    (b"a\0b", b"\0", {}, "Replace binary file"),
+    (b"a\0b", "x", {}, "Replace binary file with text file"),
+    (b"text", b"\0", {}, "Replace text file with binary file"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "more", "diff"), DIFFS)
+def test_diffs_in_both_runs(tmp_path: Path, old: bytes | None, new: Any, more: dict[str, Any], diff: str) -> None:
+    if old is not None:
+        (tmp_path / "f").write_bytes(old)
+    plan = look(managed, str(tmp_path / "f"), contents=new, **more)
+    done = apply(managed, str(tmp_path / "f"), contents=new, **more)
+    assert plan.changes == done.changes == {"diff": diff}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "mode", "told"),
+    [
+        ({"contents": "x"}, "0644", None),
+        ({"contents": "x", "mode": "0644"}, "0644", "0644"),
+        ({"contents": "x", "mode": "0600"}, "0600", None),
+        ({"source": ["salt://plain"]}, "0644", "0644"),
+        ({"source": ["salt://plain"], "mode": "0600"}, "0600", None),
+        ({}, "0644", None),
+    ],
+)
+def test_the_mode_of_a_new_file(
+    tmp_path: Path, roots: Path, arguments: dict[str, Any], mode: str, told: str | None
+) -> None:
+    if file.default_mode() != "0644":
+        pytest.skip("made for the usual umask")
+    done = apply(managed, str(tmp_path / "f"), **arguments, current=here(roots))
+    assert (f"{(tmp_path / 'f').stat().st_mode & 0o7777:04o}", (done.changes or {}).get("mode")) == (mode, told)
+
+
+COMMENTS: list[tuple[str, dict[str, Any], str, str]] = [
+    ("f", {"contents": "new"}, "set to be changed", "File {f} updated"),
+    ("f", {"contents": "old"}, "File {f} is in the correct state", "File {f} is in the correct state"),
+    ("f", {}, "exists with proper permissions", "File {f} exists with proper permissions. No changes made."),
+    ("f", {"mode": "0600"}, "updated with permissions 0600 from its current state of 0640", ""),
+    ("n", {}, "set to be changed", "Empty file"),
+    ("n", {"contents": "x", "create": False}, "not set for creation", "File {f} is not present and is not set"),
+]
+
+
+@pytest.mark.parametrize(("name", "arguments", "dry", "real"), COMMENTS)
+def test_comments(tmp_path: Path, name: str, arguments: dict[str, Any], dry: str, real: str) -> None:
+    (tmp_path / "f").write_text("old\n")
+    (tmp_path / "f").chmod(0o640)
+    path = str(tmp_path / name)
+    planned = look(managed, path, **arguments).comment
+    comment = apply(managed, path, **arguments).comment
+    assert dry.format(f=path) in planned
+    assert comment.startswith(real.format(f=path))
+    assert bool(comment) is bool(real)
+
+
+def test_what_is_missing_may_come_from_another_state(tmp_path: Path) -> None:
+    for arguments, lacks in (
+        ({"name": f"{tmp_path}/no/f", "contents": "x"}, ("file", f"{tmp_path}/no")),
+        ({"name": f"{tmp_path}/f", "source": [f"{tmp_path}/src"]}, ("file", f"{tmp_path}/src")),
+        ({"name": f"{tmp_path}/f", "contents": "x", "user": "no-one-here"}, ("user", "no-one-here")),
+        ({"name": f"{tmp_path}/f", "contents": "x", "group": "no-one-here"}, ("group", "no-one-here")),
+    ):
+        with pytest.raises(StateFailed) as failure:
+            look(managed, **arguments)
+        assert failure.value.lacks == lacks
+
+
+def test_a_plan_provides_the_file_and_its_folders(tmp_path: Path) -> None:
+    plan = look(managed, f"{tmp_path}/a/b/f", contents="x", makedirs=True)
+    assert isinstance(plan, Plan)
+    assert set(plan.provides) == {("file", f"{tmp_path}/a/b/f"), ("file", f"{tmp_path}/a"), ("file", f"{tmp_path}/a/b")}
+
+
+def test_folders_above_get_the_mode_with_x(tmp_path: Path) -> None:
+    apply(managed, f"{tmp_path}/a/b/f", contents="x", makedirs=True, mode="0640")
+    assert [f"{(tmp_path / path).stat().st_mode & 0o7777:04o}" for path in ("a", "a/b", "a/b/f")] == [
+        "0750",
+        "0750",
+        "0640",
+    ]
+
+
+# ---------------------------------------------------------------- check_cmd
+
+
+def test_contents_that_a_check_refuses_are_not_written(tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("old")
+    with pytest.raises(StateFailed, match="check_cmd execution failed\nbad words") as failure:
+        apply(managed, f"{tmp_path}/f", contents="x", check_cmd="sh -c 'echo bad words; exit 3'")
+    assert failure.value.changes == {}
+    assert (tmp_path / "f").read_text() == "old"
+
+
+def test_a_check_gets_the_new_contents(tmp_path: Path) -> None:
+    script = tmp_path / "check"
+    script.write_text(f'#!/bin/sh\ncp "$1" {tmp_path}/seen\necho "$1" > {tmp_path}/path\n')
+    script.chmod(0o755)
+    apply(managed, f"{tmp_path}/f", contents="x", check_cmd=str(script), tmp_dir=str(tmp_path), tmp_ext=".conf")
+    path = (tmp_path / "path").read_text().strip()
+    assert (tmp_path / "seen").read_text() == "x\n"
+    assert path.startswith(f"{tmp_path}/") and path.endswith(".conf") and not os.path.exists(path)
+
+
+def test_a_check_that_cannot_run_says_so(tmp_path: Path) -> None:
+    with pytest.raises(StateFailed, match="cannot be run: No such file") as failure:
+        apply(managed, f"{tmp_path}/f", contents="x", check_cmd="no-such-program -t")
+    assert failure.value.lacks == ("command", "no-such-program")
+    assert not (tmp_path / "f").exists()
+
+
+# ---------------------------------------------------------------- http
+
+
+class _Server(http.server.SimpleHTTPRequestHandler):
+    asked: list[str] = []
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+    def do_GET(self) -> None:
+        self.asked.append(self.path)
+        super().do_GET()
+
+
+@pytest.fixture
+def web(roots: Path) -> Iterator[SimpleNamespace]:
+    handler = functools.partial(_Server, directory=str(roots))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        _Server.asked.clear()
+        yield SimpleNamespace(url=f"http://127.0.0.1:{server.server_port}", asked=_Server.asked)
+        server.shutdown()
+
+
+def test_http_with_a_hash(tmp_path: Path, web: SimpleNamespace) -> None:
+    arguments: dict[str, Any] = {"source": [f"{web.url}/plain"], "source_hash": f"sha256={SHA}"}
+    assert isinstance(look(managed, f"{tmp_path}/f", **arguments), Plan)
+    assert not (tmp_path / "f").exists()
+    apply(managed, f"{tmp_path}/f", **arguments)
+    assert (tmp_path / "f").read_text() == "hello\nworld\n"
+    web.asked.clear()
+    assert isinstance(look(managed, f"{tmp_path}/f", **arguments), Done)
+    assert not web.asked, "a file that has the hash is not fetched again"
+
+
+def test_http_without_a_hash(tmp_path: Path, web: SimpleNamespace) -> None:
+    with pytest.raises(StateFailed, match="please set source_hash"):
+        look(managed, f"{tmp_path}/f", source=[f"{web.url}/plain"])
+    apply(managed, f"{tmp_path}/f", source=[f"{web.url}/plain"], skip_verify=True, keep_source=False)
+    assert isinstance(look(managed, f"{tmp_path}/f", source=[f"{web.url}/plain"], skip_verify=True), Done)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"source": ["{url}/plain"], "source_hash": "0" * 64}, "does not match actual checksum"),
+        ({"source": ["{url}/no"], "skip_verify": True}, "HTTP 404"),
+        ({"source": ["http://127.0.0.1:1/x"], "skip_verify": True}, "Failed to cache http://127.0.0.1:1/x"),
+    ],
+)
+def test_http_failures(tmp_path: Path, web: SimpleNamespace, arguments: dict[str, Any], message: str) -> None:
+    arguments = {**arguments, "source": [url.replace("{url}", web.url) for url in arguments["source"]]}
+    with pytest.raises(StateFailed, match=message):
+        look(managed, f"{tmp_path}/f", **arguments)
+
+
+def test_the_first_source_that_answers(tmp_path: Path, web: SimpleNamespace) -> None:
+    sources = ["salt://no", {f"{web.url}/no": SHA}, {f"{web.url}/plain": SHA}]
+    apply(managed, f"{tmp_path}/f", source=sources)
+    assert (tmp_path / "f").read_text() == "hello\nworld\n"
+
+
+# ---------------------------------------------------------------- owners
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="chown needs root")
+def test_owners_are_reported_as_written_and_set(tmp_path: Path) -> None:
+    done = apply(managed, f"{tmp_path}/f", contents="x", user="daemon", group=1, mode="4755")
+    assert done.changes == {"diff": "New file", "user": "daemon", "group": 1, "mode": "4755"}
+    at = (tmp_path / "f").stat()
+    assert (at.st_uid, at.st_gid, at.st_mode & 0o7777) == (1, 1, 0o4755)
+    done = apply(managed, f"{tmp_path}/f", contents="x", user="root")
+    assert done.changes == {"user": "root"}
+    assert (tmp_path / "f").stat().st_mode & 0o7777 == 0o4755

@@ -1,0 +1,127 @@
+"""A run without the engine: enough of `here` to try a state function or an execution module alone."""
+
+from __future__ import annotations
+
+import importlib
+import tempfile
+from collections.abc import Callable, Generator, Mapping, MutableMapping
+from pathlib import Path
+from typing import Any
+
+from runner.api import Done, Plan, armed, running
+
+
+class FolderTree:
+    """A file root that is one folder."""
+
+    def __init__(self, root: Path) -> None:
+        self.root = root
+
+    def find(self, path: str, saltenv: str) -> str | None:
+        found = self.root / path
+        return str(found) if found.is_file() else None
+
+    def fetch(self, url: str, saltenv: str) -> str | None:
+        if url.startswith("salt://"):
+            return self.find(url.removeprefix("salt://").split("?")[0], saltenv)
+        path = url.removeprefix("file://")
+        return path if Path(path).is_file() else None
+
+    def files(self, prefix: str, saltenv: str) -> list[str]:
+        return sorted(str(p.relative_to(self.root)) for p in (self.root / prefix).rglob("*") if p.is_file())
+
+    def folders(self, prefix: str, saltenv: str) -> list[str]:
+        return sorted(str(p.relative_to(self.root)) for p in (self.root / prefix).rglob("*") if p.is_dir())
+
+
+class HarnessHere:
+    """A Here for tests: real folders, no engine. `events` and `warnings` record."""
+
+    def __init__(self, root: Path | None = None, dry: bool = False, **values: Any) -> None:
+        base = Path(tempfile.mkdtemp(prefix="harness-"))
+        self.opts: Mapping[str, Any] = values.get("opts", {"test": dry})
+        self.grains: Mapping[str, Any] = values.get("grains", {"os_family": "Debian", "os": "Debian"})
+        self.pillar: Mapping[str, Any] = values.get("pillar", {})
+        self.saltenv = "base"
+        self.chunk = None
+        self.chunks = ()
+        self.changed_requisites: tuple[str, ...] = ()
+        self.results: Mapping[str, Any] = {}
+        self.dry = dry
+        self.tree = FolderTree(root or base)
+        self.cache_dir = str(base / "cache")
+        self.state_dir = str(base / "state")
+        self.stores: dict[str, dict[Any, Any]] = {}
+        self.events: list[Any] = []
+        self.warnings: list[str] = []
+        self.secrets: list[str] = []
+        for folder in (self.cache_dir, self.state_dir):
+            Path(folder).mkdir()
+
+    def store(self, name: str) -> MutableMapping[Any, Any]:
+        return self.stores.setdefault(name, {})
+
+    def scratch(self) -> str:
+        return tempfile.mkdtemp(prefix="scratch-", dir=self.cache_dir)
+
+    def render(
+        self, text: str, engine: str, context: Mapping[str, Any], *, file: str = "", saltenv: str = "base"
+    ) -> str:
+        import jinja2
+
+        base = {"grains": self.grains, "pillar": self.pillar, "opts": self.opts, "saltenv": saltenv}
+        return jinja2.Environment(undefined=jinja2.StrictUndefined).from_string(text).render(**base | dict(context))
+
+    def call(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
+        module, function = name.split(".")
+        return getattr(importlib.import_module(f"modules.{module}"), function)(*args, **kwargs)
+
+    def has(self, name: str) -> bool:
+        module, function = name.split(".")
+        try:
+            return hasattr(importlib.import_module(f"modules.{module}"), function)
+        except ImportError:
+            return False
+
+    def match(self, expression: str, kind: str = "glob") -> bool:
+        return expression == "*"
+
+    def warn(self, message: str) -> None:
+        self.warnings.append(message)
+
+    def secret(self, value: str) -> None:
+        self.secrets.append(value)
+
+    def emit(self, event: object) -> None:
+        self.events.append(event)
+
+
+def look(function: Callable[..., Any], *args: Any, current: HarnessHere | None = None, **kwargs: Any) -> Plan | Done:
+    """The dry run of a state function with converted arguments: its Plan, or what it answers without one."""
+    with running(current or HarnessHere(dry=True)):
+        outcome = function(*args, **kwargs)
+        if not isinstance(outcome, Generator):
+            return Done(outcome) if isinstance(outcome, str) else outcome
+        try:
+            return next(outcome)
+        except StopIteration as stop:
+            return Done(stop.value, {}) if isinstance(stop.value, str) else stop.value
+        finally:
+            outcome.close()
+
+
+def apply(function: Callable[..., Any], *args: Any, current: HarnessHere | None = None, **kwargs: Any) -> Done:
+    """The real run of a state function with converted arguments; StateFailed passes through."""
+    with running(current or HarnessHere()):
+        outcome = function(*args, **kwargs)
+        if not isinstance(outcome, Generator):
+            return Done(outcome, {}) if isinstance(outcome, str) else outcome
+        changes: Mapping[str, Any] = {}
+        try:
+            changes = next(outcome).changes
+            with armed():
+                next(outcome)
+        except StopIteration as stop:
+            done = Done(stop.value) if isinstance(stop.value, str) else stop.value
+            return Done(done.comment, changes if done.changes is None else done.changes, done.extra)
+        raise AssertionError("a second yield")

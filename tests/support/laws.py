@@ -1,0 +1,48 @@
+"""Scenarios for the three laws: each state function says here how it is tried; tests/test_laws.py runs them all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+
+def nothing(_: Path) -> None:
+    """No preparation."""
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """One way to use a state function.
+
+    function: "file.absent". args: as the SLS would say them, `{tmp}` in strings becomes the scenario's own folder.
+    setup: prepares the folder. plans: whether the look has something to change. fails: part of the message of a
+    failure that is expected (dry and real alike). breaks: part of the message of one that only the real run can meet.
+    machine: needs the throw-away machine (root); setup is then a shell
+    script in `prepare`. converges: False for functions in their module's UNCONVERGING.
+    """
+
+    function: str
+    args: Mapping[str, Any] = field(default_factory=dict)
+    setup: Callable[[Path], None] = nothing
+    plans: bool = True
+    fails: str | None = None
+    breaks: str | None = None
+    machine: bool = False
+    prepare: str = ""
+    converges: bool = True
+
+    def arguments(self, tmp: Path) -> dict[str, Any]:
+        """The arguments with `{tmp}` filled in."""
+        return {key: _fill(value, str(tmp)) for key, value in self.args.items()}
+
+
+def _fill(value: Any, tmp: str) -> Any:
+    if isinstance(value, str):
+        return value.replace("{tmp}", tmp)
+    if isinstance(value, list):
+        return [_fill(item, tmp) for item in value]
+    if isinstance(value, dict):
+        return {_fill(key, tmp): _fill(item, tmp) for key, item in value.items()}
+    return value

@@ -1,0 +1,129 @@
+"""The house rules that a machine can check: who imports whom, how long things are."""
+
+from __future__ import annotations
+
+import ast
+import statistics
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+PACKAGES = ("runner", "states", "modules")
+VALUES = {"runner.model", "runner.errors", "runner.highdata", "runner.argtypes", "runner"}
+
+# each stage with its helpers: nothing here may import another stage
+STAGES = {
+    "config": (),
+    "tree": (),
+    "render": (),
+    "grains": (),
+    "pillar": ("merging",),
+    "match": (),
+    "top": (),
+    "high": (),
+    "low": ("extend",),
+    "requisites": (),
+    "graph": (),
+    "decide": (),
+    "guards": (),
+    "slots": (),
+    "debts": (),
+    "secrets": (),
+}
+
+# files and functions that are longer than the rule, with the reason
+LONG_FILES = {
+    "runner/api.py": "the one page that authors of states read",
+    "runner/high.py": "one walk over the text of an SLS",
+    "runner/model.py": "all values that travel between stages, side by side",
+    "runner/render/filters.py": "one short function for each of many filters",
+    "runner/grains.py": "a table of facts and a short look for each",
+    "runner/config.py": "the keys of the configuration, all in one place",
+    "states/cmd.py": "four signatures of twenty arguments each",
+}
+
+
+def sources() -> list[Path]:
+    return sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
+
+
+def name_of(path: Path) -> str:
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def imports(path: Path) -> Iterator[str]:
+    """What a file imports of our own packages."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            yield node.module
+            yield from (
+                f"{node.module}.{alias.name}"
+                for alias in node.names
+                if (ROOT / node.module.replace(".", "/") / f"{alias.name}.py").exists()
+            )
+
+
+def ours(path: Path) -> set[str]:
+    return {name for name in imports(path) if name.split(".")[0] in PACKAGES}
+
+
+def test_states_and_modules_import_only_what_they_may() -> None:
+    for path in sources():
+        top = name_of(path).split(".")[0]
+        if top == "modules":
+            allowed = ("runner.api", "modules", "runner")
+        elif top == "states":
+            allowed = ("runner.api", "modules", "states", "runner")
+        else:
+            continue
+        for name in ours(path):
+            fits = name in allowed or name.startswith(("modules.", *(["states."] if top == "states" else [])))
+            assert fits, f"{path.relative_to(ROOT)} imports {name}"
+
+
+def test_stages_do_not_import_each_other() -> None:
+    for stage, helpers in STAGES.items():
+        files = [ROOT / "runner" / f"{stage}.py", *sorted((ROOT / "runner" / stage).rglob("*.py"))]
+        for path in (file for file in files if file.exists()):
+            for name in ours(path) - VALUES:
+                own = name.startswith(f"runner.{stage}") or name.removeprefix("runner.") in helpers
+                assert own, f"{path.relative_to(ROOT)} imports {name}"
+
+
+def test_only_the_loader_knows_states_and_modules() -> None:
+    for path in sources():
+        name = name_of(path)
+        if name.startswith("runner") and name != "runner.loader":
+            strange = {found for found in ours(path) if found.split(".")[0] in ("states", "modules")}
+            assert not strange, f"{path.relative_to(ROOT)} imports {strange}"
+
+
+def test_only_the_command_line_imports_the_pipeline() -> None:
+    for path in sources():
+        if not name_of(path).startswith("runner.cli"):
+            assert not {"runner.run"} & ours(path), path
+
+
+def lengths() -> Iterator[tuple[str, int]]:
+    for path in sources():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.FunctionDef):
+                first = node.body[1] if ast.get_docstring(node) and len(node.body) > 1 else node.body[0]
+                yield f"{path.relative_to(ROOT)}:{node.name}", (node.end_lineno or 0) - first.lineno + 1
+
+
+def test_functions_are_short() -> None:
+    found = dict(lengths())
+    counts = sorted(found.values())
+    assert statistics.median(counts) < 10
+    longest = sorted(found, key=lambda name: -found[name])[:20]
+    assert counts[int(len(counts) * 0.95)] < 45, {name: found[name] for name in longest}
+
+
+def test_files_are_short() -> None:
+    for path in sources():
+        name = str(path.relative_to(ROOT))
+        lines = len(path.read_text().splitlines())
+        assert lines < 300 or name in LONG_FILES, f"{name} has {lines} lines"

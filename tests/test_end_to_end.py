@@ -1,0 +1,330 @@
+"""What a user sees: the command line in a process of its own, its streams, its exit code, its JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parent.parent
+
+
+class Machine:
+    """A tree below a folder, and runner on it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        (folder / "states").mkdir()
+        (folder / "pillar").mkdir()
+        self.config = {"file_roots": {"base": ["states"]}, "pillar_roots": {"base": ["pillar"]}, "id": "m1"}
+        self.environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "PYTHONPATH": str(ROOT)}
+
+    def write(self, **files: str) -> None:
+        """`a__b="..."` is states/a/b.sls; `pillar__x` lies in the pillar."""
+        for name, text in files.items():
+            path = name.replace("__", "/")
+            base = self.folder if path.startswith("pillar/") else self.folder / "states"
+            target = base / f"{path}.sls"
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text.replace("{tmp}", str(self.folder)))
+
+    def argv(self, *words: str) -> list[str]:
+        (self.folder / "runner.yaml").write_text(json.dumps(self.config))
+        where = ["--config", str(self.folder / "runner.yaml"), "--cachedir", str(self.folder / "cache")]
+        return [sys.executable, "-c", "from runner.cli import main; main()", *words, *where]
+
+    def __call__(self, *words: str, code: int | None = 0) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(self.argv(*words), capture_output=True, text=True, env=self.environment, timeout=60)
+        assert "Traceback" not in done.stdout + done.stderr
+        assert code is None or done.returncode == code, done.stdout + done.stderr
+        return done
+
+    def results(self, *words: str, code: int | None = 0) -> dict[str, Any]:
+        """The results by ID."""
+        answer = json.loads(self(*words, "--out", "json", code=code).stdout)["local"]
+        assert isinstance(answer, dict), answer
+        return {value["__id__"]: value for value in answer.values()}
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path)
+
+
+def test_the_main_job(machine: Machine) -> None:
+    machine.write(
+        top="base:\n  'm*':\n    - web\n",
+        web="include:\n  - .conf\nreload:\n  cmd.wait:\n    - name: echo reload >> {tmp}/log\n    - watch:\n"
+        "      - file: {tmp}/site.conf\n",
+        web__conf="{tmp}/site.conf:\n  file.managed:\n    - contents_pillar: web:text\n    - mode: '0640'\n",
+        pillar__top="base:\n  '*':\n    - web\n",
+        pillar__web="web:\n  text: listen 80\n",
+    )
+    (machine.folder / "states/web/init.sls").write_text((machine.folder / "states/web.sls").read_text())
+    (machine.folder / "states/web.sls").unlink()
+    conf, log = machine.folder / "site.conf", machine.folder / "log"
+
+    dry = machine("highstate", "--test", "--detailed-exitcodes", code=2)
+    assert "would change" in dry.stdout
+    assert not conf.exists()
+    assert not log.exists()
+
+    machine("highstate", "--detailed-exitcodes", code=2)
+    assert conf.read_text() == "listen 80\n"
+    assert oct(conf.stat().st_mode)[-3:] == "640"
+    assert log.read_text() == "reload\n"
+
+    again = machine("highstate", "--detailed-exitcodes", code=0)
+    assert "2 unchanged" in again.stdout
+    assert log.read_text() == "reload\n"
+
+    machine("highstate", "--pillar", '{"web": {"text": "listen 81"}}')
+    assert conf.read_text() == "listen 81\n"
+    assert log.read_text() == "reload\nreload\n"
+
+
+def test_json_has_salts_shape(machine: Machine) -> None:
+    machine.write(
+        a="x: test.succeed_with_changes\n"
+        "y:\n  test.nop:\n    - require:\n      - test: z\n"
+        "z: test.fail_without_changes\n"
+    )
+    answer = json.loads(machine("sls", "a", "--out", "json", code=2).stdout)["local"]
+    assert list(answer) == [
+        "test_|-x_|-x_|-succeed_with_changes",
+        "test_|-z_|-z_|-fail_without_changes",
+        "test_|-y_|-y_|-nop",
+    ]
+    assert answer["test_|-y_|-y_|-nop"]["comment"] == "One or more requisite failed: a.z"
+    assert answer["test_|-y_|-y_|-nop"]["__state_ran__"] is False
+    assert answer["test_|-x_|-x_|-succeed_with_changes"]["__run_num__"] == 0
+
+
+def test_mistakes_are_named_where_they_were_typed_and_nothing_runs(machine: Machine) -> None:
+    machine.write(
+        bad="{% for n in [1] %}\nfirst:\n  cmd.run:\n    - name: touch {tmp}/touched\n\nsecond{{ n }}:\n"
+        "  fiel.managed:\n    - name: /x\nthird:\n  file.managed:\n    - name: {tmp}/f\n    - mode: rw\n{% endfor %}\n"
+    )
+    done = machine("sls", "bad", code=1)
+    assert "State 'fiel.managed' was not found in SLS 'bad'" in done.stderr
+    assert "bad.sls:7:3" in done.stderr
+    assert "did you mean file.managed" in done.stderr
+    assert "bad.sls:12:" in done.stderr
+    assert not (machine.folder / "touched").exists()
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "place"),
+    [
+        ("a:\n  test.nop:\n    - x: {{ nope }}\n", "Jinja variable 'nope' is undefined", "t.sls:3"),
+        ("a:\n  test.nop:\n    - x: {% nope %}\n", "Encountered unknown tag 'nope'", "t.sls:3"),
+        ("a: b: c\n", "mapping values are not allowed", "t.sls:1:5"),
+        ("a:\n\ttest.nop: []\n", "there is a tab in the indentation", "t.sls:2:1"),
+        ("a: test.nop\na: test.nop\n", "found conflicting ID 'a'", "t.sls:2:1"),
+        ("include: [nope]\n", "Specified SLS nope in saltenv base is not available", "t.sls:1:11"),
+        ("{{ salt['no.such']() }}\n", "'no.such' is not available", "t.sls:1"),
+        ("a: {test.nop: [{require: [{test: b}]}]}\n", "Referenced state does not exist", "t.sls:1:27"),
+        ("#!nope\na: test.nop\n", "there is no renderer 'nope'", "t.sls:1"),
+        ("a: {file.managed: [{name: relative}]}\n", "is not an absolute path", "t.sls:1"),
+    ],
+)
+def test_bad_input(machine: Machine, text: str, message: str, place: str) -> None:
+    machine.write(t=text)
+    done = machine("sls", "t", code=1)
+    assert message in done.stderr
+    assert place in done.stderr
+    assert json.loads(machine("sls", "t", "--out", "json", code=1).stdout)["local"][0]
+
+
+def test_unknown_arguments_warn_or_fail(machine: Machine) -> None:
+    machine.write(t="a:\n  test.nop:\n    - commnet: x\n")
+    done = machine("sls", "t")
+    assert "test.nop has no argument 'commnet'; it is ignored" in done.stderr
+    assert "t.sls:3:7" in done.stderr
+    machine.config["strict"] = True  # type: ignore[assignment]
+    assert "test.nop has no argument 'commnet'" in machine("sls", "t", code=1).stderr
+
+
+def test_unknown_states_may_fail_at_their_turn(machine: Machine) -> None:
+    machine.write(t="a: nope.nope\nb: test.nop\n")
+    machine("sls", "t", code=1)
+    machine.config["unknown_states"] = "fail"  # type: ignore[assignment]
+    results = machine.results("sls", "t", code=2)
+    assert results["a"]["result"] is False
+    assert "'nope.nope' is not available" in results["a"]["comment"]
+    assert results["b"]["result"] is True
+
+
+def test_requisite_on_an_empty_sls_is_met(machine: Machine) -> None:
+    machine.write(t="include: [empty]\na: {test.nop: [{require: [{sls: empty}]}]}\n", empty="")
+    assert machine.results("sls", "t")["a"]["result"] is True
+
+
+def test_prereq_and_listen(machine: Machine) -> None:
+    machine.write(
+        t="before:\n  cmd.run:\n    - name: echo before >> {tmp}/log\n    - prereq:\n      - file: {tmp}/f\n"
+        "{tmp}/f:\n  file.managed:\n    - contents: x\n"
+        "last:\n  cmd.wait:\n    - name: echo last >> {tmp}/log\n    - listen:\n      - file: {tmp}/f\n"
+        "after:\n  cmd.run:\n    - name: echo after >> {tmp}/log\n"
+    )
+    machine("sls", "t")
+    log = machine.folder / "log"
+    assert log.read_text() == "before\nafter\nlast\n"
+    assert machine.results("sls", "t")["before"]["comment"] == "No changes detected"
+    assert log.read_text() == "before\nafter\nlast\nafter\n"
+
+
+def test_guards(machine: Machine) -> None:
+    machine.write(
+        t="a: {test.nop: [{onlyif: 'false'}]}\nb: {test.nop: [{unless: ['true', 'test -d {tmp}']}]}\n"
+        "c: {test.nop: [{creates: {tmp}}]}\nd: {test.nop: [{onlyif: [{fun: test.echo, text: ''}]}]}\n"
+        "e: {test.succeed_with_changes: [{check_cmd: ['false']}]}\nf: {test.nop: [{onlyif: ['true', '! false']}]}\n"
+    )
+    results = machine.results("sls", "t", code=2)
+    said = {name: (value["result"], value["comment"]) for name, value in results.items()}
+    assert said == {
+        "a": (True, "onlyif condition is false"),
+        "b": (True, "unless condition is true"),
+        "c": (True, f"{machine.folder} exists"),
+        "d": (True, "onlyif condition is false"),
+        "e": (False, "check_cmd determined the state failed"),
+        "f": (True, "Success!"),
+    }
+
+
+def test_retry_and_failhard(machine: Machine) -> None:
+    machine.write(
+        t="a:\n  cmd.run:\n    - name: echo x >> {tmp}/n; test $(wc -l < {tmp}/n) -ge 3\n"
+        "    - retry: {attempts: 4, interval: 0}\nb: {test.fail_without_changes: [{failhard: True}]}\nc: test.nop\n"
+    )
+    results = machine.results("sls", "t", code=2)
+    assert results["a"]["result"] is True
+    assert results["a"]["comment"].count("Attempt") == 2
+    assert list(results) == ["a", "b"]
+
+
+def test_slots(machine: Machine) -> None:
+    machine.write(t="{tmp}/f:\n  file.managed:\n    - contents: __slot__:salt:test.echo(hello) ~ ' world'\n")
+    machine("sls", "t")
+    assert (machine.folder / "f").read_text().startswith("hello")
+
+
+def test_dependent_dry_run(machine: Machine) -> None:
+    machine.write(
+        t="{tmp}/d:\n  file.directory: []\n{tmp}/d/f:\n  file.managed:\n    - contents: x\n    - require:\n"
+        "      - file: {tmp}/d\n{tmp}/none/f:\n  file.managed:\n    - contents: x\n"
+    )
+    results = machine.results("sls", "t", "--test", code=2)
+    assert results[f"{machine.folder}/d"]["result"] is None
+    assert results[f"{machine.folder}/d/f"]["result"] is None
+    assert results[f"{machine.folder}/none/f"]["result"] is False
+    assert not (machine.folder / "d").exists()
+
+
+def test_an_exception_in_a_state_of_the_tree(machine: Machine) -> None:
+    machine.write(t="a: mine.broken\nb: mine.classic\nc: {mine.planned: [{size: 3}]}\n")
+    folder = machine.folder / "states/_states"
+    folder.mkdir()
+    (folder / "mine.py").write_text(
+        "from runner.api import Plan, Planned\n"
+        "def broken(name):\n    raise ValueError('boom')\n"
+        "def classic(name):\n    result = None if __opts__['test'] else True\n"
+        "    return {'name': name, 'changes': {'x': 1}, 'result': result, 'comment': __grains__['id']}\n"
+        "def planned(name: str, size: int = 0) -> Planned:\n    yield Plan({'size': size}, 'will grow')\n"
+        "    return 'grown'\n"
+    )
+    results = machine.results("sls", "t", code=2)
+    assert "ValueError: boom" in results["a"]["comment"]
+    assert results["b"]["comment"] == "m1"
+    assert (results["c"]["comment"], results["c"]["changes"]) == ("grown", {"size": 3})
+    assert machine.results("sls", "t", "--test", code=2)["b"]["result"] is None
+
+
+def test_a_reaction_survives_a_kill(machine: Machine) -> None:
+    """SIGKILL between the change and the reaction: the next run reacts although nothing changes any more."""
+    machine.write(
+        t="{tmp}/f:\n  file.managed:\n    - contents: x\nslow:\n  cmd.run:\n    - name: touch {tmp}/slow; sleep 30\n"
+        "    - unless: test -e {tmp}/slow\n"
+        "react:\n  cmd.wait:\n    - name: touch {tmp}/reacted\n    - watch:\n      - file: {tmp}/f\n"
+    )
+    process = subprocess.Popen(machine.argv("sls", "t"), env=machine.environment, stdout=subprocess.DEVNULL)
+    try:
+        for _ in range(200):
+            if (machine.folder / "slow").exists():
+                break
+            time.sleep(0.05)
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+    assert (machine.folder / "f").exists()
+    assert not (machine.folder / "reacted").exists()
+    owed = json.loads(machine("show", "debts", "--out", "json").stdout)["local"]
+    assert [debt["kind"] for debt in owed] == ["watch"]
+    machine("sls", "t")
+    assert (machine.folder / "reacted").exists()
+    assert json.loads(machine("show", "debts", "--out", "json").stdout)["local"] == []
+
+
+def test_secrets_are_not_shown(machine: Machine) -> None:
+    machine.write(
+        t="{tmp}/f:\n  file.managed:\n    - contents: hunter22\n    - show_changes: False\n"
+        "g:\n  cmd.run:\n    - name: echo hunter23\n    - no_log: True\n"
+    )
+    done = machine("sls", "t", "--out", "json")
+    assert "hunter22" not in done.stdout + done.stderr
+    assert json.loads(done.stdout)["local"]["cmd_|-g_|-echo hunter23_|-run"]["changes"]["stdout"] == "**********"
+
+
+def test_single_call_and_show(machine: Machine) -> None:
+    machine.write(top="base:\n  '*': [t]\n", t="a: test.nop\n")
+    machine("single", "file.managed", f"name={machine.folder}/s", "contents=x")
+    assert (machine.folder / "s").read_text() == "x\n"
+    assert json.loads(machine("call", "test.echo", "[1, 2]", "--out", "json").stdout) == {"local": [1, 2]}
+    assert json.loads(machine("show", "top", "--out", "json").stdout) == {"local": {"base": ["t"]}}
+    assert "digraph" in machine("show", "graph").stdout
+    assert machine("check").stdout.strip() == "No mistakes found."
+
+
+def test_only(machine: Machine) -> None:
+    machine.write(t="a: test.nop\nb: {test.nop: [{require: [{test: c}]}]}\nc: test.nop\n")
+    assert list(machine.results("sls", "t", "--only", "b")) == ["c", "b"]
+    assert list(machine.results("sls", "t", "--exclude", "a")) == ["c", "b"]
+
+
+def test_salt_call(machine: Machine) -> None:
+    machine.write(t="{tmp}/f:\n  file.managed:\n    - contents: {{ pillar['x'] }}\n")
+    argv = machine.argv("x")
+    config = argv[argv.index("--config") + 1]
+    code = "from runner.cli.salt_call import main; main()"
+    words = ["--local", "-c", config, "state.apply", "t", 'pillar={"x": 7}', "--out", "json"]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words], capture_output=True, text=True, env=machine.environment, timeout=60
+    )
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["local"]
+    assert (machine.folder / "f").read_text() == "7\n"
+
+
+def test_interrupted(machine: Machine) -> None:
+    machine.write(
+        t="a:\n  cmd.run:\n    - name: touch {tmp}/started; sleep 30\nb:\n  cmd.run:\n    - name: touch {tmp}/b\n"
+    )
+    process = subprocess.Popen(
+        machine.argv("sls", "t"), env=machine.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    for _ in range(200):
+        if (machine.folder / "started").exists():
+            break
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert "Traceback" not in out + err
+    assert not (machine.folder / "b").exists()

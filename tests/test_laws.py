@@ -1,0 +1,112 @@
+"""The three laws, for every state function in the registry.
+
+1. A dry run changes nothing. 2. What a sure Plan says is what the real run reports. 3. A second run plans nothing.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from harness import HarnessHere, apply, look
+from laws import Scenario
+
+from runner.api import Plan, StateFailed, running
+from runner.loader import Registry
+from runner.model import Place, Untyped
+from runner.signature import bind
+
+REGISTRY = Registry({})
+
+
+def scenarios() -> list[Scenario]:
+    found: list[Scenario] = []
+    for path in sorted((Path(__file__).parent / "laws").glob("*.py")):
+        spec = importlib.util.spec_from_file_location(f"laws_{path.stem}", path)
+        assert spec and spec.loader
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        found += module.SCENARIOS
+    return found
+
+
+ALL = scenarios()
+HERE = [scenario for scenario in ALL if not scenario.machine]
+
+
+def functions() -> list[str]:
+    return [f"{module}.{name}" for module in REGISTRY.state_modules() for name in REGISTRY.state_functions(module)]
+
+
+def bound(scenario: Scenario, tmp: Path) -> dict[str, Any]:
+    place = Place(Untyped("scenario"))
+    given = {"name": str(tmp / "thing"), **scenario.arguments(tmp)}
+    found = REGISTRY.state(scenario.function)
+    with running(HarnessHere()):
+        return dict(bind(found.function, given, places={}, default_place=place, where=scenario.function).arguments)
+
+
+def snapshot(folder: Path) -> dict[str, Any]:
+    """Everything below a folder that a state could change."""
+    found: dict[str, Any] = {}
+    for root, folders, files in os.walk(folder):
+        for name in [*folders, *files]:
+            path = os.path.join(root, name)
+            stat = os.lstat(path)
+            content: Any = os.readlink(path) if os.path.islink(path) else None
+            if content is None and os.path.isfile(path):
+                content = Path(path).read_bytes()
+            found[path] = (stat.st_mode, stat.st_uid, stat.st_gid, stat.st_mtime_ns, content)
+    return found
+
+
+def names(scenario: Scenario) -> str:
+    return f"{scenario.function}-{'-'.join(scenario.args)}"[:80]
+
+
+@pytest.mark.parametrize("scenario", HERE, ids=names)
+def test_laws(scenario: Scenario, tmp_path: Path) -> None:
+    scenario.setup(tmp_path)
+    function = REGISTRY.state(scenario.function).function
+    arguments = bound(scenario, tmp_path)
+    root = tmp_path if (tmp_path / "tree").is_dir() is False else tmp_path / "tree"
+    before = snapshot(tmp_path)
+
+    if scenario.fails is not None:
+        with pytest.raises(StateFailed) as dry:
+            look(function, **arguments, current=HarnessHere(root, dry=True))
+        assert scenario.fails in dry.value.message
+        assert snapshot(tmp_path) == before, "a dry run changes nothing"
+        with pytest.raises(StateFailed) as real:
+            apply(function, **arguments, current=HarnessHere(root))
+        assert scenario.fails in real.value.message
+        return
+
+    plan = look(function, **arguments, current=HarnessHere(root, dry=True))
+    assert snapshot(tmp_path) == before, "a dry run changes nothing"
+    assert isinstance(plan, Plan) is scenario.plans, plan
+    if scenario.breaks is not None:
+        with pytest.raises(StateFailed) as real:
+            apply(function, **arguments, current=HarnessHere(root))
+        assert scenario.breaks in real.value.message
+        return
+    done = apply(function, **arguments, current=HarnessHere(root))
+    if isinstance(plan, Plan) and plan.sure:
+        assert set(plan.changes) == set(done.changes or {}), "the keys of a sure Plan are those of the real run"
+    if not isinstance(plan, Plan):
+        assert snapshot(tmp_path) == before, "a state that plans nothing changes nothing"
+    if scenario.converges:
+        again = look(function, **arguments, current=HarnessHere(root, dry=True))
+        assert not isinstance(again, Plan), f"a second run plans nothing, not {again}"
+
+
+def test_every_function_has_a_scenario() -> None:
+    tried = {scenario.function for scenario in ALL}
+    assert not [name for name in functions() if name not in tried and not name.endswith(".mod_watch")]
+
+
+def test_scenarios_are_of_real_functions() -> None:
+    assert {scenario.function for scenario in ALL} <= set(functions())
