@@ -1,0 +1,6 @@
+include:
+  - .package
+  - .pages
+  - .config
+  - .service
+  - .report
