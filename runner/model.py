@@ -40,8 +40,7 @@ class Document(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class Untyped:
+class Untyped(NamedTuple):
     """A document for values that no one typed (made by a program, the command line, a py renderer)."""
 
     file: str
@@ -141,8 +140,7 @@ class Kind(enum.StrEnum):
 REQUISITE_KEYS = frozenset([*Kind, *(f"{kind}_in" for kind in Kind), "use", "use_in"])
 
 
-@dataclass(frozen=True, slots=True)
-class Requisite:
+class Requisite(NamedTuple):
     """One reference as a chunk holds it: `kind: [{state: target}]`."""
 
     kind: Kind
@@ -247,8 +245,7 @@ class Report:
 # ---------------------------------------------------------------- debts: reactions owed
 
 
-@dataclass(frozen=True, slots=True)
-class Debt:
+class Debt(NamedTuple):
     """A reaction that is owed: the reactor has to react to a change of the source, whatever happens in between."""
 
     reactor: str  # the reactor's tag
@@ -262,28 +259,24 @@ class Debt:
 # ---------------------------------------------------------------- events that the engine emits
 
 
-@dataclass(frozen=True, slots=True)
-class RunStarted:
+class RunStarted(NamedTuple):
     total: int
     dry: bool
     run: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class StateStarted:
+class StateStarted(NamedTuple):
     chunk: Chunk
     number: int
 
 
-@dataclass(frozen=True, slots=True)
-class StatePlanned:
+class StatePlanned(NamedTuple):
     chunk: Chunk
     changes: Mapping[str, Value]
     comment: str
 
 
-@dataclass(frozen=True, slots=True)
-class ChangerCalled:
+class ChangerCalled(NamedTuple):
     """A function is about to alter the machine."""
 
     function: str
@@ -292,21 +285,18 @@ class ChangerCalled:
     chunk: Chunk | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class StateFinished:
+class StateFinished(NamedTuple):
     result: Result
 
 
-@dataclass(frozen=True, slots=True)
-class CustomEvent:
+class CustomEvent(NamedTuple):
     """What `fire_event` and event.send give to the listeners."""
 
     tag: str
     data: Mapping[str, Value]
 
 
-@dataclass(frozen=True, slots=True)
-class RunFinished:
+class RunFinished(NamedTuple):
     report: Report
 
 

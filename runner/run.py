@@ -131,9 +131,16 @@ def _carry_out(session: Session, gather: Any) -> Report:
 def _read_pillar(session: Session) -> None:
     options = session.options
     envs = list(options.pillar_roots)
-    found = top.names(session.read_pillar_top, envs, session.matches, options.pillarenv)
-    strategy, lists = options.raw["pillar_source_merging_strategy"], bool(options.raw["pillar_merge_lists"])
-    stage = pillar.Pillar(session.read_pillar, strategy, lists)
+    found = top.names(session.read_pillar_top, envs, session.matches, options.pillarenv, pillar=True)
+    stage = pillar.Pillar(
+        session.read_pillar,
+        options.pillar_source_merging_strategy,
+        options.pillar_merge_lists,
+        read_with=session.read_pillar,
+        names=session.pillar_tree.sls_names,
+        optional=found.optional,
+        includes_win=options.pillar_includes_override_sls,
+    )
     session.run.pillar = stage.compile(found.requests(), options.pillar)
 
 
@@ -218,7 +225,16 @@ def _tell(warnings: Iterable[Diagnostic]) -> None:
 
 def _top(session: Session) -> top.Top:
     options = session.options
-    return top.names(session.read_top, list(options.file_roots), session.matches, options.saltenv)
+    return top.names(
+        session.read_top,
+        list(options.file_roots),
+        session.matches,
+        options.saltenv,
+        strategy=options.top_file_merging_strategy,
+        env_order=options.env_order,
+        state_top_saltenv=options.state_top_saltenv,
+        default_top=options.default_top,
+    )
 
 
 def _top_requests(session: Session) -> list[Request]:

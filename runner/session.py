@@ -120,9 +120,9 @@ class Session:
         """One rendered SLS of the state tree."""
         return _read(self.tree, self.renderer, sls, saltenv)
 
-    def read_pillar(self, sls: str, saltenv: str) -> SlsFile:
-        """One rendered SLS of the pillar."""
-        return _read(self.pillar_tree, self.pillar_renderer, sls, saltenv)
+    def read_pillar(self, sls: str, saltenv: str, defaults: Mapping[str, Any] | None = None) -> SlsFile:
+        """One rendered SLS of the pillar; `defaults` of an include are variables of its template."""
+        return _read(self.pillar_tree, self.pillar_renderer, sls, saltenv, defaults or {})
 
     def read_top(self, saltenv: str) -> Any:
         """The rendered top file of an environment; None where there is none."""
@@ -130,7 +130,7 @@ class Session:
 
     def read_pillar_top(self, saltenv: str) -> Any:
         """The rendered top file of the pillar; None where there is none."""
-        return _read_top(self.pillar_tree, self.pillar_renderer, "top.sls", saltenv)
+        return _read_top(self.pillar_tree, self.pillar_renderer, self.options.state_top, saltenv)
 
 
 def _read_top(tree: FileTree, renderer: Renderer, name: str, saltenv: str) -> Any:
@@ -140,7 +140,9 @@ def _read_top(tree: FileTree, renderer: Renderer, name: str, saltenv: str) -> An
     return renderer.sls(path, sls=name.removesuffix(".sls"), saltenv=saltenv, context={})
 
 
-def _read(tree: FileTree, renderer: Renderer, sls: str, saltenv: str) -> SlsFile:
+def _read(
+    tree: FileTree, renderer: Renderer, sls: str, saltenv: str, context: Mapping[str, Any] | None = None
+) -> SlsFile:
     path = tree.sls_path(sls, saltenv)
     if path is None:
         near = tree.suggest(sls, saltenv)
@@ -150,5 +152,5 @@ def _read(tree: FileTree, renderer: Renderer, sls: str, saltenv: str) -> SlsFile
             hint=f"did you mean {near}?" if near else None,
             code="missing-sls",
         )
-    value = renderer.sls(path, sls=sls, saltenv=saltenv, context={})
+    value = renderer.sls(path, sls=sls, saltenv=saltenv, context=context or {})
     return SlsFile(value, path, os.path.basename(path) == "init.sls")

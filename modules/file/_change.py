@@ -86,6 +86,13 @@ def owner_ids(user: str | int | None, group: str | int | None) -> tuple[int, int
     return uid, gid
 
 
+def beside_name(path: str) -> str:
+    """A new hidden name beside a path, for what is then renamed to it."""
+    folder, name = os.path.split(path)
+    # a name of 255 bytes is the longest there is
+    return os.path.join(folder, f".{os.fsdecode(os.fsencode(name)[:200])}.runner-{os.urandom(6).hex()}")
+
+
 def sync_folder(folder: str) -> None:
     """Make the names in a folder durable."""
     handle = os.open(folder or "/", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
@@ -150,6 +157,23 @@ def _make(path: str, mode: str | None, owner: tuple[int, int]) -> None:
 def symlink(target: str, path: str) -> None:
     """Create a symbolic link at `path` that says `target`."""
     os.symlink(target, path)
+
+
+@alters(before=was_second, path=1)
+def put_symlink(target: str, path: str, user: str | int | None = None, group: str | int | None = None) -> None:
+    """Put a symbolic link with its owner at `path` in one step, instead of the file or link that is there."""
+    uid, gid = owner_ids(user, group)
+    beside = beside_name(path)
+    os.symlink(target, beside)
+    try:
+        made = os.lstat(beside)
+        if uid not in (-1, made.st_uid) or gid not in (-1, made.st_gid):
+            os.chown(beside, uid, gid, follow_symlinks=False)
+        os.rename(beside, path)
+    except BaseException:
+        os.unlink(beside)
+        raise
+    sync_folder(os.path.dirname(path))
 
 
 @alters(before=was_second, path=1)

@@ -16,8 +16,18 @@ def try_contents(data: bytes, command: str, suffix: str = "", folder: str | None
     import subprocess
     import tempfile
 
-    argv = shlex.split(command)
-    handle, path = tempfile.mkstemp(suffix=suffix, prefix="runner.tmp.", dir=folder or here.scratch())
+    try:
+        argv = shlex.split(command)
+    except ValueError as problem:
+        raise StateFailed(f"check_cmd {command!r} is no command: {problem}", changes={}) from problem
+    try:
+        handle, path = tempfile.mkstemp(suffix=suffix, prefix="runner.tmp.", dir=folder or here.scratch())
+    except OSError as problem:
+        raise StateFailed(
+            f"no temporary file for check_cmd in tmp_dir {folder}: {problem.strerror}",
+            changes={},
+            lacks=("file", folder) if folder else None,
+        ) from problem
     try:
         with open(handle, "wb") as file:
             file.write(data)

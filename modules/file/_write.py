@@ -10,7 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import IO
 
-from modules.file._change import alters, owner_ids, sync_folder, was
+from modules.file._change import alters, beside_name, owner_ids, sync_folder, was
 from runner.api import StateFailed, here
 
 Fill = Callable[[IO[bytes]], object]
@@ -52,9 +52,7 @@ def write(
 def replace_whole(target: str, fill: Fill, owner: Owner, new_mode: int = 0o666) -> None:
     """Write beside the target, then rename. fill: writes the contents. new_mode: of a new file, cut by the umask."""
     old = _replaceable(target)
-    folder, name = os.path.split(target)
-    # a name of 255 bytes is the longest there is
-    beside = os.path.join(folder, f".{os.fsdecode(os.fsencode(name)[:200])}.runner-{os.urandom(6).hex()}")
+    beside = beside_name(target)
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
     handle = os.open(beside, flags, 0o600)  # nobody else may read it before it has its own mode
     try:
@@ -68,7 +66,7 @@ def replace_whole(target: str, fill: Fill, owner: Owner, new_mode: int = 0o666) 
         with suppress(FileNotFoundError):
             os.unlink(beside)
         raise
-    sync_folder(folder)
+    sync_folder(os.path.dirname(target))
 
 
 def _replaceable(target: str) -> os.stat_result | None:

@@ -22,7 +22,10 @@ FUNCTIONS = {
     "touch": "touch",
 }
 # what changes something in each run by its nature
-UNCONVERGING = {"touch": "it sets the times of the file in each run"}
+UNCONVERGING = {
+    "touch": "it sets the times of the file in each run",
+    "copy": "with force it copies in each run",
+}
 
 
 def __getattr__(name: str) -> Callable[..., Any]:

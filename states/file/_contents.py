@@ -29,8 +29,8 @@ class Encoding:
             return text.encode(self.name or "utf-8", self.errors if self.name else "surrogateescape")
         except UnicodeEncodeError as problem:
             raise StateFailed(f"Unable to manage file: {problem}") from problem
-        except LookupError:
-            raise StateFailed(f"Unable to manage file: there is no encoding {self.name!r}") from None
+        except LookupError as problem:  # the encoding or the way to treat errors
+            raise StateFailed(f"Unable to manage file: {problem.args[0]}") from None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,4 +145,6 @@ def source_data(found: Found, template: Template, known: Mapping[str, Any], enco
         text = data.decode(encoding.name or "utf-8")
     except UnicodeDecodeError as problem:
         raise StateFailed(f"Unable to manage file: the template {found.url} is not text: {problem}") from problem
+    except LookupError as problem:
+        raise StateFailed(f"Unable to manage file: {problem.args[0]}") from None
     return encoding.encode(template.render(text, {**known, "source": found.url}, found.path))

@@ -8,13 +8,16 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from modules import file
-from runner.api import here
+from runner.api import StateFailed, here
 
 
 def matches(path: str, patterns: Sequence[str]) -> bool:
     """Whether a relative path matches a glob, or a regular expression after `E@`."""
     for pattern in patterns:
-        found = re.search(pattern[2:], path) if pattern.startswith("E@") else fnmatch.fnmatch(path, pattern)
+        try:
+            found = re.search(pattern[2:], path) if pattern.startswith("E@") else fnmatch.fnmatch(path, pattern)
+        except re.error as problem:
+            raise StateFailed(f"{pattern!r} is no regular expression after E@: {problem}") from problem
         if found:
             return True
     return False

@@ -55,7 +55,7 @@ def symlink(
         file.rename(name, backup)
     elif obstacle and file.is_dir(name):
         file.remove(name)
-    _place(name, target, owner)
+    file.put_symlink(target, name, *owner)
     return f"Created new symlink {name} -> {target}"
 
 
@@ -117,15 +117,3 @@ def _intention(name: str, target: str, link: bool, obstacle: str | None) -> str:
         return f"The file or directory {name} is set for removal to make way for a new symlink targeting {target}"
     made = "" if file.is_dir(_lines.parent(name)) else f"\n{_lines.parent(name)} will be created"
     return f"Symlink {name} to {target} is set for creation{made}"
-
-
-def _place(name: str, target: str, owner: tuple[str, str]) -> None:
-    """Put the link there complete: made beside its place, then renamed over what is there."""
-    folder, _, base = name.rpartition("/")
-    beside = f"{folder}/.{base}.new-link"
-    if file.lexists(beside):
-        file.remove(beside)
-    file.symlink(target, beside)
-    if _present_owner(beside) != owner:
-        file.chown(beside, *owner, follow=False)
-    file.rename(beside, name)

@@ -125,6 +125,26 @@ def test_a_name_of_255_bytes_can_be_written(tmp_path: Path) -> None:
     assert (tmp_path / name).read_bytes() == b"x"
 
 
+def test_a_link_replaces_what_is_there_in_one_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / ("n" * 255)
+    path.write_text("old")
+    neighbour = tmp_path / f".{path.name[:200]}"
+    neighbour.mkdir()
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as broken:
+        broken.setattr(os, "rename", full)
+        with pytest.raises(StateFailed, match="No space left on device"):
+            file.put_symlink("target", str(path))
+    assert sorted(tmp_path.iterdir()) == sorted([neighbour, path])
+    assert path.read_text() == "old"
+    file.put_symlink("target", str(path))
+    assert os.readlink(path) == "target"
+    assert sorted(tmp_path.iterdir()) == sorted([neighbour, path])
+
+
 def test_a_backup_keeps_the_old_file(tmp_path: Path, here: HarnessHere) -> None:
     (tmp_path / "f").write_bytes(b"old")
     file.write(str(tmp_path / "f"), b"new", backup="minion")

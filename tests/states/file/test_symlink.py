@@ -24,6 +24,12 @@ def test_a_link_is_created_changed_and_kept(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["l"]
 
 
+def test_a_hidden_neighbour_stays(tmp_path: Path) -> None:
+    (tmp_path / ".l.new-link").mkdir()
+    apply(symlink, str(tmp_path / "l"), "target")
+    assert sorted(path.name for path in tmp_path.iterdir()) == [".l.new-link", "l"]
+
+
 def test_what_is_in_the_way_stays_without_force(tmp_path: Path) -> None:
     (tmp_path / "d").mkdir()
     with pytest.raises(StateFailed, match="Directory exists where the symlink"):
