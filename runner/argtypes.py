@@ -6,40 +6,43 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Annotated, Any, TypeVar
 
 T = TypeVar("T")
 
 
-@dataclass(frozen=True, slots=True)
 class Check:
     """Annotated[T, Check(f)]: f(value) returns None, or what is wrong with the value."""
 
-    problem: Callable[[Any], str | None]
+    __slots__ = ("problem",)
+
+    def __init__(self, problem: Callable[[Any], str | None]) -> None:
+        self.problem = problem
 
 
-@dataclass(frozen=True, slots=True)
 class Munge:
     """Annotated[T, Munge(f)]: f(value) returns the value to use; runs after the checks."""
 
-    convert: Callable[[Any], Any]
+    __slots__ = ("convert",)
+
+    def __init__(self, convert: Callable[[Any], Any]) -> None:
+        self.convert = convert
 
 
-@dataclass(frozen=True, slots=True)
 class NameVar:
     """Annotated[T, NameVar()]: this parameter, not `name`, is what identifies the thing; it defaults to the ID."""
 
 
-@dataclass(frozen=True, slots=True)
 class Form:
     """What a value has to look like: read by the binder, JSON Schema and the documentation."""
 
-    title: str
-    parse: Callable[[Any], Any]  # raises ValueError(what is wrong)
+    __slots__ = ("parse", "title")
+
+    def __init__(self, title: str, parse: Callable[[Any], Any]) -> None:
+        self.title = title
+        self.parse = parse  # raises ValueError(what is wrong)
 
 
-@dataclass(frozen=True, slots=True)
 class Hidden:
     """The value is a secret: it appears in no output, log or history."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from runner.model import Edge, Kind, Result
 
@@ -16,8 +16,7 @@ class Verdict(enum.Enum):
     FAIL = "fail"  # not run, because something it needs failed
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """What is to be done with a chunk. `changed`: the edges that made a watch fire; `cause`: the root of a failure."""
 
     verdict: Verdict

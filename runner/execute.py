@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 from runner.current import Run
 from runner.debts import Debts
@@ -35,8 +36,7 @@ REACTIONS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
+class Work(NamedTuple):
     """What is to be run: chunks, their relations, and the positions in the order of the run."""
 
     chunks: tuple[Chunk, ...]

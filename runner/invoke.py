@@ -10,7 +10,7 @@ import enum
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from runner import guards, slots
 from runner.api import OPEN, Done, Plan, StateFailed, armed, running
@@ -36,8 +36,7 @@ class Function(Protocol):
     def classic(self) -> bool: ...
 
 
-@dataclass(frozen=True, slots=True)
-class Call:
+class Call(NamedTuple):
     """A state function with its bound arguments, ready to be called."""
 
     function: Function
@@ -49,8 +48,7 @@ class Call:
 Bind = Callable[[Chunk, "Reaction | None"], Call]
 
 
-@dataclass(frozen=True, slots=True)
-class Reaction:
+class Reaction(NamedTuple):
     """Call mod_watch instead of the state function. `changed`: "state: ID" of what changed."""
 
     changed: tuple[str, ...] = ()

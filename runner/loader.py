@@ -5,9 +5,8 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from types import FunctionType, ModuleType
-from typing import Any
+from typing import Any, NamedTuple
 
 from runner.errors import RunnerError
 from runner.salt_object import Salt, UnknownFunction
@@ -16,8 +15,7 @@ from runner.tree_modules import TreeModules, UnavailableError, offered, virtual_
 __all__ = ["Registry", "StateFunction", "UnavailableError", "UnknownFunction"]
 
 
-@dataclass(frozen=True, slots=True)
-class StateFunction:
+class StateFunction(NamedTuple):
     """A state function, ready to be bound and called."""
 
     name: str  # "file.managed"

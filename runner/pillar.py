@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 from runner.errors import CompileError, Diagnostic, RunnerError
@@ -95,7 +94,7 @@ class Pillar:
         except RunnerError as error:
             if error.code != "missing-sls" or (env, sls) not in self._optional or chain:
                 place = include.place
-                self._problems += [replace(item, source=item.source or place.source) for item in error.diagnostics]
+                self._problems += [item._replace(source=item.source or place.source) for item in error.diagnostics]
             return {}
         if value is None:
             return {}

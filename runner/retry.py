@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from runner.model import Value
 
 
-@dataclass(frozen=True, slots=True)
-class Retry:
+class Retry(NamedTuple):
     """How often a state is tried again: attempts in all, seconds between them, up to `splay` seconds more."""
 
     attempts: int = 2

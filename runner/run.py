@@ -8,8 +8,7 @@ from __future__ import annotations
 import time
 import uuid
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from runner import graph, high, low, pillar, requisites, signature, top
 from runner.api import armed, running
@@ -25,8 +24,7 @@ from runner.model import Chunk, Relations, Report, Untyped, Value
 from runner.session import Listeners, Session
 
 
-@dataclass(frozen=True)
-class Compiled:
+class Compiled(NamedTuple):
     """A tree that is ready to run, with the warnings that compiling it gave."""
 
     chunks: tuple[Chunk, ...]

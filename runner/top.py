@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from runner.errors import CompileError, Diagnostic, RunnerError
@@ -23,8 +23,7 @@ class Line(NamedTuple):
     ignore_missing: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Top:
+class Top(NamedTuple):
     """All lines that mean this machine, in order."""
 
     lines: tuple[Line, ...]
@@ -50,8 +49,7 @@ class Top:
         return found
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(NamedTuple):
     """One target of a top file with its lines."""
 
     env: str  # the section of the top file
@@ -113,7 +111,7 @@ def _matching(found: list[Target], matches: Matches, problems: list[Diagnostic])
             if matches(target.expression, target.kind):
                 yield target
         except RunnerError as error:
-            problems += [replace(item, source=item.source or target.place.source) for item in error.diagnostics]
+            problems += [item._replace(source=item.source or target.place.source) for item in error.diagnostics]
 
 
 # ---------------------------------------------------------------- several top files
@@ -144,7 +142,7 @@ def _merge_all(load: Load, envs: list[str], default_top: str) -> list[Target]:
     joined: dict[tuple[str, str], Target] = {}
     for target in (target for env in envs for target in load(env)):
         before = joined.get((target.env, target.expression))
-        both = replace(before, lines=before.lines + target.lines) if before else target
+        both = before._replace(lines=before.lines + target.lines) if before else target
         joined[target.env, target.expression] = both
     return list(joined.values())
 

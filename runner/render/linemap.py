@@ -10,6 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 from runner.model import Source
 
@@ -69,8 +70,7 @@ def mark(value: object, file: str, line: int, literal: bool = False) -> str:
     return Piece.make(text, file, line, literal)
 
 
-@dataclass(frozen=True)
-class Origin:
+class Origin(NamedTuple):
     """Where the text from `offset` on was typed."""
 
     offset: int

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from modules import file
@@ -205,7 +205,7 @@ def _reported(path: str, part: Planned, shown: bool = True) -> Planned:
 
 
 def _titled(plan: Plan, changes: dict[str, Any], title: str) -> Plan:
-    return replace(plan, changes=changes, comment=f"{title}{plan.comment}\n")
+    return Plan(changes, f"{title}{plan.comment}\n", plan.sure, plan.why, plan.provides)
 
 
 def _comment(outcome: str | Done) -> str:

@@ -200,6 +200,16 @@ def test_a_check_that_cannot_run_says_so(tmp_path: Path) -> None:
     assert not (tmp_path / "f").exists()
 
 
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [({"check_cmd": "echo 'x"}, "No closing quotation"), ({"check_cmd": "true", "tmp_dir": "/no/such"}, "tmp_dir")],
+)
+def test_a_check_that_cannot_be_tried(tmp_path: Path, arguments: dict[str, Any], told: str) -> None:
+    with pytest.raises(StateFailed, match=told) as failure:
+        apply(managed, f"{tmp_path}/f", contents="x", **arguments)
+    assert failure.value.changes == {} and not (tmp_path / "f").exists()
+
+
 # ---------------------------------------------------------------- http
 
 
