@@ -1,0 +1,86 @@
+"""Packages: each call goes to the provider that suits this machine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Protocol
+
+from modules.pkg import apt
+from runner.api import StateFailed, here
+
+
+class Provider(Protocol):
+    """What a package manager has to offer."""
+
+    NAMES: tuple[str, ...]
+
+    def suits(self) -> bool: ...
+    def states(self) -> dict[str, tuple[str, str]]: ...
+    def list_pkgs(self) -> dict[str, str]: ...
+    def candidates(self, names: tuple[str, ...]) -> dict[str, str]: ...
+    def versions(self, name: str) -> list[str]: ...
+    def compare(self, left: str, relation: str, right: str) -> bool: ...
+    def simulate(
+        self, action: str, targets: Sequence[str], options: Iterable[str] = ()
+    ) -> dict[str, dict[str, str]] | None: ...
+    def lists_age(self) -> float | None: ...
+    def refresh_db(self) -> Any: ...
+    def install(self, targets: Sequence[str], options: Iterable[str] = ()) -> None: ...
+    def remove(self, names: Sequence[str], purge: bool = False) -> None: ...
+
+
+PROVIDERS: tuple[Provider, ...] = (apt,)
+
+
+def provider() -> Provider:
+    """The provider that the state names with `provider:`, else the one that suits. Raises StateFailed without one."""
+    named = here.chunk.args.get("provider") if here.chunk else None
+    for each in PROVIDERS:
+        if named in each.NAMES if named else each.suits():
+            return each
+    raise StateFailed(f"there is no package manager {named!r}" if named else "this machine has no apt-get")
+
+
+def list_pkgs(**kwargs: Any) -> dict[str, str]:
+    """The installed packages with their versions."""
+    return provider().list_pkgs()
+
+
+def version(*names: str, **kwargs: Any) -> Any:
+    """The installed version of a package ("" when it is not); of several, a mapping.
+
+    {{ salt['pkg.version']('nginx') }}
+    """
+    installed = provider().list_pkgs()
+    found = {name: installed.get(name, "") for name in names}
+    return found[names[0]] if len(names) == 1 else found
+
+
+def latest_version(*names: str, refresh: bool = False, **kwargs: Any) -> Any:
+    """The newest version that could be installed ("" when the newest is); of several, a mapping."""
+    installed = provider().list_pkgs()
+    newest = provider().candidates(tuple(names))
+    found = {name: "" if newest.get(name) == installed.get(name) else newest.get(name, "") for name in names}
+    return found[names[0]] if len(names) == 1 else found
+
+
+available_version = latest_version
+
+
+def is_installed(name: str, **kwargs: Any) -> bool:
+    """Whether a package is installed."""
+    return name in provider().list_pkgs()
+
+
+def version_cmp(pkg1: str, pkg2: str, ignore_epoch: bool = False, **kwargs: Any) -> int:
+    """-1, 0 or 1: how one version compares with another."""
+    if ignore_epoch:
+        pkg1, pkg2 = pkg1.split(":", 1)[-1], pkg2.split(":", 1)[-1]
+    if provider().compare(pkg1, "eq", pkg2):
+        return 0
+    return -1 if provider().compare(pkg1, "lt", pkg2) else 1
+
+
+def refresh_db(**kwargs: Any) -> bool:
+    """Renew the package lists (not in a dry run)."""
+    return bool(provider().refresh_db())

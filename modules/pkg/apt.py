@@ -1,0 +1,122 @@
+"""Packages on Debian and its relatives: dpkg-query to look, apt-get to change."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Sequence
+
+from modules import cmd
+from runner.api import CommandFailed, changer, fetcher, look_once
+
+NAMES: tuple[str, ...] = ("apt", "aptpkg")
+STATUS = "/var/lib/dpkg/status"
+QUIET = {"DEBIAN_FRONTEND": "noninteractive", "APT_LISTCHANGES_FRONTEND": "none", "UCF_FORCE_CONFFOLD": "1"}
+OPTIONS = ("-q", "-y", "-o", "DPkg::Options::=--force-confold", "-o", "DPkg::Options::=--force-confdef")
+_INSTALLED = re.compile(r"Inst (?P<name>\S+) (?:\[(?P<old>[^\]]+)\] )?\((?P<new>\S+)")
+_REMOVED = re.compile(r"(?:Remv|Purg) (?P<name>\S+) \[(?P<old>[^\]]+)\]")
+LOCK_SECONDS = 300  # how long apt-get waits for another one
+
+
+def suits() -> bool:
+    """Whether this machine has apt."""
+    return os.path.exists("/usr/bin/apt-get")
+
+
+@look_once("packages")
+def states() -> dict[str, tuple[str, str]]:
+    """Each package that dpkg knows: its state (installed, config-files, ...) and version."""
+    done = cmd.probe(["dpkg-query", "-W", "-f", "${binary:Package}\\t${db:Status-Status}\\t${Version}\\n"])
+    found = {}
+    for line in done.stdout.splitlines():
+        name, state, version = line.split("\t")
+        found[name.partition(":")[0]] = (state, version)
+    return found
+
+
+def list_pkgs() -> dict[str, str]:
+    """The installed packages with their versions."""
+    return {name: version for name, (state, version) in states().items() if state == "installed"}
+
+
+@look_once("candidates")
+def candidates(names: tuple[str, ...]) -> dict[str, str]:
+    """The newest version of each package that apt would install; packages that it does not know are missing."""
+    done = cmd.probe(["apt-cache", "policy", *names])
+    found: dict[str, str] = {}
+    name = ""
+    for line in done.stdout.splitlines():
+        if line and not line.startswith(" "):
+            name = line.rstrip(":")
+        elif line.strip().startswith("Candidate:"):
+            version = line.split(":", 1)[1].strip()
+            if version != "(none)":
+                found[name] = version
+    return found
+
+
+def versions(name: str) -> list[str]:
+    """All versions of a package that apt could install, newest first."""
+    done = cmd.probe(["apt-cache", "madison", name])
+    return list(dict.fromkeys(line.split("|")[1].strip() for line in done.stdout.splitlines() if "|" in line))
+
+
+def compare(left: str, relation: str, right: str) -> bool:
+    """Whether one version stands in a relation (lt, le, eq, ne, ge, gt) to another."""
+    return cmd.probe(["dpkg", "--compare-versions", left, relation, right]).retcode == 0
+
+
+def lists_age() -> float | None:
+    """Seconds since the package lists were renewed; None when there are none."""
+    import time
+
+    folder = "/var/lib/apt/lists"
+    times = [entry.stat().st_mtime for entry in os.scandir(folder) if entry.is_file()] if os.path.isdir(folder) else []
+    return time.time() - max(times) if times else None
+
+
+def simulate(action: str, targets: Sequence[str], options: Iterable[str] = ()) -> dict[str, dict[str, str]] | None:
+    """What apt-get would change, dependencies included; None when it cannot say (an unknown package)."""
+    done = cmd.probe(["apt-get", "-s", "-q", "-y", *options, action, *targets], env=QUIET)
+    if done.retcode:
+        return None
+    found = {}
+    for line in done.stdout.splitlines():
+        match = _INSTALLED.match(line) or _REMOVED.match(line)
+        if match:
+            new = match.groupdict().get("new") or ""
+            found[match["name"].partition(":")[0]] = {"old": match["old"] or "", "new": new}
+    return found
+
+
+@fetcher(refreshes="package lists")
+def refresh_db() -> bool:
+    """Renew the package lists. Raises CommandFailed when that fails."""
+    _apt("update", "-q", "-o", f"DPkg::Lock::Timeout={LOCK_SECONDS}")
+    return True
+
+
+@changer(touches=["packages", "candidates", "services", "users", "groups", "files"])
+def install(targets: Sequence[str], options: Iterable[str] = ()) -> None:
+    """Install packages: names, `name=version`, or paths of .deb files."""
+    _apt("install", *_shared(), *options, *targets)
+
+
+@changer(touches=["packages", "candidates", "services", "users", "groups", "files"])
+def remove(names: Sequence[str], purge: bool = False) -> None:
+    """Remove packages, with their configuration when asked."""
+    _apt("purge" if purge else "remove", *_shared(), *names)
+
+
+def _shared() -> tuple[str, ...]:
+    return (*OPTIONS, "-o", f"DPkg::Lock::Timeout={LOCK_SECONDS}")
+
+
+def _apt(*words: str) -> None:
+    done = cmd.probe(["apt-get", *words], env=QUIET)
+    if done.retcode:
+        lines = [
+            line for line in f"{done.stderr}\n{done.stdout}".splitlines() if line.startswith(("E:", "dpkg: error"))
+        ]
+        errors = "".join(f"\n    - {line}" for line in lines or done.stderr.strip().splitlines()[-3:])
+        raise CommandFailed(f"errors:{errors}")

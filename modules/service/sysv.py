@@ -1,0 +1,61 @@
+"""Services of /etc/init.d."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Sequence
+
+from modules import cmd
+from runner.api import CommandFailed, changer, look_once
+
+NAMES: tuple[str, ...] = ("sysv", "debian_service", "service")
+
+
+def suits() -> bool:
+    """Whether this machine starts its services with init scripts."""
+    return os.path.isdir("/etc/init.d") and not os.path.isdir("/run/systemd/system")
+
+
+def script(name: str) -> str:
+    """The init script of a service."""
+    return f"/etc/init.d/{name.removesuffix('.service')}"
+
+
+def available(name: str) -> bool:
+    """Whether there is such a service."""
+    return os.access(script(name), os.X_OK)
+
+
+@look_once("services")
+def status(name: str) -> bool:
+    """Whether a service runs."""
+    return cmd.probe([script(name), "status"]).retcode == 0
+
+
+def enabled(name: str) -> bool:
+    """Whether a service starts with the machine."""
+    return bool(glob.glob(f"/etc/rc[2-5].d/S[0-9][0-9]{name.removesuffix('.service')}"))
+
+
+def masked(name: str) -> bool:
+    """False: init scripts cannot be masked."""
+    return False
+
+
+@changer(touches=["services", "files"])
+def act(name: str, action: str, options: Sequence[str] = ()) -> None:
+    """Start, stop, restart, reload, enable or disable a service. Raises CommandFailed."""
+    if action in ("enable", "disable"):
+        done = cmd.probe(["update-rc.d", name.removesuffix(".service"), action if action == "disable" else "defaults"])
+    elif action in ("mask", "unmask"):
+        raise CommandFailed(f"an init script cannot be {action}ed")
+    else:
+        done = cmd.probe([script(name), action])
+    if done.retcode:
+        raise CommandFailed(done.stderr.strip() or done.stdout.strip())
+
+
+@changer(touches=["services"])
+def reload_units() -> None:
+    """Nothing to do: init scripts are read at each start."""

@@ -1,0 +1,106 @@
+"""Groups of users."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from modules import group, user
+from runner.api import Done, OneOrMany, Plan, Planned, StateFailed
+
+
+def present(
+    name: str,
+    gid: int | None = None,
+    system: bool = False,
+    addusers: OneOrMany[str] | None = None,
+    delusers: OneOrMany[str] | None = None,
+    members: OneOrMany[str] | None = None,
+    non_unique: bool = False,
+) -> Planned:
+    """Make sure that a group exists.
+
+    name: the group. gid: its number. system: a new one gets a number of the system's range. members: exactly these
+    users are in it. addusers, delusers: these users are or are not in it. non_unique: another group may have the gid.
+
+        www:
+          group.present:
+            - gid: 2001
+            - addusers: [alice]
+
+    Behaviour: Salt 3008's group.present.
+    """
+    if members is not None and (addusers is not None or delusers is not None):
+        raise StateFailed(
+            'Error: Conflicting options "members" with "addusers" and/or "delusers" can not be used together.'
+        )
+    both = set(addusers or ()) & set(delusers or ())
+    if both:
+        raise StateFailed(f"Error. Same user(s) can not be added and deleted simultaneously: {', '.join(sorted(both))}")
+    now = group.info(name)
+    numbers = {found["gid"]: found["name"] for found in group.getent()}
+    if gid is not None and not non_unique and numbers.get(gid, name) != name:
+        raise StateFailed(f"Group {name} is not present but gid {gid} is already taken by group {numbers[gid]}")
+    wanted = _members(now.get("members", []), members, addusers, delusers)
+    changes = _differences(now, gid, wanted)
+    if now and not changes:
+        return f"Group {name} is present and up to date"
+    missing = [each for each in wanted if not user.info(each)]
+    if missing:
+        raise StateFailed(f"The user(s) {', '.join(missing)} are not present", lacks=("user", missing[0]))
+    if not now:
+        shown = {"name": name, "passwd": "x", "gid": gid, "members": wanted}
+        yield Plan(shown, f"Group {name} set to be added", provides=[("group", name)])
+        options = [*(["-g", str(gid)] if gid is not None else []), *(["-r"] if system else [])]
+        group.groupadd(name, *options, *(["-o"] if non_unique else []))
+        _set_members(name, [], wanted)
+        return Done(f"New group {name} created", group.info(name))
+    told = "".join(f"{key}: {value}\n" for key, value in changes.items())
+    comment = f"The following group attributes are set to be changed:\n{told}"
+    yield Plan({"Final": "All changes applied successfully"}, comment)
+    if "gid" in changes:
+        group.groupmod(name, "-g", str(gid), *(["-o"] if non_unique else []))
+    _set_members(name, now["members"], wanted)
+    return comment
+
+
+def absent(name: str, local: bool = False) -> Planned:
+    """Make sure that a group does not exist.
+
+    name: the group. local: taken for Salt's sake; only local groups are looked at.
+
+        games:
+          group.absent: []
+
+    Behaviour: Salt 3008's group.absent.
+    """
+    if not group.info(name):
+        return "Group not present"
+    yield Plan({name: ""}, f"Group {name} is set for removal")
+    group.groupdel(name)
+    return f"Removed group {name}"
+
+
+def _members(
+    now: list[str], members: list[str] | None, added: list[str] | None, deleted: list[str] | None
+) -> list[str]:
+    if members is not None:
+        return list(members)
+    return [each for each in dict.fromkeys([*now, *(added or ())]) if each not in (deleted or ())]
+
+
+def _differences(now: dict[str, Any], gid: int | None, wanted: list[str]) -> dict[str, Any]:
+    changes: dict[str, Any] = {}
+    if now and gid is not None and now["gid"] != gid:
+        changes["gid"] = gid
+    if now and set(now["members"]) != set(wanted):
+        changes["members"] = wanted
+    return changes
+
+
+def _set_members(name: str, now: list[str], wanted: list[str]) -> None:
+    for each in wanted:
+        if each not in now:
+            group.add_member(name, each)
+    for each in now:
+        if each not in wanted:
+            group.remove_member(name, each)
