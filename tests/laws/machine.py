@@ -28,6 +28,9 @@ status) test -e /run/tick ;;
 esac
 X
 chmod 755 /etc/init.d/tick; rm -f /run/tick; """
+CRON = "apt-get install -y -q cron; "
+ENTRY = """printf '%s\\n' '5 5 * * * /bin/theirs' '# Lines below here are managed by Salt, do not edit' \\
+'# SALT_CRON_IDENTIFIER:kept' '1 * * * * /bin/old' | crontab -u root -; """
 
 SCENARIOS = [
     on_machine("group.present", name="zoo", gid=4800, system=True, non_unique=True),
@@ -69,4 +72,13 @@ SCENARIOS = [
     on_machine("pkg.removed", plans=False, pkgs=["hello"]),
     on_machine("pkg.purged", "apt-get install -y hello", name="hello"),
     on_machine("pkg.purged", plans=False, name="hello"),
+    on_machine("cron.present", CRON, name="/bin/true a", minute=5, hour="*/2", identifier="one", comment="why"),
+    on_machine("cron.present", CRON, name="/bin/true", daymonth=1, month=2, dayweek=3, user="root", commented=True),
+    on_machine("cron.present", CRON, name="/bin/true", special="@daily", identifier=False),
+    on_machine("cron.present", CRON, name="/bin/true", minute="random"),
+    on_machine("cron.present", CRON + ENTRY, name="/bin/new", minute=7, identifier="kept"),
+    on_machine("cron.present", CRON + ENTRY, plans=False, name="/bin/old", minute=1, identifier="kept"),
+    on_machine("cron.present", CRON, fails="there is no user", name="/bin/true", user="nobodyhere"),
+    on_machine("cron.absent", CRON + ENTRY, name="/bin/old", identifier="kept", user="root"),
+    on_machine("cron.absent", CRON, plans=False, name="/bin/old"),
 ]

@@ -11,7 +11,14 @@ from typing import Any
 ROOT = Path(__file__).parent.parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tests/support"), str(ROOT / "tests/laws")]
 
-WATCHED = ("/etc/passwd", "/etc/group", "/etc/shadow", "/var/lib/dpkg/status", "/run/tick")
+WATCHED = (
+    "/etc/passwd",
+    "/etc/group",
+    "/etc/shadow",
+    "/var/lib/dpkg/status",
+    "/run/tick",
+    "/var/spool/cron/crontabs/root",
+)
 
 
 def state() -> dict[str, Any]:

@@ -68,7 +68,7 @@ def test_laws_on_the_machine(number: int, tmp_path: Path, reason: str, request: 
     if reason:
         pytest.skip(reason)
     script = f"{shlex.quote(sys.executable)} {ROOT}/tests/machine/inside.py {number}"
-    if scenario.function.startswith("pkg."):
+    if scenario.function.startswith(("pkg.", "cron.")):
         lacking = request.getfixturevalue("apt")
         if lacking:
             pytest.skip(lacking)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import tempfile
+import weakref
 from collections.abc import Callable, Generator, Mapping, MutableMapping
 from pathlib import Path
 from typing import Any
@@ -38,7 +39,9 @@ class HarnessHere:
     """A Here for tests: real folders, no engine. `events` and `warnings` record."""
 
     def __init__(self, root: Path | None = None, dry: bool = False, **values: Any) -> None:
-        base = Path(tempfile.mkdtemp(prefix="harness-"))
+        self._folder = tempfile.TemporaryDirectory(prefix="harness-", ignore_cleanup_errors=True)
+        weakref.finalize(self, self._folder.cleanup)
+        base = Path(self._folder.name)
         self.opts: Mapping[str, Any] = values.get("opts", {"test": dry})
         self.grains: Mapping[str, Any] = values.get("grains", {"os_family": "Debian", "os": "Debian"})
         self.pillar: Mapping[str, Any] = values.get("pillar", {})
