@@ -31,6 +31,7 @@ class Run:
     has: Callable[[str], bool] = lambda name: False
     render: Callable[..., str] = lambda *args, **kwargs: ""
     match: Callable[[str, str], bool] = lambda expression, kind: False
+    reload: Callable[[str], None] = lambda what: None  # modules, grains or pillar, for the states that follow
     listeners: tuple[Callable[[Event], None], ...] = ()
     secrets: set[str] = field(default_factory=set)
     stores: dict[str, dict[Any, Any]] = field(default_factory=dict)

@@ -141,6 +141,9 @@ class Executor:
         self.finished.append(result)
         self.run.results[result.tag] = result
         self.run.emit(StateFinished(result))
+        for what in ("modules", "grains", "pillar"):
+            if chunk.args.get(f"reload_{what}") and result.ran and not self.run.dry:
+                self.run.reload(what)
         fire = chunk.args.get("fire_event")
         if fire:
             tag = f"state/{fire if isinstance(fire, str) else chunk.name}"

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 from runner import graph, high, low, pillar, requisites, signature, top
-from runner.api import armed, running
+from runner.api import armed, forget_looks, running
 from runner.binding import Binder
 from runner.config import Options
 from runner.debts import Debts, Ledger
@@ -113,6 +113,7 @@ def _carry_out(session: Session, gather: Any) -> Report:
     if compiled is None:
         raise CompileError(problems)
     _tell(compiled.warnings)
+    session.run.reload = lambda what: _reload(session, what)
     session.run.chunks = tuple(compiled.chunks[position] for position in compiled.order)
     work = Work(
         compiled.chunks,
@@ -140,6 +141,22 @@ def _read_pillar(session: Session) -> None:
         includes_win=options.pillar_includes_override_sls,
     )
     session.run.pillar = stage.compile(found.requests(), options.pillar)
+
+
+def _reload(session: Session, what: str) -> None:
+    """What `reload_modules`, `reload_grains` and `reload_pillar` of a state ask for."""
+    with running(session.current()):
+        forget_looks(None)
+        _look_again(session, what)
+
+
+def _look_again(session: Session, what: str) -> None:
+    if what == "modules":
+        session.registry.refresh()
+    elif what == "grains":
+        session.reload_grains()
+    else:
+        _read_pillar(session)
 
 
 def _gather(session: Session, requests: Iterable[Request]) -> Gathered:

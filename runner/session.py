@@ -72,6 +72,11 @@ class Session:
             listeners=self.listeners,
         )
 
+    def reload_grains(self) -> None:
+        """Look at the machine anew."""
+        del self.__dict__["grains"]
+        self.run.grains = self.grains
+
     def current(self) -> Current:
         """A Here without a state, for rendering and `runner call`."""
         return Current(self.run)

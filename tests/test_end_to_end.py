@@ -216,6 +216,29 @@ def test_slots(machine: Machine) -> None:
     assert (machine.folder / "f").read_text().startswith("hello")
 
 
+def test_reload(machine: Machine) -> None:
+    """What a state brings is seen by the states that follow when it says so."""
+    machine.write(
+        t="{tmp}/fact:\n  file.managed:\n    - contents: new\n    - reload_grains: True\n"
+        "{tmp}/states/_modules/late.py:\n  file.managed:\n    - makedirs: True\n    - reload_modules: True\n"
+        "    - contents: 'def word(): return \"late\"'\n"
+        "{tmp}/pillar/p.sls:\n  file.managed:\n    - contents: 'x: changed'\n    - reload_pillar: True\n"
+        "{tmp}/out:\n  file.managed:\n    - contents:\n      - __slot__:salt:grains.get(fact)\n"
+        "      - __slot__:salt:late.word()\n      - __slot__:salt:pillar.get(x)\n",
+        pillar__top="base:\n  '*': [p]\n",
+        pillar__p="x: first\n",
+    )
+    folder = machine.folder / "states/_grains"
+    folder.mkdir()
+    (machine.folder / "states/_modules").mkdir()
+    (machine.folder / "fact").write_text("old\n")
+    (folder / "mine.py").write_text(
+        f"def fact():\n    return {{'fact': open('{machine.folder}/fact').read().strip()}}\n"
+    )
+    machine("sls", "t")
+    assert (machine.folder / "out").read_text().split() == ["new", "late", "changed"]
+
+
 def test_dependent_dry_run(machine: Machine) -> None:
     machine.write(
         t="{tmp}/d:\n  file.directory: []\n{tmp}/d/f:\n  file.managed:\n    - contents: x\n    - require:\n"
