@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from runner.model import Place, Value
+from runner.errors import RunnerError
+from runner.model import Place, Untyped, Value
 
 
 class Item(NamedTuple):
@@ -45,3 +47,16 @@ class HighData:
     extends: list[Declaration] = field(default_factory=list)
     excludes: list[tuple[str, str, Place]] = field(default_factory=list)  # (sls | id, name, place)
     rendered: dict[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)  # (env, sls) -> chain of includers
+
+
+def of_one(function: str, arguments: Mapping[str, Value]) -> HighData:
+    """High data of one state that was typed on the command line. Raises RunnerError when it names no function."""
+    if "." not in function:
+        raise RunnerError(f"{function!r} is not the name of a state function", hint="write file.absent, say")
+    place = Place(Untyped("command line"))
+    state, _, name = function.partition(".")
+    given = dict(arguments)
+    id_ = str(given.pop("__id__", given.get("name", function)))
+    items = [Item(key, value, place) for key, value in given.items()]
+    body = Body(state, [*items, Item("order", 1, place), Item(None, name, place)], place)
+    return HighData({id_: Declaration(id_, "", "base", place, {state: body})})

@@ -18,9 +18,10 @@ from runner.debts import Debts, Ledger
 from runner.errors import CompileError, Diagnostic, RunnerError
 from runner.execute import Executor, Work
 from runner.high import Request
-from runner.highdata import HighData
+from runner.highdata import HighData, of_one
 from runner.invoke import Invoker
-from runner.model import Chunk, Relations, Report, Untyped, Value
+from runner.lock import held
+from runner.model import Chunk, Relations, Report, Value
 from runner.session import Listeners, Session
 
 
@@ -49,7 +50,7 @@ def sls(options: Options, names: Iterable[str], listeners: Listeners = ()) -> Re
 def single(options: Options, function: str, arguments: Mapping[str, Value], listeners: Listeners = ()) -> Report:
     """Run one state."""
     session = Session(options, tuple(listeners))
-    return _carry_out(session, lambda: _one(function, arguments))
+    return _carry_out(session, lambda: (of_one(function, arguments), []))
 
 
 def call(options: Options, function: str, args: Iterable[Value], kwargs: Mapping[str, Value]) -> Any:
@@ -106,7 +107,12 @@ Gathered = tuple[HighData, list[Diagnostic]]
 
 
 def _carry_out(session: Session, gather: Any) -> Report:
-    """Compile, check, run."""
+    """Compile, check, run; nobody else does meanwhile."""
+    with held(session.options.state_dir):
+        return _locked(session, gather)
+
+
+def _locked(session: Session, gather: Any) -> Report:
     with running(session.current()):
         _read_pillar(session)
         compiled, problems = _compile(session, gather(), strict=session.options.strict)
@@ -266,24 +272,6 @@ def _requests(session: Session, names: Iterable[str]) -> list[Request]:
 
 def _all_requests(session: Session) -> list[Request]:
     return [Request(name, env) for env in session.options.file_roots for name in session.tree.sls_names(env)]
-
-
-def _one(function: str, arguments: Mapping[str, Value]) -> Gathered:
-    from runner.highdata import Body, Declaration, Item
-    from runner.model import Place
-
-    if "." not in function:
-        raise RunnerError(
-            f"{function!r} is not the name of a state function", hint="write MODULE.FUNCTION, file.absent"
-        )
-    place = Place(Untyped("command line"))
-    state, _, name = function.partition(".")
-    given = dict(arguments)
-    id_ = str(given.pop("__id__", given.get("name", function)))
-    items = [Item(key, value, place) for key, value in given.items()]
-    body = Body(state, [*items, Item("order", 1, place), Item(None, name, place)], place)
-    data = HighData({id_: Declaration(id_, "", "base", place, {state: body})})
-    return data, []
 
 
 def _show_low(session: Session, gathered: Gathered, what: str) -> Any:

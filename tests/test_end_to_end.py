@@ -335,6 +335,23 @@ def test_salt_call(machine: Machine) -> None:
     assert (machine.folder / "f").read_text() == "7\n"
 
 
+def test_one_run_at_a_time(machine: Machine) -> None:
+    machine.write(t="a:\n  cmd.run:\n    - name: touch {tmp}/started; sleep 30\n", u="b: test.nop\n")
+    process = subprocess.Popen(machine.argv("sls", "t"), env=machine.environment, stdout=subprocess.DEVNULL)
+    try:
+        for _ in range(200):
+            if (machine.folder / "started").exists():
+                break
+            time.sleep(0.05)
+        second = machine("sls", "u", code=3)
+        assert f"another run is under way: process {process.pid} since " in second.stderr
+        machine("show", "low-sls", "u")
+    finally:
+        process.kill()
+        process.wait()
+    machine("sls", "u")  # the lock of a dead process holds nobody up
+
+
 def test_interrupted(machine: Machine) -> None:
     machine.write(
         t="a:\n  cmd.run:\n    - name: touch {tmp}/started; sleep 30\nb:\n  cmd.run:\n    - name: touch {tmp}/b\n"
