@@ -80,9 +80,8 @@ def main() -> None:
             if count == 1:
                 start = seconds
             beyond = f"{seconds - start:6.3f} s beyond the start"
-            print(
-                f"{name:32} {seconds:6.3f} s  {seconds / floor:5.1f} floors  {beyond}  {memory:4.0f} MB  target: {target}"
-            )
+            print(f"{name:32} {seconds:6.3f} s  {seconds / floor:5.1f} floors  {beyond}  {memory:4.0f} MB")
+            print(f"{'':32} target: {target}")
 
 
 if __name__ == "__main__":
