@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import signal
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -69,9 +70,10 @@ class Executor:
         self._reactors: Mapping[int, Sequence[Edge]] = sources
 
     def __call__(self) -> Report:
-        """Run everything; a first Ctrl-C ends the run after the state that it hits."""
+        """Run everything; Ctrl-C and SIGTERM end the run in the state that they hit, and the report is made."""
         self.run.emit(RunStarted(len(self.work.order), self.run.dry, self.work.run_id))
         interrupted = 0
+        before = signal.signal(signal.SIGTERM, _stop)
         try:
             for position in self.work.order:
                 if self._state(position):
@@ -79,6 +81,8 @@ class Executor:
             self._listeners()
         except KeyboardInterrupt as interrupt:
             interrupted = interrupt.args[0] if interrupt.args and isinstance(interrupt.args[0], int) else 2
+        finally:
+            signal.signal(signal.SIGTERM, before)
         report = Report(tuple(self.finished), self.run.dry, interrupted)
         self.run.emit(RunFinished(report))
         return report
@@ -242,6 +246,11 @@ class Executor:
 
 
 _RUN = Decision(Verdict.RUN)
+
+
+def _stop(number: int, frame: object) -> None:
+    """SIGTERM ends a run as Ctrl-C does: with its report."""
+    raise KeyboardInterrupt(number)
 
 
 def _kept(chunk: Chunk, decision: Decision) -> Result:

@@ -352,7 +352,8 @@ def test_one_run_at_a_time(machine: Machine) -> None:
     machine("sls", "u")  # the lock of a dead process holds nobody up
 
 
-def test_interrupted(machine: Machine) -> None:
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_interrupted(machine: Machine, number: int, code: int) -> None:
     machine.write(
         t="a:\n  cmd.run:\n    - name: touch {tmp}/started; sleep 30\nb:\n  cmd.run:\n    - name: touch {tmp}/b\n"
     )
@@ -363,8 +364,8 @@ def test_interrupted(machine: Machine) -> None:
         if (machine.folder / "started").exists():
             break
         time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     out, err = process.communicate(timeout=20)
-    assert process.returncode == 130
+    assert process.returncode == code
     assert "Traceback" not in out + err
     assert not (machine.folder / "b").exists()
