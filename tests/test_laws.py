@@ -5,14 +5,13 @@
 
 from __future__ import annotations
 
-import importlib.util
 import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 from harness import HarnessHere, apply, look
-from laws import Scenario
+from laws import Scenario, all_scenarios
 
 from runner.api import Plan, StateFailed, running
 from runner.loader import Registry
@@ -22,18 +21,7 @@ from runner.signature import bind
 REGISTRY = Registry({})
 
 
-def scenarios() -> list[Scenario]:
-    found: list[Scenario] = []
-    for path in sorted((Path(__file__).parent / "laws").glob("*.py")):
-        spec = importlib.util.spec_from_file_location(f"laws_{path.stem}", path)
-        assert spec and spec.loader
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
-        found += module.SCENARIOS
-    return found
-
-
-ALL = scenarios()
+ALL = all_scenarios()
 HERE = [scenario for scenario in ALL if not scenario.machine]
 
 

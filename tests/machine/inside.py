@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parent.parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "tests/support"), str(ROOT / "tests/laws")]
+sys.path[:0] = [str(ROOT), str(ROOT / "tests/support")]
 
 WATCHED = (
     "/etc/passwd",
@@ -28,15 +28,15 @@ def state() -> dict[str, Any]:
 
 
 def main(number: int) -> dict[str, Any]:
-    import machine
     from harness import HarnessHere, apply, look
+    from laws import machine_scenarios
 
     from runner.api import Plan, StateFailed, running
     from runner.loader import Registry
     from runner.model import Place, Untyped
     from runner.signature import bind
 
-    scenario = machine.SCENARIOS[number]
+    scenario = machine_scenarios()[number]
     subprocess.run(["sh", "-c", scenario.prepare], check=False, capture_output=True)
     found = Registry({}).state(scenario.function)
     with running(HarnessHere()):

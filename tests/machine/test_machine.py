@@ -6,16 +6,15 @@ its own: useradd really adds and apt really installs, and nothing of it is left.
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import os
 import shlex
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
+from laws import machine_scenarios
 
 ROOT = Path(__file__).parent.parent.parent
 ENTER = """
@@ -27,15 +26,7 @@ exec chroot "$0/m" "$@"
 """
 
 
-def scenarios() -> list[Any]:
-    spec = importlib.util.spec_from_file_location("laws_machine", ROOT / "tests/laws/machine.py")
-    assert spec and spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return list(module.SCENARIOS)
-
-
-ALL = scenarios()
+ALL = machine_scenarios()
 
 
 def inside(folder: Path, *argv: str) -> subprocess.CompletedProcess[str]:

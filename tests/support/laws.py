@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -46,3 +47,20 @@ def _fill(value: Any, tmp: str) -> Any:
     if isinstance(value, dict):
         return {_fill(key, tmp): _fill(item, tmp) for key, item in value.items()}
     return value
+
+
+def all_scenarios() -> list[Scenario]:
+    """Those of every file in tests/laws, in the order of the files' names."""
+    found: list[Scenario] = []
+    for path in sorted((Path(__file__).parent.parent / "laws").glob("*.py")):
+        spec = importlib.util.spec_from_file_location(f"laws_{path.stem}", path)
+        assert spec and spec.loader
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        found += module.SCENARIOS
+    return found
+
+
+def machine_scenarios() -> list[Scenario]:
+    """Those that need the throw-away machine."""
+    return [scenario for scenario in all_scenarios() if scenario.machine]
