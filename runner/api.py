@@ -224,6 +224,10 @@ class Here(Protocol):
         """Add a warning to the result of the current state."""
         ...
 
+    def intends(self, path: str) -> None:
+        """Note a temporary path before it is made: if this run is killed the next one removes it."""
+        ...
+
     def secret(self, value: str) -> None:
         """Never show this value anywhere."""
         ...

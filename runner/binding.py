@@ -21,6 +21,8 @@ class Found(Protocol):
     @property
     def classic(self) -> bool: ...
     @property
+    def unconverging(self) -> str: ...
+    @property
     def mod_watch(self) -> Callable[..., Any] | None: ...
 
 
@@ -69,6 +71,17 @@ class Binder:
     def reacting(self, chunks: Iterable[Chunk]) -> frozenset[int]:
         """The positions of the chunks whose module has a mod_watch."""
         return frozenset(position for position, chunk in enumerate(chunks) if self._mod_watch(chunk) is not None)
+
+    def unconverging(self, chunks: Iterable[Chunk]) -> frozenset[int]:
+        """The positions of the chunks that change something in each run by their nature."""
+        return frozenset(position for position, chunk in enumerate(chunks) if self._unconverging(chunk))
+
+    def _unconverging(self, chunk: Chunk) -> bool:
+        try:
+            found = self._state(chunk.function)
+        except RunnerError:
+            return False
+        return found.classic or bool(found.unconverging)
 
     def __call__(self, chunk: Chunk, reaction: Reaction | None) -> Call:
         """The call of a chunk, or of its module's mod_watch. Raises RunnerError with what is wrong."""

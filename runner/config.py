@@ -11,6 +11,7 @@ from typing import Any
 from runner.config_file import LoadYaml, expanded, given_in, grains_beside, is_salts, safe_load
 from runner.config_keys import DEFAULTS
 from runner.errors import Diagnostic, UsageError
+from runner.secrets import KEYS
 
 SALT_MINION = "/etc/salt/minion"
 SYSTEM = "/etc/runner/runner.yaml"
@@ -48,6 +49,12 @@ class Options:
     test: bool = False
     strict: bool = False
     unknown_states: str = "error"  # or "fail"
+    wait: float = 0.0  # seconds to wait for another run; negative: as long as it takes
+    timeout: float | None = None  # seconds for a whole run
+    history_runs: int = 500  # how many runs, and how many days, the history keeps; 0: all
+    history_days: int = 180
+    secret_keys: tuple[str, ...] = KEYS  # keys of the pillar whose values are secrets (globs)
+    strict_permissions: bool = False  # refuse a tree or a configuration that others can write
     only: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
 
@@ -57,6 +64,8 @@ PLAIN = (
     *("id", "grains", "nodegroups", "jinja_env", "jinja_sls_env", "renderer", "state_top", "state_top_saltenv"),
     *("top_file_merging_strategy", "default_top", "state_auto_order", "failhard", "pillar_source_merging_strategy"),
     *("pillar_merge_lists", "pillar_includes_override_sls", "test", "strict", "unknown_states"),
+    "strict_permissions",
+    *("wait", "timeout", "history_runs", "history_days"),
 )
 
 
@@ -102,6 +111,7 @@ def _options(raw: dict[str, Any], given: Mapping[str, Any]) -> Options:
         pillarenv=raw["pillarenv"],
         env_order=tuple(raw["env_order"] or ()),
         state_aggregate=tuple(aggregate) if isinstance(aggregate, list) else bool(aggregate),
+        secret_keys=KEYS if raw.get("secret_keys") is None else tuple(map(str, raw["secret_keys"])),
         only=tuple(raw.get("only") or ()),
         exclude=tuple(raw.get("exclude") or ()),
     )

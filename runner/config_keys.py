@@ -72,8 +72,8 @@ DEFAULTS: Mapping[str, Any] = {
     "__role": "minion",
 }
 
-MAPPING, TEXT, FLAG, LIST = "a mapping", "a text", "true or false", "a list"
-KINDS: Mapping[str, tuple[type, ...]] = {MAPPING: (dict,), TEXT: (str,), FLAG: (bool,), LIST: (list,)}
+MAPPING, TEXT, FLAG, LIST, NUMBER = "a mapping", "a text", "true or false", "a list", "a whole number"
+KINDS: Mapping[str, tuple[type, ...]] = {MAPPING: (dict,), TEXT: (str,), FLAG: (bool,), LIST: (list,), NUMBER: (int,)}
 # what each key that runner itself reads has to be
 TYPES: Mapping[str, tuple[str, ...]] = {
     "cachedir": (TEXT,),
@@ -88,6 +88,8 @@ TYPES: Mapping[str, tuple[str, ...]] = {
     "fileserver_followsymlinks": (FLAG,),
     "fileserver_ignoresymlinks": (FLAG,),
     "grains": (MAPPING,),
+    "history_days": (NUMBER,),
+    "history_runs": (NUMBER,),
     "id": (TEXT,),
     "include": (LIST, TEXT),
     "jinja_env": (MAPPING,),
@@ -106,6 +108,8 @@ TYPES: Mapping[str, tuple[str, ...]] = {
     "renderer": (TEXT,),
     "saltenv": (TEXT,),
     "environment": (TEXT,),
+    "secret_keys": (LIST,),
+    "strict_permissions": (FLAG,),
     "state_aggregate": (FLAG, LIST),
     "state_auto_order": (FLAG,),
     "state_dir": (TEXT,),
@@ -165,11 +169,11 @@ _NAMES = """
     retry_dns_count return return_retry_timer return_retry_timer_max return_retry_tries returner_dirs root_dir
     roots_update_interval s3fs_update_interval salt_cp_chunk_size saltpip_allow_find_links
     saltpip_disable_pip_version_check saltpip_no_deps saltpip_no_index saltpip_use_pythonpath schedule
-    schedule_data scheduler_before_connect secret_keys selected_output_option sign_pub_messages
+    schedule_data scheduler_before_connect selected_output_option sign_pub_messages
     signing_algorithm skip_grains sls_list snapper_states snapper_states_config sock_dir sock_pool_size
     source_address source_interface_name source_publish_port source_ret_port ssh_merge_pillar ssl
     start_event_grains startup_states state_events state_max_parallel state_output state_output_diff
-    state_output_profile state_queue state_tabular state_verbose states_dirs strict_permissions sudo_user
+    state_output_profile state_queue state_tabular state_verbose states_dirs sudo_user
     svnfs_update_interval syndic_finger syndic_master syndic_retries tcp_authentication_retries tcp_keepalive
     tcp_keepalive_cnt tcp_keepalive_idle tcp_keepalive_intvl tcp_pub_port tcp_pull_port tcp_reconnect_backoff
     thorium_roots thorium_top thoriumenv top_file tracing transport unique_jid update_restart_services

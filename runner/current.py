@@ -11,6 +11,7 @@ from typing import Any
 
 from runner.api import Tree
 from runner.model import Chunk, Event, Result
+from runner.secrets import Secrets
 
 
 @dataclass(slots=True)
@@ -31,22 +32,47 @@ class Run:
     has: Callable[[str], bool] = lambda name: False
     render: Callable[..., str] = lambda *args, **kwargs: ""
     match: Callable[[str, str], bool] = lambda expression, kind: False
+    intends: Callable[[str], None] = lambda path: None  # notes a temporary path that is about to be made
     reload: Callable[[str], None] = lambda what: None  # modules, grains or pillar, for the states that follow
     listeners: tuple[Callable[[Event], None], ...] = ()
-    secrets: set[str] = field(default_factory=set)
+    secrets: Secrets = field(default_factory=Secrets)
     stores: dict[str, dict[Any, Any]] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
 
     def emit(self, event: Event) -> None:
+        event = self.secrets.event(event)
         with self.lock:
             for listener in self.listeners:
                 listener(event)
 
 
+class _Noting:
+    """The file roots, and which of their files a state was made from."""
+
+    __slots__ = ("_inputs", "_tree", "files", "folders")
+
+    def __init__(self, tree: Tree, inputs: list[str]) -> None:
+        self._tree = tree
+        self._inputs = inputs
+        self.files = tree.files
+        self.folders = tree.folders
+
+    def find(self, path: str, saltenv: str) -> str | None:
+        return self._noted(self._tree.find(path, saltenv))
+
+    def fetch(self, url: str, saltenv: str) -> str | None:
+        return self._noted(self._tree.fetch(url, saltenv))
+
+    def _noted(self, found: str | None) -> str | None:
+        if found:
+            self._inputs.append(found)
+        return found
+
+
 class Current:
     """The Here of one state (or of rendering and `runner call`, without a chunk)."""
 
-    __slots__ = ("_scratch", "changed_requisites", "chunk", "dry", "run", "saltenv", "warnings")
+    __slots__ = ("_scratch", "changed_requisites", "chunk", "dry", "inputs", "run", "saltenv", "tree", "warnings")
 
     def __init__(self, run: Run, chunk: Chunk | None = None, dry: bool | None = None) -> None:
         self.run = run
@@ -54,6 +80,8 @@ class Current:
         self.dry = run.dry if dry is None else dry
         self.saltenv = str(chunk.args.get("saltenv") or chunk.env) if chunk else run.saltenv
         self.warnings: list[str] = []
+        self.inputs: list[str] = []  # the files of the tree that were asked for
+        self.tree: Tree = run.tree if chunk is None else _Noting(run.tree, self.inputs)
         self.changed_requisites: tuple[str, ...] = ()  # "state: ID" of what made a watch fire
         self._scratch: list[str] = []
 
@@ -77,10 +105,6 @@ class Current:
     @property
     def results(self) -> Mapping[str, Result]:
         return self.run.results
-
-    @property
-    def tree(self) -> Tree:
-        return self.run.tree
 
     @property
     def cache_dir(self) -> str:
@@ -126,6 +150,9 @@ class Current:
 
     def warn(self, message: str) -> None:
         self.warnings.append(message)
+
+    def intends(self, path: str) -> None:
+        self.run.intends(path)
 
     def secret(self, value: str) -> None:
         if value:

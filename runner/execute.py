@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import signal
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from runner.current import Run
 from runner.debts import Debts
 from runner.decide import Decision, Verdict, decide
+from runner.interrupts import number_of
 from runner.invoke import Invoker, Mode, Reaction
 from runner.model import (
     Chunk,
@@ -26,7 +26,6 @@ from runner.model import (
     StateFinished,
     StateStarted,
 )
-from runner.secrets import hidden
 
 REACTIONS = {
     Kind.WATCH: "watch",
@@ -46,6 +45,11 @@ class Work(NamedTuple):
     reacts: frozenset[int] = frozenset()  # the chunks whose module has a mod_watch
     failhard: bool = False
     run_id: str = ""
+    unconverging: frozenset[int] = frozenset()  # the chunks that change something in each run by their nature
+
+
+# (result, whether it reacts to another state, whether a second run would change nothing) -> (origin, note)
+Judge = Callable[[Result, bool, bool], tuple[str, str]]
 
 
 @dataclass(slots=True)
@@ -56,6 +60,7 @@ class Executor:
     run: Run
     invoke: Invoker
     debts: Debts
+    judge: Judge | None = None
     results: dict[int, Result] = field(default_factory=dict)
     finished: list[Result] = field(default_factory=list)
     number: int = 0  # Salt's __run_num__: counts calls of state functions
@@ -70,20 +75,18 @@ class Executor:
         self._reactors: Mapping[int, Sequence[Edge]] = sources
 
     def __call__(self) -> Report:
-        """Run everything; Ctrl-C and SIGTERM end the run in the state that they hit, and the report is made."""
+        """Run everything. An interrupt ends the run in the state that it hits, and the report tells what was left."""
         self.run.emit(RunStarted(len(self.work.order), self.run.dry, self.work.run_id))
-        interrupted = 0
-        before = signal.signal(signal.SIGTERM, _stop)
+        interrupted, why = 0, ""
         try:
             for position in self.work.order:
                 if self._state(position):
                     break
             self._listeners()
         except KeyboardInterrupt as interrupt:
-            interrupted = interrupt.args[0] if interrupt.args and isinstance(interrupt.args[0], int) else 2
-        finally:
-            signal.signal(signal.SIGTERM, before)
-        report = Report(tuple(self.finished), self.run.dry, interrupted)
+            interrupted, why = number_of(interrupt)
+        left = [self.work.chunks[position] for position in self.work.order if position not in self.results]
+        report = Report(tuple(self.finished), self.run.dry, interrupted, why, tuple(left))
         self.run.emit(RunFinished(report))
         return report
 
@@ -99,15 +102,35 @@ class Executor:
         if decision.verdict in (Verdict.SKIP, Verdict.FAIL):
             result = _kept(chunk, decision)
         else:
-            result = self._called(position, decision, self._mode)
+            result = self._guarded(position, decision)
         if owed and self.run.dry:
             result = replace(
                 result, owed=tuple(f"{debt.kind} owed since {debt.time} by {debt.source}" for debt in owed)
             )
-        self._finish(position, result)
+        self._finish(position, self._judged(position, result, decision))
         if not self.run.dry:
             self._settle(chunk, result, decision)
         return result.result is False and bool(chunk.args.get("failhard", self.work.failhard))
+
+    def _guarded(self, position: int, decision: Decision) -> Result:
+        """The result of a state; when an interrupt hits it, it is told as failed before the run ends."""
+        try:
+            return self._called(position, decision, self._mode)
+        except KeyboardInterrupt as interrupt:
+            comment = f"{number_of(interrupt)[1]} while it ran; what it had begun may be done in part"
+            self._finish(position, Result(self.work.chunks[position], False, comment, run_num=self.number))
+            raise
+
+    def _judged(self, position: int, result: Result, decision: Decision) -> Result:
+        """The result with the reason of its changes."""
+        if self.judge is None or not result.changes or not result.ran:
+            return result
+        reacted = decision.verdict is Verdict.WATCH or any(
+            edge.kind not in (Kind.REQUIRE, Kind.REQUIRE_ANY, Kind.WATCH, Kind.WATCH_ANY, Kind.LISTEN)
+            for edge in self.work.relations.of(position)
+        )
+        origin, note = self.judge(result, reacted, position not in self.work.unconverging)
+        return replace(result, origin=origin, note=note)
 
     @property
     def _mode(self) -> Mode:
@@ -140,10 +163,11 @@ class Executor:
             result = replace(result, run_num=self.number)
             self.number += 1
         chunk = result.chunk
-        result = hidden(result, self.run.secrets)
+        tag = result.tag
+        result = self.run.secrets.result(result)
         self.results[position] = result
         self.finished.append(result)
-        self.run.results[result.tag] = result
+        self.run.results[tag] = result
         self.run.emit(StateFinished(result))
         for what in ("modules", "grains", "pillar"):
             if chunk.args.get(f"reload_{what}") and result.ran and not self.run.dry:
@@ -190,7 +214,7 @@ class Executor:
             key = f"{chunk.state}_|-listener_{chunk.id}_|-{chunk.name}_|-mod_watch"
             result = self.invoke(chunk, self._mode, Reaction((), key))
             self.number += 1
-            result = hidden(replace(result, run_num=self.number - 1), self.run.secrets)
+            result = self.run.secrets.result(replace(result, run_num=self.number - 1))
             self.finished.append(result)
             self.run.results[key] = result
             self.run.emit(StateFinished(result))
@@ -246,11 +270,6 @@ class Executor:
 
 
 _RUN = Decision(Verdict.RUN)
-
-
-def _stop(number: int, frame: object) -> None:
-    """SIGTERM ends a run as Ctrl-C does: with its report."""
-    raise KeyboardInterrupt(number)
 
 
 def _kept(chunk: Chunk, decision: Decision) -> Result:

@@ -112,6 +112,7 @@ class Invoker:
             result,
             key=reaction.key if reaction else "",
             warnings=(*result.warnings, *current.warnings),
+            inputs=tuple(current.inputs),
             start_time=_clock(now),
             duration=round((time.perf_counter() - started) * 1000, 3),
         )

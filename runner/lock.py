@@ -11,6 +11,8 @@ from contextlib import contextmanager
 
 from runner.errors import RunnerError
 
+PAUSE = 0.1  # seconds between two tries of a run that waits
+
 
 class Locked(RunnerError):
     """Another run holds the lock."""
@@ -19,27 +21,42 @@ class Locked(RunnerError):
 
 
 @contextmanager
-def held(state_dir: str) -> Iterator[None]:
+def held(state_dir: str, wait: float = 0.0) -> Iterator[None]:
     """Hold the lock of a state folder.
 
-    Raises Locked, which says who holds it (process, command, since when), and RunnerError when there can be no lock.
+    wait: seconds to wait for another run to end, negative for as long as it takes. Raises Locked, which says who holds
+    it (process, command, since when), and RunnerError when there can be no lock.
     """
-    path = os.path.join(state_dir, "lock")
+    descriptor = _opened(state_dir)
     try:
-        os.makedirs(state_dir, mode=0o700, exist_ok=True)
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
-    except OSError as error:
-        hint = "--cachedir DIR keeps it elsewhere"
-        raise RunnerError(f"there can be no lock: {path}: {error.strerror}", hint=hint) from None
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            holder = os.pread(descriptor, 4096, 0).decode(errors="replace").strip()
-            raise Locked(f"another run is under way: {holder or 'it has not said who it is'}") from None
+        _take(descriptor, wait)
         words = " ".join([os.path.basename(sys.argv[0]), *sys.argv[1:]])
         os.ftruncate(descriptor, 0)
         os.pwrite(descriptor, f"process {os.getpid()} since {time.strftime('%F %T')}: {words}\n".encode(), 0)
         yield
     finally:
         os.close(descriptor)
+
+
+def _opened(state_dir: str) -> int:
+    path = os.path.join(state_dir, "lock")
+    try:
+        os.makedirs(state_dir, mode=0o700, exist_ok=True)
+        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    except OSError as error:
+        hint = "--cachedir DIR keeps it elsewhere"
+        raise RunnerError(f"there can be no lock: {path}: {error.strerror}", hint=hint) from None
+
+
+def _take(descriptor: int, wait: float) -> None:
+    until = time.monotonic() + wait
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if wait >= 0 and time.monotonic() >= until:
+                holder = os.pread(descriptor, 4096, 0).decode(errors="replace").strip()
+                message = f"another run is under way: {holder or 'it has not said who it is'}"
+                raise Locked(message, hint="--wait waits until it has ended") from None
+        time.sleep(PAUSE)

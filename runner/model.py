@@ -216,6 +216,9 @@ class Result:
     sure: bool = True  # False: a dry run that could not know
     owed: tuple[str, ...] = ()  # reactions paid or still owed
     key: str = ""  # the key in the JSON when it is not the chunk's tag (listen)
+    inputs: tuple[str, ...] = ()  # the files of the tree that it was made from
+    origin: str = ""  # why it changed something: reaction, intent, drift or repeats; empty: not known
+    note: str = ""  # a sentence about that, for people
 
     @property
     def tag(self) -> str:
@@ -229,6 +232,8 @@ class Report:
     results: tuple[Result, ...]
     dry: bool
     interrupted: int = 0  # the number of the signal that ended the run early
+    why: str = ""  # what interrupted it, for people
+    left: tuple[Chunk, ...] = ()  # the states that it therefore did not come to
 
     def __iter__(self) -> Iterator[Result]:
         return iter(self.results)

@@ -5,46 +5,55 @@ Options -> SLS names -> high data -> chunks -> relations -> order -> results
 
 from __future__ import annotations
 
+import sys
 import time
 import uuid
-from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from typing import Any
 
-from runner import graph, high, low, pillar, requisites, signature, top
-from runner.api import armed, forget_looks, running
-from runner.binding import Binder
+from runner import graph, high, low, permissions, requisites
+from runner import undo as undoing
+from runner.api import armed, forget_looks
+from runner.compiling import (
+    Compiled,
+    Gathered,
+    all_requests,
+    compile_chunks,
+    gather,
+    read_pillar,
+    requests,
+    top_file,
+    top_requests,
+    without_states,
+)
 from runner.config import Options
 from runner.debts import Debts, Ledger
 from runner.errors import CompileError, Diagnostic, RunnerError
 from runner.execute import Executor, Work
-from runner.high import Request
-from runner.highdata import HighData, of_one
+from runner.highdata import of_one
+from runner.history import About, History, revision
+from runner.history import past as earlier
+from runner.history.store import opened
+from runner.interrupts import ending
 from runner.invoke import Invoker
 from runner.lock import held
-from runner.model import Chunk, Relations, Report, Value
+from runner.model import Report, Value
 from runner.session import Listeners, Session
-
-
-class Compiled(NamedTuple):
-    """A tree that is ready to run, with the warnings that compiling it gave."""
-
-    chunks: tuple[Chunk, ...]
-    relations: Relations
-    order: tuple[int, ...]
-    binder: Binder
-    warnings: tuple[Diagnostic, ...]
+from runner.temporaries import Temporaries
+from runner.undo import Undo
 
 
 def highstate(options: Options, listeners: Listeners = ()) -> Report:
     """Bring the machine to everything that the top file gives it."""
     session = Session(options, tuple(listeners))
-    return _carry_out(session, lambda: _gather(session, _top_requests(session)))
+    return _carry_out(session, lambda: gather(session, top_requests(session)))
 
 
 def sls(options: Options, names: Iterable[str], listeners: Listeners = ()) -> Report:
     """Bring the machine to what these SLS files say."""
     session = Session(options, tuple(listeners))
-    return _carry_out(session, lambda: _gather(session, _requests(session, names)))
+    return _carry_out(session, lambda: gather(session, requests(session, names)))
 
 
 def single(options: Options, function: str, arguments: Mapping[str, Value], listeners: Listeners = ()) -> Report:
@@ -56,13 +65,11 @@ def single(options: Options, function: str, arguments: Mapping[str, Value], list
 def call(options: Options, function: str, args: Iterable[Value], kwargs: Mapping[str, Value]) -> Any:
     """Call one execution function."""
     session = Session(options)
-    with running(session.current()):
-        _read_pillar(session)
+    with session.opened():
+        read_pillar(session)
         found = session.registry.function(function)
-        if options.test:
-            return found(*args, **kwargs)
-        with armed():
-            return found(*args, **kwargs)
+        with nullcontext() if options.test else armed():
+            return session.run.secrets.mask(found(*args, **kwargs))
 
 
 def check(options: Options, names: Iterable[str] = ()) -> list[Diagnostic]:
@@ -70,55 +77,100 @@ def check(options: Options, names: Iterable[str] = ()) -> list[Diagnostic]:
     session = Session(options)
     names = list(names)
     try:
-        with running(session.current()):
-            _read_pillar(session)
-            requests = _requests(session, names) if names else _all_requests(session)
-            compiled, problems = _compile(session, _gather(session, requests), strict=True)
+        with session.opened():
+            read_pillar(session)
+            wanted = requests(session, names) if names else all_requests(session)
+            compiled, problems = compile_chunks(session, gather(session, wanted), strict=True)
     except RunnerError as error:
         return list(error.diagnostics)
     return problems if compiled is None else list(compiled.warnings)
 
 
-def show(options: Options, what: str, names: Iterable[str] = ()) -> Any:
-    """What a stage makes of the tree, in Salt's shape."""
+def show(options: Options, what: str, names: Iterable[str] = (), for_programs: bool = False) -> Any:
+    """What a stage makes of the tree, in Salt's shape, without secrets.
+
+    for_programs: compiled states keep what is a secret only because of its key in the pillar, so that they can be
+    compared; what was decrypted is hidden always.
+    """
     session = Session(options)
+    found = _shown(session, what, list(names))
+    compiled = what in ("sls", "low-sls", "highstate", "lowstate")
+    return session.run.secrets.mask(found, named=not (compiled and for_programs))
+
+
+def _shown(session: Session, what: str, names: list[str]) -> Any:
+    options = session.options
     if what == "debts":
         return [_debt(debt) for debt in Ledger(options.state_dir).all()]
-    with running(session.current()):
+    with session.opened():
         if what == "grains":
             return dict(session.grains)
-        _read_pillar(session)
+        read_pillar(session)
         if what == "pillar":
             return dict(session.run.pillar)
         if what == "top":
-            return _top(session).as_data()
+            return top_file(session).as_data()
         named = what in ("sls", "low-sls")
-        gathered = _gather(session, _requests(session, names) if named else _top_requests(session))
+        gathered = gather(session, requests(session, names) if named else top_requests(session))
         if what in ("sls", "highstate"):
             _refuse(gathered[1])
             return high.as_data(gathered[0])
         return _show_low(session, gathered, what)
 
 
+def past(options: Options, words: Sequence[str], limit: int = 20) -> Any:
+    """What the history says. words: nothing for the list of runs, or `show RUN`, or `diff RUN RUN`."""
+    if not words:
+        return earlier.runs(options.state_dir, limit)
+    if words[0] == "show":
+        return earlier.one(options.state_dir, words[1])
+    return earlier.difference(options.state_dir, words[1], words[2])
+
+
+def forget(options: Options, wanted: Sequence[str] | None) -> list[dict[str, str]]:
+    """Forget the debts of some reactors (ID or name), or of all (None); the debts that were forgotten."""
+    ledger = Ledger(options.state_dir)
+    with held(options.state_dir, options.wait):
+        found = [debt for debt in ledger.all() if wanted is None or set(debt.reactor.split("_|-")[1:3]) & set(wanted)]
+        unknown = set(wanted or ()) - {part for debt in found for part in debt.reactor.split("_|-")[1:3]}
+        if unknown:
+            raise RunnerError(f"{sorted(unknown)[0]} owes nothing", hint="`runner show debts` lists what is owed")
+        for debt in found:
+            ledger.settle(debt.reactor, debt.source, (debt.kind,))
+    return [_debt(debt) for debt in found]
+
+
+def undo(options: Options, number: str | None) -> tuple[Undo, bool]:
+    """Put back the files that a run altered: what was to be done, and whether it was (not in a dry run, nor when the
+    machine was changed since)."""
+    session = Session(options)
+    with ending(options.timeout), held(options.state_dir, options.wait), session.opened():
+        connection = opened(options.state_dir)
+        found = undoing.planned(connection, options.state_dir, number)
+        if options.test or found.refused:
+            return found, False
+        with _sweeping(session), armed():
+            undoing.carried_out(found, connection, options.state_dir, session.registry.function("file.put_back"))
+        return found, True
+
+
 # ---------------------------------------------------------------- stages
 
 
-Gathered = tuple[HighData, list[Diagnostic]]
-
-
-def _carry_out(session: Session, gather: Any) -> Report:
+def _carry_out(session: Session, gathered: Callable[[], Gathered]) -> Report:
     """Compile, check, run; nobody else does meanwhile."""
-    with held(session.options.state_dir):
-        return _locked(session, gather)
+    options = session.options
+    with ending(options.timeout), held(options.state_dir, options.wait):
+        return _locked(session, gathered)
 
 
-def _locked(session: Session, gather: Any) -> Report:
-    with running(session.current()):
-        _read_pillar(session)
-        compiled, problems = _compile(session, gather(), strict=session.options.strict)
+def _locked(session: Session, gathered: Callable[[], Gathered]) -> Report:
+    with session.opened():
+        read_pillar(session)
+        compiled, problems = compile_chunks(session, gathered(), strict=session.options.strict)
     if compiled is None:
         raise CompileError(problems)
-    _tell(compiled.warnings)
+    _tell([*_untrusted(session), *map(session.run.secrets.diagnostic, compiled.warnings)])
     session.run.reload = lambda what: _reload(session, what)
     session.run.chunks = tuple(compiled.chunks[position] for position in compiled.order)
     work = Work(
@@ -126,32 +178,68 @@ def _locked(session: Session, gather: Any) -> Report:
         compiled.relations,
         compiled.order,
         reacts=compiled.binder.reacting(compiled.chunks),
+        unconverging=compiled.binder.unconverging(compiled.chunks),
         failhard=session.options.failhard,
         run_id=f"{time.strftime('%Y%m%d%H%M%S')}-{uuid.uuid4().hex[:6]}",
     )
     debts: Debts = Ledger(session.options.state_dir)
-    return Executor(work, session.run, Invoker(session.run, compiled.binder), debts)()
+    past = _history(session, compiled)
+    session.run.listeners = (*session.run.listeners, past)
+    executor = Executor(work, session.run, Invoker(session.run, compiled.binder), debts, past.origin)
+    with _sweeping(session):
+        report = executor()
+    for note in past.notes:
+        _warn(note)
+    _warn(past.problem and f"the history of this run is not kept: {past.problem}")
+    _warn(executor.unprotected and f"not protected against a kill: {executor.unprotected}")
+    return report
 
 
-def _read_pillar(session: Session) -> None:
+@contextmanager
+def _sweeping(session: Session) -> Iterator[None]:
+    """Remove the temporary files of a run that was killed; note those of this one."""
+    if session.options.test:
+        yield
+        return
+    temporaries = Temporaries(session.options.state_dir)
+    for path in temporaries.sweep():
+        _warn(f"{path} was left by a run that was killed; it is removed")
+    session.run.intends = temporaries.note
+    try:
+        yield
+    finally:
+        temporaries.done()
+
+
+def _untrusted(session: Session) -> list[Diagnostic]:
+    """Warnings about trees and configuration that others can write; errors where the configuration is strict."""
     options = session.options
-    envs = list(options.pillar_roots)
-    found = top.names(session.read_pillar_top, envs, session.matches, options.pillarenv, pillar=True)
-    stage = pillar.Pillar(
-        session.read_pillar,
-        options.pillar_source_merging_strategy,
-        options.pillar_merge_lists,
-        read_with=session.read_pillar,
-        names=session.pillar_tree.sls_names,
-        optional=found.optional,
-        includes_win=options.pillar_includes_override_sls,
-    )
-    session.run.pillar = stage.compile(found.requests(), options.pillar)
+    roots = [root for roots in (options.file_roots, options.pillar_roots) for each in roots.values() for root in each]
+    files = [options.raw["conf_file"]] if options.raw.get("conf_file") else []
+    strict = options.strict_permissions
+    found = permissions.problems([*files, *roots], "error" if strict else "warning")
+    if found and strict:
+        raise CompileError(found)
+    return found
+
+
+def _history(session: Session, compiled: Compiled) -> History:
+    options = session.options
+    roots = [root for roots in options.file_roots.values() for root in roots]
+    commit, dirty = (None, None) if options.test else revision.of_tree(roots[0]) if roots else (None, None)
+    words = " ".join(["runner", *sys.argv[1:]])
+    about = About(session.run.secrets.mask(words), commit, dirty, session.run.pillar, session.run.secrets.mask)
+    return History(options.state_dir, about, compiled.chunks, options.history_runs, options.history_days)
+
+
+def _warn(message: str) -> None:
+    if message:
+        _tell([Diagnostic(message, severity="warning")])
 
 
 def _reload(session: Session, what: str) -> None:
     """What `reload_modules`, `reload_grains` and `reload_pillar` of a state ask for."""
-    with running(session.current()):
+    with session.opened():
         forget_looks(None)
         _look_again(session, what)
 
@@ -162,65 +250,7 @@ def _look_again(session: Session, what: str) -> None:
     elif what == "grains":
         session.reload_grains()
     else:
-        _read_pillar(session)
-
-
-def _gather(session: Session, requests: Iterable[Request]) -> Gathered:
-    gatherer = high.Gatherer(session.read, session.tree.sls_names, session.options.state_auto_order)
-    return gatherer.gather(requests), gatherer.problems
-
-
-def _compile(session: Session, gathered: Gathered, strict: bool) -> tuple[Compiled | None, list[Diagnostic]]:
-    data, problems = gathered
-    chunks, found = low.lower(data)
-    problems = [*problems, *found]
-    chunks = _selected(session.options, chunks)
-    registry = session.registry
-    secret = session.run.secrets.add
-    binder = Binder(registry.state, signature.bind, signature.known, secret, session.options.unknown_states == "fail")
-    problems += binder.check(chunks)
-    # with a broken file in the run, what it would have declared is not missing: one mistake, one error
-    broken = any(problem.severity == "error" for problem in problems)
-    relations, unmet = requisites.resolve(chunks, _empty(data))
-    problems += [] if broken else unmet
-    if strict:
-        problems = [_strict(problem) for problem in problems]
-    if any(problem.severity == "error" for problem in problems):
-        return None, problems
-    order = graph.arrange(chunks, relations)
-    return Compiled(chunks, relations, order, binder, tuple(problems)), problems
-
-
-def _strict(problem: Diagnostic) -> Diagnostic:
-    if problem.code != "unknown-argument":
-        return problem
-    return Diagnostic(problem.message.removesuffix("; it is ignored"), problem.source, problem.hint, problem.code)
-
-
-def _empty(data: HighData) -> frozenset[str]:
-    declared = {declaration.sls for declaration in data.declarations.values()}
-    return frozenset(sls for _, sls in data.rendered if sls not in declared)
-
-
-def _selected(options: Options, chunks: tuple[Chunk, ...]) -> tuple[Chunk, ...]:
-    """`--exclude` leaves IDs and SLS files out, `--only` keeps some with all that they need."""
-    if options.exclude:
-        out = set(options.exclude)
-        chunks = tuple(chunk for chunk in chunks if chunk.id not in out and chunk.sls not in out)
-    if not options.only:
-        return chunks
-    relations, _ = requisites.resolve(chunks, frozenset())
-    wanted = [number for number, chunk in enumerate(chunks) if {chunk.id, chunk.name} & set(options.only)]
-    unknown = set(options.only) - {name for number in wanted for name in (chunks[number].id, chunks[number].name)}
-    if unknown:
-        raise RunnerError(f"--only {sorted(unknown)[0]}: no state of this run has that ID or name")
-    kept: set[int] = set()
-    while wanted:
-        number = wanted.pop()
-        if number not in kept:
-            kept.add(number)
-            wanted += [edge.target for edge in relations.of(number)]
-    return tuple(chunk for number, chunk in enumerate(chunks) if number in kept)
+        read_pillar(session)
 
 
 def _refuse(problems: list[Diagnostic]) -> None:
@@ -230,8 +260,6 @@ def _refuse(problems: list[Diagnostic]) -> None:
 
 
 def _tell(warnings: Iterable[Diagnostic]) -> None:
-    import sys
-
     warnings = list(warnings)
     if warnings:
         import os
@@ -241,45 +269,12 @@ def _tell(warnings: Iterable[Diagnostic]) -> None:
         diagnostics.show(warnings, sys.stderr, text.wants_colour(sys.stderr, os.environ))
 
 
-# ---------------------------------------------------------------- what to run
-
-
-def _top(session: Session) -> top.Top:
-    options = session.options
-    return top.names(
-        session.read_top,
-        list(options.file_roots),
-        session.matches,
-        options.saltenv,
-        strategy=options.top_file_merging_strategy,
-        env_order=options.env_order,
-        state_top_saltenv=options.state_top_saltenv,
-        default_top=options.default_top,
-    )
-
-
-def _top_requests(session: Session) -> list[Request]:
-    found = _top(session)
-    requests = [Request(sls, env, place) for env, sls, place in found.requests()]
-    if not requests:
-        raise RunnerError("No Top file or master_tops data matches found.", hint="`runner show top` shows what matches")
-    return requests
-
-
-def _requests(session: Session, names: Iterable[str]) -> list[Request]:
-    return [Request(name, session.options.saltenv or "base") for name in names]
-
-
-def _all_requests(session: Session) -> list[Request]:
-    return [Request(name, env) for env in session.options.file_roots for name in session.tree.sls_names(env)]
-
-
 def _show_low(session: Session, gathered: Gathered, what: str) -> Any:
     data, problems = gathered
     _refuse(problems)
     chunks, found = low.lower(data, reconcile=what != "low-sls")
     _refuse(found)
-    relations, unmet = requisites.resolve(chunks, _empty(data))
+    relations, unmet = requisites.resolve(chunks, without_states(data))
     _refuse(unmet)
     if what == "graph":
         return graph.dot(chunks, relations)

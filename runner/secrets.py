@@ -1,33 +1,147 @@
-"""Secret values never leave a run: they are replaced wherever they would be shown."""
+"""Secret values never leave a run: they are replaced wherever they would be shown, in all the forms they may take."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+import fnmatch
+import re
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from runner.model import Result, Value
+from runner.errors import CompileError, Diagnostic, RunnerError
+from runner.model import ChangerCalled, Chunk, Event, Result, StatePlanned, StateStarted, Value
 
 HIDDEN = "**********"
 SHORTEST = 4  # shorter values would tear ordinary words apart
+SHORTEST_NAMED = 6  # of values that are secret because of their key: `password: root` is no secret worth hiding
+# under such keys of the pillar, at any depth, strings are secrets (`secret_keys` of the configuration)
+KEYS = (
+    *("*password", "*passwd", "*passphrase", "*secret", "*secret_key", "*token", "*api_key", "*apikey"),
+    *("*private_key", "*privkey", "*credentials"),
+)
 
 
-def hidden(result: Result, secrets: Collection[str]) -> Result:
-    """A result without secrets; with `no_log` nothing but the keys of its changes is left."""
-    if result.chunk.args.get("no_log"):
-        return replace(result, comment=HIDDEN, changes=dict.fromkeys(result.changes, HIDDEN), warnings=())
-    found = [secret for secret in secrets if len(secret) >= SHORTEST]
-    if not found:
-        return result
-    found.sort(key=len, reverse=True)
-    return replace(result, comment=mask(result.comment, found), changes=mask(result.changes, found))
+class Secrets:
+    """The secrets of one run."""
+
+    def __init__(self) -> None:
+        self._values: dict[str, bool] = {}  # value -> known by its key only
+        self._patterns: dict[bool, re.Pattern[str] | None] = {}
+
+    def add(self, value: str, named: bool = False) -> None:
+        """Never show this value. named: it is secret because of its key in the pillar, not because someone said so."""
+        if len(value) >= (SHORTEST_NAMED if named else SHORTEST) and self._values.get(value) is not False:
+            self._values[value] = named
+            self._patterns.clear()
+
+    def collect(self, pillar: Value, keys: Iterable[str] = KEYS) -> None:
+        """Take the strings under such keys (globs, any case) for secrets."""
+        matches = re.compile("|".join(fnmatch.translate(key.lower()) for key in keys) or r"(?!)").match
+        self._walk(pillar, False, lambda key: bool(matches(str(key).lower().replace("-", "_"))))
+
+    def _walk(self, value: Value, secret: bool, is_secret: Callable[[object], bool]) -> None:
+        if isinstance(value, Mapping):
+            for key, item in value.items():
+                self._walk(item, secret or is_secret(key), is_secret)
+        elif isinstance(value, list | tuple):
+            for item in value:
+                self._walk(item, secret, is_secret)
+        elif secret and isinstance(value, str):
+            self.add(value, named=True)
+
+    def __bool__(self) -> bool:
+        return bool(self._values)
+
+    def mask(self, value: Value, named: bool = True) -> Value:
+        """A value with each secret in its strings replaced; `named` says whether those known by their keys are, too."""
+        pattern = self._pattern(named) if self._values else None
+        return value if pattern is None else _masked(value, pattern)
+
+    def _pattern(self, named: bool) -> re.Pattern[str] | None:
+        if named not in self._patterns:
+            forms = {form for value, by_key in self._values.items() if named or not by_key for form in _forms(value)}
+            ordered = sorted(forms, key=len, reverse=True)
+            self._patterns[named] = re.compile("|".join(map(re.escape, ordered))) if ordered else None
+        return self._patterns[named]
+
+    # -------------------------------------------------- what is shown
+
+    def result(self, result: Result) -> Result:
+        """A result without secrets; with `no_log` nothing but the keys of its changes is left."""
+        if result.chunk.args.get("no_log"):
+            return replace(result, comment=HIDDEN, changes=dict.fromkeys(result.changes, HIDDEN), warnings=())
+        if not self._values:
+            return result
+        result = replace(result, chunk=self.chunk(result.chunk), key=self.mask(result.key))
+        warnings = tuple(self.mask(warning) for warning in result.warnings)
+        return replace(
+            result,
+            comment=self.mask(result.comment),
+            changes=self.mask(result.changes),
+            warnings=warnings,
+            extra=self.mask(result.extra),
+        )
+
+    def chunk(self, chunk: Chunk) -> Chunk:
+        """A chunk whose ID and name show no secrets; its arguments are shown nowhere."""
+        id_, name = self.mask(chunk.id), self.mask(chunk.name)
+        return chunk if (id_, name) == (chunk.id, chunk.name) else replace(chunk, id=id_, name=name)
+
+    def event(self, event: Event) -> Event:
+        """An event without secrets."""
+        if not self._values and not isinstance(event, ChangerCalled | StatePlanned):
+            return event
+        if isinstance(event, StateStarted | StatePlanned) or (isinstance(event, ChangerCalled) and event.chunk):
+            event = event._replace(chunk=self.chunk(event.chunk))
+        silent = getattr(getattr(event, "chunk", None), "args", {}).get("no_log")
+        if isinstance(event, ChangerCalled) and not event.function.startswith("file."):
+            return event._replace(target=HIDDEN if silent else self.mask(event.target))
+        if isinstance(event, StatePlanned):
+            changes = dict.fromkeys(event.changes, HIDDEN) if silent else self.mask(event.changes)
+            return event._replace(changes=changes, comment=HIDDEN if silent else self.mask(event.comment))
+        return event
+
+    def error(self, error: RunnerError) -> RunnerError:
+        """An error without secrets."""
+        if not self._values:
+            return error
+        found = CompileError([self.diagnostic(problem) for problem in error.diagnostics])
+        if isinstance(error, CompileError):
+            return found
+        return RunnerError(found.message, found.source, found.hint, error.code)
+
+    def diagnostic(self, problem: Diagnostic) -> Diagnostic:
+        """A diagnostic without secrets."""
+        source = problem.source
+        if source is not None and source.rendered:
+            source = replace(source, rendered=self.mask(source.rendered))
+        return problem._replace(message=self.mask(problem.message), hint=self.mask(problem.hint), source=source)
 
 
-def mask(value: Value, secrets: Collection[str]) -> Value:
-    """A value with each secret in its strings replaced."""
+def _forms(value: str) -> Iterable[str]:
+    """A secret as it may appear: plain, its longer lines, base64, URL-encoded, as JSON and the shell write it."""
+    import base64
+    import json
+    import shlex
+    from urllib.parse import quote, quote_plus
+
+    data = value.encode("utf-8", "surrogateescape")
+    yield value
+    yield from (line.strip() for line in value.splitlines() if len(line.strip()) >= 12)
+    for encode in (base64.b64encode, base64.urlsafe_b64encode):
+        for shape in (data, data + b"\n"):
+            yield encode(shape).decode().rstrip("=")
+    yield from (quote(data, safe=""), quote(data), quote_plus(data))
+    yield json.dumps(value)[1:-1]
+    yield json.dumps(value, ensure_ascii=False)[1:-1]
+    if not set("'\"") & set(value):
+        return
+    yield shlex.quote(value)[1:-1]
+    yield value.replace("'", "''")
+
+
+def _masked(value: Value, pattern: re.Pattern[str]) -> Value:
     if isinstance(value, str):
-        for secret in secrets:
-            value = value.replace(secret, HIDDEN)
-        return value
+        return pattern.sub(HIDDEN, value)
     if isinstance(value, Mapping):
-        return {key: mask(item, secrets) for key, item in value.items()}
-    return [mask(item, secrets) for item in value] if isinstance(value, list | tuple) else value
+        return {_masked(key, pattern): _masked(item, pattern) for key, item in value.items()}
+    return [_masked(item, pattern) for item in value] if isinstance(value, list | tuple) else value

@@ -6,12 +6,14 @@ A helper of run.py, and like it allowed to import stages.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 from runner import match
+from runner.api import running
 from runner.config import Options
 from runner.current import Current, Run
 from runner.errors import RunnerError
@@ -76,6 +78,15 @@ class Session:
         """Look at the machine anew."""
         del self.__dict__["grains"]
         self.run.grains = self.grains
+
+    @contextmanager
+    def opened(self) -> Iterator[None]:
+        """Make this session the current one; what goes wrong in it is told without secrets."""
+        try:
+            with running(self.current()):
+                yield
+        except RunnerError as error:
+            raise self.run.secrets.error(error) from None
 
     def current(self) -> Current:
         """A Here without a state, for rendering and `runner call`."""

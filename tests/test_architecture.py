@@ -13,7 +13,7 @@ VALUES = {"runner.model", "runner.errors", "runner.highdata", "runner.argtypes",
 
 # each stage with its helpers: nothing here may import another stage
 STAGES = {
-    "config": (),
+    "config": ("config_file", "config_keys", "secrets"),
     "tree": (),
     "render": (),
     "grains": (),

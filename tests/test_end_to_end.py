@@ -3,59 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
 
 import pytest
+from command import Machine
 
 ROOT = Path(__file__).parent.parent
-
-
-class Machine:
-    """A tree below a folder, and runner on it."""
-
-    def __init__(self, folder: Path) -> None:
-        self.folder = folder
-        (folder / "states").mkdir()
-        (folder / "pillar").mkdir()
-        self.config = {"file_roots": {"base": ["states"]}, "pillar_roots": {"base": ["pillar"]}, "id": "m1"}
-        self.environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "PYTHONPATH": str(ROOT)}
-
-    def write(self, **files: str) -> None:
-        """`a__b="..."` is states/a/b.sls; `pillar__x` lies in the pillar."""
-        for name, text in files.items():
-            path = name.replace("__", "/")
-            base = self.folder if path.startswith("pillar/") else self.folder / "states"
-            target = base / f"{path}.sls"
-            target.parent.mkdir(parents=True, exist_ok=True)
-            target.write_text(text.replace("{tmp}", str(self.folder)))
-
-    def argv(self, *words: str) -> list[str]:
-        (self.folder / "runner.yaml").write_text(json.dumps(self.config))
-        where = ["--config", str(self.folder / "runner.yaml"), "--cachedir", str(self.folder / "cache")]
-        return [sys.executable, "-c", "from runner.cli import main; main()", *words, *where]
-
-    def __call__(self, *words: str, code: int | None = 0) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(self.argv(*words), capture_output=True, text=True, env=self.environment, timeout=60)
-        assert "Traceback" not in done.stdout + done.stderr
-        assert code is None or done.returncode == code, done.stdout + done.stderr
-        return done
-
-    def results(self, *words: str, code: int | None = 0) -> dict[str, Any]:
-        """The results by ID."""
-        answer = json.loads(self(*words, "--out", "json", code=code).stdout)["local"]
-        assert isinstance(answer, dict), answer
-        return {value["__id__"]: value for value in answer.values()}
-
-
-@pytest.fixture
-def machine(tmp_path: Path) -> Machine:
-    return Machine(tmp_path)
 
 
 def test_the_main_job(machine: Machine) -> None:

@@ -42,6 +42,7 @@ from modules.file._look import (
     stat,
 )
 from modules.file._owners import gid_of, gid_to_group, group_to_gid, uid_of, uid_to_user, user_to_uid
+from modules.file._put_back import put_back
 from modules.file._salt_changes import (
     salt_copy,
     salt_link,
@@ -123,6 +124,7 @@ __all__ = [
     "mknod",
     "normpath",
     "path_exists_glob",
+    "put_back",
     "put_symlink",
     "read",
     "read_bytes",

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import ParamSpec, TypeVar
 
-from modules.file._look import seen
 from modules.file._owners import gid_of, uid_of
-from runner.api import StateFailed, changer
+from modules.file._was import was, was_copied_over, was_missing, was_moved, was_second
+from runner.api import StateFailed, changer, here
 from runner.api import forget_looks as _forget_looks
 
 P = ParamSpec("P")
@@ -61,20 +61,6 @@ _CURES = {
 }
 
 
-def was(path: str, *_: object, **__: object) -> object:
-    """What was there, for the history."""
-    found = seen(path, follow=False)
-    if found is None:
-        return None
-    facts = {"type": found.type, "mode": found.mode, "uid": found.uid, "gid": found.gid}
-    return facts | ({"target": os.readlink(path)} if found.type == "link" else {"size": found.size})
-
-
-def was_second(_: str, path: str, *__: object, **___: object) -> object:
-    """What was at the second argument."""
-    return was(path)
-
-
 def owner_ids(user: str | int | None, group: str | int | None) -> tuple[int, int]:
     """Numbers for chown, -1 for "as it is"; StateFailed for an unknown name."""
     uid = -1 if user in (None, "") else uid_of(user)
@@ -90,7 +76,9 @@ def beside_name(path: str) -> str:
     """A new hidden name beside a path, for what is then renamed to it."""
     folder, name = os.path.split(path)
     # a name of 255 bytes is the longest there is
-    return os.path.join(folder, f".{os.fsdecode(os.fsencode(name)[:200])}.runner-{os.urandom(6).hex()}")
+    beside = os.path.join(folder, f".{os.fsdecode(os.fsencode(name)[:200])}.runner-{os.urandom(6).hex()}")
+    here.intends(beside)
+    return beside
 
 
 def sync_folder(folder: str) -> None:
@@ -126,7 +114,7 @@ def mkdir(path: str, *, mode: str | None = None, user: str | int | None = None, 
     _make(path, mode, owner_ids(user, group))
 
 
-@alters(before=was)
+@alters(before=was_missing)
 def makedirs(
     path: str, *, mode: str | None = None, user: str | int | None = None, group: str | int | None = None
 ) -> None:
@@ -182,7 +170,7 @@ def link(target: str, path: str) -> None:
     os.link(target, path)
 
 
-@alters(before=was)
+@alters(before=was_moved)
 def rename(old: str, new: str) -> None:
     """Move a path; a file at `new` is replaced."""
     try:
@@ -196,7 +184,7 @@ def rename(old: str, new: str) -> None:
     sync_folder(os.path.dirname(new.rstrip("/")))
 
 
-@alters(before=was_second, path=1)
+@alters(before=was_copied_over, path=1)
 def copy(old: str, new: str, preserve: bool = False) -> None:
     """Copy a file or a folder, links in it as links. preserve: mode, times and owner too."""
     if os.path.isdir(old):

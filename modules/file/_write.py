@@ -10,7 +10,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import IO
 
-from modules.file._change import alters, beside_name, owner_ids, sync_folder, was
+from modules.file._change import alters, beside_name, owner_ids, sync_folder
+from modules.file._was import was_written
 from runner.api import StateFailed, here
 
 Fill = Callable[[IO[bytes]], object]
@@ -25,7 +26,7 @@ class Owner:
     gid: int = -1
 
 
-@alters(before=was)
+@alters(before=was_written)
 def write(
     path: str,
     data: bytes,

@@ -15,5 +15,15 @@ def main(arguments: list[str] | None = None) -> None:
 def _run(arguments: list[str]) -> int:
     from runner.cli.app import build
 
-    answer = build()(args=arguments, prog_name="runner", standalone_mode=False)
+    answer = build()(args=_spelled_out(arguments), prog_name="runner", standalone_mode=False)
     return answer if isinstance(answer, int) else 0
+
+
+def _spelled_out(arguments: list[str]) -> list[str]:
+    """`--wait` without seconds waits for as long as it takes: an option whose value may be left away."""
+    found: list[str] = []
+    for index, word in enumerate(arguments):
+        following = arguments[index + 1] if index + 1 < len(arguments) else ""
+        bare = word == "--wait" and not following.replace(".", "", 1).isdigit()
+        found.append("--wait=-1" if bare else word)
+    return found

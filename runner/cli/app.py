@@ -18,7 +18,7 @@ def _version(wanted: bool) -> None:
 
 def build() -> Callable[..., object]:
     """The application."""
-    from runner.cli import looking, states
+    from runner.cli import looking, past, states
 
     app = typer.Typer(
         name="runner",
@@ -40,6 +40,7 @@ def build() -> Callable[..., object]:
         Exit codes: 0 done, 1 did not compile or wrong usage, 2 some state failed, 3 another run holds the lock.
         """
 
-    for command in (states.highstate, states.sls, states.single, looking.call, looking.check, looking.show):
+    commands = (states.highstate, states.sls, states.single, looking.call, looking.check, looking.show)
+    for command in (*commands, past.history, past.forget, past.undo):
         app.command()(command)
     return app

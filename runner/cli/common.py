@@ -39,6 +39,8 @@ class Common:
     log_level: str | None = None
     log_file: str | None = None
     detailed_exitcodes: bool = False
+    wait: float | None = None
+    timeout: float | None = None
 
 
 def _option(*names: str, help: str, **more: Any) -> Any:
@@ -60,8 +62,16 @@ READING: dict[str, Any] = {
     "verbose": Annotated[bool, _option("-v", "--verbose", help="Say more: unchanged states too.")],
     "quiet": Annotated[bool, _option("-q", "--quiet", help="Silence unless something changed or failed.")],
 }
-CHANGING: dict[str, Any] = {
+RUNNING: dict[str, Any] = {
     "test": Annotated[bool, _option("--test", help="Change nothing; show what would change.")],
+    "wait": Annotated[
+        float | None,
+        _option("--wait", metavar="[SECONDS]", help="Wait for another run to end; bare: for ever."),
+    ],
+    "timeout": Annotated[float | None, _option("--timeout", metavar="SECONDS", help="End the run after this time.")],
+}
+CHANGING: dict[str, Any] = {
+    **RUNNING,
     "only": Annotated[list[str], _option("--only", metavar="ID", help="Only this state and what it needs.")],
     "exclude": Annotated[list[str], _option("--exclude", metavar="ID", help="Leave this state or SLS out.")],
     "detailed_exitcodes": Annotated[
@@ -137,6 +147,8 @@ def overrides(common: Common) -> dict[str, Any]:
         "only": common.only or None,
         "exclude": common.exclude or None,
         "test": common.test or None,
+        "wait": common.wait,
+        "timeout": common.timeout,
     }
     if common.state_tree:
         said["file_roots"] = {common.saltenv or "base": [os.path.abspath(folder) for folder in common.state_tree]}

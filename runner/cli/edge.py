@@ -37,9 +37,12 @@ def guarded(run: Callable[[], int]) -> int:
         if isinstance(stop.__context__, BrokenPipeError):
             return _pipe_closed()
         raise
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return INTERRUPTED
+    except KeyboardInterrupt as interrupt:
+        from runner.interrupts import number_of
+
+        number, why = number_of(interrupt)
+        print(f"runner: {why}; nothing was run", file=sys.stderr)
+        return 128 + number
     except Exception as error:
         usage = _usage(error)
         return usage if usage is not None else _bug(error)

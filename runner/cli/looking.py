@@ -74,5 +74,5 @@ def show(
     from runner import run
 
     wanted = [name for word in names or () for name in word.split(",") if name]
-    write_value(common, run.show(options_of(common), what, wanted))
+    write_value(common, run.show(options_of(common), what, wanted, common.out != "pretty"))
     return 0

@@ -77,6 +77,8 @@ class Pretty:
             self._block(f"because of {result.cause.replace('_|-', ' ')}")
         for line, colour in change_lines(result.changes):
             self._line(" " * 14 + paint(safe(line, self.stream), colour, self.colour), raw=True)
+        if result.note:
+            self._block(result.note)
         for warning in result.warnings:
             self._block(f"warning: {warning}")
         for owed in result.owed:
@@ -100,10 +102,18 @@ class Pretty:
             paint(f"{states}: {', '.join(parts) or 'nothing to do'}  ({elapsed})", colour, self.colour), raw=True
         )
         if report.interrupted:
-            self._line(f"Interrupted by signal {report.interrupted}; the next run goes on.")
+            self._left(report)
         if self.dry and report.changed and self.command:
             self._line("Nothing was changed. To make these changes:")
             self._line(f"  {self.command}")
+
+    def _left(self, report: Report) -> None:
+        """What an interrupted run did not come to."""
+        self._line(f"{report.why[:1].upper()}{report.why[1:]}; the next run goes on.")
+        if report.left:
+            names = [f"{chunk.function} {chunk.id}".replace("\n", " ") for chunk in report.left]
+            more = f" and {len(names) - 5} more" if len(names) > 5 else ""
+            self._line(f"Not run: {', '.join(names[:5])}{more}.")
 
     def _line(self, text: str, raw: bool = False) -> None:
         self._write((text if raw else safe(text, self.stream)) + "\n")

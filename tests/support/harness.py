@@ -58,6 +58,7 @@ class HarnessHere:
         self.events: list[Any] = []
         self.warnings: list[str] = []
         self.secrets: list[str] = []
+        self.intended: list[str] = []
         for folder in (self.cache_dir, self.state_dir):
             Path(folder).mkdir()
 
@@ -91,6 +92,9 @@ class HarnessHere:
 
     def warn(self, message: str) -> None:
         self.warnings.append(message)
+
+    def intends(self, path: str) -> None:
+        self.intended.append(path)
 
     def secret(self, value: str) -> None:
         self.secrets.append(value)

@@ -1,0 +1,45 @@
+"""What was at a path before a change: the events carry it, the history and undo live on it."""
+
+from __future__ import annotations
+
+import os
+
+from modules.file._look import seen
+
+
+def was(path: str, *_: object, **__: object) -> object:
+    """What was there, for the history and undo."""
+    found = seen(path, follow=False)
+    if found is None:
+        return {"path": path, "type": "none"}
+    facts = {"path": path, "type": found.type, "mode": found.mode, "uid": found.uid, "gid": found.gid}
+    return facts | ({"target": os.readlink(path)} if found.type == "link" else {"size": found.size})
+
+
+def was_written(path: str, *_: object, follow: bool = True, **__: object) -> object:
+    """What was there, for a writer that follows links."""
+    return was(os.path.realpath(path) if follow and os.path.islink(path) else path)
+
+
+def was_missing(path: str, *_: object, **__: object) -> object:
+    """The folders that will be made."""
+    missing = []
+    while not os.path.lexists(path):
+        missing.append({"path": path, "type": "none"})
+        path = os.path.dirname(path.rstrip("/"))
+    return {"several": missing[::-1]}
+
+
+def was_moved(old: str, new: str, *_: object, **__: object) -> object:
+    """What was at both ends."""
+    return {"several": [was(new), {"path": old, "type": "moved", "target": new}]}
+
+
+def was_copied_over(old: str, new: str, *_: object, **__: object) -> object:
+    """What was where a copy goes."""
+    return was(os.path.join(new, os.path.basename(old)) if os.path.isdir(new) and not os.path.isdir(old) else new)
+
+
+def was_second(_: str, path: str, *__: object, **___: object) -> object:
+    """What was at the second argument."""
+    return was(path)

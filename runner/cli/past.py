@@ -1,0 +1,94 @@
+"""Commands about earlier runs: history, forget."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from runner.cli.common import READING, RUNNING, Common, options_of, with_common, write_value
+from runner.cli.edge import DONE, FAILED
+from runner.errors import UsageError
+from runner.output.text import safe
+
+
+@with_common(READING)
+def history(
+    *,
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="[show RUN | diff RUN RUN]", help="RUN: its number, or `last`.")
+    ] = None,
+    limit: Annotated[int, typer.Option("--limit", "-n", metavar="N", help="How many runs to list.")] = 20,
+    common: Common,
+) -> int:
+    """List the runs of this machine, show one, or compare two. Dry runs are not kept.
+
+    Example: runner history show last
+    """
+    from runner import run
+    from runner.output import past
+
+    words = words or []
+    shapes = {(): 0, ("show",): 1, ("diff",): 2}
+    if shapes.get(tuple(words[:1])) != len(words[1:]):
+        raise UsageError("runner history, runner history show RUN, or runner history diff RUN RUN")
+    found: Any = run.past(options_of(common), words, limit)
+    if common.out == "pretty":
+        print(past.text(found, words[0] if words else "list"), end="")
+    else:
+        write_value(common, found)
+    return 0
+
+
+@with_common(READING)
+def forget(
+    *,
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="[ID...]", help="States (ID or name) whose owed reactions to forget.")
+    ] = None,
+    every: Annotated[bool, typer.Option("--all", help="Forget all of them.")] = False,
+    common: Common,
+) -> int:
+    """Forget reactions that are owed since a run was killed or failed; `runner show debts` lists them.
+
+    Example: runner forget nginx
+    """
+    from runner import run
+
+    if bool(words) is every:
+        raise UsageError("name the states whose reactions to forget, or --all", hint="`runner show debts` lists them")
+    forgotten = run.forget(options_of(common), None if every else list(words or ()))
+    if common.out != "pretty":
+        write_value(common, forgotten)
+    elif not common.quiet:
+        for debt in forgotten:
+            reactor, source = (debt[key].replace("_|-", " ") for key in ("reactor", "source"))
+            print(f"forgotten: {debt['kind']} of {reactor} on {source}")
+        print(f"{len(forgotten)} forgotten." if forgotten else "Nothing was owed.")
+    return 0
+
+
+@with_common(READING, RUNNING)
+def undo(
+    *,
+    number: Annotated[str | None, typer.Argument(metavar="[RUN]", help="Its number; without: the last one.")] = None,
+    common: Common,
+) -> int:
+    """Put back the files, links, modes and owners that a run altered. Packages and services stay as they are.
+
+    Nothing is put back where the machine was changed since the run.
+
+    Example: runner undo 12 --test
+    """
+    from runner import run
+
+    found, done = run.undo(options_of(common), number)
+    if common.out != "pretty":
+        steps = [{"path": step.was.path, "what": str(step), "refused": step.refused or None} for step in found.steps]
+        write_value(common, {"run": found.run, "command": found.command, "done": done, "steps": steps})
+    else:
+        print(f"Run {found.run}: {found.command}")
+        for step in found.steps:
+            print(f"  {safe(str(step))}" + (f"\n    refused: {safe(step.refused)}" if step.refused else ""))
+        print("Put back." if done else "Nothing was put back.")
+    return FAILED if found.refused else DONE

@@ -1,0 +1,135 @@
+"""From names to a compiled tree: what the commands of run.py share on the way to the order of the states.
+
+A helper of run.py, and like it allowed to import stages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from runner import graph, high, low, pillar, requisites, signature, top
+from runner.binding import Binder
+from runner.config import Options
+from runner.errors import Diagnostic, RunnerError
+from runner.high import Request
+from runner.highdata import HighData
+from runner.model import Chunk, Relations
+from runner.session import Session
+
+Gathered = tuple[HighData, list[Diagnostic]]
+
+
+class Compiled(NamedTuple):
+    """A tree that is ready to run, with the warnings that compiling it gave."""
+
+    chunks: tuple[Chunk, ...]
+    relations: Relations
+    order: tuple[int, ...]
+    binder: Binder
+    warnings: tuple[Diagnostic, ...]
+
+
+def read_pillar(session: Session) -> None:
+    options = session.options
+    envs = list(options.pillar_roots)
+    found = top.names(session.read_pillar_top, envs, session.matches, options.pillarenv, pillar=True)
+    stage = pillar.Pillar(
+        session.read_pillar,
+        options.pillar_source_merging_strategy,
+        options.pillar_merge_lists,
+        read_with=session.read_pillar,
+        names=session.pillar_tree.sls_names,
+        optional=found.optional,
+        includes_win=options.pillar_includes_override_sls,
+    )
+    session.run.pillar = stage.compile(found.requests(), options.pillar)
+    session.run.secrets.collect(session.run.pillar, options.secret_keys)
+
+
+def gather(session: Session, requests: Iterable[Request]) -> Gathered:
+    gatherer = high.Gatherer(session.read, session.tree.sls_names, session.options.state_auto_order)
+    return gatherer.gather(requests), gatherer.problems
+
+
+def compile_chunks(session: Session, gathered: Gathered, strict: bool) -> tuple[Compiled | None, list[Diagnostic]]:
+    data, problems = gathered
+    chunks, found = low.lower(data)
+    problems = [*problems, *found]
+    chunks = _selected(session.options, chunks)
+    registry = session.registry
+    secret = session.run.secrets.add
+    binder = Binder(registry.state, signature.bind, signature.known, secret, session.options.unknown_states == "fail")
+    problems += binder.check(chunks)
+    # with a broken file in the run, what it would have declared is not missing: one mistake, one error
+    broken = any(problem.severity == "error" for problem in problems)
+    relations, unmet = requisites.resolve(chunks, without_states(data))
+    problems += [] if broken else unmet
+    if strict:
+        problems = [_strict(problem) for problem in problems]
+    if any(problem.severity == "error" for problem in problems):
+        return None, problems
+    order = graph.arrange(chunks, relations)
+    return Compiled(chunks, relations, order, binder, tuple(problems)), problems
+
+
+def _strict(problem: Diagnostic) -> Diagnostic:
+    if problem.code != "unknown-argument":
+        return problem
+    return Diagnostic(problem.message.removesuffix("; it is ignored"), problem.source, problem.hint, problem.code)
+
+
+def without_states(data: HighData) -> frozenset[str]:
+    declared = {declaration.sls for declaration in data.declarations.values()}
+    return frozenset(sls for _, sls in data.rendered if sls not in declared)
+
+
+def _selected(options: Options, chunks: tuple[Chunk, ...]) -> tuple[Chunk, ...]:
+    """`--exclude` leaves IDs and SLS files out, `--only` keeps some with all that they need."""
+    if options.exclude:
+        out = set(options.exclude)
+        chunks = tuple(chunk for chunk in chunks if chunk.id not in out and chunk.sls not in out)
+    if not options.only:
+        return chunks
+    relations, _ = requisites.resolve(chunks, frozenset())
+    wanted = [number for number, chunk in enumerate(chunks) if {chunk.id, chunk.name} & set(options.only)]
+    unknown = set(options.only) - {name for number in wanted for name in (chunks[number].id, chunks[number].name)}
+    if unknown:
+        raise RunnerError(f"--only {sorted(unknown)[0]}: no state of this run has that ID or name")
+    kept: set[int] = set()
+    while wanted:
+        number = wanted.pop()
+        if number not in kept:
+            kept.add(number)
+            wanted += [edge.target for edge in relations.of(number)]
+    return tuple(chunk for number, chunk in enumerate(chunks) if number in kept)
+
+
+def top_file(session: Session) -> top.Top:
+    options = session.options
+    return top.names(
+        session.read_top,
+        list(options.file_roots),
+        session.matches,
+        options.saltenv,
+        strategy=options.top_file_merging_strategy,
+        env_order=options.env_order,
+        state_top_saltenv=options.state_top_saltenv,
+        default_top=options.default_top,
+    )
+
+
+def top_requests(session: Session) -> list[Request]:
+    found = top_file(session)
+    wanted = [Request(sls, env, place) for env, sls, place in found.requests()]
+    if not wanted:
+        raise RunnerError("No Top file or master_tops data matches found.", hint="`runner show top` shows what matches")
+    return wanted
+
+
+def requests(session: Session, names: Iterable[str]) -> list[Request]:
+    return [Request(name, session.options.saltenv or "base") for name in names]
+
+
+def all_requests(session: Session) -> list[Request]:
+    return [Request(name, env) for env in session.options.file_roots for name in session.tree.sls_names(env)]

@@ -1,0 +1,244 @@
+"""What runs did, kept in SQLite: a listener that writes, and the judgement that needs the runs before.
+
+Only real runs are kept. A run whose history cannot be written does its work all the same; `problem` says why.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import time
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from runner.history import kept
+from runner.history.store import HistoryProblem, opened
+from runner.model import (
+    ChangerCalled,
+    Chunk,
+    Event,
+    Report,
+    Result,
+    RunFinished,
+    RunStarted,
+    StateFinished,
+)
+
+if TYPE_CHECKING:
+    import sqlite3
+
+TOGETHER = 500  # results of unchanged states that are written at once
+REPEATS = 3  # from so many changes in a row on, a state is said to change in every run
+
+
+class About(NamedTuple):
+    """What is known of a run before it starts."""
+
+    command: str
+    revision: str | None = None  # of the tree, when it is a git work tree
+    dirty: bool | None = None
+    pillar: Mapping[str, Any] = {}
+    mask: Callable[[str], str] = str  # hides secrets
+
+
+class History:
+    """The history of a machine, while one run is under way."""
+
+    def __init__(self, state_dir: str, about: About, chunks: Iterable[Chunk], keep_runs: int, keep_days: int) -> None:
+        """keep_runs, keep_days: older runs are dropped when either is exceeded; 0 keeps all."""
+        self.problem = ""
+        self.notes: list[str] = []  # what else is to be told
+        self._state_dir = state_dir
+        self._about = about
+        self._chunks = tuple(chunks)
+        self._keep = (keep_runs, keep_days)
+        self._connection: sqlite3.Connection | None = None
+        self._number: int | None = None  # of the run, in the database
+        self._position = 0
+        self._waiting: list[tuple[Any, ...]] = []
+        self._pillar: bytes | None = None
+        self._store = kept.Store(state_dir)
+        self._sequence = 0  # of what was kept
+        self._touched: dict[str, None] = {}  # the paths that this run altered
+        self._digests: dict[int, bytes] = {}
+
+    # -------------------------------------------------- judging
+
+    def origin(self, result: Result, reacted: bool, converges: bool) -> tuple[str, str]:
+        """Why a state changed something: (kind, a sentence for people or "").
+
+        reacted: it answers to a change of another state. converges: a second run of it would change nothing.
+        The kinds: "reaction"; "intent" (the tree says something new); "drift" (the machine was changed behind our
+        back); "repeats" (it changes in every run).
+        """
+        if reacted:
+            return "reaction", ""
+        try:
+            past = self._past(self._about.mask(result.tag))
+        except HistoryProblem as problem:
+            self.problem = str(problem)
+            return "", ""
+        digest = self._digest(result)
+        if not past or past[0][0] != digest or past[0][1] != 1:
+            return "intent", ""
+        row = 1  # this run
+        for then, outcome, changes, _, _ in past:
+            if then != digest or outcome != 1 or changes == "{}":
+                break
+            row += 1
+        if row > 1 and (row >= REPEATS or not converges):
+            return "repeats", f"it changed in each of the last {row} runs" if row >= REPEATS else ""
+        _, _, _, number, when = past[0]
+        date = time.strftime("%Y-%m-%d %H:%M", time.localtime(when))
+        return "drift", f"drift: the tree says what it said in run {number} ({date}), the machine was changed since"
+
+    def _past(self, tag: str) -> list[tuple[bytes, int | None, str, int, float]]:
+        if not os.path.exists(os.path.join(self._state_dir, "history.sqlite")):
+            return []
+        import sqlite3
+
+        query = """
+            SELECT digest, result, changes, runs.id, started FROM results JOIN runs ON runs.id = results.run
+            WHERE tag = ? AND ran AND results.run IS NOT ? ORDER BY results.run DESC LIMIT 20
+        """
+        try:
+            return self._open().execute(query, (tag, self._number)).fetchall()
+        except sqlite3.Error as error:
+            raise HistoryProblem(str(error)) from None
+
+    def _digest(self, result: Result) -> bytes:
+        """What the tree says of a state: its arguments, the files it took from the tree, the pillar it renders."""
+        chunk = result.chunk
+        found = hashlib.blake2b(self._said(chunk), digest_size=16)
+        for path in result.inputs:
+            try:
+                at = os.stat(path)
+                found.update(f"{path} {at.st_size} {at.st_mtime_ns}".encode())
+            except OSError:
+                found.update(path.encode())
+        if "template" in chunk.args or any("pillar" in key for key in chunk.args):
+            if self._pillar is None:
+                self._pillar = repr(self._about.pillar).encode(errors="replace")
+            found.update(self._pillar)
+        return found.digest()
+
+    def _said(self, chunk: Chunk) -> bytes:
+        found = self._digests.get(id(chunk))
+        if found is None:
+            text = repr((chunk.function, chunk.args))
+            found = hashlib.blake2b(text.encode(errors="replace"), digest_size=16).digest()
+            self._digests[id(chunk)] = found
+        return found
+
+    # -------------------------------------------------- writing
+
+    def __call__(self, event: Event) -> None:
+        if self.problem or getattr(event, "dry", False):
+            return
+        import sqlite3
+
+        try:
+            if isinstance(event, RunStarted):
+                self._start(event)
+            elif self._number is None:
+                return
+            elif isinstance(event, ChangerCalled):
+                self._changer(event)
+            elif isinstance(event, StateFinished):
+                self._result(event.result)
+            elif isinstance(event, RunFinished):
+                self._end(event.report)
+        except (sqlite3.Error, HistoryProblem, OSError, UnicodeEncodeError) as error:
+            self.problem = str(error)
+
+    def _open(self) -> sqlite3.Connection:
+        if self._connection is None:
+            self._connection = opened(self._state_dir, self.notes)
+        return self._connection
+
+    def _start(self, event: RunStarted) -> None:
+        said = b"".join(chunk.tag.encode(errors="replace") + self._said(chunk) for chunk in self._chunks)
+        compiled = hashlib.blake2b(said, digest_size=16)
+        about = self._about
+        row = (
+            *(event.run, about.command, str(os.getuid()), time.time(), about.revision, about.dirty),
+            *(compiled.hexdigest(), event.total),
+        )
+        columns = "run, command, user, started, revision, dirty, compiled, total"
+        cursor = self._open().execute(f"INSERT INTO runs ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+        self._number = cursor.lastrowid
+
+    def _changer(self, event: ChangerCalled) -> None:
+        tag = event.chunk.tag if event.chunk else ""
+        before = json.dumps(event.before, default=str)
+        row = (self._number, tag, event.function, event.target, before)
+        self._open().execute("INSERT INTO changers VALUES (?, ?, ?, ?, ?)", row)
+        for found in kept.before(event.function, event.before):
+            self._store.put(found)
+            values = (self._number, self._sequence, *_encoded(found), tag)
+            self._open().execute(f"INSERT INTO kept VALUES ({', '.join('?' * len(values))})", values)
+            self._touched[found.path] = None
+            if found.type == "moved":
+                self._touched[found.target] = None
+            self._sequence += 1
+
+    def _result(self, result: Result) -> None:
+        changes = json.dumps(result.changes, default=str) if result.changes else "{}"
+        outcome = None if result.result is None else int(result.result)
+        chunk = result.chunk
+        self._waiting.append(
+            (
+                *(self._number, self._position, result.tag, chunk.id, chunk.name, chunk.function, chunk.sls, outcome),
+                *(int(result.ran), changes, result.comment, result.duration, str(chunk.place.source), result.cause),
+                *(result.origin, self._digest(result)),
+            )
+        )
+        self._position += 1
+        if result.changes or result.result is False or len(self._waiting) >= TOGETHER:
+            self._flush()
+
+    def _flush(self) -> None:
+        if self._waiting:
+            connection = self._open()
+            connection.execute("BEGIN")
+            marks = ", ".join("?" * len(self._waiting[0]))
+            connection.executemany(f"INSERT INTO results VALUES ({marks})", self._waiting)
+            connection.execute("COMMIT")
+            self._waiting.clear()
+
+    def _look_back(self) -> None:
+        """How this run left the paths that it altered: undo refuses where they are not so any more."""
+        if self._touched:
+            connection = self._open()
+            connection.execute("BEGIN")
+            rows = [(self._number, *_encoded(kept.at(path))) for path in self._touched]
+            connection.executemany("INSERT INTO left_behind VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
+            connection.execute("COMMIT")
+
+    def _end(self, report: Report) -> None:
+        self._flush()
+        self._look_back()
+        outcome = f"interrupted {report.interrupted}" if report.interrupted else "failed" if report.failed else "done"
+        changed = sum(bool(result.changes) for result in report.results)
+        failed = sum(result.result is False for result in report.results)
+        connection = self._open()
+        row = (time.time(), outcome, changed, failed, self._number)
+        connection.execute("UPDATE runs SET finished = ?, outcome = ?, changed = ?, failed = ? WHERE id = ?", row)
+        runs, days = self._keep
+        gone = 0
+        if runs and self._number:
+            gone += connection.execute("DELETE FROM runs WHERE id <= ?", (self._number - runs,)).rowcount
+        if days:
+            oldest = time.time() - days * 86400
+            old = connection.execute("DELETE FROM runs WHERE started < ? AND id != ?", (oldest, self._number))
+            gone += old.rowcount
+        if gone > 0:
+            self._store.drop({content for (content,) in connection.execute("SELECT DISTINCT content FROM kept")})
+        connection.close()
+        self._connection = None
+
+
+def _encoded(found: kept.Kept) -> tuple[Any, ...]:
+    """Paths as bytes: a file name need not be text."""
+    return found._replace(path=os.fsencode(found.path), target=os.fsencode(found.target))  # type: ignore[arg-type]

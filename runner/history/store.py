@@ -1,0 +1,106 @@
+"""The file of the history: one SQLite database, migrated when it is opened, set aside when it is broken."""
+
+from __future__ import annotations
+
+import os
+import time
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import sqlite3
+
+NAME = "history.sqlite"
+# each entry brings the database from its position to the next version; entries are never changed, only added
+MIGRATIONS = (
+    """
+    CREATE TABLE runs (
+        id INTEGER PRIMARY KEY AUTOINCREMENT, run TEXT NOT NULL, command TEXT NOT NULL, user TEXT NOT NULL,
+        started REAL NOT NULL, finished REAL, revision TEXT, dirty INTEGER, compiled TEXT NOT NULL,
+        outcome TEXT, total INTEGER NOT NULL, changed INTEGER, failed INTEGER
+    );
+    CREATE TABLE results (
+        run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE, position INTEGER NOT NULL, tag TEXT NOT NULL,
+        id TEXT NOT NULL, name TEXT NOT NULL, function TEXT NOT NULL, sls TEXT NOT NULL, result INTEGER,
+        ran INTEGER NOT NULL, changes TEXT NOT NULL, comment TEXT NOT NULL, duration REAL NOT NULL,
+        place TEXT NOT NULL, cause TEXT, origin TEXT NOT NULL, digest BLOB NOT NULL, PRIMARY KEY (run, position)
+    ) WITHOUT ROWID;
+    CREATE INDEX results_by_tag ON results (tag, run);
+    CREATE TABLE changers (
+        run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE, tag TEXT NOT NULL, function TEXT NOT NULL,
+        target TEXT NOT NULL, before TEXT NOT NULL
+    );
+    CREATE INDEX changers_by_run ON changers (run);
+    """,
+    """
+    CREATE TABLE kept (
+        run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE, sequence INTEGER NOT NULL, path TEXT NOT NULL,
+        type TEXT NOT NULL, mode INTEGER NOT NULL, uid INTEGER NOT NULL, gid INTEGER NOT NULL, target TEXT NOT NULL,
+        content TEXT NOT NULL, tag TEXT NOT NULL, PRIMARY KEY (run, sequence)
+    ) WITHOUT ROWID;
+    CREATE TABLE left_behind (
+        run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE, path TEXT NOT NULL, type TEXT NOT NULL,
+        mode INTEGER NOT NULL, uid INTEGER NOT NULL, gid INTEGER NOT NULL, target TEXT NOT NULL, content TEXT NOT NULL,
+        PRIMARY KEY (run, path)
+    ) WITHOUT ROWID;
+    ALTER TABLE runs ADD COLUMN undone TEXT;
+    """,
+)
+
+
+class HistoryProblem(Exception):
+    """The history cannot be read or written; the message says why and what became of it."""
+
+
+def opened(state_dir: str, notes: list[str] | None = None) -> sqlite3.Connection:
+    """The database of a state folder, made when there is none. A file that is no database is set aside.
+
+    notes: gets what was set aside. Raises HistoryProblem when there can be none (a full disk, no permission, made by a
+    newer runner).
+    """
+    import sqlite3
+
+    path = os.path.join(state_dir, NAME)
+    try:
+        return _connected(path)
+    except sqlite3.DatabaseError as error:
+        if isinstance(error, sqlite3.OperationalError):
+            raise HistoryProblem(f"{path}: {error}") from None
+        aside = f"{path}.corrupt-{time.strftime('%Y%m%d%H%M%S')}"
+        try:
+            os.rename(path, aside)
+            for suffix in ("-wal", "-shm"):
+                with suppress(FileNotFoundError):
+                    os.rename(path + suffix, aside + suffix)
+            if notes is not None:
+                notes.append(f"the history was no database any more ({error}); it is set aside as {aside}")
+            return _connected(path)
+        except (OSError, sqlite3.Error) as second:
+            raise HistoryProblem(f"{path}: {error}; it could not be set aside: {second}") from None
+    except OSError as error:
+        raise HistoryProblem(f"{path}: {error.strerror}") from None
+
+
+def _connected(path: str) -> sqlite3.Connection:
+    import sqlite3
+
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
+    connection = sqlite3.connect(path, timeout=10, isolation_level=None, check_same_thread=False)
+    try:
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=NORMAL")
+        connection.execute("PRAGMA foreign_keys=ON")
+        _migrate(connection, path)
+    except BaseException:
+        connection.close()
+        raise
+    return connection
+
+
+def _migrate(connection: sqlite3.Connection, path: str) -> None:
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    if version > len(MIGRATIONS):
+        raise HistoryProblem(f"{path} was written by a newer runner (its version is {version})")
+    for number in range(version, len(MIGRATIONS)):
+        connection.executescript(f"BEGIN; {MIGRATIONS[number]}; PRAGMA user_version={number + 1}; COMMIT;")

@@ -1,0 +1,49 @@
+"""runner as a user types it: a tree in a folder and the command line in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+class Machine:
+    """A tree below a folder, and runner on it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        (folder / "states").mkdir()
+        (folder / "pillar").mkdir()
+        self.config = {"file_roots": {"base": ["states"]}, "pillar_roots": {"base": ["pillar"]}, "id": "m1"}
+        self.environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "PYTHONPATH": str(ROOT)}
+
+    def write(self, **files: str) -> None:
+        """`a__b="..."` is states/a/b.sls; `pillar__x` lies in the pillar."""
+        for name, text in files.items():
+            path = name.replace("__", "/")
+            base = self.folder if path.startswith("pillar/") else self.folder / "states"
+            target = base / f"{path}.sls"
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text.replace("{tmp}", str(self.folder)))
+
+    def argv(self, *words: str) -> list[str]:
+        (self.folder / "runner.yaml").write_text(json.dumps(self.config))
+        where = ["--config", str(self.folder / "runner.yaml"), "--cachedir", str(self.folder / "cache")]
+        return [sys.executable, "-c", "from runner.cli import main; main()", *words, *where]
+
+    def __call__(self, *words: str, code: int | None = 0) -> subprocess.CompletedProcess[str]:
+        done = subprocess.run(self.argv(*words), capture_output=True, text=True, env=self.environment, timeout=60)
+        assert "Traceback" not in done.stdout + done.stderr
+        assert code is None or done.returncode == code, done.stdout + done.stderr
+        return done
+
+    def results(self, *words: str, code: int | None = 0) -> dict[str, Any]:
+        """The results by ID."""
+        answer = json.loads(self(*words, "--out", "json", code=code).stdout)["local"]
+        assert isinstance(answer, dict), answer
+        return {value["__id__"]: value for value in answer.values()}

@@ -1,0 +1,260 @@
+"""What makes runs from cron safe: lock, time limit, history, undo, secrets, leftovers, permissions."""
+
+from __future__ import annotations
+
+import base64
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import Machine
+
+FILE = "{tmp}/f:\n  file.managed:\n    - contents: new\n    - mode: '0600'\n"
+BAD = "bad:\n  test.fail_without_changes: []\nnever:\n  test.nop:\n    - require:\n      - test: bad\n"
+SLOW = "slow:\n  cmd.run:\n    - name: touch {tmp}/began && sleep 30\nafter:\n  test.nop: []\n"
+
+
+def started(machine: Machine, *words: str) -> subprocess.Popen[str]:
+    """A run in the background, which has begun its slow command."""
+    process = subprocess.Popen(
+        machine.argv(*words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=machine.environment
+    )
+    deadline = time.monotonic() + 20
+    while not (machine.folder / "began").exists():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+    return process
+
+
+def answer(machine: Machine, *words: str, code: int = 0) -> Any:
+    return json.loads(machine(*words, "--out", "json", code=code).stdout)["local"]
+
+
+def test_a_second_run_waits_when_asked_to(machine: Machine) -> None:
+    machine.write(a=SLOW, b="x:\n  test.nop: []\n")
+    first = started(machine, "sls", "a")
+    refused = machine("sls", "b", code=3)
+    assert "another run is under way: process" in refused.stderr
+    assert "--wait" in refused.stderr
+    machine("sls", "b", "--wait", "0.3", code=3)
+    second = subprocess.Popen(machine.argv("sls", "b", "--wait"), env=machine.environment, stdout=subprocess.DEVNULL)
+    first.send_signal(signal.SIGTERM)
+    first.communicate(timeout=20)
+    assert first.returncode == 143
+    assert second.wait(20) == 0
+
+
+def test_the_time_limit_ends_the_run_and_the_report_says_what_was_left(machine: Machine) -> None:
+    machine.write(a=SLOW)
+    before = time.monotonic()
+    done = machine("sls", "a", "--timeout", "0.8", code=143)
+    assert time.monotonic() - before < 10
+    assert "time limit of 0.8 s is over" in done.stdout
+    assert "Not run: test.nop after." in done.stdout
+
+
+def test_the_command_that_runs_is_ended_with_its_children(machine: Machine) -> None:
+    machine.write(a="slow:\n  cmd.run:\n    - name: sleep 31.25 & touch {tmp}/began; sleep 31.25\n")
+    process = started(machine, "sls", "a")
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=20)
+    assert process.returncode == 130
+    assert "interrupted by Ctrl-C while it ran" in out
+    alive = [each for each in Path("/proc").glob("[0-9]*/cmdline") if b"31.25" in _read(each)]
+    assert not alive
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
+def test_history_tells_what_runs_did(machine: Machine) -> None:
+    machine.write(a=FILE + BAD)
+    machine("sls", "a", code=2)
+    machine("sls", "a", "--test", code=2)
+    machine("sls", "a", code=2)
+    runs = answer(machine, "history")
+    assert [run["id"] for run in runs] == [2, 1], "a dry run is not kept"
+    assert (runs[1]["changed"], runs[1]["failed"], runs[1]["outcome"]) == (1, 2, "failed")
+    shown = answer(machine, "history", "show", "1")
+    assert shown["results"][0]["changes"] == {"diff": "New file"}
+    assert shown["results"][0]["place"].endswith("a.sls:2:3")
+    assert shown["results"][2]["cause"] == shown["results"][1]["tag"]
+    assert shown["changes_made"][0]["function"].startswith("file.")
+    compared = answer(machine, "history", "diff", "1", "last")
+    assert compared["same_tree"] is True
+    assert list(compared["different"]) == [f"file_|-{machine.folder}/f_|-{machine.folder}/f_|-managed"]
+    assert "there is no run 9" in machine("history", "show", "9", code=1).stderr
+    machine("history", "show", code=1)
+    assert "bad" in machine("history", "show", "last").stdout
+
+
+def test_drift_intent_and_repetition_are_told_apart(machine: Machine) -> None:
+    machine.write(a=FILE + "again:\n  cmd.run:\n    - name: 'true'\n")
+    origins = []
+    for change in (None, "drift", "tree"):
+        if change == "drift":
+            (machine.folder / "f").write_text("theirs")
+        if change == "tree":
+            machine.write(a=FILE.replace("new", "newer") + "again:\n  cmd.run:\n    - name: 'true'\n")
+        found = machine.results("sls", "a")
+        origins.append((found[f"{machine.folder}/f"].get("__origin__"), found["again"].get("__origin__")))
+    assert origins == [(None, None), ("drift", "repeats"), (None, "repeats")]
+    (machine.folder / "f").write_text("theirs")
+    assert "drift: the tree says what it said in run 3" in machine("sls", "a", "--test").stdout
+
+
+def test_a_source_that_was_edited_is_no_drift(machine: Machine) -> None:
+    machine.write(a="{tmp}/f:\n  file.managed:\n    - source: salt://motd\n")
+    for text in ("one\n", "two, longer\n"):
+        (machine.folder / "states/motd").write_text(text)
+        assert "__origin__" not in machine.results("sls", "a")[f"{machine.folder}/f"]
+
+
+def test_old_runs_are_dropped(machine: Machine) -> None:
+    machine.config["history_runs"] = 2
+    machine.write(a="x:\n  test.nop: []\n")
+    for _ in range(4):
+        machine("sls", "a")
+    assert [run["id"] for run in answer(machine, "history")] == [4, 3]
+
+
+@pytest.mark.parametrize("damage", ["junk", "newer", "folder"])
+def test_a_history_that_cannot_be_written_keeps_no_run_from_working(machine: Machine, damage: str) -> None:
+    machine.write(a=FILE)
+    path = machine.folder / "cache/state/history.sqlite"
+    path.parent.mkdir(parents=True)
+    if damage == "junk":
+        path.write_text("this is no database, and long enough to be taken for one " * 20)
+    elif damage == "newer":
+        connection = sqlite3.connect(path)
+        connection.execute("PRAGMA user_version=999")
+        connection.close()
+    else:
+        path.mkdir()
+    done = machine("sls", "a")
+    assert (machine.folder / "f").read_text() == "new\n"
+    if damage == "junk":
+        assert list(path.parent.glob("history.sqlite.corrupt-*"))
+        assert "set aside" in done.stderr
+        assert len(answer(machine, "history")) == 1
+    else:
+        assert "the history of this run is not kept" in done.stderr
+
+
+def test_undo_puts_files_back(machine: Machine) -> None:
+    target, folder, link = machine.folder / "f", machine.folder / "d", machine.folder / "l"
+    target.write_text("old\n")
+    target.chmod(0o640)
+    (folder / "sub").mkdir(parents=True)
+    (folder / "sub/x").write_text("x")
+    link.symlink_to("f")
+    machine.write(
+        a=FILE + "{tmp}/d:\n  file.absent: []\n{tmp}/n/m/o:\n  file.managed:\n    - contents: n\n    - makedirs: True\n"
+        "{tmp}/l:\n  file.symlink:\n    - target: /etc\n"
+    )
+    machine("sls", "a")
+    machine("undo", "--test")
+    assert target.read_text() == "new\n"
+    target.write_text("edited\n")
+    refused = machine("undo", code=2)
+    assert "the machine was changed since: other contents" in refused.stdout
+    assert not folder.exists(), "all or nothing"
+    target.write_text("new\n")
+    assert answer(machine, "undo", "1")["done"] is True
+    assert (target.read_text(), target.stat().st_mode & 0o777) == ("old\n", 0o640)
+    assert (folder / "sub/x").read_text() == "x"
+    assert os.readlink(link) == "f"
+    assert not (machine.folder / "n").exists()
+    assert "was undone already" in machine("undo", "1", code=1).stderr
+    kept = [path for path in (machine.folder / "cache/state/undo").rglob("*") if path.is_file()]
+    assert kept
+    assert all(path.stat().st_mode & 0o077 == 0 for path in kept)
+
+
+def test_what_a_kill_left_beside_a_target_is_removed(machine: Machine) -> None:
+    machine.write(a="x:\n  test.nop: []\n")
+    left, other = machine.folder / ".f.runner-0123456789ab", machine.folder / "precious"
+    for path in (left, other):
+        path.write_text("half")
+    state = machine.folder / "cache/state"
+    state.mkdir(parents=True)
+    (state / "temporaries").write_text(f'{json.dumps(str(left))}\n{json.dumps(str(other))}\n"cut of')
+    machine("sls", "a", "--test")
+    assert left.exists(), "a dry run changes nothing"
+    assert "left by a run that was killed" in machine("sls", "a").stderr
+    assert not left.exists()
+    assert other.exists(), "only what is named as ours is"
+
+
+SECRET = "Tr0ub4dor/&3 x"
+
+
+def test_secrets_reach_no_sink(machine: Machine) -> None:
+    coded = base64.b64encode(SECRET.encode()).decode()
+    machine.write(
+        a="{tmp}/f:\n  file.managed:\n    - contents: 'pw={{ pillar['db']['password'] }}'\n"
+        f"say:\n  cmd.run:\n    - name: echo '{{{{ pillar['db']['password'] }}}}' {coded}\n"
+        "{tmp}/g:\n  file.managed:\n    - source: salt://{{ pillar['db']['password'] }}\n",
+        bad="x:\n  test.nop:\n    - {{ pillar['db']['password'] }}: [\n",
+        pillar__top="base:\n  '*':\n    - db\n",
+        pillar__db=f"db:\n  password: '{SECRET}'\n",
+    )
+    sinks = []
+    for words in (["--test"], [], ["-v", "--out", "json"], ["--out", "yaml"]):
+        done = machine("sls", "a", *words, code=2)
+        sinks += [done.stdout, done.stderr]
+    for words in (["history", "show", "1"], ["history"], ["show", "pillar"], ["show", "low-sls", "a"]):
+        sinks.append(machine(*words).stdout)
+    done = machine("sls", "bad", code=1)
+    sinks += [done.stdout, done.stderr]
+    sinks.append((machine.folder / "cache/state/history.sqlite").read_bytes().decode(errors="replace"))
+    sinks.append(machine("sls", "a", "--pillar", json.dumps({"token": SECRET}), code=2).stdout)
+    sinks.append(machine("history").stdout)
+    assert "**********" in sinks[0]
+    for sink in sinks:
+        assert SECRET not in sink
+        assert coded not in sink
+    assert (machine.folder / "f").read_text() == f"pw={SECRET}\n"
+
+
+def test_the_keys_that_name_secrets_are_configured(machine: Machine) -> None:
+    machine.config["secret_keys"] = ["pin"]
+    machine.write(
+        a="say:\n  cmd.run:\n    - name: echo {{ pillar['pin'] }} {{ pillar['password'] }}\n",
+        pillar__top="base:\n  '*':\n    - db\n",
+        pillar__db="pin: a1b2c3d4\npassword: visible\n",
+    )
+    done = machine("sls", "a").stdout
+    assert "a1b2c3d4" not in done
+    assert "visible" in done
+
+
+def test_a_tree_that_others_can_write_is_told_or_refused(machine: Machine) -> None:
+    machine.write(a="x:\n  test.nop: []\n")
+    (machine.folder / "states").chmod(0o777)
+    assert f"others can write {machine.folder}/states" in machine("sls", "a").stderr
+    machine.config["strict_permissions"] = True
+    assert "chmod go-w" in machine("sls", "a", code=1).stderr
+
+
+def test_forget(machine: Machine) -> None:
+    machine.write(
+        a="{tmp}/f:\n  file.managed:\n    - contents: x\n"
+        "react:\n  cmd.wait:\n    - name: 'false'\n    - watch:\n      - file: {tmp}/f\n"
+    )
+    machine("sls", "a", code=2)
+    assert len(answer(machine, "show", "debts")) == 1
+    assert "owes nothing" in machine("forget", "nobody", code=1).stderr
+    machine("forget", code=1)
+    assert "forgotten: watch of cmd react" in machine("forget", "react").stdout
+    assert answer(machine, "show", "debts") == []
