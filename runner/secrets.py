@@ -90,7 +90,9 @@ class Secrets:
         """An event without secrets."""
         if not self._values and not isinstance(event, ChangerCalled | StatePlanned):
             return event
-        if isinstance(event, StateStarted | StatePlanned) or (isinstance(event, ChangerCalled) and event.chunk):
+        if isinstance(event, StateStarted | StatePlanned):
+            event = event._replace(chunk=self.chunk(event.chunk))
+        elif isinstance(event, ChangerCalled) and event.chunk is not None:
             event = event._replace(chunk=self.chunk(event.chunk))
         silent = getattr(getattr(event, "chunk", None), "args", {}).get("no_log")
         if isinstance(event, ChangerCalled) and not event.function.startswith("file."):

@@ -114,8 +114,8 @@ class Rendered:
         return origins[index] if index >= 0 else None
 
     def _rendered_line(self, line: int) -> str:
-        lines = self.text.splitlines()
-        return lines[line - 1] if line <= len(lines) else ""
+        lines = self._rendered_lines
+        return lines[line - 1].removesuffix("\r") if line <= len(lines) else ""
 
     def _written_line(self, file: str, line: int) -> str | None:
         if file not in self.written:
@@ -126,6 +126,10 @@ class Rendered:
                 self.written[file] = []
         lines = self.written[file]
         return lines[line - 1] if line <= len(lines) else None
+
+    @cached_property
+    def _rendered_lines(self) -> list[str]:
+        return self.text.split("\n")
 
     @cached_property
     def _line_starts(self) -> list[int]:
