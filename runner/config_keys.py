@@ -105,6 +105,7 @@ TYPES: Mapping[str, tuple[str, ...]] = {
     "pillar_source_merging_strategy": (TEXT,),
     "pillarenv": (TEXT,),
     "pillarenv_from_saltenv": (FLAG,),
+    "prometheus_textfile": (TEXT,),
     "renderer": (TEXT,),
     "saltenv": (TEXT,),
     "environment": (TEXT,),

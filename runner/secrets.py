@@ -8,7 +8,19 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
 from runner.errors import CompileError, Diagnostic, RunnerError
-from runner.model import ChangerCalled, Chunk, Event, Result, StatePlanned, StateStarted, Value
+from runner.model import (
+    ChangerCalled,
+    Chunk,
+    CustomEvent,
+    Event,
+    Result,
+    RunFinished,
+    RunStarted,
+    StateFinished,
+    StatePlanned,
+    StateStarted,
+    Value,
+)
 
 HIDDEN = "**********"
 SHORTEST = 4  # shorter values would tear ordinary words apart
@@ -90,11 +102,10 @@ class Secrets:
         """An event without secrets."""
         if not self._values and not isinstance(event, ChangerCalled | StatePlanned):
             return event
-        if isinstance(event, StateStarted | StatePlanned):
-            event = event._replace(chunk=self.chunk(event.chunk))
-        elif isinstance(event, ChangerCalled) and event.chunk is not None:
-            event = event._replace(chunk=self.chunk(event.chunk))
-        silent = getattr(getattr(event, "chunk", None), "args", {}).get("no_log")
+        chunk = None if isinstance(event, RunStarted | RunFinished | StateFinished | CustomEvent) else event.chunk
+        silent = bool(chunk and chunk.args.get("no_log"))
+        if chunk is not None and isinstance(event, StateStarted | StatePlanned | ChangerCalled):
+            event = event._replace(chunk=self.chunk(chunk))
         if isinstance(event, ChangerCalled) and not event.function.startswith("file."):
             return event._replace(target=HIDDEN if silent else self.mask(event.target))
         if isinstance(event, StatePlanned):

@@ -258,3 +258,50 @@ def test_forget(machine: Machine) -> None:
     machine("forget", code=1)
     assert "forgotten: watch of cmd react" in machine("forget", "react").stdout
     assert answer(machine, "show", "debts") == []
+
+
+def test_junit(machine: Machine) -> None:
+    from xml.etree import ElementTree
+
+    machine.write(a=FILE + BAD)
+    suite = ElementTree.fromstring(machine("sls", "a", "--out", "junit", code=2).stdout)
+    assert suite.attrib["tests"] == "3"
+    assert [[inside.tag for inside in case] for case in suite] == [["system-out"], ["failure"], ["skipped"]]
+    assert suite[1].attrib["line"] == "6"
+
+
+def test_events_as_they_happen(machine: Machine) -> None:
+    machine.write(a=FILE)
+    lines = machine("sls", "a", "--out", "json", "--events", str(machine.folder / "events"))
+    assert "run_started" not in lines.stdout
+    events = [json.loads(line) for line in (machine.folder / "events").read_text().splitlines()]
+    names = [event["event"] for event in events]
+    assert names == [
+        "run_started",
+        "state_started",
+        "state_planned",
+        "changer_called",
+        "state_finished",
+        "run_finished",
+    ]
+    assert events[3]["function"] == "file.write"
+    assert events[4]["result"] is True
+    assert "run_finished" in machine("sls", "a", "-q", "--events", "-").stdout
+    assert "--events /proc/none/x" in machine("sls", "a", "--events", "/proc/none/x", code=1).stderr
+
+
+def test_prometheus_textfile(machine: Machine) -> None:
+    machine.config["prometheus_textfile"] = str(machine.folder / "runner.prom")
+    machine.write(a=FILE, b=BAD)
+    machine("sls", "a", "--test")
+    assert not (machine.folder / "runner.prom").exists()
+    machine("sls", "a")
+    first = (machine.folder / "runner.prom").read_text()
+    machine("sls", "b", code=2)
+    second = (machine.folder / "runner.prom").read_text()
+    assert "runner_last_run_success 1\n" in first
+    assert 'runner_states{outcome="changed"} 1\n' in first
+    assert "runner_last_run_success 0\n" in second
+    succeeded = [line for line in first.splitlines() if line.startswith("runner_last_success")]
+    assert succeeded[0] in second, "the last success is kept"
+    assert [path.name for path in machine.folder.glob("*.prom*")] == ["runner.prom"]

@@ -6,6 +6,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
@@ -15,6 +16,7 @@ from runner.errors import CompileError, RunnerError, UsageError
 from runner.model import Report
 
 OUTPUTS = ("pretty", "json", "yaml")
+REPORTS = (*OUTPUTS, "junit")  # of runs
 LEVELS = ("all", "garbage", "trace", "debug", "profile", "info", "warning", "error", "critical", "quiet")
 
 
@@ -41,6 +43,7 @@ class Common:
     detailed_exitcodes: bool = False
     wait: float | None = None
     timeout: float | None = None
+    events: str | None = None
 
 
 def _option(*names: str, help: str, **more: Any) -> Any:
@@ -56,7 +59,7 @@ READING: dict[str, Any] = {
     "saltenv": Annotated[str | None, _option("--saltenv", metavar="ENV", help="Environment of the states.")],
     "pillarenv": Annotated[str | None, _option("--pillarenv", metavar="ENV", help="Environment of the pillar.")],
     "cachedir": Annotated[str | None, _option("--cachedir", metavar="DIR", help="Keep everything below this folder.")],
-    "out": Annotated[str, _option("--out", metavar="FORM", help="pretty, json or yaml.")],
+    "out": Annotated[str, _option("--out", metavar="FORM", help="pretty, json or yaml; of a run also junit.")],
     "log_level": Annotated[str | None, _option("--log-level", "-l", metavar="LEVEL", help="debug ... critical.")],
     "log_file": Annotated[str | None, _option("--log-file", metavar="FILE", help="Write the log to a file.")],
     "verbose": Annotated[bool, _option("-v", "--verbose", help="Say more: unchanged states too.")],
@@ -74,6 +77,7 @@ CHANGING: dict[str, Any] = {
     **RUNNING,
     "only": Annotated[list[str], _option("--only", metavar="ID", help="Only this state and what it needs.")],
     "exclude": Annotated[list[str], _option("--exclude", metavar="ID", help="Leave this state or SLS out.")],
+    "events": Annotated[str | None, _option("--events", metavar="FILE|-", help="Events as JSON lines.")],
     "detailed_exitcodes": Annotated[
         bool, _option("--detailed-exitcodes", help="Exit 2 on changes, 4 on failures, 6 on both.")
     ],
@@ -90,8 +94,9 @@ def with_common(*groups: dict[str, Any]) -> Callable[[Callable[..., int]], Calla
 
         def call(**given: Any) -> int:
             common = Common(**{name: given.pop(name) for name in options})
-            if common.out not in OUTPUTS:
-                raise UsageError(f"--out {common.out}: there is no such form", hint="one of " + ", ".join(OUTPUTS))
+            forms = REPORTS if "events" in options else OUTPUTS
+            if common.out not in forms:
+                raise UsageError(f"--out {common.out}: there is no such form", hint="one of " + ", ".join(forms))
             return answered(common, lambda: command(common=common, **given))
 
         parameters = [item for item in own.parameters.values() if item.name != "common"]
@@ -110,7 +115,7 @@ def with_common(*groups: dict[str, Any]) -> Callable[[Callable[..., int]], Calla
 
 def answered(common: Common, run: Callable[[], int]) -> int:
     """Errors go to stdout as Salt's JSON where that was asked for, to stderr otherwise (the edge does it)."""
-    if common.out == "pretty":
+    if common.out in ("pretty", "junit"):
         return run()
     try:
         return run()
@@ -204,17 +209,40 @@ def write_value(common: Common, value: Any) -> None:
     write(common, value if common.out == "pretty" else {"local": value})
 
 
-def finish(common: Common, run: Callable[[tuple[Any, ...]], Report]) -> int:
+def finish(common: Common, options: Any, run: Callable[[tuple[Any, ...]], Report]) -> int:
     """Run states with the listeners that the output needs, and print what they do not."""
     from runner.cli.edge import code_of
-    from runner.output import json_
+    from runner.output import json_, junit
 
-    if common.out == "pretty":
-        report = run((_pretty(common),))
-    else:
-        report = run(())
+    listeners: list[Any] = [_pretty(common)] if common.out == "pretty" else []
+    with ExitStack() as opened:
+        if common.events:
+            listeners.append(_events(common.events, opened))
+        path = options.raw.get("prometheus_textfile")
+        if path:
+            from runner.output.prometheus import Prometheus
+
+            listeners.append(Prometheus(path))
+        report = run(tuple(listeners))
+    for listener in listeners:
+        if getattr(listener, "problem", ""):
+            print(f"warning: {listener.problem}", file=sys.stderr)
+    if common.out == "junit":
+        print(junit.text(report))
+    elif common.out != "pretty":
         write(common, json_.report(report))
     return code_of(report, common.detailed_exitcodes)
+
+
+def _events(where: str, opened: ExitStack) -> Any:
+    from runner.output.events import Events
+
+    if where == "-":
+        return Events(sys.stdout)
+    try:
+        return Events(opened.enter_context(open(where, "a", encoding="utf-8")))
+    except OSError as error:
+        raise UsageError(f"--events {where}: {error.strerror}") from None
 
 
 def _pretty(common: Common) -> Any:

@@ -96,13 +96,13 @@ def _dispatch(common: Any, function: str, positional: list[Any], named: dict[str
     words = positional or ([named.pop("mods")] if "mods" in named else [])
     names = [str(name) for word in words for name in (word if isinstance(word, list) else str(word).split(","))]
     if function == "state.highstate" or (function == "state.apply" and not names):
-        return finish(common, lambda listeners: run.highstate(options, listeners))
+        return finish(common, options, lambda listeners: run.highstate(options, listeners))
     if function in ("state.apply", "state.sls"):
-        return finish(common, lambda listeners: run.sls(options, names, listeners))
+        return finish(common, options, lambda listeners: run.sls(options, names, listeners))
     if function == "state.single":
         fun = str(named.pop("fun", None) or positional.pop(0))
         arguments = {**({"name": positional[0]} if positional else {}), **named}
-        return finish(common, lambda listeners: run.single(options, fun, arguments, listeners))
+        return finish(common, options, lambda listeners: run.single(options, fun, arguments, listeners))
     if function in SHOWS:
         write_value(common, run.show(options, SHOWS[function], names))
         return 0

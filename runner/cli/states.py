@@ -19,7 +19,7 @@ def highstate(*, common: Common) -> int:
     from runner import run
 
     options = options_of(common)
-    return finish(common, lambda listeners: run.highstate(options, listeners))
+    return finish(common, options, lambda listeners: run.highstate(options, listeners))
 
 
 @with_common(READING, CHANGING)
@@ -36,7 +36,7 @@ def sls(
 
     options = options_of(common)
     wanted = [name for word in names for name in word.split(",") if name]
-    return finish(common, lambda listeners: run.sls(options, wanted, listeners))
+    return finish(common, options, lambda listeners: run.sls(options, wanted, listeners))
 
 
 @with_common(READING, CHANGING)
@@ -58,4 +58,4 @@ def single(
     if positional:
         raise UsageError(f"{positional[0]!r} is no argument", hint="write key=value")
     options = options_of(common)
-    return finish(common, lambda listeners: run.single(options, function, named, listeners))
+    return finish(common, options, lambda listeners: run.single(options, function, named, listeners))

@@ -4,7 +4,7 @@ import json
 import os
 import subprocess
 import sys
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
@@ -33,7 +33,7 @@ class Engine:
 
     def load(self, file: Any, overrides: Any, environ: Any) -> Any:
         self.overrides = {"file": file, **overrides}
-        return "options", []
+        return SimpleNamespace(raw={}), []
 
     def recorder(self, name: str) -> Any:
         def function(options: Any, *args: Any) -> Any:

@@ -1,0 +1,53 @@
+"""Events as JSON lines, as they happen: for programs that watch a run."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from typing import Any, TextIO
+
+from runner.model import (
+    ChangerCalled,
+    CustomEvent,
+    Event,
+    RunFinished,
+    RunStarted,
+    StateFinished,
+    StatePlanned,
+    StateStarted,
+)
+from runner.output import json_
+
+
+class Events:
+    """A listener that writes a line for each event, flushed at once."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def __call__(self, event: Event) -> None:
+        name = re.sub(r"(?<!^)(?=[A-Z])", "_", type(event).__name__).lower()
+        line = {"event": name, "time": round(time.time(), 6), **_facts(event)}
+        self._stream.write(json.dumps(json_.simple(line)) + "\n")
+        self._stream.flush()
+
+
+def _facts(event: Event) -> dict[str, Any]:
+    if isinstance(event, RunStarted):
+        return {"run": event.run, "states": event.total, "dry": event.dry}
+    if isinstance(event, StateStarted):
+        return {"state": event.chunk.tag, "place": str(event.chunk.place.source)}
+    if isinstance(event, StatePlanned):
+        return {"state": event.chunk.tag, "changes": event.changes, "comment": event.comment}
+    if isinstance(event, ChangerCalled):
+        state = event.chunk.tag if event.chunk else None
+        return {"state": state, "function": event.function, "target": event.target, "before": event.before}
+    if isinstance(event, StateFinished):
+        return {"state": event.result.tag, **json_.result(event.result)}
+    if isinstance(event, CustomEvent):
+        return {"tag": event.tag, "data": event.data}
+    assert isinstance(event, RunFinished)
+    report = event.report
+    left = [chunk.tag for chunk in report.left]
+    return {"failed": report.failed, "changed": report.changed, "interrupted": report.interrupted, "left": left}

@@ -1,0 +1,56 @@
+"""JUnit's XML, for CI systems that show test results: a state is a test case."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from runner.model import Report, Result
+
+
+def text(report: Report) -> str:
+    """The whole document."""
+    failures = sum(result.result is False and result.ran for result in report.results)
+    skipped = sum(not result.ran for result in report.results)
+    seconds = sum(result.duration for result in report.results) / 1000
+    counts = f'tests="{len(report.results)}" failures="{failures}" skipped="{skipped}" time="{seconds:.3f}"'
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', f'<testsuite name="runner" {counts}>']
+    for result in report.results:
+        lines += _case(result)
+    return "\n".join([*lines, "</testsuite>"])
+
+
+def _case(result: Result) -> Iterator[str]:
+    chunk = result.chunk
+    name = chunk.id if chunk.id == chunk.name else f"{chunk.id} ({chunk.name})"
+    place = chunk.place.source
+    about = f"classname={_quoted(f'{chunk.sls}.{chunk.function}')} name={_quoted(name)}"
+    about += f' file={_quoted(place.file)} line="{place.line}" time="{result.duration / 1000:.3f}"'
+    inside = _inside(result)
+    yield f"  <testcase {about}>" if inside else f"  <testcase {about}/>"
+    if inside:
+        yield f"    {inside}"
+        yield "  </testcase>"
+
+
+def _inside(result: Result) -> str:
+    first = _quoted(result.comment.split("\n")[0])
+    if not result.ran:
+        return f"<skipped message={first}/>"
+    if result.result is False:
+        return f"<failure message={first}>{_escaped(result.comment)}</failure>"
+    if result.changes:
+        import json
+
+        return f"<system-out>{_escaped(json.dumps(result.changes, indent=1, default=str))}</system-out>"
+    return ""
+
+
+def _escaped(text: str) -> str:
+    """Text without what XML cannot say."""
+    from xml.sax.saxutils import escape
+
+    return escape("".join(char if char in "\t\n" or char.isprintable() else "?" for char in text))
+
+
+def _quoted(text: str) -> str:
+    return '"' + _escaped(text).replace('"', "&quot;").replace("\n", "&#10;") + '"'

@@ -1,0 +1,74 @@
+"""A textfile for Prometheus' node exporter, written whole at the end of a run."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections import Counter
+from contextlib import suppress
+
+from runner.model import Event, Report, RunFinished, RunStarted
+from runner.output.pretty import outcome
+
+_SUCCESS = "runner_last_success_timestamp_seconds"
+_HELP = {
+    "runner_last_run_timestamp_seconds": "When the last run ended.",
+    "runner_last_run_duration_seconds": "How long the last run took.",
+    "runner_last_run_success": "1 if no state of the last run failed.",
+    _SUCCESS: "When a run without a failed state ended the last time.",
+}
+
+
+class Prometheus:
+    """A listener that writes the file when a real run has ended; `problem` says why it could not."""
+
+    def __init__(self, path: str) -> None:
+        self.problem = ""
+        self._path = path
+        self._started = time.monotonic()
+
+    def __call__(self, event: Event) -> None:
+        if isinstance(event, RunStarted):
+            self._started = time.monotonic()
+        elif isinstance(event, RunFinished) and not event.report.dry:
+            try:
+                self._write(self._text(event.report))
+            except OSError as error:
+                self.problem = f"{self._path} cannot be written: {error.strerror}"
+
+    def _text(self, report: Report) -> str:
+        good = not report.failed and not report.interrupted
+        now = time.time()
+        values = {
+            "runner_last_run_timestamp_seconds": f"{now:.3f}",
+            "runner_last_run_duration_seconds": f"{time.monotonic() - self._started:.3f}",
+            "runner_last_run_success": str(int(good)),
+            _SUCCESS: f"{now:.3f}" if good else self._before(),
+        }
+        lines = []
+        for name, value in values.items():
+            lines += [f"# HELP {name} {_HELP[name]}", f"# TYPE {name} gauge", f"{name} {value}"]
+        counts = Counter(outcome(result, False).replace(" ", "_") for result in report.results)
+        lines += ["# HELP runner_states States of the last run by outcome.", "# TYPE runner_states gauge"]
+        for kind in ("changed", "unchanged", "failed", "skipped"):
+            lines.append(f'runner_states{{outcome="{kind}"}} {counts[kind]}')
+        return "\n".join(lines) + "\n"
+
+    def _before(self) -> str:
+        """The last success as the file has it; 0 if there was none."""
+        with suppress(OSError, UnicodeDecodeError), open(self._path, encoding="utf-8") as file:
+            found = re.search(rf"^{_SUCCESS} (\S+)$", file.read(), re.M)
+            return found[1] if found else "0"
+        return "0"
+
+    def _write(self, text: str) -> None:
+        beside = f"{self._path}.{os.getpid()}.tmp"  # the exporter reads only *.prom
+        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+        try:
+            with open(handle, "w", encoding="utf-8") as file:
+                file.write(text)
+            os.rename(beside, self._path)
+        except BaseException:
+            os.unlink(beside)
+            raise
