@@ -51,12 +51,18 @@ class HighData:
 
 def of_one(function: str, arguments: Mapping[str, Value]) -> HighData:
     """High data of one state that was typed on the command line. Raises RunnerError when it names no function."""
-    if "." not in function:
-        raise RunnerError(f"{function!r} is not the name of a state function", hint="write file.absent, say")
+    return of_states({str(arguments.get("__id__", arguments.get("name", function))): (function, arguments)})
+
+
+def of_states(states: Mapping[str, tuple[str, Mapping[str, Value]]]) -> HighData:
+    """High data of states that a program made: ID -> (function, arguments), run in this order."""
     place = Place(Untyped("command line"))
-    state, _, name = function.partition(".")
-    given = dict(arguments)
-    id_ = str(given.pop("__id__", given.get("name", function)))
-    items = [Item(key, value, place) for key, value in given.items()]
-    body = Body(state, [*items, Item("order", 1, place), Item(None, name, place)], place)
-    return HighData({id_: Declaration(id_, "", "base", place, {state: body})})
+    high = HighData()
+    for number, (id_, (function, arguments)) in enumerate(states.items(), 1):
+        if "." not in function:
+            raise RunnerError(f"{function!r} is not the name of a state function", hint="write file.absent, say")
+        state, _, name = function.partition(".")
+        items = [Item(key, value, place) for key, value in arguments.items() if key != "__id__"]
+        body = Body(state, [*items, Item("order", number, place), Item(None, name, place)], place)
+        high.declarations[id_] = Declaration(id_, "", "base", place, {state: body})
+    return high

@@ -18,7 +18,7 @@ def _version(wanted: bool) -> None:
 
 def build() -> Callable[..., object]:
     """The application."""
-    from runner.cli import looking, past, states
+    from runner.cli import looking, past, schedule, states
 
     app = typer.Typer(
         name="runner",
@@ -41,6 +41,6 @@ def build() -> Callable[..., object]:
         """
 
     commands = (states.highstate, states.sls, states.single, looking.call, looking.check, looking.show)
-    for command in (*commands, past.history, past.forget, past.undo):
+    for command in (*commands, past.history, past.forget, past.undo, schedule.schedule):
         app.command()(command)
     return app

@@ -44,6 +44,7 @@ class Common:
     wait: float | None = None
     timeout: float | None = None
     events: str | None = None
+    splay: float = 0.0
 
 
 def _option(*names: str, help: str, **more: Any) -> Any:
@@ -77,6 +78,7 @@ CHANGING: dict[str, Any] = {
     **RUNNING,
     "only": Annotated[list[str], _option("--only", metavar="ID", help="Only this state and what it needs.")],
     "exclude": Annotated[list[str], _option("--exclude", metavar="ID", help="Leave this state or SLS out.")],
+    "splay": Annotated[float, _option("--splay", metavar="SECONDS", help="Start up to so much later.")],
     "events": Annotated[str | None, _option("--events", metavar="FILE|-", help="Events as JSON lines.")],
     "detailed_exitcodes": Annotated[
         bool, _option("--detailed-exitcodes", help="Exit 2 on changes, 4 on failures, 6 on both.")
@@ -214,6 +216,11 @@ def finish(common: Common, options: Any, run: Callable[[tuple[Any, ...]], Report
     from runner.cli.edge import code_of
     from runner.output import json_, junit
 
+    if common.splay:
+        import random
+        import time
+
+        time.sleep(random.uniform(0, common.splay))
     listeners: list[Any] = [_pretty(common)] if common.out == "pretty" else []
     with ExitStack() as opened:
         if common.events:

@@ -1,0 +1,109 @@
+"""The command `schedule`: runs that start by themselves."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from runner.cli.common import READING, RUNNING, Common, finish, options_of, with_common, write_value
+from runner.errors import RunnerError, UsageError
+
+ACTIONS = ("install", "status", "remove")
+
+
+@with_common(READING, RUNNING)
+def schedule(
+    *,
+    action: Annotated[str, typer.Argument(metavar="install|status|remove")],
+    every: Annotated[str | None, typer.Option("--every", metavar="TIME", help="30m (default), 2h, 1d ...")] = None,
+    cron: Annotated[str | None, typer.Option("--cron", metavar="EXPR", help="Five fields, as in a crontab.")] = None,
+    delay: Annotated[str, typer.Option("--splay", metavar="TIME", help="Start up to so much later.")] = "0",
+    cron_d: Annotated[bool, typer.Option("--cron-d", help="An entry in /etc/cron.d.")] = False,
+    timer: Annotated[bool, typer.Option("--timer", help="A systemd timer (default where systemd runs).")] = False,
+    common: Common,
+) -> int:
+    """Let `runner highstate -q` start by itself: a systemd timer, or an entry in /etc/cron.d.
+
+    Example: runner schedule install --every 30m --splay 10m
+    """
+    from runner import run
+    from runner import schedule as plans
+
+    if action not in ACTIONS:
+        raise UsageError(f"runner schedule {action}: there is no such action", hint="one of " + ", ".join(ACTIONS))
+    if action == "status":
+        return _status(common)
+    if (cron_d and timer) or (every and cron):
+        raise UsageError("--cron-d or --timer, --every or --cron: one of each")
+    has_systemd = os.path.isdir("/run/systemd/system")
+    uses_timer = timer or (has_systemd and not cron_d and not cron)
+    minutes = None if cron else plans.minutes(every or "30m")
+    plan = plans.Plan(_command(common), minutes, cron, plans.seconds(delay, "--splay"))
+    states = plans.installing(plan, uses_timer) if action == "install" else plans.removing(has_systemd)
+    if os.geteuid() != 0 and not common.test:
+        entry = f"{plans.expression(plan)} {' '.join(plan.command)}"
+        raise RunnerError("this needs root", hint=f"as a user, put a line into `crontab -e`:\n    {entry}")
+    options = options_of(common)
+    return finish(common, options, lambda listeners: run.several(options, states, listeners))
+
+
+def _command(common: Common) -> tuple[str, ...]:
+    """The command line to start, with whole paths: cron has next to no PATH."""
+    program = os.path.realpath(sys.argv[0])
+    if not os.access(program, os.X_OK):
+        program = shutil.which("runner") or "runner"
+    words = [program, "highstate", "-q"]
+    if common.config:
+        words += ["--config", os.path.abspath(common.config)]
+    if common.cachedir:
+        words += ["--cachedir", os.path.abspath(common.cachedir)]
+    return tuple(words)
+
+
+def _status(common: Common) -> int:
+    from runner import run
+
+    runs = run.past(options_of(common), (), 1)
+    last = runs[0] if runs else None
+    how, upcoming = _installed()
+    if common.out != "pretty":
+        write_value(common, {"installed": how, "last": last, "next": upcoming})
+        return 0
+    print(f"installed: {how or 'no'}")
+    print(f"last run:  {last['started']}: {last['outcome']}" if last else "last run:  none yet")
+    print(f"next run:  {upcoming or 'not known'}")
+    return 0
+
+
+def _installed() -> tuple[str | None, str | None]:
+    """(what is installed, when the next run is due)."""
+    from runner import schedule as plans
+
+    unit = f"{plans.UNIT}.timer"
+    if os.path.exists(f"{plans.UNIT_FOLDER}/{unit}"):
+        return f"{plans.UNIT_FOLDER}/{unit}", _elapses(unit)
+    try:
+        with open(plans.CRON_FILE, encoding="utf-8") as file:
+            lines = file.read().splitlines()
+    except OSError:
+        return None, None
+    found = plans.installed_expression(lines)
+    from datetime import datetime
+
+    due: Any = plans.due(found, datetime.now()) if found else None
+    return plans.CRON_FILE, due.isoformat(" ") if due else None
+
+
+def _elapses(unit: str) -> str | None:
+    import subprocess
+
+    argv = ["systemctl", "show", "--property=NextElapseUSecRealtime", "--value", unit]
+    try:
+        done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=10)
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() or None

@@ -1,0 +1,75 @@
+"""Cron entries and timers as text, and when they are due."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+import pytest
+
+from runner import schedule
+from runner.errors import UsageError
+from runner.schedule import Plan, due, expression
+
+NOW = datetime(2026, 11, 21, 5, 47, 12)  # a Saturday
+
+
+@pytest.mark.parametrize(
+    ("every", "cron", "calendar"),
+    [
+        ("1m", "* * * * *", "*:0/1"),
+        ("30m", "*/30 * * * *", "*:0/30"),
+        ("1h", "0 * * * *", "0/1:00"),
+        ("6h", "0 */6 * * *", "0/6:00"),
+        ("1d", "0 0 * * *", "daily"),
+    ],
+)
+def test_intervals(every: str, cron: str, calendar: str) -> None:
+    plan = Plan(("/usr/bin/runner", "highstate", "-q"), schedule.minutes(every), splay=600)
+    assert expression(plan) == cron
+    assert f"{cron} root /usr/bin/runner highstate -q --splay 600\n" in schedule.cron_text(plan)
+    assert f"OnCalendar={calendar}\nRandomizedDelaySec=600\nPersistent=true\n" in schedule.timer_text(plan)
+
+
+@pytest.mark.parametrize("every", ["7m", "45m", "5h", "2d", "90s", "0m", "soon"])
+def test_intervals_that_no_clock_has(every: str) -> None:
+    with pytest.raises(UsageError):
+        schedule.minutes(every)
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("*/30 * * * *", datetime(2026, 11, 21, 6, 0)),
+        ("47 5 * * *", datetime(2026, 11, 22, 5, 47)),
+        ("0 4 * * mon-fri", datetime(2026, 11, 23, 4, 0)),
+        ("0 0 1 jan *", datetime(2027, 1, 1, 0, 0)),
+        ("0 0 29 2 *", datetime(2028, 2, 29, 0, 0)),
+        ("5,10 */6 * * 7", datetime(2026, 11, 22, 0, 5)),
+        ("0 0 13 * fri", datetime(2026, 11, 27, 0, 0)),
+        ("0 0 31 2 *", None),
+    ],
+)
+def test_due(text: str, wanted: datetime | None) -> None:
+    assert due(text, NOW) == wanted
+
+
+@pytest.mark.parametrize("text", ["* * * *", "60 * * * *", "x * * * *", "*/0 * * * *", "5-1 * * * *", "@daily"])
+def test_expressions_that_cron_would_not_take(text: str) -> None:
+    with pytest.raises(UsageError):
+        expression(Plan((), None, text))
+
+
+def test_words_are_quoted_for_their_reader() -> None:
+    plan = Plan(("/opt/my tools/runner", "--config", "/etc/100%.yaml"))
+    assert "'/opt/my tools/runner' --config '/etc/100\\%.yaml'" in schedule.cron_text(plan)
+    assert 'ExecStart="/opt/my tools/runner" --config /etc/100%%.yaml\n' in schedule.service_text(plan)
+
+
+def test_a_cron_expression_is_not_for_timers() -> None:
+    with pytest.raises(UsageError, match="--cron-d"):
+        schedule.timer_text(Plan((), None, "0 4 * * *"))
+
+
+def test_what_was_installed_is_found_again() -> None:
+    text = schedule.cron_text(Plan(("/usr/bin/runner", "highstate"), None, "0 4 * * 1"))
+    assert schedule.installed_expression(text.splitlines()) == "0 4 * * 1"
