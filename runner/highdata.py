@@ -49,12 +49,15 @@ class HighData:
     rendered: dict[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)  # (env, sls) -> chain of includers
 
 
+Made = Mapping[str, tuple[str, Mapping[str, Value]]]  # ID -> (function, arguments)
+
+
 def of_one(function: str, arguments: Mapping[str, Value]) -> HighData:
     """High data of one state that was typed on the command line. Raises RunnerError when it names no function."""
     return of_states({str(arguments.get("__id__", arguments.get("name", function))): (function, arguments)})
 
 
-def of_states(states: Mapping[str, tuple[str, Mapping[str, Value]]]) -> HighData:
+def of_states(states: Made) -> HighData:
     """High data of states that a program made: ID -> (function, arguments), run in this order."""
     place = Place(Untyped("command line"))
     high = HighData()

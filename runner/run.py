@@ -31,7 +31,7 @@ from runner.config import Options
 from runner.debts import Debts, Ledger
 from runner.errors import CompileError, Diagnostic, RunnerError
 from runner.execute import Executor, Work
-from runner.highdata import of_one, of_states
+from runner.highdata import Made, of_one, of_states
 from runner.history import About, History, revision
 from runner.history import past as earlier
 from runner.history.store import opened
@@ -62,9 +62,7 @@ def single(options: Options, function: str, arguments: Mapping[str, Value], list
     return _carry_out(session, lambda: (of_one(function, arguments), []))
 
 
-def several(
-    options: Options, states: Mapping[str, tuple[str, Mapping[str, Value]]], listeners: Listeners = ()
-) -> Report:
+def several(options: Options, states: Made, listeners: Listeners = ()) -> Report:
     """Run states that a command made: ID -> (function, arguments)."""
     session = Session(options, tuple(listeners))
     return _carry_out(session, lambda: (of_states(states), []))

@@ -66,10 +66,8 @@ def cron_text(plan: Plan) -> str:
 def service_text(plan: Plan) -> str:
     """The service that the timer starts."""
     command = " ".join(_systemd_word(word) for word in plan.command)
-    # 2: some state failed; the journal has the report, and the unit is failed
-    return (
-        f"{MARK}\n[Unit]\nDescription=Bring this machine to its state\n\n[Service]\nType=oneshot\nExecStart={command}\n"
-    )
+    unit = "[Unit]\nDescription=Bring this machine to its state\n"
+    return f"{MARK}\n{unit}\n[Service]\nType=oneshot\nExecStart={command}\n"
 
 
 def timer_text(plan: Plan) -> str:
@@ -120,8 +118,10 @@ def removing(timer: bool) -> dict[str, tuple[str, Mapping[str, object]]]:
 # ---------------------------------------------------------------- when the next one is due
 
 _RANGES = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 7))
-_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_DAYS = ("sun", "mon", "tue", "wed", "thu", "fri", "sat")
+_NAMES: Mapping[int, tuple[str, ...]] = {
+    3: ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"),
+    4: ("sun", "mon", "tue", "wed", "thu", "fri", "sat"),
+}
 
 
 def _fields(text: str) -> list[set[int]]:
@@ -133,9 +133,7 @@ def _fields(text: str) -> list[set[int]]:
 
 def _field(word: str, index: int, text: str) -> set[int]:
     low, high = _RANGES[index]
-    names = {3: dict(zip(_MONTHS, range(1, 13), strict=True)), 4: {day: n for n, day in enumerate(_DAYS)}}.get(
-        index, {}
-    )
+    names = {name: number for number, name in enumerate(_NAMES.get(index, ()), low)}
     found: set[int] = set()
     for part in word.split(","):
         match = re.fullmatch(r"(\*|\w+)(?:-(\w+))?(?:/(\d+))?", part)

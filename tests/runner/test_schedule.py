@@ -61,7 +61,7 @@ def test_expressions_that_cron_would_not_take(text: str) -> None:
 
 def test_words_are_quoted_for_their_reader() -> None:
     plan = Plan(("/opt/my tools/runner", "--config", "/etc/100%.yaml"))
-    assert "'/opt/my tools/runner' --config '/etc/100\\%.yaml'" in schedule.cron_text(plan)
+    assert "'/opt/my tools/runner' --config /etc/100\\%.yaml" in schedule.cron_text(plan)
     assert 'ExecStart="/opt/my tools/runner" --config /etc/100%%.yaml\n' in schedule.service_text(plan)
 
 
