@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from types import ModuleType
 from typing import Any, Protocol
 
 from runner import slots
@@ -20,6 +21,8 @@ class Found(Protocol):
     def function(self) -> Callable[..., Any]: ...
     @property
     def classic(self) -> bool: ...
+    @property
+    def module(self) -> ModuleType: ...
     @property
     def unconverging(self) -> str: ...
     @property
@@ -47,6 +50,7 @@ class Binder:
         self._known = known
         self._secret = secret
         self._fail_unknown = fail_unknown
+        self._hooks: dict[tuple[str, str], Callable[..., Any] | None] = {}
         self._kept: dict[int, tuple[Chunk, Call]] = {}
 
     def check(self, chunks: Iterable[Chunk]) -> list[Diagnostic]:
@@ -82,6 +86,23 @@ class Binder:
         except RunnerError:
             return False
         return found.classic or bool(found.unconverging)
+
+    def related(self, chunk: Chunk, kind: str) -> Iterable[tuple[str, str]]:
+        """What a state's module says it comes after or before. kind: autorequire, autobefore, ..."""
+        key = (chunk.state, kind)
+        if key not in self._hooks:
+            self._hooks[key] = self._hook(chunk, kind)
+        hook = self._hooks[key]
+        kept = self._kept.get(id(chunk)) if hook else None
+        return hook(**kept[1].arguments) if hook and kept else ()
+
+    def _hook(self, chunk: Chunk, name: str) -> Callable[..., Any] | None:
+        try:
+            module = self._state(chunk.function).module
+        except RunnerError:
+            return None
+        hook: Callable[..., Any] | None = getattr(module, name, None)
+        return hook
 
     def __call__(self, chunk: Chunk, reaction: Reaction | None) -> Call:
         """The call of a chunk, or of its module's mod_watch. Raises RunnerError with what is wrong."""

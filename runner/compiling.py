@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from runner import graph, high, low, pillar, requisites, signature, top
+from runner import automatic, graph, high, low, pillar, requisites, signature, top
 from runner.binding import Binder
 from runner.config import Options
 from runner.errors import Diagnostic, RunnerError
@@ -70,6 +70,9 @@ def compile_chunks(session: Session, gathered: Gathered, strict: bool) -> tuple[
     if any(problem.severity == "error" for problem in problems):
         return None, problems
     order = graph.arrange(chunks, relations)
+    if session.options.auto_relationships:
+        order, links = automatic.fitted(order, relations, automatic.links(chunks, binder.related))
+        relations = automatic.reacting(relations, links, chunks)
     return Compiled(chunks, relations, order, binder, tuple(problems)), problems
 
 

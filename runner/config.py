@@ -53,6 +53,8 @@ class Options:
     timeout: float | None = None  # seconds for a whole run
     history_runs: int = 500  # how many runs, and how many days, the history keeps; 0: all
     history_days: int = 180
+    auto_relationships: bool = True
+    noop: bool = False
     secret_keys: tuple[str, ...] = KEYS  # keys of the pillar whose values are secrets (globs)
     strict_permissions: bool = False  # refuse a tree or a configuration that others can write
     only: tuple[str, ...] = ()
@@ -64,7 +66,7 @@ PLAIN = (
     *("id", "grains", "nodegroups", "jinja_env", "jinja_sls_env", "renderer", "state_top", "state_top_saltenv"),
     *("top_file_merging_strategy", "default_top", "state_auto_order", "failhard", "pillar_source_merging_strategy"),
     *("pillar_merge_lists", "pillar_includes_override_sls", "test", "strict", "unknown_states"),
-    "strict_permissions",
+    *("strict_permissions", "auto_relationships", "noop"),
     *("wait", "timeout", "history_runs", "history_days"),
 )
 

@@ -76,6 +76,7 @@ MAPPING, TEXT, FLAG, LIST, NUMBER = "a mapping", "a text", "true or false", "a l
 KINDS: Mapping[str, tuple[type, ...]] = {MAPPING: (dict,), TEXT: (str,), FLAG: (bool,), LIST: (list,), NUMBER: (int,)}
 # what each key that runner itself reads has to be
 TYPES: Mapping[str, tuple[str, ...]] = {
+    "auto_relationships": (FLAG,),
     "cachedir": (TEXT,),
     "default_include": (TEXT,),
     "default_top": (TEXT,),
@@ -97,6 +98,7 @@ TYPES: Mapping[str, tuple[str, ...]] = {
     "log_file": (TEXT,),
     "log_level": (TEXT,),
     "nodegroups": (MAPPING,),
+    "noop": (FLAG,),
     "only": (LIST,),
     "pillar": (MAPPING,),
     "pillar_includes_override_sls": (FLAG,),
@@ -131,7 +133,7 @@ ODD_CHOICES: Mapping[str, tuple[str, ...]] = {  # Salt falls back to the first
 _NAMES = """
     acceptance_wait_time acceptance_wait_time_max always_verify_signature append_domain
     append_minionid_config_dirs args_stdin auth_retries auth_safemode auth_timeout auth_tries auto_accept
-    auto_relationships autoload_dynamic_modules autosign_timeout backup_mode beacons beacons_before_connect
+    autoload_dynamic_modules autosign_timeout backup_mode beacons beacons_before_connect
     cache cache_jobs cache_sreqs caller clean_dynamic_modules cluster_mode cmd_safe conf_file config_dir
     cython_enable decrypt_pillar decrypt_pillar_default decrypt_pillar_delimiter decrypt_pillar_renderers
     disable_aes_with_tls disable_grains disable_modules disable_returners disabled_requisites discovery doc

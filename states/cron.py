@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random as dice
+from collections.abc import Iterator
 from typing import Literal
 
 from modules import cron
@@ -102,3 +103,8 @@ def _field(text: Field, top: int, old: tuple[int, int, cron.Entry] | None, index
     if len(before) == 5 and before[index].isdigit():
         return before[index]
     return str(dice.randint(1 if index in (2, 3) else 0, top))
+
+
+def autorequire(name: str, user: str = "root", **_: object) -> Iterator[tuple[str, str]]:
+    """An entry comes after the user whose crontab it is in."""
+    yield "user", user

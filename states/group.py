@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from modules import group, user
@@ -104,3 +105,11 @@ def _set_members(name: str, now: list[str], wanted: list[str]) -> None:
     for each in now:
         if each not in wanted:
             group.remove_member(name, each)
+
+
+def autorequire(
+    name: str, members: Sequence[str] | None = None, addusers: Sequence[str] | None = None, **_: object
+) -> Iterator[tuple[str, str]]:
+    """A group comes after the users that it is to have."""
+    for member in (*(members or ()), *(addusers or ())):
+        yield "user", member

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from modules import service
@@ -167,3 +168,13 @@ def _wait(seconds: float | None) -> None:
 def _enabled_comment(name: str, enable: Any, state: str) -> str:
     what = "enabled" if enable else "disabled"
     return f"Service {name} has been {what}, and {state}"
+
+
+def autorequire(name: str, **_: object) -> Iterator[tuple[str, str]]:
+    """A service comes after its package and after the files that define it."""
+    unit = name if "." in name else f"{name}.service"
+    yield "pkg", name.partition("@")[0].removesuffix(".service")
+    for folder in ("/etc/systemd/system", "/lib/systemd/system", "/usr/lib/systemd/system", "/run/systemd/system"):
+        yield "file", f"{folder}/{unit}"
+    for path in (f"/etc/init.d/{name}", f"/etc/default/{name}"):
+        yield "file", path

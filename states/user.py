@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from modules import group
@@ -183,3 +184,16 @@ def _change(name: str, now: dict[str, Any], changes: dict[str, Any], unique: boo
         users.usermod(name, *options, *(["-o"] if not unique and "uid" in changes else []))
     if "passwd" in changes and hashed is not None:
         users.set_password_hash(name, hashed)
+
+
+def autorequire(
+    name: str, gid: object = None, groups: Sequence[str] | None = None, home: str | None = None, **_: object
+) -> Iterator[tuple[str, str]]:
+    """A user comes after its groups, and after the mount and the folder that its home is made in."""
+    for one in (gid, *(groups or ())):
+        if one is not None:
+            yield "group", str(one)
+    above = (home or "").rpartition("/")[0]
+    if above:
+        yield "mount", above
+        yield "file", above

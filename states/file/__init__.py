@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 FUNCTIONS = {
@@ -28,6 +28,24 @@ UNCONVERGING = {
 }
 
 
+def autorequire(
+    name: str, user: object = None, group: object = None, target: object = None, source: object = None, **_: object
+) -> Iterator[tuple[str, str]]:
+    """A path comes after the folders and mounts above it, its owner and group, and what it is made from."""
+    above = name.rstrip("/")
+    while "/" in above[1:]:
+        above = above.rpartition("/")[0]
+        yield "file", above
+        yield "mount", above
+    if user:
+        yield "user", str(user)
+    if group:
+        yield "group", str(group)
+    for other in (target, source):
+        if isinstance(other, str) and other.startswith("/"):
+            yield "file", other
+
+
 def __getattr__(name: str) -> Callable[..., Any]:
     if name not in FUNCTIONS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -37,4 +55,4 @@ def __getattr__(name: str) -> Callable[..., Any]:
 
 
 def __dir__() -> list[str]:
-    return [*FUNCTIONS, "UNCONVERGING"]
+    return [*FUNCTIONS, "UNCONVERGING", "autorequire"]

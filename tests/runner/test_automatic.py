@@ -1,0 +1,74 @@
+"""Automatic relationships: they order, and give way to everything explicit."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from command import Machine
+
+FOLDER = "folder:\n  file.directory:\n    - name: {tmp}/d\n"
+FILE = "file:\n  file.managed:\n    - name: {tmp}/d/f\n    - contents: x\n"
+
+
+def order(machine: Machine, *words: str) -> list[str]:
+    done = machine("sls", "a", "--test", "--out", "json", *words, code=None)
+    found: dict[str, Any] = json.loads(done.stdout)["local"]
+    return [item["__id__"] for item in sorted(found.values(), key=lambda item: item["__run_num__"])]
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        (FILE + FOLDER, ["folder", "file"]),
+        (FOLDER + "other:\n  test.nop: []\n" + FILE, ["folder", "other", "file"]),
+        # the rest stays where it was: only what is needed is pulled forward
+        ("one:\n  test.nop: []\n" + FILE + "two:\n  test.nop: []\n" + FOLDER, ["one", "folder", "file", "two"]),
+        # what is explicit wins
+        (FILE + FOLDER.rstrip() + "\n    - require:\n      - file: file\n", ["file", "folder"]),
+        # what takes away is not ordered
+        (FILE + "folder:\n  file.absent:\n    - name: {tmp}/d\n", ["file", "folder"]),
+        (
+            "link:\n  file.symlink:\n    - name: {tmp}/l\n    - target: {tmp}/d/f\n" + FILE + FOLDER,
+            ["folder", "file", "link"],
+        ),
+        # order: gives way, as it does to require
+        (FILE + "    - order: 1\n" + FOLDER + "    - order: last\n", ["folder", "file"]),
+    ],
+)
+def test_order(machine: Machine, text: str, wanted: list[str]) -> None:
+    machine.write(a=text)
+    assert order(machine) == wanted
+
+
+def test_one_key_turns_them_off(machine: Machine) -> None:
+    machine.config["auto_relationships"] = False
+    machine.write(a=FILE + FOLDER)
+    assert order(machine) == ["file", "folder"]
+
+
+def test_a_failed_target_fails_nobody(machine: Machine) -> None:
+    folder = "{tmp}/d:\n  file.directory:\n    - user: nobody-of-that-name\n"
+    machine.write(a=folder + "{tmp}/d/f:\n  file.managed:\n    - makedirs: True\n")
+    found = machine.results("sls", "a", code=2)
+    assert found[f"{machine.folder}/d"]["result"] is False
+    assert found[f"{machine.folder}/d/f"]["result"] is True
+
+
+def test_a_module_of_the_tree_has_hooks_too(machine: Machine) -> None:
+    (machine.folder / "states/_states").mkdir()
+    (machine.folder / "states/_states/box.py").write_text(
+        "from runner.api import Plan, Planned\n"
+        "def made(name: str, after: str | None = None, tells: str | None = None) -> Planned:\n"
+        "    '''A box.'''\n"
+        "    yield Plan({name: 'made'}, 'set')\n"
+        "    return 'made'\n"
+        "def mod_watch(name: str, sfun: str) -> Planned:\n"
+        "    yield Plan({'told': name}, 'told')\n"
+        "    return 'told'\n"
+        "def autorequire(name, after=None, **_):\n"
+        "    return [('box', after)] if after else []\n"
+    )
+    machine.write(a="x:\n  box.made:\n    - after: y\ny:\n  box.made: []\n")
+    assert order(machine) == ["y", "x"]
