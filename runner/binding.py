@@ -87,6 +87,11 @@ class Binder:
             return False
         return found.classic or bool(found.unconverging)
 
+    def noop(self, chunks: Iterable[Chunk], default: bool) -> frozenset[int]:
+        """The positions of the chunks that are only planned: by their `noop`, else by the configuration."""
+        found = ((position, chunk.args.get("noop", default)) for position, chunk in enumerate(chunks))
+        return frozenset(position for position, noop in found if noop is True)
+
     def related(self, chunk: Chunk, kind: str) -> Iterable[tuple[str, str]]:
         """What a state's module says it comes after or before. kind: autorequire, autobefore, ..."""
         key = (chunk.state, kind)

@@ -6,6 +6,7 @@ The port that execute.py sees is `Debts`; `Ledger` keeps them in an SQLite file 
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Protocol
 
@@ -66,10 +67,15 @@ class Ledger:
 
     def __init__(self, state_dir: str) -> None:
         self._path = os.path.join(state_dir, "debts.sqlite")
+        self._lock = threading.Lock()  # states may run side by side
         self._connection: sqlite3.Connection | None = None
         self._known: dict[tuple[str, str, str], Debt] | None = None
 
     def owe(self, debts: Iterable[Debt]) -> None:
+        with self._lock:
+            self._owe(debts)
+
+    def _owe(self, debts: Iterable[Debt]) -> None:
         import sqlite3
 
         rows = [debt for debt in debts if (debt.reactor, debt.kind, debt.source) not in self._debts()]

@@ -66,7 +66,7 @@ Seen = Sequence[tuple[Edge, Result | None]]
 
 
 def _changed(found: Result | None) -> bool:
-    return found is not None and found.result is not False and bool(found.changes)
+    return found is not None and found.result is not False and bool(found.changes) and not found.noop
 
 
 def _is_failed(found: Result | None) -> bool:

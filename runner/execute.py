@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from runner.beside import Beside
 from runner.current import Run
-from runner.debts import Debts
 from runner.decide import Decision, Verdict, decide
 from runner.interrupts import number_of
 from runner.invoke import Invoker, Mode, Reaction
 from runner.model import (
     Chunk,
     CustomEvent,
-    Debt,
     Edge,
     Kind,
     Relations,
@@ -26,14 +24,7 @@ from runner.model import (
     StateFinished,
     StateStarted,
 )
-
-REACTIONS = {
-    Kind.WATCH: "watch",
-    Kind.WATCH_ANY: "watch",
-    Kind.ONCHANGES: "onchanges",
-    Kind.ONCHANGES_ANY: "onchanges",
-    Kind.LISTEN: "listen",
-}
+from runner.owing import Owing
 
 
 class Work(NamedTuple):
@@ -45,6 +36,7 @@ class Work(NamedTuple):
     reacts: frozenset[int] = frozenset()  # the chunks whose module has a mod_watch
     failhard: bool = False
     run_id: str = ""
+    noop: frozenset[int] = frozenset()  # the chunks that are only planned
     unconverging: frozenset[int] = frozenset()  # the chunks that change something in each run by their nature
 
 
@@ -59,20 +51,13 @@ class Executor:
     work: Work
     run: Run
     invoke: Invoker
-    debts: Debts
+    owing: Owing
     judge: Judge | None = None
     results: dict[int, Result] = field(default_factory=dict)
     finished: list[Result] = field(default_factory=list)
     number: int = 0  # Salt's __run_num__: counts calls of state functions
-    unprotected: str = ""  # why debts could not be written
-    _reactors: Mapping[int, Sequence[Edge]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        sources: dict[int, list[Edge]] = {}
-        for edge in self.work.relations.edges:
-            if edge.kind in REACTIONS:
-                sources.setdefault(edge.target, []).append(edge)
-        self._reactors: Mapping[int, Sequence[Edge]] = sources
+    beside: Beside = field(default_factory=Beside)
+    _decisions: dict[int, Decision] = field(default_factory=dict)  # about what runs side by side
 
     def __call__(self) -> Report:
         """Run everything. An interrupt ends the run in the state that it hits, and the report tells what was left."""
@@ -82,9 +67,11 @@ class Executor:
             for position in self.work.order:
                 if self._state(position):
                     break
+            self._wait_for(self.beside.positions())
             self._listeners()
         except KeyboardInterrupt as interrupt:
             interrupted, why = number_of(interrupt)
+            self._give_up(why)
         left = [self.work.chunks[position] for position in self.work.order if position not in self.results]
         report = Report(tuple(self.finished), self.run.dry, interrupted, why, tuple(left))
         self.run.emit(RunFinished(report))
@@ -96,26 +83,68 @@ class Executor:
         """Run one state; True when the run has to stop here (failhard)."""
         chunk = self.work.chunks[position]
         edges = self.work.relations.of(position)
+        if self._wait_for([edge.target for edge in edges]):
+            return True
         self.run.emit(StateStarted(chunk, self.number))
-        owed = self._owed(chunk) if edges else ()
+        owed = self.owing.owed(chunk, self.run.results) if edges else ()
         decision = decide(edges, self._seen, [debt.kind for debt in owed]) if edges else _RUN
         if decision.verdict in (Verdict.SKIP, Verdict.FAIL):
             result = _kept(chunk, decision)
+        elif chunk.args.get("parallel") is True and self._mode_of(position) is Mode.REAL:
+            self._start_beside(position, decision)
+            return False
         else:
             result = self._guarded(position, decision)
+            if self._mode_of(position) is not self._mode:
+                result = replace(result, noop=True)
         if owed and self.run.dry:
             result = replace(
                 result, owed=tuple(f"{debt.kind} owed since {debt.time} by {debt.source}" for debt in owed)
             )
+        return self._ended(position, result, decision)
+
+    def _ended(self, position: int, result: Result, decision: Decision) -> bool:
+        """Note a result; True when the run has to stop here."""
+        chunk = self.work.chunks[position]
         self._finish(position, self._judged(position, result, decision))
-        if not self.run.dry:
-            self._settle(chunk, result, decision)
+        if not self.run.dry and not result.noop:
+            self.owing.settle(result, decision)
         return result.result is False and bool(chunk.args.get("failhard", self.work.failhard))
+
+    # -------------------------------------------------- side by side
+
+    def _start_beside(self, position: int, decision: Decision) -> None:
+        number, invoke = self.number, replace(self.invoke)
+        self.number += 1
+
+        def work() -> Result:
+            return replace(self._called(position, decision, Mode.REAL, invoke), run_num=number)
+
+        self._decisions[position] = decision
+        self.beside.start(position, work)
+
+    def _wait_for(self, positions: Sequence[int]) -> bool:
+        """Wait for those of these states that run side by side; True when the run has to stop."""
+        stop = False
+        for position in self.beside.positions():
+            if position in positions:
+                result = self.beside.wait(position)
+                stop |= self._ended(position, result, self._decisions[position])
+        return stop
+
+    def _give_up(self, why: str) -> None:
+        """An interrupted run does not wait for what runs side by side."""
+        self.beside.end()
+        for position in self.beside.positions():
+            chunk = self.work.chunks[position]
+            self._finish(position, Result(chunk, False, f"{why} while it ran; what it had begun may be done in part"))
+
+    # -------------------------------------------------- calling
 
     def _guarded(self, position: int, decision: Decision) -> Result:
         """The result of a state; when an interrupt hits it, it is told as failed before the run ends."""
         try:
-            return self._called(position, decision, self._mode)
+            return self._called(position, decision, self._mode_of(position))
         except KeyboardInterrupt as interrupt:
             comment = f"{number_of(interrupt)[1]} while it ran; what it had begun may be done in part"
             self._finish(position, Result(self.work.chunks[position], False, comment, run_num=self.number))
@@ -136,23 +165,27 @@ class Executor:
     def _mode(self) -> Mode:
         return Mode.DRY if self.run.dry else Mode.REAL
 
-    def _called(self, position: int, decision: Decision, mode: Mode) -> Result:
+    def _mode_of(self, position: int) -> Mode:
+        """A no-op state is only planned, in a real run too."""
+        return Mode.DRY if position in self.work.noop else self._mode
+
+    def _called(self, position: int, decision: Decision, mode: Mode, invoke: Invoker | None = None) -> Result:
+        """The result of a state function, or of mod_watch after it. invoke: of a thread of its own."""
         chunk = self.work.chunks[position]
         waits = self._waits_for(position) if mode is Mode.DRY else ""
-        result = self.invoke(chunk, mode, owe=lambda: self._owe(position), waits_for=waits)
-        self._count(mode)
+        call = invoke or self.invoke
+        result = call(chunk, mode, owe=lambda: self.owing.owe(position, self.results), waits_for=waits)
+        attempts = call.attempts
         quiet = not result.changes and not result.extra.get("skip_watch")
         if decision.verdict is Verdict.WATCH and quiet and position in self.work.reacts:
             changed = tuple(self._named(edge) for edge in decision.changed if edge.kind is Kind.WATCH)
             warned = result.warnings
-            result = self.invoke(chunk, mode, Reaction(changed), owe=lambda: self._owe(position))
+            result = call(chunk, mode, Reaction(changed), owe=lambda: self.owing.owe(position, self.results))
             result = replace(result, warnings=(*warned, *result.warnings))
-            self._count(mode)
+            attempts += call.attempts
+        if mode is not Mode.LOOK and invoke is None:
+            self.number += attempts
         return replace(result, run_num=self.number - 1)
-
-    def _count(self, mode: Mode) -> None:
-        if mode is not Mode.LOOK:
-            self.number += self.invoke.attempts
 
     def _named(self, edge: Edge) -> str:
         chunk = self.work.chunks[edge.target]
@@ -184,10 +217,15 @@ class Executor:
 
     def _look(self, position: int) -> Result:
         """A prereq look: all that the state would do up to its Plan, its own requisites and prereqs included."""
+        self._wait_for([position])
         if position in self.results:
             return self.results[position]
         chunk = self.work.chunks[position]
-        decision = decide(self.work.relations.of(position), self._seen, [debt.kind for debt in self._owed(chunk)])
+        decision = decide(
+            self.work.relations.of(position),
+            self._seen,
+            [debt.kind for debt in self.owing.owed(chunk, self.run.results)],
+        )
         if decision.verdict in (Verdict.SKIP, Verdict.FAIL):
             return _kept(chunk, decision)
         return self._called(position, decision, Mode.LOOK)
@@ -207,7 +245,7 @@ class Executor:
             if not edges or position not in self.work.reacts:
                 continue
             chunk = self.work.chunks[position]
-            owed = any(debt.kind == "listen" for debt in self._owed(chunk))
+            owed = any(debt.kind == "listen" for debt in self.owing.owed(chunk, self.run.results))
             changed = [edge for edge in edges if edge.target in self.results and self.results[edge.target].changes]
             if not (changed or owed) or position not in self.results:
                 continue
@@ -219,54 +257,7 @@ class Executor:
             self.run.results[key] = result
             self.run.emit(StateFinished(result))
             if result.result and not self.run.dry:
-                self._forget(chunk.tag, None, "listen")
-
-    # -------------------------------------------------- debts
-
-    def _owed(self, chunk: Chunk) -> tuple[Debt, ...]:
-        """What a chunk owes; not what a state of this run owes it that failed: that waits for the next run."""
-        try:
-            found = self.debts.owed(chunk.tag)
-        except OSError as error:
-            self.unprotected = str(error)
-            return ()
-        return tuple(debt for debt in found if debt.run != self.work.run_id or not self._failed(debt.source))
-
-    def _failed(self, tag: str) -> bool:
-        found = self.run.results.get(tag)
-        return found is not None and found.result is False
-
-    def _owe(self, position: int) -> None:
-        """Write down, before anything changes, who will have to react to this state."""
-        edges = self._reactors.get(position)
-        if not edges:
-            return
-        source = self.work.chunks[position].tag
-        now = time.strftime("%Y-%m-%dT%H:%M:%S%z")
-        debts = []
-        for edge in edges:
-            reacting = edge.kind in (Kind.ONCHANGES, Kind.ONCHANGES_ANY) or edge.holder in self.work.reacts
-            if reacting and (edge.holder not in self.results or edge.kind is Kind.LISTEN):
-                chunk = self.work.chunks[edge.holder]
-                kind = REACTIONS[edge.kind]
-                debts.append(Debt(chunk.tag, kind, source, self.work.run_id, now, str(edge.place.source)))
-        try:
-            self.debts.owe(debts)
-        except OSError as error:
-            self.unprotected = str(error)
-
-    def _settle(self, chunk: Chunk, result: Result, decision: Decision) -> None:
-        if result.result is not False and not result.changes:
-            self._forget(None, chunk.tag, run=self.work.run_id)  # what an earlier attempt of this run owed
-        guarded = bool(result.extra.get("skip_watch"))
-        if result.ran and (result.result is True or guarded) and decision.verdict is not Verdict.SKIP:
-            self._forget(chunk.tag, None, "watch", "onchanges")
-
-    def _forget(self, reactor: str | None, source: str | None, *kinds: str, run: str | None = None) -> None:
-        try:
-            self.debts.settle(reactor, source, kinds, run)
-        except OSError as error:
-            self.unprotected = str(error)
+                self.owing.forget(chunk.tag, None, "listen")
 
 
 _RUN = Decision(Verdict.RUN)

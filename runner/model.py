@@ -219,6 +219,7 @@ class Result:
     key: str = ""  # the key in the JSON when it is not the chunk's tag (listen)
     inputs: tuple[str, ...] = ()  # the files of the tree that it was made from
     origin: str = ""  # why it changed something: reaction, intent, drift or repeats; empty: not known
+    noop: bool = False  # only planned, because the state says so, in a run that changes other things
     note: str = ""  # a sentence about that, for people
 
     @property

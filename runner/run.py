@@ -28,7 +28,7 @@ from runner.compiling import (
     without_states,
 )
 from runner.config import Options
-from runner.debts import Debts, Ledger
+from runner.debts import Ledger
 from runner.errors import CompileError, Diagnostic, RunnerError
 from runner.execute import Executor, Work
 from runner.highdata import Made, of_one, of_states
@@ -39,6 +39,7 @@ from runner.interrupts import ending
 from runner.invoke import Invoker
 from runner.lock import held
 from runner.model import Report, Value
+from runner.owing import Owing
 from runner.session import Listeners, Session
 from runner.temporaries import Temporaries
 from runner.undo import Undo
@@ -184,20 +185,21 @@ def _locked(session: Session, gathered: Callable[[], Gathered]) -> Report:
         compiled.relations,
         compiled.order,
         reacts=compiled.binder.reacting(compiled.chunks),
+        noop=compiled.binder.noop(compiled.chunks, session.options.noop),
         unconverging=compiled.binder.unconverging(compiled.chunks),
         failhard=session.options.failhard,
         run_id=f"{time.strftime('%Y%m%d%H%M%S')}-{uuid.uuid4().hex[:6]}",
     )
-    debts: Debts = Ledger(session.options.state_dir)
+    owing = Owing(Ledger(session.options.state_dir), work.chunks, work.relations, work.reacts, work.run_id)
     past = _history(session, compiled)
     session.run.listeners = (*session.run.listeners, past)
-    executor = Executor(work, session.run, Invoker(session.run, compiled.binder), debts, past.origin)
+    executor = Executor(work, session.run, Invoker(session.run, compiled.binder), owing, past.origin)
     with _sweeping(session):
         report = executor()
     for note in past.notes:
         _warn(note)
     _warn(past.problem and f"the history of this run is not kept: {past.problem}")
-    _warn(executor.unprotected and f"not protected against a kill: {executor.unprotected}")
+    _warn(owing.unprotected and f"not protected against a kill: {owing.unprotected}")
     return report
 
 

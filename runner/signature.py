@@ -28,7 +28,7 @@ ENGINE_ARGUMENTS = (
     _words(
         "name names id state fun order sls env saltenv pillarenv onlyif unless creates check_cmd retry failhard"
         " parallel parallel_group fire_event reload_modules reload_grains reload_pillar provider providers aggregate"
-        " cmd_opts_exclude cmd_opts_include onfail_stop no_log runas runas_password umask"
+        " cmd_opts_exclude cmd_opts_include onfail_stop no_log noop runas runas_password umask"
     )
     | {f"{kind}{end}" for kind in ("require", "watch", "onchanges", "onfail") for end in ("_any", "_all")}
     | REQUISITE_KEYS

@@ -127,6 +127,7 @@ _COLOUR = {
     "failed": "red",
     "changed": "yellow",
     "would change": "yellow",
+    "no-op": "cyan",
     "undecided": "cyan",
     "skipped": "cyan",
     "unchanged": "green",
@@ -137,6 +138,8 @@ def outcome(result: Result, dry: bool) -> str:
     """The word for what became of a state."""
     if result.result is False:
         return "failed" if result.ran else "skipped"
+    if result.noop and result.result is None:
+        return "no-op"
     if result.result is None:
         return "would change" if result.changes or result.sure else "undecided"
     if result.changes:

@@ -1,0 +1,83 @@
+"""What the states of one run owe each other: debts are written before a change and settled after the reaction."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+
+from runner.debts import Debts
+from runner.decide import Decision, Verdict
+from runner.model import Chunk, Debt, Edge, Kind, Relations, Result
+
+REACTIONS = {
+    Kind.WATCH: "watch",
+    Kind.WATCH_ANY: "watch",
+    Kind.ONCHANGES: "onchanges",
+    Kind.ONCHANGES_ANY: "onchanges",
+    Kind.LISTEN: "listen",
+}
+
+
+class Owing:
+    """The debts of one run. `unprotected` says why they could not be written."""
+
+    def __init__(
+        self, debts: Debts, chunks: Sequence[Chunk], relations: Relations, reacts: frozenset[int], run_id: str
+    ) -> None:
+        """reacts: the positions of the chunks whose module has a mod_watch."""
+        self.unprotected = ""
+        self._debts = debts
+        self._chunks = chunks
+        self._reacts = reacts
+        self._run_id = run_id
+        self._reactors: dict[int, list[Edge]] = {}
+        for edge in relations.edges:
+            if edge.kind in REACTIONS:
+                self._reactors.setdefault(edge.target, []).append(edge)
+
+    def owed(self, chunk: Chunk, results: Mapping[str, Result]) -> tuple[Debt, ...]:
+        """What a chunk owes; not what a state of this run owes it that failed: that waits for the next run."""
+        try:
+            found = self._debts.owed(chunk.tag)
+        except OSError as error:
+            self.unprotected = str(error)
+            return ()
+        return tuple(debt for debt in found if debt.run != self._run_id or not _failed(results.get(debt.source)))
+
+    def owe(self, position: int, results: Mapping[int, Result]) -> None:
+        """Write down, before anything changes, who will have to react to this state."""
+        edges = self._reactors.get(position)
+        if not edges:
+            return
+        source = self._chunks[position].tag
+        now = time.strftime("%Y-%m-%dT%H:%M:%S%z")
+        debts = []
+        for edge in edges:
+            reacting = edge.kind in (Kind.ONCHANGES, Kind.ONCHANGES_ANY) or edge.holder in self._reacts
+            if reacting and (edge.holder not in results or edge.kind is Kind.LISTEN):
+                reactor = self._chunks[edge.holder].tag
+                debts.append(Debt(reactor, REACTIONS[edge.kind], source, self._run_id, now, str(edge.place.source)))
+        try:
+            self._debts.owe(debts)
+        except OSError as error:
+            self.unprotected = str(error)
+
+    def settle(self, result: Result, decision: Decision) -> None:
+        """Settle what a state has paid: its source ended without a change, or it reacted."""
+        chunk = result.chunk
+        if result.result is not False and not result.changes:
+            self.forget(None, chunk.tag, run=self._run_id)  # what an earlier attempt of this run owed
+        guarded = bool(result.extra.get("skip_watch"))
+        if result.ran and (result.result is True or guarded) and decision.verdict is not Verdict.SKIP:
+            self.forget(chunk.tag, None, "watch", "onchanges")
+
+    def forget(self, reactor: str | None, source: str | None, *kinds: str, run: str | None = None) -> None:
+        """Take debts off the list."""
+        try:
+            self._debts.settle(reactor, source, kinds, run)
+        except OSError as error:
+            self.unprotected = str(error)
+
+
+def _failed(found: Result | None) -> bool:
+    return found is not None and found.result is False

@@ -1,0 +1,60 @@
+"""No-op by state, and states side by side."""
+
+from __future__ import annotations
+
+import time
+
+import pytest
+from command import Machine
+
+FILE = "plan:\n  file.managed:\n    - name: {tmp}/f\n    - contents: x\n"
+REACTIONS = (
+    "watcher:\n  cmd.wait:\n    - name: 'true'\n    - watch:\n      - file: plan\n"
+    "changed:\n  cmd.run:\n    - name: 'true'\n    - onchanges:\n      - file: plan\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("by_state", "by_configuration", "planned"),
+    [(True, None, True), (None, True, True), (False, True, False), (None, None, False)],
+)
+def test_noop(machine: Machine, by_state: bool | None, by_configuration: bool | None, planned: bool) -> None:
+    if by_configuration is not None:
+        machine.config["noop"] = by_configuration
+    machine.write(a=FILE + (f"    - noop: {by_state}\n" if by_state is not None else ""))
+    found = machine.results("sls", "a")["plan"]
+    assert (found["result"], found.get("__noop__", False)) == ((None, True) if planned else (True, False))
+    assert (machine.folder / "f").exists() is not planned
+    assert ("no-op" in machine("sls", "a", "--detailed-exitcodes", code=2 if planned else 0).stdout) is planned
+
+
+def test_nobody_reacts_to_what_was_only_planned(machine: Machine) -> None:
+    machine.write(a=FILE + "    - noop: True\n" + REACTIONS)
+    found = machine.results("sls", "a")
+    assert found["watcher"]["changes"] == {}
+    assert "__state_ran__" in found["changed"]
+
+
+def test_parallel_states_run_side_by_side_and_are_waited_for(machine: Machine) -> None:
+    text = "".join(f"p{n}:\n  cmd.run:\n    - name: sleep 0.5; echo {n}\n    - parallel: True\n" for n in range(4))
+    machine.write(
+        a=text + "after:\n  cmd.run:\n    - name: date +%s.%N\n    - require:\n      - cmd: p3\n"
+        "reacts:\n  cmd.wait:\n    - name: 'true'\n    - watch:\n      - cmd: p0\n"
+    )
+    before = time.monotonic()
+    found = machine.results("sls", "a")
+    assert time.monotonic() - before < 1.6, "not one after another"
+    assert [found[f"p{n}"]["changes"]["stdout"] for n in range(4)] == list("0123")
+    assert [found[f"p{n}"]["__run_num__"] for n in range(4)] == [0, 1, 2, 3]
+    assert found["reacts"]["changes"]
+    assert found["after"]["start_time"] > found["p3"]["start_time"]
+
+
+def test_a_failed_parallel_state_stops_who_requires_it(machine: Machine) -> None:
+    machine.write(
+        a="p:\n  cmd.run:\n    - name: sleep 0.2; false\n    - parallel: True\n"
+        "after:\n  test.nop:\n    - require:\n      - cmd: p\n"
+    )
+    found = machine.results("sls", "a", code=2)
+    assert found["after"]["result"] is False
+    assert found["after"]["comment"] == "One or more requisite failed: a.p"
