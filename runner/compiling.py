@@ -5,7 +5,10 @@ A helper of run.py, and like it allowed to import stages.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
+from contextlib import suppress
+from pathlib import Path
 from typing import NamedTuple
 
 from runner import automatic, graph, high, low, pillar, requisites, signature, top
@@ -15,7 +18,7 @@ from runner.errors import Diagnostic, RunnerError
 from runner.high import Request
 from runner.highdata import HighData
 from runner.model import Chunk, Relations
-from runner.session import Session
+from runner.session import Node, Session
 
 Gathered = tuple[HighData, list[Diagnostic]]
 
@@ -54,7 +57,7 @@ def gather(session: Session, requests: Iterable[Request]) -> Gathered:
 
 def compile_chunks(session: Session, gathered: Gathered, strict: bool) -> tuple[Compiled | None, list[Diagnostic]]:
     data, problems = gathered
-    chunks, found = low.lower(data)
+    chunks, found = low.lower(data, True, session.arguments_of, session.defaults)
     problems = [*problems, *found]
     chunks = _selected(session.options, chunks)
     registry = session.registry
@@ -124,6 +127,7 @@ def top_file(session: Session) -> top.Top:
 
 def top_requests(session: Session) -> list[Request]:
     found = top_file(session)
+    session.node = Node(found.vars, found.defaults)
     wanted = [Request(sls, env, place) for env, sls, place in found.requests()]
     if not wanted:
         raise RunnerError("No Top file or master_tops data matches found.", hint="`runner show top` shows what matches")
@@ -131,8 +135,24 @@ def top_requests(session: Session) -> list[Request]:
 
 
 def requests(session: Session, names: Iterable[str]) -> list[Request]:
+    if _has_node_scope(session):
+        found = top_file(session)
+        session.node = Node(found.vars, found.defaults)
     return [Request(name, session.options.saltenv or "base") for name in names]
 
 
 def all_requests(session: Session) -> list[Request]:
     return [Request(name, env) for env in session.options.file_roots for name in session.tree.sls_names(env)]
+
+
+def _has_node_scope(session: Session) -> bool:
+    """Whether a top file gives machines more than SLS files: then it counts for single SLS files, too."""
+    for env in session.options.file_roots:
+        path = session.tree.find(session.options.state_top, env)
+        with suppress(OSError):
+            if path and _SCOPED.search(Path(path).read_text(encoding="utf-8", errors="replace")):
+                return True
+    return False
+
+
+_SCOPED = re.compile(r"^\s*-\s+(vars|defaults):", re.M)

@@ -55,6 +55,7 @@ class Options:
     history_days: int = 180
     auto_relationships: bool = True
     noop: bool = False
+    defaults: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # of arguments: state or function -> values
     secret_keys: tuple[str, ...] = KEYS  # keys of the pillar whose values are secrets (globs)
     strict_permissions: bool = False  # refuse a tree or a configuration that others can write
     only: tuple[str, ...] = ()
@@ -66,7 +67,7 @@ PLAIN = (
     *("id", "grains", "nodegroups", "jinja_env", "jinja_sls_env", "renderer", "state_top", "state_top_saltenv"),
     *("top_file_merging_strategy", "default_top", "state_auto_order", "failhard", "pillar_source_merging_strategy"),
     *("pillar_merge_lists", "pillar_includes_override_sls", "test", "strict", "unknown_states"),
-    *("strict_permissions", "auto_relationships", "noop"),
+    *("strict_permissions", "auto_relationships", "noop", "defaults"),
     *("wait", "timeout", "history_runs", "history_days"),
 )
 

@@ -80,6 +80,7 @@ TYPES: Mapping[str, tuple[str, ...]] = {
     "cachedir": (TEXT,),
     "default_include": (TEXT,),
     "default_top": (TEXT,),
+    "defaults": (MAPPING,),
     "env_order": (LIST,),
     "exclude": (LIST,),
     "failhard": (FLAG,),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from runner import relationships
 from runner.errors import Diagnostic
-from runner.highdata import Body, Declaration, HighData, Item
+from runner.highdata import Body, Declaration, HighData, Item, add_item
 from runner.model import REQUISITE_KEYS, Place, item_place
 
 # listen_in stays where it is: the listening state's arguments are not changed by it (requisites.py reads it)
@@ -15,8 +16,10 @@ CARRIED = ("require_in", "watch_in", "onchanges_in", "onfail_in", "prereq_in")
 class Reconciler:
     """Carries out what SLS files say about IDs of others; mistakes go to `problems`."""
 
-    def __init__(self, high: HighData) -> None:
+    def __init__(self, high: HighData, known: relationships.Known) -> None:
+        """known: the arguments that a function has; an argument called `before` is no relationship."""
         self._high = high
+        self._known = known
         self._by_name: dict[tuple[str, str], list[Declaration]] | None = None
         self.problems: list[Diagnostic] = []
 
@@ -25,6 +28,7 @@ class Reconciler:
         self._exclude()
         for extension in self._high.extends:
             self._extend(extension)
+        self.problems += relationships.spelled_out(self._high, self._known)
         for declaration in list(self._high.declarations.values()):
             for body in declaration.bodies.values():
                 for item in list(body.items):
@@ -55,7 +59,7 @@ class Reconciler:
                 target.bodies[body.state] = Body(body.state, list(body.items), body.place)
                 continue
             for item in body.items:
-                _merge(old, item)
+                add_item(old, item)
 
     def _unknown(self, id_: str, holder: Declaration, place: Place) -> None:
         self.problems.append(
@@ -97,7 +101,7 @@ class Reconciler:
             for target in self._targets(state, name):
                 found = True
                 for _ in range(times):
-                    _merge(target, source)
+                    add_item(target, source)
             if not found:
                 self._unknown(name, holder, place)
 
@@ -158,15 +162,3 @@ def _names(declaration: Declaration, body: Body) -> Iterator[str]:
         elif item.key == "names" and isinstance(item.value, list):
             for entry in item.value:
                 yield str(next(iter(entry), "")) if isinstance(entry, dict) else str(entry)
-
-
-def _merge(body: Body, new: Item) -> None:
-    """Requisites grow, a function or an argument replaces the one before in its place; `name` replaces `names`."""
-    for index, old in enumerate(body.items):
-        if old.key == new.key or (old.key == "names" and new.key == "name"):
-            if old.key in REQUISITE_KEYS and isinstance(old.value, list) and isinstance(new.value, list):
-                body.items[index] = Item(old.key, [*old.value, *new.value], old.place)
-            else:
-                body.items[index] = new
-            return
-    body.items.append(new)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from runner.errors import Diagnostic, RunnerError
-from runner.highdata import Body, Declaration, HighData, Item
+from runner.highdata import Body, Chain, Declaration, HighData, Item, is_chain, is_defaults
 from runner.model import Place, PlacedList, Untyped, Value, item_place, key_place, value_place
 
 RESERVED = ("include", "extend", "exclude")
@@ -97,7 +97,7 @@ class Gatherer:
         if key in self.high.rendered:
             self.high.rendered[key] = tuple(dict.fromkeys([*self.high.rendered[key], *chain]))
             return own
-        self.high.rendered[key] = chain
+        self.high.rendered[key] = self.high.scopes[key] = chain
         try:
             file = self._read(request.sls, request.env)
         except RunnerError as error:
@@ -174,8 +174,17 @@ class Gatherer:
             own.extends += self._extend(value, request, place)
         if "exclude" in value:
             own.excludes += self._excludes(value, request, place)
+        taken = set(RESERVED)
+        if is_chain(value.get("chain")):
+            taken.add("chain")
+            listed, at = value["chain"], value_place(value, "chain", place)
+            for index, text in enumerate(listed):
+                self.high.chains.append(Chain(text, request.sls, request.env, item_place(listed, index, at)))
+        if is_defaults(value.get("defaults")):
+            taken.add("defaults")
+            self.high.defaults[request.env, request.sls] = value["defaults"]
         for key, body in value.items():
-            if key in RESERVED or (isinstance(key, str) and key.startswith("__")):
+            if key in taken or (isinstance(key, str) and key.startswith("__")):
                 continue
             at = key_place(value, key, place)
             if not isinstance(key, str):

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from runner.errors import RunnerError
-from runner.model import Place, Untyped, Value
+from runner.model import REQUISITE_KEYS, Place, Untyped, Value
 
 
 class Item(NamedTuple):
@@ -39,6 +39,15 @@ class Declaration:
     included_from: tuple[str, ...] = ()
 
 
+class Chain(NamedTuple):
+    """One entry of a top-level `chain:`."""
+
+    text: str
+    sls: str
+    env: str
+    place: Place
+
+
 @dataclass(slots=True)
 class HighData:
     """All declarations in the order of rendering, with what SLS files say of others' IDs."""
@@ -47,6 +56,31 @@ class HighData:
     extends: list[Declaration] = field(default_factory=list)
     excludes: list[tuple[str, str, Place]] = field(default_factory=list)  # (sls | id, name, place)
     rendered: dict[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)  # (env, sls) -> chain of includers
+    chains: list[Chain] = field(default_factory=list)
+    defaults: dict[tuple[str, str], Mapping[str, Mapping[str, Value]]] = field(default_factory=dict)  # by (env, sls)
+    scopes: dict[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)  # the first includers, nearest first
+
+
+def is_chain(value: Value) -> bool:
+    """Whether the value of a top-level `chain` is a chain and not the body of an ID."""
+    return isinstance(value, list) and bool(value) and all(isinstance(entry, str) for entry in value)
+
+
+def is_defaults(value: Value) -> bool:
+    """Whether the value of a top-level `defaults` holds defaults and is not the body of an ID."""
+    return isinstance(value, dict) and bool(value) and all(isinstance(entry, dict) for entry in value.values())
+
+
+def add_item(body: Body, new: Item) -> None:
+    """Requisites grow, a function or an argument replaces the one before in its place; `name` replaces `names`."""
+    for index, old in enumerate(body.items):
+        if old.key == new.key or (old.key == "names" and new.key == "name"):
+            if old.key in REQUISITE_KEYS and isinstance(old.value, list) and isinstance(new.value, list):
+                body.items[index] = Item(old.key, [*old.value, *new.value], old.place)
+            else:
+                body.items[index] = new
+            return
+    body.items.append(new)
 
 
 Made = Mapping[str, tuple[str, Mapping[str, Value]]]  # ID -> (function, arguments)

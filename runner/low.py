@@ -2,34 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from runner.errors import Diagnostic
 from runner.extend import Reconciler
 from runner.highdata import Body, Declaration, HighData, Item
 from runner.model import REQUISITE_KEYS, Chunk, Kind, Place, Requisite, Value, item_place, value_place
+from runner.relationships import Known
+from runner.scope import Scopes
 
 LAST = 1_000_000  # what Salt adds for `last` and negative numbers
 KINDS = {kind.value: kind for kind in Kind}
 
 
-def lower(high: HighData, reconcile: bool = True) -> tuple[tuple[Chunk, ...], list[Diagnostic]]:
+def lower(
+    high: HighData,
+    reconcile: bool = True,
+    known: Known = lambda state, function: frozenset(),
+    defaults: Mapping[str, Mapping[str, Mapping[str, Value]]] | None = None,
+) -> tuple[tuple[Chunk, ...], list[Diagnostic]]:
     """The chunks in their order of definition and order numbers, and the mistakes found on the way.
 
     reconcile: carry out extend, exclude and the `_in` requisites (`show low-sls` does not, as with Salt).
+    known: the arguments that a function has. defaults: those of the top file and of the configuration.
     """
     problems: list[Diagnostic] = []
     if reconcile:
-        reconciler = Reconciler(high)
+        reconciler = Reconciler(high, known)
         high = reconciler.reconcile()
         problems += reconciler.problems
+    scopes = Scopes(high, known, defaults or {})
     drafts = [
         draft
         for declaration in high.declarations.values()
         for body in declaration.bodies.values()
         for draft in _drafts(declaration, body, problems)
     ]
+    for draft in drafts if scopes else ():
+        low = draft.low
+        for name, value, place in scopes.missing((low["__env__"], low["__sls__"]), low["state"], low["fun"], low):
+            low[name] = value
+            draft.places[name] = place
     _number(drafts)
     drafts.sort(key=lambda draft: (draft.low["order"], f"{draft.low['state']}{draft.low['name']}{draft.low['fun']}"))
     return tuple(draft.chunk(problems) for draft in drafts), _unique(problems)

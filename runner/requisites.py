@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import re
 from collections.abc import Sequence
 
 from runner.errors import Diagnostic
@@ -48,6 +49,10 @@ class Index:
         """A hint naming what was probably meant."""
         import difflib
 
+        puppets = re.fullmatch(r"([A-Z]\w*)\[(.+)\]", target)
+        if puppets:
+            kind, title = puppets[1].lower(), puppets[2].strip("'\"")
+            return f"that is Puppet's way; write `- {_SALTS.get(kind, kind)}: {title}`"
         if state == "sls":
             close = difflib.get_close_matches(target, self._by_sls, 2)
             return f"did you mean sls: {' or sls: '.join(close)}?" if close else "is it in this run? include it"
@@ -61,6 +66,9 @@ class Index:
         names = dict.fromkeys(name for chunk in self._chunks for name in (chunk.id, chunk.name))
         close = difflib.get_close_matches(target, names, 2)
         return f"did you mean {' or '.join(close)}?" if close else None
+
+
+_SALTS = {"package": "pkg", "exec": "cmd", "class": "sls", "notify": "test"}
 
 
 def _members(chunk: Chunk) -> list[str]:

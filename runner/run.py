@@ -280,7 +280,7 @@ def _tell(warnings: Iterable[Diagnostic]) -> None:
 def _show_low(session: Session, gathered: Gathered, what: str) -> Any:
     data, problems = gathered
     _refuse(problems)
-    chunks, found = low.lower(data, reconcile=what != "low-sls")
+    chunks, found = low.lower(data, what != "low-sls", session.arguments_of, session.defaults)
     _refuse(found)
     relations, unmet = requisites.resolve(chunks, without_states(data))
     _refuse(unmet)

@@ -8,11 +8,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
-from runner import match
+from runner import match, signature
 from runner.api import running
 from runner.config import Options
 from runner.current import Current, Run
@@ -28,12 +28,26 @@ Listeners = Iterable[Callable[[Event], None]]
 TREE_FOLDERS = {"states": "_states", "modules": "_modules", "grains": "_grains", "utils": "_utils"}
 
 
+class Node(NamedTuple):
+    """What the top file says of this machine beside its SLS files: Puppet's node scope."""
+
+    vars: Mapping[str, Any] = {}
+    defaults: Mapping[str, Mapping[str, Any]] = {}
+
+
 @dataclass
 class Session:
     """One command's view of the machine and the tree; everything in it is made when it is first needed."""
 
     options: Options
     listeners: tuple[Callable[[Event], None], ...] = ()
+    node: Node = field(default_factory=Node)
+
+    @property
+    def defaults(self) -> dict[str, Mapping[str, Mapping[str, Any]]]:
+        """Defaults of arguments for all SLS files, the nearest scope first."""
+        found = {"top file": self.node.defaults, "configuration": self.options.defaults}
+        return {origin: said for origin, said in found.items() if said}
 
     @cached_property
     def tree(self) -> FileTree:
@@ -92,6 +106,14 @@ class Session:
         """A Here without a state, for rendering and `runner call`."""
         return Current(self.run)
 
+    def arguments_of(self, state: str, function: str) -> frozenset[str]:
+        """The arguments that a state function and its module's mod_watch have; none when there is no such function."""
+        try:
+            found = self.registry.state(f"{state}.{function}")
+        except RunnerError:
+            return frozenset()
+        return signature.known(found.function) | (signature.known(found.mod_watch) if found.mod_watch else frozenset())
+
     def call(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
         return self.registry.function(name)(*args, **kwargs)
 
@@ -134,7 +156,8 @@ class Session:
 
     def read(self, sls: str, saltenv: str) -> SlsFile:
         """One rendered SLS of the state tree."""
-        return _read(self.tree, self.renderer, sls, saltenv)
+        said = self.node.vars
+        return _read(self.tree, self.renderer, sls, saltenv, {**said, "vars": said, "top": said} if said else {})
 
     def read_pillar(self, sls: str, saltenv: str, defaults: Mapping[str, Any] | None = None) -> SlsFile:
         """One rendered SLS of the pillar; `defaults` of an include are variables of its template."""

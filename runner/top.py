@@ -27,6 +27,8 @@ class Top(NamedTuple):
     """All lines that mean this machine, in order."""
 
     lines: tuple[Line, ...]
+    vars: Mapping[str, Any] = {}  # of the targets that mean this machine; the later line wins
+    defaults: Mapping[str, Any] = {}
 
     def requests(self) -> Iterator[tuple[str, str, Place]]:
         """(environment, SLS, place), each once, one environment after another."""
@@ -58,6 +60,8 @@ class Target(NamedTuple):
     lines: tuple[Line, ...]
     place: Place
     order: float = 0
+    vars: Mapping[str, Any] = {}
+    defaults: Mapping[str, Any] = {}
 
 
 def names(
@@ -96,7 +100,13 @@ def names(
         raise CompileError(reader.problems)
     ordered = sorted(matched, key=lambda target: target.order) if pillar else matched
     known = {*envs, *(target.env for target in matched)}
-    return Top(tuple(line for target in ordered for line in target.lines if line.env in known))
+    lines = tuple(line for target in ordered for line in target.lines if line.env in known)
+    variables = {name: value for target in ordered for name, value in target.vars.items()}
+    defaults: dict[str, Any] = {}
+    for target in ordered:
+        for key, said in target.defaults.items():
+            defaults[key] = {**defaults.get(key, {}), **said} if isinstance(said, Mapping) else said
+    return Top(lines, variables, defaults)
 
 
 def _ordered(envs: Sequence[str], env_order: Sequence[str]) -> list[str]:
@@ -159,6 +169,7 @@ STRATEGIES = {"merge": _merge, "same": _same, "merge_all": _merge_all}
 
 EXAMPLE = "the environment comes first:\n    base:\n      '*':\n        - name-of-an-sls"
 SETTINGS = ("match", "order", "ignore_missing")
+SCOPED = ("vars", "defaults")  # settings of ours, only when they hold a mapping
 
 
 @dataclass(slots=True)
@@ -215,7 +226,9 @@ class _Reader:
                 names.append((env, entry, where))
             elif isinstance(entry, Mapping) and entry:
                 settings |= {key: entry[key] for key in SETTINGS if key in entry}
-                names += _elsewhere(entry, where)
+                scoped = {key: entry[key] for key in SCOPED if isinstance(entry.get(key), Mapping)}
+                settings |= scoped
+                names += _elsewhere({key: value for key, value in entry.items() if key not in scoped}, where)
             else:
                 what = f"{entry!r}, which is not the name of an SLS" if entry else "an empty SLS name"
                 self.problem(f"Malformed top file: {expression!r} in saltenv {env!r} holds {what}", where)
@@ -226,7 +239,10 @@ class _Reader:
         missing = bool(settings.get("ignore_missing"))
         lines = tuple(Line(its, sls, expression, where, missing) for its, sls, where in names)
         # without `match:` Salt reads every target as a compound expression
-        return Target(env, expression, str(settings.get("match", "compound")), lines, place, order)
+        kind = str(settings.get("match", "compound"))
+        return Target(
+            env, expression, kind, lines, place, order, settings.get("vars", {}), settings.get("defaults", {})
+        )
 
 
 def _elsewhere(entry: Mapping[Any, Any], place: Place) -> Iterator[tuple[str, str, Place]]:

@@ -1,0 +1,138 @@
+"""Puppet's relationships, chains and scope, through the command line."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from command import Machine
+
+NOPS = "{{% for each in {names!r} %}}\n{{{{ each }}}}:\n  test.succeed_with_changes: []\n{{% endfor %}}\n"
+REACT = "react:\n  cmd.wait:\n    - name: 'true'\n"
+
+
+def nops(names: str) -> str:
+    return NOPS.format(names=names.split())
+
+
+def order(machine: Machine, *names: str) -> str:
+    done = machine("sls", *(names or ("a",)), "--out", "json", code=None)
+    found: dict[str, Any] = json.loads(done.stdout)["local"]
+    assert isinstance(found, dict), found
+    return " ".join(item["__id__"] for item in sorted(found.values(), key=lambda item: item["__run_num__"]))
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        (nops("a b") + "c:\n  test.nop:\n    - before:\n      - test: a\n", "c a b"),
+        (nops("a b") + "c:\n  test.nop:\n    - before: {test: b}\n", "a c b"),
+        (nops("a") + REACT + "    - subscribe:\n      - test: a\n", "a react"),
+        (REACT + nops("a") + "b:\n  test.succeed_with_changes:\n    - notify:\n      - cmd: react\n", "b react a"),
+        ("chain:\n  - 'test: c -> test: b -> test: a'\n" + nops("a b c"), "c b a"),
+        ("chain: ['[test: c, test: b] -> test: a']\n" + nops("a b c"), "b c a"),
+        ("chain: ['test: [c, b] -> a']\n" + nops("a b c"), "b c a"),
+        ("chain: ['test: x* -> test: a']\n" + nops("a x2 b x1"), "x2 x1 a b"),
+        ("chain: ['test: a ~> cmd: react']\n" + REACT + nops("a"), "a react"),
+        ("chain: ['sls: a.b -> sls: self']\ninclude: [.b]\n" + nops("z"), "b1 b2 z"),
+        (
+            "chain: ['cmd: * where cwd=/ -> test: a']\na:\n  test.nop: []\n"
+            "x:\n  cmd.wait:\n    - cwd: /\ny:\n  cmd.wait:\n    - cwd: /tmp\n",
+            "x a y",
+        ),
+    ],
+)
+def test_order_and_reactions(machine: Machine, text: str, wanted: str) -> None:
+    machine.write(a__init=text, a__b=nops("b1 b2"))
+    assert order(machine) == wanted
+    if "react" in wanted:
+        (machine.folder / "cache/state/history.sqlite").unlink()
+        assert machine.results("sls", "a")["react"]["changes"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message", "line"),
+    [
+        ("chain:\n  - 'test: a -> test: missing'\n", "'test: missing' in a chain matches nothing", 2),
+        ("chain:\n  - 'test: a'\n", "links nothing", 2),
+        ("chain:\n  - 'test: a -> '\n", "links nothing", 2),
+        ("chain:\n  - 'sls: nowhere -> test: a'\n", "'sls: nowhere' in a chain matches nothing", 2),
+        ("x:\n  test.nop:\n    - require:\n      - Package[nginx]\n", "write `- pkg: nginx`", 4),
+        ("x:\n  test.nop:\n    - before:\n      - test: missing\n", "missing", 4),
+    ],
+)
+def test_mistakes_have_their_place(machine: Machine, text: str, message: str, line: int) -> None:
+    machine.write(a=text + "a:\n  test.nop: []\n")
+    error = machine("sls", "a", code=1).stderr
+    assert message in error
+    assert f"a.sls:{line}" in error
+
+
+def test_a_chain_that_points_left_works_and_is_told(machine: Machine) -> None:
+    machine.write(a="chain: ['test: a <- test: b']\n" + nops("a b"))
+    assert order(machine) == "b a"
+    assert "reads from right to left" in machine("sls", "a").stderr
+
+
+def test_a_sls_without_states_passes_on_what_came_before(machine: Machine) -> None:
+    machine.write(a="include: [empty]\nchain: ['test: b -> sls: empty -> test: a']\n" + nops("a b"), empty="")
+    assert order(machine) == "b a"
+
+
+def test_ids_of_these_names_are_ids(machine: Machine) -> None:
+    machine.write(a="chain:\n  test.nop: []\ndefaults:\n  test.nop: []\n")
+    assert order(machine) == "chain defaults"
+
+
+def test_an_argument_of_that_name_is_an_argument(machine: Machine) -> None:
+    (machine.folder / "states/_states").mkdir()
+    (machine.folder / "states/_states/box.py").write_text(
+        "from runner.api import Planned\ndef made(name: str, before: str) -> Planned:\n    return before\n"
+    )
+    machine.write(a="x:\n  box.made:\n    - before: noon\n")
+    assert machine.results("sls", "a")["x"]["comment"] == "noon"
+
+
+DEFAULTS = "defaults:\n  file: {mode: '0640', user: nobody-here, group: 7}\n  file.managed: {user: root}\n"
+
+
+def low(machine: Machine, name: str = "a") -> dict[str, Any]:
+    found = json.loads(machine("show", "low-sls", name, "--out", "json").stdout)["local"]
+    return {chunk["__id__"]: chunk for chunk in found}
+
+
+def test_defaults_of_an_sls(machine: Machine) -> None:
+    machine.write(
+        a=DEFAULTS + "include: [b]\n/x:\n  file.managed:\n    - group: 0\n/y:\n  file.absent: []\nz:\n  test.nop: []\n",
+        b="defaults:\n  file: {mode: '0600'}\n/b:\n  file.managed: []\n",
+    )
+    found = low(machine)
+    assert {key: found["/x"][key] for key in ("mode", "user", "group")} == {"mode": "0640", "user": "root", "group": 0}
+    assert found["/b"]["mode"] == "0600", "nearer wins"
+    assert found["/b"]["user"] == "root", "the includer's hold, too"
+    assert "mode" not in found["/y"], "only arguments that the function has"
+    assert "mode" not in found["z"]
+    assert "user" not in low(machine, "b")["/b"], "not without the includer"
+
+
+def test_defaults_and_variables_of_the_top_file_and_the_configuration(machine: Machine) -> None:
+    machine.config["defaults"] = {"file": {"mode": "0600", "makedirs": True}}
+    machine.write(
+        top="base:\n  '*':\n    - a\n    - vars: {port: 80, name: x}\n"
+        "  'm1':\n    - vars: {port: 81}\n    - defaults:\n        file: {mode: '0644'}\n",
+        a="/{{ vars.name }}{{ port }}:\n  file.managed:\n    - contents: '{% set port = 1 %}"
+        "{{ port }} {{ top.port }}'\n",
+    )
+    for words in (["lowstate"], ["low-sls", "a"]):
+        (chunk,) = json.loads(machine("show", *words, "--out", "json").stdout)["local"]
+        assert (chunk["name"], chunk["mode"], chunk["makedirs"]) == ("/x81", "0644", True)
+        assert chunk["contents"] == "1 81"
+
+
+def test_noop_by_default_of_an_sls(machine: Machine) -> None:
+    files = "{tmp}/f:\n  file.managed: []\n{tmp}/g:\n  file.managed:\n    - noop: False\n"
+    machine.write(a="defaults:\n  file: {noop: True}\n" + files)
+    machine("sls", "a")
+    assert not (machine.folder / "f").exists()
+    assert (machine.folder / "g").exists()
