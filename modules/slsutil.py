@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from modules import _serializers
 from modules._data import merged
-from runner.api import RunnerError, here
+from runner.api import here
 
 
 def merge(obj_a: Any, obj_b: Any, strategy: str = "smart", renderer: str = "yaml", merge_lists: bool = False) -> Any:
@@ -37,31 +38,17 @@ def merge_all(lst: list[Any], strategy: str = "smart", renderer: str = "yaml", m
 def serialize(serializer: str, obj: Any, **mod_kwargs: Any) -> str:
     """A value as text.
 
-    serializer: yaml or json. Further arguments go to the serializer (default_flow_style, allow_unicode, indent).
+    serializer: yaml, json, configparser, toml, python or plist. Further arguments go to the serializer
+    (default_flow_style, allow_unicode, indent).
     """
     if serializer == "json":
-        import json
-
-        return json.dumps(_plain(obj), **mod_kwargs)
-    if serializer == "yaml":
-        import yaml
-
-        mod_kwargs.setdefault("default_flow_style", False)
-        return str(yaml.dump(_plain(obj), Dumper=yaml.SafeDumper, **mod_kwargs))
-    raise RunnerError(f"there is no serializer {serializer!r}", hint="there are yaml and json")
+        mod_kwargs = {"indent": None, "separators": None, "sort_keys": False, **mod_kwargs}
+    return _serializers.serialize(serializer, obj, mod_kwargs)
 
 
 def deserialize(serializer: str, stream_or_string: str, **mod_kwargs: Any) -> Any:
-    """The value of a text."""
-    if serializer == "json":
-        import json
-
-        return json.loads(stream_or_string, **mod_kwargs)
-    if serializer == "yaml":
-        import yaml
-
-        return yaml.safe_load(stream_or_string)
-    raise RunnerError(f"there is no serializer {serializer!r}", hint="there are yaml and json")
+    """The value of a text; serializers as those of `serialize`."""
+    return _serializers.deserialize(serializer, stream_or_string, mod_kwargs)
 
 
 def boolstr(value: Any, true: str = "true", false: str = "false") -> str:
@@ -82,9 +69,3 @@ def file_exists(path: str, saltenv: str = "base") -> bool:
 def dir_exists(path: str, saltenv: str = "base") -> bool:
     """Whether a folder is in the tree."""
     return bool(here.tree.files(path, saltenv))
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, dict):
-        return {key: _plain(item) for key, item in value.items()}
-    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value

@@ -8,23 +8,31 @@ from typing import Any
 
 FUNCTIONS = {
     "absent": "absent",
+    "accumulated": "accumulated",
     "append": "append",
+    "blockreplace": "blockreplace",
+    "comment": "comment",
     "copy": "copy",
     "directory": "directory",
     "exists": "exists",
+    "keyvalue": "keyvalue",
+    "line": "line",
     "managed": "managed",
     "missing": "missing",
     "prepend": "prepend",
     "recurse": "recurse",
     "rename": "rename",
     "replace": "replace",
+    "serialize": "serialize",
     "symlink": "symlink",
     "touch": "touch",
+    "uncomment": "uncomment",
 }
 # what changes something in each run by its nature
 UNCONVERGING = {
     "touch": "it sets the times of the file in each run",
     "copy": "with force it copies in each run",
+    "line": "insert at the start or the end does so in each run",
 }
 
 

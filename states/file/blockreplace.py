@@ -1,0 +1,118 @@
+"""file.blockreplace: what stands between two marker lines of a file."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from runner.api import AbsolutePath, Planned, StateFailed
+from states.file import _edits, _lines
+from states.file._contents import blocks
+
+
+def blockreplace(
+    name: AbsolutePath,
+    marker_start: str = "#-- start managed zone --",
+    marker_end: str = "#-- end managed zone --",
+    source: str | None = None,
+    source_hash: str | None = None,
+    template: str | None = "jinja",
+    sources: list[str | dict[str, Any]] | None = None,
+    source_hashes: list[str] | None = None,
+    defaults: dict[str, Any] | None = None,
+    context: dict[str, Any] | None = None,
+    content: str = "",
+    append_if_not_found: bool = False,
+    prepend_if_not_found: bool = False,
+    backup: str | bool = ".bak",
+    show_changes: bool = True,
+    append_newline: bool | None = None,
+    insert_before_match: str | None = None,
+    insert_after_match: str | None = None,
+) -> Planned:
+    """Make sure that a block of a file, between two marker lines, has these contents.
+
+    name: the file. marker_start, marker_end: texts that the lines around the block hold. content: the block.
+    source, sources (with source_hash, source_hashes, template, defaults, context): files that hold the block instead;
+    what file.accumulated gathered for this file comes after it.
+    append_if_not_found, prepend_if_not_found, insert_before_match, insert_after_match (regular expressions of a
+    line): where a block that is not there yet goes; one of them. backup: what the name of a copy of the old file ends
+    with; false for no copy. show_changes: report the diff. append_newline: end the block with a newline; without it
+    only when it does not have one.
+
+        /etc/hosts:
+          file.blockreplace:
+            - content: 10.0.0.5 db
+            - append_if_not_found: True
+
+    Behaviour: Salt 3008's file.blockreplace.
+    """
+    if sum(map(bool, (append_if_not_found, prepend_if_not_found, insert_before_match, insert_after_match))) > 1:
+        _refuse(
+            "Only one of append_if_not_found, prepend_if_not_found, insert_before_match, and insert_after_match is "
+            "permitted"
+        )
+    old = _edits.existing_text(name)
+    parts = [content, *blocks(name)]
+    if source or sources:
+        variables = {**(defaults or {}), **(context or {})}
+        hashes = source_hashes or ([source_hash] if source_hash else [])
+        parts += _lines.chunks(None, sources or [source or ""], hashes, template, variables)
+    block = "\n".join(part.removesuffix("\n") for part in parts if part) if len(parts) > 1 else content
+    if append_newline or (append_newline is None and not block.endswith("\n")):
+        block += "\n"
+    new = _replaced(old, marker_start, marker_end, block)
+    if new is None:
+        whole = f"{marker_start}\n{block}{marker_end}\n"
+        new = _inserted(old, whole, append_if_not_found, prepend_if_not_found, insert_before_match, insert_after_match)
+    if new == old:
+        return "No changes needed to be made"
+    return (
+        yield from _edits.edited(
+            name,
+            old,
+            new,
+            backup=backup,
+            show=show_changes,
+            planned="Changes would be made",
+            done="Changes were made",
+        )
+    )
+
+
+def _refuse(why: str) -> None:
+    raise StateFailed(f"Encountered error managing block: {why}. See the log for details.")
+
+
+def _replaced(text: str, start: str, end: str, block: str) -> str | None:
+    """The text with the block in it; None where there is no marker."""
+    found: list[str] = []
+    inside = seen = False
+    for line in text.splitlines(keepends=True):
+        if not inside:
+            found.append(line)
+            if start in line:
+                inside = seen = True
+                found.append(block)
+        elif end in line:
+            inside = False
+            found.append(end + line[line.index(end) + len(end) :])
+    if inside:
+        _refuse("Unterminated marked block. End of file reached before marker_end.")
+    return "".join(found) if seen else None
+
+
+def _inserted(text: str, whole: str, append: bool, prepend: bool, before: str | None, after: str | None) -> str:
+    if prepend:
+        return whole + text
+    if append:
+        return text + ("\n" if text and not text.endswith("\n") else "") + whole
+    if before or after:
+        pattern = re.compile(before or after or "")
+        lines = text.splitlines(keepends=True)
+        for index, line in enumerate(lines):
+            if pattern.search(line):
+                at = index if before else index + 1
+                return "".join([*lines[:at], whole, *lines[at:]])
+    _refuse("Cannot edit marked block. Markers were not found in file.")
+    return text

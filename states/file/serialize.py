@@ -1,0 +1,107 @@
+"""file.serialize: data written as YAML, JSON, TOML and the like."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from modules import _serializers as kinds
+from modules import file, pillar
+from runner.api import AbsolutePath, Done, Mode, Plan, Planned, StateFailed
+from states.file.managed import managed
+
+
+def serialize(
+    name: AbsolutePath,
+    dataset: Any = None,
+    dataset_pillar: str | None = None,
+    user: str | int | None = None,
+    group: str | int | None = None,
+    mode: Mode | None = None,
+    backup: str | bool | None = None,
+    makedirs: bool = False,
+    dir_mode: Mode | None = None,
+    show_changes: bool = True,
+    create: bool = True,
+    merge_if_exists: bool = False,
+    encoding: str | None = None,
+    encoding_errors: str = "strict",
+    serializer: str | None = None,
+    formatter: str | None = None,
+    serializer_opts: list[dict[str, Any]] | dict[str, Any] | None = None,
+    deserializer_opts: list[dict[str, Any]] | dict[str, Any] | None = None,
+    check_cmd: str | None = None,
+    tmp_dir: str | None = None,
+    tmp_ext: str | None = None,
+) -> Planned:
+    """Write data to a file in some format.
+
+    name: the file. dataset: the data, or dataset_pillar: the key of the pillar that has it. serializer (formatter is an
+    older name of it): yaml, json, toml, configparser (ini), plist, python, msgpack; yaml when nothing is said.
+    serializer_opts, deserializer_opts: options for writing and, with merge_if_exists, for reading the present file,
+    whose data the new ones are merged into. The rest as of file.managed.
+
+        /etc/app.json:
+          file.serialize:
+            - dataset: {port: 80}
+            - serializer: json
+            - mode: '0640'
+
+    Behaviour: Salt 3008's file.serialize.
+    """
+    if dataset is not None and dataset_pillar:
+        raise StateFailed("Only one of 'dataset' and 'dataset_pillar' is permitted")
+    if dataset_pillar:
+        dataset = pillar.get(dataset_pillar)
+    if dataset is None and not dataset_pillar:
+        raise StateFailed("Neither 'dataset' nor 'dataset_pillar' was defined")
+    if serializer and formatter:
+        raise StateFailed("Only one of serializer and formatter are allowed")
+    kind = (serializer or formatter or "yaml").lower()
+    if not create and not file.exists(name):
+        return f"File {name} is not present and is not set for creation"
+    old = None
+    if merge_if_exists and file.exists(name):
+        old = kinds.deserialize(kind, file.read_bytes(name).decode(encoding or "utf-8"), _options(deserializer_opts))
+        dataset = kinds.merged(old, dataset)
+    text = kinds.serialize(kind, dataset, _options(serializer_opts))
+    written = managed(
+        name,
+        user=user,
+        group=group,
+        mode=mode,
+        backup=backup,
+        makedirs=makedirs,
+        dir_mode=dir_mode,
+        show_changes=show_changes,
+        contents=text if text.endswith("\n") else text + "\n",
+        encoding=encoding,
+        encoding_errors=encoding_errors,
+        check_cmd=check_cmd,
+        tmp_dir=tmp_dir,
+        tmp_ext=tmp_ext,
+    )
+    return (yield from _as_data(name, written, old, dataset if show_changes else None))
+
+
+def _as_data(name: str, written: Planned, old: Any, new: Any) -> Planned:
+    """The plan of file.managed, its diff by keys where data was merged."""
+    changes: dict[str, Any] = {}
+    try:
+        plan = next(written)
+        changes = dict(plan.changes)
+        if isinstance(old, Mapping) and isinstance(new, Mapping) and "diff" in changes:
+            changes["diff"] = kinds.difference(old, new)
+        comment = f"Dataset will be serialized and stored into {name}"
+        yield Plan(changes, comment, plan.sure, plan.why, plan.provides)
+        next(written)
+    except StopIteration as stop:
+        done = stop.value
+        return Done(done if isinstance(done, str) else done.comment, changes)
+    raise RuntimeError("file.managed yields twice")
+
+
+def _options(given: list[dict[str, Any]] | dict[str, Any] | None) -> dict[str, Any]:
+    if isinstance(given, dict):
+        return given
+    return {key: value for entry in given or () for key, value in entry.items()}
