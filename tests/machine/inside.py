@@ -18,6 +18,8 @@ WATCHED = (
     "/var/lib/dpkg/status",
     "/run/tick",
     "/var/spool/cron/crontabs/root",
+    "/etc/apt/sources.list",
+    "/etc/apt/sources.list.d/ex.list",
 )
 
 
