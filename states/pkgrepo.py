@@ -190,7 +190,11 @@ def _same(first: apt.Source, second: apt.Source) -> bool:
 
 def _difference(old: apt.Source, new: apt.Source) -> dict[str, Any]:
     lines = [source.line.removeprefix("# ") for source in (old, new)]
-    parts = [("comps", list(old.comps), list(new.comps)), ("disabled", old.disabled, new.disabled), ("line", *lines)]
+    parts: list[tuple[str, Any, Any]] = [
+        ("comps", list(old.comps), list(new.comps)),
+        ("disabled", old.disabled, new.disabled),
+        ("line", *lines),
+    ]
     return {key: {"old": was, "new": now} for key, was, now in parts if was != now}
 
 
