@@ -193,7 +193,7 @@ def _difference(old: apt.Source, new: apt.Source) -> dict[str, Any]:
     parts: list[tuple[str, Any, Any]] = [
         ("comps", list(old.comps), list(new.comps)),
         ("disabled", old.disabled, new.disabled),
-        ("line", *lines),
+        ("line", lines[0], lines[1]),
     ]
     return {key: {"old": was, "new": now} for key, was, now in parts if was != now}
 

@@ -19,6 +19,15 @@ WATCHED = (
     "/run/tick",
     "/var/spool/cron/crontabs/root",
     "/etc/apt/sources.list",
+    "/etc/hosts",
+    "/etc/fstab",
+    "/etc/aliases",
+    "/etc/timezone",
+    "/etc/localtime",
+    "/etc/sysctl.conf",
+    "/etc/default/locale",
+    "/proc/self/mounts",
+    "/home/zoe/.ssh/authorized_keys",
     "/etc/apt/sources.list.d/ex.list",
 )
 

@@ -1,0 +1,62 @@
+"""/etc/aliases: where mail for a name goes."""
+
+from __future__ import annotations
+
+from modules import cmd, file
+from runner.api import changer
+
+PATH = "/etc/aliases"
+
+
+def _lines() -> list[str]:
+    return file.read_bytes(PATH).decode("utf-8", "surrogateescape").splitlines() if file.is_file(PATH) else []
+
+
+def _split(line: str) -> tuple[str, str]:
+    """(alias, target); empty for comments and what goes on on the next line."""
+    name, colon, target = line.partition(":")
+    if not colon or line[:1] in ("#", " ", "\t"):
+        return "", ""
+    return name.strip().strip('"'), target.strip()
+
+
+def list_aliases() -> dict[str, str]:
+    """All aliases with their targets."""
+    return {name: target for name, target in map(_split, _lines()) if name}
+
+
+def get_target(alias: str) -> str:
+    """Where mail for an alias goes; empty when nobody said so."""
+    return list_aliases().get(alias, "")
+
+
+def has_target(alias: str, target: str) -> bool:
+    """Whether mail for an alias goes there."""
+    return target in [each.strip() for each in get_target(alias).split(",")]
+
+
+def set_target(alias: str, target: str) -> bool:
+    """Let mail for an alias go to a target."""
+    lines = _lines()
+    at = [index for index, line in enumerate(lines) if _split(line)[0] == alias]
+    if at:
+        lines[at[0]] = f"{alias}: {target}"
+    else:
+        lines.append(f"{alias}: {target}")
+    _write([line for index, line in enumerate(lines) if index not in at[1:]])
+    return True
+
+
+def rm_alias(alias: str) -> bool:
+    """Remove an alias."""
+    _write([line for line in _lines() if _split(line)[0] != alias])
+    return True
+
+
+@changer
+def _write(lines: list[str]) -> None:
+    new = not file.is_file(PATH)
+    data = "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape")
+    file.write(PATH, data, mode="0644" if new else None)
+    if cmd.has_exec("newaliases"):
+        cmd.execute(["newaliases"])

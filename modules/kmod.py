@@ -1,0 +1,69 @@
+"""Modules of the kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from modules import cmd, file
+from runner.api import StateFailed, changer
+
+PERSISTENT = "/etc/modules-load.d/salt_managed.conf"
+OLD = "/etc/modules"
+
+
+def mod_list(only_persist: bool = False) -> list[str]:
+    """The loaded modules, or those that are loaded at each start."""
+    if only_persist:
+        return [line for line in _lines(_config()) if not line.startswith("#")]
+    return sorted(line.split()[0] for line in _lines("/proc/modules"))
+
+
+def is_loaded(mod: str) -> bool:
+    """Whether a module is loaded."""
+    return mod.replace("-", "_") in {each.replace("-", "_") for each in mod_list()}
+
+
+def available() -> list[str]:
+    """The modules that could be loaded."""
+    done = cmd.probe(["find", f"/lib/modules/{_release()}", "-name", "*.ko*", "-printf", "%f\\n"])
+    return sorted({line.partition(".ko")[0] for line in done.stdout.splitlines()})
+
+
+def _release() -> str:
+    import os
+
+    return os.uname().release
+
+
+def _config() -> str:
+    return PERSISTENT if file.is_dir("/etc/modules-load.d") else OLD
+
+
+def _lines(path: str) -> list[str]:
+    if not file.is_file(path):
+        return []
+    return [line.strip() for line in file.read_bytes(path).decode("utf-8", "replace").splitlines() if line.strip()]
+
+
+@changer
+def load(mod: str) -> None:
+    """Load a module. Raises StateFailed when the kernel refuses it."""
+    done = cmd.execute(["modprobe", "--", mod])
+    if done.retcode:
+        raise StateFailed(done.stderr or f"modprobe {mod} failed")
+
+
+@changer
+def remove(mod: str) -> None:
+    """Unload a module. Raises StateFailed when it is in use."""
+    done = cmd.execute(["modprobe", "-r", "--", mod])
+    if done.retcode:
+        raise StateFailed(done.stderr or f"modprobe -r {mod} failed")
+
+
+def persist(mods: Sequence[str], keep: bool = True) -> None:
+    """Load modules at each start, or no more."""
+    path = _config()
+    old = _lines(path)
+    lines = [line for line in old if line not in mods] + (list(mods) if keep else [])
+    file.write(path, "".join(f"{line}\n" for line in lines).encode(), mode=None if old else "0644")

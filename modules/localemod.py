@@ -1,0 +1,71 @@
+"""Languages of the machine."""
+
+from __future__ import annotations
+
+import re
+
+from modules import cmd, file
+from runner.api import StateFailed, changer
+
+DEFAULT = "/etc/default/locale"
+LIST = "/etc/locale.gen"
+
+__virtualname__ = "locale"
+
+
+def _normal(name: str) -> str:
+    language, _, charset = name.partition(".")
+    return f"{language}.{charset.lower().replace('-', '')}" if charset else language
+
+
+def list_avail() -> list[str]:
+    """The locales that programs can use."""
+    return cmd.probe(["locale", "-a"]).stdout.splitlines()
+
+
+def avail(locale: str) -> bool:
+    """Whether programs can use a locale."""
+    return _normal(locale.split()[0]) in {_normal(each) for each in list_avail()}
+
+
+def get_locale() -> str:
+    """The locale of the system; empty when none is set."""
+    for path in (DEFAULT, "/etc/locale.conf"):
+        if file.is_file(path):
+            found = re.search(r'^LANG="?([^"\n]*)"?', file.read_bytes(path).decode("utf-8", "replace"), re.M)
+            if found:
+                return found[1]
+    return ""
+
+
+def set_locale(locale: str) -> bool:
+    """Set the locale of the system."""
+    path = DEFAULT if file.is_file("/etc/debian_version") else "/etc/locale.conf"
+    old = file.read_bytes(path).decode("utf-8", "replace") if file.is_file(path) else ""
+    line = f'LANG="{locale}"'
+    new = re.sub(r"^LANG=.*$", line, old, count=1, flags=re.M) if re.search(r"^LANG=", old, re.M) else f"{old}{line}\n"
+    file.write(path, new.encode(), mode=None if old else "0644")
+    return True
+
+
+@changer
+def gen_locale(locale: str) -> bool:
+    """Make a locale usable. Raises StateFailed when the system has no such locale, or cannot make it."""
+    if not file.is_file(LIST):
+        raise StateFailed("there is no /etc/locale.gen; install the package locales", lacks=("pkg", "locales"))
+    name = locale.split()[0]
+    charset = locale.split()[1] if " " in locale else name.partition(".")[2] or "UTF-8"
+    text = file.read_bytes(LIST).decode("utf-8", "replace")
+    line = f"{name} {charset}"
+    if not re.search(rf"^{re.escape(line)}\s*$", text, re.M):
+        commented = rf"^#\s*{re.escape(line)}\s*$"
+        text = (
+            re.sub(commented, line, text, count=1, flags=re.M)
+            if re.search(commented, text, re.M)
+            else f"{text}{line}\n"
+        )
+        file.write(LIST, text.encode())
+    done = cmd.execute(["locale-gen"])
+    if done.retcode or not avail(name):
+        raise StateFailed(f"locale-gen did not make {name}: {done.stderr or done.stdout}")
+    return True

@@ -1,0 +1,193 @@
+"""Mounts and /etc/fstab."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from modules import cmd, file
+from runner.api import StateFailed, changer, look_once
+
+FSTAB = "/etc/fstab"
+
+
+class Mounted(NamedTuple):
+    """One mount. options: of the mount and of its super block, together."""
+
+    device: str
+    fstype: str
+    options: tuple[str, ...]
+    root: str = "/"  # of a bind mount: what of the device is seen
+
+
+class Entry(NamedTuple):
+    """One line of fstab."""
+
+    device: str
+    name: str
+    fstype: str
+    opts: str = "defaults"
+    dump: str = "0"
+    pass_num: str = "0"
+
+    @property
+    def line(self) -> str:
+        device, name = (part.replace("\\", "\\134").replace(" ", "\\040") for part in (self.device, self.name))
+        return f"{device}\t\t{name}\t{self.fstype}\t{self.opts}\t{self.dump} {self.pass_num}"
+
+
+def _unescaped(text: str) -> str:
+    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), text)
+
+
+@look_once("mounts")
+def active_mounts() -> dict[str, Mounted]:
+    """What is mounted where; of several mounts on a folder the last."""
+    found = {}
+    for line in file.read_bytes("/proc/self/mountinfo").decode("utf-8", "surrogateescape").splitlines():
+        first, _, second = line.partition(" - ")
+        fields, (fstype, device, superblock) = first.split(" "), second.split(" ", 2)
+        options = (*fields[5].split(","), *superblock.split(","))
+        found[_unescaped(fields[4])] = Mounted(_unescaped(device), fstype, options, _unescaped(fields[3]))
+    return found
+
+
+def active(extended: bool = False) -> dict[str, dict[str, Any]]:
+    """What is mounted where.
+
+    {{ salt['mount.active']() }}
+    """
+    return {
+        name: {"device": each.device, "fstype": each.fstype, "opts": list(each.options)}
+        for name, each in active_mounts().items()
+    }
+
+
+def is_mounted(name: str) -> bool:
+    """Whether something is mounted at a folder."""
+    return os.path.realpath(name) in active_mounts()
+
+
+def _lines(config: str) -> list[str]:
+    return file.read_bytes(config).decode("utf-8", "surrogateescape").splitlines() if file.is_file(config) else []
+
+
+def _parsed(line: str) -> Entry | None:
+    words = line.split()
+    if len(words) < 3 or line.lstrip().startswith("#"):
+        return None
+    words += ["defaults", "0", "0"][len(words) - 3 :]
+    return Entry(_unescaped(words[0]), _unescaped(words[1]), *words[2:6])
+
+
+def entries(config: str = FSTAB) -> list[Entry]:
+    """The lines of fstab."""
+    return [entry for entry in map(_parsed, _lines(config)) if entry]
+
+
+def fstab(config: str = FSTAB) -> dict[str, dict[str, Any]]:
+    """The lines of fstab by their mount points."""
+    return {
+        each.name: {
+            "device": each.device,
+            "fstype": each.fstype,
+            "opts": each.opts.split(","),
+            "dump": each.dump,
+            "pass": each.pass_num,
+        }
+        for each in entries(config)
+    }
+
+
+def put_entry(entry: Entry, config: str = FSTAB, by_device: bool = False) -> None:
+    """Write a line of fstab, instead of the one with the same mount point (or device)."""
+    lines = _lines(config)
+    at = [i for i, line in enumerate(lines) if (old := _parsed(line)) and _same(old, entry, by_device)]
+    if at:
+        lines[at[0]] = entry.line
+    else:
+        lines.append(entry.line)
+    _write(config, [line for i, line in enumerate(lines) if i not in at[1:]])
+
+
+def drop_entry(name: str, device: str | None = None, config: str = FSTAB) -> None:
+    """Remove the lines of a mount point, of one device if given."""
+    kept = []
+    for line in _lines(config):
+        old = _parsed(line)
+        if old is None or old.name != name or (device and old.device != device):
+            kept.append(line)
+    _write(config, kept)
+
+
+def _same(old: Entry, new: Entry, by_device: bool) -> bool:
+    return (old.device, old.fstype) == (new.device, new.fstype) if by_device else old.name == new.name
+
+
+def _write(config: str, lines: Sequence[str]) -> None:
+    data = "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape")
+    file.write(config, data, mode=None if file.is_file(config) else "0644")
+    if os.path.isdir("/run/systemd/system"):
+        cmd.execute(["systemctl", "daemon-reload"])
+
+
+@changer(touches=["mounts", "files"])
+def mount(
+    name: str, device: str, fstype: str = "", opts: str = "defaults", user: str | None = None, util: str = "mount"
+) -> None:
+    """Mount a device. Raises StateFailed with what mount says."""
+    words = [util, "-o", opts, *(["-t", fstype] if fstype else []), "--", device, name]
+    _run(["runuser", "-u", user, "--", *words] if user else words)
+
+
+@changer(touches=["mounts", "files"])
+def remount(name: str, device: str, fstype: str = "", opts: str = "defaults") -> None:
+    """Mount again with other options. Raises StateFailed with what mount says."""
+    kept = ",".join(opt for opt in opts.split(",") if opt != "defaults")
+    _run(
+        [
+            "mount",
+            "-o",
+            f"remount,{kept}" if kept else "remount",
+            *(["-t", fstype] if fstype else []),
+            "--",
+            device,
+            name,
+        ]
+    )
+
+
+@changer(touches=["mounts", "files"])
+def umount(name: str, lazy: bool = False) -> None:
+    """Unmount a folder. Raises StateFailed with what umount says, and who keeps it busy."""
+    try:
+        _run(["umount", *(["-l"] if lazy else []), "--", name])
+    except StateFailed as failure:
+        users = cmd.probe(["fuser", "-vm", name]).stderr if cmd.has_exec("fuser") else ""
+        raise StateFailed(f"{failure.message}\n{users}".strip()) from None
+
+
+def swaps() -> list[str]:
+    """The devices and files that are swapped to."""
+    lines = file.read_bytes("/proc/swaps").decode().splitlines()[1:] if file.is_file("/proc/swaps") else []
+    return [_unescaped(line.split()[0]) for line in lines]
+
+
+@changer(touches=["mounts"])
+def swapon(name: str, priority: int | None = None) -> None:
+    """Swap to a device or file."""
+    _run(["swapon", *(["-p", str(priority)] if priority is not None else []), "--", name])
+
+
+@changer(touches=["mounts"])
+def swapoff(name: str) -> None:
+    """Swap to a device or file no more."""
+    _run(["swapoff", "--", name])
+
+
+def _run(argv: Sequence[str]) -> None:
+    done = cmd.execute(list(argv))
+    if done.retcode:
+        raise StateFailed(done.stderr or done.stdout or f"{argv[0]} failed with {done.retcode}")

@@ -1,0 +1,75 @@
+"""Parameters of the kernel: the running value and the file that keeps it."""
+
+from __future__ import annotations
+
+import os
+import re
+
+from modules import cmd, file
+from runner.api import StateFailed, changer
+
+FOLDER = "/etc/sysctl.d"
+
+
+def default_config() -> str:
+    """The file that parameters go to when nothing is said."""
+    return f"{FOLDER}/99-salt.conf" if os.path.isdir("/run/systemd/system") else "/etc/sysctl.conf"
+
+
+def _path(name: str) -> str:
+    if not re.fullmatch(r"[\w./-]+", name) or ".." in name:
+        raise StateFailed(f"{name!r} is not the name of a kernel parameter")
+    # a dot within a part (an interface's name) is written as a slash, and the other way round
+    return "/proc/sys/" + name.translate(str.maketrans("./", "/."))
+
+
+def get(name: str) -> str:
+    """The running value; empty when there is no such parameter.
+
+    {{ salt['sysctl.get']('net.ipv4.ip_forward') }}
+    """
+    try:
+        return " ".join(file.read_bytes(_path(name)).decode("utf-8", "replace").split())
+    except StateFailed:
+        return ""
+
+
+def show(config_file: str | None = None) -> dict[str, str]:
+    """The parameters that a file keeps."""
+    path = config_file or default_config()
+    lines = file.read_bytes(path).decode("utf-8", "replace").splitlines() if file.is_file(path) else []
+    pairs = (line.partition("=") for line in lines if "=" in line and line.lstrip()[:1] not in ("#", ";"))
+    return {key.strip(): value.strip() for key, _, value in pairs}
+
+
+@changer
+def assign(name: str, value: str) -> dict[str, str]:
+    """Set the running value. Raises StateFailed when the kernel refuses it."""
+    if not os.path.exists(_path(name)):
+        raise StateFailed(f"sysctl {name} does not exist")
+    done = cmd.execute(["sysctl", "-w", f"{name}={value}"])
+    if done.retcode:
+        raise StateFailed(done.stderr or done.stdout)
+    return {name: get(name)}
+
+
+def persist(name: str, value: str, config: str | None = None) -> str:
+    """Keep a value in a file, and set it."""
+    path = config or default_config()
+    old = file.read_bytes(path).decode("utf-8", "surrogateescape") if file.is_file(path) else None
+    lines = (old if old is not None else "#\n# Kernel sysctl configuration\n#\n").splitlines()
+    at = [
+        i
+        for i, line in enumerate(lines)
+        if line.partition("=")[0].strip() == name and line.lstrip()[:1] not in ("#", ";")
+    ]
+    if at:
+        lines[at[-1]] = f"{name} = {value}"
+    else:
+        lines.append(f"{name} = {value}")
+    if not file.is_dir(os.path.dirname(path)):
+        file.makedirs(os.path.dirname(path), mode="0755")
+    data = "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape")
+    file.write(path, data, mode="0644" if old is None else None)
+    assign(name, value)
+    return "Updated"

@@ -1,0 +1,64 @@
+"""The time zone of the machine."""
+
+from __future__ import annotations
+
+import os
+
+from modules import cmd, file
+from runner.api import StateFailed, changer
+
+ZONES = "/usr/share/zoneinfo"
+LINK = "/etc/localtime"
+NAME = "/etc/timezone"
+
+
+def get_zone() -> str:
+    """The zone that /etc/localtime points to; without a link what /etc/timezone says.
+
+    {{ salt['timezone.get_zone']() }}
+    """
+    if file.is_link(LINK):
+        target = os.path.normpath(os.path.join("/etc", file.readlink(LINK)))
+        if target.startswith(f"{ZONES}/"):
+            return target.removeprefix(f"{ZONES}/")
+    return file.read_bytes(NAME).decode().strip() if file.is_file(NAME) else "UTC"
+
+
+def zone_compare(timezone: str) -> bool:
+    """Whether the machine is in a zone. Raises StateFailed for one that does not exist."""
+    if not zone_exists(timezone):
+        raise StateFailed(f'Can\'t find a local timezone "{timezone}"')
+    return get_zone() == timezone
+
+
+def zone_exists(timezone: str) -> bool:
+    """Whether there is such a zone."""
+    return ".." not in timezone and bool(timezone.strip("/")) and file.is_file(f"{ZONES}/{timezone}")
+
+
+def get_hwclock() -> str:
+    """What the hardware clock keeps: UTC or localtime."""
+    if file.is_file("/etc/adjtime"):
+        words = file.read_bytes("/etc/adjtime").decode("utf-8", "replace").split()
+        return "localtime" if words and words[-1] == "LOCAL" else "UTC"
+    return "UTC"
+
+
+def set_zone(timezone: str) -> bool:
+    """Put the machine into a zone."""
+    if not zone_exists(timezone):
+        raise StateFailed(f'Can\'t find a local timezone "{timezone}"')
+    file.put_symlink(f"{ZONES}/{timezone}", LINK)
+    if file.is_file(NAME) or file.is_file("/etc/debian_version"):
+        file.write(NAME, f"{timezone}\n".encode(), mode="0644")
+    return True
+
+
+@changer
+def set_hwclock(clock: str) -> bool:
+    """Tell the hardware clock what it keeps: UTC or localtime."""
+    local = "1" if clock == "localtime" else "0"
+    done = cmd.execute(["timedatectl", "set-local-rtc", local])
+    if done.retcode:
+        raise StateFailed(f"the hardware clock cannot be set: {done.stderr}")
+    return True

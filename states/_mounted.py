@@ -1,0 +1,85 @@
+"""What is to be done for one mount: a helper of states/mount.py."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from modules import mount
+
+# what mount takes and the kernel does not show
+INVISIBLE = {
+    *("defaults", "auto", "noauto", "user", "users", "nouser", "owner", "group", "nofail", "_netdev", "bind", "rbind"),
+    *("rw", "async", "exec", "suid", "dev", "loop", "nobootwait", "intr", "comment", "credentials", "password"),
+    *("retry", "soft", "hard", "bg", "fg", "mand", "rsize", "wsize", "timeo", "retrans", "actimeo", "secretfile"),
+}
+
+
+class Work:
+    """What is to be done for one mount, and how it is told."""
+
+    def __init__(
+        self,
+        name: str,
+        wanted: bool,
+        absent: bool,
+        other: bool,
+        missing: Sequence[str],
+        makes: bool,
+        line: str,
+        persist: bool,
+    ) -> None:
+        self.name = name
+        self.mounts = wanted and (absent or other)
+        self.unmounts_first = wanted and other
+        self.remounts = wanted and not absent and not other and bool(missing)
+        self.makes_folder = wanted and makes
+        self.changes: dict[str, Any] = {}
+        if self.mounts:
+            self.changes["mount"] = True
+        if self.unmounts_first:
+            self.changes["umount"] = "Forced unmount because devices don't match"
+        if self.remounts:
+            options = ",".join(missing)
+            self.changes["umount"] = f"Forced remount because options ({options}) changed"
+        if line != "kept":
+            self.changes["persist"] = "new" if line == "new" else "update"
+        self.already = f"{name} not mounted." if not wanted else f"Target was already mounted{'.' if persist else ''}"
+        self.told = self._told(wanted, line)
+
+    def _told(self, wanted: bool, line: str) -> str:
+        if self.mounts:
+            return f"{self.name} would be {'created and ' if self.makes_folder else ''}mounted"
+        parts = [f"{self.name} would not be mounted." if not wanted else "Target was already mounted."]
+        if self.remounts:
+            parts = ["Remount would be forced because options changed."]
+        if line == "new":
+            parts.append(f"{self.name} needs to be written to the fstab in order to be made persistent.")
+        elif line != "kept":
+            parts.append(f"{self.name} entry in the fstab needs to be updated.")
+        return " ".join(parts)
+
+
+def missing_options(present: mount.Mounted, options: Sequence[str], hidden: set[str]) -> list[str]:
+    """The options that a mount should have and does not show."""
+    has = set(present.options)
+    names = {option.partition("=")[0] for option in has}
+    found = []
+    for option in options:
+        key, equals, value = option.partition("=")
+        if key in hidden or option in has or key.startswith(("x-", "comment")):
+            continue
+        if (
+            equals
+            and key in names
+            and _size(value) in {_size(o.partition("=")[2]) for o in has if o.startswith(f"{key}=")}
+        ):
+            continue
+        found.append(option)
+    return found
+
+
+def _size(value: str) -> str:
+    """Sizes in kibibytes, as the kernel shows them."""
+    unit = {"k": 1, "m": 1024, "g": 1024**2}.get(value[-1:].lower())
+    return str(int(value[:-1]) * unit) if unit and value[:-1].isdigit() else value

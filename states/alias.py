@@ -1,0 +1,37 @@
+"""Where mail for a name goes (/etc/aliases)."""
+
+from __future__ import annotations
+
+from modules import aliases
+from runner.api import Plan, Planned
+
+
+def present(name: str, target: str) -> Planned:
+    """Make sure that mail for a name goes to a target.
+
+        root:
+          alias.present:
+            - target: zoe@example.com
+
+    Behaviour: Salt 3008's alias.present.
+    """
+    if aliases.get_target(name) == target:
+        return f"Alias {name} already present"
+    yield Plan({"alias": name}, f"Alias {name} -> {target} is set to be added")
+    aliases.set_target(name, target)
+    return f"Set email alias {name} -> {target}"
+
+
+def absent(name: str) -> Planned:
+    """Make sure that there is no such alias.
+
+        webmaster:
+          alias.absent: []
+
+    Behaviour: Salt 3008's alias.absent.
+    """
+    if not aliases.get_target(name):
+        return f"Alias {name} already absent"
+    yield Plan({"alias": name}, f"Alias {name} is set to be removed")
+    aliases.rm_alias(name)
+    return f"Removed alias {name}"

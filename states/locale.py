@@ -1,0 +1,39 @@
+"""Languages of the machine."""
+
+from __future__ import annotations
+
+from modules import localemod
+from runner.api import Plan, Planned, StateFailed
+
+
+def system(name: str) -> Planned:
+    """Make sure that the system has a locale (LANG).
+
+        en_US.UTF-8:
+          locale.system: []
+
+    Behaviour: Salt 3008's locale.system.
+    """
+    if localemod.get_locale() == name:
+        return f"System locale {name} already set"
+    yield Plan({"locale": name}, f"System locale {name} needs to be set")
+    localemod.set_locale(name)
+    return f"Set system locale {name}"
+
+
+def present(name: str) -> Planned:
+    """Make sure that programs can use a locale.
+
+        de_DE.UTF-8:
+          locale.present: []
+
+    Behaviour: Salt 3008's locale.present.
+    """
+    if localemod.avail(name):
+        return f"Locale {name} is already present"
+    yield Plan({"locale": name}, f"Locale {name} needs to be generated")
+    try:
+        localemod.gen_locale(name)
+    except StateFailed as failure:
+        raise StateFailed(f"Failed to generate locale {name}: {failure.message}", changes={}) from None
+    return f"Generated locale {name}"

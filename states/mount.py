@@ -1,0 +1,255 @@
+"""Mounts, and the lines of fstab that bring them back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from typing import Any
+
+from modules import file, mount
+from runner.api import AbsolutePath, Done, OneOrMany, Plan, Planned, StateFailed
+from states._mounted import INVISIBLE, Work, missing_options
+
+
+def mounted(
+    name: AbsolutePath,
+    device: str,
+    fstype: str,
+    mkmnt: bool = False,
+    opts: OneOrMany[str] | None = None,
+    dump: int = 0,
+    pass_num: int = 0,
+    config: AbsolutePath = mount.FSTAB,
+    persist: bool = True,
+    mount_: bool = True,
+    user: str | None = None,
+    match_on: OneOrMany[str] | None = None,
+    device_name_regex: list[str] | None = None,
+    extra_mount_invisible_options: list[str] | None = None,
+    extra_mount_invisible_keys: list[str] | None = None,
+    extra_mount_ignore_fs_keys: dict[str, list[str]] | None = None,
+    extra_mount_translate_options: dict[str, str] | None = None,
+    hidden_opts: OneOrMany[str] | None = None,
+    bind_mount_copy_active_opts: bool = True,
+) -> Planned:
+    """Make sure that a device is mounted, and stays so.
+
+    name: the folder. device, fstype, opts: as for mount (opts: a text or a list). mkmnt: create the folder.
+    persist: write the line in config (fstab) with dump and pass_num. mount: false only writes the line. user: mounts.
+    hidden_opts and the extra_mount_* lists: options that the kernel does not show, or shows otherwise; they start no
+    remount. match_on, device_name_regex, bind_mount_copy_active_opts: accepted.
+
+        /srv/data:
+          mount.mounted:
+            - device: /dev/sdb1
+            - fstype: ext4
+            - mkmnt: True
+
+    Behaviour: Salt 3008's mount.mounted.
+    """
+    options = [part for each in opts or ["defaults"] for part in each.split(",") if part]
+    hidden = {*INVISIBLE, *(hidden_opts or ()), *(extra_mount_invisible_options or ())}
+    hidden |= {*(extra_mount_invisible_keys or ()), *((extra_mount_ignore_fs_keys or {}).get(fstype, ()))}
+    shown = [(extra_mount_translate_options or {}).get(option, option) for option in options]
+    present = mount.active_mounts().get(os.path.realpath(name))
+    bind = fstype == "bind" or "bind" in options or "rbind" in options
+    other = present is not None and not bind and _real(device) != _real(present.device) and _named(device)
+    missing = [] if present is None or other else missing_options(present, shown, hidden)
+    folder = not file.is_dir(name)
+    if mount_ and folder and not mkmnt:
+        raise StateFailed("Mount directory is not present", lacks=("file", name))
+    entry = mount.Entry(device, name, fstype, ",".join(options), str(dump), str(pass_num))
+    line = _line(entry, config) if persist else "kept"
+    plan = Work(name, mount_, present is None, bool(other), missing, folder and mkmnt, line, persist)
+    if not plan.changes:
+        return " ".join([plan.already, *(["Entry already exists in the fstab."] if persist else [])])
+    yield Plan(plan.changes, plan.told, provides=[("file", name)])
+    if plan.makes_folder:
+        file.makedirs(name)
+    said = [_mount(plan, entry, user)]
+    if line != "kept":
+        mount.put_entry(entry, config)
+        said.append("Added new entry to the fstab." if line == "new" else "Updated the entry in the fstab.")
+    elif persist:
+        said.append("Entry already exists in the fstab.")
+    return Done(" ".join(said) if persist else said[0].rstrip("."), plan.changes)
+
+
+def _mount(plan: Work, entry: mount.Entry, user: str | None) -> str:
+    fstype = "" if entry.fstype == "bind" else entry.fstype
+    opts = f"bind,{entry.opts}" if entry.fstype == "bind" and "bind" not in entry.opts else entry.opts
+    if plan.unmounts_first:
+        mount.umount(plan.name)
+    if plan.mounts:
+        try:
+            mount.mount(plan.name, entry.device, fstype, opts, user)
+        except StateFailed as failure:
+            raise StateFailed(failure.message, changes={}) from None
+        return "Target was successfully mounted."
+    if plan.remounts:
+        mount.remount(plan.name, entry.device, fstype, opts)
+        return "Target was remounted."
+    return plan.already
+
+
+def _named(device: str) -> bool:
+    """Whether a device is told by its path: others (UUID=, labels, hosts) are not compared."""
+    return device.startswith("/") and "://" not in device
+
+
+def _real(device: str) -> str:
+    return os.path.realpath(device) if device.startswith("/") else device
+
+
+def _line(entry: mount.Entry, config: str) -> str:
+    """What has to be done to fstab: new, changed or kept."""
+    old = next((each for each in mount.entries(config) if each.name == entry.name), None)
+    return "new" if old is None else "kept" if old == entry else "changed"
+
+
+def unmounted(
+    name: AbsolutePath,
+    device: str | None = None,
+    config: AbsolutePath = mount.FSTAB,
+    persist: bool = False,
+    user: str | None = None,
+) -> Planned:
+    """Make sure that nothing is mounted at a folder.
+
+    name: the folder. device: only this one. persist: remove the line in config (fstab), too. user: accepted.
+
+        /mnt/old:
+          mount.unmounted:
+            - persist: True
+
+    Behaviour: Salt 3008's mount.unmounted.
+    """
+    present = mount.active_mounts().get(os.path.realpath(name))
+    there = present is not None and (device is None or _real(device) == _real(present.device))
+    line = [each for each in mount.entries(config) if each.name == name and (not device or each.device == device)]
+    drops = persist and bool(line)
+    if not there and not drops:
+        return "Target was already unmounted" + (". fstab entry not found" if persist else "")
+    changes = ({"umount": True} if there else {}) | ({"persist": "purged"} if drops else {})
+    told = f"Mount point {name} is mounted but should not be" if there else "Target was already unmounted."
+    yield Plan(changes, told + (" Entry would be removed from the fstab." if drops else ""))
+    if there:
+        mount.umount(name)
+    if drops:
+        mount.drop_entry(name, device, config)
+    done = "Target was successfully unmounted" if there else "Target was already unmounted"
+    return done + (". Removed target from fstab" if drops else "")
+
+
+def swap(name: AbsolutePath, persist: bool = True, config: AbsolutePath = mount.FSTAB) -> Planned:
+    """Make sure that a device or file is swapped to.
+
+    name: the device or file, prepared by mkswap. persist: write the line in config (fstab).
+
+        /swapfile:
+          mount.swap: []
+
+    Behaviour: Salt 3008's mount.swap.
+    """
+    on = name in mount.swaps() or os.path.realpath(name) in mount.swaps()
+    entry = mount.Entry(name, "none", "swap")
+    kept = any((each.device, each.fstype) == (name, "swap") for each in mount.entries(config))
+    if on and (kept or not persist):
+        return f"Swap {name} already active"
+    if not on and not file.lexists(name):
+        raise StateFailed(f"Swap {name} is not there", lacks=("file", name))
+    changes = ({} if on else {"swap": name}) | ({"persist": "new"} if persist and not kept else {})
+    yield Plan(
+        changes, f"Swap {name} is set to be activated" if not on else f"Swap {name} is set to be added to the fstab"
+    )
+    if not on:
+        mount.swapon(name)
+    if persist and not kept:
+        mount.put_entry(entry, config, by_device=True)
+    return f"Swap {name} activated" if not on else f"Swap {name} already active. Added new entry to the fstab."
+
+
+def fstab_present(
+    name: str,
+    fs_file: str,
+    fs_vfstype: str,
+    fs_mntops: OneOrMany[str] | None = None,
+    fs_freq: int = 0,
+    fs_passno: int = 0,
+    mount_by: str | None = None,
+    config: AbsolutePath = mount.FSTAB,
+    mount_: bool = True,
+    match_on: OneOrMany[str] | None = None,
+    not_change: bool = False,
+    fs_mount: bool = True,
+) -> Planned:
+    """Make sure that fstab has a line, and that it is mounted.
+
+    name: the device. fs_file: the folder. fs_vfstype, fs_mntops, fs_freq, fs_passno: the other columns.
+    mount_by: device (default), label, uuid, partlabel or partuuid in front of the name. mount (fs_mount): mount a new
+    line at once. not_change: leave a line that differs. match_on: accepted.
+
+        /dev/sdb1:
+          mount.fstab_present:
+            - fs_file: /srv/data
+            - fs_vfstype: ext4
+
+    Behaviour: Salt 3008's mount.fstab_present.
+    """
+    device = name if mount_by in (None, "device") else f"{str(mount_by).upper()}={name}"
+    entry = mount.Entry(device, fs_file, fs_vfstype, ",".join(fs_mntops or ["defaults"]), str(fs_freq), str(fs_passno))
+    line = _line(entry, config)
+    if line == "kept" or (line == "changed" and not_change):
+        return f"{fs_file} entry was already in {config}."
+    mounts = line == "new" and mount_ and fs_mount and fs_vfstype != "swap" and not mount.is_mounted(fs_file)
+    word = "written in" if line == "new" else "updated in"
+    told = f"{fs_file} entry will be {word} {config}." + (f"\nWill mount {device} on {fs_file}" if mounts else "")
+    changes: dict[str, Any] = {"persist": "new" if line == "new" else "change"}
+    yield Plan(changes, told)
+    mount.put_entry(entry, config)
+    done = f"{fs_file} entry {'added' if line == 'new' else 'updated'} in {config}."
+    if mounts:
+        try:
+            mount.mount(fs_file, device, fs_vfstype, entry.opts)
+        except StateFailed as failure:
+            said = failure.message.removeprefix(f"mount: {fs_file}: ")
+            raise StateFailed(f"{done}\nError while mounting  {fs_file}: {said}", changes=changes) from None
+    return done
+
+
+def fstab_absent(name: str, fs_file: str, mount_by: str | None = None, config: AbsolutePath = mount.FSTAB) -> Planned:
+    """Make sure that fstab does not have a line. Arguments as those of mount.fstab_present.
+
+        /dev/sdb1:
+          mount.fstab_absent:
+            - fs_file: /srv/data
+
+    Behaviour: Salt 3008's mount.fstab_absent.
+    """
+    device = name if mount_by in (None, "device") else f"{str(mount_by).upper()}={name}"
+    if not any((each.name, each.device) == (fs_file, device) for each in mount.entries(config)):
+        return f"{fs_file} entry is already missing in {config}."
+    yield Plan({"persist": "removed"}, f"{fs_file} entry will be removed from {config}.")
+    mount.drop_entry(fs_file, device, config)
+    return f"{fs_file} entry removed from {config}."
+
+
+def mod_watch(
+    name: AbsolutePath, sfun: str, device: str, fstype: str = "", opts: OneOrMany[str] | None = None
+) -> Planned:
+    """Mount again with the same options when what is watched changed."""
+    if sfun != "mounted" or not mount.is_mounted(name):
+        return f"{name} is not remounted"
+    yield Plan({"mount": f"{name} would be remounted"}, f"{name} would be remounted")
+    mount.remount(name, device, "" if fstype == "bind" else fstype, ",".join(opts or ["defaults"]))
+    return f"{name} was remounted"
+
+
+def autorequire(name: str, mkmnt: bool = False, **_: object) -> Iterator[tuple[str, str]]:
+    """A mount comes after the folder that it is mounted on, and after the mounts above it."""
+    if name.startswith("/"):
+        yield "file", name
+        above = name.rstrip("/")
+        while "/" in above[1:]:
+            above = above.rpartition("/")[0]
+            yield "mount", above

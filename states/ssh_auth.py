@@ -1,0 +1,153 @@
+"""Keys that may log in: the authorized_keys of users."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from modules import _ssh_keys as keys
+from modules import file
+from runner.api import Done, OneOrMany, Plan, Planned, StateFailed, here
+
+CONFIG = ".ssh/authorized_keys"
+
+
+def present(
+    name: str,
+    user: str,
+    enc: str = "ssh-rsa",
+    comment: str = "",
+    source: str | None = None,
+    options: OneOrMany[str] | None = None,
+    config: str = CONFIG,
+    fingerprint_hash_type: str | None = None,
+) -> Planned:
+    """Make sure that a key may log in as a user.
+
+    name: a whole line of a public key, or only its digits, then with enc (ssh-rsa, ed25519, ...), comment and options.
+    user: whose key it is. source: a file (salt://) with several keys instead; name then only names the state.
+    config: the file below the home folder; %h and %u stand for home and user. fingerprint_hash_type: accepted.
+
+        AAAAC3NzaC1lZDI1NTE5AAAAIBXXXX:
+          ssh_auth.present:
+            - user: zoe
+            - enc: ed25519
+
+    Behaviour: Salt 3008's ssh_auth.present.
+    """
+    wanted = _from(source) if source else [keys.wanted(name, enc, comment, options or ())]
+    path = keys.path_of(user, config)
+    lines = keys.lines(path)
+    has = {key.key: key for key in map(keys.parsed, lines) if key}
+    new = [key for key in wanted if _plain(has.get(key.key)) != _plain(key)]
+    label = name if source else wanted[0].key
+    if not new:
+        return f"The authorized host key {label} is already present for user {user}"
+    updates = [key for key in new if key.key in has]
+    word = "Updated" if len(updates) == len(new) else "New"
+    if source:
+        told = "".join(f"Set to {'update' if key.key in has else 'add'}: {key.key}\n" for key in new)
+    else:
+        told = f"Key {label} for user {user} is set to be {'updated' if updates else 'added'}"
+    yield Plan({label: word}, told, provides=[("file", path)])
+    keys.write(path, user, keys.changed(lines, new))
+    done = "updated" if word == "Updated" else "added"
+    return f"The authorized host key {label} for user {user} was {done}"
+
+
+def absent(
+    name: str,
+    user: str,
+    enc: str = "ssh-rsa",
+    comment: str = "",
+    source: str | None = None,
+    options: OneOrMany[str] | None = None,
+    config: str = CONFIG,
+    fingerprint_hash_type: str | None = None,
+) -> Planned:
+    """Make sure that a key may not log in as a user. Arguments as those of ssh_auth.present.
+
+        AAAAC3NzaC1lZDI1NTE5AAAAIBXXXX:
+          ssh_auth.absent:
+            - user: zoe
+
+    Behaviour: Salt 3008's ssh_auth.absent.
+    """
+    wanted = _from(source) if source else [keys.parsed(name) or keys.Key(name.strip())]
+    try:
+        path = keys.path_of(user, config)
+    except StateFailed:
+        return "Key not present"
+    lines = keys.lines(path)
+    has = {key.key for key in map(keys.parsed, lines) if key}
+    there = [key.key for key in wanted if key.key in has]
+    if not there:
+        return "Key not present"
+    label = name if source else there[0]
+    told = "".join(f"Set to remove: {key}\n" for key in there)
+    yield Plan({label: "Removed"}, told if source else f"Key {label} for user {user} is set for removal")
+    keys.write(path, user, keys.changed(lines, remove=there))
+    return "Key removed"
+
+
+def manage(
+    name: str,
+    ssh_keys: list[str],
+    user: str,
+    enc: str = "ssh-rsa",
+    comment: str = "",
+    source: str | None = None,
+    options: OneOrMany[str] | None = None,
+    config: str = CONFIG,
+    fingerprint_hash_type: str | None = None,
+) -> Planned:
+    """Make sure that these keys, and no others, may log in as a user.
+
+    ssh_keys: the keys, as the name of ssh_auth.present. The rest as there.
+
+        zoe's keys:
+          ssh_auth.manage:
+            - user: zoe
+            - ssh_keys: [ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIBXXXX zoe@home]
+
+    Behaviour: Salt 3008's ssh_auth.manage.
+    """
+    wanted = [keys.wanted(each, enc, comment, options or ()) for each in ssh_keys] + (_from(source) if source else [])
+    path = keys.path_of(user, config)
+    lines = keys.lines(path)
+    has = {key.key: key for key in map(keys.parsed, lines) if key}
+    names = {key.key for key in wanted}
+    gone = [key for key in has if key not in names]
+    new = [key for key in wanted if _plain(has.get(key.key)) != _plain(key)]
+    if not gone and not new:
+        return f"The authorized host key {wanted[0].key if wanted else name} is already present for user {user}"
+    changes: dict[str, Any] = dict.fromkeys(gone, "Key removed")
+    changes |= {key.key: "Updated" if key.key in has else "New" for key in new}
+    told = [f"{key} Key set for removal" for key in gone]
+    told += [f"Key {key.key} for user {user} is set to be {'updated' if key.key in has else 'added'}" for key in new]
+    yield Plan(changes, "\n".join(told), provides=[("file", path)])
+    keys.write(path, user, keys.changed(lines, new, gone))
+    return Done("", changes)
+
+
+def _plain(key: keys.Key | None) -> tuple[str, ...] | None:
+    """What counts in a comparison; a comment does only when both have one."""
+    return None if key is None else (key.key, key.kind, key.options)
+
+
+def _from(source: str) -> list[keys.Key]:
+    path = here.tree.fetch(source, here.saltenv)
+    if path is None:
+        raise StateFailed(f"Failed to add the ssh key. The source {source} is not there")
+    found = [keys.parsed(line) for line in file.read_bytes(path).decode("utf-8", "replace").splitlines()]
+    if not any(found):
+        raise StateFailed(f"{source} holds no public key")
+    return [key for key in found if key]
+
+
+def autorequire(name: str, user: str, config: str = CONFIG, **_: object) -> Iterator[tuple[str, str]]:
+    """A key comes after the user whose key it is."""
+    yield "user", user
+
+
+__all__: Sequence[str] = ("absent", "autorequire", "manage", "present")

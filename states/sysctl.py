@@ -1,0 +1,35 @@
+"""Parameters of the kernel."""
+
+from __future__ import annotations
+
+from modules import sysctl
+from runner.api import AbsolutePath, Plan, Planned, StateFailed
+
+
+def present(name: str, value: str | int | float | bool, config: AbsolutePath | None = None) -> Planned:
+    """Make sure that a kernel parameter has a value, now and after the next start.
+
+    name: such as net.ipv4.ip_forward. value: what it is to be. config: the file that keeps it; without it
+    /etc/sysctl.d/99-salt.conf where systemd runs, else /etc/sysctl.conf.
+
+        vm.swappiness:
+          sysctl.present:
+            - value: 20
+
+    Behaviour: Salt 3008's sysctl.present.
+    """
+    wanted = " ".join(str(int(value) if isinstance(value, bool) else value).split())
+    running = sysctl.get(name)
+    kept = sysctl.show(config).get(name)
+    if running == wanted and kept is not None and " ".join(kept.split()) == wanted:
+        return f"Sysctl value {name} = {value} is already set"
+    told = f"Sysctl option {name} set to be changed to {value}"
+    if running == wanted:
+        where = "not in a config file" if kept is None else "different in the config file"
+        told = f"Sysctl value is currently set on the running system but {where}. {told} in config file."
+    yield Plan({name: value}, told)
+    try:
+        sysctl.persist(name, wanted, config)
+    except StateFailed as failure:
+        raise StateFailed(f"Failed to set {name} to {value}: {failure.message}", changes={}) from None
+    return f"Updated sysctl value {name} = {value}"

@@ -1,0 +1,37 @@
+"""The time zone of the machine."""
+
+from __future__ import annotations
+
+from modules import timezone
+from runner.api import Plan, Planned, StateFailed
+
+
+def system(name: str, utc: bool = True) -> Planned:
+    """Make sure that the machine is in a time zone.
+
+    name: the zone, such as Europe/Berlin. utc: whether the hardware clock keeps UTC.
+
+        Europe/Berlin:
+          timezone.system: []
+
+    Behaviour: Salt 3008's timezone.system; /etc/localtime is a link, and is replaced whole.
+    """
+    if not timezone.zone_exists(name):
+        raise StateFailed(
+            f"Unable to compare desired timezone '{name}' to system timezone: Can't find a local timezone \"{name}\"",
+            lacks=("file", f"{timezone.ZONES}/{name}"),
+        )
+    wrong_zone = timezone.get_zone() != name
+    wrong_clock = utc != (timezone.get_hwclock() == "UTC")
+    if not wrong_zone and not wrong_clock:
+        return f"Timezone {name} already set, UTC already set to {name}" if utc else f"Timezone {name} already set"
+    changes = ({"timezone": name} if wrong_zone else {}) | ({"utc": utc} if wrong_clock else {})
+    told = [f"Timezone {name} needs to be set"] if wrong_zone else []
+    told += [f"UTC needs to be set to {utc}"] if wrong_clock else []
+    yield Plan(changes, ", ".join(told))
+    if wrong_zone:
+        timezone.set_zone(name)
+    if wrong_clock:
+        timezone.set_hwclock("UTC" if utc else "localtime")
+    done = [f"Set timezone {name}"] if wrong_zone else []
+    return ", ".join([*done, *([f"Set UTC to {utc}"] if wrong_clock else [])])

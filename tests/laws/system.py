@@ -1,0 +1,88 @@
+"""How states of the system itself are tried: names, keys, time zone, kernel, mounts. On a throw-away copy of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from laws import Scenario
+
+USER = "useradd -m zoe; "
+RSA = "ssh-rsa AAAAB3NzaC1yc2EAAAADAQABAAAAgQC7 zoe@home"
+ED = "AAAAC3NzaC1lZDI1NTE5AAAAIJtVE3mJYXPjhnMkXvYyPuVFgXVhGxZ9RzGZ5hZbJ8Kq"
+HAS = f"{USER} mkdir -p /home/zoe/.ssh; echo '{RSA}' > /home/zoe/.ssh/authorized_keys; "
+LINE = "echo '/dev/vdx /mnt/a ext4 defaults 0 0' > /etc/fstab; "
+MNT = "mkdir -p /mnt/a; "
+TMPFS = {"device": "tmpfs", "fstype": "tmpfs"}
+LOADED = "mkdir -p /etc/modules-load.d; echo nosuch > /etc/modules-load.d/salt_managed.conf"
+TOKYO = "ln -sf /usr/share/zoneinfo/Asia/Tokyo /etc/localtime"
+
+
+def on(function: str, prepare: str = "", plans: bool = True, fails: str | None = None, **args: Any) -> Scenario:
+    return Scenario(function, args, plans=plans, fails=fails, machine=True, prepare=prepare)
+
+
+SCENARIOS = [
+    on("host.present", name="db.example", ip=["10.0.0.5", "10.0.0.6"], comment="note"),
+    on("host.present", "echo 10.0.0.9 db.example >> /etc/hosts", name="db.example", ip="10.0.0.5", clean=True),
+    on("host.present", "echo 10.0.0.5 x db.example >> /etc/hosts", plans=False, name="db.example", ip="10.0.0.5"),
+    on("host.absent", "echo 10.0.0.5 x db.example >> /etc/hosts", name="db.example", ip="10.0.0.5"),
+    on("host.absent", plans=False, name="db.example", ip="10.0.0.5"),
+    on("host.only", "echo 10.0.0.5 x >> /etc/hosts", name="10.0.0.5", hostnames=["one", "two"]),
+    on("host.only", name="10.0.0.5", hostnames=[" "], fails="is empty", plans=False),
+    on("ssh_auth.present", USER, name=RSA, user="zoe"),
+    on("ssh_auth.present", HAS, plans=False, name=RSA, user="zoe"),
+    on("ssh_auth.present", HAS, name=ED, user="zoe", enc="ed25519", comment="me", options=["no-pty"]),
+    on("ssh_auth.present", USER, name=RSA, user="zoe", config="%h/.ssh/keys2", fingerprint_hash_type="sha256"),
+    on("ssh_auth.present", USER + f"echo '{RSA}' > /keys", name="all", user="zoe", source="/keys"),
+    on("ssh_auth.present", USER, plans=False, name="garbage", user="zoe", fails="Invalid public ssh key"),
+    on("ssh_auth.present", plans=False, name=RSA, user="nobody-here", fails="home directory"),
+    on("ssh_auth.absent", HAS, name=RSA, user="zoe"),
+    on("ssh_auth.absent", HAS + f"echo '{RSA}' > /keys", name="all", user="zoe", source="/keys", enc="x", comment="y"),
+    on("ssh_auth.absent", USER, plans=False, name=RSA, user="zoe", config=".ssh/other", options=["no-pty"]),
+    on("ssh_auth.manage", HAS, name="keys", user="zoe", ssh_keys=[f"ssh-ed25519 {ED} x"]),
+    on("ssh_auth.manage", HAS, plans=False, name="keys", user="zoe", ssh_keys=[RSA], enc="ssh-rsa", comment="x"),
+    on("timezone.system", name="Europe/Berlin"),
+    on("timezone.system", TOKYO, plans=False, name="Asia/Tokyo", utc=True),
+    on("timezone.system", plans=False, name="Mars/Base", fails="Can't find a local timezone"),
+    on("alias.present", name="zoe", target="root"),
+    on("alias.present", "echo 'zoe: root' > /etc/aliases", plans=False, name="zoe", target="root"),
+    on("alias.absent", "echo 'zoe: root' > /etc/aliases", name="zoe"),
+    on("alias.absent", plans=False, name="nobody-here"),
+    on("sysctl.present", name="net.ipv4.conf.lo.forwarding", value=0, config="/etc/sysctl.d/x.conf"),
+    on(
+        "sysctl.present",
+        "echo 'net.ipv4.conf.lo.forwarding = 0' > /etc/sysctl.conf",
+        plans=False,
+        name="net.ipv4.conf.lo.forwarding",
+        value=False,
+        config="/etc/sysctl.conf",
+    ),
+    on("kmod.absent", plans=False, name="no_such_module", comment=True),
+    on("kmod.absent", LOADED, name="x", mods=["nosuch"], persist=True),
+    on("kmod.absent", plans=False, name="x", mods=["nosuch"], persist=True),
+    on("locale.system", name="C.UTF-8"),
+    on("locale.system", "echo LANG=C.UTF-8 > /etc/default/locale", plans=False, name="C.UTF-8"),
+    on("locale.present", plans=False, name="C.UTF-8"),
+    on("mount.mounted", MNT, name="/mnt/a", **TMPFS, opts=["size=1M"], pass_num=2, dump=1),
+    on("mount.mounted", name="/mnt/b", **TMPFS, mkmnt=True, persist=False, hidden_opts=["x"], match_on=["name"]),
+    on("mount.mounted", plans=False, name="/mnt/c", **TMPFS, fails="Mount directory is not present"),
+    on("mount.mounted", MNT + "mount -t tmpfs -o size=1M tmpfs /mnt/a", name="/mnt/a", **TMPFS, opts="size=2M"),
+    on("mount.mounted", MNT + "mount -t tmpfs tmpfs /mnt/a", plans=False, name="/mnt/a", **TMPFS, persist=False),
+    on("mount.mounted", MNT, name="/mnt/a", **TMPFS, mount=False, config="/etc/fstab2", user="root"),
+    on("mount.mounted", "mkdir -p /mnt/a /mnt/src", name="/mnt/a", device="/mnt/src", fstype="none", opts="bind"),
+    on("mount.unmounted", MNT + "mount -t tmpfs tmpfs /mnt/a", name="/mnt/a", device="tmpfs"),
+    on("mount.unmounted", LINE, name="/mnt/a", persist=True, config="/etc/fstab", user="root"),
+    on("mount.unmounted", plans=False, name="/mnt/a"),
+    on(
+        "mount.fstab_present", name="/dev/vdx", fs_file="/mnt/a", fs_vfstype="ext3", mount=False, fs_freq=1, fs_passno=2
+    ),
+    on("mount.fstab_present", LINE, name="/dev/vdx", fs_file="/mnt/a", fs_vfstype="xfs", fs_mntops="noatime"),
+    on("mount.fstab_present", LINE, plans=False, name="/dev/vdx", fs_file="/mnt/a", fs_vfstype="xfs", not_change=True),
+    on("mount.fstab_present", name="x", fs_file="/m", fs_vfstype="ext4", mount_by="label", fs_mount=False, config="/f"),
+    on("mount.fstab_absent", LINE, name="/dev/vdx", fs_file="/mnt/a", config="/etc/fstab"),
+    on("mount.fstab_absent", plans=False, name="vdx", fs_file="/mnt/a", mount_by="uuid"),
+    on("mount.swap", plans=False, name="/swapfile-that-is-not-there", fails="is not there"),
+    on("mount.swap", plans=False, name="/no/swap", persist=False, config="/etc/fstab", fails="is not there"),
+    Scenario("kmod.present", {"name": "no_such_module", "persist": True}, breaks="Error loading kernel module"),
+    Scenario("kmod.present", {"name": "x", "mods": ["no_such_module"]}, breaks="Error loading kernel module"),
+]
