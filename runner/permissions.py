@@ -12,7 +12,7 @@ from runner.errors import Diagnostic
 def problems(paths: Iterable[str], severity: str = "warning") -> list[Diagnostic]:
     """A diagnostic for each path that others than root and the caller can write, or replace through a folder above."""
     found = {}
-    for path in paths:
+    for path in filter(os.path.exists, paths):
         for each in _above(os.path.realpath(path)):
             if each not in found:
                 found[each] = _complaint(each, path)

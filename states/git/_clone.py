@@ -1,0 +1,111 @@
+"""What the functions of the git state share: the target, the revision that is wanted, cloning."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from modules import file, git
+from runner.api import StateFailed
+
+
+@dataclass(frozen=True, slots=True)
+class Repository:
+    """Where a clone comes from and goes to, and as whom git works."""
+
+    url: str
+    target: str
+    remote: str = "origin"
+    user: str | None = None
+    identity: tuple[str, ...] = ()
+    secrets: Mapping[str, str] | None = None
+
+    def refs(self) -> dict[str, str]:
+        return git.remote_refs(self.url, self.user, self.identity, self.secrets) or {}
+
+    def run(self, *words: str, inside: bool = True) -> str:
+        return git.change(list(words), self.target if inside else None, self.user, self.identity, self.secrets)
+
+    def look(self, *words: str) -> str | None:
+        return git.look(list(words), self.target, self.user)
+
+    @property
+    def exists(self) -> bool:
+        """Whether the target is a repository of its own, a bare one too."""
+        if not file.is_dir(self.target):
+            return False
+        top = self.look("rev-parse", "--git-dir")
+        return top is not None and os.path.realpath(os.path.join(self.target, top)).startswith(
+            os.path.realpath(self.target)
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """The revision that is wanted. kind: HEAD, branch, tag or sha. label: for comments."""
+
+    rev: str
+    kind: str
+    sha: str
+
+    @property
+    def short(self) -> str:
+        return self.sha[:7]
+
+    def label(self, remote: str) -> str:
+        if self.kind == "HEAD":
+            return f"remote HEAD ({self.short})"
+        if self.kind == "branch":
+            return f"{remote}/{self.rev} ({self.short})"
+        return f"{self.rev} ({self.short})" if self.kind == "tag" else self.short
+
+
+def wanted(rev: str, refs: Mapping[str, str]) -> Wanted:
+    """What a name of a revision means on the remote. Raises StateFailed when it means nothing there."""
+    if rev == "HEAD" and "HEAD" in refs:
+        return Wanted(rev, "HEAD", refs["HEAD"])
+    if f"refs/heads/{rev}" in refs:
+        return Wanted(rev, "branch", refs[f"refs/heads/{rev}"])
+    for name in (f"refs/tags/{rev}^{{}}", f"refs/tags/{rev}"):
+        if name in refs:
+            return Wanted(rev, "tag", refs[name])
+    if git.SHA.fullmatch(rev):
+        known = next((sha for sha in refs.values() if sha.startswith(rev)), rev)
+        return Wanted(rev, "sha", known)
+    raise StateFailed(f"No revision matching '{rev}' exists in the remote repository")
+
+
+def refuse_full(target: str, force: bool) -> bool:
+    """Whether a folder has to be emptied first; StateFailed where it must not be."""
+    if not file.lexists(target):
+        return False
+    if not file.is_dir(target):
+        if force:
+            return True
+        raise StateFailed(f"Target '{target}' exists and is a regular file, cannot proceed")
+    if not file.listdir(target):
+        return False
+    if force:
+        return True
+    raise StateFailed(
+        f"Target '{target}' exists, is non-empty and is not a git repository. Set the 'force_clone' option to True to "
+        "remove this directory's contents and proceed with cloning the remote repository"
+    )
+
+
+def clone(repository: Repository, options: Sequence[str], empty_first: bool) -> None:
+    """Clone; what a failed clone leaves is removed."""
+    target = repository.target
+    if empty_first:
+        file.remove(target)
+    there = file.is_dir(target)
+    parent = os.path.dirname(target.rstrip("/"))
+    if not file.is_dir(parent):
+        file.makedirs(parent, user=repository.user)
+    try:
+        repository.run("clone", "--origin", repository.remote, *options, "--", repository.url, target, inside=False)
+    except StateFailed:
+        if not there and file.lexists(target):
+            file.remove(target)
+        raise
