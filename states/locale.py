@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from modules import localemod
+from modules import locale as locales
 from runner.api import Plan, Planned, StateFailed
 
 
@@ -14,10 +14,10 @@ def system(name: str) -> Planned:
 
     Behaviour: Salt 3008's locale.system.
     """
-    if localemod.get_locale() == name:
+    if locales.get_locale() == name:
         return f"System locale {name} already set"
     yield Plan({"locale": name}, f"System locale {name} needs to be set")
-    localemod.set_locale(name)
+    locales.set_locale(name)
     return f"Set system locale {name}"
 
 
@@ -29,11 +29,11 @@ def present(name: str) -> Planned:
 
     Behaviour: Salt 3008's locale.present.
     """
-    if localemod.avail(name):
+    if locales.avail(name):
         return f"Locale {name} is already present"
     yield Plan({"locale": name}, f"Locale {name} needs to be generated")
     try:
-        localemod.gen_locale(name)
+        locales.gen_locale(name)
     except StateFailed as failure:
         raise StateFailed(f"Failed to generate locale {name}: {failure.message}", changes={}) from None
     return f"Generated locale {name}"

@@ -10,8 +10,6 @@ from runner.api import StateFailed, changer
 DEFAULT = "/etc/default/locale"
 LIST = "/etc/locale.gen"
 
-__virtualname__ = "locale"
-
 
 def _normal(name: str) -> str:
     language, _, charset = name.partition(".")

@@ -1,0 +1,142 @@
+"""Ini files: options and sections, everything else stays as it is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from modules import file
+
+_SECTION = re.compile(r"^\s*\[(?P<name>[^\]]*)\]\s*$")
+
+
+def _lines(file_name: str, encoding: str | None) -> list[str]:
+    if not file.is_file(file_name):
+        return []
+    return file.read_bytes(file_name).decode(encoding or "utf-8", "surrogateescape").splitlines()
+
+
+def _option(line: str, separator: str) -> tuple[str, str] | None:
+    """(option, value) of a line; None for comments, sections, empty lines and continuations."""
+    if not line.strip() or line.lstrip()[:1] in ("#", ";") or line[:1] in (" ", "\t") or _SECTION.match(line):
+        return None
+    key, found, value = line.partition(separator)
+    return (key.strip(), value.strip()) if found else None
+
+
+def _walk(lines: list[str], separator: str) -> list[tuple[str, str | None, str]]:
+    """For each line: (section, option or None, value)."""
+    section, option = "", None
+    found: list[tuple[str, str | None, str]] = []
+    for line in lines:
+        header = _SECTION.match(line)
+        if header:
+            section, option = header["name"].strip(), None
+            found.append((section, None, ""))
+            continue
+        said = _option(line, separator)
+        if said:
+            option = said[0]
+            found.append((section, option, said[1]))
+        elif option and line[:1] in (" ", "\t") and line.strip():
+            found.append((section, option, line.strip()))
+        else:
+            found.append((section, None, ""))
+    return found
+
+
+def get_ini(file_name: str, separator: str = "=", encoding: str | None = None) -> dict[str, Any]:
+    """All sections with their options; what stands before the first section at the top level.
+
+    {{ salt['ini.get_ini']('/etc/php/php.ini') }}
+    """
+    found: dict[str, Any] = {}
+    lines = _lines(file_name, encoding)
+    for line in lines:
+        header = _SECTION.match(line)
+        if header:
+            found.setdefault(header["name"].strip(), {})
+    for line, (section, option, value) in zip(lines, _walk(lines, separator), strict=True):
+        if option is not None:
+            place = found.setdefault(section, {}) if section else found
+            place[option] = f"{place[option]}\n{value}" if line[:1] in (" ", "\t") and option in place else value
+    return found
+
+
+def get_option(file_name: str, section: str, option: str, separator: str = "=", encoding: str | None = None) -> Any:
+    """The value of an option; empty when it is not there."""
+    found = get_ini(file_name, separator, encoding)
+    place = found.get(section, {}) if section else found
+    return place.get(option, "") if isinstance(place, dict) else ""
+
+
+def get_section(file_name: str, section: str, separator: str = "=", encoding: str | None = None) -> dict[str, Any]:
+    """The options of a section."""
+    found = get_ini(file_name, separator, encoding).get(section, {})
+    return found if isinstance(found, dict) else {}
+
+
+def with_options(text: str, wanted: Mapping[str, Any], separator: str, spaces: bool) -> str:
+    """A text with options set: section -> options, and options before the first section at the top level."""
+    lines = text.splitlines()
+    for section, options in wanted.items():
+        pairs = options.items() if isinstance(options, Mapping) else [(section, options)]
+        for option, value in pairs:
+            lines = _set(lines, section if isinstance(options, Mapping) else "", str(option), value, separator, spaces)
+    return "".join(f"{line}\n" for line in lines)
+
+
+def _set(lines: list[str], section: str, option: str, value: Any, separator: str, spaces: bool) -> list[str]:
+    sign = f" {separator} " if spaces and separator.strip() else separator
+    new = f"{option}{sign}{_text(value)}"
+    where = _walk(lines, separator)
+    at = [index for index, (its, name, _) in enumerate(where) if its == section and name == option]
+    if at:
+        first = next(index for index in at if _option(lines[index], separator))
+        old = _option(lines[first], separator)
+        if old and old[1] == _text(value) and len(at) == 1:
+            return lines
+        return [*lines[:first], new, *(line for index, line in enumerate(lines) if index > first and index not in at)]
+    heads = [index for index, line in enumerate(lines) if (m := _SECTION.match(line)) and m["name"].strip() == section]
+    if section and not heads:
+        return [*lines, *([""] if lines and lines[-1].strip() else []), f"[{section}]", new]
+    inside = [index for index, (its, _, _) in enumerate(where) if its == section]
+    end = inside[-1] + 1 if inside else 0
+    while end and not lines[end - 1].strip():
+        end -= 1
+    return [*lines[:end], new, *lines[end:]]
+
+
+def without_options(text: str, unwanted: Mapping[str, Any], separator: str) -> str:
+    """A text without options: section -> names, and names before the first section with the section ""."""
+    lines = text.splitlines()
+    where = _walk(lines, separator)
+    kept = []
+    for line, (section, option, _) in zip(lines, where, strict=True):
+        names = unwanted.get(section, ())
+        if option is None or option not in names:
+            kept.append(line)
+    return "".join(f"{line}\n" for line in kept)
+
+
+def without_sections(text: str, names: list[str]) -> str:
+    """A text without some sections."""
+    lines = text.splitlines()
+    kept = [line for line, (section, _, _) in zip(lines, _walk(lines, "="), strict=True) if section not in names]
+    return "".join(f"{line}\n" for line in kept)
+
+
+def _text(value: Any) -> str:
+    return "" if value is None else str(value)
+
+
+def set_option(
+    file_name: str, sections: Mapping[str, Any], separator: str = "=", encoding: str | None = None
+) -> dict[str, Any]:
+    """Set options of a file; what has changed."""
+    old = "".join(f"{line}\n" for line in _lines(file_name, encoding))
+    new = with_options(old, sections, separator, True)
+    if new != old:
+        file.write(file_name, new.encode(encoding or "utf-8", "surrogateescape"))
+    return {"changed": new != old}

@@ -1,0 +1,105 @@
+"""Python packages, with pip."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from modules import cmd
+from runner.api import CommandFailed, StateFailed, changer, look_once
+
+
+def _argv(bin_env: str | None) -> list[str]:
+    """How pip is called: an environment, a pip, or the system's."""
+    if not bin_env:
+        python = cmd.which("python3")
+        if python is None:
+            raise CommandFailed("there is no python3 on this machine", lacks=("command", "python3"))
+        return [python, "-m", "pip"]
+    if os.path.isdir(bin_env):
+        python = os.path.join(bin_env, "bin/python")
+        if not os.path.exists(python):
+            raise CommandFailed(f"there is no Python environment at {bin_env}", lacks=("file", bin_env))
+        return [python, "-m", "pip"]
+    if not os.path.exists(bin_env):
+        raise CommandFailed(f"there is no {bin_env}", lacks=("file", bin_env))
+    return [bin_env, "-m", "pip"] if os.path.basename(bin_env).startswith("python") else [bin_env]
+
+
+QUIET = {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1", "PIP_NO_COLOR": "1"}
+
+
+def normal(name: str) -> str:
+    """A name as packages are compared: case, dots and underscores do not count."""
+    return re.sub(r"[-_.]+", "-", name.partition("[")[0]).lower()
+
+
+@look_once("pip")
+def list_(
+    prefix: str | None = None, bin_env: str | None = None, user: str | None = None, cwd: str | None = None
+) -> dict[str, str]:
+    """The installed packages with their versions. Raises CommandFailed when pip does not work.
+
+    {{ salt['pip.list'](bin_env='/srv/venv') }}
+    """
+    argv = [*_argv(bin_env), "list", "--format=json"]
+    done = cmd.complete(argv, cwd=cwd, runas=user, env=QUIET, python_shell=False)
+    if done.retcode:
+        raise CommandFailed(f"pip does not work: {done.stderr or done.stdout}", lacks=("command", "pip"))
+    packages: list[Mapping[str, str]] = json.loads(done.stdout[done.stdout.find("[") :])
+    found = {package["name"]: package["version"] for package in packages}
+    return {name: version for name, version in found.items() if not prefix or name.lower().startswith(prefix.lower())}
+
+
+def list_upgrades(bin_env: str | None = None, user: str | None = None, cwd: str | None = None) -> dict[str, str]:
+    """The packages that have a newer version, with it."""
+    argv = [*_argv(bin_env), "list", "--outdated", "--format=json"]
+    done = cmd.complete(argv, cwd=cwd, runas=user, env=QUIET, python_shell=False)
+    if done.retcode:
+        raise CommandFailed(f"pip cannot look for newer versions: {done.stderr or done.stdout}")
+    return {package["name"]: package["latest_version"] for package in json.loads(done.stdout or "[]")}
+
+
+def version(bin_env: str | None = None) -> str:
+    """The version of pip."""
+    done = cmd.complete([*_argv(bin_env), "--version"], env=QUIET, python_shell=False)
+    words = done.stdout.split()
+    return words[1] if len(words) > 1 else ""
+
+
+@changer(touches=["pip", "files"])
+def change(
+    words: Sequence[str],
+    bin_env: str | None = None,
+    user: str | None = None,
+    cwd: str | None = None,
+    env: Any = None,
+) -> str:
+    """Run pip. Raises StateFailed with what it says."""
+    variables = {**QUIET, **(env if isinstance(env, dict) else {})}
+    done = cmd.complete([*_argv(bin_env), *words], cwd=cwd, runas=user, env=variables, python_shell=False)
+    if done.retcode:
+        raise StateFailed(done.stderr.strip() or done.stdout.strip())
+    return done.stdout
+
+
+def would_install(
+    words: Sequence[str], bin_env: str | None, user: str | None, cwd: str | None
+) -> dict[str, str] | None:
+    """What pip would install, with versions; None where pip is too old to say so."""
+    argv = [*_argv(bin_env), "install", "--dry-run", "--quiet", "--report", "-", *words]
+    done = cmd.complete(argv, cwd=cwd, runas=user, env=QUIET, python_shell=False)
+    if done.retcode:
+        return None
+    try:
+        report = json.loads(done.stdout[done.stdout.find("{") :])
+    except ValueError:
+        return None
+    metadata = [each["metadata"] for each in report.get("install", ())]
+    return {each["name"]: each["version"] for each in metadata}
+
+
+__func_alias__ = {"list_": "list"}

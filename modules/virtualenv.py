@@ -1,0 +1,54 @@
+"""Python environments."""
+
+from __future__ import annotations
+
+import os
+
+from modules import cmd, file
+from modules import user as users
+from runner.api import CommandFailed, StateFailed, changer
+
+
+def python_of(folder: str) -> str:
+    """The Python of an environment."""
+    return os.path.join(folder, "bin", "python")
+
+
+def is_there(folder: str) -> bool:
+    """Whether a folder is an environment."""
+    return file.is_file(python_of(folder)) or file.is_link(python_of(folder))
+
+
+@changer(touches=["files", "pip"])
+def create(
+    folder: str,
+    python: str | None = None,
+    program: str | None = None,
+    system_site_packages: bool = False,
+    user: str | None = None,
+    clear: bool = False,
+    prompt: str | None = None,
+) -> str:
+    """Make an environment with Python's venv, or with `program` (virtualenv). Raises StateFailed with what it says."""
+    argv = [program] if program and "venv" not in os.path.basename(program)[:4] else [python or _python(), "-m", "venv"]
+    if program and argv[0] == program and python:
+        argv += ["--python", python]
+    argv += ["--system-site-packages"] if system_site_packages else []
+    argv += ["--clear"] if clear else []
+    argv += ["--prompt", prompt] if prompt else []
+    done = cmd.complete([*argv, folder], runas=user, python_shell=False)
+    if done.retcode:
+        raise StateFailed(f"the environment {folder} was not made: {done.stderr or done.stdout}")
+    return done.stdout
+
+
+def _python() -> str:
+    found = cmd.which("python3")
+    if found is None:
+        raise CommandFailed("there is no python3 on this machine", lacks=("command", "python3"))
+    return found
+
+
+def home_of(user: str | None) -> str | None:
+    """The home folder of a user; None for who runs this."""
+    return str(users.info(user).get("home") or "/") if user else None

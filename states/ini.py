@@ -1,0 +1,199 @@
+"""Options of ini files."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from modules import file, ini
+from runner.api import AbsolutePath, Plan, Planned, StateFailed
+
+Sections = dict[str, Any]
+
+
+def options_present(
+    name: AbsolutePath,
+    sections: Sections | None = None,
+    separator: str = "=",
+    strict: bool = False,
+    encoding: str | None = None,
+    no_spaces: bool = False,
+) -> Planned:
+    """Make sure that an ini file has options.
+
+    name: the file, made when it is missing. sections: section -> option -> value; an option with a value at the top
+    level stands before the first section. separator: between option and value. strict: other options of these
+    sections go. encoding: of the file. no_spaces: none around the separator.
+
+        /etc/php/8.2/fpm/php.ini:
+          ini.options_present:
+            - sections:
+                PHP: {memory_limit: 256M}
+
+    Behaviour: Salt 3008's ini.options_present; comments and the order of the file stay.
+    """
+    wanted = sections or {}
+    present = ini.get_ini(name, separator, encoding)
+    changes, told = _differences(wanted, present)
+    unwanted: dict[str, list[str]] = {}
+    gone: list[str] = []
+    if strict:
+        unwanted, gone = _others(wanted, present)
+        told = [*_removals(unwanted, gone), *told]
+        changes = {**_taken(unwanted, gone, present), **_merged(changes, unwanted, present)}
+    if not changes:
+        return "No anomaly detected"
+    yield Plan(changes, "".join(f"{line}\n" for line in told), provides=[("file", name)])
+    text = ini.without_sections(ini.without_options(_text(name, encoding), unwanted, separator), gone)
+    _write(name, ini.with_options(text, wanted, separator, not no_spaces), encoding)
+    return "Changes take effect"
+
+
+def _differences(wanted: Sections, present: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
+    """(the changes, a sentence for each option)."""
+    changes: dict[str, Any] = {}
+    told: list[str] = []
+    for section, options in wanted.items():
+        if not isinstance(options, dict):
+            found = _difference({section: options}, present)
+            changes |= found
+            told.append(f"{'Changed' if found else 'Unchanged'} key {section}.")
+            continue
+        has = present.get(section)
+        found = _difference(options, has if isinstance(has, dict) else {})
+        told += [
+            f"{'Changed' if str(key) in found else 'Unchanged'} key {key} in section {section}." for key in options
+        ]
+        if found and not isinstance(has, dict):
+            changes[section] = {"before": None, "after": {key: each["after"] for key, each in found.items()}}
+        elif found:
+            changes[section] = found
+    return changes, told
+
+
+def _difference(options: dict[str, Any], has: dict[str, Any]) -> dict[str, Any]:
+    found = {}
+    for option, value in options.items():
+        before = has.get(str(option))
+        after = "" if value is None else str(value)
+        if before != after:
+            found[str(option)] = {"before": before, "after": after}
+    return found
+
+
+def _others(wanted: Sections, present: dict[str, Any]) -> tuple[dict[str, list[str]], list[str]]:
+    """What is there and not wanted: (section -> options, sections)."""
+    unwanted = {"": [key for key, value in present.items() if not isinstance(value, dict) and key not in wanted]}
+    for section, has in present.items():
+        if isinstance(has, dict) and isinstance(wanted.get(section), dict):
+            unwanted[section] = [key for key in has if key not in map(str, wanted[section])]
+    gone = [key for key, value in present.items() if isinstance(value, dict) and key not in wanted]
+    return {section: keys for section, keys in unwanted.items() if keys}, gone
+
+
+def _removals(unwanted: dict[str, list[str]], gone: list[str]) -> list[str]:
+    told = [f"Removed key {key}." for key in unwanted.get("", ())]
+    told += [f"Removed section {section}." for section in gone]
+    return told + [
+        f"Deleted key {key} in section {section}." for section, keys in unwanted.items() if section for key in keys
+    ]
+
+
+def _taken(unwanted: dict[str, list[str]], gone: list[str], present: dict[str, Any]) -> dict[str, Any]:
+    return {key: {"before": present[key], "after": None} for key in [*unwanted.get("", ()), *gone]}
+
+
+def _merged(changes: dict[str, Any], unwanted: dict[str, list[str]], present: dict[str, Any]) -> dict[str, Any]:
+    merged = dict(changes)
+    for section, keys in unwanted.items():
+        if section:
+            taken = {key: {"before": present[section][key], "after": None} for key in keys}
+            merged[section] = {**taken, **changes.get(section, {})}
+    return merged
+
+
+def options_absent(
+    name: AbsolutePath, sections: Sections | None = None, separator: str = "=", encoding: str | None = None
+) -> Planned:
+    """Make sure that an ini file does not have options.
+
+    sections: section -> names of options; a name alone stands before the first section. The rest as of options_present.
+
+        /etc/php/8.2/fpm/php.ini:
+          ini.options_absent:
+            - sections:
+                PHP: [expose_php]
+
+    Behaviour: Salt 3008's ini.options_absent.
+    """
+    present = ini.get_ini(name, separator, encoding)
+    unwanted: dict[str, list[str]] = {}
+    for section, names in (sections or {}).items():
+        if isinstance(names, list | dict):
+            has = present.get(section, {})
+            unwanted[section] = [str(each) for each in names if isinstance(has, dict) and str(each) in has]
+        elif section in present and not isinstance(present[section], dict):
+            unwanted.setdefault("", []).append(section)
+    changes = {
+        section or name: {each: (present.get(section, {}) if section else present)[each] for each in names}
+        for section, names in unwanted.items()
+        if names
+    }
+    if not changes:
+        return "No anomaly detected"
+    told = [f"Deleted key {key} in section {section}." for section, keys in changes.items() for key in keys]
+    yield Plan(changes, "".join(f"{line}\n" for line in told))
+    _write(name, ini.without_options(_text(name, encoding), unwanted, separator), encoding)
+    return "Changes take effect"
+
+
+def sections_present(
+    name: AbsolutePath, sections: list[str] | dict[str, Any] | None = None, encoding: str | None = None
+) -> Planned:
+    """Make sure that an ini file has sections, empty ones if they are missing.
+
+        /etc/app.ini:
+          ini.sections_present:
+            - sections: [server]
+
+    Behaviour: Salt 3008's ini.sections_present.
+    """
+    present = ini.get_ini(name, encoding=encoding)
+    missing = [each for each in sections or () if not isinstance(present.get(each), dict)]
+    if not missing:
+        return "No anomaly detected"
+    yield Plan(
+        {each: {"before": None, "after": {}} for each in missing}, "Changes would be made", provides=[("file", name)]
+    )
+    old = _text(name, encoding)
+    _write(name, old + "".join(f"{chr(10) if old else ''}[{each}]\n" for each in missing), encoding)
+    return "Changes take effect"
+
+
+def sections_absent(
+    name: AbsolutePath, sections: list[str] | dict[str, Any] | None = None, encoding: str | None = None
+) -> Planned:
+    """Make sure that an ini file does not have sections.
+
+        /etc/app.ini:
+          ini.sections_absent:
+            - sections: [old]
+
+    Behaviour: Salt 3008's ini.sections_absent.
+    """
+    present = ini.get_ini(name, encoding=encoding)
+    there = [each for each in sections or () if isinstance(present.get(each), dict)]
+    if not there:
+        return "No anomaly detected"
+    yield Plan({each: present[each] for each in there}, "".join(f"Deleted section {each}.\n" for each in there))
+    _write(name, ini.without_sections(_text(name, encoding), there), encoding)
+    return "Changes take effect"
+
+
+def _text(name: str, encoding: str | None) -> str:
+    return file.read_bytes(name).decode(encoding or "utf-8", "surrogateescape") if file.is_file(name) else ""
+
+
+def _write(name: str, text: str, encoding: str | None) -> None:
+    if not file.is_dir(name.rpartition("/")[0] or "/"):
+        raise StateFailed(f"the folder of {name} is not there", changes={})
+    file.write(name, text.encode(encoding or "utf-8", "surrogateescape"))

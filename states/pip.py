@@ -1,0 +1,260 @@
+"""Python packages."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from modules import pip
+from runner.api import OPEN, AbsolutePath, Done, OneOrMany, Plan, Planned, StateFailed, here
+
+_SPEC = re.compile(r"(?P<name>[A-Za-z0-9._-]+)(?P<extras>\[[^\]]*\])?\s*(?P<wants>(?:[<>=!~]=?=?|===)[^;]*)?(?:;.*)?")
+
+
+def installed(
+    name: str,
+    pkgs: list[str | dict[str, Any]] | None = None,
+    pip_bin: str | None = None,
+    requirements: str | None = None,
+    bin_env: AbsolutePath | None = None,
+    use_wheel: bool | None = None,
+    no_use_wheel: bool | None = None,
+    log: str | None = None,
+    proxy: str | None = None,
+    timeout: int | None = None,
+    editable: OneOrMany[str] | None = None,
+    find_links: OneOrMany[str] | None = None,
+    index_url: str | None = None,
+    extra_index_url: OneOrMany[str] | None = None,
+    no_index: bool = False,
+    build: str | None = None,
+    target: AbsolutePath | None = None,
+    download: str | None = None,
+    download_cache: str | None = None,
+    source: str | None = None,
+    upgrade: bool = False,
+    force_reinstall: bool = False,
+    ignore_installed: bool = False,
+    exists_action: str | None = None,
+    no_deps: bool = False,
+    no_install: bool = False,
+    no_download: bool = False,
+    install_options: OneOrMany[str] | None = None,
+    global_options: OneOrMany[str] | None = None,
+    user: str | None = None,
+    cwd: AbsolutePath | None = None,
+    pre_releases: bool = False,
+    cert: str | None = None,
+    allow_all_external: bool = False,
+    allow_external: str | None = None,
+    allow_unverified: str | None = None,
+    process_dependency_links: bool = False,
+    env_vars: dict[str, str] | None = None,
+    use_vt: bool = False,
+    trusted_host: OneOrMany[str] | None = None,
+    no_cache_dir: bool = False,
+    cache_dir: str | None = None,
+    no_binary: OneOrMany[str] | None = None,
+    extra_args: OneOrMany[str] | None = None,
+    disable_version_check: bool = True,
+) -> Planned:
+    """Make sure that Python packages are installed.
+
+    name: one package, also as `name==1.2` or `name>=1,<2`; pkgs: several; requirements: a file of them (salt:// too).
+    bin_env (pip_bin): the environment or the pip to use; without it the system's. user, cwd, env_vars: how pip runs.
+    upgrade: to the newest version. force_reinstall, ignore_installed, no_deps, pre_releases, target, editable,
+    no_binary, extra_args: as pip has them. index_url, extra_index_url, find_links, no_index, trusted_host, proxy,
+    timeout, cert, cache_dir, no_cache_dir: where packages come from. Others: accepted; pip has them no more.
+
+        /srv/venv packages:
+          pip.installed:
+            - pkgs: [requests>=2.31, gunicorn]
+            - bin_env: /srv/venv
+
+    Behaviour: Salt 3008's pip.installed.
+    """
+    place = bin_env or pip_bin
+    path = _file(requirements) if requirements else None
+    specs = [_spec(each) for each in pkgs] if pkgs else [] if requirements or editable else [name]
+    words = _options(
+        {"--proxy": proxy, "--timeout": timeout, "--index-url": index_url, "--target": target, "--cert": cert},
+        {"--extra-index-url": extra_index_url, "--find-links": find_links, "--trusted-host": trusted_host},
+        {"--no-index": no_index, "--pre": pre_releases, "--no-deps": no_deps, "--no-cache-dir": no_cache_dir},
+        {"--upgrade": upgrade, "--force-reinstall": force_reinstall, "--ignore-installed": ignore_installed},
+        {"--no-binary": no_binary, "--global-option": global_options, "--editable": editable},
+        {"--cache-dir": cache_dir, "--exists-action": exists_action, "--log": log, "--src": source},
+    )
+    words += [*(extra_args or ()), *(["--requirement", path] if path else [])]
+    before = pip.list_(None, place, user, cwd)
+    missing = [spec for spec in specs if not _met(spec, before)]
+    always = upgrade or force_reinstall or ignore_installed or bool(editable) or bool(path)
+    if not missing and not always:
+        return _already(specs)
+    would = pip.would_install([*words, *specs], place, user, cwd)
+    if would is not None and not would and not force_reinstall:
+        return "Requirements were already installed." if path else _already(specs)
+    planned = _changes(before, would) if would is not None else {f"{_name(spec)}==???": "Installed" for spec in missing}
+    label = requirements or ", ".join(specs or editable or [])
+    told = f"Python package(s) set to be installed: {label}"
+    told = f"Requirements file '{label}' will be processed." if path else told
+    yield Plan(planned, told, sure=would is not None, why="pip cannot say what it would install", provides=OPEN)
+    pip.change(["install", *words, *specs], place, user, cwd, env_vars)
+    after = pip.list_(None, place, user, cwd)
+    again = would or {} if force_reinstall else {}
+    changed = {key: version for key, version in after.items() if before.get(key) != version or key in again}
+    done = "All packages were successfully installed"
+    done = f"Successfully processed requirements file {requirements}." if path else done
+    return Done(done, _changes({}, changed))
+
+
+def removed(
+    name: str,
+    pkgs: list[str] | None = None,
+    requirements: str | None = None,
+    bin_env: AbsolutePath | None = None,
+    log: str | None = None,
+    proxy: str | None = None,
+    timeout: int | None = None,
+    user: str | None = None,
+    cwd: AbsolutePath | None = None,
+    use_vt: bool = False,
+) -> Planned:
+    """Make sure that Python packages are not installed. Arguments as those of pip.installed.
+
+        simplejson:
+          pip.removed:
+            - bin_env: /srv/venv
+
+    Behaviour: Salt 3008's pip.removed.
+    """
+    have = {pip.normal(each): each for each in pip.list_(None, bin_env, user, cwd)}
+    names = [_name(each) for each in pkgs or [name]]
+    if requirements:
+        lines = _lines(_file(requirements))
+        names = [_name(line) for line in lines]
+    there = [have[pip.normal(each)] for each in names if pip.normal(each) in have]
+    if not there:
+        return "Package is not installed." if len(names) == 1 else "Packages are not installed."
+    yield Plan(dict.fromkeys(there, "Removed"), f"Package(s) {', '.join(there)} will be removed")
+    pip.change(["uninstall", "--yes", *there], bin_env, user, cwd)
+    return f"Package{'s were' if len(there) > 1 else ' was'} successfully removed."
+
+
+def uptodate(
+    name: str,
+    bin_env: AbsolutePath | None = None,
+    user: str | None = None,
+    cwd: AbsolutePath | None = None,
+    use_vt: bool = False,
+) -> Planned:
+    """Make sure that all Python packages of an environment are in their newest version.
+
+        /srv/venv is up to date:
+          pip.uptodate:
+            - bin_env: /srv/venv
+
+    Behaviour: Salt 3008's pip.uptodate.
+    """
+    newer = pip.list_upgrades(bin_env, user, cwd)
+    if not newer:
+        return "System is already up-to-date."
+    before = pip.list_(None, bin_env, user, cwd)
+    changes = {each: {"old": before.get(each, ""), "new": version} for each, version in newer.items()}
+    yield Plan(changes, "System update will be performed", provides=OPEN)
+    pip.change(["install", "--upgrade", *newer], bin_env, user, cwd)
+    return "Upgrade ran successfully"
+
+
+def autorequire(
+    name: str, bin_env: str | None = None, user: str | None = None, **_: object
+) -> Iterator[tuple[str, str]]:
+    """Packages come after their environment, the user who installs them, and pip."""
+    if bin_env:
+        yield "virtualenv", bin_env.rstrip("/")
+    if user:
+        yield "user", user
+    yield "pkg", "python3-pip"
+
+
+def _options(*groups: dict[str, Any]) -> list[str]:
+    words: list[str] = []
+    for key, value in (pair for group in groups for pair in group.items()):
+        if value is True:
+            words.append(key)
+        elif isinstance(value, list):
+            words += [word for each in value for word in (key, str(each))]
+        elif value not in (None, False):
+            words += [key, str(value)]
+    return words
+
+
+def _spec(entry: str | dict[str, Any]) -> str:
+    if isinstance(entry, str):
+        return entry
+    name, version = next(iter(entry.items()))
+    text = str(version)
+    return f"{name}{text}" if text[:1] in "<>=!~" else f"{name}=={text}"
+
+
+def _name(spec: str) -> str:
+    match = _SPEC.fullmatch(spec.strip())
+    return match["name"] if match else spec
+
+
+def _met(spec: str, have: dict[str, str]) -> bool:
+    """Whether a requirement is met; what only pip can read is not."""
+    match = _SPEC.fullmatch(spec.strip())
+    if match is None:
+        return False
+    version = next((v for k, v in have.items() if pip.normal(k) == pip.normal(match["name"])), None)
+    if version is None:
+        return False
+    wants = (match["wants"] or "").replace(" ", "")
+    return all(_fits(version, want) for want in wants.split(",") if want)
+
+
+def _fits(version: str, want: str) -> bool:
+    operator, wanted = re.match(r"([<>=!~]+)(.*)", want).groups()  # type: ignore[union-attr]
+    if operator in ("==", "===", "="):
+        return version.startswith(wanted[:-1]) if wanted.endswith(".*") else _parts(version) == _parts(wanted)
+    ours, theirs = _parts(version), _parts(wanted)
+    if operator == "~=":
+        return ours >= theirs and ours[: len(theirs) - 1] == theirs[:-1]
+    compared = (ours > theirs) - (ours < theirs)
+    return compared in {"<": (-1,), "<=": (-1, 0), ">": (1,), ">=": (0, 1), "!=": (-1, 1)}[operator]
+
+
+def _parts(version: str) -> list[tuple[int, int, str]]:
+    """A version for comparing: numbers as numbers, and before them what is a pre-release."""
+    found = [
+        (1, int(part), "") if part.isdigit() else (0, 0, part) for part in re.findall(r"\d+|[a-z]+", version.lower())
+    ]
+    while found and found[-1] == (1, 0, ""):
+        found.pop()
+    return [*found, (1, 0, "")] if found and found[-1][0] == 1 else found
+
+
+def _already(specs: Sequence[str]) -> str:
+    told = [f"Python package {spec} was already installed" for spec in specs]
+    return "\n".join([*told, "All specified packages are already installed"])
+
+
+def _changes(before: dict[str, str], after: dict[str, str]) -> dict[str, str]:
+    return {f"{name}=={version}": "Installed" for name, version in after.items() if before.get(name) != version}
+
+
+def _file(requirements: str) -> str:
+    path = here.tree.fetch(requirements, here.saltenv)
+    if path is None:
+        lacks = ("file", requirements) if requirements.startswith("/") else None
+        raise StateFailed(f"requirements file '{requirements}' not found", lacks=lacks)
+    return path
+
+
+def _lines(path: str) -> list[str]:
+    """The requirements of a file, without comments and options."""
+    from modules import file
+
+    lines = (line.partition("#")[0].strip() for line in file.read_bytes(path).decode("utf-8", "replace").splitlines())
+    return [line for line in lines if line and not line.startswith("-")]

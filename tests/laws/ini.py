@@ -1,0 +1,32 @@
+"""How ini files are tried."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from laws import Scenario
+
+TEXT = "; top\ntopkey = 1\n\n[a]\nx = 1\n# note\ny=2\n\n[b]\nz = 3\n"
+
+
+def write(tmp: Path) -> None:
+    (tmp / "f").write_text(TEXT)
+
+
+def ini(function: str, sections: Any, plans: bool = True, **args: Any) -> Scenario:
+    return Scenario(f"ini.{function}", {"name": "{tmp}/f", "sections": sections, **args}, write, plans=plans)
+
+
+SCENARIOS = [
+    ini("options_present", {"a": {"x": 2, "new": None}, "topkey": 5, "c": {"n": True}}),
+    ini("options_present", {"a": {"x": 1, "y": 2}}, plans=False, encoding="utf-8"),
+    ini("options_present", {"a": {"x": 2}}, strict=True, no_spaces=True),
+    ini("options_present", {"a": {"x": 2}}, separator=":"),
+    ini("options_absent", {"a": ["x"], "topkey": None}),
+    ini("options_absent", {"a": ["nope"]}, plans=False, separator="=", encoding="utf-8"),
+    ini("sections_present", ["a", "c"], encoding="utf-8"),
+    ini("sections_present", ["a"], plans=False),
+    ini("sections_absent", ["a"]),
+    ini("sections_absent", ["q"], plans=False, encoding="utf-8"),
+]
