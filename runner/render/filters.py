@@ -6,6 +6,8 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import jinja2
+
 
 def _plain(value: Any) -> Any:
     """Plain dictionaries and lists, whatever the subclass, so that every dumper knows them."""
@@ -17,16 +19,14 @@ def _plain(value: Any) -> Any:
 
 
 def to_yaml(value: Any, flow_style: bool = True) -> str:
-    """YAML on one line (`yaml(False)`: in block style), without the end-of-document mark."""
+    """YAML in flow style (`yaml(False)`: in block style) with sorted keys, without the end-of-document mark."""
     import yaml
 
     text: str = yaml.dump(
         _plain(value),
         Dumper=getattr(yaml, "CSafeDumper", yaml.SafeDumper),
         default_flow_style=flow_style,
-        sort_keys=False,
         allow_unicode=True,
-        width=float("inf"),
     )
     return text.rstrip("\n").removesuffix("\n...")
 
@@ -35,7 +35,7 @@ def to_json(value: Any, sort_keys: bool = True, indent: int | None = None) -> st
     """JSON with sorted keys."""
     import json
 
-    return json.dumps(_plain(value), sort_keys=sort_keys, indent=indent, default=str)
+    return json.dumps(_plain(value), sort_keys=sort_keys, indent=indent, ensure_ascii=False, default=str)
 
 
 def load_yaml(text: str) -> Any:
@@ -116,20 +116,48 @@ def sequence(value: Any) -> Any:
     return value if isinstance(value, list | tuple | set | Mapping) else [value]
 
 
-def to_num(value: Any) -> int | float:
-    """A number from a text."""
-    text = str(value)
-    return int(text) if re.fullmatch(r"[+-]?\d+", text) else float(text)
+def to_num(value: Any) -> Any:
+    """A number from a text; what is none stays as it is."""
+    if isinstance(value, int | float):
+        return value
+    for kind in (int, float):
+        try:
+            return kind(value)
+        except (TypeError, ValueError):
+            continue
+    return value
 
 
-def strftime(value: Any, form: str = "%Y-%m-%d") -> str:
-    """A date (now without one, seconds, an ISO text) in a form."""
+# what people write beside ISO 8601
+_DAYS = ("%Y/%m/%d", "%d.%m.%Y", "%m/%d/%Y", "%d %b %Y", "%d %B %Y", "%b %d %Y", "%b %d, %Y", "%B %d, %Y")
+_FORMS = (*_DAYS, "%H:%M:%S", "%H:%M")
+
+
+def strftime(value: Any = None, form: str = "%Y-%m-%d") -> str:
+    """A date (now without one, seconds, a text) in a form."""
     from datetime import datetime
 
     if isinstance(value, int | float) or (isinstance(value, str) and value.isdigit()):
         return datetime.fromtimestamp(float(value)).strftime(form)
-    moment = value if hasattr(value, "strftime") else datetime.fromisoformat(value) if value else datetime.now()
-    return str(moment.strftime(form))
+    if hasattr(value, "strftime"):
+        return str(value.strftime(form))
+    if not value or str(value).strip().lower() == "now":
+        return datetime.now().strftime(form)
+    return str(_moment(str(value).strip()).strftime(form))
+
+
+def _moment(text: str) -> Any:
+    from datetime import datetime
+
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        for form in _FORMS:
+            try:
+                return datetime.strptime(text, form)
+            except ValueError:
+                continue
+    raise ValueError(f"{text!r} is no date that is understood; write it as 2026-11-21 or 2026-11-21 05:47:00")
 
 
 def _hashed(name: str) -> Callable[[Any], str]:
@@ -253,7 +281,45 @@ def zip_longest(*lists: Any, fillvalue: Any = None) -> list[tuple[Any, ...]]:
     return list(itertools.zip_longest(*lists, fillvalue=fillvalue))
 
 
+def _late(module: str, name: str) -> Callable[..., Any]:
+    """A filter whose module is imported when it is called."""
+
+    def call(*args: Any, **kwargs: Any) -> Any:
+        import importlib
+
+        return getattr(importlib.import_module(f"runner.render.{module}"), name)(*args, **kwargs)
+
+    return call
+
+
+@jinja2.pass_context
+def http_query(context: jinja2.runtime.Context, url: str, **options: Any) -> Any:
+    """The answer of a web server, as salt['http.query'] gives it."""
+    return context["salt"]["http.query"](url, **options)
+
+
+_MORE = """
+    avg compare_lists compare_dicts  is_iter is_list exactly_n_true substring_in_list contains_whitespace
+    check_whitelist_blacklist method_call  dict_to_sls_yaml_params to_bytes human_to_bytes to_snake_case
+    to_camelcase set_dict_key_value append_dict_key_value extend_dict_key_value update_dict_key_value json_query uuid
+    random_sample random_shuffle random_str rand_str hmac hmac_compute is_bin_file is_text_file  list_files
+    file_hashsum mysql_to_dict
+"""
+_NETWORK = "ipaddr ipv4 ipv6 network_hosts network_size ip_host gen_mac mac_str_to_bytes dns_check connection_check"
+_RENAMED = {
+    "exactly_one_true": "exactly_n_true",
+    "json_decode_list": "json_decode",
+    "json_decode_dict": "json_decode",
+    "json_encode_list": "json_decode",
+    "json_encode_dict": "json_decode",
+    "is_empty": "is_empty_file",
+}
+
 FILTERS: dict[str, Callable[..., Any]] = {
+    "http_query": http_query,
+    **{name: _late("more_filters", name) for name in _MORE.split()},
+    **{name: _late("network_filters", name) for name in _NETWORK.split()},
+    **{name: _late("more_filters", real) for name, real in _RENAMED.items()},
     "yaml": to_yaml,
     "json": to_json,
     "load_yaml": load_yaml,
