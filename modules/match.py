@@ -53,3 +53,21 @@ def filter_by(
         if fits:
             return {**value, **merge} if merge else value
     return lookup.get(default)
+
+
+def grain_pcre(tgt: str, delimiter: str = ":") -> bool:
+    """Whether a grain matches a regular expression (`os:Deb.*`)."""
+    return here.match(tgt, "grain_pcre")
+
+
+def pillar_exact(tgt: str, delimiter: str = ":") -> bool:
+    """Whether a value of the pillar is this one (`role:web`)."""
+    return here.match(tgt, "pillar_exact")
+
+
+def list_(tgt: Any, minion_id: str | None = None) -> bool:
+    """Whether this machine is in a list of IDs."""
+    return here.match(tgt if isinstance(tgt, str) else ",".join(tgt), "list")
+
+
+__func_alias__ = {"list_": "list"}

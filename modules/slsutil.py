@@ -6,7 +6,7 @@ from typing import Any
 
 from modules import _serializers
 from modules._data import merged
-from runner.api import here
+from runner.api import RunnerError, here
 
 
 def merge(obj_a: Any, obj_b: Any, strategy: str = "smart", renderer: str = "yaml", merge_lists: bool = False) -> Any:
@@ -69,3 +69,39 @@ def file_exists(path: str, saltenv: str = "base") -> bool:
 def dir_exists(path: str, saltenv: str = "base") -> bool:
     """Whether a folder is in the tree."""
     return bool(here.tree.files(path, saltenv))
+
+
+def renderer(
+    path: str | None = None, string: str | None = None, default_renderer: str = "jinja|yaml", **kwargs: Any
+) -> Any:
+    """What a file (salt:// or a path) or a text becomes when it is rendered.
+
+    default_renderer: the pipe, unless the text begins with one (`#!jinja|yaml`). Further arguments are variables.
+
+        {% set data = salt['slsutil.renderer']('salt://app/data.yaml.jinja') %}
+    """
+    import yaml
+
+    if (path is None) == (string is None):
+        raise RunnerError("slsutil.renderer: give either path or string")
+    text, source = string or "", ""
+    if path is not None:
+        source = here.tree.fetch(path, here.saltenv) or ""
+        if not source:
+            raise RunnerError(f"slsutil.renderer: {path} is not there")
+        with open(source, encoding="utf-8") as file:
+            text = file.read()
+    pipe = default_renderer
+    if text.startswith("#!"):
+        pipe, _, text = text[2:].partition("\n")
+    steps = [step.strip() for step in pipe.split("|")]
+    for step in steps:
+        if step in ("jinja", "mako"):
+            text = here.render(text, step, kwargs, file=source, saltenv=here.saltenv)
+        elif step == "yaml":
+            return yaml.safe_load(text)
+        elif step == "json":
+            return deserialize("json", text)
+        elif step != "text":
+            raise RunnerError(f"slsutil.renderer: the renderer {step} is not supported here")
+    return text
