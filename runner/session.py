@@ -139,6 +139,7 @@ class Session:
             opts=self.options.raw,
             root_of=tree.root_of,
             cache_dir=os.path.join(self.options.cachedir, "templates"),
+            secret=lambda value: self.run.secrets.add(value),
         )
 
     @cached_property

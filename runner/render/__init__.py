@@ -8,11 +8,12 @@ from functools import cached_property
 from typing import Any
 
 from runner.errors import RenderError
-from runner.model import Source, Value
+from runner.model import Place, Source, Untyped, Value
 from runner.render.jinja import Find, Jinja, read_text
 from runner.render.linemap import Rendered
 
-RENDERERS = ("jinja", "yaml", "json", "py")
+RENDERERS = ("jinja", "yaml", "json", "py", "gpg", "mako")
+NOT_HERE = ("pyobjects", "stateconf", "pydsl", "cheetah", "genshi", "wempy", "nacl", "pass", "toml", "aws_kms", "dson")
 LARGEST = 16 * 1024 * 1024  # bytes of one SLS
 
 
@@ -28,8 +29,12 @@ class Renderer:
         opts: Mapping[str, Any],
         root_of: Callable[[str], str | None] = lambda path: None,
         cache_dir: str | None = None,
+        secret: Callable[[str], None] = lambda value: None,
     ) -> None:
-        """find: of the tree. salt: the functions. grains, pillar: asked when a template is rendered."""
+        """find: of the tree. salt: the functions. grains, pillar: asked when a template is rendered.
+
+        secret: is told what was decrypted.
+        """
         self._find = find
         self._salt = salt
         self._grains = grains
@@ -37,6 +42,7 @@ class Renderer:
         self._opts = opts
         self._root_of = root_of
         self._cache_dir = cache_dir
+        self._secret = secret
 
     @cached_property
     def _jinja(self) -> Jinja:
@@ -84,6 +90,11 @@ class Renderer:
                 import difflib
 
                 near = difflib.get_close_matches(name, RENDERERS, 1)
+                if name in NOT_HERE:
+                    why = f"the renderer {name!r} is one of Salt's that runner does not have"
+                    raise RenderError(
+                        why, Source(path, 1, 3 if shebang else 0), "write the file as `#!jinja|yaml` or `#!py`"
+                    )
                 hint = f"did you mean {near[0]}?" if near else "there are " + ", ".join(RENDERERS)
                 raise RenderError(f"there is no renderer {name!r}", Source(path, 1, 3 if shebang else 0), hint)
         return pipe, text
@@ -121,6 +132,17 @@ class Renderer:
         except ValueError as error:
             line, column = getattr(error, "lineno", 1), getattr(error, "colno", 0)
             raise RenderError(f"the file is no JSON: {error}", value.source(line, column)) from None
+
+    def _gpg_stage(self, value: Any, path: str, names: dict[str, Any], saltenv: str) -> Value:
+        from runner.render.gpg import Decryptor, place_of
+
+        decryptor = Decryptor(self._opts.get("gpg_keydir"), self._secret)
+        if isinstance(value, Rendered):
+            return Rendered(decryptor.text(value.text, Source(path, 1)), path)
+        return decryptor.data(value, place_of(value, Place(Untyped(path), 1, 1)))
+
+    def _mako_stage(self, value: Rendered, path: str, names: dict[str, Any], saltenv: str) -> Rendered:
+        return Rendered(_mako(value.text, path, names), path)
 
     def _py_stage(self, value: Rendered, path: str, names: dict[str, Any], saltenv: str) -> Value:
         namespace = {
@@ -162,8 +184,26 @@ class Renderer:
         if engine == "py":
             value = self._py_stage(Rendered(text, file), file, names, saltenv)
             return value if isinstance(value, str) else str(value)
-        hint = "there are jinja and py"
+        if engine == "mako":
+            return _mako(text, file, names)
+        hint = "there are jinja, mako and py"
         raise RenderError(f"there is no template engine {engine!r}", Source(file), hint)
+
+
+def _mako(text: str, path: str, names: Mapping[str, Any]) -> str:
+    """A text rendered by Mako, where that is installed."""
+    try:
+        from mako.exceptions import MakoException  # type: ignore[import-not-found,import-untyped,unused-ignore]
+        from mako.template import Template  # type: ignore[import-not-found,import-untyped,unused-ignore]
+    except ImportError:
+        hint = "install it beside runner: pip install Mako"
+        raise RenderError("a mako template needs the Python package Mako", Source(path, 1), hint) from None
+    try:
+        return str(Template(text, strict_undefined=True).render(**names))
+    except MakoException as error:
+        raise RenderError(f"Mako: {error}", Source(path, getattr(error, "lineno", 0) or 0)) from None
+    except Exception as error:
+        raise _python_error(error, path) from None
 
 
 def _python_error(error: Exception, path: str) -> RenderError:

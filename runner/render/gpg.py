@@ -1,0 +1,71 @@
+"""The gpg renderer: PGP messages in data or text, decrypted by the gpg program."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Callable
+from typing import Any
+
+from runner.errors import RenderError
+from runner.model import Place, PlacedMap, Source, item_place, value_place
+
+KEYDIR = "/etc/salt/gpgkeys"
+_MESSAGE = re.compile(r"-----BEGIN PGP MESSAGE-----.*?-----END PGP MESSAGE-----", re.S)
+
+
+class Decryptor:
+    """Decrypts what one file holds; equal messages once.
+
+    keydir: gpg's home. secret: is told each decrypted value, which then appears in no output.
+    """
+
+    def __init__(self, keydir: str | None, secret: Callable[[str], None]) -> None:
+        own = "/etc/runner/gpgkeys"
+        self._keydir = keydir or (own if os.path.isdir(own) else KEYDIR)
+        self._secret = secret
+        self._known: dict[str, str] = {}
+
+    def data(self, value: Any, place: Place) -> Any:
+        """The data with each message decrypted, in place."""
+        if isinstance(value, dict):
+            for key in value:
+                value[key] = self.data(value[key], value_place(value, key, place))
+        elif isinstance(value, list):
+            for index, item in enumerate(value):
+                value[index] = self.data(item, item_place(value, index, place))
+        elif isinstance(value, str) and "-----BEGIN PGP MESSAGE-----" in value:
+            return self.text(value, place.source)
+        return value
+
+    def text(self, text: str, source: Source) -> str:
+        """The text with each message decrypted. Raises RenderError where gpg cannot."""
+        return _MESSAGE.sub(lambda match: self._plain(match[0], source), text)
+
+    def _plain(self, message: str, source: Source) -> str:
+        if message not in self._known:
+            self._known[message] = self._decrypted(message, source)
+        return self._known[message]
+
+    def _decrypted(self, message: str, source: Source) -> str:
+        argv = ["gpg", "--homedir", self._keydir, "--batch", "--no-tty", "--quiet", "--decrypt"]
+        try:
+            done = subprocess.run(argv, input=message.encode(), capture_output=True, timeout=30, check=False)
+        except FileNotFoundError:
+            raise RenderError("a PGP message needs gpg, which is not installed", source, "install gnupg") from None
+        except (OSError, subprocess.TimeoutExpired) as problem:
+            raise RenderError(f"gpg does not work: {problem}", source) from None
+        if done.returncode:
+            said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+            hint = f"gpg_keydir says where the keys are; here {self._keydir}"
+            why = said[-1] if said else "no reason given"
+            raise RenderError(f"the PGP message cannot be decrypted: {why}", source, hint)
+        plain = done.stdout.decode("utf-8", "replace")
+        self._secret(plain.strip())
+        return plain
+
+
+def place_of(value: Any, default: Place) -> Place:
+    """Where a value begins."""
+    return value.place if isinstance(value, PlacedMap) else default
