@@ -8,32 +8,28 @@ from __future__ import annotations
 import sys
 import time
 import uuid
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from typing import Any
 
-from runner import graph, high, low, permissions, requisites
+from runner import permissions
 from runner import undo as undoing
 from runner.api import armed, forget_looks
 from runner.compiling import (
     Compiled,
     Gathered,
-    all_requests,
     compile_chunks,
     gather,
     read_pillar,
     requests,
-    top_file,
     top_requests,
-    without_states,
 )
 from runner.config import Options
 from runner.debts import Ledger
-from runner.errors import CompileError, Diagnostic, RunnerError
+from runner.errors import CompileError, Diagnostic
 from runner.execute import Executor, Work
 from runner.highdata import Made, of_one, of_states
 from runner.history import About, History, revision
-from runner.history import past as earlier
 from runner.history.store import opened
 from runner.interrupts import ending
 from runner.invoke import Invoker
@@ -77,74 +73,6 @@ def call(options: Options, function: str, args: Iterable[Value], kwargs: Mapping
         found = session.registry.function(function)
         with nullcontext() if options.test else armed():
             return session.run.secrets.mask(found(*args, **kwargs))
-
-
-def check(options: Options, names: Iterable[str] = ()) -> list[Diagnostic]:
-    """All mistakes of the tree, or of some SLS files of it."""
-    session = Session(options)
-    names = list(names)
-    try:
-        with session.opened():
-            read_pillar(session)
-            wanted = requests(session, names) if names else all_requests(session)
-            compiled, problems = compile_chunks(session, gather(session, wanted), strict=True)
-    except RunnerError as error:
-        return list(error.diagnostics)
-    return problems if compiled is None else list(compiled.warnings)
-
-
-def show(options: Options, what: str, names: Iterable[str] = (), for_programs: bool = False) -> Any:
-    """What a stage makes of the tree, in Salt's shape, without secrets.
-
-    for_programs: compiled states keep what is a secret only because of its key in the pillar, so that they can be
-    compared; what was decrypted is hidden always.
-    """
-    session = Session(options)
-    found = _shown(session, what, list(names))
-    compiled = what in ("sls", "low-sls", "highstate", "lowstate")
-    return session.run.secrets.mask(found, named=not (compiled and for_programs))
-
-
-def _shown(session: Session, what: str, names: list[str]) -> Any:
-    options = session.options
-    if what == "debts":
-        return [_debt(debt) for debt in Ledger(options.state_dir).all()]
-    with session.opened():
-        if what == "grains":
-            return dict(session.grains)
-        read_pillar(session)
-        if what == "pillar":
-            return dict(session.run.pillar)
-        if what == "top":
-            return top_file(session).as_data()
-        named = what in ("sls", "low-sls")
-        gathered = gather(session, requests(session, names) if named else top_requests(session))
-        if what in ("sls", "highstate"):
-            _refuse(gathered[1])
-            return high.as_data(gathered[0])
-        return _show_low(session, gathered, what)
-
-
-def past(options: Options, words: Sequence[str], limit: int = 20) -> Any:
-    """What the history says. words: nothing for the list of runs, or `show RUN`, or `diff RUN RUN`."""
-    if not words:
-        return earlier.runs(options.state_dir, limit)
-    if words[0] == "show":
-        return earlier.one(options.state_dir, words[1])
-    return earlier.difference(options.state_dir, words[1], words[2])
-
-
-def forget(options: Options, wanted: Sequence[str] | None) -> list[dict[str, str]]:
-    """Forget the debts of some reactors (ID or name), or of all (None); the debts that were forgotten."""
-    ledger = Ledger(options.state_dir)
-    with held(options.state_dir, options.wait):
-        found = [debt for debt in ledger.all() if wanted is None or set(debt.reactor.split("_|-")[1:3]) & set(wanted)]
-        unknown = set(wanted or ()) - {part for debt in found for part in debt.reactor.split("_|-")[1:3]}
-        if unknown:
-            raise RunnerError(f"{sorted(unknown)[0]} owes nothing", hint="`runner show debts` lists what is owed")
-        for debt in found:
-            ledger.settle(debt.reactor, debt.source, (debt.kind,))
-    return [_debt(debt) for debt in found]
 
 
 def undo(options: Options, number: str | None) -> tuple[Undo, bool]:
@@ -261,12 +189,6 @@ def _look_again(session: Session, what: str) -> None:
         read_pillar(session)
 
 
-def _refuse(problems: list[Diagnostic]) -> None:
-    errors = [problem for problem in problems if problem.severity == "error"]
-    if errors:
-        raise CompileError(errors)
-
-
 def _tell(warnings: Iterable[Diagnostic]) -> None:
     warnings = list(warnings)
     if warnings:
@@ -275,19 +197,3 @@ def _tell(warnings: Iterable[Diagnostic]) -> None:
         from runner.output import diagnostics, text
 
         diagnostics.show(warnings, sys.stderr, text.wants_colour(sys.stderr, os.environ))
-
-
-def _show_low(session: Session, gathered: Gathered, what: str) -> Any:
-    data, problems = gathered
-    _refuse(problems)
-    chunks, found = low.lower(data, what != "low-sls", session.arguments_of, session.defaults)
-    _refuse(found)
-    relations, unmet = requisites.resolve(chunks, without_states(data))
-    _refuse(unmet)
-    if what == "graph":
-        return graph.dot(chunks, relations)
-    return graph.lowstate(chunks, relations)
-
-
-def _debt(debt: Any) -> dict[str, str]:
-    return {key: getattr(debt, key) for key in ("reactor", "kind", "source", "run", "time", "place")}

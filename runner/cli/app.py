@@ -18,7 +18,7 @@ def _version(wanted: bool) -> None:
 
 def build() -> Callable[..., object]:
     """The application."""
-    from runner.cli import looking, past, schedule, states
+    from runner.cli import looking, manual, past, schedule, starting, states
 
     app = typer.Typer(
         name="runner",
@@ -40,7 +40,9 @@ def build() -> Callable[..., object]:
         Exit codes: 0 done, 1 did not compile or wrong usage, 2 some state failed, 3 another run holds the lock.
         """
 
-    commands = (states.highstate, states.sls, states.single, looking.call, looking.check, looking.show)
-    for command in (*commands, past.history, past.forget, past.undo, schedule.schedule):
+    running = (states.highstate, states.sls, states.single, looking.call)
+    asking = (looking.check, looking.show, manual.why, manual.doc, manual.schema)
+    keeping = (past.history, past.forget, past.undo, schedule.schedule, starting.init)
+    for command in (*running, *asking, *keeping):
         app.command()(command)
     return app

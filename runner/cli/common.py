@@ -87,8 +87,10 @@ CHANGING: dict[str, Any] = {
 DEFAULTS = Common()
 
 
-def with_common(*groups: dict[str, Any]) -> Callable[[Callable[..., int]], Callable[..., int]]:
-    """Give a command the shared options; it receives them as one value, `common`."""
+def with_common(
+    *groups: dict[str, Any], forms: tuple[str, ...] = OUTPUTS
+) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """Give a command the shared options; it receives them as one value, `common`. forms: what --out may be."""
     options = {name: annotation for group in groups for name, annotation in group.items()}
 
     def wrap(command: Callable[..., int]) -> Callable[..., int]:
@@ -96,9 +98,9 @@ def with_common(*groups: dict[str, Any]) -> Callable[[Callable[..., int]], Calla
 
         def call(**given: Any) -> int:
             common = Common(**{name: given.pop(name) for name in options})
-            forms = REPORTS if "events" in options else OUTPUTS
-            if common.out not in forms:
-                raise UsageError(f"--out {common.out}: there is no such form", hint="one of " + ", ".join(forms))
+            allowed = REPORTS if "events" in options else forms
+            if common.out not in allowed:
+                raise UsageError(f"--out {common.out}: there is no such form", hint="one of " + ", ".join(allowed))
             return answered(common, lambda: command(common=common, **given))
 
         parameters = [item for item in own.parameters.values() if item.name != "common"]
@@ -117,7 +119,7 @@ def with_common(*groups: dict[str, Any]) -> Callable[[Callable[..., int]], Calla
 
 def answered(common: Common, run: Callable[[], int]) -> int:
     """Errors go to stdout as Salt's JSON where that was asked for, to stderr otherwise (the edge does it)."""
-    if common.out in ("pretty", "junit"):
+    if common.out not in OUTPUTS or common.out == "pretty":
         return run()
     try:
         return run()

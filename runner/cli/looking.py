@@ -8,7 +8,17 @@ from typing import Annotated
 
 import typer
 
-from runner.cli.common import READING, Common, arguments_of, options_of, with_common, write, write_value
+from runner.cli.common import (
+    OUTPUTS,
+    READING,
+    Common,
+    arguments_of,
+    mapping,
+    options_of,
+    with_common,
+    write,
+    write_value,
+)
 from runner.errors import UsageError
 
 TEST = {"test": Annotated[bool, typer.Option("--test", help="Change nothing.", show_default=False)]}
@@ -33,27 +43,42 @@ def call(
     return 0
 
 
-@with_common(READING)
+@with_common(READING, forms=(*OUTPUTS, "sarif", "github"))
 def check(
     *,
     names: Annotated[list[str] | None, typer.Argument(metavar="[NAME...]", help="SLS files; without: all.")] = None,
+    lenient: Annotated[bool, typer.Option("--lenient", help="Unknown arguments are warnings.")] = False,
+    grains: Annotated[str | None, typer.Option("--grains", metavar="FILE", help="Grains of another machine.")] = None,
     common: Common,
 ) -> int:
     """Tell all mistakes of the tree at once. Touches nothing but what templates execute.
 
     Example: runner check nginx
     """
-    from runner import run
-    from runner.output import diagnostics, json_, text
+    from runner import asking
+    from runner.output import annotations, diagnostics, json_, text
 
-    problems = run.check(options_of(common), list(names or ()))
+    more = {"grains": mapping(_contents(grains), "--grains")} if grains else {}
+    problems = asking.check(options_of(common, **more), list(names or ()), lenient)
     if common.out == "pretty":
         diagnostics.show(problems, sys.stdout, text.wants_colour(sys.stdout, os.environ))
         if not problems and not common.quiet:
             print("No mistakes found.")
+    elif common.out == "github":
+        print(annotations.github(problems))
+    elif common.out == "sarif":
+        print(json_.text(annotations.sarif(problems)))
     else:
         write(common, json_.diagnostics(problems))
     return int(any(problem.severity == "error" for problem in problems))
+
+
+def _contents(path: str) -> str:
+    try:
+        with open(path, encoding="utf-8") as file:
+            return file.read()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(f"--grains {path}: {getattr(error, 'strerror', None) or error}") from None
 
 
 @with_common(READING)
@@ -71,8 +96,8 @@ def show(
         raise UsageError(f"there is no {what!r} to show", hint="one of " + ", ".join(SUBJECTS))
     if what in ("sls", "low-sls") and not names:
         raise UsageError(f"runner show {what} needs the name of an SLS file", hint=f"runner show {what} NAME")
-    from runner import run
+    from runner import asking
 
     wanted = [name for word in names or () for name in word.split(",") if name]
-    write_value(common, run.show(options_of(common), what, wanted, common.out != "pretty"))
+    write_value(common, asking.show(options_of(common), what, wanted, common.out != "pretty"))
     return 0

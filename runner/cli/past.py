@@ -25,14 +25,14 @@ def history(
 
     Example: runner history show last
     """
-    from runner import run
+    from runner import asking
     from runner.output import past
 
     words = words or []
     shapes = {(): 0, ("show",): 1, ("diff",): 2}
     if shapes.get(tuple(words[:1])) != len(words[1:]):
         raise UsageError("runner history, runner history show RUN, or runner history diff RUN RUN")
-    found: Any = run.past(options_of(common), words, limit)
+    found: Any = asking.past(options_of(common), words, limit)
     if common.out == "pretty":
         print(past.text(found, words[0] if words else "list"), end="")
     else:
@@ -53,11 +53,11 @@ def forget(
 
     Example: runner forget nginx
     """
-    from runner import run
+    from runner import asking
 
     if bool(words) is every:
         raise UsageError("name the states whose reactions to forget, or --all", hint="`runner show debts` lists them")
-    forgotten = run.forget(options_of(common), None if every else list(words or ()))
+    forgotten = asking.forget(options_of(common), None if every else list(words or ()))
     if common.out != "pretty":
         write_value(common, forgotten)
     elif not common.quiet:

@@ -89,7 +89,7 @@ def _run_options(named: dict[str, Any]) -> dict[str, Any]:
 
 
 def _dispatch(common: Any, function: str, positional: list[Any], named: dict[str, Any], more: dict[str, Any]) -> int:
-    from runner import run
+    from runner import asking, run
     from runner.cli.common import finish, options_of, write_value
 
     options = options_of(common, **more)
@@ -104,7 +104,7 @@ def _dispatch(common: Any, function: str, positional: list[Any], named: dict[str
         arguments = {**({"name": positional[0]} if positional else {}), **named}
         return finish(common, options, lambda listeners: run.single(options, fun, arguments, listeners))
     if function in SHOWS:
-        write_value(common, run.show(options, SHOWS[function], names))
+        write_value(common, asking.show(options, SHOWS[function], names))
         return 0
     if function == "test.ping":
         write_value(common, True)

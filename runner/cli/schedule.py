@@ -65,9 +65,9 @@ def _command(common: Common) -> tuple[str, ...]:
 
 
 def _status(common: Common) -> int:
-    from runner import run
+    from runner import asking
 
-    runs = run.past(options_of(common), (), 1)
+    runs = asking.past(options_of(common), (), 1)
     last = runs[0] if runs else None
     how, upcoming = _installed()
     if common.out != "pretty":

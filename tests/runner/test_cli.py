@@ -48,11 +48,13 @@ class Engine:
 @pytest.fixture
 def engine(monkeypatch: pytest.MonkeyPatch) -> Engine:
     fake = Engine()
-    run, config = ModuleType("runner.run"), ModuleType("runner.config")
-    for name in ("highstate", "sls", "single", "call", "show", "check"):
+    run, asking, config = (ModuleType(f"runner.{name}") for name in ("run", "asking", "config"))
+    for name in ("highstate", "sls", "single", "call"):
         setattr(run, name, fake.recorder(name))
+    for name in ("show", "check"):
+        setattr(asking, name, fake.recorder(name))
     config.load = fake.load  # type: ignore[attr-defined]
-    for module in (run, config):
+    for module in (run, asking, config):
         monkeypatch.setitem(sys.modules, module.__name__, module)
         monkeypatch.setattr(runner, module.__name__.rpartition(".")[2], module, raising=False)
     return fake

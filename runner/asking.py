@@ -1,0 +1,153 @@
+"""Commands that look: what the tree says, what is wrong with it, what was done earlier. A sister of run.py."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from runner import graph, high, lint, low, requisites, signature
+from runner import manual as manuals
+from runner import why as whys
+from runner.compiling import (
+    Gathered,
+    all_requests,
+    compile_chunks,
+    gather,
+    read_pillar,
+    requests,
+    top_file,
+    top_requests,
+    without_states,
+)
+from runner.config import Options
+from runner.debts import Ledger
+from runner.errors import CompileError, Diagnostic, RunnerError
+from runner.history import past as earlier
+from runner.lock import held
+from runner.session import Session
+
+
+def check(options: Options, names: Iterable[str] = (), lenient: bool = False) -> list[Diagnostic]:
+    """All mistakes of the tree, or of some SLS files of it. lenient: unknown arguments are warnings only."""
+    session = Session(options)
+    names = list(names)
+    try:
+        with session.opened():
+            read_pillar(session)
+            wanted = requests(session, names) if names else all_requests(session)
+            compiled, problems = compile_chunks(session, gather(session, wanted), strict=not lenient)
+    except RunnerError as error:
+        return list(error.diagnostics)
+    if compiled is None:
+        return lint.kept(problems)
+    reacts = compiled.binder.reacting(compiled.chunks)
+    return lint.kept([*compiled.warnings, *lint.warnings(compiled.chunks, compiled.relations, reacts)])
+
+
+def show(options: Options, what: str, names: Iterable[str] = (), for_programs: bool = False) -> Any:
+    """What a stage makes of the tree, in Salt's shape, without secrets.
+
+    for_programs: compiled states keep what is a secret only because of its key in the pillar, so that they can be
+    compared; what was decrypted is hidden always.
+    """
+    session = Session(options)
+    found = _shown(session, what, list(names))
+    compiled = what in ("sls", "low-sls", "highstate", "lowstate")
+    return session.run.secrets.mask(found, named=not (compiled and for_programs))
+
+
+def _shown(session: Session, what: str, names: list[str]) -> Any:
+    options = session.options
+    if what == "debts":
+        return [_debt(debt) for debt in Ledger(options.state_dir).all()]
+    with session.opened():
+        if what == "grains":
+            return dict(session.grains)
+        read_pillar(session)
+        if what == "pillar":
+            return dict(session.run.pillar)
+        if what == "top":
+            return top_file(session).as_data()
+        named = what in ("sls", "low-sls")
+        gathered = gather(session, requests(session, names) if named else top_requests(session))
+        if what in ("sls", "highstate"):
+            _refuse(gathered[1])
+            return high.as_data(gathered[0])
+        return _show_low(session, gathered, what)
+
+
+def why(options: Options, wanted: str, names: Sequence[str] = (), with_run: bool = False) -> list[dict[str, Any]]:
+    """Why a state (ID, name or `state: name`) is in the highstate (or in some SLS files) as it is.
+
+    with_run: what became of it in the last run, too.
+    """
+    session = Session(options)
+    with session.opened():
+        read_pillar(session)
+        gathered = gather(session, requests(session, names) if names else top_requests(session))
+        compiled, problems = compile_chunks(session, gathered, strict=False)
+        if compiled is None:
+            raise CompileError(problems)
+        lines = {(line.env, line.sls): f"{line.target} at {line.place.source}" for line in top_file(session).lines}
+        top = {} if names else lines
+        chunks, scopes = compiled.chunks, gathered[0].scopes
+        found = whys.explained(wanted, chunks, compiled.relations, compiled.order, scopes, top)
+    if with_run:
+        found = [each | {"last_run": earlier.of_state(options.state_dir, each["name"])} for each in found]
+    masked: list[dict[str, Any]] = session.run.secrets.mask(found)
+    return masked
+
+
+def manual(options: Options, name: str | None) -> Any:
+    """The contents of the manual (without a name), or the pages of a module or function."""
+    registry = Session(options).registry
+    return manuals.contents(registry) if name is None else manuals.pages(registry, name)
+
+
+def schema(options: Options) -> dict[str, Any]:
+    """The JSON Schema of SLS files, with the tree's own states."""
+    return manuals.schema(Session(options).registry, signature.json_schema)
+
+
+def past(options: Options, words: Sequence[str], limit: int = 20) -> Any:
+    """What the history says. words: nothing for the list of runs, or `show RUN`, or `diff RUN RUN`."""
+    if not words:
+        return earlier.runs(options.state_dir, limit)
+    if words[0] == "show":
+        return earlier.one(options.state_dir, words[1])
+    return earlier.difference(options.state_dir, words[1], words[2])
+
+
+def forget(options: Options, wanted: Sequence[str] | None) -> list[dict[str, str]]:
+    """Forget the debts of some reactors (ID or name), or of all (None); the debts that were forgotten."""
+    ledger = Ledger(options.state_dir)
+    with held(options.state_dir, options.wait):
+        found = [debt for debt in ledger.all() if wanted is None or set(debt.reactor.split("_|-")[1:3]) & set(wanted)]
+        unknown = set(wanted or ()) - {part for debt in found for part in debt.reactor.split("_|-")[1:3]}
+        if unknown:
+            raise RunnerError(f"{sorted(unknown)[0]} owes nothing", hint="`runner show debts` lists what is owed")
+        for debt in found:
+            ledger.settle(debt.reactor, debt.source, (debt.kind,))
+    return [_debt(debt) for debt in found]
+
+
+def _refuse(problems: list[Diagnostic]) -> None:
+    errors = [problem for problem in problems if problem.severity == "error"]
+    if errors:
+        raise CompileError(errors)
+
+
+def _show_low(session: Session, gathered: Gathered, what: str) -> Any:
+    data, problems = gathered
+    _refuse(problems)
+    chunks, found = low.lower(data, what != "low-sls", session.arguments_of, session.defaults)
+    _refuse(found)
+    relations, unmet = requisites.resolve(chunks, without_states(data))
+    _refuse(unmet)
+    if what == "graph":
+        return graph.dot(chunks, relations)
+    return graph.lowstate(chunks, relations)
+
+
+def _debt(debt: Any) -> dict[str, str]:
+    return {key: getattr(debt, key) for key in ("reactor", "kind", "source", "run", "time", "place")}

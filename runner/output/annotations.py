@@ -1,0 +1,45 @@
+"""Mistakes for other programs: SARIF, and the annotations of GitHub's CI."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from runner.errors import Diagnostic
+
+
+def sarif(problems: Sequence[Diagnostic]) -> dict[str, Any]:
+    """A SARIF 2.1.0 log."""
+    rules = [{"id": code} for code in dict.fromkeys(problem.code for problem in problems)]
+    return {
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{"tool": {"driver": {"name": "runner", "rules": rules}}, "results": [*map(_result, problems)]}],
+    }
+
+
+def _result(problem: Diagnostic) -> dict[str, Any]:
+    text = problem.message + (f"\nHint: {problem.hint}" if problem.hint else "")
+    level = problem.severity if problem.severity in ("error", "warning") else "note"
+    found: dict[str, Any] = {"ruleId": problem.code, "level": level, "message": {"text": text}}
+    source = problem.source
+    if source:
+        region = {"startLine": max(source.line, 1), **({"startColumn": source.column} if source.column else {})}
+        place = {"artifactLocation": {"uri": source.file}, "region": region}
+        found["locations"] = [{"physicalLocation": place}]
+    return found
+
+
+def github(problems: Sequence[Diagnostic]) -> str:
+    """A workflow command for each."""
+    return "\n".join(_command(problem) for problem in problems)
+
+
+def _command(problem: Diagnostic) -> str:
+    level = problem.severity if problem.severity in ("error", "warning") else "notice"
+    where = ""
+    if problem.source:
+        where = f" file={problem.source.file},line={max(problem.source.line, 1)}"
+        where += f",col={problem.source.column}" if problem.source.column else ""
+    text = problem.message + (f" ({problem.hint})" if problem.hint else "")
+    return f"::{level}{where}::" + text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
