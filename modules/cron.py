@@ -81,3 +81,24 @@ def replace(user: str, old: tuple[int, int, Entry] | None, new: Entry | None) ->
 def list_tab(user: str) -> dict[str, list[dict[str, object]]]:
     """The managed entries of a user's crontab, as Salt lists them."""
     return {"crons": [{"cmd": entry.command, "identifier": entry.identifier} for _, _, entry in entries(user)]}
+
+
+def environment(user: str) -> dict[str, str]:
+    """The variables that a user's crontab sets."""
+    found = {}
+    for line in read(user):
+        name, equals, value = line.partition("=")
+        if equals and name.strip().isidentifier():
+            found[name.strip()] = value.strip().strip("\"'")
+    return found
+
+
+def set_env(user: str, name: str, value: str | None) -> None:
+    """Set a variable of a user's crontab, above what uses it; None takes it away."""
+    lines = list(read(user))
+    at = [i for i, line in enumerate(lines) if line.partition("=")[0].strip() == name and "=" in line]
+    kept = [line for i, line in enumerate(lines) if i not in at]
+    if value is not None:
+        place = at[0] if at else kept.index(HEADER) + 1 if HEADER in kept else 0
+        kept.insert(place, f"{name}={value}")
+    write(user, kept)

@@ -24,7 +24,7 @@ from typing import Any, Final, ParamSpec, Protocol, TypeVar, cast, overload
 
 from runner.argtypes import AbsolutePath, Check, Hidden, Mode, Munge, NameVar, OneOrMany, Secret
 from runner.errors import RunnerError
-from runner.model import ChangerCalled, Chunk, Event, Result, Value
+from runner.model import ChangerCalled, Chunk, CustomEvent, Event, Result, Value
 
 __all__ = [
     "OPEN",
@@ -32,6 +32,7 @@ __all__ = [
     "Changes",
     "Check",
     "CommandFailed",
+    "CustomEvent",
     "Done",
     "Fact",
     "Here",

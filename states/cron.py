@@ -108,3 +108,41 @@ def _field(text: Field, top: int, old: tuple[int, int, cron.Entry] | None, index
 def autorequire(name: str, user: str = "root", **_: object) -> Iterator[tuple[str, str]]:
     """An entry comes after the user whose crontab it is in."""
     yield "user", user
+
+
+def env_present(name: str, value: str | int | None = None, user: str = "root") -> Planned:
+    """Make sure that a user's crontab sets a variable.
+
+    name: the variable, such as PATH or MAILTO. value: what it is set to. user: whose crontab.
+
+        MAILTO:
+          cron.env_present:
+            - value: admin@example.com
+
+    Behaviour: Salt 3008's cron.env_present.
+    """
+    _known(user)
+    wanted = "" if value is None else str(value)
+    old = cron.environment(user).get(name)
+    if old == wanted:
+        return f"Cron env {name} already present"
+    verb = "updated" if old is not None else "added"
+    yield Plan({user: name}, f"Cron env {name} is set to be {verb}")
+    cron.set_env(user, name, wanted)
+    return f"Cron env {name} {verb}" if verb == "updated" else f"Cron env {name} added to {user}'s crontab"
+
+
+def env_absent(name: str, user: str = "root") -> Planned:
+    """Make sure that a user's crontab does not set a variable. Arguments as those of cron.env_present.
+
+        MAILTO:
+          cron.env_absent: []
+
+    Behaviour: Salt 3008's cron.env_absent.
+    """
+    _known(user)
+    if name not in cron.environment(user):
+        return f"Cron env {name} already absent"
+    yield Plan({user: name}, f"Cron env {name} is set to be removed")
+    cron.set_env(user, name, None)
+    return f"Cron env {name} removed from {user}'s crontab"

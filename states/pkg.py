@@ -252,3 +252,79 @@ def _changes(before: dict[str, str], after: dict[str, str]) -> dict[str, Any]:
         for name in names
         if before.get(name) != after.get(name)
     }
+
+
+def held(name: str, pkgs: Names | None = None, replace: bool = False) -> Planned:
+    """Make sure that packages stay at their version.
+
+    name: one package; pkgs: several. replace: other held packages are let go.
+
+        linux-image-amd64:
+          pkg.held: []
+
+    Behaviour: Salt 3008's pkg.held.
+    """
+    wanted = [_name_of(each) for each in pkgs or [name]]
+    has = pkg.provider().held()
+    present = pkg.list_pkgs()
+    absent = [each for each in wanted if each not in present]
+    if absent:
+        raise StateFailed(f"Package {absent[0]} is not installed.", lacks=("pkg", absent[0]))
+    add = [each for each in wanted if each not in has]
+    drop = [each for each in has if replace and each not in wanted]
+    if not add and not drop:
+        return "\n".join(f"Package {each} is already set to be held." for each in wanted)
+    changes = {each: {"old": "install", "new": "hold"} for each in add}
+    changes |= {each: {"old": "hold", "new": "install"} for each in drop}
+    yield Plan(
+        changes, "\n".join(f"Package {each} is set to be {'held' if each in add else 'unheld'}." for each in changes)
+    )
+    pkg.provider().hold(add, drop)
+    return "\n".join(f"Package {each} is now being {'held' if each in add else 'unheld'}." for each in changes)
+
+
+def unheld(name: str, pkgs: Names | None = None, all_: bool = False) -> Planned:
+    """Make sure that packages may change their version. all: whatever is held. The rest as pkg.held.
+
+        linux-image-amd64:
+          pkg.unheld: []
+
+    Behaviour: Salt 3008's pkg.unheld.
+    """
+    has = pkg.provider().held()
+    wanted = has if all_ else [_name_of(each) for each in pkgs or [name]]
+    drop = [each for each in wanted if each in has]
+    if not drop:
+        return "\n".join(f"Package {each} does not have hold state." for each in wanted) or "No package is held."
+    told = "\n".join(f"Package {each} is set to be unheld." for each in drop)
+    yield Plan({each: {"old": "hold", "new": "install"} for each in drop}, told)
+    pkg.provider().hold([], drop)
+    return "\n".join(f"Package {each} is now being unheld." for each in drop)
+
+
+def uptodate(name: str, refresh: bool = False, pkgs: Names | None = None) -> Planned:
+    """Make sure that all packages, or some, are in their newest version.
+
+    name: names the state. refresh: renew the package lists first. pkgs: only these.
+
+        all packages:
+          pkg.uptodate:
+            - refresh: True
+
+    Behaviour: Salt 3008's pkg.uptodate.
+    """
+    if refresh:
+        _refresh(0)
+    newer = pkg.provider().simulate("dist-upgrade", []) or {}
+    names = [_name_of(each) for each in pkgs or ()]
+    changes = {each: change for each, change in newer.items() if not names or each in names}
+    if not changes:
+        return "System is already up-to-date"
+    yield Plan(changes, "System update will be performed", provides=OPEN)
+    present = pkg.list_pkgs()
+    pkg.provider().upgrade(list(changes) if names else [])
+    return Done("Upgrade ran successfully", _changes(present, pkg.list_pkgs()))
+
+
+def _name_of(entry: Any) -> str:
+    return str(next(iter(entry))) if isinstance(entry, dict) else str(entry)

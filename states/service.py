@@ -178,3 +178,44 @@ def autorequire(name: str, **_: object) -> Iterator[tuple[str, str]]:
         yield "file", f"{folder}/{unit}"
     for path in (f"/etc/init.d/{name}", f"/etc/default/{name}"):
         yield "file", path
+
+
+def masked(name: str, runtime: bool = False) -> Planned:
+    """Make sure that a service cannot be started at all.
+
+    name: the service. runtime: only until the next start of the machine.
+
+        rpcbind:
+          service.masked: []
+
+    Behaviour: Salt 3008's service.masked.
+    """
+    if service.masked(name):
+        return f"Service {name} is already masked"
+    if not service.can_mask():
+        raise StateFailed(f"Failed to mask service {name}: an init script cannot be masked")
+    yield Plan({name: True}, f"Service {name} is set to be masked")
+    _mask(name, "mask", runtime)
+    return f"Service {name} was masked"
+
+
+def unmasked(name: str, runtime: bool = False) -> Planned:
+    """Make sure that a service can be started. Arguments as those of service.masked.
+
+        rpcbind:
+          service.unmasked: []
+
+    Behaviour: Salt 3008's service.unmasked.
+    """
+    if not service.masked(name):
+        return f"Service {name} is already unmasked"
+    yield Plan({name: True}, f"Service {name} is set to be unmasked")
+    _mask(name, "unmask", runtime)
+    return f"Service {name} was unmasked"
+
+
+def _mask(name: str, action: str, runtime: bool) -> None:
+    try:
+        service.act(name, action, ["--runtime"] if runtime else [])
+    except CommandFailed as failure:
+        raise StateFailed(f"Failed to {action} service {name}: {failure.message}", changes={}) from None

@@ -40,6 +40,7 @@ LONG_FILES = {
     "runner/render/filters.py": "one short function for each of many filters",
     "runner/grains.py": "a table of facts and a short look for each",
     "runner/config.py": "the keys of the configuration, all in one place",
+    "states/pkg.py": "seven signatures and their docstrings",
     "states/cmd.py": "four signatures of twenty arguments each",
 }
 

@@ -6,6 +6,7 @@ What states use comes first; `salt['file.…']` of templates finds Salt's functi
 
 from __future__ import annotations
 
+from modules.file._below import entries_below, same
 from modules.file._change import (
     append_bytes,
     chown,
@@ -94,6 +95,7 @@ __all__ = [
     "directory_exists",
     "dirname",
     "download",
+    "entries_below",
     "exists",
     "file_exists",
     "find",
@@ -142,6 +144,7 @@ __all__ = [
     "salt_rename",
     "salt_symlink",
     "salt_write",
+    "same",
     "search",
     "seen",
     "set_attributes",

@@ -120,3 +120,28 @@ def _apt(*words: str) -> None:
         ]
         errors = "".join(f"\n    - {line}" for line in lines or done.stderr.strip().splitlines()[-3:])
         raise CommandFailed(f"errors:{errors}")
+
+
+@look_once("packages")
+def held() -> list[str]:
+    """The packages that stay at their version."""
+    return cmd.probe(["apt-mark", "showhold"]).stdout.split()
+
+
+@changer(touches=["packages", "candidates"])
+def hold(names: Sequence[str], release: Sequence[str] = ()) -> None:
+    """Keep packages at their version, and let others go."""
+    for action, chosen in (("hold", names), ("unhold", release)):
+        if chosen:
+            done = cmd.probe(["apt-mark", action, *chosen])
+            if done.retcode:
+                raise CommandFailed(f"apt-mark {action}: {done.stderr.strip()}")
+
+
+@changer(touches=["packages", "candidates", "services", "users", "groups", "files"])
+def upgrade(names: Sequence[str] = ()) -> None:
+    """Bring all packages, or some, to their newest version."""
+    if names:
+        _apt("install", "--only-upgrade", *_shared(), *names)
+    else:
+        _apt("dist-upgrade", *_shared())

@@ -73,6 +73,11 @@ def masked(name: str) -> bool:
     return provider().masked(name)
 
 
+def can_mask() -> bool:
+    """Whether this machine's services can be masked; init scripts cannot."""
+    return "systemd" in provider().NAMES
+
+
 def act(name: str, action: str, options: Sequence[str] = ()) -> None:
     """Have the provider do something with a service."""
     provider().act(name, action, options)

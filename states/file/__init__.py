@@ -15,6 +15,7 @@ FUNCTIONS = {
     "copy": "copy",
     "directory": "directory",
     "exists": "exists",
+    "hardlink": "hardlink",
     "keyvalue": "keyvalue",
     "line": "line",
     "managed": "managed",
@@ -25,6 +26,7 @@ FUNCTIONS = {
     "replace": "replace",
     "serialize": "serialize",
     "symlink": "symlink",
+    "tidied": "tidied",
     "touch": "touch",
     "uncomment": "uncomment",
 }

@@ -1,0 +1,42 @@
+"""Answers to the questions of Debian's packages."""
+
+from __future__ import annotations
+
+import re
+
+from modules import cmd
+from runner.api import CommandFailed, changer, look_once
+
+
+@look_once("debconf")
+def _answers(owner: str) -> dict[str, tuple[str, str]]:
+    """Question -> (type, value) of a package, as debconf-show knows them."""
+    done = cmd.probe(["debconf-show", owner])
+    found = {}
+    for line in done.stdout.splitlines():
+        match = re.match(r"[* ] ([^:]+): ?(.*)", line)
+        if match:
+            found[match[1]] = ("", match[2])
+    return found
+
+
+def show(name: str) -> list[list[str]]:
+    """The answers of a package: [question, type, value].
+
+    {{ salt['debconf.show']('tzdata') }}
+    """
+    return [[question, kind, value] for question, (kind, value) in _answers(name).items()]
+
+
+def value_of(owner: str, question: str) -> str | None:
+    """The answer to a question; None when there is none."""
+    found = _answers(owner).get(question)
+    return found[1] if found else None
+
+
+@changer(touches=["debconf", "packages"])
+def set_answer(owner: str, question: str, kind: str, value: str) -> None:
+    """Answer a question; the answer is on no command line. Raises CommandFailed."""
+    done = cmd.probe(["debconf-set-selections"], stdin=f"{owner} {question} {kind} {value}\n")
+    if done.retcode:
+        raise CommandFailed(f"debconf-set-selections: {done.stderr}", lacks=("command", "debconf-set-selections"))

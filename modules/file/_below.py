@@ -1,0 +1,43 @@
+"""What lies below a folder."""
+
+from __future__ import annotations
+
+import os
+import stat as bits
+from typing import NamedTuple
+
+
+class Entry(NamedTuple):
+    """One path. kind: file, dir, link or other. Times are seconds since 1970."""
+
+    path: str
+    kind: str
+    size: int
+    atime: float
+    mtime: float
+    ctime: float
+
+
+def entries_below(folder: str, follow: bool = False) -> list[Entry]:
+    """All paths below a folder, the deepest first; what goes away meanwhile is left out."""
+    found = []
+    for root, folders, files in os.walk(folder, topdown=False, followlinks=follow):
+        for name in [*files, *folders]:
+            path = os.path.join(root, name)
+            try:
+                at = os.lstat(path)
+            except OSError:
+                continue
+            kinds = {bits.S_IFREG: "file", bits.S_IFDIR: "dir", bits.S_IFLNK: "link"}
+            kind = kinds.get(bits.S_IFMT(at.st_mode), "other")
+            found.append(Entry(path, kind, at.st_size, at.st_atime, at.st_mtime, at.st_ctime))
+    return found
+
+
+def same(first: str, second: str) -> bool:
+    """Whether two names are the same file."""
+    try:
+        one, other = os.lstat(first), os.lstat(second)
+    except OSError:
+        return False
+    return (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino)

@@ -1,0 +1,39 @@
+"""Events for the listeners of a run."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from runner.api import CustomEvent, Plan, Planned, here
+
+UNCONVERGING = {"send": "it sends an event in each run"}
+
+
+def send(
+    name: str,
+    data: Any = None,
+    preload: dict[str, Any] | None = None,
+    with_env: bool | list[str] = False,
+    with_grains: bool | list[str] = False,
+    with_pillar: bool | list[str] = False,
+    show_changed: bool = True,
+) -> Planned:
+    """Send an event to the listeners of this run (`--events`).
+
+    name: the tag. data: what it carries. with_grains, with_pillar: (some) grains or pillar, too. show_changed: report
+    it as a change. preload, with_env: accepted; there is no bus, and the environment may hold secrets.
+
+        deployed:
+          event.send:
+            - data: {version: 1.2}
+
+    Behaviour: Salt 3008's event.send.
+    """
+    carried: dict[str, Any] = {"data": data, **(preload or {})}
+    for key, wanted, source in (("grains", with_grains, here.grains), ("pillar", with_pillar, here.pillar)):
+        if wanted:
+            names = list(source) if wanted is True else wanted
+            carried[key] = {each: source[each] for each in names if each in source}
+    yield Plan({"tag": name, "data": data} if show_changed else {}, "Event would have been fired")
+    here.emit(CustomEvent(name, carried))
+    return "Event fired"

@@ -1,0 +1,49 @@
+"""file.hardlink: a name is another name of a file."""
+
+from __future__ import annotations
+
+from modules import file
+from runner.api import AbsolutePath, Mode, Plan, Planned, StateFailed
+from states.file import _lines
+
+
+def hardlink(
+    name: AbsolutePath,
+    target: AbsolutePath,
+    force: bool = False,
+    makedirs: bool = False,
+    user: str | int | None = None,
+    group: str | int | None = None,
+    dir_mode: Mode | None = None,
+) -> Planned:
+    """Make sure that a path is a hard link to a file.
+
+    name: the path. target: the file. force: replace what is there. makedirs: create missing parent folders, with user,
+    group and dir_mode.
+
+        /usr/local/bin/python:
+          file.hardlink:
+            - target: /opt/python/bin/python3
+
+    Behaviour: Salt 3008's file.hardlink.
+    """
+    source = file.seen(target, follow=False)
+    if source is None:
+        raise StateFailed(f"Target {target} for hard link does not exist", lacks=("file", target))
+    if source.type == "dir":
+        raise StateFailed(f"Unable to hard link from directory {target}")
+    if lacks := _lines.parent_lacking(name, makedirs):
+        raise StateFailed(f"Directory {_lines.parent(name)} for hard link is not present", lacks=lacks)
+    there = file.seen(name, follow=False)
+    if there is not None and file.same(name, target):
+        return f"Target of hard link {name} is already pointing to {target}"
+    if there is not None and not force:
+        kind = {"dir": "Directory", "link": "Symlink"}.get(there.type, "File")
+        raise StateFailed(f"{kind} exists where the hard link {name} should be")
+    told = f"Hard link {name} to {target} is set for creation"
+    yield Plan({"new": name}, told, provides=[("file", name)])
+    _lines.make_parent(name, dir_mode, None if user is None else str(user), None if group is None else str(group))
+    if there is not None:
+        file.remove(name)
+    file.link(target, name)
+    return f"Created new hard link {name} -> {target}"

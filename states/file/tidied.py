@@ -1,0 +1,81 @@
+"""file.tidied: old and large files of a folder are removed."""
+
+from __future__ import annotations
+
+import re
+import time
+
+from modules import file
+from runner.api import AbsolutePath, Plan, Planned, StateFailed
+
+_UNITS = {"": 1, "b": 1, "k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4}
+
+
+def tidied(
+    name: AbsolutePath,
+    age: int = 0,
+    matches: list[str] | None = None,
+    rmdirs: bool = False,
+    size: int | str = 0,
+    exclude: list[str] | None = None,
+    full_path_match: bool = False,
+    followlinks: bool = False,
+    time_comparison: str = "atime",
+    age_size_logical_operator: str = "OR",
+    age_size_only: str | None = None,
+    rmlinks: bool = True,
+) -> Planned:
+    """Remove files of a folder, and of those below it, that are old enough or large enough.
+
+    name: the folder. age: days since the time that time_comparison names (atime, mtime, ctime). size: a number of
+    bytes, also as 10k, 5m, 1g. age_size_logical_operator: OR or AND of the two; age_size_only: only `age` or `size`.
+    matches, exclude: regular expressions of names (full_path_match: of paths). rmdirs: folders, too. rmlinks: false
+    keeps links. followlinks: go into linked folders.
+
+        /var/log/app:
+          file.tidied:
+            - age: 30
+            - matches: ['.*\\.log$']
+
+    Behaviour: Salt 3008's file.tidied.
+    """
+    if time_comparison not in ("atime", "mtime", "ctime"):
+        raise StateFailed(f"time_comparison: there is no {time_comparison!r}; it is atime, mtime or ctime")
+    if not file.is_dir(name):
+        raise StateFailed(f"{name} does not exist or is not a directory.", lacks=("file", name))
+    limit = _bytes(size)
+    patterns = [re.compile(each) for each in matches or [".*"]]
+    unwanted = [re.compile(each) for each in exclude or ()]
+    gone = []
+    for entry in file.entries_below(name, followlinks):
+        kind_fits = entry.kind == "file" or (entry.kind == "link" and rmlinks) or (entry.kind == "dir" and rmdirs)
+        label = entry.path if full_path_match else entry.path.rpartition("/")[2]
+        if (
+            not kind_fits
+            or not any(each.match(label) for each in patterns)
+            or any(each.match(label) for each in unwanted)
+        ):
+            continue
+        old = (time.time() - getattr(entry, time_comparison)) / 86400 >= abs(age)
+        large = entry.size >= limit
+        if _chosen(old, large, age_size_logical_operator, age_size_only):
+            gone.append(entry.path)
+    if not gone:
+        return f"Nothing to remove from directory {name}"
+    yield Plan({"removed": gone}, f"{name} is set for tidy")
+    for path in gone:
+        file.remove(path)
+    return f"Removed {len(gone)} files or directories from directory {name}"
+
+
+def _chosen(old: bool, large: bool, operator: str, only: str | None) -> bool:
+    if only:
+        return old if only.lower() == "age" else large
+    return (old and large) if operator.upper() == "AND" else (old or large)
+
+
+def _bytes(size: int | str) -> int:
+    match = re.fullmatch(r"(\d+)\s*([bkmgt]?)b?", str(size).lower())
+    if match is None:
+        raise StateFailed(f"size: {size!r} is no size; write 10k, 5m or 1g")
+    return int(match[1]) * _UNITS[match[2]]
