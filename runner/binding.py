@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import nullcontext
 from types import ModuleType
 from typing import Any, Protocol
 
 from runner import slots
+from runner.api import StateFailed, armed, here
 from runner.errors import CompileError, Diagnostic, RunnerError
 from runner.invoke import Call, Reaction
 from runner.model import Chunk
@@ -51,6 +53,7 @@ class Binder:
         self._secret = secret
         self._fail_unknown = fail_unknown
         self._hooks: dict[tuple[str, str], Callable[..., Any] | None] = {}
+        self._initialised: set[str] = set()  # the state modules whose mod_init was called
         self._kept: dict[int, tuple[Chunk, Call]] = {}
 
     def check(self, chunks: Iterable[Chunk]) -> list[Diagnostic]:
@@ -109,8 +112,32 @@ class Binder:
         hook: Callable[..., Any] | None = getattr(module, name, None)
         return hook
 
+    def refusals(self, chunks: Iterable[Chunk]) -> list[Diagnostic]:
+        """What the modules' `pre_run_check` say against running these states; nothing has been run yet."""
+        found = []
+        for chunk in chunks:
+            hook = self._hook(chunk, "pre_run_check")
+            kept = self._kept.get(id(chunk)) if hook else None
+            if hook and kept:
+                try:
+                    hook(**kept[1].arguments)
+                except StateFailed as failure:
+                    found.append(Diagnostic(failure.message, chunk.place.source, None, "pre-run-check"))
+        return found
+
+    def _initialise(self, chunk: Chunk) -> None:
+        """Call the module's mod_init before its first state."""
+        if chunk.state in self._initialised:
+            return
+        self._initialised.add(chunk.state)
+        hook = self._hook(chunk, "mod_init")
+        if hook:
+            with nullcontext() if here.dry else armed():
+                hook(dict(chunk.low))
+
     def __call__(self, chunk: Chunk, reaction: Reaction | None) -> Call:
         """The call of a chunk, or of its module's mod_watch. Raises RunnerError with what is wrong."""
+        self._initialise(chunk)
         if reaction is not None:
             return self._watch(chunk)
         kept = self._kept.get(id(chunk))

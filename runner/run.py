@@ -103,7 +103,8 @@ def _locked(session: Session, gathered: Callable[[], Gathered]) -> Report:
     with session.opened():
         read_pillar(session)
         compiled, problems = compile_chunks(session, gathered(), strict=session.options.strict)
-    if compiled is None:
+        problems = problems if compiled is None else compiled.binder.refusals(compiled.chunks)
+    if compiled is None or problems:
         raise CompileError(problems)
     _tell([*_untrusted(session), *map(session.run.secrets.diagnostic, compiled.warnings)])
     session.run.reload = lambda what: _reload(session, what)
