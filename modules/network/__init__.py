@@ -1,0 +1,66 @@
+"""The network of this machine, for templates."""
+
+from __future__ import annotations
+
+from modules.network._addresses import (
+    in_subnet,
+    ip_addrs,
+    ip_addrs6,
+    ip_networks,
+    ip_networks6,
+    ipaddrs,
+    ipaddrs6,
+    subnets,
+    subnets6,
+)
+from modules.network._arithmetic import (
+    calc_net,
+    convert_cidr,
+    ip_in_subnet,
+    iphexval,
+    is_loopback,
+    is_private,
+    reverse_ip,
+)
+from modules.network._links import hw_addr, ifacestartswith, interface, interface_ip, interfaces
+from modules.network._reach import connect, dig, fqdns, get_fqdn, get_hostname, ping
+from modules.network._routes import arp, default_route, get_route, ip_neighs, ip_neighs6, routes
+
+hwaddr = hw_addr
+
+__all__ = [
+    "arp",
+    "calc_net",
+    "connect",
+    "convert_cidr",
+    "default_route",
+    "dig",
+    "fqdns",
+    "get_fqdn",
+    "get_hostname",
+    "get_route",
+    "hw_addr",
+    "hwaddr",
+    "ifacestartswith",
+    "in_subnet",
+    "interface",
+    "interface_ip",
+    "interfaces",
+    "ip_addrs",
+    "ip_addrs6",
+    "ip_in_subnet",
+    "ip_neighs",
+    "ip_neighs6",
+    "ip_networks",
+    "ip_networks6",
+    "ipaddrs",
+    "ipaddrs6",
+    "iphexval",
+    "is_loopback",
+    "is_private",
+    "ping",
+    "reverse_ip",
+    "routes",
+    "subnets",
+    "subnets6",
+]

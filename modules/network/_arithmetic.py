@@ -1,0 +1,56 @@
+"""Reckoning with addresses and networks."""
+
+from __future__ import annotations
+
+import ipaddress
+
+from modules.network._addresses import network_of
+
+
+def ip_in_subnet(ip_addr: str | list[str], cidr: str) -> bool:
+    """Whether an address (one of several) is in a network.
+
+    {{ salt['network.ip_in_subnet']('10.1.2.3', '10.0.0.0/8') }}
+    """
+    found = [ipaddress.ip_address(each) for each in ([ip_addr] if isinstance(ip_addr, str) else ip_addr)]
+    network = network_of(cidr)
+    return network is not None and any(each in network for each in found)
+
+
+def calc_net(ip_addr: str, netmask: str | int | None = None) -> str:
+    """The network of an address. netmask: as `255.255.255.0` or as a number of bits."""
+    text = ip_addr if netmask is None else f"{ip_addr}/{netmask}"
+    return str(ipaddress.ip_network(text, strict=False))
+
+
+def convert_cidr(cidr: str) -> dict[str, str]:
+    """Network, mask and broadcast address of a network.
+
+    {{ salt['network.convert_cidr']('172.31.0.0/16').netmask }}
+    """
+    network = ipaddress.ip_network(cidr, strict=False)
+    return {
+        "network": str(network.network_address),
+        "netmask": str(network.netmask),
+        "broadcast": str(network.broadcast_address),
+    }
+
+
+def is_private(ip_addr: str) -> bool:
+    """Whether an address is of a private network."""
+    return ipaddress.ip_address(ip_addr).is_private
+
+
+def is_loopback(ip_addr: str) -> bool:
+    """Whether an address means the machine itself."""
+    return ipaddress.ip_address(ip_addr).is_loopback
+
+
+def reverse_ip(ip_addr: str) -> str:
+    """The name that an address is looked up by (`1.0.0.10.in-addr.arpa`)."""
+    return ipaddress.ip_address(ip_addr).reverse_pointer
+
+
+def iphexval(ip: str) -> str:
+    """An IPv4 address as eight hexadecimal digits."""
+    return f"{int(ipaddress.IPv4Address(ip)):08X}"

@@ -1,0 +1,74 @@
+"""This machine's names, and whether others can be reached."""
+
+from __future__ import annotations
+
+import socket
+from typing import Any
+
+from modules import cmd
+from modules._names import resolved
+from runner.api import here
+
+FAMILIES = {"ipv4": 4, "ipv6": 6}
+
+
+def get_hostname() -> str:
+    """The name of this machine."""
+    return socket.gethostname()
+
+
+def get_fqdn() -> str:
+    """The full name of this machine, as the grain has it."""
+    return str(here.grains.get("fqdn", ""))
+
+
+def fqdns() -> dict[str, list[str]]:
+    """All full names of this machine, as the grain has them."""
+    return {"fqdns": list(here.grains.get("fqdns") or ())}
+
+
+def connect(
+    host: str, port: int | str | None = None, proto: str = "tcp", timeout: float = 5, family: str | None = None
+) -> dict[str, Any]:
+    """Whether a host takes connections at a port; {result, comment}.
+
+    proto: tcp or udp (where only an answer counts). timeout: seconds. family: ipv4 or ipv6 only.
+
+        {{ salt['network.connect']('db.example.com', 5432).result }}
+    """
+    for what, value in (("host", host), ("port", port)):
+        if not value:
+            return {"result": False, "comment": f"Required argument, {what}, is missing."}
+    kind = "udp" if proto == "udp" else "tcp"
+    at = f"on {kind} port {port}"
+    found = resolved(host, FAMILIES.get(family or ""))
+    if not found:
+        return {"result": False, "comment": f"Unable to resolve host {host} {at}"}
+    address = found[0]
+    try:
+        _reach(address, int(port or 0), kind, float(timeout))
+    except (OSError, ValueError, OverflowError):
+        return {"result": False, "comment": f"Unable to connect to {host} ({address}) {at}"}
+    return {"result": True, "comment": f"Successfully connected to {host} ({address}) {at}"}
+
+
+def _reach(address: str, port: int, kind: str, timeout: float) -> None:
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    with socket.socket(family, socket.SOCK_DGRAM if kind == "udp" else socket.SOCK_STREAM) as line:
+        line.settimeout(timeout)
+        line.connect((address, port))
+        if kind == "udp":
+            line.send(b"")
+            line.recv(1)
+
+
+def ping(host: str, timeout: float | None = None, return_boolean: bool = False) -> str | bool:
+    """What ping says of a host; with return_boolean whether it answered. timeout: seconds to wait for each answer."""
+    argv = ["ping", "-c", "4", *(["-W", str(int(timeout))] if timeout else []), "--", host]
+    done = cmd.probe(argv, timeout=60)
+    return done.retcode == 0 if return_boolean else done.stdout
+
+
+def dig(host: str) -> str:
+    """What dig says of a name."""
+    return cmd.probe(["dig", "+time=3", "+tries=1", "--", host], timeout=15).stdout
