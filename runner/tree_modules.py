@@ -13,7 +13,6 @@ from importlib.machinery import SourceFileLoader
 from types import FunctionType, ModuleType
 from typing import Any, Protocol
 
-from runner import classic
 from runner.errors import RunnerError
 from runner.model import Source
 
@@ -112,6 +111,8 @@ class TreeModules:
         return module
 
     def _import(self, name: str, path: str) -> ModuleType:
+        from runner import classic  # only trees with modules of their own need it
+
         classic.provide_salt()
         full = f"runner_tree_{self._kind}_{name}"
         folder = [os.path.dirname(path)] if path.endswith("/__init__.py") else None
@@ -135,6 +136,8 @@ class TreeModules:
         return module
 
     def _inject(self, module: ModuleType) -> None:
+        from runner import classic
+
         library = self._library
         salt = classic.Functions(
             lambda name: classic.speaking_salt(library.function(name)),
@@ -149,6 +152,7 @@ class TreeModules:
 
 def _called_at_once(function: Callable[..., Any]) -> Callable[..., dict[str, Any]]:
     def call(name: str, *args: Any, **kwargs: Any) -> dict[str, Any]:
+        from runner import classic
         from runner.model import Place, Untyped
         from runner.signature import bind, schema_of
 
@@ -194,8 +198,11 @@ def offered(module: ModuleType, name: str) -> Callable[..., Any] | None:
         if isinstance(function, ModuleType):  # states/file/managed.py with its function `managed`
             function = getattr(function, candidate, None)
         if isinstance(function, FunctionType) and _own(module, function):
-            is_tree = "__salt__" in module.__dict__
-            return classic.in_context(function) if is_tree else function
+            if "__salt__" not in module.__dict__:
+                return function
+            from runner import classic
+
+            return classic.in_context(function)
     return None
 
 

@@ -15,7 +15,8 @@ def main(arguments: list[str] | None = None) -> None:
 def _run(arguments: list[str]) -> int:
     from runner.cli.app import build
 
-    answer = build()(args=_spelled_out(arguments), prog_name="runner", standalone_mode=False)
+    wanted = arguments[0] if arguments else ""
+    answer = build(wanted)(args=_spelled_out(arguments), prog_name="runner", standalone_mode=False)
     return answer if isinstance(answer, int) else 0
 
 

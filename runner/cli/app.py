@@ -16,9 +16,28 @@ def _version(wanted: bool) -> None:
         raise typer.Exit()
 
 
-def build() -> Callable[..., object]:
-    """The application."""
-    from runner.cli import looking, manual, past, schedule, starting, states
+# where each command stands; only the one that is called is imported, since each costs a start its milliseconds
+COMMANDS = {
+    "highstate": "states",
+    "sls": "states",
+    "single": "states",
+    "call": "looking",
+    "check": "looking",
+    "show": "looking",
+    "why": "manual",
+    "doc": "manual",
+    "schema": "manual",
+    "history": "past",
+    "forget": "past",
+    "undo": "past",
+    "schedule": "schedule",
+    "init": "starting",
+}
+
+
+def build(wanted: str = "") -> Callable[..., object]:
+    """The application: with the wanted command alone if there is one of that name, else with all of them."""
+    import importlib
 
     app = typer.Typer(
         name="runner",
@@ -40,9 +59,6 @@ def build() -> Callable[..., object]:
         Exit codes: 0 done, 1 did not compile or wrong usage, 2 some state failed, 3 another run holds the lock.
         """
 
-    running = (states.highstate, states.sls, states.single, looking.call)
-    asking = (looking.check, looking.show, manual.why, manual.doc, manual.schema)
-    keeping = (past.history, past.forget, past.undo, schedule.schedule, starting.init)
-    for command in (*running, *asking, *keeping):
-        app.command()(command)
+    for name in [wanted] if wanted in COMMANDS else COMMANDS:
+        app.command()(getattr(importlib.import_module(f"runner.cli.{COMMANDS[name]}"), name))
     return app
