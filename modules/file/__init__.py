@@ -29,6 +29,7 @@ from modules.file._find import find
 from modules.file._hash import check_hash, get_hash, get_sum, hash_of, source_hash, split_hash
 from modules.file._look import (
     Stat,
+    device,
     exists,
     get_attributes,
     is_dir,
@@ -92,6 +93,7 @@ __all__ = [
     "copy",
     "default_folder_mode",
     "default_mode",
+    "device",
     "directory_exists",
     "dirname",
     "download",

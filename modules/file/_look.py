@@ -65,6 +65,15 @@ def stat(path: str, follow: bool = True) -> Stat:
     return found
 
 
+def device(path: str) -> tuple[int, int]:
+    """The major and minor number of a device file."""
+    try:
+        number = os.lstat(path).st_rdev
+    except OSError as problem:
+        raise StateFailed(f"cannot look at {path}: {problem.strerror}") from problem
+    return os.major(number), os.minor(number)
+
+
 def lexists(path: str) -> bool:
     """Whether anything is there, a dangling link too."""
     return os.path.lexists(path)

@@ -131,7 +131,7 @@ def accumulated(name: str, template: str | None) -> dict[str, Any]:
 def blocks(name: str) -> list[str]:
     """The texts that file.accumulated has gathered for a file, of all accumulators."""
     gathered = here.store("file.accumulated").get(name, {})
-    return [text for texts in gathered.values() for text in texts]
+    return [str(text) for texts in gathered.values() for text in texts]
 
 
 def inline_data(inline: Inline, template: Template, encoding: Encoding) -> bytes:

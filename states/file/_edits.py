@@ -7,19 +7,38 @@ from runner.api import Plan, Planned, StateFailed
 from states.file import _lines
 
 
-def existing_text(name: str) -> str:
-    """The text of a file that has to be there."""
+def existing_text(name: str, binary: bool = True) -> str:
+    """The text of a file that has to be there. binary: whether it may hold zero bytes."""
     if not file.exists(name):
         raise StateFailed(f"{name}: file not found", lacks=("file", name))
-    return _lines.read_text(name)
+    text = _lines.read_text(name)
+    if not binary and "\0" in text:
+        raise StateFailed(f"Cannot perform string replacements on a binary file: {name}")
+    return text
 
 
 def edited(
-    name: str, old: str, new: str, *, backup: str | bool, show: bool, planned: str, done: str, hidden: object = True
+    name: str,
+    old: str,
+    new: str,
+    *,
+    backup: str | bool,
+    planned: str,
+    done: str,
+    show: bool = True,
+    user: str | int | None = None,
+    group: str | int | None = None,
+    mode: str | None = None,
 ) -> Planned:
-    """Write the new text of a file. backup: what the copy's name ends with. hidden: the diff when it is not shown."""
-    yield Plan({"diff": _lines.diff(old, new) if show else hidden}, planned, provides=[("file", name)])
+    """Write the new text of a file. backup: what the copy's name ends with. user, group, mode: of the file then."""
+    yield Plan({"diff": _lines.diff(old, new) if show else True}, planned, provides=[("file", name)])
     if backup:
-        file.copy(name, name + (backup if isinstance(backup, str) else ".bak"), preserve=True)
-    _lines.write_text(name, new)
+        keep_copy(name, backup)
+    file.write(name, new.encode("utf-8", "surrogateescape"), user=user, group=group, mode=mode)
     return done
+
+
+def keep_copy(name: str, backup: str | bool) -> None:
+    """A copy of a file beside it (beside what a link points to). backup: what its name ends with, true for .bak."""
+    real = file.real_path(name)
+    file.copy(real, real + (backup if isinstance(backup, str) else ".bak"), preserve=True)

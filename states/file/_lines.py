@@ -33,7 +33,14 @@ def diff(old: str, new: str) -> str:
     """A unified diff."""
     import difflib
 
-    return "".join(difflib.unified_diff(shown(old).splitlines(True), shown(new).splitlines(True)))
+    return "".join(difflib.unified_diff(lines_of(shown(old)), lines_of(shown(new))))
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of a text with their ends; form feeds and the like end none."""
+    found = [line + "\n" for line in text.split("\n")]
+    found[-1] = found[-1][:-1]
+    return found if found[-1] else found[:-1]
 
 
 def spaced_diff(old: str, new: str) -> str:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 from runner.api import AbsolutePath, Planned, StateFailed
 from states.file import _edits, _lines
 from states.file._contents import blocks
+
+NEWLINE = "\n"
 
 
 def blockreplace(
@@ -53,17 +54,20 @@ def blockreplace(
             "permitted"
         )
     old = _edits.existing_text(name)
-    parts = [content, *blocks(name)]
+    block = content
     if source or sources:
         variables = {**(defaults or {}), **(context or {})}
         hashes = source_hashes or ([source_hash] if source_hash else [])
-        parts += _lines.chunks(None, sources or [source or ""], hashes, template, variables)
-    block = "\n".join(part.removesuffix("\n") for part in parts if part) if len(parts) > 1 else content
+        block += "".join(_lines.chunks(None, sources or [source or ""], hashes, template, variables))
+    for text in filter(None, blocks(name)):
+        block += f"{'' if block.endswith(NEWLINE) or not block else NEWLINE}{text}"
     if append_newline or (append_newline is None and not block.endswith("\n")):
         block += "\n"
+    block = block.replace("\r\n", "\n").replace("\n", _ending(old))
     new = _replaced(old, marker_start, marker_end, block)
     if new is None:
-        whole = f"{marker_start}\n{block}{marker_end}\n"
+        end = _ending(old)
+        whole = f"{marker_start}{end}{block}{marker_end}{end}"
         new = _inserted(old, whole, append_if_not_found, prepend_if_not_found, insert_before_match, insert_after_match)
     if new == old:
         return "No changes needed to be made"
@@ -84,20 +88,26 @@ def _refuse(why: str) -> None:
     raise StateFailed(f"Encountered error managing block: {why}. See the log for details.")
 
 
+def _ending(text: str) -> str:
+    """How the lines of a text end: as the first one does."""
+    return "\r\n" if text.partition("\n")[0].endswith("\r") else "\n"
+
+
 def _replaced(text: str, start: str, end: str, block: str) -> str | None:
     """The text with the block in it; None where there is no marker."""
     found: list[str] = []
-    inside = seen = False
-    for line in text.splitlines(keepends=True):
-        if not inside:
+    began = None  # where the block that is open begins
+    seen = False
+    for line in _lines.lines_of(text):
+        if began is not None and end in line:
+            rest = line[line.index(end) :].rstrip("\r\n") + (_ending(text))
+            found[began:] = [block, rest]
+            began = None
+        else:
             found.append(line)
             if start in line:
-                inside = seen = True
-                found.append(block)
-        elif end in line:
-            inside = False
-            found.append(end + line[line.index(end) + len(end) :])
-    if inside:
+                began, seen = len(found), True
+    if began is not None:
         _refuse("Unterminated marked block. End of file reached before marker_end.")
     return "".join(found) if seen else None
 
@@ -106,13 +116,17 @@ def _inserted(text: str, whole: str, append: bool, prepend: bool, before: str | 
     if prepend:
         return whole + text
     if append:
-        return text + ("\n" if text and not text.endswith("\n") else "") + whole
+        return _ended(text) + whole
     if before or after:
-        pattern = re.compile(before or after or "")
-        lines = text.splitlines(keepends=True)
+        pattern = _lines.compiled(before or after or "", 0)
+        lines = _lines.lines_of(text)
         for index, line in enumerate(lines):
             if pattern.search(line):
                 at = index if before else index + 1
-                return "".join([*lines[:at], whole, *lines[at:]])
+                return _ended("".join(lines[:at])) + whole + "".join(lines[at:])
     _refuse("Cannot edit marked block. Markers were not found in file.")
     return text
+
+
+def _ended(text: str) -> str:
+    return text + _ending(text) if text and not text.endswith("\n") else text

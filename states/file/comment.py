@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 
 from runner.api import AbsolutePath, Planned, StateFailed
 from states.file import _edits, _lines
@@ -13,34 +14,38 @@ def comment(
 ) -> Planned:
     """Comment out the lines that match a regular expression.
 
-    name: the file. regex: finds the lines; a leading `^` stands after the white space that begins a line. char: what
+    name: the file. regex: finds the lines, from where they begin (`^` is not needed); begin it with `\\s*` to
+    find indented lines. `(?i)` before it ignores case. char: what
     begins a comment. backup: what the name of a copy of the old file ends with; false for no copy.
     ignore_missing: lines that are not there are no failure.
 
         /etc/fstab:
           file.comment:
-            - regex: ^bind 127.0.0.1
+            - regex: ^/dev/sdb1
 
     Behaviour: Salt 3008's file.comment.
     """
-    old = _edits.existing_text(name)
-    core = bare(regex)
-    if not _lines.compiled(rf"^(?!\s*{re.escape(char)}).*{core}", re.MULTILINE).search(old):
-        if _lines.compiled(re.escape(char) + core, re.MULTILINE).search(old):
+    old = _edits.existing_text(name, binary=False)
+    core, sign = bare(regex), re.escape(char)
+    commented = _lines.compiled(f"{sign}(?:{core})", re.MULTILINE)
+    if not _lines.compiled(rf"^(?!\s*{sign})\s*(?:{core})", re.MULTILINE).search(old):
+        if commented.search(old):
             return "Pattern already commented"
         if ignore_missing:
             return "Pattern not found and ignore_missing set to True"
         raise StateFailed(f"{core}: Pattern not found")
-    new = _commented(old, regex, core, char)
-    if new == old:
+    whole = _lines.compiled(f"(?:{core}){'$' if regex.endswith('$') else ''}", 0)
+    new = each_line(old, lambda line: char + line if whole.match(line) else line)
+    if not commented.search(new):
         raise StateFailed("Expected commented lines not found")  # the expression does not match from a line's beginning
+    if new == old:
+        return "Commented lines successfully"
     return (
         yield from _edits.edited(
             name,
             old,
             new,
             backup=backup,
-            show=True,
             planned=f"File {name} is set to be updated",
             done="Commented lines successfully",
         )
@@ -48,16 +53,13 @@ def comment(
 
 
 def bare(regex: str) -> str:
-    """The expression without its anchors."""
-    return regex.lstrip("^").rstrip("$")
+    """The expression without its anchors; flags before it hold for the expression alone."""
+    core = regex.lstrip("^").rstrip("$")
+    flags = re.match(r"\(\?([aimsux]+)\)", core)
+    return f"(?{flags[1]}:{core[flags.end() :]})" if flags else core
 
 
-def _commented(text: str, regex: str, core: str, char: str) -> str:
-    begins = r"(\s*)" if regex.startswith("^") else r"()"
-    line = _lines.compiled(rf"{begins}({core}{'$' if regex.endswith('$') else '.*'})", 0)
-    found = []
-    for each in text.splitlines(keepends=True):
-        body = each.rstrip("\r\n")
-        match = line.match(body)
-        found.append(f"{match[1]}{char}{body[len(match[1]) :]}{each[len(body) :]}" if match else each)
-    return "".join(found)
+def each_line(text: str, edit: Callable[[str], str]) -> str:
+    """The text with each line (without its end) edited."""
+    *lines, rest = text.split("\n")
+    return "\n".join([*map(edit, lines), edit(rest) if rest else ""])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from modules import file
 from runner.api import AbsolutePath, Plan, Planned, StateFailed
@@ -32,8 +32,10 @@ def keyvalue(
 
     name: the file. key, value: one setting; key_values: several. separator: what stands between them.
     append_if_not_found, prepend_if_not_found: add keys that are missing. search_only: change nothing.
-    show_changes: report the lines. ignore_if_missing: a missing file is no failure; create_if_missing: make it.
-    count: how many lines of each key to change, -1 for all. uncomment: a comment sign that is taken from the keys.
+    show_changes: report the lines. ignore_if_missing: a missing file is no failure.
+    create_if_missing: make a missing file, with the keys.
+    count: how many lines of each key there may be (more of them are removed), -1 for any number.
+    uncomment: the characters that begin a comment; keys that stand in one count as being there and are taken out of it.
     key_ignore_case, value_ignore_case: compare without regard to case.
 
         /etc/ssh/sshd_config:
@@ -45,11 +47,7 @@ def keyvalue(
 
     Behaviour: Salt 3008's file.keyvalue; a value None keeps the key's value and only takes its comment sign.
     """
-    wanted = dict(key_values) if key_values else {}
-    if not wanted:
-        if key is None or value is None:
-            raise StateFailed("file.keyvalue key and value not supplied and key_values is empty")
-        wanted = {key: value}
+    wanted = _wanted(key, value, key_values)
     if append_if_not_found and prepend_if_not_found:
         raise StateFailed("Only one of append and prepend_if_not_found is permitted")
     there = file.exists(name)
@@ -58,71 +56,112 @@ def keyvalue(
             return f"unable to open {name}"
         raise StateFailed(f"unable to open {name}", lacks=("file", name))
     old = _lines.read_text(name) if there else ""
-    edit = _Edit(separator, count, uncomment or "", key_ignore_case, value_ignore_case)
-    new, diff, changed = edit.made(old, wanted, append_if_not_found, prepend_if_not_found)
+    edit = _Edit(separator, count, uncomment, key_ignore_case, value_ignore_case)
+    edit.change(_lines.lines_of(old), wanted)
+    if append_if_not_found or not there:
+        edit.append(wanted)
+    elif prepend_if_not_found:
+        edit.prepend(wanted)
+    new, diff = "".join(edit.lines), "".join(edit.diff)
     if search_only or new == old:
         return ""
-    told = f"File {name} is set to be changed ({changed} lines modified, 0 deleted)"
+    told = f"File {name} is set to be changed ({edit.changed} lines modified, 0 deleted)"
     if show_changes:
         told += "\nPredicted diff:\n" + "".join(f"\r\t\t{line}\n" for line in diff.splitlines())
-    yield Plan({"diff": diff} if show_changes else {"diff": True}, told, provides=[("file", name)])
+    yield Plan({"diff": diff if show_changes else True}, told, provides=[("file", name)])
     _lines.write_text(name, new)
-    return f"Changed {changed} lines" if not there else f"Changed {changed}, deleted 0 lines"
+    return f"Changed {edit.changed}, deleted 0 lines"
 
 
-class _Edit(NamedTuple):
-    separator: str
-    most: int
-    uncomment: str
-    key_ignores_case: bool
-    value_ignores_case: bool
+def _wanted(key: str | None, value: Text, key_values: dict[str, Any] | None) -> dict[str, Any]:
+    if key_values:
+        if key is not None or value is not None:
+            raise StateFailed("file.keyvalue can not combine key_values with key and value")
+        return dict(key_values)
+    if key is None or value is None:
+        raise StateFailed("file.keyvalue key and value not supplied and key_values is empty")
+    return {key: value}
 
-    def made(self, text: str, wanted: dict[str, Any], append: bool, prepend: bool) -> tuple[str, str, int]:
-        """(the new text, what changed, how many lines)."""
-        lines = text.splitlines(keepends=True)
-        left = dict.fromkeys(wanted, self.most)
-        seen: set[str] = set()
-        diff, changed = "", 0
-        for index, line in enumerate(lines):
+
+class _Edit:
+    """The lines of a file on their way to what they should be, with what was changed so far."""
+
+    def __init__(
+        self, separator: str, most: int, uncomment: str | None, key_ignores_case: bool, value_ignores_case: bool
+    ) -> None:
+        self.separator = separator
+        self.most = most
+        self.uncomment = uncomment
+        self.key_ignores_case = key_ignores_case
+        self.value_ignores_case = value_ignores_case
+        self.lines: list[str] = []
+        self.diff: list[str] = []
+        self.changed = 0
+        self.seen: dict[str, int] = {}
+
+    def change(self, lines: list[str], wanted: dict[str, Any]) -> None:
+        """Edit the lines that have a wanted key."""
+        for old in lines:
+            new = old
             for key, value in wanted.items():
-                bare = self._bare(line)
-                found, mark, rest = bare.partition(self.separator)
-                if not mark or not self._same(found, key, self.key_ignores_case):
-                    continue
-                seen.add(key)
-                new = line if left[key] == 0 else self._line(line, bare, found, rest.strip(), value)
-                if new != line:
-                    diff += f"- {line.rstrip()}\n+ {new.rstrip()}\n"
-                    lines[index] = new
-                    left[key] -= 1
-                    changed += 1
-        missing = [f"{key}{self.separator}{_text(value)}\n" for key, value in wanted.items() if key not in seen]
-        if missing and append:
-            if lines and not lines[-1].endswith("\n"):
-                lines[-1] += "\n"
-            lines += missing
-            diff += "- <EOF>\n" + "".join(f"+ {line}" for line in missing) + "+ <EOF>\n"
-        elif missing and prepend:
-            lines = missing + lines
-            diff += "  <SOF>\n" + "".join(f"+ {line}" for line in missing)
-        changed += len(missing) if append or prepend else 0
-        return "".join(lines), diff, changed
+                edited = self._edited(new, key, value)
+                if edited != new:
+                    self.changed += 1
+                    self.diff += [f"- {_ended(new)}", f"+ {_told(edited, value)}" if edited else ""]
+                new = edited
+            if new:
+                self.lines.append(new)
 
-    def _bare(self, line: str) -> str:
-        bare = line.rstrip("\r\n")
-        return bare.lstrip(self.uncomment) if self.uncomment else bare
+    def append(self, wanted: dict[str, Any]) -> None:
+        """Add the keys that were not there to the end."""
+        if missing := self._missing(wanted):
+            self.lines[-1:] = [_ended(line) for line in self.lines[-1:]]
+            self.lines += missing
+            self.diff += ["- <EOF>\n", *(f"+ {line}" for line in missing), "+ <EOF>\n"]
 
-    def _line(self, line: str, bare: str, key: str, has: str, value: Any) -> str:
-        keeps = value is None or self._same(has, _text(value), self.value_ignores_case)
-        end = line[len(line.rstrip("\r\n")) :]
-        if keeps:
-            return bare + end
-        return f"{key}{self.separator}{_text(value)}{end}"
+    def prepend(self, wanted: dict[str, Any]) -> None:
+        """Put the keys that were not there before all lines, the last one first."""
+        if missing := self._missing(wanted)[::-1]:
+            self.lines[:0] = missing
+            self.diff[:0] = ["  <SOF>\n", *(f"+ {line}" for line in missing)]
+
+    def _missing(self, wanted: dict[str, Any]) -> list[str]:
+        missing = [f"{key}{self.separator}{value}\n" for key, value in wanted.items() if key not in self.seen]
+        self.changed += len(missing)
+        return missing
+
+    def _edited(self, line: str, key: str, value: Any) -> str:
+        """The line as it should be; an empty text for one key too many."""
+        bare = line.lstrip(self.uncomment or None)
+        found, mark, has = line.partition(self.separator)
+        plain = bool(mark) and self._same(found, key, self.key_ignores_case)
+        if not plain:
+            found, mark, has = bare.partition(self.separator)
+            if not mark or not self._same(found, key, self.key_ignores_case):
+                return line
+        times = self.seen.get(key, 0)
+        if not plain and times >= self.most:
+            return line  # a comment or an indented line beyond the count stays what it is
+        self.seen[key] = times + 1
+        if plain and 0 <= self.most <= times:
+            return ""
+        keeps = value is None or self._same(has.strip(), str(value).strip(), self.value_ignores_case)
+        if keeps and plain:
+            return line
+        end = "\r\n" if line.endswith("\r\n") else "\n"
+        return f"{found}{self.separator}{has.strip() if keeps else value}{end}"
 
     @staticmethod
     def _same(first: str, second: str, ignore_case: bool) -> bool:
         return first.lower() == second.lower() if ignore_case else first == second
 
 
-def _text(value: Any) -> str:
-    return str(value)
+def _ended(line: str) -> str:
+    return line if line.endswith("\n") else line + "\n"
+
+
+def _told(line: str, value: Any) -> str:
+    """A new line as the diff shows it."""
+    if value is None or isinstance(value, str):
+        return line
+    return f"{line.rstrip()} (from {type(value).__name__} type)\n"

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from typing import Literal
+from typing import NamedTuple
 
 from modules import file
 from runner.api import AbsolutePath, Mode, Planned, StateFailed
 from states.file import _edits, _lines
-
-Doing = Literal["ensure", "replace", "delete", "insert"]
 
 
 def line(
@@ -48,119 +45,126 @@ def line(
     """
     if not mode:
         raise StateFailed("Mode was not defined. How to process the file?")
-    if mode not in ("ensure", "replace", "delete", "insert"):
+    doing = mode.lower()
+    if doing not in ("ensure", "replace", "delete", "insert"):
         raise StateFailed(f'Unknown mode: "{mode}"; it is ensure, replace, delete or insert')
-    if mode != "delete" and content is None:
+    if doing != "delete" and content is None:
         raise StateFailed("Content can only be empty if mode is ['delete']")
+    if location not in (None, "start", "end"):
+        raise StateFailed(f"location {location!r} is neither start nor end")
     there = file.exists(name)
     old = _edits.existing_text(name) if there or not create else ""
-    body = old.split("\n") if old else []
-    try:
-        new = "\n".join(_edited(body, content or "", match or content or "", mode, location, before, after, indent))
-    except re.error as problem:
-        raise StateFailed(f"{problem.pattern!r} is not a regular expression: {problem}") from problem
-    except _Unclear as problem:
-        if quiet:
-            return "No changes needed to be made"
-        raise StateFailed(str(problem)) from None
+    place = _Place(location, before, after, indent)
+    new = "\n".join(_edited(old.split("\n") if old else [], content or "", match or content or "", doing, place))
     if new == old and there:
         return "No changes needed to be made"
     import time
 
-    stamp = time.strftime(".%Y-%m-%d-%H-%M-%S") if backup and there else False
-    if not there:
-        return (yield from _created(name, new, user, group, file_mode))
     return (
         yield from _edits.edited(
             name,
             old,
             new,
-            backup=stamp,
+            backup=time.strftime(".%Y-%m-%d-%H-%M-%S") if backup and there else False,
             show=show_changes,
             planned="Changes would be made",
             done="Changes were made",
+            user=user,
+            group=group,
+            mode=file_mode,
         )
     )
 
 
-def _created(name: str, new: str, user: str | int | None, group: str | int | None, mode: str | None) -> Planned:
-    from runner.api import Plan
+class _Place(NamedTuple):
+    """Where the line goes."""
 
-    yield Plan({"diff": _lines.diff("", new)}, "Changes would be made", provides=[("file", name)])
-    file.write(name, new.encode(), user=user, group=group, mode=mode)
-    return "Changes were made"
-
-
-class _Unclear(Exception):
-    """Where the line goes cannot be told."""
+    location: str | None
+    before: str | None
+    after: str | None
+    indent: bool
 
 
-def _edited(
-    body: list[str],
-    content: str,
-    match: str,
-    mode: str,
-    location: str | None,
-    before: str | None,
-    after: str | None,
-    indent: bool,
-) -> list[str]:
-    if mode == "delete":
-        return [each for each in body if not re.search(match, each)]
-    if mode == "replace":
-        return [_like(each, content, indent) if re.search(match, each) else each for each in body]
-    if mode == "insert":
-        return _inserted(body, content, location, before, after, indent)
-    return _ensured(body, content, before, after, indent)
+def _edited(body: list[str], content: str, match: str, doing: str, place: _Place) -> list[str]:
+    """The lines of the file (the last one is empty where the text ends with a newline), one of them edited."""
+    if doing == "delete":
+        at = _first(body[:-1] if body and not body[-1] else body, match) if match else None
+        return body if at is None else [*body[:at], *body[at + 1 :]]
+    if doing == "replace":
+        at = _first(body, match)
+        return body if at is None else [*body[:at], _instead(body[at], content, place), *body[at + 1 :]]
+    return _inserted(body, content, place) if doing == "insert" else _ensured(body, content, place)
 
 
-def _like(model: str, content: str, indent: bool) -> str:
-    """The content with the indentation of a line."""
-    if not indent:
+def _first(body: list[str], match: str) -> int | None:
+    """The first line that matches."""
+    expression = _lines.compiled(match, 0)
+    return next((index for index, line in enumerate(body) if expression.search(f"{line}\n")), None)
+
+
+def _like(model: str, content: str, place: _Place) -> str:
+    """The content as a line, with the indentation of another one."""
+    content = content.rstrip(" \t").removesuffix("\n")
+    if not place.indent:
         return content
-    lead = model[: len(model) - len(model.lstrip(" \t"))]
-    return lead + content.lstrip(" \t") if lead else content
+    return model[: len(model) - len(model.lstrip(" \t"))] + content.lstrip()
 
 
-def _only(body: list[str], pattern: str, name: str, several: bool = False) -> int | None:
+def _instead(line: str, content: str, place: _Place) -> str:
+    """The content in the place of a line, ending as that did."""
+    return _like(line, content, place) + ("\r" if line.endswith("\r") else "")
+
+
+def _only(body: list[str], pattern: str | None, name: str) -> int | None:
     """The line that a neighbour's expression means; None for none."""
-    found = [index for index, each in enumerate(body) if re.search(pattern, each)]
-    if len(found) > 1 and not several:
-        raise _Unclear(f'Found more than expected occurrences in "{name}" expression')
+    if pattern is None:
+        return None
+    expression = _lines.compiled(pattern, 0)
+    found = [index for index, line in enumerate(body) if expression.search(line)]
+    if len(found) > 1:
+        raise StateFailed(f'Found more than expected occurrences in "{name}" expression')
     return found[0] if found else None
 
 
-def _inserted(
-    body: list[str], content: str, location: str | None, before: str | None, after: str | None, indent: bool
-) -> list[str]:
-    if before is None and after is None:
-        if location not in ("start", "end"):
-            raise _Unclear('On insert either "location" or "before/after" conditions are required.')
-        return [content, *body] if location == "start" else [*body, content]
-    at_after = None if after is None else _only(body, after, "after")
-    at_before = None if before is None else _only(body, before, "before")
-    if at_after is None and at_before is None:
-        raise _Unclear("Neither before or after was found in file")
+def _inserted(body: list[str], content: str, place: _Place) -> list[str]:
+    if place.location == "start":
+        end = "\r" if body and body[0].endswith("\r") else ""
+        return [content.rstrip() + end, *(body or [""])]
+    if place.location == "end":
+        end = "\r" if len(body) > 1 and not body[-1] and body[-2].endswith("\r") else ""
+        return [*body[:-1], *(line + end for line in body[-1:]), content.lstrip() if place.indent else content]
+    if place.before is None and place.after is None:
+        raise StateFailed('On insert either "location" or "before/after" conditions are required.')
+    at_after = _only(body, place.after, "after")
+    at_before = _only(body, place.before, "before")
     if at_before is not None:
-        lines = _like(body[at_before], content, indent)
-        return body if at_before and body[at_before - 1] == lines else [*body[:at_before], lines, *body[at_before:]]
-    assert at_after is not None
-    lines = _like(body[at_after], content, indent)
-    following = body[at_after + 1 : at_after + 2]
-    return body if following == [lines] else [*body[: at_after + 1], lines, *body[at_after + 1 :]]
+        return _put(body, at_before, at_before - 1, content, _like(body[at_before], content, place))
+    if at_after is None:
+        raise StateFailed("Neither before or after was found in file")
+    return _put(body, at_after + 1, at_after + 1, content, _like(body[at_after], content, place))
 
 
-def _ensured(body: list[str], content: str, before: str | None, after: str | None, indent: bool) -> list[str]:
-    at_after = None if after is None else _only(body, after, "after")
-    at_before = None if before is None else _only(body, before, "before")
-    if after is not None and before is not None and at_after is not None and at_before is not None:
-        inner = body[at_after + 1 : at_before]
-        if len(inner) > 1:
-            raise _Unclear('Found more than one line between boundaries "before" and "after".')
-        lines = _like(body[at_after], content, indent)
-        return [*body[: at_after + 1], lines, *body[at_before:]]
-    if at_after is None and at_before is None:
-        raise _Unclear("Wrong conditions? Unable to ensure line without knowing where to put it before and/or after.")
-    return _inserted(
-        body, content, None, None if at_before is None else before, None if at_after is None else after, indent
-    )
+def _put(body: list[str], at: int, has: int, content: str, line: str) -> list[str]:
+    """The lines with one more, unless the neighbour that would be it is it. has: the number of that neighbour."""
+    if 0 <= has < len(body) and body[has].removesuffix("\r") in (content, line):
+        return body
+    return [*body[:at], line, *body[at:]]
+
+
+def _ensured(body: list[str], content: str, place: _Place) -> list[str]:
+    at_after = _only(body, place.after, "after")
+    at_before = _only(body, place.before, "before")
+    if at_after is not None and at_before is not None:
+        if not 1 <= at_before - at_after <= 2:
+            raise StateFailed('Found more than one line between boundaries "before" and "after".')
+        if at_before - at_after == 1:
+            return _put(body, at_before, -1, content, _like(body[at_after], content, place))
+        has = body[at_after + 1]
+        new = _like(body[at_after], content, place) + ("\r" if has.endswith("\r") else "")
+        return [*body[: at_after + 1], new, *body[at_before:]]
+    if at_after is not None:
+        return _put(body, at_after + 1, at_after + 1, content, _like(body[at_after], content, place))
+    if at_before is not None:
+        model = body[at_before - 1] if at_before else ""
+        return _put(body, at_before, at_before - 1, content, _like(model, content, place))
+    raise StateFailed("Wrong conditions? Unable to ensure line without knowing where to put it before and/or after.")

@@ -6,7 +6,7 @@ import re
 
 from modules import file
 from runner.api import AbsolutePath, Plan, Planned, StateFailed
-from states.file import _lines
+from states.file import _edits, _lines
 
 
 def replace(
@@ -61,7 +61,7 @@ def replace(
     changes = {"diff": _lines.diff(old, new) if show_changes else True}
     yield Plan(changes, "Changes would have been made", provides=[("file", name)])
     if backup:
-        file.copy(name, name + (backup if isinstance(backup, str) else ".bak"), preserve=True)
+        _edits.keep_copy(name, backup)
     _lines.write_text(name, new)
     return "Changes were made"
 

@@ -62,8 +62,10 @@ def serialize(
         return f"File {name} is not present and is not set for creation"
     old = None
     if merge_if_exists and file.exists(name):
-        old = kinds.deserialize(kind, file.read_bytes(name).decode(encoding or "utf-8"), _options(deserializer_opts))
-        dataset = kinds.merged(old, dataset)
+        old = _present(name, kind, encoding or "utf-8", deserializer_opts)
+        dataset = _merged(old, dataset)
+        if dataset == old:
+            return f"The file {name} is in the correct state"
     text = kinds.serialize(kind, dataset, _options(serializer_opts))
     written = managed(
         name,
@@ -82,6 +84,22 @@ def serialize(
         tmp_ext=tmp_ext,
     )
     return (yield from _as_data(name, written, old, dataset if show_changes else None))
+
+
+def _present(name: str, kind: str, encoding: str, options: list[dict[str, Any]] | dict[str, Any] | None) -> Any:
+    """The data that the file has now."""
+    try:
+        return kinds.deserialize(kind, file.read_bytes(name).decode(encoding), _options(options))
+    except (StateFailed, ValueError, LookupError) as problem:
+        raise StateFailed(f"Failed to deserialize existing data: {problem}") from problem
+
+
+def _merged(old: Any, new: Any) -> Any:
+    if old is None:
+        return new
+    if not (isinstance(old, Mapping) and isinstance(new, Mapping)):
+        raise StateFailed("merge_if_exists merges mappings only; the file or the dataset holds something else")
+    return kinds.merged(old, new)
 
 
 def _as_data(name: str, written: Planned, old: Any, new: Any) -> Planned:

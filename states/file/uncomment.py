@@ -6,7 +6,7 @@ import re
 
 from runner.api import AbsolutePath, Planned, StateFailed
 from states.file import _edits, _lines
-from states.file.comment import bare
+from states.file.comment import bare, each_line
 
 
 def uncomment(name: AbsolutePath, regex: str, char: str = "#", backup: str | bool = ".bak") -> Planned:
@@ -19,25 +19,27 @@ def uncomment(name: AbsolutePath, regex: str, char: str = "#", backup: str | boo
           file.uncomment:
             - regex: EXTRA_GROUPS
 
-    Behaviour: Salt 3008's file.uncomment: white space after the sign keeps a line as it is.
+    Behaviour: Salt 3008's file.uncomment: only a sign that begins a line is taken, and white space after it stays.
     """
-    old = _edits.existing_text(name)
-    core = bare(regex)
-    sign = re.escape(char)
-    if not _lines.compiled(rf"{sign}[ \t]*{core}", re.MULTILINE).search(old):
-        if _lines.compiled(core, re.MULTILINE).search(old):
+    old = _edits.existing_text(name, binary=False)
+    core, sign, end = bare(regex), re.escape(char), "$" if regex.endswith("$") else ""
+    bared = _lines.compiled(rf"^\s*(?:{core}){end}", re.MULTILINE)
+    if not _lines.compiled(rf"{sign}[ \t]*(?:{core}){end}", re.MULTILINE).search(old):
+        if bared.search(old):
             return "Pattern already uncommented"
-        raise StateFailed(f"{core}: Pattern not found")
-    new = _lines.compiled(rf"^([ \t]*){sign}({core})", re.MULTILINE).sub(r"\1\2", old)
+        raise StateFailed(f"{regex}: Pattern not found")
+    signed = _lines.compiled(rf"{sign}\s*(?:{core}){end}", 0)
+    new = each_line(old, lambda line: line[len(char) :] if signed.match(line) else line)
+    if not bared.search(new):
+        raise StateFailed("Expected uncommented lines not found")  # the sign does not begin the line
     if new == old:
-        return "Uncommented lines successfully"  # Salt's words where white space follows the sign
+        return "Uncommented lines successfully"
     return (
         yield from _edits.edited(
             name,
             old,
             new,
             backup=backup,
-            show=True,
             planned=f"File {name} is set to be updated",
             done="Uncommented lines successfully",
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,28 @@ def edit(
     setup = text(has) if has is not None else (lambda tmp: None)
     base = M if function == "blockreplace" else F
     return Scenario(f"file.{function}", {**base, **args}, setup, plans=plans and not fails, fails=fails)
+
+
+def pipe(tmp: Path) -> None:
+    os.mkfifo(tmp / "f", 0o600)
+
+
+def backups(tmp: Path) -> None:
+    (tmp / "d").mkdir()
+    for day in (1, 2, 3):
+        path = tmp / "d" / f"b-2025100{day}"
+        path.touch()
+        os.utime(path, (day * 86400, day * 86400))
+
+
+def keep(retain: dict[str, Any], plans: bool = True, fails: str | None = None, **args: Any) -> Scenario:
+    return Scenario(
+        "file.retention_schedule",
+        {"name": "{tmp}/d", "retain": retain, **args},
+        backups,
+        plans=plans and not fails,
+        fails=fails,
+    )
 
 
 SCENARIOS = [
@@ -75,7 +98,9 @@ SCENARIOS = [
     edit("line", mode="replace", content="ALPHA", match="alpha", backup=True),
     edit("line", mode="delete", match="gamma"),
     edit("line", mode="ensure", content="new", after="alpha", indent=False),
-    edit("line", mode="ensure", content="new", after="zzz", quiet=True, plans=False),
+    edit("line", mode="ensure", content="alpha", before="  # beta", quiet=True, plans=False),
+    edit("line", mode="ensure", content="x", after="alpha", user=0, group=0, file_mode="0600"),
+    edit("line", mode="insert", content="x", location="middle", fails="neither start nor end"),
     edit("line", mode="ensure", content="new", after="zzz", fails="Wrong conditions"),
     edit("line", mode="bogus", content="new", fails="Unknown mode"),
     edit("line", content="new", fails="Mode was not defined"),
@@ -94,6 +119,18 @@ SCENARIOS = [
         },
         fails="Wrong conditions",
     ),
+    Scenario("file.mknod", {**F, "ntype": "p", "mode": "0640", "user": 0, "group": 0}),
+    Scenario("file.mknod", {**F, "ntype": "p"}, pipe, plans=False),
+    Scenario("file.mknod", {**F, "ntype": "p", "mode": "0640"}, pipe),
+    Scenario("file.mknod", {**F, "ntype": "c", "major": 1, "minor": 3}, pipe, fails="cannot be overwritten"),
+    Scenario("file.mknod", {"name": "{tmp}/no/f", "ntype": "p"}, fails="is not there"),
+    Scenario("file.mknod", {"name": "/srv/null", "ntype": "c", "major": 1, "minor": 3}, machine=True),
+    Scenario("file.mknod", {"name": "/srv/loop", "ntype": "b", "major": 7, "minor": 9, "mode": "0660"}, machine=True),
+    keep({"most_recent": 1}),
+    keep({"first_of_day": "all"}, plans=False),
+    keep({"first_of_month": 1}, strptime_format="b-%Y%m%d", timezone="Europe/Berlin"),
+    keep({}, fails="keeps nothing"),
+    keep({"first_of_moon": 1}, fails="is no period"),
     Scenario("file.accumulated", {"name": "a", "filename": "{tmp}/f", "text": ["one"]}, plans=False),
     edit("serialize", None, dataset={"a": [1, None]}, mode="0600", makedirs=True, dir_mode="0700"),
     edit("serialize", "a: 1\n", dataset={"a": 1}, plans=False),

@@ -1,0 +1,74 @@
+"""file.line: one line, in every mode."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+from harness import apply
+
+from runner.api import StateFailed
+from states.file.line import line
+
+TEXT = "a\nb\n  c\nd = 1\n"
+
+
+@pytest.mark.parametrize(
+    ("before", "arguments", "after"),
+    [
+        (TEXT, {"mode": "delete", "match": "[ab]"}, "b\n  c\nd = 1\n"),
+        (TEXT, {"mode": "delete"}, TEXT),
+        ("a\n", {"mode": "delete", "match": "^$"}, "a\n"),
+        (TEXT, {"mode": "replace", "content": "d = 2", "match": "^d"}, "a\nb\n  c\nd = 2\n"),
+        (TEXT, {"mode": "replace", "content": "x ", "match": "c"}, "a\nb\n  x\nd = 1\n"),
+        (TEXT, {"mode": "REPLACE", "content": "x", "match": "c", "indent": False}, "a\nb\nx\nd = 1\n"),
+        ("k=1\nk=2\n", {"mode": "replace", "content": "k=3", "match": "^k="}, "k=3\nk=2\n"),
+        ("a\r\nb\r\n", {"mode": "replace", "content": "x", "match": "a"}, "x\r\nb\r\n"),
+        (TEXT, {"mode": "insert", "content": "x", "location": "start"}, f"x\n{TEXT}"),
+        (TEXT, {"mode": "insert", "content": "x", "location": "end"}, f"{TEXT}\nx"),
+        (TEXT, {"mode": "insert", "content": "x", "location": "end", "after": "a"}, f"{TEXT}\nx"),
+        ("", {"mode": "insert", "content": "x", "location": "start"}, "x\n"),
+        (TEXT, {"mode": "insert", "content": "x", "after": "c"}, "a\nb\n  c\n  x\nd = 1\n"),
+        (TEXT, {"mode": "insert", "content": "x", "before": "c"}, "a\nb\n  x\n  c\nd = 1\n"),
+        (TEXT, {"mode": "insert", "content": "  c", "after": "b"}, TEXT),
+        ("a\r\nb\r\n", {"mode": "insert", "content": "b", "after": "a"}, "a\r\nb\r\n"),
+        (TEXT, {"mode": "ensure", "content": "x", "before": "d"}, "a\nb\n  c\n  x\nd = 1\n"),
+        (TEXT, {"mode": "ensure", "content": "x", "after": "a"}, "a\nx\nb\n  c\nd = 1\n"),
+        (TEXT, {"mode": "ensure", "content": "x", "after": "a", "before": "c"}, "a\nx\n  c\nd = 1\n"),
+        (TEXT, {"mode": "ensure", "content": "x", "after": "a", "before": "b"}, "a\nx\nb\n  c\nd = 1\n"),
+    ],
+)
+def test_line(tmp_path: Path, before: str, arguments: dict[str, Any], after: str) -> None:
+    path = tmp_path / "f"
+    path.write_bytes(before.encode())
+    done = apply(line, str(path), **arguments)
+    assert path.read_bytes() == after.encode()
+    assert done.comment == ("Changes were made" if after != before else "No changes needed to be made")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"mode": "ensure", "content": "x", "after": "b", "before": "a"}, "Found more than one line between"),
+        ({"mode": "ensure", "content": "x", "after": "a", "before": "d"}, "Found more than one line between"),
+        ({"mode": "ensure", "content": "x", "after": "[ab]", "quiet": True}, 'occurrences in "after"'),
+        ({"mode": "insert", "content": "x", "before": "zz"}, "Neither before or after"),
+        ({"mode": "insert", "content": "x"}, "conditions are required"),
+        ({"mode": "delete", "match": "("}, "not a regular expression"),
+        ({"mode": "replace", "match": "a"}, "Content can only be empty"),
+    ],
+)
+def test_what_is_not_clear_fails_and_changes_nothing(tmp_path: Path, arguments: dict[str, Any], message: str) -> None:
+    path = tmp_path / "f"
+    path.write_text(TEXT)
+    with pytest.raises(StateFailed, match=message):
+        apply(line, str(path), **arguments)
+    assert path.read_text() == TEXT
+
+
+def test_owner_and_mode_come_with_the_edit(tmp_path: Path) -> None:
+    path = tmp_path / "f"
+    path.write_text("a\n")
+    apply(line, str(path), "x", mode="ensure", after="a", file_mode="0600")
+    assert path.stat().st_mode & 0o777 == 0o600
