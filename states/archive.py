@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-import os
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 from modules import archive, file
@@ -53,8 +54,8 @@ def extracted(
             - source: https://example.com/app-1.2.tar.gz
             - source_hash: sha256=9f86d0…
 
-    Behaviour: Salt 3008's archive.extracted. Members that would leave the folder, devices and bombs are refused; a
-    failed extraction leaves nothing.
+    Behaviour: Salt 3008's archive.extracted. Members and links that would leave the folder, devices, set-user-ID
+    programs and bombs are refused; an extraction that fails changes nothing.
     """
     name = name.rstrip("/") + "/"
     if archive_format == "rar":
@@ -63,48 +64,44 @@ def extracted(
         return f"Path {if_missing} exists"
     if file.lexists(name.rstrip("/")) and not file.is_dir(name):
         raise StateFailed(f"{name.rstrip('/')} exists and is not a directory")
+    owner = _owner(user, group)
     strip, others = archive.strip_of(options or "")
     verify = sources.Verify(source_hash, source_hash_name, skip_verify, use_etag, True, keep_source)
     path, label = _fetched(source, verify)
     kind = archive.kind_of(path, archive_format)
-    members = archive.members(path, kind, strip, password)
-    tops = {member.name.split("/")[0] for member in members}
-    if enforce_toplevel and (len(tops) > 1 or any("/" not in m.name and m.kind != "dir" for m in members)):
-        raise StateFailed(_no_toplevel(name))
-    owner = _owner(user, group)
-    wrong = [member for member in members if _differs(name, member)]
-    absent = [member for member in members if not file.lexists(name + member.name)]
+    found = _Found(name, archive.members(path, kind, strip, password, others), owner, enforce_ownership_on)
+    if enforce_toplevel:
+        found.refuse_bomb(strip)
+    wrong, absent = found.wrong(), found.absent()
     if wrong and not (force or clean_parent):
         raise StateFailed(_wrong_types(name, wrong))
-    misowned = owner != (-1, -1) and not absent and _misowned(enforce_ownership_on or name, members, name, owner)
-    if not (absent or wrong or overwrite or misowned):
-        return "All files in archive are already present"
+    extracts = bool(absent or wrong or overwrite)
+    if not extracts:
+        return (yield from found.owned())
     reason = ", due to absence of one or more files/dirs" if absent or wrong else ""
-    changes = _changes(name, members, absent or wrong or overwrite, bool(misowned), wrong, clean_parent, trim_output)
-    if owner != (-1, -1):
-        changes = {"updated ownership": True, **changes}
-    told = f"Archive {label} would be extracted to {name}{reason}"
-    yield Plan(changes, told if absent or wrong or overwrite else f"The owner of {name} would be set", provides=OPEN)
-    if not (absent or wrong or overwrite):
-        _set_owner(enforce_ownership_on or name, members, name, user, group)
-        return Done("All files in archive are already present. The owner was set.", changes)
-    for each in [name.rstrip("/")] if clean_parent else [name + m.name for m in wrong] + _tops(name, tops, clean):
-        file.remove(each)
-    archive.extract(
+    removed = [name.rstrip("/")] if clean_parent else [*dict.fromkeys(wrong + found.tops(clean))]
+    changes = found.changes(clean, clean_parent, trim_output, bool(options))
+    yield Plan(changes, f"Archive {label} would be extracted to {name}{reason}", provides=OPEN)
+    ids = (-1, -1) if enforce_ownership_on else owner
+    beside = archive.unpack(
         path,
         name.rstrip("/"),
         kind,
         strip=strip,
         options=others,
         password=password,
-        user=-1 if enforce_ownership_on else owner[0],
-        group=-1 if enforce_ownership_on else owner[1],
+        user=ids[0],
+        group=ids[1],
         permissions=extract_perms,
     )
-    if enforce_ownership_on:
-        file.chown(enforce_ownership_on, user, group)
+    found.put(beside, removed, ids)
+    told = f"{label} extracted to {name}{reason}"
+    if owner != (-1, -1) and enforce_ownership_on and not file.lexists(enforce_ownership_on):
+        del changes["updated ownership"]
+        missing = "While trying to enforce user/group ownership, the following paths were missing"
+        raise StateFailed(f"{told}\n\n{missing}:\n\n- {enforce_ownership_on}", changes)
     trimmed = f". Output was trimmed to {_limit(trim_output)} number of lines" if trim_output else ""
-    return Done(f"{label} extracted to {name}{reason}{trimmed}", changes)
+    return Done(told + trimmed, changes)
 
 
 def _fetched(source: list[str | dict[str, Any]], verify: sources.Verify) -> tuple[str, str]:
@@ -114,35 +111,127 @@ def _fetched(source: list[str | dict[str, Any]], verify: sources.Verify) -> tupl
     except StateFailed as failure:
         message = failure.message.removeprefix("Unable to manage file: ")
         first = source[0] if isinstance(source[0], str) else next(iter(source[0]))
+        if message.startswith("Source file salt://"):
+            message = f"Failed to cache {first}, check minion log for more information"
         if message.startswith("Local file source"):
             message = f"Source file '{first}' does not exist"
         if message.startswith("Specified"):
             message = f"{first} does not match the desired source_hash {verify.hash}"
+        message = message.removeprefix(f"Failed to cache {first}: ")
+        message = message.replace("or set skip_verify to True", "or set skip_verify or use_etag to True")
         raise StateFailed(message, lacks=failure.lacks) from None
     return found.path, found.url
 
 
-def _no_toplevel(name: str) -> str:
-    return (
-        "Archive does not have a single top-level directory. To allow this archive to be extracted, set "
-        "'enforce_toplevel' to False. To avoid a 'tar-bomb' it may also be advisable to set a top-level directory by "
-        f"adding it to the 'name' value (for example, setting 'name' to {name}some_dir instead of {name})."
-    )
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """The members of an archive, and what is at their places below `name`."""
+
+    name: str
+    members: Sequence[archive.Member]
+    owner: tuple[int, int]
+    owned_place: str | None
+
+    def refuse_bomb(self, strip: int) -> None:
+        """Fail for an archive without a single top folder."""
+        named = [member for member in self.members if member.name]
+        tops = {member.name.split("/")[0] for member in named}
+        if len(tops) > 1 or any("/" not in m.name and m.kind != "dir" for m in named):
+            raise StateFailed(
+                "Archive does not have a single top-level directory. To allow this archive to be extracted, set "
+                "'enforce_toplevel' to False. To avoid a 'tar-bomb' it may also be advisable to set a top-level "
+                "directory by adding it to the 'name' value (for example, setting 'name' to "
+                f"{self.name}some_dir instead of {self.name})."
+            )
+
+    def wrong(self) -> list[str]:
+        """The paths where something of another kind is, folders with a slash at the end."""
+        kinds = {m.name: {"hard": "file"}.get(m.kind, m.kind) for m in self.members if m.name}
+        found = []
+        for name, kind in kinds.items():
+            there = file.seen(self.name + name, follow=False)
+            if there is not None and there.type != kind:
+                found.append(self.name + name + ("/" if kind == "dir" else ""))
+        above = {name[:end] for name in kinds for end, letter in enumerate(name) if letter == "/"} - kinds.keys()
+        for path in sorted(self.name + name for name in above):  # a link to a folder will do where the archive has none
+            if file.lexists(path) and not file.is_dir(path):
+                found.append(path + "/")
+        return found
+
+    def absent(self) -> bool:
+        """Whether any member is not there."""
+        return any(not file.lexists(self.name + member.name) for member in self.members)
+
+    def tops(self, clean: bool) -> list[str]:
+        """The top folders that are to be removed first."""
+        tops = {m.name.split("/")[0]: "/" if "/" in m.name or m.kind == "dir" else "" for m in self.members if m.name}
+        paths = [self.name + top + slash for top, slash in sorted(tops.items())] if clean else []
+        return [path for path in paths if file.lexists(path.rstrip("/"))]
+
+    def changes(self, clean: bool, clean_parent: bool, trim: bool | int, options: bool) -> dict[str, Any]:
+        """What an extraction reports."""
+        changes: dict[str, Any] = {} if self.owner == (-1, -1) else {"updated ownership": True}
+        if clean_parent and file.is_dir(self.name):
+            changes["removed"] = f"Directory {self.name} was removed prior to the extraction"
+        elif self.tops(clean):
+            changes["removed"] = self.tops(clean)
+        if not file.is_dir(self.name) or clean_parent:
+            changes["directories_created"] = [self.name]
+        listed = [m.shown.rstrip("/") + "/" if options and m.kind == "dir" else m.shown for m in self.members]
+        return changes | {"extracted_files": listed[: _limit(trim)] if trim else listed}
+
+    def put(self, beside: str, removed: Sequence[str], owner: tuple[int, int]) -> None:
+        """Move what was unpacked in place of what is to be removed."""
+        try:
+            for each in removed:
+                file.remove(each.rstrip("/"))
+        except StateFailed:
+            archive.discard(beside)
+            raise
+        folders = {member.name for member in self.members if member.kind == "dir"}
+        archive.place(beside, self.name.rstrip("/"), owner[0], owner[1], folders)
+        if self.owner != (-1, -1):
+            self._own()
+
+    def _places(self) -> list[str]:
+        """What user and group are for, with all that lies below."""
+        tops = {member.name.split("/")[0] for member in self.members if member.name}
+        return [self.owned_place] if self.owned_place else [self.name + top for top in sorted(tops)]
+
+    def _own(self) -> list[str]:
+        """Set the owner where it differs; the paths that it was for."""
+        wrong = [path for place in self._places() for path in file.find(place) if self._misowned(path)]
+        for path in wrong:
+            file.chown(path, *_ids(self.owner), follow=False)
+        return wrong
+
+    def owned(self) -> Planned:
+        """All is there: see to the owner."""
+        done = "All files in archive are already present"
+        if self.owner == (-1, -1) or not any(self._misowned(p) for place in self._places() for p in file.find(place)):
+            return done
+        yield Plan({"updated ownership": True}, f"{done}. Ownership would be updated on one or more files/directories.")
+        self._own()
+        return done
+
+    def _misowned(self, path: str) -> bool:
+        at = file.seen(path, follow=False)
+        return at is not None and any(
+            want not in (-1, has) for want, has in zip(self.owner, (at.uid, at.gid), strict=True)
+        )
 
 
-def _wrong_types(name: str, wrong: list[archive.Member]) -> str:
-    listed = "\n".join(f"- {member.shown.rstrip('/')}" for member in wrong)
+def _ids(owner: tuple[int, int]) -> tuple[int | None, int | None]:
+    return (None if owner[0] == -1 else owner[0], None if owner[1] == -1 else owner[1])
+
+
+def _wrong_types(name: str, wrong: list[str]) -> str:
+    listed = "\n".join(f"- {path.removeprefix(name)}" for path in wrong)
     return (
         f"The below paths (relative to {name}) exist, but are the incorrect type (file instead of directory, symlink "
         "instead of file, etc.). To proceed with extraction, set 'force' to True. Note that this will remove these "
         f"paths before extracting.\n\n{listed}"
     )
-
-
-def _differs(name: str, member: archive.Member) -> bool:
-    """Whether something of another kind is at a member's place."""
-    there = file.seen(name + member.name, follow=False)
-    return there is not None and there.type != {"hard": "file"}.get(member.kind, member.kind)
 
 
 def _owner(user: str | int | None, group: str | int | None) -> tuple[int, int]:
@@ -155,47 +244,5 @@ def _owner(user: str | int | None, group: str | int | None) -> tuple[int, int]:
     return uid, gid
 
 
-def _misowned(place: str, members: list[archive.Member], name: str, owner: tuple[int, int]) -> bool:
-    paths = [place] if place != name else [name + member.name for member in members]
-    for path in paths:
-        at = file.seen(path, follow=False)
-        if at is not None and any(want not in (-1, has) for want, has in zip(owner, (at.uid, at.gid), strict=True)):
-            return True
-    return False
-
-
-def _set_owner(
-    place: str, members: list[archive.Member], name: str, user: str | int | None, group: str | int | None
-) -> None:
-    for path in [place] if place != name else [name + member.name for member in members]:
-        file.chown(path, user, group, follow=False)
-
-
-def _tops(name: str, tops: set[str], clean: bool) -> list[str]:
-    return [os.path.join(name, top) for top in sorted(tops)] if clean else []
-
-
 def _limit(trim: bool | int) -> int:
     return 100 if trim is True else int(trim)
-
-
-def _changes(
-    name: str,
-    members: list[archive.Member],
-    extracts: object,
-    owned: bool,
-    wrong: list[archive.Member],
-    clean_parent: bool,
-    trim: bool | int,
-) -> dict[str, Any]:
-    if not extracts:
-        return {}
-    changes: dict[str, Any] = {}
-    if clean_parent and file.is_dir(name):
-        changes["removed"] = f"Directory {name} was removed prior to the extraction"
-    elif wrong:
-        changes["removed"] = [name + member.name for member in wrong]
-    if not file.is_dir(name) or clean_parent:
-        changes["directories_created"] = [name]
-    listed = [member.shown for member in members]
-    return changes | {"extracted_files": listed[: _limit(trim)] if trim else listed}

@@ -16,12 +16,13 @@ from laws import Scenario
 def tar(tmp: Path, name: str, *members: tuple[str, bytes, str]) -> None:
     """members: (name, contents or link target, kind)."""
     kinds = {"file": tarfile.REGTYPE, "dir": tarfile.DIRTYPE, "link": tarfile.SYMTYPE, "pipe": tarfile.FIFOTYPE}
+    kinds |= {"hard": tarfile.LNKTYPE, "setuid": tarfile.REGTYPE}
     with tarfile.open(tmp / name, "w:gz") as archive:
         for member, data, kind in members:
             info = tarfile.TarInfo(member)
             info.type = kinds[kind]
-            info.mode = 0o755 if kind == "dir" else 0o640
-            info.linkname = data.decode() if kind == "link" else ""
+            info.mode = {"dir": 0o755, "setuid": 0o4755}.get(kind, 0o640)
+            info.linkname = data.decode() if kind in ("link", "hard") else ""
             info.size = len(data) if kind == "file" else 0
             archive.addfile(info, io.BytesIO(data))
 
@@ -35,8 +36,12 @@ def made(then: Callable[[Path], None] = lambda tmp: None) -> Callable[[Path], No
         tar(tmp, "many.tgz", ("a", b"1", "file"), ("b", b"2", "file"))
         tar(tmp, "up.tgz", ("../evil", b"x", "file"))
         tar(tmp, "root.tgz", ("/evil", b"x", "file"))
-        tar(tmp, "through.tgz", ("top", b"/tmp", "link"), ("top/evil", b"x", "file"))
+        tar(tmp, "through.tgz", ("top", b"else", "link"), ("top/evil", b"x", "file"))
         tar(tmp, "pipe.tgz", ("top", b"", "dir"), ("top/p", b"", "pipe"))
+        tar(tmp, "out.tgz", *TOP, ("top/l", b"../../etc", "link"))
+        tar(tmp, "setuid.tgz", *TOP, ("top/su", b"", "setuid"))
+        tar(tmp, "hard.tgz", *TOP, ("top/h", b"top/a", "hard"))
+        tar(tmp, "implied.tgz", ("top/x/b", b"2", "file"))
         with zipfile.ZipFile(tmp / "z.zip", "w") as archive:
             archive.writestr("top/", "")
             archive.writestr("top/a", "a\n")
@@ -54,6 +59,17 @@ def unpacked(tmp: Path) -> None:
 
 def blocked(tmp: Path) -> None:
     (tmp / "out/top/a").mkdir(parents=True)
+
+
+def linked_folder(tmp: Path) -> None:
+    (tmp / "out/top").mkdir(parents=True)
+    (tmp / "elsewhere").mkdir()
+    (tmp / "out/top/x").symlink_to("../../elsewhere")
+
+
+def blocked_folder(tmp: Path) -> None:
+    (tmp / "out/top").mkdir(parents=True)
+    (tmp / "out/top/x").touch()
 
 
 def partly(tmp: Path) -> None:
@@ -83,6 +99,11 @@ SCENARIOS = [
     arc("one.tgz", made(blocked), force=True),
     arc("one.tgz", options="--strip-components=1", enforce_toplevel=False),
     arc("one.tgz", options="xz --exclude=nothing", trim_output=1),
+    arc("one.tgz", options="--strip 1 --exclude=top/sub", enforce_toplevel=False),
+    arc("one.tgz", options="--no-such-option", fails="tar failed"),
+    arc("hard.tgz"),
+    arc("implied.tgz", made(linked_folder)),
+    arc("implied.tgz", made(blocked_folder), fails="are the incorrect type"),
     arc("one.tgz", **ME),
     arc("one.tgz", **ME, enforce_ownership_on="{tmp}/out"),
     arc("one.tgz", user="nobody-here", fails="does not exist"),
@@ -98,4 +119,6 @@ SCENARIOS = [
     arc("root.tgz", fails="outside its folder"),
     arc("through.tgz", fails="lies behind the link"),
     arc("pipe.tgz", fails="is a device, pipe or socket"),
+    arc("out.tgz", fails="links out of its folder"),
+    arc("setuid.tgz", fails="set-user-ID"),
 ]

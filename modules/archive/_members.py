@@ -1,0 +1,200 @@
+"""What an archive holds, and which archives are refused."""
+
+from __future__ import annotations
+
+import re
+import stat as bits
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from modules import cmd
+from runner.api import StateFailed
+
+TAR, ZIP = "tar", "zip"
+LARGEST = 64 * 1024**3  # bytes that an archive may unpack to
+MOST = 2_000_000  # members
+_FLAGS = re.compile(r"-?[xzjJvpfa]+|--(?:extract|gzip|bzip2|xz|zstd|verbose|preserve-permissions|no-same-owner)")
+
+
+class Member(NamedTuple):
+    """One entry. kind: file, dir, link, hard or device. name: where it goes, without ./ and slashes at its ends."""
+
+    name: str
+    kind: str
+    mode: int
+    size: int
+    target: str = ""
+    shown: str = ""  # as the archive writes it
+
+
+def kind_of(path: str, said: str | None = None) -> str:
+    """tar or zip, by what the file is. Raises StateFailed for what is neither."""
+    import tarfile
+    import zipfile
+
+    if said not in (None, TAR, ZIP):
+        raise StateFailed(f"archive_format {said} is not supported: it is tar or zip")
+    if said:
+        return said
+    if zipfile.is_zipfile(path):
+        return ZIP
+    try:
+        if tarfile.is_tarfile(path):
+            return TAR
+    except (OSError, EOFError, tarfile.TarError):
+        pass
+    raise StateFailed(f"Unable to list contents of {path}: it is no tar (plain, gzip, bzip2, xz) and no zip archive")
+
+
+def strip_of(options: str) -> tuple[int, list[str]]:
+    """(--strip-components, the other options that tar has to know) of a state's `options`."""
+    import shlex
+
+    strip, rest = 0, []
+    words = shlex.split(options)
+    for index, word in enumerate(words):
+        match = re.fullmatch(r"--strip(?:-components)?=(\d+)", word)
+        if match:
+            strip = int(match[1])
+        elif word in ("--strip", "--strip-components") and index + 1 < len(words):
+            strip = int(words[index + 1])
+        elif not _FLAGS.fullmatch(word) and not (word.isdigit() and words[index - 1].startswith("--strip")):
+            rest.append(word)
+    return strip, rest
+
+
+def plain(name: str) -> str:
+    """A member's name without empty and `.` parts; one that starts with a slash keeps it, to be refused."""
+    return ("/" if name.startswith("/") else "") + "/".join(part for part in name.split("/") if part not in ("", "."))
+
+
+def stripped(name: str, strip: int) -> str:
+    """The name without its first parts."""
+    return "/".join(plain(name).split("/")[strip:])
+
+
+@contextmanager
+def readable(path: str, action: str = "Unable to list contents of {}") -> Iterator[None]:
+    """Turn what the readers of archives say into a failure that names the archive."""
+    import lzma
+    import tarfile
+    import zipfile
+    import zlib
+
+    try:
+        yield
+    except (tarfile.TarError, zipfile.BadZipFile, EOFError, KeyError, zlib.error, lzma.LZMAError) as problem:
+        raise StateFailed(f"{action.format(path)}: {problem}", changes={}) from None
+    except (RuntimeError, NotImplementedError) as problem:  # zipfile: a wrong password, a compression it lacks
+        raise StateFailed(f"{action.format(path)}: {problem}", changes={}) from None
+
+
+def members(
+    path: str, kind: str, strip: int = 0, password: str | None = None, options: Sequence[str] = ()
+) -> list[Member]:
+    """What an archive holds. Raises StateFailed for members that would leave the folder, and for bombs.
+
+    strip: leading parts of the names that are dropped. options: for the tar program; what they leave out is not listed.
+    """
+    with readable(path):
+        try:
+            found = list(_tar(path) if kind == TAR else _zip(path, password))
+        except OSError as problem:
+            raise StateFailed(f"Unable to list contents of {path}: {problem.strerror or problem}") from None
+    if strip:
+        found = [_without_first(member, strip) for member in found]
+    found = [member for member in found if member.name or not strip]  # "./" itself has no name either
+    check(path, found)
+    if options and kind == TAR:
+        chosen = _chosen(path, options)
+        found = [member for member in found if member.shown.rstrip("/") in chosen]
+    return found
+
+
+def _without_first(member: Member, strip: int) -> Member:
+    target = stripped(member.target, strip) if member.kind == "hard" else member.target
+    return member._replace(name=stripped(member.name, strip), target=target)
+
+
+def _chosen(path: str, options: Sequence[str]) -> set[str]:
+    """The names that the tar program would extract with these options (--exclude, --wildcards, ...)."""
+    done = cmd.probe(["tar", "-t", "--quoting-style=literal", *options, "-f", path])
+    if done.retcode:
+        raise StateFailed(f"tar failed: {done.stderr or done.stdout}")
+    return {name.rstrip("/") for name in done.stdout.splitlines()}
+
+
+def _tar(path: str) -> Iterator[Member]:
+    import tarfile
+
+    with tarfile.open(path) as archive:
+        for info in archive:
+            kind = "dir" if info.isdir() else "link" if info.issym() else "hard" if info.islnk() else ""
+            kind = kind or ("file" if info.isfile() else "device")
+            yield Member(plain(info.name), kind, info.mode, info.size, info.linkname, info.name)
+
+
+def _zip(path: str, password: str | None) -> Iterator[Member]:
+    import zipfile
+
+    with zipfile.ZipFile(path) as archive:
+        for info in archive.infolist():
+            mode = info.external_attr >> 16
+            kind = "dir" if info.is_dir() else "link" if bits.S_ISLNK(mode) else "file"
+            secret = password.encode() if password else None
+            target = archive.read(info, secret).decode("utf-8", "replace") if kind == "link" else ""
+            yield Member(plain(info.filename), kind, bits.S_IMODE(mode), info.file_size, target, info.filename)
+
+
+# ---------------------------------------------------------------- what is refused
+
+
+def check(path: str, found: Sequence[Member]) -> None:
+    """Refuse an archive that would write outside its folder, make devices or set-user-ID programs, or fill the disk."""
+    size = sum(member.size for member in found)
+    if len(found) > MOST or size > LARGEST:
+        raise StateFailed(f"{path} holds {len(found)} members with {size} bytes; that is refused")
+    links = {member.name for member in found if member.kind == "link"}
+    files = {member.name for member in found if member.kind in ("file", "hard")}
+    for member in found:
+        wrong = _wrong(member, links, files)
+        if wrong:
+            raise StateFailed(
+                f"{path}: member {member.shown!r} {wrong}; nothing was extracted (if you trust this archive, unpack it "
+                "with cmd.run and tar or unzip)"
+            )
+
+
+def _wrong(member: Member, links: set[str], files: set[str]) -> str | None:
+    parts = member.name.split("/")
+    if member.shown.startswith("/") or ".." in member.shown.split("/") or "\0" in member.shown:
+        return "would be written outside its folder"
+    if member.kind == "device":
+        return "is a device, pipe or socket"
+    if member.kind == "file" and member.mode & 0o6000:
+        return "has a set-user-ID or set-group-ID bit"
+    through = next((each for each in _parents(parts) if each in links), None)
+    if through:
+        return f"lies behind the link {through!r}"
+    if member.kind != "link" and member.name in links:
+        return "has the name of a link"  # it would be written to where the link points
+    if member.kind == "link" and _escapes(parts[:-1], member.target):
+        return f"links out of its folder, to {member.target!r}"
+    if member.kind == "hard" and plain(member.target) not in files:
+        return f"is a hard link to what is no file of the archive, {member.target!r}"
+    return None
+
+
+def _parents(parts: Sequence[str]) -> Iterable[str]:
+    return ("/".join(parts[:count]) for count in range(1, len(parts)))
+
+
+def _escapes(folder: Sequence[str], target: str) -> bool:
+    """Whether a link in a folder of the archive points above the archive's top."""
+    depth = len(folder)
+    for part in target.split("/"):
+        depth += -1 if part == ".." else part not in ("", ".")
+        if depth < 0:
+            return True
+    return target.startswith("/")

@@ -1,0 +1,147 @@
+"""Salt's functions of the archive module."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from modules import cmd
+from modules.archive._extract import place, unpack
+from modules.archive._members import ZIP, Member, kind_of, members, stripped
+from runner.api import StateFailed, changer, here
+
+
+def list_(
+    name: str, archive_format: str | None = None, strip_components: int | None = None, verbose: bool = False, **_: Any
+) -> Any:
+    """The names in an archive, those of folders with a slash at the end; with `verbose` by kinds.
+
+    {{ salt['archive.list']('/srv/x.tgz') }}
+    """
+    path = _local(name)
+    found = members(path, kind_of(path, archive_format))
+    kinds = {_shown(member, strip_components or 0): member.kind for member in found}
+    kinds.pop("", None)
+    if not verbose:
+        return sorted(kinds)
+    tops = {shown for shown in kinds if "/" not in shown.rstrip("/")}
+    folders = {shown.split("/")[0] + "/" for shown in kinds if "/" in shown}
+    by_kind = {kind: sorted(s for s, k in kinds.items() if k == kind) for kind in ("dir", "file", "link")}
+    return {
+        "dirs": by_kind["dir"],
+        "files": sorted([*by_kind["file"], *(s for s, k in kinds.items() if k == "hard")]),
+        "links": by_kind["link"],
+        "top_level_dirs": sorted(folders),
+        "top_level_files": sorted(top for top in tops if kinds[top] in ("file", "hard")),
+        "top_level_links": sorted(top for top in tops if kinds[top] == "link"),
+    }
+
+
+def _shown(member: Member, strip: int) -> str:
+    name = stripped(member.name, strip)
+    return f"{name}/" if name and member.kind == "dir" else name
+
+
+def _local(name: str) -> str:
+    found = here.tree.fetch(name, here.saltenv) if name.startswith(("salt://", "file://")) else name
+    if found is None or not os.path.isfile(found):
+        raise StateFailed(f"{name} does not exist", lacks=None if found is None else ("file", found))
+    return found
+
+
+def is_encrypted(name: str, **_: Any) -> bool:
+    """Whether a zip archive needs a password."""
+    import zipfile
+
+    try:
+        with zipfile.ZipFile(_local(name)) as archive:
+            return any(info.flag_bits & 1 for info in archive.infolist())
+    except (zipfile.BadZipFile, OSError) as problem:
+        raise StateFailed(f"{name} is not a ZIP file: {problem}") from None
+
+
+def _words(given: str | Sequence[str] | None) -> list[str]:
+    if given is None:
+        return []
+    return [word.strip() for word in given.split(",")] if isinstance(given, str) else [str(word) for word in given]
+
+
+@changer
+def _run(argv: Sequence[str], cwd: str | None, runas: str | None) -> list[str]:
+    done = cmd.complete(argv, cwd=cwd, runas=runas, python_shell=False)
+    return ((done.stdout if done.retcode == 0 else done.stderr) or "").splitlines()
+
+
+def tar(
+    options: str,
+    tarfile: str,
+    sources: str | Sequence[str] | None = None,
+    dest: str | None = None,
+    cwd: str | None = None,
+    runas: str | None = None,
+    **_: Any,
+) -> list[str]:
+    """Run tar; its output's lines. options: as of the program, `xf`. sources: what to pack. dest: where to unpack."""
+    first, *others = shlex.split(options)
+    into = ["-C", dest] if dest else []
+    return _run(
+        ["tar", first if first.startswith("-") else f"-{first}", tarfile, *others, *into, *_words(sources)], cwd, runas
+    )
+
+
+def gzip(sourcefile: str, runas: str | None = None, options: str | None = None, **_: Any) -> list[str]:
+    """Compress a file; what gzip says."""
+    return _run(["gzip", *shlex.split(options or ""), "--", sourcefile], None, runas)
+
+
+def gunzip(gzipfile: str, runas: str | None = None, options: str | None = None, **_: Any) -> list[str]:
+    """Decompress a file; what gunzip says."""
+    return _run(["gunzip", *shlex.split(options or ""), "--", gzipfile], None, runas)
+
+
+def unzip(
+    zip_file: str,
+    dest: str,
+    excludes: str | Sequence[str] | None = None,
+    password: str | None = None,
+    extract_perms: bool = True,
+    trim_output: bool | int = False,
+    **_: Any,
+) -> list[str]:
+    """Unpack a zip archive, whole or not at all; the names in it. excludes: names that are left out."""
+    path, without = _local(zip_file), set(_words(excludes))
+    found = [member for member in members(path, ZIP, 0, password) if member.shown not in without]
+    place(unpack(path, dest, ZIP, password=password, permissions=extract_perms, without=without), dest)
+    return trimmed([member.shown for member in found], trim_output)
+
+
+def trimmed(names: list[str], trim: bool | int) -> list[str]:
+    """The first names and a line that tells so. trim: how many, True for 100."""
+    most = 100 if trim is True else int(trim)
+    return [*names[:most], f"List trimmed after {most} files."] if most and len(names) > most else names
+
+
+@changer
+def zip_(zip_file: str, sources: str | Sequence[str], cwd: str | None = None, **_: Any) -> list[str]:
+    """Make a zip archive of files and folders; the names in it. cwd: what relative sources are relative to."""
+    import zipfile
+
+    named = []
+    with zipfile.ZipFile(zip_file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for source in _words(sources):
+            if not source.startswith("/") and cwd is None:
+                raise StateFailed(f"{source} is relative: say with cwd to what")
+            base = cwd if cwd and not source.startswith("/") else "/"
+            for path in _below(os.path.join(base, source)):
+                name = os.path.relpath(path, base) + ("/" if os.path.isdir(path) else "")
+                archive.write(path, name)
+                named.append(name)
+    return named
+
+
+def _below(path: str) -> Iterable[str]:
+    yield path
+    for root, folders, files in os.walk(path):
+        yield from (os.path.join(root, name) for name in [*sorted(folders), *sorted(files)])

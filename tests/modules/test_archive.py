@@ -1,0 +1,195 @@
+"""What archives are refused, what a failure leaves, and Salt's functions."""
+
+from __future__ import annotations
+
+import io
+import os
+import tarfile
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from harness import HarnessHere, apply
+
+from modules import archive
+from runner.api import StateFailed, armed, running
+from states.archive import extracted
+
+KINDS = {
+    "file": tarfile.REGTYPE,
+    "dir": tarfile.DIRTYPE,
+    "link": tarfile.SYMTYPE,
+    "hard": tarfile.LNKTYPE,
+    "char": tarfile.CHRTYPE,
+}
+Entry = tuple[str, str, str]  # name, contents or target, kind
+
+
+@pytest.fixture(autouse=True)
+def here() -> Iterator[HarnessHere]:
+    current = HarnessHere()
+    with running(current), armed():
+        yield current
+
+
+def tar(path: Path, *entries: Entry, mode: int = 0o644) -> Path:
+    with tarfile.open(path, "w:gz") as made:
+        for name, text, kind in entries:
+            info = tarfile.TarInfo(name)
+            info.type, info.mode = KINDS[kind], 0o755 if kind == "dir" else mode
+            info.linkname = text if kind in ("link", "hard") else ""
+            info.size = len(text) if kind == "file" else 0
+            made.addfile(info, io.BytesIO(text.encode()))
+    return path
+
+
+DANGERS: list[tuple[str, list[Entry], int]] = [
+    ("outside its folder", [("t/../../evil", "x", "file")], 0),
+    ("outside its folder", [("/evil", "x", "file")], 0),
+    ("outside its folder", [("a/../evil", "x", "file")], 2),
+    ("is a device", [("t/null", "", "char")], 0),
+    ("links out of its folder", [("t/l", "/etc", "link")], 0),
+    ("links out of its folder", [("t/l", "../../etc", "link")], 0),
+    ("links out of its folder", [("t/l", "x/../../../etc", "link")], 0),
+    ("links out of its folder", [("a/l", "..", "link")], 1),
+    ("lies behind the link", [("t/l", "d", "link"), ("t/l/x", "x", "file")], 0),
+    ("lies behind the link", [("t//./l", "d", "link"), ("t/l/x", "x", "file")], 0),
+    ("lies behind the link", [("a/l", "d", "link"), ("b/l/x", "x", "file")], 1),
+    ("has the name of a link", [("t/l", "d", "link"), ("t/l", "x", "file")], 0),
+    ("has the name of a link", [("t/l", "d", "link"), ("./t//l", "x", "file")], 0),
+    ("has the name of a link", [("a/l", "d", "link"), ("b/l", "x", "file")], 1),
+    ("is a hard link", [("t/h", "/etc/shadow", "hard")], 0),
+    ("is a hard link", [("t/h", "../x", "hard")], 0),
+    ("is a hard link", [("t/l", "d", "link"), ("t/h", "t/l/x", "hard")], 0),
+]
+
+
+@pytest.mark.parametrize(("reason", "entries", "strip"), DANGERS)
+def test_dangerous_archives_are_refused(tmp_path: Path, reason: str, entries: list[Entry], strip: int) -> None:
+    path = tar(tmp_path / "a.tgz", ("t/d/x", "fine", "file"), ("t/d/y/x", "fine", "file"), *entries)
+    with pytest.raises(StateFailed, match=reason):
+        archive.members(str(path), "tar", strip)
+    options = f"--strip-components={strip}"
+    with pytest.raises(StateFailed, match=reason):
+        apply(extracted, str(tmp_path / "out"), [str(path)], enforce_toplevel=False, options=options)
+    assert sorted(os.listdir(tmp_path)) == ["a.tgz"]
+
+
+@pytest.mark.parametrize("mode", [0o4755, 0o2755])
+def test_set_user_id_is_refused(tmp_path: Path, mode: int) -> None:
+    with pytest.raises(StateFailed, match="set-user-ID"):
+        archive.members(str(tar(tmp_path / "a.tgz", ("t/su", "x", "file"), mode=mode)), "tar")
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as made:
+        info = zipfile.ZipInfo("t/su")
+        info.external_attr = (0o100000 | mode) << 16
+        made.writestr(info, "x")
+    with pytest.raises(StateFailed, match="set-user-ID"):
+        archive.members(str(tmp_path / "a.zip"), "zip")
+
+
+def test_links_inside_are_fine(tmp_path: Path) -> None:
+    entries: list[Entry] = [("t/a", "text", "file"), ("t/b/l", "../a", "link"), ("t/h", "t/a", "hard")]
+    apply(extracted, str(tmp_path / "out"), [str(tar(tmp_path / "a.tgz", *entries))])
+    top = tmp_path / "out/t"
+    assert (top / "b/l").read_text() == "text"
+    assert (top / "h").stat().st_ino == (top / "a").stat().st_ino
+
+
+@pytest.mark.parametrize("argument", ["clean", "clean_parent", "force"])
+def test_a_failure_removes_nothing(tmp_path: Path, argument: str) -> None:
+    whole = tar(tmp_path / "a.tgz", ("t/a", "x" * 100_000, "file"), ("t/z", "z", "file"))
+    with tarfile.open(whole) as made, open(tmp_path / "cut.tar", "wb") as cut:
+        plain = io.BytesIO()
+        with tarfile.open(fileobj=plain, mode="w") as again:
+            for info in made:
+                again.addfile(info, made.extractfile(info))
+        cut.write(plain.getvalue())
+    path = tmp_path / "cut.tar"
+    old = tmp_path / "out/t/z" / "kept" if argument == "force" else tmp_path / "out/t/kept"
+    old.parent.mkdir(parents=True)
+    old.write_text("old")
+    generator = extracted(str(tmp_path / "out"), [str(path)], **{argument: True})
+    next(generator)
+    path.write_bytes(path.read_bytes()[:50_000])
+    with pytest.raises(StateFailed, match="cannot be extracted") as failure:
+        next(generator)
+    assert failure.value.changes == {}
+    assert old.read_text() == "old"
+    assert sorted(os.listdir(tmp_path)) == ["a.tgz", "cut.tar", "out"]
+    assert sorted(p.name for p in (tmp_path / "out").rglob("*")) == sorted({"t", "kept", *old.parts[-2:]} - {"out"})
+
+
+def test_zip_keeps_modes(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "a.zip", "w") as made:
+        for name, mode, text in (("t/", 0o40550, ""), ("t/run", 0o100755, "x"), ("t/l", 0o120777, "run")):
+            info = zipfile.ZipInfo(name)
+            info.external_attr = mode << 16
+            made.writestr(info, text)
+    apply(extracted, str(tmp_path / "out"), [str(tmp_path / "a.zip")])
+    assert (tmp_path / "out/t").stat().st_mode & 0o777 == 0o550
+    assert (tmp_path / "out/t/run").stat().st_mode & 0o777 == 0o755
+    assert os.readlink(tmp_path / "out/t/l") == "run"
+
+
+def test_owner_is_for_the_top_folder_and_below(tmp_path: Path) -> None:
+    if os.geteuid():
+        pytest.skip("only root can give files away")
+    apply(extracted, str(tmp_path / "out"), [str(tar(tmp_path / "a.tgz", ("t/a", "x", "file")))])
+    (tmp_path / "out/beside").touch()
+    (tmp_path / "out/t/more").touch()
+    done = apply(extracted, str(tmp_path / "out"), [str(tmp_path / "a.tgz")], user=1234)
+    assert done.changes == {"updated ownership": True}
+    found = {p.name: p.stat().st_uid for p in (tmp_path / "out").rglob("*")}
+    assert found == {"beside": 0, "t": 1234, "a": 1234, "more": 1234}
+    assert not apply(extracted, str(tmp_path / "out"), [str(tmp_path / "a.tgz")], user=1234).changes
+
+
+LISTED: list[tuple[dict[str, Any], Any]] = [
+    ({}, ["t/", "t/a", "t/l"]),
+    ({"strip_components": 1}, ["a", "l"]),
+    (
+        {"verbose": True},
+        {
+            "dirs": ["t/"],
+            "files": ["t/a"],
+            "links": ["t/l"],
+            "top_level_dirs": ["t/"],
+            "top_level_files": [],
+            "top_level_links": [],
+        },
+    ),
+]
+
+
+@pytest.mark.parametrize(("arguments", "expected"), LISTED)
+def test_list(tmp_path: Path, arguments: dict[str, Any], expected: Any) -> None:
+    path = tar(tmp_path / "a.tgz", ("t", "", "dir"), ("t/a", "x", "file"), ("t/l", "a", "link"))
+    assert archive.list_(str(path), **arguments) == expected
+
+
+def test_programs(tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("text")
+    (tmp_path / "d").mkdir()
+    assert archive.tar("czvf", str(tmp_path / "t.tgz"), sources="f,d", cwd=str(tmp_path)) == ["f", "d/"]
+    assert archive.tar("xf", str(tmp_path / "t.tgz"), dest=str(tmp_path / "d")) == []
+    assert (tmp_path / "d/f").read_text() == "text"
+    assert "Cannot open" in archive.tar("xf", str(tmp_path / "none"))[0]
+    assert archive.gzip(str(tmp_path / "f")) == []
+    assert archive.gunzip(str(tmp_path / "f.gz")) == []
+    assert (tmp_path / "f").read_text() == "text"
+
+
+def test_zip_and_unzip(tmp_path: Path) -> None:
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d/f").write_text("text")
+    path = str(tmp_path / "a.zip")
+    assert archive.zip_(path, "d", cwd=str(tmp_path)) == ["d/", "d/f"]
+    assert archive.unzip(path, str(tmp_path / "u"), excludes="d/f") == ["d/"]
+    assert os.listdir(tmp_path / "u/d") == []
+    assert archive.unzip(path, str(tmp_path / "u"), trim_output=1) == ["d/", "List trimmed after 1 files."]
+    assert (tmp_path / "u/d/f").read_text() == "text"
+    assert archive.is_encrypted(path) is False
+    with pytest.raises(StateFailed, match="say with cwd"):
+        archive.zip_(path, "d")
