@@ -2,37 +2,104 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping
 from typing import Any
+
+from modules import _yaml
+from runner.api import RunnerError
 
 MISSING: Any = object()
 
 
-def traverse(data: Any, path: str, default: Any = MISSING, delimiter: str = ":") -> Any:
-    """The value at `a:b:0`; lists of mappings are searched as well.
+def traverse(data: Any, path: Any, default: Any = MISSING, delimiter: str = ":") -> Any:
+    """The value at `a:b:0`; lists of mappings are searched, too; keys that are no texts are found as YAML has them.
 
-    >>> traverse({"a": {"b": [1, 2]}}, "a:b:1")
-    2
+    >>> traverse({"a": {"b": [1, 2]}}, "a:b:1"), traverse({"ports": {80: "http"}}, "ports:80")
+    (2, 'http')
     """
-    for part in str(path).split(delimiter):
-        if isinstance(data, Mapping) and part in data:
-            data = data[part]
-        elif isinstance(data, list) and part.lstrip("-").isdigit() and -len(data) <= int(part) < len(data):
-            data = data[int(part)]
-        elif isinstance(data, list):
-            inner = [item[part] for item in data if isinstance(item, Mapping) and part in item]
-            if not inner:
-                return default
-            data = inner[0]
-        else:
+    for part in path if isinstance(path, list) else str(path).split(delimiter):
+        data = _step(data, part)
+        if data is MISSING:
             return default
     return data
 
 
-def merged(old: Any, new: Any, strategy: str = "smart", lists: bool = False) -> Any:
-    """Two values in one, the new one wins.
+def _step(data: Any, part: Any) -> Any:
+    if isinstance(data, Mapping):
+        return data[part] if part in data else _under_another_type(data, part)
+    if not isinstance(data, list):
+        return MISSING
+    try:
+        return data[int(part)]
+    except IndexError:
+        return MISSING
+    except ValueError:
+        return next((item[part] for item in data if isinstance(item, Mapping) and part in item), MISSING)
 
-    strategy: smart and recurse merge nested mappings, aggregate lists too, overwrite replaces, list keeps both.
+
+def _under_another_type(data: Mapping[Any, Any], part: Any) -> Any:
+    """`80` may mean the number, `yes` a truth, `'2'` a text: what YAML makes of the part is looked for, too."""
+    if not isinstance(part, str) or not (part[:1] in "'\"" or any(not isinstance(key, str) for key in data)):
+        return MISSING
+    try:
+        key = _yaml.load(part)
+        return data.get(key, MISSING)
+    except (RunnerError, TypeError):  # no YAML, or no key
+        return MISSING
+
+
+def only_mappings(*values: Any) -> None:
+    """Raises TypeError unless all are mappings."""
+    for value in values:
+        if not isinstance(value, Mapping):
+            raise TypeError(f"only mappings can be laid over each other, and {value!r} is none")
+
+
+def update(dest: Any, new: Any, recursive: bool = True, lists: bool = False) -> Any:
+    """Lay a mapping over another one, in place, at every depth if `recursive`. Raises TypeError for anything else.
+
+    lists: a list becomes the old one and those items of the new one that it lacks, instead of the new one.
+    """
+    only_mappings(dest, new)
+    for key, value in new.items():
+        old = dest.get(key)
+        if recursive and isinstance(old, Mapping) and isinstance(value, Mapping):
+            update(old, value, recursive, lists)
+        elif recursive and lists and isinstance(old, list) and isinstance(value, list):
+            dest[key] = [*old, *(item for item in value if item not in old)]
+        else:
+            dest[key] = value
+    return dest
+
+
+def combined(old: Any, new: Any, strategy: str = "smart", lists: bool = False) -> Any:
+    """Two mappings in one, neither of them changed. Raises TypeError for what is no mapping.
+
+    strategy: smart and recurse merge at every depth (lists: join nested lists); overwrite replaces whole top-level
+    keys; aggregate does so and joins two lists; list keeps the keys of the first with both values.
+    """
+    if strategy == "aggregate":
+        return _aggregated(old, new)
+    only_mappings(old, new)
+    if strategy == "list":
+        return {key: [value, new[key]] if key in new else value for key, value in old.items()}
+    if strategy == "overwrite":
+        return {**old, **new}
+    return update(copy.deepcopy(dict(old)), new, lists=lists and strategy in ("smart", "recurse"))
+
+
+def _aggregated(first: Any, second: Any) -> Any:
+    if isinstance(first, Mapping) and isinstance(second, Mapping):
+        return {**first, **second}
+    both = [each if isinstance(each, list) else [each] for each in (first, second)]
+    return [*both[0], *(item for item in both[1] if item not in both[0])]
+
+
+def merged(old: Any, new: Any, strategy: str = "smart", lists: bool = False) -> Any:
+    """Two values in one, the new one wins; neither is changed.
+
+    strategy: smart and recurse merge nested mappings, overwrite replaces.
     """
     if not (isinstance(old, Mapping) and isinstance(new, Mapping)):
         if lists and isinstance(old, list) and isinstance(new, list):
@@ -40,12 +107,7 @@ def merged(old: Any, new: Any, strategy: str = "smart", lists: bool = False) -> 
         return new
     if strategy == "overwrite":
         return {**old, **new}
-    result = dict(old)
-    for key, value in new.items():
-        if key not in result:
-            result[key] = value
-        elif strategy == "list":
-            result[key] = [result[key], value]
-        else:
-            result[key] = merged(result[key], value, strategy, lists or strategy == "aggregate")
-    return result
+    return {
+        **old,
+        **{key: merged(old[key], value, strategy, lists) if key in old else value for key, value in new.items()},
+    }

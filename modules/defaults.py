@@ -5,32 +5,55 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from modules._data import merged
+from modules import _data, _yaml
+from runner.api import here
 
 
 def merge(dest: Any, upd: Any, merge_lists: bool = False, in_place: bool = True, convert_none: bool = True) -> Any:
     """Lay one mapping over another.
 
-    in_place: change `dest` itself as well.
+    merge_lists: join lists. in_place: change `dest` itself. convert_none: take None for an empty mapping.
+    Raises TypeError for what is no mapping.
+
+        {% do salt['defaults.merge'](nginx, pillar.get('nginx')) %}
     """
-    if upd is None and convert_none:
-        upd = {}
-    result = merged(dest, upd, "recurse", merge_lists)
-    if in_place and isinstance(dest, dict):
-        dest.clear()
-        dest.update(result)
-        return dest
-    return result
+    if dest is None and in_place:
+        raise TypeError("nothing can be laid over None in place: give a mapping, or in_place=False")
+    if convert_none:
+        dest, upd = {} if dest is None else dest, {} if upd is None else upd
+    return _data.update(dest if in_place else copy.deepcopy(dest), upd, lists=merge_lists)
 
 
 def update(dest: Any, defaults: Any, merge_lists: bool = True, in_place: bool = True, convert_none: bool = True) -> Any:
-    """Give each mapping below `dest` some defaults."""
-    target = dest if in_place else copy.deepcopy(dest)
+    """Give each mapping below `dest` some defaults; arguments as those of merge."""
+    if dest is None and in_place:
+        raise TypeError("nothing can be updated in place of None: give a mapping, or in_place=False")
+    target = dest if in_place else copy.deepcopy(dest or {})
     for name, value in target.items():
-        target[name] = merged(copy.deepcopy(defaults or {}), value or {}, "recurse", merge_lists)
+        target[name] = merge(defaults, value, merge_lists, in_place=False, convert_none=convert_none)
     return target
 
 
 def deepcopy(source: Any) -> Any:
     """A copy that shares nothing."""
     return copy.deepcopy(source)
+
+
+def get(key: str, default: Any = "") -> Any:
+    """A value of a formula's own defaults.yaml or defaults.json, whatever the pillar says (`nginx:port`).
+
+    default: what to return when the file has no such key, or there is no file.
+
+        {{ salt['defaults.get']('nginx:port', 80) }}
+    """
+    formula = key.partition(":")[0]
+    return default if (found := _of_formula(formula)) is None else _data.traverse({formula: found}, key, default)
+
+
+def _of_formula(formula: str) -> Any:
+    for ending in ("yaml", "json"):
+        path = here.tree.find(f"{formula.replace('.', '/')}/defaults.{ending}", here.saltenv)
+        if path:
+            with open(path, encoding="utf-8") as file:
+                return _yaml.load(file.read()) or {}
+    return None

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import copy
-import fnmatch
 from collections.abc import Mapping
 from typing import Any
 
-from modules._data import MISSING, merged, traverse
-from runner.api import RunnerError, here
+from modules import _filter_by
+from modules._data import MISSING, traverse
+from runner.api import here
 
 
 def get(key: str, default: Any = "", delimiter: str = ":", ordered: bool = True) -> Any:
@@ -23,14 +22,30 @@ def get(key: str, default: Any = "", delimiter: str = ":", ordered: bool = True)
     return traverse(data, key, default, delimiter)
 
 
-def item(*args: str, default: Any = "", delimiter: str = ":") -> dict[str, Any]:
-    """Several grains at once."""
-    return {key: get(key, default, delimiter) for key in args}
+_ANONYMOUS = {
+    "domain": "DOMAINNAME",
+    "fqdn": "MINION.DOMAINNAME",
+    "host": "MINION",
+    "id": "MINION.DOMAINNAME",
+    "localhost": "MINION",
+    "nodename": "MINION",
+    "serialnumber": "REDACTED",
+}
+
+
+def _sanitized(found: dict[str, Any]) -> dict[str, Any]:
+    return {key: _ANONYMOUS.get(key, value) for key, value in found.items()}
+
+
+def item(*args: str, default: Any = "", delimiter: str = ":", sanitize: bool = False) -> dict[str, Any]:
+    """Several grains at once. sanitize: without the machine's names."""
+    found = {key: get(key, default, delimiter) for key in args}
+    return _sanitized(found) if sanitize else found
 
 
 def items(sanitize: bool = False) -> dict[str, Any]:
-    """All grains."""
-    return dict(here.grains)
+    """All grains. sanitize: without the machine's names."""
+    return _sanitized(dict(here.grains)) if sanitize else dict(here.grains)
 
 
 def ls() -> list[str]:
@@ -39,8 +54,8 @@ def ls() -> list[str]:
 
 
 def has_value(key: str) -> bool:
-    """Whether a grain is there and not empty."""
-    return bool(get(key, ""))
+    """Whether a grain is there, empty or not."""
+    return get(key, MISSING) is not MISSING
 
 
 def equals(key: str, value: Any) -> bool:
@@ -67,28 +82,4 @@ def filter_by(
 
         {% set nginx = salt['grains.filter_by']({'Debian': {'pkg': 'nginx'}}, merge=pillar.get('nginx')) %}
     """
-    values = get(grain, None)
-    found = None
-    for value in values if isinstance(values, list) else [values]:
-        found = _selected(lookup_dict, value)
-        if found is not MISSING:
-            break
-    if found is MISSING or found is None:
-        found = lookup_dict.get(default)
-    result = copy.deepcopy(found)
-    if base and base in lookup_dict:
-        result = lookup_dict[base] if result is None else merged(copy.deepcopy(lookup_dict[base]), result)
-    if merge:
-        if not isinstance(merge, Mapping):
-            raise RunnerError("filter_by merge argument must be a dictionary.")
-        result = dict(merge) if result is None else merged(result, merge)
-    return result
-
-
-def _selected(lookup: Mapping[str, Any], value: Any) -> Any:
-    if value in lookup:
-        return lookup[value]
-    for key in lookup:
-        if isinstance(key, str) and isinstance(value, str) and fnmatch.fnmatchcase(value, key):
-            return lookup[key]
-    return MISSING
+    return _filter_by.by_value(lookup_dict, get(grain, None), merge, default, base)

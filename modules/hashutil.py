@@ -4,64 +4,117 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import hmac as codes
+import hmac
+
+from modules import file
+from runner.api import CommandFailed, changer
+
+Text = str | bytes
 
 
-def digest(instr: str, checksum: str = "md5") -> str:
-    """The digest of a text.
+def _bytes(text: Text) -> bytes:
+    if not isinstance(text, str | bytes | bytearray):
+        raise TypeError(f"expected a text, not {text!r}")
+    return text.encode() if isinstance(text, str) else bytes(text)
+
+
+def _hash(name: str) -> None:
+    if name not in hashlib.algorithms_available:
+        raise CommandFailed(f"Hash func '{name}' is not supported.")
+
+
+def digest(instr: Text, checksum: str = "md5") -> str:
+    """The digest of a text. Raises CommandFailed for an unknown checksum.
 
     {{ salt['hashutil.digest']('text', 'sha256') }}
     """
-    return hashlib.new(checksum, instr.encode()).hexdigest()
+    _hash(checksum)
+    return hashlib.new(checksum, _bytes(instr)).hexdigest()
 
 
 def digest_file(infile: str, checksum: str = "md5") -> str:
-    """The digest of a file."""
-    with open(infile, "rb") as file:
-        return hashlib.file_digest(file, checksum).hexdigest()
+    """The digest of a file. Raises CommandFailed when it is not there, and for an unknown checksum."""
+    _hash(checksum)
+    try:
+        with open(infile, "rb") as stream:
+            return hashlib.file_digest(stream, checksum).hexdigest()
+    except FileNotFoundError:
+        raise CommandFailed(f"File path '{infile}' not found.", lacks=("file", infile)) from None
 
 
-def md5_digest(instr: str) -> str:
+def md5_digest(instr: Text) -> str:
     """The MD5 digest of a text."""
     return digest(instr, "md5")
 
 
-def sha256_digest(instr: str) -> str:
+def sha256_digest(instr: Text) -> str:
     """The SHA-256 digest of a text."""
     return digest(instr, "sha256")
 
 
-def sha512_digest(instr: str) -> str:
+def sha512_digest(instr: Text) -> str:
     """The SHA-512 digest of a text."""
     return digest(instr, "sha512")
 
 
-def base64_b64encode(instr: str) -> str:
-    """A text in base64, on one line."""
-    return base64.b64encode(instr.encode()).decode()
+def base64_b64encode(instr: Text) -> str:
+    """A text in base64, on one line.
+
+    {{ salt['hashutil.base64_b64encode']('user:password') }}
+    """
+    return base64.b64encode(_bytes(instr)).decode()
 
 
-def base64_b64decode(instr: str) -> str:
-    """The text of base64."""
-    return base64.b64decode(instr).decode("utf-8", "replace")
+def base64_b64decode(instr: Text) -> Text:
+    """The text of base64; bytes when they are no text."""
+    found = base64.b64decode(_bytes(instr))
+    try:
+        return found.decode()
+    except UnicodeDecodeError:
+        return found
 
 
-def base64_encodestring(instr: str) -> str:
+def base64_encodestring(instr: Text) -> str:
     """A text in base64, in lines of 76 characters."""
-    return base64.encodebytes(instr.encode()).decode()
+    return base64.encodebytes(_bytes(instr)).decode()
 
 
-def base64_decodestring(instr: str) -> str:
-    """The text of base64."""
+def base64_decodestring(instr: Text) -> Text:
+    """The text of base64; bytes when they are no text."""
     return base64_b64decode(instr)
 
 
-def hmac_signature(string: str, shared_secret: str, challenge_hmac: str) -> bool:
+def base64_encodefile(fname: str) -> str:
+    """A file in base64, in lines of 76 characters."""
+    with open(fname, "rb") as stream:
+        return base64.encodebytes(stream.read()).decode()
+
+
+@changer(touches=())
+def base64_decodefile(instr: Text, outfile: str) -> bool:
+    """Write the contents of base64 to a file."""
+    file.write(outfile, base64.b64decode(_bytes(instr)))
+    return True
+
+
+def _code(text: Text, secret: Text, kind: str) -> bytes:
+    return hmac.new(_bytes(secret), _bytes(text), kind).digest()
+
+
+def hmac_signature(string: Text, shared_secret: Text, challenge_hmac: str) -> bool:
     """Whether the HMAC-SHA256 of a text, in base64, is the challenge."""
-    code = codes.new(shared_secret.encode(), string.encode(), hashlib.sha256).digest()
-    return codes.compare_digest(base64.b64encode(code).decode(), challenge_hmac)
+    code = base64.b64encode(_code(string, shared_secret, "sha256"))
+    return hmac.compare_digest(code, _bytes(challenge_hmac))
 
 
-def hmac_compute(string: str, shared_secret: str) -> str:
+def hmac_compute(string: Text, shared_secret: Text) -> str:
     """The HMAC-SHA256 of a text, in hexadecimal digits."""
-    return codes.new(shared_secret.encode(), string.encode(), hashlib.sha256).hexdigest()
+    return _code(string, shared_secret, "sha256").hex()
+
+
+def github_signature(string: Text, shared_secret: Text, challenge_hmac: str) -> bool:
+    """Whether the HMAC of a text is the challenge (`sha1=...`, the header that GitHub signs its calls with)."""
+    kind, separator, wanted = challenge_hmac.partition("=")
+    if not separator:
+        raise ValueError("the challenge has to be a hash's name, = and the code: sha256=0123...")
+    return hmac.compare_digest(_code(string, shared_secret, kind).hex().encode(), _bytes(wanted))

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import copy
+import os
 from collections.abc import Mapping
 from typing import Any
 
-from modules._data import MISSING, merged, traverse
+from modules import _filter_by
+from modules._data import MISSING, combined, traverse
 from runner.api import RunnerError, here
 
 
 def get(
-    key: str,
+    key: Any,
     default: Any = MISSING,
     merge: bool = False,
     merge_nested_lists: bool | None = None,
@@ -22,27 +23,28 @@ def get(
     """The value of a key, nested ones as `a:b`.
 
     default: what to return when it is not there ("" without one). merge: lay the value over the default.
-    merge_nested_lists: join lists while merging. Raises RunnerError for a missing key with pillar_raise_on_missing.
+    merge_nested_lists: join nested lists while merging (without it: as pillar_merge_lists says). pillarenv, saltenv:
+    taken as this run's.
+    Raises RunnerError for a missing key with pillar_raise_on_missing.
 
         {{ salt['pillar.get']('nginx:port', 80) }}
     """
-    value = traverse(here.pillar, key, MISSING, delimiter) if key else dict(here.pillar)
+    value = traverse(here.pillar, key, MISSING, delimiter)
     if value is MISSING:
         if default is MISSING and here.opts.get("pillar_raise_on_missing"):
             raise RunnerError(f"Pillar key not found: {key}")
         return "" if default is MISSING else default
-    if merge and default is not MISSING and default is not None:
-        lists = True if merge_nested_lists is None else merge_nested_lists
-        if isinstance(default, Mapping) and isinstance(value, Mapping):
-            return merged(copy.deepcopy(default), value, "smart", lists)
-        if isinstance(default, list) and isinstance(value, list):
-            return [*default, *value]
+    if merge and isinstance(default, Mapping) and isinstance(value, Mapping):
+        lists = here.opts.get("pillar_merge_lists") if merge_nested_lists is None else merge_nested_lists
+        return combined(default, value, here.opts.get("pillar_source_merging_strategy") or "smart", bool(lists))
+    if merge and isinstance(default, list) and isinstance(value, list):
+        return [*default, *(item for item in value if item not in default)]
     return value
 
 
-def items(*args: Any, **kwargs: Any) -> dict[str, Any]:
-    """The whole pillar."""
-    return dict(here.pillar)
+def items(*args: str, pillarenv: str | None = None, saltenv: str | None = None) -> dict[str, Any]:
+    """The whole pillar, or its top-level keys of these names."""
+    return {key: here.pillar[key] for key in args if key in here.pillar} if args else dict(here.pillar)
 
 
 data = items
@@ -59,18 +61,58 @@ def item(*keys: str, default: Any = "", delimiter: str = ":") -> dict[str, Any]:
 
 
 def keys(key: str, delimiter: str = ":") -> list[str]:
-    """The keys of a mapping in the pillar. Raises RunnerError when it is none."""
+    """The keys of a mapping in the pillar. Raises RunnerError when there is none."""
     value = traverse(here.pillar, key, MISSING, delimiter)
+    if value is MISSING:
+        raise RunnerError(f"Pillar key not found: {key}")
     if not isinstance(value, Mapping):
-        raise RunnerError(f"Pillar key not found or no mapping: {key}")
+        raise RunnerError(f"Pillar value in key {key} is not a dict")
     return list(value)
 
 
-def ls(*args: Any) -> list[str]:
-    """The top-level keys of the pillar."""
-    return list(here.pillar)
+def ls(*args: str) -> list[str]:
+    """The top-level keys of the pillar, or those of them that have one of these names."""
+    return list(items(*args))
 
 
 def fetch(key: str, default: Any = MISSING, delimiter: str = ":") -> Any:
     """Like get, without merging."""
     return get(key, default, delimiter=delimiter)
+
+
+def filter_by(
+    lookup_dict: Mapping[str, Any],
+    pillar: str,
+    merge: Mapping[str, Any] | None = None,
+    default: str = "default",
+    base: str | None = None,
+) -> Any:
+    """The entry of a mapping that a value of the pillar selects; the arguments are those of grains.filter_by.
+
+    {{ salt['pillar.filter_by']({'web': {'port': 80}, 'default': {'port': 8080}}, pillar='role').port }}
+    """
+    return _filter_by.by_value(lookup_dict, get(pillar, None), merge, default, base)
+
+
+def file_exists(path: str, saltenv: str | None = None) -> bool:
+    """Whether a file is below the pillar's roots (of one environment).
+
+    {% if salt['pillar.file_exists']('hosts/' ~ grains.id ~ '.sls') %}
+    """
+    roots = here.opts.get("pillar_roots") or {}
+    folders = [folder for env, found in roots.items() if saltenv in (None, env) for folder in found]
+    return bool(path) and any(os.path.isfile(os.path.join(folder, path)) for folder in folders)
+
+
+def obfuscate(*args: str) -> dict[str, Any]:
+    """The pillar (or its top-level keys of these names) with the types of the values in place of them."""
+    found: dict[str, Any] = _types(items(*args))
+    return found
+
+
+def _types(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _types(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_types(each) for each in value]
+    return f"<{type(value).__name__}>"

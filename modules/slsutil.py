@@ -1,49 +1,61 @@
-"""Helpers for templates: merging, serializing, rendering."""
+"""Helpers for templates: merging, serializing, rendering, looking into the tree."""
 
 from __future__ import annotations
 
+import posixpath
 from typing import Any
 
-from modules import _serializers
-from modules._data import merged
-from runner.api import RunnerError, here
+from modules import _data, _serializers, _yaml
+from runner.api import RunnerError, StateFailed, here
+
+# ---------------------------------------------------------------- merging
 
 
 def merge(obj_a: Any, obj_b: Any, strategy: str = "smart", renderer: str = "yaml", merge_lists: bool = False) -> Any:
-    """Lay one mapping over another.
+    """Lay one mapping over another; neither is changed.
 
-    strategy: smart, recurse, list, aggregate or overwrite. merge_lists: join lists.
+    strategy: smart and recurse merge mappings at every depth; overwrite replaces whole top-level keys; aggregate does
+    so and joins two lists; list keeps the keys of the first with both values. merge_lists: join nested lists (with
+    smart and recurse). Raises TypeError for what is no mapping.
 
         {% do salt['slsutil.merge'](defaults, pillar.get('nginx', {})) %}
     """
-    return merged(obj_a, obj_b, strategy, merge_lists)
+    if strategy == "smart" and renderer.startswith("yamlex"):
+        strategy = "aggregate"
+    return _data.combined(obj_a, obj_b, strategy, merge_lists)
 
 
 def update(dest: Any, upd: Any, recursive_update: bool = True, merge_lists: bool = False) -> Any:
-    """Lay one mapping over another, in place."""
-    result = merged(dest, upd, "recurse" if recursive_update else "overwrite", merge_lists)
-    dest.clear()
-    dest.update(result)
-    return dest
+    """Lay one mapping over another, in place. Raises TypeError for what is no mapping."""
+    return _data.update(dest, upd, recursive_update, merge_lists)
 
 
 def merge_all(lst: list[Any], strategy: str = "smart", renderer: str = "yaml", merge_lists: bool = False) -> Any:
-    """Lay all mappings of a list over each other."""
+    """Lay all mappings of a list over each other; arguments as those of merge."""
     result: Any = {}
     for each in lst:
-        result = merged(result, each, strategy, merge_lists)
+        result = merge(result, each, strategy, renderer, merge_lists)
     return result
 
 
+# ---------------------------------------------------------------- data as text
+
+
 def serialize(serializer: str, obj: Any, **mod_kwargs: Any) -> str:
-    """A value as text.
+    """A value as text, without a line's end after it.
 
     serializer: yaml, json, configparser, toml, python or plist. Further arguments go to the serializer
-    (default_flow_style, allow_unicode, indent).
+    (default_flow_style, allow_unicode, indent, sort_keys).
+
+        {{ salt['slsutil.serialize']('yaml', data, default_flow_style=False, allow_unicode=False) }}
     """
     if serializer == "json":
         mod_kwargs = {"indent": None, "separators": None, "sort_keys": False, **mod_kwargs}
-    return _serializers.serialize(serializer, obj, mod_kwargs)
+    if serializer in ("yaml", "yamlex"):
+        text = _serializers.serialize(serializer, obj, {"default_flow_style": None, **mod_kwargs})
+        return text.removesuffix("\n...\n").removesuffix("\n")
+    text = _serializers.serialize(serializer, obj, mod_kwargs)
+    return text.removesuffix("\n") if serializer == "configparser" else text
 
 
 def deserialize(serializer: str, stream_or_string: str, **mod_kwargs: Any) -> Any:
@@ -52,8 +64,14 @@ def deserialize(serializer: str, stream_or_string: str, **mod_kwargs: Any) -> An
 
 
 def boolstr(value: Any, true: str = "true", false: str = "false") -> str:
-    """One of two texts."""
+    """One of two texts.
+
+    {{ salt['slsutil.boolstr'](nginx.gzip, 'on', 'off') }}
+    """
     return true if value else false
+
+
+# ---------------------------------------------------------------- the tree
 
 
 def path_exists(path: str, saltenv: str = "base") -> bool:
@@ -62,46 +80,131 @@ def path_exists(path: str, saltenv: str = "base") -> bool:
 
 
 def file_exists(path: str, saltenv: str = "base") -> bool:
-    """Whether a file is in the tree."""
-    return here.tree.find(path, saltenv) is not None
+    """Whether a file is in the tree (`sub/file`, without salt://)."""
+    return _as_listed(path) and here.tree.find(path, saltenv) is not None
 
 
 def dir_exists(path: str, saltenv: str = "base") -> bool:
     """Whether a folder is in the tree."""
-    return bool(here.tree.files(path, saltenv))
+    parent, _, name = path.rpartition("/")
+    return _as_listed(path) and any(each.rpartition("/")[2] == name for each in here.tree.folders(parent, saltenv))
+
+
+def _as_listed(path: str) -> bool:
+    """Whether a path is written as the list of the tree's files has it."""
+    return path not in ("", ".") and not path.startswith("/") and path == posixpath.normpath(path)
+
+
+def findup(startpath: str | None, filenames: str | list[str], saltenv: str = "base") -> str:
+    """The first of some names that is in a folder of the tree or in one above it.
+
+    startpath: where to begin. filenames: names to look for in each folder, in this order. Raises RunnerError when
+    startpath is not in the tree, StateFailed when nothing is found.
+
+        {{ salt['slsutil.findup']('formulas/shared', 'map.jinja') }}
+    """
+    names = [filenames] if isinstance(filenames, str) else filenames
+    if not isinstance(names, list):
+        raise RunnerError("slsutil.findup: filenames has to be a name or a list of names")
+    folder = startpath.rstrip("/") or startpath if startpath else ""
+    if folder and not path_exists(folder, saltenv):
+        raise RunnerError(f"Starting path not found in the state tree: {startpath}")
+    while True:
+        for name in names:
+            path = posixpath.join(folder, name.lstrip("/"))
+            if path_exists(path, saltenv):
+                return path
+        if not folder:
+            raise StateFailed("File pattern(s) not found in path ancestry")
+        folder = posixpath.dirname(folder)
+
+
+# ---------------------------------------------------------------- texts
 
 
 def renderer(
-    path: str | None = None, string: str | None = None, default_renderer: str = "jinja|yaml", **kwargs: Any
+    path: str | None = None,
+    string: str | None = None,
+    default_renderer: str = "jinja|yaml",
+    saltenv: str | None = None,
+    **kwargs: Any,
 ) -> Any:
-    """What a file (salt:// or a path) or a text becomes when it is rendered.
+    """What a file (salt:// or a path) or a text becomes when it is rendered; {} for a file that is not there.
 
     default_renderer: the pipe, unless the text begins with one (`#!jinja|yaml`). Further arguments are variables.
+    Raises RunnerError unless just one of path and string is given.
 
-        {% set data = salt['slsutil.renderer']('salt://app/data.yaml.jinja') %}
+        {% set data = salt['slsutil.renderer']('salt://app/data.yaml.jinja', port=80) %}
     """
-    import yaml
-
-    if (path is None) == (string is None):
-        raise RunnerError("slsutil.renderer: give either path or string")
+    if path and string:
+        raise RunnerError("Must not pass both path and string.")
+    if not path and not string:
+        raise RunnerError("Must pass path or string.")
     text, source = string or "", ""
-    if path is not None:
-        source = here.tree.fetch(path, here.saltenv) or ""
+    if path:
+        if "://" not in path and not path.startswith("/"):
+            raise StateFailed(f"Path '{path}' is not absolute")
+        source = here.tree.fetch(path, saltenv or here.saltenv) or ""
         if not source:
-            raise RunnerError(f"slsutil.renderer: {path} is not there")
+            return {}
         with open(source, encoding="utf-8") as file:
             text = file.read()
-    pipe = default_renderer
+    return _piped(text, default_renderer, source, saltenv or here.saltenv, kwargs)
+
+
+_OF_AN_SLS = dict.fromkeys(("sls", "sls_path", "slsdotpath", "slscolonpath", "tpldot"), "")
+
+
+def _piped(text: str, pipe: str, source: str, saltenv: str, variables: dict[str, Any]) -> Any:
+    """Send a text through a pipe of renderers; a pipe that ends with data answers {} for none."""
     if text.startswith("#!"):
         pipe, _, text = text[2:].partition("\n")
-    steps = [step.strip() for step in pipe.split("|")]
-    for step in steps:
+    for step in (each.split()[0] for each in pipe.split("|") if each.strip()):
         if step in ("jinja", "mako"):
-            text = here.render(text, step, kwargs, file=source, saltenv=here.saltenv)
+            text = here.render(text, step, {**_OF_AN_SLS, **variables}, file=source, saltenv=saltenv)
         elif step == "yaml":
-            return yaml.safe_load(text)
+            found = _yaml.load(text)
+            return {} if found is None else found
         elif step == "json":
             return deserialize("json", text)
         elif step != "text":
             raise RunnerError(f"slsutil.renderer: the renderer {step} is not supported here")
     return text
+
+
+_MANAGED = (
+    "The contents of this file are managed by Salt. "
+    "Any changes to this file may be overwritten automatically and without warning."
+)
+
+
+def banner(
+    width: int = 72,
+    commentchar: str = "#",
+    borderchar: str = "#",
+    blockstart: str | None = None,
+    blockend: str | None = None,
+    title: str | None = None,
+    text: str | None = None,
+    newline: bool = False,
+) -> str:
+    """A comment in a box, for the head of a managed file.
+
+    width: of the box in characters. commentchar, borderchar: what lines begin and end with, and the border's.
+    blockstart, blockend: lines around the box. title, text: other words. newline: end with a line's end.
+
+        {{ salt['slsutil.banner'](title='Managed by runner', text='Changes are overwritten.') }}
+    """
+    import textwrap
+
+    title = "THIS FILE IS MANAGED BY SALT - DO NOT EDIT" if title is None else title
+    text = _MANAGED if text is None else text
+    inner = width - 2 * len(commentchar)
+    room = inner - 2
+    if room < 1:
+        raise RunnerError(f"slsutil.banner: a width of {width} is too small for a banner")
+    border = commentchar + borderchar[:1] * inner + commentchar
+    words = ["", *(line.center(room) for line in textwrap.wrap(title, room)), "", *textwrap.wrap(text, room)]
+    lines = [border, *(f"{commentchar} {line.ljust(room)} {commentchar}" for line in words), border]
+    lines = [*([blockstart] if blockstart else ()), *lines, *([blockend] if blockend else ())]
+    return "\n".join(lines) + ("\n" if newline else "")

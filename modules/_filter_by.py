@@ -1,0 +1,54 @@
+"""Choosing an entry of a mapping: what grains.filter_by, pillar.filter_by and match.filter_by share."""
+
+from __future__ import annotations
+
+import copy
+import fnmatch
+from collections.abc import Mapping
+from typing import Any
+
+from modules._data import MISSING, update
+from runner.api import RunnerError
+
+
+def by_value(
+    lookup: Mapping[str, Any], value: Any, merge: Mapping[str, Any] | None, default: str, base: str | None
+) -> Any:
+    """The entry whose key a value (or one of a list of values) has or, as a glob, matches; see `laid`."""
+    for each in value if isinstance(value, list) else [value]:
+        for key in lookup:
+            if key == each or (isinstance(key, str) and fnmatch.fnmatchcase(str(each), key)):
+                return laid(lookup, lookup[key], merge, default, base)
+    return laid(lookup, MISSING, merge, default, base)
+
+
+def laid(
+    lookup: Mapping[str, Any],
+    found: Any,
+    merge: Mapping[str, Any] | None,
+    default: str,
+    base: str | None,
+    lists: bool = False,
+) -> Any:
+    """What was found (else the default's entry) over the base's entry, and `merge` over both; `lookup` is not changed.
+
+    lists: join lists when `merge` is laid over. Raises RunnerError when `merge` or what has to be laid over the base is no mapping.
+    """
+    if found is MISSING or found is None:
+        found = lookup.get(default)
+    result = copy.deepcopy(found)
+    if base and base in lookup:
+        under = copy.deepcopy(lookup[base])
+        if result is None:
+            result = under
+        elif isinstance(under, Mapping):
+            if not isinstance(result, Mapping):
+                raise RunnerError("filter_by default and look-up values must both be dictionaries.")
+            result = update(under, result)
+    if merge:
+        if not isinstance(merge, Mapping):
+            raise RunnerError("filter_by merge argument must be a dictionary.")
+        result = (
+            copy.deepcopy(dict(merge)) if result is None else update(result, copy.deepcopy(dict(merge)), lists=lists)
+        )
+    return result
