@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from modules import file
-from runner.api import StateFailed
 
 MAIN = "/etc/apt/sources.list"
 PARTS = "/etc/apt/sources.list.d"
@@ -40,6 +39,13 @@ class Source(NamedTuple):
         lines += [(_FIELDS.get(key, key.capitalize()), value.replace(",", " ")) for key, value in self.options]
         note = f"# {self.comment}\n" if self.comment else ""
         return note + "".join(f"{key}: {value}\n" for key, value in lines if value)
+
+    def says(self, other: Source, stanza: bool) -> bool:
+        """Whether two entries say the same but for comments. stanza: this one may say more than an entry could."""
+        kept = {"arch", "signed-by", "trusted", *dict(other.options)}
+        own = {key: value for key, value in self.options if not stanza or key in kept}
+        plain = [source._replace(comment="", options=()) for source in (self, other)]
+        return plain[0] == plain[1] and own == dict(other.options)
 
     def means(self, other: Source) -> bool:
         """Whether two entries are about the same archive."""
@@ -108,7 +114,11 @@ def _of(path: str, part: str) -> list[Source]:
     fields = _fields(part)
     if "types" not in fields or "uris" not in fields:
         return []
-    options = tuple((_OPTIONS.get(key, key), value) for key, value in fields.items() if key not in _OWN)
+    options = tuple(
+        (_OPTIONS.get(key, key), ",".join(value.split()) if key == "architectures" else value)
+        for key, value in fields.items()
+        if key not in _OWN
+    )
     comps = tuple(fields.get("components", "").split())
     off = fields.get("enabled", "yes").lower() in ("no", "false", "0")
     return [
@@ -144,31 +154,71 @@ def where(wanted: Source, preferred: str | None = None) -> tuple[str, Source] | 
 
 
 def with_source(path: str, wanted: Source) -> str:
-    """The text of a file with this source in it, instead of what it said of the archive."""
+    """The text of a file with this source in it, instead of what it said of the archive; nothing else is lost."""
     deb822 = path.endswith(".sources")
-    new = wanted.stanza if deb822 else wanted.line + "\n"
     kept, placed = [], False
     for part in _parts(path, read(path)):
         if not any(source.means(wanted) for source in _of(path, part)):
             kept.append(part)
-        elif not placed:
-            kept.append("\n" + new if part.startswith("\n") else new)
-            placed = True
+            continue
+        if not placed:
+            kept.append(_renewed(part, wanted) if deb822 else wanted.line + "\n")
+        kept += [_apart(other) for other in _others(path, part, wanted)]
+        placed = True
     text = "".join(kept)
     if placed:
         return text
     if text and not text.endswith("\n"):
         text += "\n"
-    return text + ("\n" if deb822 and text else "") + new
+    return text + ("\n" if deb822 and text else "") + (wanted.stanza if deb822 else f"{wanted.line}\n")
 
 
 def without_source(path: str, unwanted: Source) -> str:
-    """The text of a file without an archive. Raises StateFailed for a stanza that says several, which stay together."""
+    """The text of a file without an archive; the others of its stanza stay."""
     kept = []
     for part in _parts(path, read(path)):
-        found = _of(path, part)
-        if not any(source.means(unwanted) for source in found):
+        if any(source.means(unwanted) for source in _of(path, part)):
+            first, *others = _others(path, part, unwanted) or [""]
+            kept += [first, *map(_apart, others)]
+        else:
             kept.append(part)
-        elif len(found) > 1:
-            raise StateFailed(f"the stanza in {path} names several archives; take {unwanted.dist} out of it by hand")
     return "".join(kept)
+
+
+def _renewed(stanza: str, wanted: Source) -> str:
+    """The wanted stanza in the place of one, with the comments and the fields of it that an entry cannot say."""
+    said = set(_fields(wanted.stanza)) | {*_OWN, *_OPTIONS} - {"languages"}
+    kept = []
+    for line in re.findall(r"[^\n]*\n(?:[ \t]+\S[^\n]*\n)*", stanza if stanza.endswith("\n") else f"{stanza}\n"):
+        key = line.partition(":")[0].strip().lower()
+        if line.strip() and key not in said and line.strip() != f"# {wanted.comment}":
+            kept.append(line)
+    notes = "".join(line for line in kept if line.startswith("#"))
+    fields = "".join(line for line in kept if not line.startswith("#"))
+    return ("\n" if stanza.startswith("\n") else "") + notes + wanted.stanza + fields
+
+
+def _others(path: str, part: str, source: Source) -> list[str]:
+    """What a stanza says beside one archive, as stanzas: other types, other addresses, other suites."""
+    if not path.endswith(".sources"):
+        return []
+    fields = _fields(part)
+    types, uris, suites = (fields.get(key, "").split() for key in ("types", "uris", "suites"))
+    own_uri = [uri for uri in uris if uri.rstrip("/") == source.uri.rstrip("/")]
+    rests = (
+        ([each for each in types if each != source.type], uris, suites),
+        ([source.type], [each for each in uris if each not in own_uri], suites),
+        ([source.type], own_uri, [each for each in suites if each != source.dist]),
+    )
+    return [_narrowed(part, *rest) for rest in rests if all(rest)]
+
+
+def _narrowed(stanza: str, types: list[str], uris: list[str], suites: list[str]) -> str:
+    for name, values in (("Types", types), ("URIs", uris), ("Suites", suites)):
+        now = f"{name}: {' '.join(values)}".replace("\\", r"\\")
+        stanza = re.sub(rf"(?im)^{name}:.*(?:\n[ \t]+\S.*)*", now, stanza)
+    return stanza if stanza.endswith("\n") else f"{stanza}\n"
+
+
+def _apart(stanza: str) -> str:
+    return stanza if stanza.startswith("\n") else f"\n{stanza}"

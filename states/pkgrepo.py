@@ -9,7 +9,7 @@ from modules import _apt_keys as keys
 from modules import _apt_sources as apt
 from modules import file, pkg
 from modules.file import get_hash
-from runner.api import AbsolutePath, Done, OneOrMany, Plan, Planned, StateFailed, here
+from runner.api import AbsolutePath, CommandFailed, Done, OneOrMany, Plan, Planned, StateFailed, here
 
 Words = OneOrMany[str]
 LATER = (
@@ -43,17 +43,25 @@ def managed(
     trusted: bool | None = None,
     gpgcheck: bool | int | None = None,
     allow_insecure_key: bool = True,
+    baseurl: str | None = None,
+    mirrorlist: str | None = None,
+    metalink: str | None = None,
+    gpgkey: str | None = None,
+    gpgautoimport: bool | None = None,
+    priority: int | None = None,
 ) -> Planned:
     """Make sure that apt knows an archive.
 
     name: the entry as in sources.list (`deb [options] URI dist components`); dist and comps may be given apart, options
-    as architectures, signedby, trusted. file: the list that it belongs in (`*.sources`: as a stanza); without it where
-    it already is, else /etc/apt/sources.list. disabled (or enabled: false): known, but not used. comments: behind it.
-    clean_file: what else the file says goes. key_url (salt://, /path, http://), key_text, or keyid with keyserver: the
-    key that the archive is signed with; it goes to signedby (or what the entry names), else to apt's trusted keys.
-    refresh (refresh_db is an older name): renew the package lists after a change, as happens without it.
-    ppa: `user/archive` of Launchpad, on Ubuntu. aptkey, consolidate, humanname, gpgcheck, allow_insecure_key, copr:
-    accepted for trees that say them; apt-key is never used.
+    as architectures, signedby, trusted. file: the list that it belongs in (`*.sources`: as a stanza) when it has to be
+    written; without it where it already is, else /etc/apt/sources.list. disabled (or enabled: false): known, but not
+    used. comments: behind it. clean_file: what else the file says goes. consolidate: other files lose the archive.
+    key_url (salt://, /path, http://), key_text, or keyid with keyserver: the key that the archive is signed with; it
+    goes to signedby (or what the entry names), else to apt's trusted keys. aptkey: False insists on signedby.
+    allow_insecure_key: False refuses a key_url with http. refresh (refresh_db is an older name): renew the package
+    lists after a change, as happens without it. ppa: `user/archive` of Launchpad, on Ubuntu, with its key.
+    humanname, copr, gpgcheck, baseurl, mirrorlist, metalink, gpgkey, gpgautoimport, priority: are for other package
+    managers and mean nothing to apt.
 
         docker:
           pkgrepo.managed:
@@ -67,25 +75,32 @@ def managed(
     _apt_only()
     entry = _ppa(ppa) if ppa else name
     wanted = _wanted(entry, dist, comps, architectures, signedby, trusted, comments, _off(disabled, enabled))
+    if ppa and file_ is None:
+        file_ = f"{apt.PARTS}/{ppa.replace('/', '-')}-{wanted.dist}.list"
     known = apt.where(wanted, file_)
     path = file_ or (known[0] if known else apt.MAIN)
-    new_keys = _keys(wanted, [*(key_url or ())], key_text, [str(each) for each in keyid or ()], keyserver)
-    text = apt.with_source(path, wanted) if not clean_file else _alone(path, wanted)
-    moved = file_ is not None and known is not None and known[0] != file_ and not consolidate
-    same = known is not None and not moved and _same(known[1], wanted) and (not clean_file or text == apt.read(path))
-    if same and not new_keys:
+    if not aptkey and not {"signed-by", "trusted"} & dict(wanted.options).keys():
+        raise StateFailed(_failed(entry, "missing 'signedby' or 'trusted' option when apt-key is missing"))
+    _secure([*(key_url or ())], allow_insecure_key)
+    given = [str(each) for each in keyid or ()]
+    if ppa and not (given or key_url or key_text):
+        given, keyserver = [keys.of_ppa(ppa)], None
+    new_keys = _keys(wanted, [*(key_url or ())], key_text, given, keyserver)
+    same = known is not None and known[1].says(wanted, known[0].endswith(".sources"))
+    noted = not wanted.comment or (known is not None and known[1].comment == wanted.comment)
+    there = same and (known is None or known[0] != path or (noted and not clean_file))
+    texts = _texts([] if there else [path], wanted, clean_file) | (_elsewhere(path, wanted) if consolidate else {})
+    if same and not texts and not new_keys:
         return f"Package repo '{entry}' already configured"
-    changes: dict[str, Any] = {"repo": entry}
-    if known is not None and not moved and not same:
-        changes = _difference(known[1], wanted) or changes
+    changes = (_difference(known[1], wanted) if known and not same else {}) or {"repo": entry}
     yield Plan(changes, f"Package repo '{entry}' would be configured. {LATER}", provides=[("file", path)])
     for key_path, key in new_keys.items():
         file.makedirs(key_path.rpartition("/")[0], mode="0755")
         file.write(key_path, key, mode="0644")
-    if not same:
-        file.write(path, text.encode(), mode=None if file.is_file(path) else "0644")
+    for changed, text in texts.items():
+        _put(changed, text)
     if refresh is not False and refresh_db is not False:
-        pkg.refresh_db()
+        _refresh(entry)
     return Done(f"Configured package repo '{entry}'", changes)
 
 
@@ -104,8 +119,9 @@ def absent(
     """Make sure that apt does not know an archive.
 
     name: the entry as in sources.list; components and options need not be right. file: accepted; all lists are
-    searched. ppa: `user/archive` of Launchpad instead. refresh: renew the package lists after a change.
-    keyid, keyid_ppa, copr, aptkey, dist, comps: accepted for trees that say them; keys stay.
+    searched. ppa: `user/archive` of Launchpad instead. keyid: the trusted keys that pkgrepo.managed fetched by these
+    IDs go too, when the archive does. refresh: renew the package lists after a change, as happens without it.
+    keyid_ppa, copr, aptkey, dist, comps: accepted for trees that say them.
 
         old archive:
           pkgrepo.absent:
@@ -114,21 +130,24 @@ def absent(
     Behaviour: Salt 3008's pkgrepo.absent with apt.
     """
     _apt_only()
-    entry = _ppa(ppa) if ppa else name
+    entry = f"{ppa} of Launchpad" if ppa and here.grains.get("os") != "Ubuntu" else _ppa(ppa) if ppa else name
+    if apt.parsed(entry) is None:
+        here.warn(f"{entry} is no entry for apt (deb URI dist components): no list can have it")
+        return f"Package repo {name} is absent"
     unwanted = _wanted(entry, dist, comps, None, None, None, None, False)
     paths = [path for path in apt.files() if any(source.means(unwanted) for source in apt.sources(path))]
     if not paths:
         return f"Package repo {entry} is absent"
-    texts = {path: apt.without_source(path, unwanted) for path in paths}
-    yield Plan({"repo": entry}, f"Package repo '{entry}' will be removed. {LATER}")
-    for path, text in texts.items():
-        if text.strip() or path == apt.MAIN:
-            file.write(path, text.encode())
-        else:
-            file.remove(path)
-    if refresh:
-        pkg.refresh_db()
-    return f"Removed repo {entry}"
+    changes: dict[str, Any] = {"repo": entry} | ({"keyid": ", ".join(map(str, keyid))} if keyid else {})
+    yield Plan(changes, f"Package repo '{entry}' will be removed. {LATER}")
+    for path in paths:
+        _put(path, apt.without_source(path, unwanted))
+    for each in keyid or ():
+        if file.is_file(f"{keys.TRUSTED}/{each}.asc"):
+            file.remove(f"{keys.TRUSTED}/{each}.asc")
+    if refresh is not False:
+        _refresh(entry)
+    return f"Removed repo {entry}" + (f", and keyid {changes['keyid']}" if keyid else "")
 
 
 def _apt_only() -> None:
@@ -159,7 +178,7 @@ def _wanted(
     said = apt.parsed(entry)
     if said is None:
         why = f"Name {entry} is not valid. This must be the complete repo entry as seen in the sources file"
-        raise StateFailed(f"Failed to configure repo '{entry}': {why}")
+        raise StateFailed(_failed(entry, why))
     options = dict(said.options)
     if architectures:
         options["arch"] = ",".join(_split(architectures))
@@ -175,7 +194,7 @@ def _wanted(
         comment=" ".join(comments) if comments else said.comment,
     )
     if not found.dist:
-        raise StateFailed(f"Failed to configure repo '{entry}': it names no distribution; say it, or give `dist`")
+        raise StateFailed(_failed(entry, "it names no distribution; say it, or give `dist`"))
     return found
 
 
@@ -183,23 +202,57 @@ def _split(words: Sequence[str]) -> list[str]:
     return [part for word in words for part in word.replace(",", " ").split()]
 
 
-def _same(first: apt.Source, second: apt.Source) -> bool:
-    plain = [source._replace(comment="", options=tuple(sorted(source.options))) for source in (first, second)]
-    return plain[0] == plain[1]
-
-
 def _difference(old: apt.Source, new: apt.Source) -> dict[str, Any]:
-    lines = [source.line.removeprefix("# ") for source in (old, new)]
+    options = [dict(source.options) for source in (old, new)]
+    architectures = [each["arch"].split(",") if each.get("arch") else [] for each in options]
     parts: list[tuple[str, Any, Any]] = [
+        ("uri", old.uri, new.uri),
+        ("uris", [old.uri], [new.uri]),
         ("comps", list(old.comps), list(new.comps)),
         ("disabled", old.disabled, new.disabled),
-        ("line", lines[0], lines[1]),
+        ("architectures", architectures[0], architectures[1]),
+        ("signedby", options[0].get("signed-by", ""), options[1].get("signed-by", "")),
+        ("line", old.line, new.line),
     ]
     return {key: {"old": was, "new": now} for key, was, now in parts if was != now}
 
 
-def _alone(path: str, wanted: apt.Source) -> str:
-    return wanted.stanza if path.endswith(".sources") else f"{wanted.line}\n"
+def _texts(paths: Sequence[str], wanted: apt.Source, clean: bool) -> dict[str, str]:
+    """The files to write, with their new texts."""
+    found = {}
+    for path in paths:
+        alone = wanted.stanza if path.endswith(".sources") else f"{wanted.line}\n"
+        found[path] = alone if clean else apt.with_source(path, wanted)
+    return {path: text for path, text in found.items() if text != apt.read(path)}
+
+
+def _elsewhere(path: str, wanted: apt.Source) -> dict[str, str]:
+    """The other files that have the archive, with their texts without it."""
+    having = [other for other in apt.files() if any(source.means(wanted) for source in apt.sources(other))]
+    return {other: apt.without_source(other, wanted) for other in having if other != path}
+
+
+def _put(path: str, text: str) -> None:
+    if text.strip() or path == apt.MAIN:
+        file.write(path, text.encode(), mode=None if file.is_file(path) else "0644")
+    else:
+        file.remove(path)
+
+
+def _refresh(entry: str) -> None:
+    try:
+        pkg.renew_db()
+    except CommandFailed as failure:
+        raise StateFailed(_failed(entry, failure.message)) from None
+
+
+def _failed(entry: str, why: str) -> str:
+    return f"Failed to configure repo '{entry}': {why}"
+
+
+def _secure(urls: Sequence[str], insecure: bool) -> None:
+    if not insecure and any(url.startswith("http://") for url in urls):
+        raise StateFailed("Cannot have 'key_url' using http with 'allow_insecure_key' set to True")
 
 
 def _keys(

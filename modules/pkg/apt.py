@@ -96,6 +96,12 @@ def refresh_db() -> bool:
     return True
 
 
+@changer(touches=["package lists", "candidates"])
+def renew_db() -> None:
+    """Renew the package lists after the sources changed."""
+    _apt("update", "-q", "-o", f"DPkg::Lock::Timeout={LOCK_SECONDS}")
+
+
 @changer(touches=["packages", "candidates", "services", "users", "groups", "files"])
 def install(targets: Sequence[str], options: Iterable[str] = ()) -> None:
     """Install packages: names, `name=version`, or paths of .deb files."""

@@ -10,6 +10,12 @@ ENTRY = "deb http://deb.example.org/debian bookworm main"
 LIST = "/etc/apt/sources.list.d/ex.list"
 THERE = f"echo '{ENTRY}' > {LIST}; "
 ARMOUR = "-----BEGIN PGP PUBLIC KEY BLOCK-----\\n\\nmDMEZAAAAAA=\\n=abcd\\n-----END PGP PUBLIC KEY BLOCK-----\\n"
+STANZAS = "/etc/apt/sources.list.d/ex.sources"
+STANZA = (
+    "Types: deb\\nURIs: http://deb.example.org/debian\\nSuites: bookworm updates\\nComponents: main\\nX-Mine: yes\\n"
+)
+TWO = f"printf '{STANZA}' > {STANZAS}; "
+LOCAL = "rm -f /etc/apt/sources.list.d/*; mkdir -p /srv/repo; touch /srv/repo/Packages; "
 KEY = f"printf -- '{ARMOUR}' > /k.asc; "
 
 
@@ -22,7 +28,28 @@ SCENARIOS = [
     repo("managed", file=LIST, humanname="Example", comments=["one", "two"]),
     repo("managed", THERE, plans=False),
     repo("managed", THERE, name=ENTRY + " contrib", disabled=True),
-    repo("managed", THERE, file="/etc/apt/sources.list.d/ex.sources", consolidate=False),
+    repo("managed", THERE, plans=False, file="/etc/apt/sources.list.d/other.list", consolidate=False),
+    repo(
+        "managed",
+        THERE,
+        name=ENTRY + " contrib",
+        file="/etc/apt/sources.list.d/new.sources",
+        architectures="amd64,i386",
+    ),
+    repo("managed", THERE + f"echo '{ENTRY}' > /etc/apt/sources.list; ", file=LIST, consolidate=True),
+    repo("managed", TWO, name=ENTRY + " contrib", file=STANZAS),
+    repo("managed", THERE, file=LIST, comments=["noted"]),
+    repo("managed", LOCAL, name="deb [trusted=yes] file:/srv/repo ./", refresh=True, refresh_db=True),
+    repo("managed", aptkey=False, fails="missing 'signedby' or 'trusted' option"),
+    repo("managed", allow_insecure_key=False, key_url="http://x.org/k", fails="Cannot have 'key_url' using http"),
+    repo("managed", file=LIST, baseurl="x", mirrorlist="x", metalink="x", gpgkey="x", gpgautoimport=True, priority=1),
+    repo(
+        "managed",
+        file=LIST,
+        keyid="ABCD",
+        keyserver="hkp://127.0.0.1:1",
+        fails="key ABCD cannot be",
+    ),
     repo("managed", f"echo '# other' > {LIST}", file=LIST, clean_file=True, enabled=True),
     repo("managed", name="deb http://deb.example.org/d", dist="bookworm", comps="main,contrib", trusted=True),
     repo("managed", KEY, signedby="/etc/apt/keyrings/x.gpg", key_url="/k.asc", aptkey=False, architectures=["amd64"]),
@@ -32,6 +59,10 @@ SCENARIOS = [
     repo("managed", ppa="who/what", fails="ppa is for Ubuntu"),
     repo("absent", THERE),
     repo("absent", THERE, name=ENTRY.replace(" main", " x"), file="/etc/apt/sources.list", aptkey=False),
+    repo("absent", TWO),
+    repo("absent", THERE + "echo > /etc/apt/trusted.gpg.d/ABCD.asc; ", keyid="ABCD", keyid_ppa=False, copr=""),
+    repo("absent", THERE, name="deb http://deb.example.org/debian", dist="bookworm", comps="main", refresh=True),
     repo("absent", plans=False),
-    repo("absent", ppa="who/what", fails="ppa is for Ubuntu"),
+    repo("absent", name="nonsense", plans=False),
+    repo("absent", ppa="who/what", plans=False),
 ]

@@ -1,0 +1,87 @@
+"""Lists of sources: what is written over keeps what else the file said."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from modules import _apt_sources as apt
+
+ENTRY = "deb http://deb.example.org/debian bookworm main"
+STANZA = """\
+# Debian
+Types: deb
+URIs: http://deb.example.org/debian
+Suites: bookworm bookworm-updates
+Components: main
+Signed-By: /k.gpg
+X-Mine: yes
+"""
+
+
+def source(text: str) -> apt.Source:
+    found = apt.parsed(text)
+    assert found
+    return found
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        ENTRY,
+        "# deb http://deb.example.org/debian bookworm main contrib",
+        "deb-src [arch=amd64 signed-by=/k.gpg] https://deb.example.org/d ./",
+        "deb cdrom:[Debian]/ bookworm main #from the shelf",
+    ],
+)
+def test_an_entry_is_written_as_it_was_read(line: str) -> None:
+    assert source(line).line == line
+
+
+@pytest.mark.parametrize("line", ["", "# a remark about deb files", "nonsense", "deb only-a-word"])
+def test_other_lines_are_no_entries(line: str) -> None:
+    assert apt.parsed(line) is None
+
+
+def test_one_archive_of_a_stanza_changes_alone(tmp_path: Path) -> None:
+    path = tmp_path / "x.sources"
+    path.write_text(STANZA)
+    path.write_text(apt.with_source(str(path), source(f"{ENTRY} contrib")))
+    assert [(each.dist, each.comps) for each in apt.sources(str(path))] == [
+        ("bookworm", ("main", "contrib")),
+        ("bookworm-updates", ("main",)),
+    ]
+    first, second = path.read_text().split("\n\n")
+    assert "X-Mine: yes" in first and "Signed-By" not in first and first.startswith("# Debian\n")
+    assert "X-Mine: yes" in second and "Signed-By: /k.gpg" in second
+
+
+def test_one_archive_of_a_stanza_goes_alone(tmp_path: Path) -> None:
+    path = tmp_path / "x.sources"
+    path.write_text(STANZA.replace("Types: deb", "Types: deb deb-src"))
+    path.write_text(apt.without_source(str(path), source(ENTRY)))
+    assert [(each.type, each.dist) for each in apt.sources(str(path))] == [
+        ("deb-src", "bookworm"),
+        ("deb-src", "bookworm-updates"),
+        ("deb", "bookworm-updates"),
+    ]
+
+
+def test_a_stanza_may_say_more_than_an_entry(tmp_path: Path) -> None:
+    path = tmp_path / "x.sources"
+    path.write_text(STANZA.replace(" bookworm-updates", "") + "Architectures: amd64 i386\n")
+    (found,) = apt.sources(str(path))
+    wanted = source(f"{ENTRY.replace('deb ', 'deb [arch=amd64,i386 signed-by=/k.gpg] ')}")
+    assert found.says(wanted, stanza=True)
+    assert not found.says(wanted, stanza=False)
+    assert not found.says(source(ENTRY), stanza=True)
+
+
+def test_lines_of_others_stay(tmp_path: Path) -> None:
+    path = tmp_path / "x.list"
+    path.write_text(f"# mine\n{ENTRY}\ndeb http://other.example/d s c\n{ENTRY} contrib")
+    assert apt.with_source(str(path), source(f"{ENTRY} non-free")) == (
+        f"# mine\n{ENTRY} non-free\ndeb http://other.example/d s c\n"
+    )
+    assert apt.without_source(str(path), source(ENTRY)) == "# mine\ndeb http://other.example/d s c\n"
