@@ -32,7 +32,8 @@ def laid(
 ) -> Any:
     """What was found (else the default's entry) over the base's entry, and `merge` over both; `lookup` is not changed.
 
-    lists: join lists when `merge` is laid over. Raises RunnerError when `merge` or what has to be laid over the base is no mapping.
+    lists: join lists when `merge` is laid over. Raises RunnerError when `merge`, or what is to be laid over the base,
+    is no mapping.
     """
     if found is MISSING or found is None:
         found = lookup.get(default)

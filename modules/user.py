@@ -69,19 +69,6 @@ def primary_group(name: str) -> str:
     return names[0] if names else ""
 
 
-def password_hash(name: str) -> str:
-    """The hash in /etc/shadow; empty when it cannot be read."""
-    try:
-        with open("/etc/shadow", encoding="utf-8") as file:
-            for line in file:
-                fields = line.split(":")
-                if fields[0] == name:
-                    return fields[1]
-    except OSError:
-        pass
-    return ""
-
-
 @changer(touches=["users", "groups"])
 def useradd(name: str, *options: str) -> None:
     """Add a user with useradd's options."""
@@ -100,14 +87,6 @@ def userdel(name: str, *options: str) -> None:
     done = cmd.probe(["userdel", *options, name])
     if done.retcode not in (0, 12):  # 12: the home folder was not there
         raise CommandFailed(f"userdel: {done.stderr.strip()}")
-
-
-@changer(touches=["users"])
-def set_password_hash(name: str, hashed: str) -> None:
-    """Set the hash of a password; it is handed over by standard input."""
-    done = cmd.probe(["chpasswd", "-e"], stdin=f"{name}:{hashed}\n")
-    if done.retcode:
-        raise CommandFailed(f"chpasswd: {done.stderr.strip()}")
 
 
 def _done(*argv: str) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from modules import group, user
-from runner.api import Done, OneOrMany, Plan, Planned, StateFailed
+from runner.api import CommandFailed, Done, OneOrMany, Plan, Planned, StateFailed
 
 
 def present(
@@ -17,11 +17,13 @@ def present(
     delusers: OneOrMany[str] | None = None,
     members: OneOrMany[str] | None = None,
     non_unique: bool = False,
+    local: bool = False,
 ) -> Planned:
     """Make sure that a group exists.
 
     name: the group. gid: its number. system: a new one gets a number of the system's range. members: exactly these
     users are in it. addusers, delusers: these users are or are not in it. non_unique: another group may have the gid.
+    local: accepted; groups are always made in the local files.
 
         www:
           group.present:
@@ -52,10 +54,13 @@ def present(
         shown = {"name": name, "passwd": "x", "gid": gid, "members": wanted}
         yield Plan(shown, f"Group {name} set to be added", provides=[("group", name)])
         options = [*(["-g", str(gid)] if gid is not None else []), *(["-r"] if system else [])]
-        group.groupadd(name, *options, *(["-o"] if non_unique else []))
+        try:
+            group.groupadd(name, *options, *(["-o"] if non_unique and gid is not None else []))
+        except CommandFailed as failure:
+            raise StateFailed(f"Failed to create new group {name}: {failure.message}", changes={}) from None
         _set_members(name, [], wanted)
         return Done(f"New group {name} created", group.info(name))
-    told = "".join(f"{key}: {value}\n" for key, value in changes.items())
+    told = "".join(f"{key}: {value}\n" for key, value in _told(changes, now, addusers, delusers).items())
     comment = f"The following group attributes are set to be changed:\n{told}"
     yield Plan({"Final": "All changes applied successfully"}, comment)
     if "gid" in changes:
@@ -77,7 +82,10 @@ def absent(name: str, local: bool = False) -> Planned:
     if not group.info(name):
         return "Group not present"
     yield Plan({name: ""}, f"Group {name} is set for removal")
-    group.groupdel(name)
+    try:
+        group.groupdel(name)
+    except CommandFailed as failure:
+        raise StateFailed(f"Failed to remove group {name}: {failure.message}", changes={}) from None
     return f"Removed group {name}"
 
 
@@ -96,6 +104,18 @@ def _differences(now: dict[str, Any], gid: int | None, wanted: list[str]) -> dic
     if now and set(now["members"]) != set(wanted):
         changes["members"] = wanted
     return changes
+
+
+def _told(
+    changes: dict[str, Any], now: dict[str, Any], added: list[str] | None, deleted: list[str] | None
+) -> dict[str, Any]:
+    """What is set to be changed, in the words of the state."""
+    if "members" not in changes or (added is None and deleted is None):
+        return changes
+    told = {key: value for key, value in changes.items() if key != "members"}
+    new = [each for each in added or () if each not in now["members"]]
+    gone = [each for each in deleted or () if each in now["members"]]
+    return told | ({"addusers": new} if new else {}) | ({"delusers": gone} if gone else {})
 
 
 def _set_members(name: str, now: list[str], wanted: list[str]) -> None:

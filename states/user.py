@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Generator, Iterator, Mapping, Sequence
 from typing import Any
 
-from modules import group
+from modules import file, group, shadow
 from modules import user as users
-from runner.api import Done, OneOrMany, Plan, Planned, Secret, StateFailed
-
-HIDDEN = "XXX-REDACTED-XXX"
+from runner.api import CommandFailed, Done, OneOrMany, Plan, Planned, Secret, StateFailed, here
+from states._account import AGING, HIDDEN, NUMBERS, Password, Wanted, Work, day, done_changes, further_groups
 
 
 def present(
@@ -22,7 +21,9 @@ def present(
     remove_groups: bool = True,
     home: str | None = None,
     createhome: bool = True,
+    persist_home: bool = False,
     password: Secret[str] | None = None,
+    hash_password: bool = False,
     enforce_password: bool = True,
     empty_password: bool = False,
     shell: str | None = None,
@@ -33,17 +34,36 @@ def present(
     workphone: str | None = None,
     homephone: str | None = None,
     other: str | None = None,
+    loginclass: str | None = None,
+    date: int | str | None = None,
+    mindays: int | None = None,
+    maxdays: int | None = None,
+    inactdays: int | None = None,
+    warndays: int | None = None,
+    expire: int | str | None = None,
+    win_homedrive: str | None = None,
+    win_profile: str | None = None,
+    win_logonscript: str | None = None,
+    win_description: str | None = None,
+    nologinit: bool = False,
     allow_uid_change: bool = False,
     allow_gid_change: bool = False,
+    password_lock: bool | None = None,
+    local: bool = False,
+    gid_from_name: bool = False,
 ) -> Planned:
     """Make sure that a user exists.
 
     name: the user. uid, gid: numbers; the group also by its name. usergroup: a new user gets a group of their name.
     groups: the further groups; with remove_groups they are all there are. optional_groups: those of them that exist.
-    home: the home folder; createhome makes that of a new user. password: its hash; enforce_password keeps it so.
-    empty_password: no password is needed. shell: the login shell. unique: False lets users share a number.
-    system: a new user gets a number of the system's range. fullname, roomnumber, workphone, homephone, other: the GECOS
-    field. allow_uid_change, allow_gid_change: change the numbers of an existing user.
+    home: the home folder; createhome makes it where it is not there; persist_home moves its contents when it changes.
+    password: its hash, or with hash_password the password itself; enforce_password keeps it so. empty_password: no
+    password is needed. password_lock: nobody gets in by it (False: unlocked). shell: the login shell. unique: False
+    lets users share a number. system: a new user gets a number of the system's range. fullname, roomnumber, workphone,
+    homephone, other: the GECOS field. date: of the last change of the password; expire: when the account ends (days
+    since 1970, or 2030-01-31). mindays, maxdays, warndays, inactdays: how long a password holds, in days; -1 for no
+    limit. nologinit: a new user is not entered in lastlog and faillog. allow_uid_change, allow_gid_change: change the
+    numbers of an existing user. gid_from_name: what usergroup was called once. local, loginclass, win_*: accepted.
 
         deploy:
           user.present:
@@ -52,51 +72,110 @@ def present(
 
     Behaviour: Salt 3008's user.present.
     """
-    number = _group_number(gid)
-    further = _further(groups, optional_groups)
-    wanted: dict[str, Any] = {"uid": uid, "gid": number, "home": home, "shell": shell}
-    wanted |= {"fullname": fullname, "roomnumber": roomnumber, "workphone": workphone, "homephone": homephone}
-    wanted = {key: value for key, value in (wanted | {"other": other}).items() if value is not None}
-    hashed = "" if empty_password else password
-    now = users.info(name)
-    if not now:
-        shown = dict.fromkeys(users.GECOS, "") | {"name": name, "passwd": "x", "groups": further} | wanted
-        for key in ("uid", "gid", "home", "shell"):
-            shown.setdefault(key, "")
-        shown |= {"passwd": HIDDEN} if hashed else {}
-        yield Plan(shown, f"User {name} set to be added", provides=[("user", name), ("group", name)])
-        users.useradd(name, *_new(wanted, further, createhome, system, usergroup, unique))
-        if hashed is not None:
-            users.set_password_hash(name, hashed)
-        made = users.info(name) | ({"passwd": HIDDEN} if hashed else {})
-        return Done(f"New user {name} created", made)
+    account: dict[str, Any] = {"uid": uid, "gid": _group_number(gid), "home": home or None, "shell": shell or None}
+    gecos = {"fullname": fullname, "roomnumber": roomnumber, "workphone": workphone, "homephone": homephone}
+    account = {key: value for key, value in (account | gecos | {"other": other}).items() if value is not None}
+    written = dict(zip(AGING, (date, mindays, maxdays, inactdays, warndays, expire or None), strict=True))
+    days = {AGING[each]: day(value, each) for each, value in written.items() if value is not None}
+    further = further_groups(groups, optional_groups)
+    secret = Password("" if empty_password else password or None, hash_password, enforce_password, password_lock)
+    wanted = Wanted(account, days, further, remove_groups, secret, createhome, gid)
+    if gid_from_name:
+        here.warn("gid_from_name is called usergroup now")
+        usergroup = True
+    if not users.info(name):
+        options = [*(["-r"] if system else []), *(["-l"] if nologinit else [])]
+        options += ["-o"] if not unique and uid is not None else []
+        if usergroup is not None and gid is None:
+            options.append("-U" if usergroup else "-N")
+        shown = {each: value for each, value in written.items() if value is not None}
+        return (yield from _add(name, wanted, options, shown))
+    work = Work(name, wanted)
+    refused = work.forbidden({"uid": allow_uid_change, "gid": allow_gid_change})
+    if refused:
+        raise StateFailed(refused)
+    return (yield from _change(name, work, persist_home, unique))
 
-    changes = {key: value for key, value in wanted.items() if now[key] != value}
-    for key, allowed in (("uid", allow_uid_change), ("gid", allow_gid_change)):
-        if key in changes and not allowed:
-            raise StateFailed(
-                f"Encountered error checking for needed changes. Changing {key} ({now[key]} -> {changes[key]}) not "
-                f"permitted, set allow_{key}_change to True to force this change."
-            )
-    secondary = _secondary(name, now, further, remove_groups, groups, optional_groups)
-    if secondary is not None:
-        changes["groups"] = secondary
-    if hashed is not None and enforce_password and users.password_hash(name) != hashed:
-        changes["passwd"] = HIDDEN
-    if not changes:
+
+def _add(name: str, wanted: Wanted, options: list[str], aging: dict[str, Any]) -> Generator[Plan, None, str | Done]:
+    secret = wanted.password
+    extra = ({} if secret.text is None else {"password": HIDDEN if secret.text else ""}) | aging
+    shown: dict[str, Any] = {
+        "gid": "",
+        "groups": wanted.groups or [],
+        "home": "",
+        "name": name,
+        "passwd": "x",
+        "shell": "",
+        "uid": "",
+    }
+    shown |= {**dict.fromkeys(users.GECOS, ""), **wanted.account, **extra}
+    yield Plan(shown, f"User {name} set to be added", provides=[("user", name), ("group", name)])
+    try:
+        users.useradd(name, *_new(wanted), *options)
+    except CommandFailed as failure:
+        raise StateFailed(f"Failed to create new user {name}: {failure.message}", changes={}) from None
+    try:
+        secret.put(name, secret.text is None, not secret.locked)
+        if wanted.days:
+            shadow.set_days(name, dict(wanted.days))
+    except CommandFailed as failure:
+        raise StateFailed(f"User {name} created but {failure.message}", changes=users.info(name)) from None
+    return Done(f"New user {name} created", users.info(name) | extra)
+
+
+def _new(wanted: Wanted) -> list[str]:
+    options = ["-m" if wanted.makes_home else "-M"]
+    options += [
+        word for key, option in NUMBERS.items() if key in wanted.account for word in (option, str(wanted.account[key]))
+    ]
+    gecos = ",".join(str(wanted.account.get(key, "")) for key in users.GECOS).rstrip(",")
+    options += ["-c", gecos] if gecos else []
+    return [*options, *(["-G", ",".join(wanted.groups)] if wanted.groups else [])]
+
+
+def _numbers(account: Mapping[str, Any]) -> list[str]:
+    return [word for key, option in NUMBERS.items() if key in account for word in (option, str(account[key]))]
+
+
+def _change(name: str, work: Work, persist_home: bool, unique: bool) -> Generator[Plan, None, str | Done]:
+    changes = work.changes()
+    if not changes and not work.account:
         return f"User {name} is present and up to date"
-    told = "".join(f"{key}: {value}\n" for key, value in changes.items())
-    yield Plan(changes, f"The following user attributes are set to be changed:\n{told}")
-    _change(name, now, changes, unique, hashed)
-    after = users.info(name)
-    done = {key: (HIDDEN if key == "passwd" else after.get(key)) for key in changes}
-    return Done(f"Updated user {name}", done)
+    yield Plan(changes, f"The following user attributes are set to be changed:\n{work.told()}")
+    options = [
+        word for key, option in NUMBERS.items() if key in work.account for word in (option, str(work.account[key]))
+    ]
+    options += ["-o"] if not unique and "uid" in work.account else []
+    options += ["-m"] if persist_home and "home" in work.account else []
+    if set(users.GECOS) & work.account.keys():
+        options += ["-c", ",".join(str(work.account.get(key, work.now[key])) for key in users.GECOS).rstrip(",")]
+    options += ["-G", ",".join(work.groups)] if work.groups is not None else []
+    try:
+        if options:
+            users.usermod(name, *options)
+        work.wanted.password.put(name, work.fits, work.lock_fits)
+        if work.days:
+            shadow.set_days(name, work.days)
+        if work.home and not file.is_dir(work.home):
+            _make_home(work.home, users.info(name))
+    except CommandFailed as failure:
+        raise StateFailed(f"User {name} could not be changed: {failure.message}") from None
+    return Done(f"Updated user {name}", done_changes(changes, name))
 
 
-def absent(name: str, purge: bool = False, force: bool = False) -> Planned:
+def _make_home(path: str, owner: Mapping[str, Any]) -> None:
+    above = path.rstrip("/").rpartition("/")[0]
+    if above and not file.is_dir(above):
+        file.makedirs(above)  # not the user's
+    file.makedirs(path, user=owner["uid"], group=owner["gid"])
+
+
+def absent(name: str, purge: bool = False, force: bool = False, local: bool = False) -> Planned:
     """Make sure that a user does not exist.
 
-    name: the user. purge: delete the home folder too. force: also while the user is logged in.
+    name: the user. purge: delete the home folder too. force: also while the user is logged in. local:
+    accepted.
 
         games:
           user.absent:
@@ -124,66 +203,6 @@ def _group_number(gid: int | str | None) -> int | None:
     if not found:
         raise StateFailed(f'Default group with name "{gid}" is not present', lacks=("group", gid))
     return int(found["gid"])
-
-
-def _further(groups: list[str] | None, optional: list[str] | None) -> list[str]:
-    missing = [each for each in groups or () if not group.info(each)]
-    if missing:
-        raise StateFailed(f"The following group(s) are not present: {','.join(missing)}", lacks=("group", missing[0]))
-    return list(dict.fromkeys([*(groups or ()), *(each for each in optional or () if group.info(each))]))
-
-
-def _new(
-    wanted: dict[str, Any], groups: list[str], createhome: bool, system: bool, usergroup: bool | None, unique: bool
-) -> list[str]:
-    options = ["-m" if createhome else "-M"]
-    for key, option in (("uid", "-u"), ("gid", "-g"), ("home", "-d"), ("shell", "-s")):
-        if key in wanted:
-            options += [option, str(wanted[key])]
-    gecos = ",".join(str(wanted.get(key, "")) for key in users.GECOS).rstrip(",")
-    options += ["-c", gecos] if gecos else []
-    options += ["-G", ",".join(groups)] if groups else []
-    options += ["-r"] if system else []
-    options += ["-o"] if not unique and "uid" in wanted else []
-    if usergroup is not None and "gid" not in wanted:
-        options.append("-U" if usergroup else "-N")
-    return options
-
-
-def _secondary(
-    name: str,
-    now: dict[str, Any],
-    further: list[str],
-    remove: bool,
-    groups: list[str] | None,
-    optional: list[str] | None,
-) -> list[str] | None:
-    """The groups that the user should be in beside the primary one, when they are not those; else None."""
-    if groups is None and optional is None:
-        return None
-    primary = users.primary_group(name)
-    have = [each for each in now["groups"] if each != primary]
-    want = [each for each in further if each != primary]
-    if not remove:
-        want = sorted({*have, *want})
-    return sorted({*want, primary} - {""}) if set(have) != set(want) else None
-
-
-def _change(name: str, now: dict[str, Any], changes: dict[str, Any], unique: bool, hashed: str | None) -> None:
-    options: list[str] = []
-    for key, option in (("uid", "-u"), ("gid", "-g"), ("home", "-d"), ("shell", "-s")):
-        if key in changes:
-            options += [option, str(changes[key])]
-    if set(users.GECOS) & changes.keys():
-        parts = [str(changes.get(key, now[key])) for key in users.GECOS]
-        options += ["-c", ",".join(parts).rstrip(",")]
-    if "groups" in changes:
-        primary = users.primary_group(name)
-        options += ["-G", ",".join(each for each in changes["groups"] if each != primary)]
-    if options:
-        users.usermod(name, *options, *(["-o"] if not unique and "uid" in changes else []))
-    if "passwd" in changes and hashed is not None:
-        users.set_password_hash(name, hashed)
 
 
 def autorequire(

@@ -1,0 +1,118 @@
+"""/etc/shadow: passwords and how long they hold. Hashes go to programs by standard input, never as an argument."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from modules import cmd
+from runner.api import CommandFailed, changer, look_once
+
+PATH = "/etc/shadow"
+# the columns after the name and the hash, with chage's options
+DAYS = {"lstchg": "-d", "min": "-m", "max": "-M", "warn": "-W", "inact": "-I", "expire": "-E"}
+PREFIXES = {"md5": "$1$", "blowfish": "$2b$", "sha256": "$5$", "sha512": "$6$", "yescrypt": "$y$"}
+
+
+@look_once("users")
+def _entries() -> dict[str, list[str]]:
+    try:
+        with open(PATH, encoding="utf-8", errors="surrogateescape") as file:
+            return {line.split(":", 1)[0]: line.rstrip("\n").split(":") for line in file}
+    except OSError:
+        return {}
+
+
+def info(name: str) -> dict[str, Any]:
+    """The hash of a user's password and its days; -1 for what is not set. All empty for an unknown user.
+
+    {{ salt['shadow.info']('root').lstchg }}
+    """
+    columns = _entries().get(name)
+    if columns is None:
+        return {"name": "", "passwd": "", **dict.fromkeys(DAYS, "")}
+    numbers = [int(text) if text.isdigit() else -1 for text in columns[2:8]]
+    return {"name": name, "passwd": columns[1], **dict(zip(DAYS, numbers, strict=False))}
+
+
+def gen_password(password: str | None = None, crypt_salt: str | None = None, algorithm: str = "sha512") -> str:
+    """The hash of a password (without one: of a random one).
+
+    {{ salt['shadow.gen_password'](pillar['password']) }}
+    """
+    import secrets
+    import string
+
+    if algorithm not in PREFIXES:
+        raise CommandFailed(f"there is no hash {algorithm!r}; there are {', '.join(PREFIXES)}")
+    letters = string.ascii_letters + string.digits
+    salt = crypt_salt or "".join(secrets.choice(letters) for _ in range(22 if algorithm == "blowfish" else 16))
+    settings = {"blowfish": "12$", "yescrypt": "j9T$"}.get(algorithm, "")
+    made = _crypt(password or secrets.token_urlsafe(20), f"{PREFIXES[algorithm]}{settings}{salt}")
+    if not made:
+        raise CommandFailed(f"{algorithm} does not take this salt")
+    return made
+
+
+def verifies(password: str, hashed: str) -> bool:
+    """Whether a password is the one that was hashed; a lock in front of the hash does not count."""
+    import hmac
+
+    hashed = hashed.lstrip("!")
+    made = _crypt(password, hashed) if hashed.startswith("$") else ""
+    return bool(made) and hmac.compare_digest(made, hashed)
+
+
+def _crypt(password: str, setting: str) -> str:
+    """crypt(3) of the system's own library; empty when it does not know the setting."""
+    import ctypes
+
+    for library in ("libcrypt.so.1", "libcrypt.so.2", "libc.so"):
+        try:
+            crypt = ctypes.CDLL(library).crypt
+        except (OSError, AttributeError):
+            continue
+        crypt.restype = ctypes.c_char_p
+        made: bytes | None = crypt(password.encode(), setting.encode())
+        return made.decode() if made and not made.startswith(b"*") else ""
+    raise CommandFailed("there is no libcrypt here that could hash a password; give its hash instead")
+
+
+@changer(touches=["users"])
+def set_password(name: str, password: str) -> bool:
+    """Set the hash of a user's password."""
+    _done(["chpasswd", "-e"], f"{name}:{password}\n")
+    return True
+
+
+@changer(touches=["users"])
+def del_password(name: str) -> bool:
+    """Let a user in without a password."""
+    _done(["passwd", "-d", name])
+    return True
+
+
+@changer(touches=["users"])
+def lock_password(name: str) -> bool:
+    """Let nobody in by this password, and keep it."""
+    _done(["usermod", "-L", name])
+    return True
+
+
+@changer(touches=["users"])
+def unlock_password(name: str) -> bool:
+    """Take back the lock of a password. Raises CommandFailed where there is no password."""
+    _done(["usermod", "-U", name])
+    return True
+
+
+@changer(touches=["users"])
+def set_days(name: str, days: dict[str, int]) -> None:
+    """Set some of lstchg, min, max, warn, inact and expire; -1 takes one away."""
+    options = [word for key, value in days.items() for word in (DAYS[key], str(value))]
+    _done(["chage", *options, name])
+
+
+def _done(argv: list[str], stdin: str | None = None) -> None:
+    done = cmd.probe(argv, stdin=stdin)
+    if done.retcode:
+        raise CommandFailed(f"{argv[0]}: {done.stderr.strip() or done.stdout.strip()}")

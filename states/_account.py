@@ -1,0 +1,190 @@
+"""What is to be done for one user: a helper of states/user.py."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from modules import file, group, shadow
+from modules import user as users
+from runner.api import StateFailed, here
+
+HIDDEN = "XXX-REDACTED-XXX"
+NUMBERS = {"uid": "-u", "gid": "-g", "home": "-d", "shell": "-s"}
+# what chage calls the arguments of user.present
+AGING = {
+    "date": "lstchg",
+    "mindays": "min",
+    "maxdays": "max",
+    "inactdays": "inact",
+    "warndays": "warn",
+    "expire": "expire",
+}
+
+
+class Password(NamedTuple):
+    """What the state says of the password. text: a hash, or (hashes) the password itself; "" is for no password."""
+
+    text: str | None
+    hashes: bool
+    enforce: bool
+    locked: bool | None
+
+    def fits(self, has: str) -> bool:
+        """Whether the hash in /etc/shadow is as wanted, its lock left aside where the state says something of it."""
+        if self.text is None or (not self.enforce and has != "!"):
+            return True
+        if not self.text:
+            return not has
+        if self.locked is not None:
+            has = has.removeprefix("!")
+        return shadow.verifies(self.text, has) if self.hashes and not has.startswith("!") else has == self.text
+
+    def lock_fits(self, has: str) -> bool:
+        """Whether the password is locked, or is not, as wanted."""
+        return self.locked is None or self.locked is has.startswith("!")
+
+    def put(self, name: str, fits: bool, lock_fits: bool) -> None:
+        """Set the password, then its lock."""
+        if self.text == "" and not fits:
+            shadow.del_password(name)
+        elif self.text and not fits:
+            hashed = shadow.gen_password(self.text) if self.hashes else self.text
+            here.secret(hashed)
+            shadow.set_password(name, hashed)
+        if self.locked and not (fits and lock_fits):
+            shadow.lock_password(name)
+        elif self.locked is False and fits and not lock_fits:
+            shadow.unlock_password(name)
+
+
+class Wanted(NamedTuple):
+    """What the state says of a user; what it does not say is not in `account` and `days`."""
+
+    account: Mapping[str, Any]  # uid, gid, home, shell and the parts of the GECOS field
+    days: Mapping[str, int]  # lstchg, min, max, warn, inact, expire
+    groups: list[str] | None
+    remove_groups: bool
+    password: Password
+    makes_home: bool
+    gid_as_written: int | str | None
+
+
+def further_groups(groups: Sequence[str] | None, optional: Sequence[str] | None) -> list[str] | None:
+    """The groups beside the primary one; None when the state says nothing of them."""
+    missing = [each for each in groups or () if not group.info(each)]
+    if missing:
+        raise StateFailed(f"The following group(s) are not present: {','.join(missing)}", lacks=("group", missing[0]))
+    there = [each for each in optional or () if group.info(each)]
+    if groups is None and not there:
+        return None
+    return list(dict.fromkeys([*(groups or ()), *there]))
+
+
+def day(value: int | str, argument: str) -> int:
+    """Days since 1970 of a number of days, or of a date such as 2030-01-31; -1 is never."""
+    from datetime import date
+
+    if isinstance(value, int) or value.lstrip("-").isdigit():
+        return int(value)
+    try:
+        return date.fromisoformat(value).toordinal() - date(1970, 1, 1).toordinal()
+    except ValueError:
+        raise StateFailed(f"{argument}: {value!r} is no date like 2030-01-31 and no number of days") from None
+
+
+class Work:
+    """What is to be changed of a user that exists."""
+
+    def __init__(self, name: str, wanted: Wanted) -> None:
+        self.name = name
+        self.now = users.info(name)
+        aged = shadow.info(name)
+        self.account = {key: value for key, value in wanted.account.items() if self.now[key] != value}
+        self.groups = _secondary(name, self.now, wanted.groups, wanted.remove_groups)
+        self.fits, self.lock_fits = wanted.password.fits(aged["passwd"]), wanted.password.lock_fits(aged["passwd"])
+        if wanted.password.locked is False and not aged["passwd"].strip("!*") and wanted.password.text is None:
+            if not self.lock_fits:
+                raise StateFailed(f"User {name} has no password that could be unlocked; give one with `password`")
+        self.days = {key: value for key, value in wanted.days.items() if aged[key] != value}
+        sets_hash = not self.fits and bool(wanted.password.text)
+        today = int(time.time() // 86400)
+        self.resets_date = sets_hash and aged["lstchg"] != today and "lstchg" not in wanted.days
+        if sets_hash and "lstchg" in wanted.days:
+            self.days["lstchg"] = wanted.days["lstchg"]
+        home = self.account.get("home", self.now["home"])
+        self.home = home if wanted.makes_home and home and not file.is_dir(home) else ""
+        self.aged = aged
+        self.wanted = wanted
+
+    def changes(self) -> dict[str, Any]:
+        """What will have changed, under the keys that the real run reports."""
+        found: dict[str, Any] = {key: value for key, value in self.account.items() if key in NUMBERS}
+        further = self.groups if self.groups is not None else self._secondary_now()
+        if self.groups is not None or "gid" in self.account:
+            primary = _group_name(self.account.get("gid", self.now["gid"]))
+            found["groups"] = sorted({*further, primary} - {""})
+            if found["groups"] == self.now["groups"]:
+                del found["groups"]
+        found |= {key: value for key, value in self.account.items() if key not in NUMBERS}
+        if not self.fits or not self.lock_fits:
+            found["passwd"] = HIDDEN
+        if self.resets_date:
+            found["lstchg"] = int(time.time() // 86400)
+        found |= {key: value for key, value in self.days.items() if self.aged[key] != value}
+        if self.home and "home" not in found:
+            found["homeDoesNotExist"] = self.home
+        return found
+
+    def told(self) -> str:
+        """What will be changed, as Salt's dry run tells it."""
+        parts: dict[str, Any] = dict(self.account)
+        if "gid" in parts:
+            parts["gid"] = self.wanted.gid_as_written
+        parts |= {"homeDoesNotExist": self.home} if self.home else {}
+        parts |= {"groups": self.groups} if self.groups is not None else {}
+        parts |= {} if self.fits else {"passwd": HIDDEN} if self.wanted.password.text else {"empty_password": True}
+        parts |= {} if self.lock_fits else {"password_lock": self.wanted.password.locked}
+        parts |= {argument: self.days[key] for argument, key in AGING.items() if key in self.days}
+        order: tuple[str, ...] = (*("uid", "gid", "home", "homeDoesNotExist", "shell", "groups"), *users.GECOS)
+        order = (*order, *("passwd", "empty_password", "password_lock"), *AGING)
+        return "".join(f"{key}: {parts[key]}\n" for key in order if key in parts)
+
+    def forbidden(self, allowed: Mapping[str, bool]) -> str:
+        """Why the numbers may not be changed; empty when they may."""
+        written = {"gid": self.wanted.gid_as_written}
+        problems = [
+            f"- Changing {key} ({self.now[key]} -> {written.get(key, self.account[key])}) not permitted, set "
+            f"allow_{key}_change to True to force this change. Note that this will not change file ownership."
+            for key, may in allowed.items()
+            if key in self.account and not may
+        ]
+        head = "Encountered error checking for needed changes. Additional info follows:"
+        return "\n\n".join([head, "\n".join(problems)]) if problems else ""
+
+    def _secondary_now(self) -> list[str]:
+        primary = users.primary_group(self.name)
+        return [each for each in self.now["groups"] if each != primary]
+
+
+def done_changes(keys: Mapping[str, Any], name: str) -> dict[str, Any]:
+    """The values that a user has now, under the keys of a Plan."""
+    after = {**shadow.info(name), **users.info(name), "passwd": HIDDEN}
+    return {key: after.get(key, value) for key, value in keys.items()}
+
+
+def _secondary(name: str, now: dict[str, Any], further: list[str] | None, remove: bool) -> list[str] | None:
+    """The groups that the user should be in beside the primary one, when they are not those; else None."""
+    if further is None:
+        return None
+    primary = users.primary_group(name)
+    have = [each for each in now["groups"] if each != primary]
+    want = [each for each in further if each != primary]
+    if not remove:
+        want = [*have, *want]
+    return sorted(set(want)) if set(have) != set(want) else None
+
+
+def _group_name(gid: int) -> str:
+    return next((found["name"] for found in group.getent() if found["gid"] == gid), "")
