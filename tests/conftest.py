@@ -1,9 +1,16 @@
 """Fixtures of all tests."""
 
+import signal
 from pathlib import Path
 
 import pytest
 from command import Machine
+
+
+def pytest_configure() -> None:
+    """A job in the background of a shell ignores SIGINT, and so would every runner that a test starts and interrupts."""
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.fixture
