@@ -469,7 +469,9 @@ class StateModule(Protocol):
     """A state module is a Python module; these are the names that the engine looks for (all optional).
 
     mod_watch(name, sfun, **arguments): the reaction to a watched change; the shape of a state function.
-    mod_aggregate(chunk arguments, chunks, running): merges what states of one kind do into one of them.
+    mod_aggregate(low, chunks, running): the low chunk with the work of other chunks (`aggregate: True`) added to its
+        arguments. chunks: low chunks of the module that would run now; each still runs at its turn, finds its work done
+        and reports its share. running: results by tag.
     mod_init(chunk): runs once before the first state of the module.
     pre_run_check(name, **arguments): raises StateFailed before anything of the run starts.
     autorequire / autobefore / autonotify / autosubscribe(name, **arguments): pairs (state module, ID or name).

@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any, Protocol
 
 from runner import slots
+from runner.aggregate import Hook
 from runner.api import StateFailed, armed, here
 from runner.errors import CompileError, Diagnostic, RunnerError
 from runner.invoke import Call, Reaction
@@ -94,6 +95,17 @@ class Binder:
         """The positions of the chunks that are only planned: by their `noop`, else by the configuration."""
         found = ((position, chunk.args.get("noop", default)) for position, chunk in enumerate(chunks))
         return frozenset(position for position, noop in found if noop is True)
+
+    def aggregating(self, chunks: Iterable[Chunk], default: bool | tuple[str, ...]) -> dict[int, Hook]:
+        """The mod_aggregate of each chunk that aggregates: by its `aggregate`, else by the configuration."""
+        found = {}
+        for position, chunk in enumerate(chunks):
+            wanted = chunk.args.get("aggregate", default)
+            if wanted is True or (isinstance(wanted, list | tuple) and chunk.state in wanted):
+                hook = self._hook(chunk, "mod_aggregate")
+                if hook and chunk.args.get("noop") is not True:
+                    found[position] = hook
+        return found
 
     def related(self, chunk: Chunk, kind: str) -> Iterable[tuple[str, str]]:
         """What a state's module says it comes after or before. kind: autorequire, autobefore, ..."""

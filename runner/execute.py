@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+from runner.aggregate import Hook, candidates, merged
 from runner.beside import Beside
 from runner.current import Run
 from runner.decide import Decision, Verdict, decide
@@ -37,6 +38,7 @@ class Work(NamedTuple):
     failhard: bool = False
     run_id: str = ""
     noop: frozenset[int] = frozenset()  # the chunks that are only planned
+    aggregates: Mapping[int, Hook] = {}  # the mod_aggregate of the chunks that have one and use it
     unconverging: frozenset[int] = frozenset()  # the chunks that change something in each run by their nature
 
 
@@ -57,6 +59,7 @@ class Executor:
     finished: list[Result] = field(default_factory=list)
     number: int = 0  # Salt's __run_num__: counts calls of state functions
     beside: Beside = field(default_factory=Beside)
+    _taken: set[int] = field(default_factory=set)  # what another state has done the work of
     _decisions: dict[int, Decision] = field(default_factory=dict)  # about what runs side by side
 
     def __call__(self) -> Report:
@@ -174,18 +177,37 @@ class Executor:
         chunk = self.work.chunks[position]
         waits = self._waits_for(position) if mode is Mode.DRY else ""
         call = invoke or self.invoke
-        result = call(chunk, mode, owe=lambda: self.owing.owe(position, self.results), waits_for=waits)
+        whole, taken = self._aggregated(position, mode)
+        result = call(whole, mode, owe=lambda: self.owing.owe((position, *taken), self.results), waits_for=waits)
+        result = replace(result, chunk=chunk) if taken else result
         attempts = call.attempts
         quiet = not result.changes and not result.extra.get("skip_watch")
         if decision.verdict is Verdict.WATCH and quiet and position in self.work.reacts:
             changed = tuple(self._named(edge) for edge in decision.changed if edge.kind is Kind.WATCH)
             warned = result.warnings
-            result = call(chunk, mode, Reaction(changed), owe=lambda: self.owing.owe(position, self.results))
+            result = call(chunk, mode, Reaction(changed), owe=lambda: self.owing.owe((position,), self.results))
             result = replace(result, warnings=(*warned, *result.warnings))
             attempts += call.attempts
         if mode is not Mode.LOOK and invoke is None:
             self.number += attempts
         return replace(result, run_num=self.number - 1)
+
+    def _aggregated(self, position: int, mode: Mode) -> tuple[Chunk, tuple[int, ...]]:
+        """The chunk with what it does for others, and who they are."""
+        chunk = self.work.chunks[position]
+        hook = self.work.aggregates.get(position) if mode is Mode.REAL and position not in self._taken else None
+        if hook is None:
+            return chunk, ()
+        chunks, relations = self.work.chunks, self.work.relations
+        taken = candidates(position, self.work.aggregates, chunks, relations, self.results, self._would_run)
+        self._taken.update(taken)
+        if not taken:
+            return chunk, ()
+        return merged(hook, chunk, [chunks[each] for each in taken], self.run.results), taken
+
+    def _would_run(self, position: int) -> bool:
+        owed = [debt.kind for debt in self.owing.owed(self.work.chunks[position], self.run.results)]
+        return decide(self.work.relations.of(position), self._seen, owed).verdict in (Verdict.RUN, Verdict.WATCH)
 
     def _named(self, edge: Edge) -> str:
         chunk = self.work.chunks[edge.target]

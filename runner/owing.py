@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from runner.debts import Debts
 from runner.decide import Decision, Verdict
@@ -44,18 +44,18 @@ class Owing:
             return ()
         return tuple(debt for debt in found if debt.run != self._run_id or not _failed(results.get(debt.source)))
 
-    def owe(self, position: int, results: Mapping[int, Result]) -> None:
-        """Write down, before anything changes, who will have to react to this state."""
-        edges = self._reactors.get(position)
+    def owe(self, positions: Iterable[int], results: Mapping[int, Result]) -> None:
+        """Write down, before anything changes, who will have to react to these states (one, or an aggregate)."""
+        edges = [edge for position in positions for edge in self._reactors.get(position, ())]
         if not edges:
             return
-        source = self._chunks[position].tag
         now = time.strftime("%Y-%m-%dT%H:%M:%S%z")
         debts = []
         for edge in edges:
             reacting = edge.kind in (Kind.ONCHANGES, Kind.ONCHANGES_ANY) or edge.holder in self._reacts
             if reacting and (edge.holder not in results or edge.kind is Kind.LISTEN):
                 reactor = self._chunks[edge.holder].tag
+                source = self._chunks[edge.target].tag
                 debts.append(Debt(reactor, REACTIONS[edge.kind], source, self._run_id, now, str(edge.place.source)))
         try:
             self._debts.owe(debts)

@@ -115,6 +115,7 @@ def _locked(session: Session, gathered: Callable[[], Gathered]) -> Report:
         compiled.order,
         reacts=compiled.binder.reacting(compiled.chunks),
         noop=compiled.binder.noop(compiled.chunks, session.options.noop),
+        aggregates=compiled.binder.aggregating(compiled.chunks, session.options.state_aggregate),
         unconverging=compiled.binder.unconverging(compiled.chunks),
         failhard=session.options.failhard,
         run_id=f"{time.strftime('%Y%m%d%H%M%S')}-{uuid.uuid4().hex[:6]}",

@@ -42,3 +42,76 @@ def test_mod_init_is_called_once_before_the_first_state_of_a_module(machine: Mac
     machine.write(a="t:\n  test.nop: []\nx:\n  box.made: []\ny:\n  box.made: []\n")
     machine("sls", "a")
     assert (machine.folder / "cache/log").read_text() == "x\n"
+
+
+TOGETHER = (
+    "from runner.api import Done, Plan, Planned, here\n"
+    "from modules import cmd\n"
+    "def made(name: str, boxes: list[str] | None = None) -> Planned:\n"
+    "    shares = here.store('box')\n"
+    "    if name in shares:\n"
+    "        yield Plan({name: 'made'}, 'p')\n"
+    "        return f'{name} was made with {shares[name]}'\n"
+    "    yield Plan({name: 'made'}, 'p')\n"
+    "    names = [name, *(boxes or [])]\n"
+    "    log = here.opts['cachedir'] + '/log'\n"
+    "    cmd.run('echo ' + '+'.join(names) + ' >> ' + log, python_shell=True)\n"
+    "    shares.update(dict.fromkeys(names[1:], name))\n"
+    "    return f'made {len(names)}'\n"
+    "def mod_aggregate(low, chunks, running):\n"
+    "    return {**low, 'boxes': [chunk['name'] for chunk in chunks], '__agg__': True}\n"
+)
+SEVERAL = """
+a:
+  box.made:
+    - aggregate: True
+apart:
+  box.made: []
+b:
+  box.made:
+    - aggregate: True
+guarded:
+  box.made:
+    - aggregate: True
+    - onlyif: 'true'
+later:
+  box.made:
+    - aggregate: True
+    - require:
+      - test: between
+never:
+  box.made:
+    - aggregate: True
+    - onchanges:
+      - test: quiet
+quiet:
+  test.nop: [order: first]
+between:
+  test.nop: []
+seen:
+  test.succeed_with_changes:
+    - onchanges:
+      - box: b
+"""
+
+
+def test_states_of_a_kind_are_done_together_and_each_reports_its_share(machine: Machine) -> None:
+    module(machine, TOGETHER)
+    machine.write(a=SEVERAL)
+    found = machine.results("sls", "a")
+    log = (machine.folder / "cache/log").read_text()
+    assert log.split() == ["a+b", "apart", "guarded", "later"]
+    assert found["a"]["comment"] == "made 2"
+    assert found["b"]["comment"] == "b was made with a"
+    assert found["b"]["changes"] == {"b": "made"}
+    assert found["seen"]["changes"]
+    dry = machine.results("sls", "a", "--test")
+    assert dry["b"]["changes"] == {"b": "made"}
+
+
+def test_the_configuration_turns_aggregation_on(machine: Machine) -> None:
+    module(machine, TOGETHER)
+    machine.write(a="a:\n  box.made: []\nb:\n  box.made: []\nc:\n  box.made:\n    - aggregate: False\n")
+    machine.config["state_aggregate"] = ["box"]  # type: ignore[assignment]
+    machine("sls", "a")
+    assert (machine.folder / "cache/log").read_text().split() == ["a+b", "c"]
