@@ -14,6 +14,7 @@ from runner.compiling import (
     compile_chunks,
     gather,
     read_pillar,
+    related,
     requests,
     top_file,
     top_requests,
@@ -145,7 +146,7 @@ def _show_low(session: Session, gathered: Gathered, what: str) -> Any:
     relations, unmet = requisites.resolve(chunks, without_states(data))
     _refuse(unmet)
     if what == "graph":
-        return graph.dot(chunks, relations)
+        return graph.dot(chunks, related(session, chunks, relations))
     return graph.lowstate(chunks, relations)
 
 

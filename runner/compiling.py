@@ -5,6 +5,7 @@ A helper of run.py, and like it allowed to import stages.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable
 from contextlib import suppress
@@ -14,7 +15,7 @@ from typing import NamedTuple
 from runner import automatic, graph, high, low, pillar, requisites, signature, top
 from runner.binding import Binder
 from runner.config import Options
-from runner.errors import Diagnostic, RunnerError
+from runner.errors import CompileError, Diagnostic, RunnerError
 from runner.high import Request
 from runner.highdata import HighData
 from runner.model import Chunk, Relations
@@ -60,9 +61,7 @@ def compile_chunks(session: Session, gathered: Gathered, strict: bool) -> tuple[
     chunks, found = low.lower(data, True, session.arguments_of, session.defaults)
     problems = [*problems, *found]
     chunks = _selected(session.options, chunks)
-    registry = session.registry
-    secret = session.run.secrets.add
-    binder = Binder(registry.state, signature.bind, signature.known, secret, session.options.unknown_states == "fail")
+    binder = _binder(session)
     problems += binder.check(chunks)
     # with a broken file in the run, what it would have declared is not missing: one mistake, one error
     broken = any(problem.severity == "error" for problem in problems)
@@ -72,11 +71,53 @@ def compile_chunks(session: Session, gathered: Gathered, strict: bool) -> tuple[
         problems = [_strict(problem) for problem in problems]
     if any(problem.severity == "error" for problem in problems):
         return None, problems
-    order = graph.arrange(chunks, relations)
+    order = _arranged(session.options, chunks, relations, data)
     if session.options.auto_relationships:
         order, links = automatic.fitted(order, relations, automatic.links(chunks, binder.related))
         relations = automatic.reacting(relations, links, chunks)
     return Compiled(chunks, relations, order, binder, tuple(problems)), problems
+
+
+def _binder(session: Session) -> Binder:
+    secret, fail = session.run.secrets.add, session.options.unknown_states == "fail"
+    return Binder(session.registry.state, signature.bind, signature.known, secret, fail)
+
+
+def related(session: Session, chunks: tuple[Chunk, ...], relations: Relations) -> Relations:
+    """The relations with the automatic ones; without them where explicit ones form a cycle."""
+    if not session.options.auto_relationships:
+        return relations
+    binder = _binder(session)
+    binder.check(chunks)
+    try:
+        order = graph.arrange(chunks, relations)
+    except CompileError:
+        return relations
+    return automatic.reacting(
+        relations, automatic.fitted(order, relations, automatic.links(chunks, binder.related))[1], chunks
+    )
+
+
+def _arranged(options: Options, chunks: tuple[Chunk, ...], relations: Relations, data: HighData) -> tuple[int, ...]:
+    said = {chain.place: chain.text for chain in data.chains}
+    try:
+        return graph.arrange(chunks, relations, said, options.shuffle)
+    except CompileError as error:
+        where = _drawn(options, graph.dot(chunks, relations))
+        more = f"; the whole graph is in {where}: dot -Tsvg {where}" if where else ""
+        raise CompileError([each._replace(hint=f"{each.hint}{more}") for each in error.diagnostics]) from None
+
+
+def _drawn(options: Options, text: str) -> str:
+    """Write the graph where it can be looked at; nothing when that is not possible."""
+    path = os.path.join(options.cachedir, "graph.dot")
+    try:
+        os.makedirs(options.cachedir, mode=0o700, exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError:
+        return ""
+    return path
 
 
 def _strict(problem: Diagnostic) -> Diagnostic:

@@ -8,15 +8,11 @@ after all that the look needs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
-from runner.errors import CompileError, Diagnostic
-from runner.model import Chunk, Edge, Kind, Relations
-
-if TYPE_CHECKING:
-    import networkx
-
+from runner.errors import CompileError
+from runner.model import Chunk, Edge, Kind, Place, Relations
 
 STRENGTH = {
     Kind.ONFAIL: 0,
@@ -44,19 +40,39 @@ class Looked(int):
     __ne__ = object.__ne__
 
 
-def arrange(chunks: Sequence[Chunk], relations: Relations) -> tuple[int, ...]:
+def arrange(
+    chunks: Sequence[Chunk], relations: Relations, said: Mapping[Place, str] | None = None, seed: str | None = None
+) -> tuple[int, ...]:
     """The positions of the chunks in the order in which they run.
 
+    said: the chains of the tree by their places. seed: of a random order of what nothing orders (`--shuffle`).
     Raises CompileError when the requisites form a cycle, naming each edge with its place.
     """
-    return tuple(node for node in sequence(chunks, relations) if not isinstance(node, Looked))
+    found = sequence(chunks, relations, said) if seed is None else _sorted(_shuffled(chunks, seed), relations, said)
+    return tuple(node for node in found if not isinstance(node, Looked))
 
 
-def sequence(chunks: Sequence[Chunk], relations: Relations) -> tuple[int, ...]:
+def sequence(chunks: Sequence[Chunk], relations: Relations, said: Mapping[Place, str] | None = None) -> tuple[int, ...]:
     """The order with the prereq looks as nodes of their own (`Looked`)."""
     if all(edge.kind is Kind.LISTEN or _is_met(chunks, edge) for edge in relations.edges):
         return tuple(range(len(chunks)))
-    return _sorted(chunks, relations)
+    return _sorted(chunks, relations, said)
+
+
+def _shuffled(chunks: Sequence[Chunk], seed: str) -> list[Chunk]:
+    """The chunks with random order numbers; what says `order:` itself keeps its own."""
+    import random
+
+    dice = random.Random(seed)
+    drawn = [(chunk, dice.uniform(*NUMBERED)) for chunk in chunks]
+    return [chunk if _ordered(chunk) else replace(chunk, order=place, wanted=place) for chunk, place in drawn]
+
+
+NUMBERED = (10_000, 1_000_000)  # the numbers that states get which say none
+
+
+def _ordered(chunk: Chunk) -> bool:
+    return "order" in chunk.arg_places and not NUMBERED[0] <= chunk.order < NUMBERED[1]
 
 
 def _is_met(chunks: Sequence[Chunk], edge: Edge) -> bool:
@@ -82,7 +98,7 @@ def _arrows(relations: Relations) -> Iterator[tuple[int, int, Edge]]:
             yield edge.target, Looked(edge.holder), edge
 
 
-def _sorted(chunks: Sequence[Chunk], relations: Relations) -> tuple[int, ...]:
+def _sorted(chunks: Sequence[Chunk], relations: Relations, said: Mapping[Place, str] | None) -> tuple[int, ...]:
     import networkx
 
     graph = networkx.DiGraph()
@@ -103,43 +119,13 @@ def _sorted(chunks: Sequence[Chunk], relations: Relations) -> tuple[int, ...]:
     try:
         return tuple(networkx.lexicographical_topological_sort(graph, key=key.__getitem__))
     except networkx.NetworkXUnfeasible:
-        raise CompileError(cycles(chunks, graph)) from None
+        from runner import cycles
 
-
-def cycles(chunks: Sequence[Chunk], graph: networkx.DiGraph[int]) -> list[Diagnostic]:
-    """One diagnostic for each knot of states that wait for each other."""
-    import networkx
-
-    found = []
-    for knot in networkx.strongly_connected_components(graph):
-        if len(knot) > 1 or any(graph.has_edge(node, node) for node in knot):
-            edges = [graph.edges[a, b]["edge"] for a, b in networkx.find_cycle(graph, [min(knot, key=int)])]
-            found.append(_cycle(chunks, list(dict.fromkeys(edges))))
-    return found
-
-
-def _cycle(chunks: Sequence[Chunk], edges: list[Edge]) -> Diagnostic:
-    def shown(number: int) -> str:
-        chunk = chunks[number]
-        named = {"SLS": chunk.sls, "ID": chunk.id} | ({"NAME": chunk.name} if chunk.name != chunk.id else {})
-        return str(named)
-
-    text = ", ".join(f"({shown(edge.holder)}, '{edge.kind}', {shown(edge.target)})" for edge in edges)
-    lines = "".join(
-        f"\n  {chunks[edge.holder].state}: {chunks[edge.holder].id} has {edge.kind} on "
-        f"{chunks[edge.target].state}: {chunks[edge.target].id} ({edge.place.source})"
-        for edge in edges
-    )
-    return Diagnostic(
-        f"Recursive requisites were found: {text}{lines}",
-        edges[0].place.source,
-        "take one of these requisites away",
-        "cycle",
-    )
+        raise CompileError(cycles.told(chunks, graph, said or {})) from None
 
 
 def dot(chunks: Sequence[Chunk], relations: Relations) -> str:
-    """The graph in the DOT language: an arrow from what runs first to what waits for it."""
+    """The graph in the DOT language: an arrow from what runs first to what waits for it; automatic ones are dotted."""
 
     def quoted(text: str) -> str:
         return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
@@ -147,8 +133,12 @@ def dot(chunks: Sequence[Chunk], relations: Relations) -> str:
     lines = ["digraph states {", "  rankdir=LR;", "  node [shape=box];"]
     for number, chunk in enumerate(chunks):
         lines.append(f"  n{number} [label={quoted(f'{chunk.function}: {chunk.id}')}];")
+    noted = {(first, then) for first, then, _ in relations.automatic}
     for edge in relations.edges:
-        lines.append(f"  n{edge.target} -> n{edge.holder} [label={quoted(edge.kind)}];")
+        if (edge.target, edge.holder) not in noted:
+            lines.append(f"  n{edge.target} -> n{edge.holder} [label={quoted(edge.kind)}];")
+    for first, then, kind in relations.automatic:
+        lines.append(f"  n{first} -> n{then} [label={quoted(kind)}, style=dotted];")
     return "\n".join([*lines, "}"]) + "\n"
 
 

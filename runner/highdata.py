@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from runner.errors import RunnerError
-from runner.model import REQUISITE_KEYS, Place, Untyped, Value
+from runner.model import REQUISITE_KEYS, JoinedList, Place, Untyped, Value, item_place
 
 
 class Item(NamedTuple):
@@ -76,11 +76,22 @@ def add_item(body: Body, new: Item) -> None:
     for index, old in enumerate(body.items):
         if old.key == new.key or (old.key == "names" and new.key == "name"):
             if old.key in REQUISITE_KEYS and isinstance(old.value, list) and isinstance(new.value, list):
-                body.items[index] = Item(old.key, [*old.value, *new.value], old.place)
+                body.items[index] = Item(old.key, _joined(old, new), old.place)
             else:
                 body.items[index] = new
             return
     body.items.append(new)
+
+
+def _joined(*items: Item) -> JoinedList:
+    """The references of several requisites, each with its place."""
+    found = JoinedList(items[0].place)
+    for item in items:
+        value = item.value
+        found += value
+        places = value.places if isinstance(value, JoinedList) else None
+        found.places += places or [item_place(value, index, item.place) for index in range(len(value))]
+    return found
 
 
 Made = Mapping[str, tuple[str, Mapping[str, Value]]]  # ID -> (function, arguments)

@@ -103,6 +103,19 @@ class PlacedList(list[Any]):
         return Place(self.document, *(self.items_at[index] if index < len(self.items_at) else self.start))
 
 
+class JoinedList(PlacedList):
+    """Items of several lists, perhaps of several files: each keeps its own place."""
+
+    __slots__ = ("places",)
+
+    def __init__(self, first: Place) -> None:
+        super().__init__(first.document, (first.line, first.column))
+        self.places: list[Place] = []
+
+    def item_place(self, index: int) -> Place:
+        return self.places[index] if index < len(self.places) else self.place
+
+
 def key_place(container: object, key: object, default: Place) -> Place:
     """Where a key of a (perhaps unplaced) mapping stands."""
     return container.key_place(key) if isinstance(container, PlacedMap) and key in container.keys_at else default

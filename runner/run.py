@@ -106,7 +106,7 @@ def _locked(session: Session, gathered: Callable[[], Gathered]) -> Report:
         problems = problems if compiled is None else compiled.binder.refusals(compiled.chunks)
     if compiled is None or problems:
         raise CompileError(problems)
-    _tell([*_untrusted(session), *map(session.run.secrets.diagnostic, compiled.warnings)])
+    _tell([*_untrusted(session), *_shuffled(session), *map(session.run.secrets.diagnostic, compiled.warnings)])
     session.run.reload = lambda what: _reload(session, what)
     session.run.chunks = tuple(compiled.chunks[position] for position in compiled.order)
     work = Work(
@@ -159,6 +159,12 @@ def _untrusted(session: Session) -> list[Diagnostic]:
     if found and strict:
         raise CompileError(found)
     return found
+
+
+def _shuffled(session: Session) -> list[Diagnostic]:
+    seed = session.options.shuffle
+    message = f"shuffled with seed {seed}: --shuffle {seed} gives this order again"
+    return [] if seed is None else [Diagnostic(message, severity="info", code="shuffled")]
 
 
 def _history(session: Session, compiled: Compiled) -> History:

@@ -23,7 +23,7 @@ STAGES = {
     "high": (),
     "low": ("extend", "relationships", "scope"),
     "requisites": (),
-    "graph": (),
+    "graph": ("cycles",),
     "automatic": (),
     "decide": (),
     "guards": (),

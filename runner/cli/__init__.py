@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -21,10 +22,20 @@ def _run(arguments: list[str]) -> int:
 
 
 def _spelled_out(arguments: list[str]) -> list[str]:
-    """`--wait` without seconds waits for as long as it takes: an option whose value may be left away."""
+    """`--wait` without seconds waits for as long as it takes, `--shuffle` without a seed draws one: their values may be
+    left away."""
     found: list[str] = []
     for index, word in enumerate(arguments):
         following = arguments[index + 1] if index + 1 < len(arguments) else ""
-        bare = word == "--wait" and not following.replace(".", "", 1).isdigit()
-        found.append("--wait=-1" if bare else word)
+        bare = not following.replace(".", "", 1).isdigit()
+        found.append(f"{word}={_DRAWN[word]()}" if word in _DRAWN and bare else word)
     return found
+
+
+def _seed() -> int:
+    import random
+
+    return random.randrange(1, 10**6)
+
+
+_DRAWN: dict[str, Callable[[], int]] = {"--wait": lambda: -1, "--shuffle": _seed}

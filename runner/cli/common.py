@@ -45,6 +45,7 @@ class Common:
     timeout: float | None = None
     events: str | None = None
     splay: float = 0.0
+    shuffle: str | None = None
 
 
 def _option(*names: str, help: str, **more: Any) -> Any:
@@ -78,6 +79,10 @@ CHANGING: dict[str, Any] = {
     **RUNNING,
     "only": Annotated[list[str], _option("--only", metavar="ID", help="Only this state and what it needs.")],
     "exclude": Annotated[list[str], _option("--exclude", metavar="ID", help="Leave this state or SLS out.")],
+    "shuffle": Annotated[
+        str | None,
+        _option("--shuffle", metavar="[SEED]", help="Run what nothing orders in random order."),
+    ],
     "splay": Annotated[float, _option("--splay", metavar="SECONDS", help="Start up to so much later.")],
     "events": Annotated[str | None, _option("--events", metavar="FILE|-", help="Events as JSON lines.")],
     "detailed_exitcodes": Annotated[
@@ -158,6 +163,7 @@ def overrides(common: Common) -> dict[str, Any]:
         "test": common.test or None,
         "wait": common.wait,
         "timeout": common.timeout,
+        "shuffle": common.shuffle,
     }
     if common.state_tree:
         said["file_roots"] = {common.saltenv or "base": [os.path.abspath(folder) for folder in common.state_tree]}

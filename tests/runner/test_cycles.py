@@ -1,0 +1,84 @@
+"""Cycles are told so that they can be mended; a random order finds requisites that are missing."""
+
+from __future__ import annotations
+
+import pytest
+from command import Machine
+
+LARGE = "".join(f"a{n}:\n  test.nop:\n    - require: [{{test: a{n + 1}}}]\n" for n in range(12))
+NAMES = [f"s{n}" for n in range(8)]
+SHUFFLED = "".join(f"{name}:\n  test.nop: []\n" for name in NAMES) + (
+    "last:\n  test.nop:\n    - order: last\nafter:\n  test.nop:\n    - require: [{test: s0}]\n"
+    "{tmp}/d/f:\n  file.managed: []\n{tmp}/d:\n  file.directory: []\n"
+)
+
+
+def test_a_large_cycle_is_folded_by_sls(machine: Machine) -> None:
+    machine.write(
+        a="include: [b]\n" + LARGE + "a12:\n  test.nop:\n    - require: [{test: b0}]\n",
+        b="b0:\n  test.nop:\n    - require: [{test: b1}]\nb1:\n  test.nop:\n    - require:\n      - test: a0\n",
+    )
+    error = machine("sls", "a", code=1).stderr
+    assert "Recursive requisites were found: 15 of them make one circle" in error
+    assert "within SLS a: 12 requisites from test: a12 to test: a0" in error
+    assert f"test: b1 has require on test: a0 ({machine.folder}/states/b.sls:7:9)" in error
+    assert f"test: b0 has require on test: b1 ({machine.folder}/states/b.sls:3:17)" in error
+    graph = machine.folder / "cache/graph.dot"
+    assert f"the whole graph is in {graph}" in error
+    assert graph.read_text().count("->") == 15
+
+
+def test_a_cycle_of_a_glob_names_the_line_of_the_chain(machine: Machine) -> None:
+    machine.write(
+        a="x1:\n  test.nop: []\nx2:\n  test.nop:\n    - require:\n      - test: x1\n      - test: y\n"
+        "y:\n  test.nop: []\nchain:\n  - 'test: x* -> test: y'\n"
+    )
+    error = machine("check", "a", code=1).stdout
+    assert f"test: y has require on test: x2 ({machine.folder}/states/a.sls:11:5, by the chain" in error
+    assert f"test: x2 has require on test: y ({machine.folder}/states/a.sls:7:9)" in error
+    assert "at " + str(machine.folder / "states/a.sls:11:5") in error
+    assert "that chain's glob means more than was meant" in error
+
+
+def test_two_sources_of_one_requisite_keep_their_places(machine: Machine) -> None:
+    machine.write(
+        a="include: [b]\nx:\n  test.nop:\n    - require:\n      - test: y\n",
+        b="y:\n  test.nop: []\nz:\n  test.nop:\n    - require_in:\n      - test: x\n",
+    )
+    why = machine("why", "x", "a").stdout
+    assert "waits for test: y (require, " + str(machine.folder / "states/a.sls:5:9") in why
+    assert "waits for test: z (require, " + str(machine.folder / "states/b.sls:6:9") in why
+
+
+def order(machine: Machine, *words: str) -> list[str]:
+    found = machine.results("sls", "a", "--test", *words)
+    ran = sorted(found, key=lambda name: int(found[name]["__run_num__"]))
+    return [name.removeprefix(str(machine.folder)) for name in ran]
+
+
+def test_shuffle(machine: Machine) -> None:
+    machine.write(a=SHUFFLED)
+    plain = order(machine)
+    seven = order(machine, "--shuffle", "7")
+    assert seven == order(machine, "--shuffle", "7")
+    for shuffled in (seven, order(machine, "--shuffle", "8")):
+        assert sorted(shuffled) == sorted(plain)
+        assert shuffled != plain
+        assert shuffled.index("s0") < shuffled.index("after")
+        assert shuffled.index("/d") < shuffled.index("/d/f"), "automatic relationships hold, too"
+        assert shuffled[-1] == "last"
+
+
+@pytest.mark.parametrize("words", [["--shuffle"], ["--shuffle", "42"]])
+def test_shuffle_tells_its_seed(machine: Machine, words: list[str]) -> None:
+    machine.write(a="s:\n  test.nop: []\n")
+    told = machine("sls", "a", *words).stderr
+    assert "shuffled with seed 42" in told if "42" in words else "gives this order again" in told
+
+
+def test_the_graph_shows_automatic_relationships_dotted(machine: Machine) -> None:
+    machine.write(top="base:\n  '*': [a]\n", a=SHUFFLED)
+    graph = machine("show", "graph").stdout
+    assert graph.count("style=dotted") == 1
+    assert '[label="autorequire", style=dotted]' in graph
+    assert '[label="require"]' in graph
