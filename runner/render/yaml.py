@@ -169,6 +169,7 @@ def load(text: str, document: Document) -> Value:
 
 def load_plain(text: str) -> Value:
     """The value of a YAML text that has no place of its own (a filter's, load_yaml's)."""
+    text = str.__str__(text)  # a macro's output is a subclass, which libyaml does not read
     return load(text, Rendered(text, "<text>"))
 
 

@@ -1,0 +1,65 @@
+"""Ways of writing that public trees share: each compiles as with Salt."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runner import asking
+from runner.config import load
+
+
+def compiled(folder: Path, files: dict[str, str], pillar: dict[str, Any] | None = None) -> list[dict[str, Any]]:
+    """The low chunks of `site` in a tree of these files."""
+    (folder / "runner.yaml").write_text("id: web1\nfile_roots: {base: [states]}\npillar_roots: {base: [pillar]}\n")
+    for name, text in files.items():
+        path = folder / "states" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    overrides = {"cachedir": str(folder / "cache"), "pillar": pillar or {}}
+    options, _ = load(str(folder / "runner.yaml"), overrides, os.environ)
+    found: list[dict[str, Any]] = asking.show(options, "low-sls", ["site"], for_programs=True)
+    return found
+
+
+def ids(chunks: list[dict[str, Any]]) -> list[str]:
+    return [chunk["__id__"] for chunk in chunks]
+
+
+STACK = """
+{%- macro stack(names) %}
+{%-   set made = {"values": {}} %}
+{%-   for name in names %}
+{%-     load_yaml as read %}
+{%-       include name ignore missing %}
+{%-     endload %}
+{%-     if read %}
+{%-       do made.update({"values": salt["slsutil.merge"](made["values"], read | traverse("values", {}))}) %}
+{%-     endif %}
+{%-   endfor %}
+{{ made | yaml }}
+{%- endmacro %}
+"""
+
+
+def test_a_macro_that_answers_in_yaml(tmp_path: Path) -> None:
+    files = {
+        "site/stack.jinja": STACK,
+        "site/one.yaml": "values: {name: one, deep: {a: 1}}\n",
+        "site/two.yaml": "values: {deep: {b: 2}}\n",
+        "site/map.jinja": '{% from tpldir ~ "/stack.jinja" import stack with context %}'
+        '{% set data = (stack(["site/one.yaml", "site/gone.yaml", "site/two.yaml"]) | load_yaml)["values"] %}',
+        "site/init.sls": '{% from tpldir ~ "/map.jinja" import data with context %}\n'
+        "{{ data.name }}: {test.nop: [deep: {{ data.deep | json }}]}\n",
+    }
+    (chunk,) = compiled(tmp_path, files)
+    assert (chunk["__id__"], chunk["deep"]) == ("one", {"a": 1, "b": 2})
+
+
+@pytest.mark.parametrize("form", ["yaml", "json"])
+def test_a_macro_s_answer_read_again(tmp_path: Path, form: str) -> None:
+    text = '{% macro said() %}{"a": 1}{% endmacro %}{% set x = said() | load_' + form + " %}\nx{{ x.a }}: test.nop\n"
+    assert ids(compiled(tmp_path, {"site.sls": text})) == ["x1"]
