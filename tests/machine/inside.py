@@ -1,16 +1,34 @@
-"""Runs in the throw-away copy: tries one machine scenario by the three laws and prints what came of it as JSON."""
+"""Tries machine scenarios by the three laws, each on a fresh throw-away copy of this computer.
+
+Runs beside the tests: reads numbers of scenarios, a line each, and prints what came of each as a line of JSON. The
+imports are done once; every copy is a process that forked off here.
+"""
 
 from __future__ import annotations
 
 import json
+import os
+import select
+import signal
 import subprocess
 import sys
+import traceback
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).parent.parent.parent
-sys.path[:0] = [str(ROOT), str(ROOT / "tests/support")]
+import laws
+from harness import HarnessHere, apply, look
+from laws import Scenario
+from namespaces import Config, die_with_parent, hold, unpack
 
+from runner.api import Plan, StateFailed, running
+from runner.loader import Registry
+from runner.model import Place, Untyped
+from runner.signature import bind
+
+PATIENCE = 300  # seconds for a scenario
 WATCHED = (
     "/etc/passwd",
     "/etc/group",
@@ -38,38 +56,67 @@ def state() -> dict[str, Any]:
     return found | {"links": sorted(str(path) for path in Path("/etc").glob("rc*.d/*"))}
 
 
-def main(number: int) -> dict[str, Any]:
-    from harness import HarnessHere, apply, look
-    from laws import machine_scenarios
-
-    from runner.api import Plan, StateFailed, running
-    from runner.loader import Registry
-    from runner.model import Place, Untyped
-    from runner.signature import bind
-
-    scenario = machine_scenarios()[number]
-    subprocess.run(["sh", "-c", scenario.prepare], check=False, capture_output=True)
-    found = Registry({}).state(scenario.function)
+def bound(function: Callable[..., Any], scenario: Scenario) -> dict[str, Any]:
+    """The scenario's arguments as the engine would hand them over."""
+    given: Mapping[str, Any] = {"name": "thing", **scenario.args}
     with running(HarnessHere()):
-        place = Place(Untyped("scenario"))
-        arguments = dict(
-            bind(found.function, {"name": "thing", **scenario.args}, places={}, default_place=place).arguments
-        )
+        return dict(bind(function, given, places={}, default_place=Place(Untyped("scenario"))).arguments)
+
+
+def attempt(scenario: Scenario) -> dict[str, Any]:
+    """Look, change and look again, on the machine that this is."""
+    prepared = subprocess.run(["sh", "-c", scenario.prepare], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    function = Registry({}).state(scenario.function).function
+    arguments = bound(function, scenario)
     before = state()
-    answer: dict[str, Any] = {"fails": None, "plans": False, "keys": [], "made": [], "again": False}
+    answer: dict[str, Any] = {"fails": None, "prepared": prepared.stderr, "sure": False}
     try:
-        plan = look(found.function, **arguments, current=HarnessHere(dry=True))
+        plan = look(function, **arguments, current=HarnessHere(dry=True))
     except StateFailed as failure:
         return answer | {"fails": failure.message, "untouched": state() == before}
-    answer["untouched"] = state() == before
-    answer["plans"] = isinstance(plan, Plan)
-    answer["sure"] = isinstance(plan, Plan) and plan.sure
-    answer["keys"] = sorted(plan.changes or {})
-    done = apply(found.function, **arguments, current=HarnessHere())
-    answer["made"] = sorted(done.changes or {})
-    again = look(found.function, **arguments, current=HarnessHere(dry=True))
-    return answer | {"again": isinstance(again, Plan), "comment": done.comment}
+    answer |= {"untouched": state() == before, "plans": isinstance(plan, Plan)}
+    answer |= {"sure": isinstance(plan, Plan) and plan.sure, "keys": sorted(plan.changes or {})}
+    done = apply(function, **arguments, current=HarnessHere())
+    again = look(function, **arguments, current=HarnessHere(dry=True))
+    return answer | {"made": sorted(done.changes or {}), "again": isinstance(again, Plan), "comment": done.comment}
+
+
+def on_a_copy(config: Config, task: Callable[[], dict[str, Any]]) -> dict[str, Any]:
+    """What a task answers on a fresh copy of a machine; or {"error": the traceback}."""
+    reading, writing = os.pipe()
+    asker = os.getpid()
+    pid = os.fork()
+    if pid == 0:
+        os.close(reading)
+        os._exit(hold(config, lambda: _report(task, writing), asker))
+    os.close(writing)
+    if not select.select([reading], [], [], PATIENCE)[0]:
+        os.kill(pid, signal.SIGTERM)
+    with os.fdopen(reading) as told:
+        text = told.read()
+    os.waitpid(pid, 0)
+    answer = json.loads(text) if text else {"error": f"no answer after {PATIENCE} s, or no machine: see stderr"}
+    assert isinstance(answer, dict)
+    return answer
+
+
+def _report(task: Callable[[], dict[str, Any]], writing: int) -> None:
+    try:
+        answer = task()
+    except BaseException:
+        answer = {"error": traceback.format_exc()}
+    with os.fdopen(writing, "w") as told:
+        told.write(json.dumps(answer))
+
+
+def main() -> None:
+    die_with_parent(signal.SIGKILL)
+    config = Config.load(sys.argv[1])
+    unpack(config.layer)
+    scenarios = laws.machine_scenarios()
+    for line in sys.stdin:
+        print(json.dumps(on_a_copy(config, partial(attempt, scenarios[int(line)]))), flush=True)
 
 
 if __name__ == "__main__":
-    print(json.dumps(main(int(sys.argv[1]))))
+    main()
