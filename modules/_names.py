@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 
 from modules import cmd
+from runner.api import CommandFailed
 
 SECONDS = 5
 
@@ -30,4 +31,23 @@ def resolved(host: str, version: int | None = None) -> list[str]:
     if done.timed_out:
         return []
     found = dict.fromkeys(line.split()[0] for line in done.stdout.splitlines() if line.strip())
-    return [each for each in found if is_address(each.partition("%")[0])]
+    return [each for each in found if is_address(each.partition("%")[0]) and not (version == 6 and _mapped(each))]
+
+
+def _mapped(text: str) -> bool:
+    """Whether an IPv6 address only stands for an IPv4 one."""
+    return text.startswith("::ffff:") and "." in text
+
+
+def asked(name: str, kind: str, nameserver: str | None = None) -> list[str]:
+    """The records of a kind that dig finds, a line each; none when nobody answers.
+
+    Raises CommandFailed when dig is not there, or when there is no such name server.
+    """
+    where = [f"@{nameserver}"] if nameserver else []
+    options = ["-x", name] if kind == "PTR" and is_address(name) else ["-q", name, "-t", kind]
+    done = cmd.probe(["dig", "+short", "+time=2", "+tries=2", *where, *options], timeout=SECONDS * 2)
+    if done.retcode not in (0, 9) and not done.timed_out:  # 9: no answer
+        raise CommandFailed(f"dig: {done.stderr.strip() or done.stdout.strip()}")
+    lines = [] if done.timed_out else done.stdout.splitlines()
+    return [line for line in lines if line.strip() and not line.startswith(";")]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fnmatch
+from collections.abc import Mapping
 from typing import Any
 
 from modules._data import MISSING, merged, traverse
@@ -20,36 +22,92 @@ def get(
 ) -> Any:
     """The first of configuration, grains and pillar that has a key.
 
-    merge: "recurse" or "overwrite" lays all that have it over each other, the configuration topmost.
+    merge: "recurse" (or True) lays mappings of all that have it over each other, the configuration topmost;
+    "overwrite" takes the first, as without it.
 
         {{ salt['config.get']('nginx:lookup', {}) }}
     """
-    sources = [
-        *([] if omit_opts else [here.opts]),
-        *([] if omit_grains else [here.grains]),
-        *([] if omit_pillar else [here.pillar]),
-    ]
+    sources = _sources(omit_opts, omit_grains, omit_pillar)
     found = [value for source in sources if (value := _in(source, key, delimiter)) is not MISSING]
     if not found:
         return default
-    if not merge:
+    if not merge or merge == "overwrite":
         return found[0]
     result = found[-1]
     for value in reversed(found[:-1]):
-        result = merged(result, value, "overwrite" if merge == "overwrite" else "recurse")
+        result = merged(result, value, "recurse")
     return result
+
+
+def _sources(omit_opts: bool, omit_grains: bool, omit_pillar: bool) -> list[Mapping[str, Any]]:
+    given = ((omit_opts, here.opts), (omit_grains, here.grains), (omit_pillar, here.pillar))
+    return [source for omitted, source in given if not omitted]
 
 
 def _in(source: Any, key: str, delimiter: str) -> Any:
     first = key.split(delimiter)[0]
-    return traverse({first: source[first]}, key, MISSING, delimiter) if first in source else MISSING
+    if first in source:  # asked for by its name: a look at all grains would compute them all
+        return traverse({first: source[first]}, key, MISSING, delimiter)
+    return MISSING if source is here.grains else traverse(source, key, MISSING, delimiter)
 
 
-def option(value: str, default: Any = "", **kwargs: Any) -> Any:
-    """Like get."""
-    return get(value, default)
+def option(
+    value: str,
+    default: Any = "",
+    omit_opts: bool = False,
+    omit_grains: bool = False,
+    omit_pillar: bool = False,
+    omit_master: bool = False,
+    wildcard: bool = False,
+) -> Any:
+    """The first of configuration, grains and pillar that has a top-level key.
+
+    wildcard: `value` is a glob; a mapping of all keys that match, the configuration's topmost.
+    """
+    sources = _sources(omit_opts, omit_grains, omit_pillar)
+    if not wildcard:
+        return next((source[value] for source in sources if value in source), default)
+    found = {key: source[key] for source in reversed(sources) for key in source if fnmatch.fnmatchcase(str(key), value)}
+    return found or default
+
+
+def merge(
+    value: str, default: Any = "", omit_opts: bool = False, omit_master: bool = False, omit_pillar: bool = False
+) -> Any:
+    """A top-level key of the configuration and the pillar; of two mappings both, key by key, the first one topmost."""
+    found = [source[value] for source in _sources(omit_opts, True, omit_pillar) if value in source]
+    if len(found) == 2 and all(isinstance(each, Mapping) for each in found):
+        return {**found[1], **found[0]}
+    return found[0] if found else default
+
+
+def dot_vals(value: str) -> dict[str, Any]:
+    """The keys of the pillar and the configuration that begin with a word and a dot (`mysql.host`)."""
+    return {
+        key: source[key] for source in (here.pillar, here.opts) for key in source if str(key).startswith(f"{value}.")
+    }
 
 
 def items() -> dict[str, Any]:
     """The configuration."""
     return dict(here.opts)
+
+
+def valid_fileproto(uri: str) -> bool:
+    """Whether a file can be fetched from such an address."""
+    return uri.partition("://")[0] in ("salt", "file", "http", "https", "ftp", "s3", "swift") and "://" in uri
+
+
+def backup_mode(backup: str = "") -> Any:
+    """The way to keep old files: the one given, else that of the configuration."""
+    return backup or option("backup_mode")
+
+
+def manage_mode(mode: str | int | None) -> str | None:
+    """A file mode as four digits.
+
+    {{ salt['config.manage_mode'](644) }} is 0644
+    """
+    if mode is None:
+        return None
+    return str(mode).removeprefix("0o").lstrip("0").rjust(4, "0")

@@ -1,8 +1,14 @@
-"""The file roots, for templates."""
+"""The file roots, for templates; and copies of their files."""
 
 from __future__ import annotations
 
-from runner.api import here
+import os
+from typing import Any
+
+from modules import file
+from runner.api import StateFailed, changer, here
+
+# ---------------------------------------------------------------- looking
 
 
 def list_states(saltenv: str = "base") -> list[str]:
@@ -12,24 +18,182 @@ def list_states(saltenv: str = "base") -> list[str]:
 
 
 def list_master(saltenv: str = "base", prefix: str = "") -> list[str]:
-    """The paths of all files."""
-    return here.tree.files(prefix, saltenv)
+    """The paths of all files that begin with a prefix."""
+    return _beginning(here.tree.files("", saltenv), prefix)
 
 
 def list_master_dirs(saltenv: str = "base", prefix: str = "") -> list[str]:
-    """The paths of all folders."""
-    return here.tree.folders(prefix, saltenv)
+    """The paths of all folders that begin with a prefix."""
+    return _beginning(here.tree.folders("", saltenv), prefix)
 
 
-def get_file_str(path: str, saltenv: str = "base") -> str | bool:
-    """The text of a file of the tree; False when it is not there."""
-    found = here.tree.fetch(path, saltenv)
-    if found is None:
+def _beginning(paths: list[str], prefix: str) -> list[str]:
+    prefix = prefix.strip("/")
+    return [path for path in paths if path.startswith(prefix)]
+
+
+def envs() -> list[str]:
+    """The environments that the configuration knows."""
+    return list(here.opts.get("file_roots") or ["base"])
+
+
+def _local(path: str, saltenv: str | None, verify_ssl: bool = True, use_etag: bool = False) -> str:
+    """The file on disk of `salt://...`, `file://...`, `/...` or a remote address; "" when it is not there."""
+    scheme = path.partition("://")[0] if "://" in path else ""
+    if scheme in ("http", "https", "ftp"):
+        found, problem = file.download(path, verify_ssl=verify_ssl, use_etag=use_etag)
+        if problem:
+            raise StateFailed(problem)
+        return found
+    if not scheme and not path.startswith("/"):
+        raise StateFailed(f"Path '{path}' is not absolute")
+    return here.tree.fetch(path, saltenv or here.saltenv) or ""
+
+
+def get_file_str(path: str, saltenv: str | None = None) -> str | bool:
+    """The text of a file of the tree; False when it is not there.
+
+    {{ salt['cp.get_file_str']('salt://ssl/cert.pem') }}
+    """
+    found = _local(path, saltenv)
+    return _text(found) if found else False
+
+
+def _text(path: str) -> str:
+    with open(path, encoding="utf-8", errors="surrogateescape") as stream:
+        return stream.read()
+
+
+def cache_file(
+    path: str,
+    saltenv: str | None = None,
+    source_hash: str | None = None,
+    verify_ssl: bool = True,
+    use_etag: bool = False,
+) -> str | bool:
+    """The local path of a file of the tree or of a remote one; False when it is not there.
+
+    source_hash: what a remote file has to have (`sha256=...`). verify_ssl, use_etag: how a remote one is fetched.
+    """
+    found = _local(path, saltenv, verify_ssl, use_etag)
+    if found and source_hash and not file.check_hash(found, source_hash):
+        raise StateFailed(f"{path} does not have the hash {source_hash}")
+    return found or False
+
+
+def cache_files(paths: list[str] | str, saltenv: str | None = None) -> list[str | bool]:
+    """The local paths of some files (a list, or with commas); False for each that is not there."""
+    return [cache_file(path, saltenv) for path in (paths.split(",") if isinstance(paths, str) else paths)]
+
+
+def cache_dir(path: str, saltenv: str | None = None, include_empty: bool = False) -> list[str]:
+    """The local paths of the files below a folder of the tree."""
+    environment = saltenv or here.saltenv
+    paths = here.tree.files(path.removeprefix("salt://").strip("/"), environment)
+    return [found for each in paths if (found := here.tree.find(each, environment))]
+
+
+def is_cached(path: str, saltenv: str | None = None) -> str:
+    """The local path of a file of the tree, "" when it is not there: the tree lies on this machine."""
+    return _local(path, saltenv)
+
+
+def hash_file(path: str, saltenv: str | None = None) -> dict[str, str] | str:
+    """The hash of a file of the tree, as {hsum, hash_type}; "" when it is not there."""
+    found = _local(path, saltenv)
+    kind = str(here.opts.get("hash_type") or "sha256")
+    return {"hsum": file.get_hash(found, kind), "hash_type": kind} if found else ""
+
+
+def stat_file(path: str, saltenv: str | None = None, octal: bool = True) -> str | int | None:
+    """The mode of a file of the tree, such as "0644"; the number with `octal=False`; None when it is not there."""
+    found = _local(path, saltenv)
+    if not found:
+        return None
+    mode = os.stat(found).st_mode
+    return f"{mode & 0o7777:04o}" if octal else mode
+
+
+# ---------------------------------------------------------------- copying
+
+
+def _put(path: str, data: bytes, makedirs: bool) -> str:
+    folder = os.path.dirname(path)
+    if folder and not os.path.isdir(folder):
+        if not makedirs:
+            raise StateFailed(f"the folder {folder} is not there; makedirs=True makes it")
+        file.makedirs(folder)
+    file.write(path, data)
+    return path
+
+
+def _bytes(path: str) -> bytes:
+    with open(path, "rb") as stream:
+        return stream.read()
+
+
+@changer(touches=())
+def get_file(
+    path: str, dest: str, saltenv: str | None = None, makedirs: bool = False, template: str | None = None
+) -> str:
+    """Copy a file of the tree; where it went, "" when there is none.
+
+    dest: a path, or a folder. makedirs: make the folder. template: render it (jinja, mako).
+    """
+    if template:
+        return get_template(path, dest, template, saltenv, makedirs)
+    found = _local(path, saltenv)
+    return _put(_target(path, dest), _bytes(found), makedirs) if found else ""
+
+
+def _target(path: str, dest: str) -> str:
+    name = path.partition("?")[0].rpartition("/")[2]
+    return os.path.join(dest, name) if dest.endswith("/") or os.path.isdir(dest) else dest
+
+
+@changer(touches=())
+def get_template(
+    path: str,
+    dest: str,
+    template: str = "jinja",
+    saltenv: str | None = None,
+    makedirs: bool = False,
+    context: dict[str, Any] | None = None,
+) -> str:
+    """Render a file of the tree to a path; where it went, "" when there is none. context: variables for it."""
+    found = _local(path, saltenv)
+    if not found:
+        return ""
+    text = here.render(_text(found), template, context or {}, file=found, saltenv=saltenv or here.saltenv)
+    return _put(_target(path, dest), text.encode("utf-8", "surrogateescape"), makedirs)
+
+
+@changer(touches=())
+def get_dir(path: str, dest: str, saltenv: str | None = None, template: str | None = None) -> list[str]:
+    """Copy a folder of the tree into another; the paths of the copies."""
+    environment = saltenv or here.saltenv
+    folder = path.removeprefix("salt://").strip("/")
+    above = os.path.dirname(folder)
+    paths = here.tree.files(folder, environment)
+    copies = [(each, os.path.join(dest, os.path.relpath(each, above or "."))) for each in paths]
+    return [get_file(f"salt://{each}", copy, environment, True, template) for each, copy in copies]
+
+
+def get_url(path: str, dest: str | None = "", saltenv: str | None = None, makedirs: bool = False) -> str | bool:
+    """A file of the tree or a remote one: its local path, or, with dest=None, its text; False when it is not there.
+
+    dest: copy it there (only where changes may be made). makedirs: make the folder.
+
+        {{ salt['cp.get_url']('salt://keys/deploy.pub', none) }}
+    """
+    found = _local(path, saltenv)
+    if not found:
         return False
-    with open(found, encoding="utf-8") as file:
-        return file.read()
+    if dest is None:
+        return _text(found)
+    return _copy(found, _target(path, dest), makedirs) if dest else found
 
 
-def cache_file(path: str, saltenv: str = "base", source_hash: str | None = None) -> str | bool:
-    """The local path of a file of the tree; False when it is not there."""
-    return here.tree.fetch(path, saltenv) or False
+@changer(touches=())
+def _copy(source: str, dest: str, makedirs: bool) -> str:
+    return _put(dest, _bytes(source), makedirs)

@@ -2,67 +2,99 @@
 
 from __future__ import annotations
 
-import ipaddress
-import socket
+import json
+import os
 import time
 from typing import Any
 
-from modules import cmd
+from modules import _names, cmd
+from runner.api import here
 
-SECONDS = 5
 
-
-def check_ip(addr: str) -> bool:
+def check_ip(ip_addr: str) -> bool:
     """Whether a text is an address."""
-    try:
-        ipaddress.ip_address(addr)
-    except ValueError:
-        return False
-    return True
+    return isinstance(ip_addr, str) and _names.is_address(ip_addr)
 
 
-def _dig(name: str, kind: str, nameserver: str | None) -> list[str]:
-    where = [f"@{nameserver}"] if nameserver else []
-    argv = ["dig", "+short", "+time=2", "+tries=2", *where, name, kind]
-    done = cmd.probe(argv, timeout=SECONDS * 2)
-    return [line for line in done.stdout.splitlines() if line and not line.startswith(";")]
-
-
-def _resolved(host: str, family: int, nameserver: str | None, kind: str) -> list[str]:
-    if check_ip(host):
-        return [host]
-    if nameserver or cmd.has_exec("dig"):
-        return [line for line in _dig(host, kind, nameserver) if check_ip(line)]
-    done = cmd.probe(["getent", "ahostsv4" if family == socket.AF_INET else "ahostsv6", host], timeout=SECONDS)
-    return sorted({line.split()[0] for line in done.stdout.splitlines() if line})
+def _addresses(host: str, kind: str, nameserver: str | None) -> list[str]:
+    version = 4 if kind == "A" else 6
+    if check_ip(host) or not (nameserver or cmd.has_exec("dig")):
+        return _names.resolved(host, version)
+    return [line for line in _names.asked(host, kind, nameserver) if check_ip(line)]
 
 
 def A(host: str, nameserver: str | None = None) -> list[str]:
-    """The IPv4 addresses of a name; none when there are none.
+    """The IPv4 addresses of a name; none when there are none. nameserver: whom to ask.
 
     {{ salt['dnsutil.A']('example.com') }}
     """
-    return _resolved(host, socket.AF_INET, nameserver, "A")
+    return _addresses(host, "A", nameserver)
 
 
 def AAAA(host: str, nameserver: str | None = None) -> list[str]:
-    """The IPv6 addresses of a name."""
-    return _resolved(host, socket.AF_INET6, nameserver, "AAAA")
+    """The IPv6 addresses of a name; arguments as those of A."""
+    return _addresses(host, "AAAA", nameserver)
 
 
 def NS(domain: str, resolve: bool = True, nameserver: str | None = None) -> list[str]:
-    """The name servers of a domain, by their addresses with `resolve`."""
-    names = [name.rstrip(".") for name in _dig(domain, "NS", nameserver)]
+    """The name servers of a domain; their addresses with `resolve`."""
+    names = _names.asked(domain, "NS", nameserver)
     return [address for name in names for address in A(name, nameserver)] if resolve else names
 
 
-def MX(domain: str, resolve: bool = False, nameserver: str | None = None) -> list[Any]:
-    """The mail servers of a domain with their preference."""
-    rows = [line.split() for line in _dig(domain, "MX", nameserver)]
-    pairs = [[int(row[0]), row[1].rstrip(".")] for row in rows if len(row) == 2]
-    return [[weight, A(str(name), nameserver)[:1]] for weight, name in pairs] if resolve else pairs
+def MX(domain: str, resolve: bool = False, nameserver: str | None = None) -> list[list[Any]]:
+    """The mail servers of a domain as [preference, name]; resolve: the address in place of the name."""
+    rows = [line.split() for line in _names.asked(domain, "MX", nameserver)]
+    pairs = [[row[0], row[1]] for row in rows if len(row) == 2]
+    return [[weight, next(iter(A(name, nameserver)), "")] for weight, name in pairs] if resolve else pairs
+
+
+def SPF(domain: str, record: str = "SPF", nameserver: str | None = None) -> list[str]:
+    """The addresses that may send mail for a domain. record: SPF, or TXT where the domain uses that."""
+    for kind in dict.fromkeys((record, "TXT")):
+        for line in _names.asked(domain, kind, nameserver):
+            words = line.replace('" "', "").strip('"').split()
+            if words[:1] == ["v=spf1"]:
+                return [word.partition(":")[2] for word in words if word.lstrip("+?~-").startswith(("ip4:", "ip6:"))]
+    return []
 
 
 def serial(zone: str = "", update: bool = False) -> str:
-    """A serial number for a zone: today's date and two digits."""
-    return time.strftime("%Y%m%d01")
+    """A serial number for a zone: a date and two digits, kept in the cache folder.
+
+    update: a new one, if this is a real run (a dry run shows which one it would be).
+
+        {{ salt['dnsutil.serial']('example.com', update=True) }}
+    """
+    path = os.path.join(here.cache_dir, "dnsutil.serial.json")
+    try:
+        with open(path, encoding="utf-8") as stream:
+            kept = dict(json.load(stream))
+    except (OSError, ValueError):
+        kept = {}
+    today = time.strftime("%Y%m%d01")
+    if not update:
+        return str(kept.get(zone, today))
+    new = str(int(kept[zone]) + 1) if zone in kept and kept[zone] >= today else today
+    if not here.dry:
+        os.makedirs(here.cache_dir, mode=0o700, exist_ok=True)
+        with open(f"{path}.new", "w", encoding="utf-8") as stream:
+            json.dump({**kept, zone: new}, stream)
+        os.replace(f"{path}.new", path)
+    return new
+
+
+def parse_hosts(hostsfile: str = "/etc/hosts", hosts: str | None = None) -> dict[str, list[str]] | str:
+    """The names of each address in a hosts file, or in a text in its form."""
+    if hosts is None:
+        try:
+            with open(hostsfile, encoding="utf-8", errors="replace") as stream:
+                hosts = stream.read()
+        except OSError:
+            return "Error: hosts data was not found"
+    found: dict[str, list[str]] = {}
+    for line in hosts.splitlines():
+        words = line.partition("#")[0].split()
+        if words:
+            found.setdefault(words[0], []).extend(words[1:])
+    return found

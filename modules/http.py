@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
 
-from modules.file._download import _context
+from modules import _names, _yaml
+from runner.api import RunnerError, StateFailed, here
+
+if TYPE_CHECKING:
+    import ssl
+    from urllib.request import Request
 
 
 def query(
@@ -14,8 +19,13 @@ def query(
     method: str = "GET",
     params: Mapping[str, Any] | None = None,
     data: Any = None,
-    header_dict: Mapping[str, str] | None = None,
+    data_file: str | None = None,
+    data_render: bool = False,
+    header_dict: Mapping[str, Any] | None = None,
     header_list: list[str] | None = None,
+    header_file: str | None = None,
+    header_render: bool = False,
+    template_dict: Mapping[str, Any] | None = None,
     username: str | None = None,
     password: str | None = None,
     decode: bool = False,
@@ -23,77 +33,191 @@ def query(
     text: bool = False,
     status: bool = False,
     headers: bool = False,
+    raise_error: bool = True,
     verify_ssl: bool = True,
+    ca_bundle: str | None = None,
+    cert: str | list[str] | None = None,
+    agent: str = "runner",
     timeout: float = 30,
-    **_: Any,
+    test: bool = False,
+    test_url: str | None = None,
+    **ignored: Any,
 ) -> dict[str, Any]:
     """Ask a web server.
 
-    method, params (of the address), data, header_dict, header_list, username, password: what is asked, and how.
-    decode: read JSON or XML into `dict`; text, status, headers: give these, too. timeout: seconds.
-    Answers with {body, ...}, and with {error} when there is no answer.
+    method, params (of the address), data (a text, or a mapping for a form), data_file, header_dict, header_list,
+    header_file, username, password, agent: what is asked. data_render, header_render: the files are Jinja
+    templates with the variables template_dict. decode: read JSON, XML or YAML into `dict`, by the answer's type unless
+    decode_type says which. text, status, headers: give these, too. raise_error: name codes from 400 on in `error`.
+    verify_ssl, ca_bundle, cert: how the server is trusted. timeout: seconds. test: ask test_url, or nobody.
+    Answers with {body, ...}; with {error, ...} when there is no answer. `backend` changes nothing.
 
         {{ salt['http.query']('https://api.example.com/x', decode=True).dict }}
     """
-    import urllib.error
-    import urllib.parse
-    import urllib.request
-
-    if params:
-        url += ("&" if "?" in url else "?") + urllib.parse.urlencode(params)
-    sent = {"User-Agent": "runner", **(header_dict or {})}
-    sent |= {key.strip(): value.strip() for key, _, value in (each.partition(":") for each in header_list or ())}
+    for name in ("text_out", "headers_out", "decode_out"):
+        if ignored.get(name):
+            raise RunnerError(f"http.query: {name} is not supported", hint="write the answer with file.managed")
+    if test and not test_url:
+        return {}
+    variables = dict(template_dict or {})
+    sent = _body(data, data_file, variables if data_render else None)
+    asked = _headers(header_dict, header_list, header_file, variables if header_render else None)
+    asked.setdefault("User-Agent", agent)
     if username:
-        import base64
+        asked["Authorization"] = _basic(username, password or "")
+    request = _request(test_url if test and test_url else url, params, method, sent, asked)
+    found = _asked(request, timeout, _trust(verify_ssl, ca_bundle, cert), raise_error)
+    wanted = {name for name, asked_for in (("status", status), ("headers", headers), ("text", text)) if asked_for}
+    if "error" in found:
+        wanted = {"status", "error"} if "body" in found or status else {"error"}
+    elif decode:
+        wanted |= _decoded(found, decode_type)
+    found |= {"text": found.get("body", "")} if "text" in wanted else {}
+    order = ("body", "status", "headers", "text", "dict", "error")
+    shown = {key: found[key] for key in order if key in found and key in {"body", *wanted}}
+    return {"test": True, **shown} if test else shown
 
-        sent["Authorization"] = "Basic " + base64.b64encode(f"{username}:{password or ''}".encode()).decode()
-    body = (
-        json.dumps(data).encode() if isinstance(data, dict | list) else str(data).encode() if data is not None else None
-    )
-    request = urllib.request.Request(url, body, sent, method=method.upper())
+
+# ---------------------------------------------------------------- what is asked
+
+
+def _request(url: str, params: Mapping[str, Any] | None, method: str, data: bytes | None, headers: Any) -> Request:
+    from urllib.parse import urlencode
+    from urllib.request import Request
+
+    if not url.startswith(("http://", "https://")):
+        raise StateFailed(f"Unsupported url scheme: {url}")
+    if params:
+        url += ("&" if "?" in url else "?") + urlencode(params)
+    return Request(url, data, headers, method=method.upper())
+
+
+def _file(path: str, variables: Mapping[str, Any] | None) -> str:
     try:
-        with urllib.request.urlopen(request, timeout=timeout, context=_context(verify_ssl)) as answer:
-            return _answer(answer.read(), answer.status, answer.headers, decode, decode_type, text, status, headers)
-    except urllib.error.HTTPError as problem:
-        with problem:
-            found = _answer(problem.read(), problem.code, problem.headers, False, "", text, True, headers)
-        return {**found, "error": f"HTTP {problem.code}: {problem.reason}"}
-    except (OSError, ValueError) as problem:
-        return {"error": str(getattr(problem, "reason", problem))}
+        with open(path, encoding="utf-8") as stream:
+            text = stream.read()
+    except OSError as problem:
+        raise StateFailed(f"http.query: {path} cannot be read: {problem.strerror}") from None
+    return text if variables is None else here.render(text, "jinja", variables)
 
 
-def _answer(
-    data: bytes, code: int, got: Any, decode: bool, kind: str, text: bool, status: bool, headers: bool
-) -> dict[str, Any]:
-    body = data.decode("utf-8", "replace")
-    found: dict[str, Any] = {"body": body}
-    if status:
-        found["status"] = code
-    if headers:
-        found["headers"] = dict(got.items())
-    if text:
-        found["text"] = body
-    if decode:
-        content = str(got.get("Content-Type", ""))
-        if kind == "yaml":
-            import yaml
+def _body(data: Any, path: str | None, variables: Mapping[str, Any] | None) -> bytes | None:
+    from urllib.parse import urlencode
 
-            found["dict"] = yaml.safe_load(body)
-        elif kind == "json" or (kind == "auto" and "xml" not in content):
-            try:
-                found["dict"] = json.loads(body)
-            except ValueError:
-                found["text"] = body
+    if path is not None:
+        data = _file(path, variables)
+    if data is None or isinstance(data, bytes):
+        return data
+    return (urlencode(data) if isinstance(data, Mapping) else str(data)).encode()
+
+
+def _headers(
+    given: Mapping[str, Any] | None, lines: list[str] | None, path: str | None, variables: Mapping[str, Any] | None
+) -> dict[str, str]:
+    found = {key: str(value) for key, value in (given or {}).items()}
+    for line in [*(_file(path, variables).splitlines() if path else ()), *(lines or ())]:
+        key, colon, value = line.partition(":")
+        if colon:
+            found[key.strip()] = value.strip()
     return found
 
 
-def wait_for_successful_query(url: str, wait_for: float = 300, **options: Any) -> dict[str, Any]:
-    """Ask until there is an answer, for so many seconds at most."""
+def _basic(username: str, password: str) -> str:
+    import base64
+
+    return "Basic " + base64.b64encode(f"{username}:{password}".encode()).decode()
+
+
+def _trust(verify_ssl: bool, ca_bundle: str | None, cert: str | list[str] | None) -> ssl.SSLContext | None:
+    if verify_ssl and not ca_bundle and not cert:
+        return None
+    import ssl
+
+    context = ssl.create_default_context(cafile=ca_bundle)
+    if not verify_ssl:
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    if cert:
+        context.load_cert_chain(*([cert] if isinstance(cert, str) else cert))
+    return context
+
+
+# ---------------------------------------------------------------- what is answered
+
+
+def _asked(request: Request, timeout: float, context: Any, raise_error: bool) -> dict[str, Any]:
+    from http.client import HTTPException
+    from urllib.error import HTTPError
+    from urllib.parse import urlsplit
+    from urllib.request import getproxies, urlopen
+
+    host = urlsplit(request.full_url).hostname or ""
+    if not getproxies() and not _names.resolved(host):  # asked here: urlopen would wait as long as the resolver does
+        return {"status": 0, "error": "[Errno -2] Name or service not known"}
+    try:
+        with urlopen(request, timeout=timeout, context=context) as answer:
+            return _read(answer, answer.status)
+    except HTTPError as problem:
+        with problem:
+            found = _read(problem, problem.code)
+        return {**found, "error": f"HTTP {problem.code}: {problem.reason}"} if raise_error else found
+    except (OSError, ValueError, HTTPException) as problem:
+        return {"status": 0, "error": str(getattr(problem, "reason", problem))}
+
+
+def _read(answer: Any, code: int) -> dict[str, Any]:
+    charset = answer.headers.get_content_charset("utf-8")
+    try:
+        body = answer.read().decode(charset, "replace")
+    except LookupError:
+        raise StateFailed(f"http.query: the answer is in an unknown code: {charset}") from None
+    return {"status": code, "body": body, "headers": dict(answer.headers.items())}
+
+
+def _decoded(found: dict[str, Any], kind: str) -> set[str]:
+    """Put what the body says into `dict`; the keys that hold it (`text`, for what is no data)."""
+    if kind == "auto":
+        content = next((value for key, value in found["headers"].items() if key.lower() == "content-type"), "")
+        kind = next((each for each in ("json", "xml", "yaml") if each in content), "plain")
+    if kind == "plain":
+        return {"text"}
+    if kind not in DECODERS:
+        found["error"] = f"Invalid decode_type specified. Valid decode types are: {(*DECODERS, 'plain')}"
+        return {"error"}
+    try:
+        found["dict"] = DECODERS[kind](found["body"])
+    except (ValueError, SyntaxError, RunnerError) as problem:
+        raise StateFailed(f"the answer is no {kind.upper()}: {problem}") from None
+    return {"dict"}
+
+
+def _xml(text: str) -> Any:
+    """The elements as lists of {tag: text or elements}."""
+    from xml.etree.ElementTree import fromstring
+
+    def shaped(element: Any) -> Any:
+        return [{child.tag: shaped(child)} for child in element] or element.text
+
+    if "<!ENTITY" in text:
+        raise ValueError("it declares entities, which are not expanded")
+    return shaped(fromstring(text))
+
+
+DECODERS: Mapping[str, Callable[[str], Any]] = {"json": json.loads, "xml": _xml, "yaml": _yaml.load}
+
+
+def wait_for_successful_query(
+    url: str, wait_for: float = 300, request_interval: float = 0, status: int | None = None, **options: Any
+) -> dict[str, Any]:
+    """Ask until there is an answer (with this status), for so many seconds at most.
+
+    request_interval: seconds between two tries (without it: one). options: as those of query.
+    """
     import time
 
     until = time.monotonic() + wait_for
     while True:
-        found = query(url, **options)
-        if "error" not in found or time.monotonic() >= until:
+        found = query(url, **{"status": status is not None, **options})
+        if ("error" not in found if status is None else found.get("status") == status) or time.monotonic() >= until:
             return found
-        time.sleep(options.get("request_interval", 1))
+        time.sleep(min(request_interval or 1, max(until - time.monotonic(), 0)))

@@ -2,41 +2,103 @@
 
 from __future__ import annotations
 
+import copy
 import fnmatch
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from runner.api import here
+from modules._data import update
+from runner.api import RunnerError, here
 
 
 def compound(tgt: str, minion_id: str | None = None) -> bool:
-    """Whether a compound expression means this machine."""
-    return here.match(tgt, "compound")
+    """Whether a compound expression means this machine. minion_id: take this for the machine's ID.
+
+    {% if salt['match.compound']('web* and G@os:Debian') %}
+    """
+    if not tgt:
+        return False
+    return here.match(tgt if minion_id is None else _with_id(tgt, minion_id), "compound")
+
+
+def _with_id(expression: str, minion_id: str) -> str:
+    """An expression with the answer (`*` or nobody) in place of each word that asks for the ID."""
+    words = []
+    for word in expression.split():
+        if word in ("and", "or", "not", "(", ")"):
+            words.append(word)
+        elif word.startswith(("E@", "L@")):
+            test = pcre if word.startswith("E@") else list_
+            words.append("*" if test(word[2:], minion_id) else "L@")
+        elif word[1:2] == "@" or word[2:3] == "@":
+            words.append(word)
+        else:
+            words.append("*" if glob(word, minion_id) else "L@")
+    return " ".join(words)
 
 
 def glob(tgt: str, minion_id: str | None = None) -> bool:
-    """Whether a glob means this machine's ID."""
-    return here.match(tgt, "glob")
+    """Whether a glob means this machine's ID (or another)."""
+    return here.match(tgt, "glob") if minion_id is None else fnmatch.fnmatchcase(minion_id, tgt)
 
 
 def pcre(tgt: str, minion_id: str | None = None) -> bool:
-    """Whether a regular expression means this machine's ID."""
-    return here.match(tgt, "pcre")
+    """Whether a regular expression means this machine's ID (or another)."""
+    return here.match(tgt, "pcre") if minion_id is None else re.match(tgt, minion_id) is not None
+
+
+def list_(tgt: str | Sequence[str], minion_id: str | None = None) -> bool:
+    """Whether this machine (or another) is in a list of IDs, given as a list or with commas."""
+    names = tgt.split(",") if isinstance(tgt, str) else tgt
+    return str(here.opts.get("id") if minion_id is None else minion_id) in names
+
+
+def _data(kind: str, letter: str, tgt: str, delimiter: str) -> bool:
+    if delimiter == ":":
+        return here.match(tgt, kind)
+    return here.match([f"{letter}{delimiter}@{tgt}"], "compound")  # type: ignore[arg-type]  # one word, even with spaces
 
 
 def grain(tgt: str, delimiter: str = ":") -> bool:
-    """Whether a grain has a value."""
-    return here.match(tgt, "grain")
+    """Whether a grain has a value (`os:Deb*`)."""
+    return _data("grain", "G", tgt, delimiter)
+
+
+def grain_pcre(tgt: str, delimiter: str = ":") -> bool:
+    """Whether a grain matches a regular expression (`os:Deb.*`)."""
+    return _data("grain_pcre", "P", tgt, delimiter)
 
 
 def pillar(tgt: str, delimiter: str = ":") -> bool:
-    """Whether the pillar has a value."""
-    return here.match(tgt, "pillar")
+    """Whether the pillar has a value (`role:web*`)."""
+    return _data("pillar", "I", tgt, delimiter)
+
+
+def pillar_pcre(tgt: str, delimiter: str = ":") -> bool:
+    """Whether a value of the pillar matches a regular expression (`role:web.*`)."""
+    return _data("pillar_pcre", "J", tgt, delimiter)
 
 
 def ipcidr(tgt: str) -> bool:
     """Whether this machine has an address in a network."""
     return here.match(tgt, "ipcidr")
+
+
+def data(tgt: str) -> bool:
+    """False: the data that a master can ask for are not here."""
+    return False
+
+
+def search_by(
+    lookup: Mapping[str, Sequence[str]], tgt_type: str = "compound", minion_id: str | None = None
+) -> list[str] | None:
+    """The keys of a mapping one of whose targets means this machine; None for none.
+
+    {{ salt['match.search_by']({'web': ['web*'], 'db': ['G@roles:db']}) }}
+    """
+    found = [key for key, targets in lookup.items() if any(_fits(each, tgt_type, minion_id) for each in targets)]
+    return found or None
 
 
 def filter_by(
@@ -47,27 +109,25 @@ def filter_by(
     merge_lists: bool = False,
     default: str = "default",
 ) -> Any:
-    """The entry of a mapping whose key means this machine."""
-    for key, value in lookup.items():
-        fits = fnmatch.fnmatchcase(minion_id, key) if minion_id else here.match(key, tgt_type)
-        if fits:
-            return {**value, **merge} if merge else value
-    return lookup.get(default)
+    """The entry of a mapping whose key is a target that means this machine.
+
+    minion_id: take this for the machine's ID. merge: laid over what was found. merge_lists: join lists then.
+    default: the key to use when none fits. Raises RunnerError when `merge` is no mapping.
+
+        {% set role = salt['match.filter_by']({'web*': 'web', 'default': 'other'}) %}
+    """
+    if merge and not isinstance(merge, Mapping):
+        raise RunnerError("filter_by merge argument must be a dictionary.")
+    fitting = (value for key, value in lookup.items() if _fits(key, tgt_type, minion_id))
+    found = copy.deepcopy(next(fitting, lookup.get(default)))
+    return update(found, merge, lists=merge_lists) if merge and found is not None else found
 
 
-def grain_pcre(tgt: str, delimiter: str = ":") -> bool:
-    """Whether a grain matches a regular expression (`os:Deb.*`)."""
-    return here.match(tgt, "grain_pcre")
-
-
-def pillar_exact(tgt: str, delimiter: str = ":") -> bool:
-    """Whether a value of the pillar is this one (`role:web`)."""
-    return here.match(tgt, "pillar_exact")
-
-
-def list_(tgt: Any, minion_id: str | None = None) -> bool:
-    """Whether this machine is in a list of IDs."""
-    return here.match(tgt if isinstance(tgt, str) else ",".join(tgt), "list")
+def _fits(target: str, kind: str, minion_id: str | None) -> bool:
+    if minion_id is not None and kind in ("compound", "glob", "pcre", "list"):
+        tests = {"compound": compound, "glob": glob, "pcre": pcre, "list": list_}
+        return tests[kind](target, minion_id)
+    return here.match(target, kind)
 
 
 __func_alias__ = {"list_": "list"}

@@ -5,67 +5,91 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from runner.api import RunnerError, here
+from modules import config
+from runner.api import RunnerError, StateFailed, here
+
+_UNKNOWN: Any = object()
 
 
-def _functions() -> dict[str, Any]:
-    configured = here.opts.get("mine_functions") or {}
-    from_pillar = here.pillar.get("mine_functions") or {}
-    return {**dict(configured), **dict(from_pillar)}
+def _functions() -> dict[str, tuple[str, list[Any], dict[str, Any]]]:
+    """The names in the mine, each with its function and arguments: of the configuration, the pillar and mine.send."""
+    said = config.merge("mine_functions", {})
+    said = {name: [] for name in said} if isinstance(said, list) else dict(said or {})
+    return {name: _call(name, value) for name, value in {**said, **here.store("mine")}.items()}
 
 
-def get(tgt: Any, fun: Any, tgt_type: str = "glob", exclude_minion: bool = False) -> dict[str, Any]:
+def _call(name: str, said: Any) -> tuple[str, list[Any], dict[str, Any]]:
+    args: list[Any] = []
+    kwargs: dict[str, Any] = {}
+    for entry in [said] if isinstance(said, Mapping) else said if isinstance(said, list) else []:
+        if isinstance(entry, Mapping):
+            kwargs.update(entry)
+        else:
+            args.append(entry)
+    function = str(kwargs.pop("mine_function", name))
+    return function, args, {key: value for key, value in kwargs.items() if not key.startswith("allow_tgt")}
+
+
+def get(tgt: Any, fun: str | list[str], tgt_type: str = "glob", exclude_minion: bool = False) -> dict[str, Any]:
     """The data of the machines that a target means: of this one, when it is among them.
 
-    {{ salt['mine.get']('*', 'network.ip_addrs') }}
+    fun: a name of `mine_functions`, or several (a list, or with commas: then by name and machine).
+    exclude_minion: without this machine.
+
+        {% for machine, addresses in salt['mine.get']('*', 'network.ip_addrs').items() %}
     """
-    kind = {"pcre": "pcre", "grain": "grain", "list": "list", "compound": "compound"}.get(tgt_type, tgt_type)
-    if exclude_minion or not here.match(",".join(tgt) if isinstance(tgt, list) else tgt, kind):
+    target = ",".join(tgt) if isinstance(tgt, list) else tgt
+    if not here.match(target, tgt_type) or exclude_minion:
         return {}
     names = [each.strip() for each in fun.split(",")] if isinstance(fun, str) else list(fun)
+    functions = _functions()
+    known = {name: value for name in names if (value := _value(functions.get(name))) is not _UNKNOWN}
     own = str(here.opts.get("id", "local"))
-    found = {name: _value(name) for name in names}
-    known = {name: value for name, value in found.items() if value is not _UNKNOWN}
     if len(names) == 1:
         return {own: known[names[0]]} if known else {}
     return {name: {own: value} for name, value in known.items()}
 
 
-_UNKNOWN: Any = object()
-
-
-def _value(name: str) -> Any:
-    functions = _functions()
-    said = functions.get(name)
-    if name not in functions and not here.has(name):
+def _value(function: tuple[str, list[Any], dict[str, Any]] | None) -> Any:
+    if function is None:
         return _UNKNOWN
-    args: list[Any] = []
-    kwargs: dict[str, Any] = {}
-    real = name
-    entries = [said] if isinstance(said, Mapping) else said if isinstance(said, list) else []
-    for entry in entries:
-        if isinstance(entry, Mapping):
-            kwargs.update(entry)
-        else:
-            args.append(entry)
-    real = str(kwargs.pop("mine_function", real))
-    kwargs = {key: value for key, value in kwargs.items() if not key.startswith("allow_tgt")}
+    name, args, kwargs = function
     try:
-        return here.call(real, *args, **kwargs)
-    except RunnerError:
+        return here.call(name, *args, **kwargs)
+    except (RunnerError, StateFailed):  # as Salt, which leaves out what fails
         return _UNKNOWN
 
 
-def update(clear: bool = False, mine_functions: Any = None) -> bool:
-    """Nothing has to be sent anywhere."""
+def update(clear: bool = False, mine_functions: Mapping[str, Any] | None = None) -> bool:
+    """Nothing has to be sent anywhere; `mine_functions` are in the mine until the run ends."""
+    if clear:
+        here.store("mine").clear()
+    here.store("mine").update(mine_functions or {})
     return True
 
 
 def send(name: str, *args: Any, **kwargs: Any) -> bool:
-    """Nothing has to be sent anywhere."""
+    """Put a function into the mine until the run ends. mine_function: what `name` is another word for."""
+    here.store("mine")[name] = [*args, kwargs]
+    return True
+
+
+def delete(fun: str) -> bool:
+    """Take out what mine.send put in."""
+    here.store("mine").pop(fun, None)
+    return True
+
+
+def flush() -> bool:
+    """Take out all that mine.send put in."""
+    here.store("mine").clear()
     return True
 
 
 def valid() -> dict[str, Any]:
     """The functions of the mine."""
-    return _functions()
+    found: dict[str, Any] = {}
+    for name, (function, args, kwargs) in _functions().items():
+        given = [*args, *([kwargs] if kwargs else ())]
+        found[name] = given if function == name else {function: given}
+    return found

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
-from runner.api import here
+from runner.api import RunnerError, here
 
 
 def ping() -> bool:
@@ -27,9 +28,25 @@ def echo(text: Any) -> Any:
     return text
 
 
+outputter = echo
+
+
 def arg(*args: Any, **kwargs: Any) -> dict[str, Any]:
     """What it was given, positional and named."""
     return {"args": list(args), "kwargs": kwargs}
+
+
+def arg_repr(*args: Any, **kwargs: Any) -> dict[str, str]:
+    """What it was given, as Python writes it."""
+    return {"args": repr(args), "kwargs": repr(kwargs)}
+
+
+def arg_type(*args: Any, **kwargs: Any) -> dict[str, Any]:
+    """The types of what it was given."""
+    return {
+        "args": [str(type(each)) for each in args],
+        "kwargs": {key: str(type(each)) for key, each in kwargs.items()},
+    }
 
 
 def args(*given: Any) -> list[Any]:
@@ -40,6 +57,34 @@ def args(*given: Any) -> list[Any]:
 def kwarg(**kwargs: Any) -> dict[str, Any]:
     """The named arguments."""
     return kwargs
+
+
+def sleep(length: float) -> bool:
+    """True, after so many seconds."""
+    time.sleep(float(length))
+    return True
+
+
+def fib(num: int) -> tuple[int, float]:
+    """A Fibonacci number, and the seconds that it took."""
+    if int(num) < 0:
+        raise ValueError("Negative number is not allowed!")
+    began = time.monotonic()
+    number, following = 0, 1
+    for _ in range(int(num)):
+        number, following = following, number + following
+    return number, time.monotonic() - began
+
+
+def assertion(assertion: Any) -> None:
+    """Fails unless it is given something true."""
+    if not assertion:
+        raise RunnerError("test.assertion: the assertion does not hold")
+
+
+def exception(message: str = "Test Exception") -> None:
+    """Fails with a message."""
+    raise RunnerError(message)
 
 
 def get_opts() -> dict[str, Any]:

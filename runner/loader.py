@@ -1,4 +1,4 @@
-"""The registry: built-in states/ and modules/ plus a tree's own _states/, _modules/, _grains/ and _utils/."""
+"""The registry: built-in states/ and modules/ plus a tree's own _states/, _modules/, _grains/, ...."""
 
 from __future__ import annotations
 
@@ -143,6 +143,11 @@ class Registry:
         if function is None:
             raise UnknownFunction(f"'{name}' is not available in __utils__")
         return function
+
+    def renderer(self, name: str) -> Callable[..., Any] | None:
+        """The function render() of a module in the tree's `_renderers`. Raises UnavailableError."""
+        module = self._tree("renderers").load(name)
+        return offered(module, "render") if module else None
 
     def grain_functions(self) -> list[tuple[str, Callable[[], Any]]]:
         """The functions of the tree's `_grains`, with their names."""

@@ -25,7 +25,13 @@ from runner.render import Renderer
 from runner.tree import FileTree
 
 Listeners = Iterable[Callable[[Event], None]]
-TREE_FOLDERS = {"states": "_states", "modules": "_modules", "grains": "_grains", "utils": "_utils"}
+TREE_FOLDERS = {
+    "states": "_states",
+    "modules": "_modules",
+    "grains": "_grains",
+    "utils": "_utils",
+    "renderers": "_renderers",
+}
 
 
 class Node(NamedTuple):
@@ -140,6 +146,7 @@ class Session:
             root_of=tree.root_of,
             cache_dir=os.path.join(self.options.cachedir, "templates"),
             secret=lambda value: self.run.secrets.add(value),
+            own=self.registry.renderer,
         )
 
     @cached_property

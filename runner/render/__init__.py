@@ -3,18 +3,32 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
-from runner.errors import RenderError
-from runner.model import Place, Source, Untyped, Value
-from runner.render.jinja import Find, Jinja, read_text
+from runner.errors import RenderError, RunnerError
+from runner.model import Source, Value
+from runner.render.jinja import Find, Jinja
 from runner.render.linemap import Rendered
+from runner.render.texts import read_text
 
-RENDERERS = ("jinja", "yaml", "json", "py", "gpg", "mako")
-NOT_HERE = ("pyobjects", "stateconf", "pydsl", "cheetah", "genshi", "wempy", "nacl", "pass", "toml", "aws_kms", "dson")
+# what turns a value into the next one: (value, step) -> value; each is imported when a file names it
+RENDERERS = ("jinja", "yaml", "json", "py", "gpg", "mako", "pyobjects", "stateconf")
+# Salt's, but not runner's
+NOT_HERE = frozenset(
+    ["aws_kms", "cheetah", "dson", "genshi", "hjson", "json5", "msgpack", "nacl", "pass", "pydsl"]
+    + ["toml", "tomlmod", "wempy", "yamlex"]
+)
 LARGEST = 16 * 1024 * 1024  # bytes of one SLS
+OwnRenderer = Callable[..., Any]
+
+
+class Step(NamedTuple):
+    """One renderer of a pipe."""
+
+    name: str
+    arguments: tuple[str, ...] = ()
 
 
 class Renderer:
@@ -30,30 +44,33 @@ class Renderer:
         root_of: Callable[[str], str | None] = lambda path: None,
         cache_dir: str | None = None,
         secret: Callable[[str], None] = lambda value: None,
+        own: Callable[[str], OwnRenderer | None] = lambda name: None,
     ) -> None:
         """find: of the tree. salt: the functions. grains, pillar: asked when a template is rendered.
 
-        secret: is told what was decrypted.
+        secret: is told what was decrypted. own: the renderers of the tree's `_renderers`, by name.
         """
-        self._find = find
+        self.find = find
+        self.opts = opts
+        self.secret = secret
+        self.extended: dict[str, dict[str, Any]] = {}  # what `extend` says to stateconf.set, by ID
         self._salt = salt
         self._grains = grains
         self._pillar = pillar
-        self._opts = opts
         self._root_of = root_of
         self._cache_dir = cache_dir
-        self._secret = secret
+        self._own = own
 
     @cached_property
     def _jinja(self) -> Jinja:
-        return Jinja(self._find, self._opts, self._cache_dir)
+        return Jinja(self.find, self.opts, self._cache_dir)
 
     def _shared(self, saltenv: str) -> dict[str, Any]:
         return {
             "salt": self._salt,
             "grains": self._grains(),
             "pillar": self._pillar(),
-            "opts": self._opts,
+            "opts": self.opts,
             "saltenv": saltenv,
         }
 
@@ -67,37 +84,66 @@ class Renderer:
         if "\0" in text:
             line = text.count("\n", 0, text.index("\0")) + 1
             raise RenderError("the file contains a NUL character", Source(path, line))
-        pipe, text = self._pipe(text, path)
+        pipe, text = self.pipe(text, path)
         names = {**self._shared(saltenv), **self._places(path, sls), **context}
-        value: Any = Rendered(text, path)
-        for renderer in pipe:
-            value = getattr(self, f"_{renderer}_stage")(value, path, names, saltenv)
+        value = self.through(pipe, Rendered(text, path), Scope(self, path, saltenv, names))
         if isinstance(value, Rendered):
             raise RenderError(
                 "the renderers of this file end with text; the last one has to give data", Source(path, 1)
             )
         return {} if value is None else value
 
-    def _pipe(self, text: str, path: str) -> tuple[list[str], str]:
+    def through(self, pipe: Iterable[Step], value: Any, scope: Scope) -> Any:
+        """What the renderers of a pipe make of a value, one after the other."""
+        for step in pipe:
+            if step.name not in RENDERERS:
+                value = self._by_own(step, value, scope)
+                continue
+            if step.name != "gpg":
+                value = _text(value, step.name, scope.path)
+            value = _renderer(step.name)(value, scope, step.arguments)
+        return value
+
+    def _by_own(self, step: Step, value: Any, scope: Scope) -> Any:
+        """What a renderer of the tree makes of a value: `render(data, saltenv, sls, **kwargs)`, texts as files."""
+        import io
+
+        from runner.render.python import python_error
+
+        render = self._own(step.name)
+        if render is None:
+            raise _unknown(step.name, scope.path, 3)
+        data = io.StringIO(value.text) if isinstance(value, Rendered) else value
+        more = {"argline": " ".join(step.arguments)} if step.arguments else {}
+        try:
+            made = render(data, scope.saltenv, scope.names.get("sls", ""), tmplpath=scope.path, **more)
+        except RunnerError:
+            raise
+        except Exception as error:
+            raise python_error(error, f"the renderer {step.name}", scope.path) from None
+        made = made.read() if hasattr(made, "read") else made
+        return Rendered(made, scope.path) if isinstance(made, str) else made
+
+    def pipe(self, text: str, path: str) -> tuple[list[Step], str]:
+        """The renderers that a file's first line names, or the configured ones; and the text without that line."""
         line, newline, rest = text.partition("\n")
-        named = str(self._opts.get("renderer") or "jinja|yaml")
+        named = str(self.opts.get("renderer") or "jinja|yaml")
         shebang = line.startswith("#!") and not line.startswith("#!/")
         if shebang:
             named, text = line[2:], newline + rest
-        pipe = [part.split()[0] for part in named.strip().split("|") if part.strip()]
-        for name in pipe:
-            if name not in RENDERERS:
-                import difflib
+        steps = [Step(words[0], tuple(words[1:])) for part in named.split("|") if (words := part.split())]
+        for step in steps:
+            self._check(step, path, line.find(step.name) + 1 if shebang else 0)
+        return steps, text
 
-                near = difflib.get_close_matches(name, RENDERERS, 1)
-                if name in NOT_HERE:
-                    why = f"the renderer {name!r} is one of Salt's that runner does not have"
-                    raise RenderError(
-                        why, Source(path, 1, 3 if shebang else 0), "write the file as `#!jinja|yaml` or `#!py`"
-                    )
-                hint = f"did you mean {near[0]}?" if near else "there are " + ", ".join(RENDERERS)
-                raise RenderError(f"there is no renderer {name!r}", Source(path, 1, 3 if shebang else 0), hint)
-        return pipe, text
+    def _check(self, step: Step, path: str, column: int) -> None:
+        """Refuse a renderer that is not there, or that the configuration forbids."""
+        if step.name not in RENDERERS and self._own(step.name) is None:
+            raise _unknown(step.name, path, column)
+        allowed, forbidden = self.opts.get("renderer_whitelist"), self.opts.get("renderer_blacklist")
+        if (allowed and step.name not in allowed) or (forbidden and step.name in forbidden):
+            hint = "see renderer_whitelist and renderer_blacklist of the configuration"
+            raise RenderError(f"the renderer {step.name} is not allowed", Source(path, 1, column), hint)
 
     def _places(self, path: str, sls: str) -> dict[str, str]:
         """sls, slspath, tpldir, ...: where a template stands, as Salt names it."""
@@ -116,57 +162,10 @@ class Renderer:
             "sls_path": folder.replace("/", "_"),
         }
 
-    def _jinja_stage(self, value: Rendered, path: str, names: dict[str, Any], saltenv: str) -> Rendered:
-        return self._jinja.render(value.text, path, str(names.get("tplfile", path)), names, saltenv=saltenv, sls=True)
-
-    def _yaml_stage(self, value: Rendered, path: str, names: dict[str, Any], saltenv: str) -> Value:
-        from runner.render.yaml import load
-
-        return load(value.text, value)
-
-    def _json_stage(self, value: Rendered, path: str, names: dict[str, Any], saltenv: str) -> Value:
-        import json
-
-        try:
-            return json.loads(value.text) if value.text.strip() else {}
-        except ValueError as error:
-            line, column = getattr(error, "lineno", 1), getattr(error, "colno", 0)
-            raise RenderError(f"the file is no JSON: {error}", value.source(line, column)) from None
-
-    def _gpg_stage(self, value: Any, path: str, names: dict[str, Any], saltenv: str) -> Value:
-        from runner.render.gpg import Decryptor, place_of
-
-        decryptor = Decryptor(self._opts.get("gpg_keydir"), self._secret)
-        if isinstance(value, Rendered):
-            return Rendered(decryptor.text(value.text, Source(path, 1)), path)
-        return decryptor.data(value, place_of(value, Place(Untyped(path), 1, 1)))
-
-    def _mako_stage(self, value: Rendered, path: str, names: dict[str, Any], saltenv: str) -> Rendered:
-        return Rendered(_mako(value.text, path, names), path)
-
-    def _py_stage(self, value: Rendered, path: str, names: dict[str, Any], saltenv: str) -> Value:
-        namespace = {
-            "__name__": "sls",
-            "__file__": path,
-            "__salt__": names["salt"],
-            "__grains__": names["grains"],
-            "__pillar__": names["pillar"],
-            "__opts__": names["opts"],
-            "__env__": saltenv,
-            "__sls__": names.get("sls", ""),
-            **names,
-        }
-        try:
-            exec(compile(value.text, path, "exec"), namespace)
-            return namespace["run"]()
-        except KeyError as error:
-            if error.args == ("run",) and "run" not in namespace:
-                raise RenderError("a py SLS has to define run()", Source(path, 1)) from None
-            raise _python_error(error, path) from None
-        except SyntaxError as error:
-            raise RenderError(f"Python: {error.msg}", Source(path, error.lineno or 0, error.offset or 0)) from None
-        except Exception as error:
-            raise _python_error(error, path) from None
+    def jinja(self, text: Rendered, scope: Scope) -> Rendered:
+        """An SLS as its Jinja template makes it."""
+        name = str(scope.names.get("tplfile", scope.path))
+        return self._jinja.render(text.text, scope.path, name, scope.names, saltenv=scope.saltenv, sls=True)
 
     # -------------------------------------------------- templates of managed files
 
@@ -181,33 +180,47 @@ class Renderer:
             folder = os.path.dirname(name)
             names = {"tpldir": folder or ".", "tplfile": name, "tplpath": file, "slspath": folder, **names}
             return self._jinja.render(text, file or name, name, names, saltenv=saltenv, sls=False).text
+        scope = Scope(self, file, saltenv, names)
         if engine == "py":
-            value = self._py_stage(Rendered(text, file), file, names, saltenv)
+            value = _renderer("py")(Rendered(text, file), scope, ())
             return value if isinstance(value, str) else str(value)
         if engine == "mako":
-            return _mako(text, file, names)
+            return str(_renderer("mako")(Rendered(text, file), scope, ()).text)
         hint = "there are jinja, mako and py"
         raise RenderError(f"there is no template engine {engine!r}", Source(file), hint)
 
 
-def _mako(text: str, path: str, names: Mapping[str, Any]) -> str:
-    """A text rendered by Mako, where that is installed."""
-    try:
-        from mako.exceptions import MakoException  # type: ignore[import-not-found,import-untyped,unused-ignore]
-        from mako.template import Template  # type: ignore[import-not-found,import-untyped,unused-ignore]
-    except ImportError:
-        hint = "install it beside runner: pip install Mako"
-        raise RenderError("a mako template needs the Python package Mako", Source(path, 1), hint) from None
-    try:
-        return str(Template(text, strict_undefined=True).render(**names))
-    except MakoException as error:
-        raise RenderError(f"Mako: {error}", Source(path, getattr(error, "lineno", 0) or 0)) from None
-    except Exception as error:
-        raise _python_error(error, path) from None
+class Scope(NamedTuple):
+    """What a renderer knows beside the value: the file, its environment and the variables."""
+
+    renderer: Renderer
+    path: str
+    saltenv: str
+    names: dict[str, Any]
 
 
-def _python_error(error: Exception, path: str) -> RenderError:
-    import traceback
+def _renderer(name: str) -> Callable[[Any, Scope, tuple[str, ...]], Any]:
+    from runner.render.stages import stage
 
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path]
-    return RenderError(f"{type(error).__name__}: {error}", Source(path, (lines[-1] or 0) if lines else 0))
+    return stage(name)
+
+
+def _text(value: Any, renderer: str, path: str) -> Rendered:
+    """The text for a renderer that takes text."""
+    if isinstance(value, Rendered):
+        return value
+    if isinstance(value, str):
+        return Rendered(value, path)
+    what = f"the renderer {renderer} takes text, and the one before it gives data"
+    raise RenderError(what, Source(path, 1), "renderers of text (jinja) stand before those of data (yaml)")
+
+
+def _unknown(name: str, path: str, column: int) -> RenderError:
+    import difflib
+
+    if name in NOT_HERE:
+        why = f"the renderer {name!r} is one of Salt's that runner does not have"
+        return RenderError(why, Source(path, 1, column), "write the file as `#!jinja|yaml` or `#!py`")
+    near = difflib.get_close_matches(name, RENDERERS, 1)
+    hint = f"did you mean {near[0]}?" if near else "there are " + ", ".join(RENDERERS) + ", and a tree's _renderers/"
+    return RenderError(f"there is no renderer {name!r}", Source(path, 1, column), hint)

@@ -20,6 +20,12 @@ class PlacedCodeGenerator(CodeGenerator):
             self._line = child.lineno
             super().visit_Output(nodes.Output([child], lineno=node.lineno), frame)
 
+    def _output_child_to_const(self, node: nodes.Expr, frame: Frame, finalize: Any) -> str:
+        """Only texts as typed are constants: a filter or a test is asked again in every run."""
+        if not isinstance(node, nodes.TemplateData | nodes.Const):
+            raise nodes.Impossible
+        return super()._output_child_to_const(node, frame, finalize)
+
     def _output_const_repr(self, group: Any) -> str:
         text = super()._output_const_repr(group)
         return f"mark({text}, placed_file, {self._line}, True)"

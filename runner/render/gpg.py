@@ -10,6 +10,7 @@ from typing import Any
 
 from runner.errors import RenderError
 from runner.model import Place, PlacedMap, Source, item_place, value_place
+from runner.render.linemap import Piece, Rendered, concat
 
 KEYDIR = "/etc/salt/gpgkeys"
 _MESSAGE = re.compile(r"-----BEGIN PGP MESSAGE-----.*?-----END PGP MESSAGE-----", re.S)
@@ -39,6 +40,19 @@ class Decryptor:
             return self.text(value, place.source)
         return value
 
+    def document(self, rendered: Rendered) -> Rendered:
+        """A whole text with each message decrypted; its lines keep their places."""
+        pieces: list[str] = []
+        line, end = 1, 0
+        for match in _MESSAGE.finditer(rendered.text):
+            pieces += _lines(rendered, rendered.text[end : match.start()], line)
+            line += rendered.text.count("\n", end, match.start())
+            place = rendered.source(line, 1)
+            pieces.append(Piece.make(self._plain(match[0], place), place.file, place.line, False))
+            line, end = line + match[0].count("\n"), match.end()
+        output = concat([*pieces, *_lines(rendered, rendered.text[end:], line)])
+        return Rendered(str.__str__(output), rendered.file, output)
+
     def text(self, text: str, source: Source) -> str:
         """The text with each message decrypted. Raises RenderError where gpg cannot."""
         return _MESSAGE.sub(lambda match: self._plain(match[0], source), text)
@@ -51,7 +65,8 @@ class Decryptor:
     def _decrypted(self, message: str, source: Source) -> str:
         argv = ["gpg", "--homedir", self._keydir, "--batch", "--no-tty", "--quiet", "--decrypt"]
         try:
-            done = subprocess.run(argv, input=message.encode(), capture_output=True, timeout=30, check=False)
+            plain = "\n".join(line.strip() for line in message.splitlines()) + "\n"
+            done = subprocess.run(argv, input=plain.encode(), capture_output=True, timeout=30, check=False)
         except FileNotFoundError:
             raise RenderError("a PGP message needs gpg, which is not installed", source, "install gnupg") from None
         except (OSError, subprocess.TimeoutExpired) as problem:
@@ -64,6 +79,13 @@ class Decryptor:
         plain = done.stdout.decode("utf-8", "replace")
         self._secret(plain.strip())
         return plain
+
+
+def _lines(rendered: Rendered, text: str, first: int) -> list[str]:
+    """A part of a text in lines that know their places."""
+    places = (rendered.source(first + number, 1) for number in range(text.count("\n") + 1))
+    lines = text.splitlines(keepends=True)
+    return [Piece.make(line, place.file, place.line, True) for line, place in zip(lines, places, strict=False)]
 
 
 def place_of(value: Any, default: Place) -> Place:

@@ -3,26 +3,43 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
-from types import TracebackType
+from collections import OrderedDict
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import jinja2
 from jinja2.sandbox import SandboxedEnvironment
 
-from runner.errors import RenderError, RunnerError
+from runner.errors import RunnerError
 from runner.model import Source
 from runner.render.codegen import PlacedCodeGenerator
-from runner.render.linemap import Rendered, concat, mark
+from runner.render.filters import TESTS, filters
+from runner.render.linemap import Piece, Rendered, concat, mark
 from runner.render.tags import SaltTags
+from runner.render.texts import read_text
 
 Find = Callable[[str, str], str | None]  # (path below the roots, saltenv) -> file on disk
-LINEMAP_VERSION = 1
-SHARED = {"salt", "grains", "pillar", "opts", "saltenv"}
 
 
 class RaisedByTemplate(Exception):
     """What `raise()` in a template does."""
+
+
+class Missing(jinja2.StrictUndefined):
+    """A variable without a value: an error also where a list or a mapping that holds it is shown."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+class Odict(OrderedDict[Any, Any]):
+    """`odict` in templates: shown like any mapping, and written as YAML in its own order."""
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
 
 
 class PlacedEnvironment(SandboxedEnvironment):
@@ -33,24 +50,45 @@ class PlacedEnvironment(SandboxedEnvironment):
     mark = staticmethod(mark)
     saltenv = "base"
     files: dict[str, str]  # template name -> file as a message names it
+    given_always: dict[str, Any]
+    fresh: dict[jinja2.Template, bool]  # the templates that the current rendering has begun to use
 
     def file_of(self, name: str | None) -> str:
         """The file of a template, for places."""
         return self.files.get(name or "", name or "<template>")
 
     def join_path(self, template: str, parent: str) -> str:
-        """`./x` and `../x` are relative to the importing template, all else to the roots."""
+        """`./x` and `../x` are relative to the importing template, all else to the roots.
+
+        The dots stay: a template that is imported both ways is two to Jinja, as their tpldir may differ.
+        """
         if template.startswith(("./", "../")):
-            return os.path.normpath(os.path.join(os.path.dirname(parent), template))
+            return os.path.join(os.path.dirname(parent), template)
         return template
 
     def get_template(self, name: Any, parent: str | None = None, globals: Any = None) -> jinja2.Template:
         if isinstance(name, str):
             name = name.removeprefix("salt://")
-            folder = os.path.dirname(self.join_path(name, parent) if parent else name) or "."
-            own = {"tpldir": folder, "tpldot": "" if folder == "." else folder.replace("/", ".")}
+            relative = parent is not None and name.startswith(("./", "../"))
+            folder = os.path.normpath(os.path.dirname(parent if relative and parent else name))  # as Salt has it
+            own = {"tpldir": folder, "tpldot": "" if folder == "." else folder.replace("/", "."), "tplfile": name}
             globals = {**self.globals, **(globals or {}), **own}
-        return super().get_template(name, parent, globals)
+        template = super().get_template(name, parent, globals)
+        if self.fresh.get(template) is None:  # what an earlier rendering left in it is of another file or another time
+            template._module = None
+            template.globals = globals
+            self.fresh[template] = True
+        return template
+
+    @contextmanager
+    def given(self, names: Mapping[str, Any]) -> Iterator[None]:
+        """While one text is rendered, its variables are global: an import without context sees them too."""
+        before = self.globals, self.fresh
+        self.globals, self.fresh = {**self.given_always, **names}, {}
+        try:
+            yield
+        finally:
+            self.globals, self.fresh = before
 
 
 class TreeLoader(jinja2.BaseLoader):
@@ -68,23 +106,6 @@ class TreeLoader(jinja2.BaseLoader):
         assert isinstance(environment, PlacedEnvironment)
         environment.files[template] = path
         return read_text(path), path, lambda: True
-
-
-def read_text(path: str) -> str:
-    """The text of a template file. Raises RenderError for what is no readable UTF-8 text."""
-    try:
-        if not os.path.isfile(path):
-            raise RenderError(f"{path} is not a regular file", Source(path))
-        with open(path, "rb") as file:
-            data = file.read()
-    except OSError as error:
-        raise RenderError(f"{path} cannot be read: {error.strerror}", Source(path)) from None
-    try:
-        return data.decode("utf-8").removeprefix("\ufeff")
-    except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        message = f"the file is not UTF-8: byte 0x{data[error.start]:02x}"
-        raise RenderError(message, Source(path, line), "save it as UTF-8") from None
 
 
 class Jinja:
@@ -107,16 +128,17 @@ class Jinja:
         """
         environment = self.environment(saltenv, sls)
         environment.files[name] = file
-        for shared in SHARED & context.keys():
-            environment.globals[shared] = context[shared]  # an import without context sees them too
         try:
-            code = self._compiled(environment, text, name, file)
-            template = jinja2.Template.from_code(environment, code, dict(environment.globals), None)
-            output = concat(template.root_render_func(template.new_context(dict(context))))
-        except RenderError:
-            raise
+            with environment.given(context):
+                code = self._compiled(environment, text, name, file)
+                template = jinja2.Template.from_code(environment, code, dict(environment.globals), None)
+                output = concat(template.root_render_func(template.new_context()))
         except Exception as error:
-            raise _explained(error, file, environment) from None
+            from runner.render.explained import explained
+
+            raise explained(error, file, environment) from None
+        if text.endswith("\n") and not environment.keep_trailing_newline:  # Jinja takes it from every template
+            output = concat((output, Piece.make("\n", file, text.count("\n"), True)))
         return Rendered(str.__str__(output), file, output)
 
     def _compiled(self, environment: PlacedEnvironment, text: str, name: str, file: str) -> Any:
@@ -137,87 +159,76 @@ class Jinja:
         return self._environments[key]
 
     def _made(self, saltenv: str, sls: bool) -> PlacedEnvironment:
-        from runner.render.filters import FILTERS, GLOBALS, TESTS
-
-        options = dict(self._opts.get("jinja_sls_env" if sls else "jinja_env") or {})
-        options = {key: value for key, value in options.items() if key in _OPTIONS}
-        environment = PlacedEnvironment(
-            loader=TreeLoader(self._find, saltenv),
-            undefined=jinja2.StrictUndefined,
-            extensions=["jinja2.ext.do", "jinja2.ext.loopcontrols", SaltTags],
-            keep_trailing_newline=True,
-            bytecode_cache=self._bytecode(options),
-            **options,
-        )
+        key = "jinja_sls_env" if sls else "jinja_env"
+        options = _options(self._opts, key)
+        try:
+            environment = PlacedEnvironment(
+                loader=TreeLoader(self._find, saltenv),
+                undefined=Missing,
+                extensions=["jinja2.ext.do", "jinja2.ext.loopcontrols", SaltTags],
+                optimized=False,  # what a filter finds (a file, the time, chance) must not be kept in a compiled one
+                bytecode_cache=self._bytecode(options),
+                **options,
+            )
+        except AssertionError as problem:
+            raise RunnerError(f"{key}: {problem}", _configuration(self._opts)) from None
         environment.saltenv = saltenv
         environment.files = {}
-        environment.filters.update(FILTERS)
+        environment.filters = filters(environment.filters)
         environment.tests.update(TESTS)
-        environment.globals.update(GLOBALS)
-        environment.globals.update(
-            {"raise": _raise, "show_full_context": jinja2.pass_context(_full_context), "odict": dict}
-        )
+        own = {"raise": _raise, "show_full_context": _full_context, "odict": Odict, "ifelse": _ifelse}
+        environment.globals.update(own)
+        environment.given_always, environment.fresh = environment.globals, {}
         return environment
 
     def _bytecode(self, options: Mapping[str, Any]) -> jinja2.BytecodeCache | None:
         from runner.render.compiled import cache
 
-        return cache(self._cache_dir, f"{LINEMAP_VERSION}-{sorted(options.items())}") if self._cache_dir else None
+        return cache(self._cache_dir, f"{_revision()}-{sorted(options.items())}") if self._cache_dir else None
 
 
-_OPTIONS = frozenset(
-    ["block_start_string", "block_end_string", "variable_start_string", "variable_end_string"]
-    + ["comment_start_string", "comment_end_string", "line_statement_prefix", "line_comment_prefix", "trim_blocks"]
-    + ["lstrip_blocks", "newline_sequence", "keep_trailing_newline"]
+def _revision() -> list[tuple[int, int]]:
+    """Which code compiled a template: an old one is of no use to a new runner."""
+    files = [os.path.join(os.path.dirname(__file__), name) for name in ("codegen.py", "jinja.py", "tags.py")]
+    return [(found.st_mtime_ns, found.st_size) for found in map(os.stat, files)]
+
+
+_TEXTS = frozenset(
+    ["block_start_string", "block_end_string", "variable_start_string", "variable_end_string", "newline_sequence"]
+    + ["comment_start_string", "comment_end_string", "line_statement_prefix", "line_comment_prefix"]
 )
+_SWITCHES = frozenset(["trim_blocks", "lstrip_blocks", "keep_trailing_newline"])
+
+
+def _options(opts: Mapping[str, Any], key: str) -> dict[str, Any]:
+    """What the configuration says of an environment (Salt's older jinja_trim_blocks and jinja_lstrip_blocks too)."""
+    older = {name: True for name in ("trim_blocks", "lstrip_blocks") if opts.get(f"jinja_{name}")}
+    options = {**older, **(opts.get(key) or {})}
+    for name in _TEXTS & options.keys():
+        if not isinstance(options[name], str | None):
+            raise RunnerError(f"{key}: {name} is a text, not {options[name]!r}", _configuration(opts))
+    return {name: value for name, value in options.items() if name in _TEXTS or name in _SWITCHES}
+
+
+def _configuration(opts: Mapping[str, Any]) -> Source:
+    return Source(str(opts.get("conf_file") or "the configuration"))
 
 
 def _raise(message: str) -> None:
     raise RaisedByTemplate(message)
 
 
+@jinja2.pass_context
 def _full_context(context: Any) -> dict[str, Any]:
     return dict(context.get_all())
 
 
-# ---------------------------------------------------------------- errors
-
-
-def _explained(error: Exception, file: str, environment: PlacedEnvironment) -> RenderError:
-    places = _places(error.__traceback__)
-    if isinstance(error, jinja2.TemplateSyntaxError):
-        name = error.filename or (environment.file_of(error.name) if error.name else file)
-        where = Source(name or file, error.lineno)
-        return RenderError(f"Jinja syntax error: {error.message}", where, _syntax_hint(error.message or ""))
-    source = places[0] if places else Source(file)
-    if len(places) > 1:
-        source = Source(source.file, source.line, via=tuple(places[1:]))
-    if isinstance(error, RunnerError):
-        return RenderError(error.message, source, error.hint, error.code)
-    if isinstance(error, jinja2.UndefinedError):
-        return RenderError(f"Jinja variable {error.message}", source, "give it a value, or use | default(...)")
-    if isinstance(error, jinja2.TemplateNotFound):
-        return RenderError(f"the template {error.name} does not exist", source, "its path begins at the file roots")
-    if isinstance(error, RaisedByTemplate):
-        return RenderError(str(error), source)
-    return RenderError(f"Jinja error: {type(error).__name__}: {error}", source)
-
-
-def _places(traceback: TracebackType | None) -> list[Source]:
-    """Where in templates an exception came by, innermost first."""
-    found: list[Source] = []
-    while traceback is not None:
-        template = traceback.tb_frame.f_globals.get("__jinja_template__")
-        if isinstance(template, jinja2.Template):
-            line = template.get_corresponding_lineno(traceback.tb_lineno)
-            found.append(Source(str(traceback.tb_frame.f_globals.get("placed_file", template.filename)), line))
-        traceback = traceback.tb_next
-    return list(dict.fromkeys(reversed(found)))
-
-
-def _syntax_hint(message: str) -> str | None:
-    if "Encountered unknown tag" in message:
-        return "Jinja knows if, for, set, macro, import, include, ..., and Salt's import_yaml, load_yaml, do"
-    if "Missing end of" in message or "Unexpected end of template" in message:
-        return "an `{% if %}`, `{% for %}` or `{% macro %}` is not closed with its `{% end... %}`"
-    return None
+@jinja2.pass_context
+def _ifelse(context: Any, *pairs: Any) -> Any:
+    """The value beside the first target that means this machine; the last argument when there is none."""
+    if len(pairs) % 2 == 0:
+        raise ValueError("ifelse takes pairs of a target and a value, and a last value for all else")
+    for target, value in zip(pairs[:-1:2], pairs[1::2], strict=True):
+        if target is True or (isinstance(target, str) and context["salt"]["match.compound"](target)):
+            return value
+    return pairs[-1]

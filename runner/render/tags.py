@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable
 from typing import Any
 
 from jinja2 import nodes
 from jinja2.ext import Extension
 from jinja2.parser import Parser
-from jinja2.runtime import Context
+
+from runner.render.linemap import Pieces, Rendered
+from runner.render.texts import load_json
 
 IMPORTS = ("import_yaml", "import_json", "import_text")
 LOADS = ("load_yaml", "load_json", "load_text")
@@ -29,24 +30,24 @@ class SaltTags(Extension):
             return self._profile(parser, token.lineno)
         return self._load(parser, token.value, token.lineno)
 
-    def _import(self, parser: Parser, tag: str, line: int) -> nodes.Node:
+    def _import(self, parser: Parser, tag: str, line: int) -> list[nodes.Node]:
         template = parser.parse_expression()
         parser.stream.expect("name:as")
         target = parser.parse_assign_target()
-        name = nodes.ContextReference()
-        arguments: list[nodes.Expr] = [nodes.Const(tag), name, template, nodes.Const(parser.name)]
-        return nodes.Assign(target, self.call_method("_imported", arguments), lineno=line)
+        module = f"_imported_{line}"
+        imported = nodes.Import(template, module, False, lineno=line)
+        parser.parse_import_context(imported, False)
+        arguments: list[nodes.Expr] = [nodes.Const(tag), nodes.Name(module, "load")]
+        return [imported, nodes.Assign(target, self.call_method("_imported", arguments, lineno=line), lineno=line)]
 
     def _load(self, parser: Parser, tag: str, line: int) -> list[nodes.Node]:
         parser.stream.expect("name:as")
-        target = parser.parse_assign_target()
+        target = parser.parse_assign_target(with_tuple=True)
         body = parser.parse_statements(("name:endload",), drop_needle=True)
-        assert isinstance(target, nodes.Name)
-        read = nodes.Name(target.name, "load")
-        return [
-            nodes.AssignBlock(target, None, body, lineno=line),
-            nodes.Assign(target, self.call_method("_loaded", [nodes.Const(tag), read]), lineno=line),
-        ]
+        text = f"_loaded_{line}"
+        block = nodes.AssignBlock(nodes.Name(text, "store"), None, body, lineno=line)
+        arguments: list[nodes.Expr] = [nodes.Const(tag), nodes.Name(text, "load")]
+        return [block, nodes.Assign(target, self.call_method("_loaded", arguments, lineno=line), lineno=line)]
 
     def _profile(self, parser: Parser, line: int) -> list[nodes.Node]:
         parser.stream.expect("name:as")
@@ -59,14 +60,12 @@ class SaltTags(Extension):
 
     # -------------------------------------------------- called while rendering
 
-    def _imported(self, tag: str, context: Context, name: str, parent: str | None) -> Any:
-        template = self.environment.get_template(name, parent, self.environment.globals)
-        shared = template.new_context(context.get_all(), shared=True)
-        text = self.environment.concat(template.root_render_func(shared))
-        return _parser(tag)(str.__str__(text))
+    def _imported(self, tag: str, module: Any) -> Any:
+        text = self.environment.concat(module._body_stream)
+        return _parsed(tag, text, self.environment.file_of(module.__name__))  # type: ignore[attr-defined]
 
     def _loaded(self, tag: str, text: str) -> Any:
-        return _parser(tag)(str.__str__(text))
+        return _parsed(tag, text, "<text>")
 
     def _started(self) -> float:
         return time.perf_counter()
@@ -76,13 +75,13 @@ class SaltTags(Extension):
         logging.getLogger("runner.render").info("Time (in seconds) to render block '%s': %s", label, seconds)
 
 
-def _parser(tag: str) -> Callable[[str], Any]:
+def _parsed(tag: str, text: str, file: str) -> Any:
+    """The value of a rendered text. Raises RenderError with the place in it."""
+    document = Rendered(str.__str__(text), file, text if isinstance(text, Pieces) else None)
     if tag.endswith("_text"):
-        return str
+        return document.text
     if tag.endswith("_json"):
-        import json
+        return load_json(document.text, document)
+    from runner.render.yaml import load
 
-        return json.loads
-    from runner.render.yaml import load_plain
-
-    return load_plain
+    return load(document.text, document)

@@ -84,6 +84,8 @@ class _Reader:
             raise _problem(f"{node.value!r} is no {kind}: {error}", self._place(node)) from None
 
     def _sequence(self, node: Node) -> Value:
+        if isinstance(node, SequenceNode) and node.tag == f"{_STANDARD}pairs":
+            return [pair for item in node.value for pair in self.value(item).items()]
         if not isinstance(node, SequenceNode) or node.tag.removeprefix(_STANDARD) != "seq":
             raise _problem(f"could not determine a constructor for the tag '{node.tag}'", self._place(node))
         mark = node.start_mark

@@ -4,6 +4,8 @@ from laws import Scenario
 
 SCENARIOS = [
     Scenario("test.nop", plans=False),
+    Scenario("stateconf.set", {"port": 80}, plans=False),
+    Scenario("stateconf.context", {"port": 80}, plans=False),
     Scenario("test.succeed_without_changes", {"comment": "fine"}, plans=False),
     Scenario("test.fail_without_changes", {"comment": "not here"}, fails="not here"),
     Scenario("test.succeed_with_changes", {"comment": "done"}, converges=False),

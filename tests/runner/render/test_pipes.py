@@ -37,12 +37,22 @@ def test_pipes(machine: Machine, text: str) -> None:
     ("text", "message", "place"),
     [
         ("#!jinjaa|yaml\n", "there is no renderer 'jinjaa'", "a.sls:1:3"),
-        ("#!pyobjects\n", "is one of Salt's that runner does not have", "a.sls:1:3"),
-        ("#!json\n{\n  nonsense\n", "the file is no JSON", "a.sls:3:3"),
+        ("#!pydsl\n", "is one of Salt's that runner does not have", "a.sls:1:3"),
+        ("#!json\n{\n  nonsense\n", "this is no JSON", "a.sls:3:3"),
         ("#!py\ndef run():\n    return 1 / 0\n", "ZeroDivisionError", "a.sls:3"),
         ("#!py\nx = 1\n", "has to define run()", "a.sls:1"),
         ("#!py\ndef run(:\n", "Python:", "a.sls:2"),
         ("#!jinja\nx\n", "end with text", "a.sls:1"),
+        ("#!pyobjects\n\nTest.nop('x', y=1 / 0)\n", "ZeroDivisionError", "a.sls:3"),
+        ("#!pyobjects\nTest.nop('x')\nTest.nop('x')\n", "there is already a state test.nop", "a.sls:3"),
+        ("#!pyobjects\n\nNope.nop('x')\n", "State 'nope.nop' was not found", "a.sls:3"),
+        ("#!stateconf -x\nx: {}\n", "has no option -x", "a.sls:1"),
+        (
+            "#!stateconf -o\n.x:\n  test.nop:\n    - require:\n      - test: .y\n.y:\n  test.nop\n",
+            "written after this state",
+            "a.sls:4:7",
+        ),
+        ("#!broken|yaml\nx: {}\n", "the renderer broken: KeyError", "broken.py:2"),
         ("#!yaml|gpg\nx:\n  test.nop:\n    - name: |\n{message}", "the PGP message cannot be decrypted", "a.sls:4"),
     ],
 )
@@ -50,6 +60,9 @@ def test_mistakes(machine: Machine, text: str, message: str, place: str) -> None
     armour = "        -----BEGIN PGP MESSAGE-----\n\n        nonsense\n        -----END PGP MESSAGE-----\n"
     machine.config["gpg_keydir"] = str(machine.folder / "keys")
     (machine.folder / "keys").mkdir(mode=0o700)
+    folder = machine.folder / "states" / "_renderers"
+    folder.mkdir()
+    (folder / "broken.py").write_text("def render(data, saltenv='base', sls='', **kwargs):\n    return {}['x']\n")
     machine.write(a=text.replace("{message}", armour))
     error = machine("sls", "a", code=1).stderr
     assert message in error
@@ -78,3 +91,95 @@ def test_gpg_in_the_pillar_is_decrypted_and_shown_nowhere(machine: Machine) -> N
     assert "**********" in out
     assert "hunter2" not in machine("show", "low-sls", "a", "--out", "json").stdout
     subprocess.run(["gpgconf", "--homedir", str(keys), "--kill", "all"], check=False)
+
+
+OWN = """
+import io
+
+def render(data, saltenv="base", sls="", argline="", **kwargs):
+    return io.StringIO(data.read().replace("ME", __grains__["id"] + sls + argline))
+"""
+
+
+def low(machine: Machine, sls: str, *keys: str) -> list[tuple[Any, ...]]:
+    found = json.loads(machine("show", "low-sls", sls, "--out", "json").stdout)["local"]
+    return [tuple(chunk.get(key) for key in ("__id__", "fun", *keys)) for chunk in found]
+
+
+def test_a_renderer_of_the_tree(machine: Machine) -> None:
+    (machine.folder / "states" / "_renderers").mkdir()
+    (machine.folder / "states" / "_renderers" / "me.py").write_text(OWN)
+    machine.write(a="#!me -x|jinja|yaml\n{{ 'ME' }}:\n  test.nop: []\n")
+    assert low(machine, "a") == [("m1a-x", "nop")]
+
+
+PYOBJECTS = """#!pyobjects
+import salt://lib.sls
+from salt://lib.sls import twice as double
+
+class Names(Map):
+    merge = "names"
+    class M1:
+        __grain__ = "id"
+        __match__ = "m*"
+        one, two = "mine", "2"
+
+include("b")
+with Test.nop("x", n=[Names.one, Names.two]):
+    Test.nop("y", n=double(lib.FOUR), require=Test("z"))
+    with Cmd("c", "watch_in"):
+        Cmd.run("c", cwd=pillar("names:two"))
+Test.nop(extend("b"), require=[Test("x")])
+Test.nop("z")
+"""
+
+
+def test_pyobjects(machine: Machine) -> None:
+    machine.write(a=PYOBJECTS, b="b:\n  test.nop: []\n", lib="#!pyobjects\nFOUR = 4\ndef twice(x): return 2 * x\n")
+    machine.write(pillar__top="base: {'*': [p]}", pillar__p="names: {two: theirs}")
+    assert low(machine, "a", "n", "cwd", "require", "watch_in") == [
+        ("b", "nop", None, None, None, None),
+        ("x", "nop", ["mine", "theirs"], None, None, None),
+        ("z", "nop", None, None, None, None),
+        ("y", "nop", 8, None, [{"test": "z"}, {"test": "x"}], None),
+        ("c", "run", None, "theirs", [{"test": "x"}], [{"cmd": "c"}]),
+    ]
+
+
+STATECONF = """#!stateconf
+.params:
+  stateconf.set:
+    - port: 80
+    - host: h
+# --- end of state config ---
+.x:
+  test.nop:
+    - n: {{ params.host }}:{{ params.port }}
+    - require:
+      - stateconf: .params
+"""
+INCLUDES = """#!stateconf -G
+include:
+  - .web
+extend:
+  .web::params:
+    stateconf.set:
+      - port: 8080
+.y:
+  test.nop:
+    - require:
+      - stateconf: .web::goal
+"""
+
+
+def test_stateconf(machine: Machine) -> None:
+    machine.write(web=STATECONF, a=INCLUDES)
+    assert low(machine, "web", "name", "n", "require") == [
+        ("web::params", "set", "web::params", None, None),
+        ("web::x", "nop", "x", "h:80", [{"stateconf": "web::params"}]),
+        ("web::goal", "set", "web::goal", None, [{"stateconf": "web::params"}, {"test": "web::x"}]),
+    ]
+    found = low(machine, "a", "n")
+    assert ("web::x", "nop", "h:8080") in found
+    assert found[-1][0] == "a::y"
+    machine("sls", "a")

@@ -1,0 +1,180 @@
+"""Filters of lists, and of what can be walked."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+
+def sequence(value: Any) -> Any:
+    """The value, in a list if it is none."""
+    return value if isinstance(value, list | tuple | set | Mapping) else [value]
+
+
+def is_iter(value: Any, ignore: Any = (str,)) -> bool:
+    """Whether a value can be walked; texts do not count."""
+    return not isinstance(value, tuple(ignore)) and hasattr(value, "__iter__")
+
+
+def is_list(value: Any) -> bool:
+    """Whether a value is a list."""
+    return isinstance(value, list)
+
+
+def skip(value: Any) -> str:
+    """Nothing: calls a function for what it does, not for what it gives."""
+    return ""
+
+
+def avg(values: Any) -> float:
+    """The mean of numbers."""
+    if not isinstance(values, list | tuple):
+        return float(values) if not isinstance(values, Mapping) else float(sum(values) / len(values))
+    return float(sum(values) / float(len(values)))
+
+
+def exactly_n_true(values: Iterable[Any], amount: int = 1) -> bool:
+    """Whether so many of the values are true."""
+    return sum(bool(value) for value in values) == amount
+
+
+def exactly_one_true(values: Iterable[Any]) -> bool:
+    """Whether just one of the values is true."""
+    return exactly_n_true(values)
+
+
+def substring_in_list(text: str, values: Iterable[str]) -> bool:
+    """Whether a text is part of one of the values."""
+    return any(text in value for value in values)
+
+
+def sorted_ignorecase(values: Iterable[str]) -> list[str]:
+    """The texts sorted, small letters and capitals alike."""
+    return sorted(values, key=lambda value: value.lower())
+
+
+def check_whitelist_blacklist(value: Any, whitelist: Any = None, blacklist: Any = None) -> bool:
+    """Whether a value matches the whitelist (globs or regular expressions) and not the blacklist."""
+    if any(_fits(value, pattern) for pattern in _patterns(blacklist)):
+        return False
+    allowed = _patterns(whitelist)
+    return not allowed or any(_fits(value, pattern) for pattern in allowed)
+
+
+def _patterns(patterns: Any) -> list[Any]:
+    return [patterns] if isinstance(patterns, str) else list(patterns or ())
+
+
+def _fits(value: Any, pattern: Any) -> bool:
+    import fnmatch
+    import re
+
+    if not isinstance(value, str) or not isinstance(pattern, str):
+        return False
+    if value == pattern or fnmatch.fnmatchcase(value, pattern):
+        return True
+    try:
+        return re.fullmatch(pattern, value) is not None
+    except re.error:
+        return False
+
+
+# ---------------------------------------------------------------- as sets
+
+
+def flatten(value: Any, levels: int | None = None, preserve_nulls: bool = False) -> list[Any]:
+    """Nested lists as one."""
+    found: list[Any] = []
+    for item in value:
+        if isinstance(item, list | tuple) and levels != 0:
+            found += flatten(item, None if levels is None else levels - 1, preserve_nulls)
+        elif item not in (None, "None", "null") or preserve_nulls:
+            found.append(item)
+    return found
+
+
+def unique(values: Iterable[Any]) -> list[Any]:
+    """Each item once, in their order."""
+    found: list[Any] = []
+    for item in values:
+        if item not in found:
+            found.append(item)
+    return found
+
+
+def union(first: Sequence[Any], second: Sequence[Any]) -> list[Any]:
+    """What is in either."""
+    return unique([*first, *second])
+
+
+def intersect(first: Sequence[Any], second: Sequence[Any]) -> list[Any]:
+    """What is in both."""
+    return [item for item in unique(first) if item in second]
+
+
+def difference(first: Sequence[Any], second: Sequence[Any]) -> list[Any]:
+    """What is in the first only."""
+    return [item for item in unique(first) if item not in second]
+
+
+def symmetric_difference(first: Sequence[Any], second: Sequence[Any]) -> list[Any]:
+    """What is in one of both."""
+    return [*difference(first, second), *difference(second, first)]
+
+
+def compare_lists(old: Sequence[Any], new: Sequence[Any]) -> dict[str, Any]:
+    """What two lists do not share."""
+    found: dict[str, Any] = {}
+    for item in new:
+        if item not in old:
+            found.setdefault("new", []).append(item)
+    for item in old:
+        if item not in new:
+            found.setdefault("old", []).append(item)
+    return found
+
+
+def compare_dicts(old: Mapping[Any, Any], new: Mapping[Any, Any]) -> dict[Any, Any]:
+    """What differs between two mappings, as {key: {old, new}}."""
+    keys = [*old, *(key for key in new if key not in old)]
+    pairs = {key: {"old": old.get(key, ""), "new": new.get(key, "")} for key in keys}
+    return {key: pair for key, pair in pairs.items() if key not in old or key not in new or pair["old"] != pair["new"]}
+
+
+# ---------------------------------------------------------------- together
+
+
+def zipped(*lists: Iterable[Any]) -> Iterable[tuple[Any, ...]]:
+    """Items of the same position together."""
+    return zip(*lists, strict=False)
+
+
+def zip_longest(*lists: Iterable[Any], fillvalue: Any = None) -> Iterable[tuple[Any, ...]]:
+    """Items of the same position together, up to the longest."""
+    return itertools.zip_longest(*lists, fillvalue=fillvalue)
+
+
+def combinations(values: Iterable[Any], size: int) -> Iterable[tuple[Any, ...]]:
+    """All choices of so many items."""
+    return itertools.combinations(values, size)
+
+
+def combinations_with_replacement(values: Iterable[Any], size: int) -> Iterable[tuple[Any, ...]]:
+    """All choices of so many items, each as often as wanted."""
+    return itertools.combinations_with_replacement(values, size)
+
+
+def permutations(values: Iterable[Any], size: int | None = None) -> Iterable[tuple[Any, ...]]:
+    """All orders of the items (of so many of them)."""
+    return itertools.permutations(values, size)
+
+
+def product(*lists: Iterable[Any], repeat: int = 1) -> Iterable[tuple[Any, ...]]:
+    """Each item of one with each of the others."""
+    return itertools.product(*lists, repeat=repeat)
+
+
+def compress(values: Iterable[Any], selectors: Iterable[Any]) -> Iterable[Any]:
+    """The items whose selector is true."""
+    return itertools.compress(values, selectors)

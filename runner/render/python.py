@@ -1,0 +1,81 @@
+"""The py renderer: an SLS or a template that is a Python program with a function run()."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from runner.errors import RenderError, RunnerError
+from runner.model import Source, Value
+
+if TYPE_CHECKING:
+    from runner.render import Scope
+
+
+def run(text: str, scope: Scope) -> Value:
+    """What run() of a program answers. Raises RenderError with the line that failed."""
+    space = namespace(scope)
+    execute(text, scope.path, space)
+    if not callable(space.get("run")):
+        raise RenderError("a py SLS has to define run()", Source(scope.path, 1), "def run(): return {...}")
+    try:
+        return space["run"]()
+    except RunnerError as error:
+        raise located(error, scope.path) from None
+    except Exception as error:
+        raise python_error(error, "", scope.path) from None
+
+
+def namespace(scope: Scope) -> dict[str, Any]:
+    """What a program sees: the variables of a template, and Salt's dunders."""
+    names = scope.names
+    dunders = {
+        "__name__": str(names.get("sls") or "sls").rpartition(".")[2],
+        "__file__": scope.path,
+        "__salt__": names["salt"],
+        "__grains__": names["grains"],
+        "__pillar__": names["pillar"],
+        "__opts__": names["opts"],
+        "__env__": scope.saltenv,
+        "__sls__": names.get("sls", ""),
+    }
+    return {**dunders, **names}
+
+
+def execute(text: str, path: str, space: dict[str, Any]) -> None:
+    """Run a program in a namespace. Raises RenderError with the line that failed."""
+    try:
+        exec(compile(text, path, "exec", dont_inherit=True), space)
+    except SyntaxError as error:
+        raise RenderError(f"Python: {error.msg}", Source(path, error.lineno or 0, error.offset or 0)) from None
+    except RunnerError as error:
+        raise located(error, path) from None
+    except Exception as error:
+        raise python_error(error, "", path) from None
+
+
+def located(error: RunnerError, path: str) -> RunnerError:
+    """An error of a function that a program called, with the line of the call when it has no place of its own."""
+    if error.source is not None and error.source.line:
+        return error
+    return RenderError(error.message, Source(path, _line(error, path)), error.hint, error.code)
+
+
+def python_error(error: Exception, who: str, path: str) -> RenderError:
+    """What a program raised, with its line."""
+    line = _line(error, path)
+    place = Source(path, line) if line or not who else _last(error)
+    return RenderError(f"{who}: {type(error).__name__}: {error}".removeprefix(": "), place)
+
+
+def _line(error: BaseException, path: str) -> int:
+    import traceback
+
+    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path]
+    return (lines[-1] or 0) if lines else 0
+
+
+def _last(error: BaseException) -> Source:
+    import traceback
+
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    return Source(frame.filename, frame.lineno or 0)

@@ -1,0 +1,84 @@
+"""The renderers of a pipe, by name: (value, scope, arguments of the shebang) -> value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from runner.errors import RenderError
+from runner.model import Place, Source, Untyped, Value
+from runner.render.linemap import Rendered
+
+if TYPE_CHECKING:
+    from runner.render import Scope
+
+Arguments = tuple[str, ...]
+
+
+def stage(name: str) -> Callable[[Any, Scope, Arguments], Any]:
+    """The renderer of a name."""
+    return _STAGES[name]
+
+
+def _jinja(text: Rendered, scope: Scope, arguments: Arguments) -> Rendered:
+    if arguments and arguments != ("-s",):
+        hint = "renderers are separated by |, as in `#!jinja|yaml`"
+        raise RenderError(f"the renderer jinja takes no argument {' '.join(arguments)!r}", Source(scope.path, 1), hint)
+    return scope.renderer.jinja(text, scope)
+
+
+def _yaml(text: Rendered, scope: Scope, arguments: Arguments) -> Value:
+    from runner.render.yaml import load
+
+    return load(text.text, text)
+
+
+def _json(text: Rendered, scope: Scope, arguments: Arguments) -> Value:
+    from runner.render.texts import load_json
+
+    return load_json(text.text, text) if text.text.strip() else {}
+
+
+def _gpg(value: Any, scope: Scope, arguments: Arguments) -> Any:
+    from runner.render.gpg import Decryptor, place_of
+
+    decryptor = Decryptor(scope.renderer.opts.get("gpg_keydir"), scope.renderer.secret)
+    if isinstance(value, Rendered):
+        return decryptor.document(value)
+    return decryptor.data(value, place_of(value, Place(Untyped(scope.path), 1, 1)))
+
+
+def _py(text: Rendered, scope: Scope, arguments: Arguments) -> Value:
+    from runner.render.python import run
+
+    return run(text.text, scope)
+
+
+def _mako(text: Rendered, scope: Scope, arguments: Arguments) -> Rendered:
+    from runner.render.mako import rendered
+
+    return rendered(text.text, scope)
+
+
+def _pyobjects(text: Rendered, scope: Scope, arguments: Arguments) -> Value:
+    from runner.render.pyobjects import run
+
+    return run(text.text, scope)
+
+
+def _stateconf(text: Rendered, scope: Scope, arguments: Arguments) -> Value:
+    from runner.render.stateconf import states
+
+    return states(text, scope, arguments)
+
+
+_STAGES: dict[str, Callable[[Any, Scope, Arguments], Any]] = {
+    "jinja": _jinja,
+    "yaml": _yaml,
+    "json": _json,
+    "gpg": _gpg,
+    "py": _py,
+    "mako": _mako,
+    "pyobjects": _pyobjects,
+    "stateconf": _stateconf,
+}
