@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from runner import graph, high, lint, low, requisites, signature
+from runner import automatic, graph, high, lint, low, requisites, signature
 from runner import manual as manuals
 from runner import why as whys
 from runner.compiling import (
@@ -13,8 +13,8 @@ from runner.compiling import (
     all_requests,
     compile_chunks,
     gather,
+    make_binder,
     read_pillar,
-    related,
     requests,
     top_file,
     top_requests,
@@ -23,8 +23,10 @@ from runner.compiling import (
 from runner.config import Options
 from runner.debts import Ledger
 from runner.errors import CompileError, Diagnostic, RunnerError
+from runner.highdata import HighData
 from runner.history import past as earlier
 from runner.lock import held
+from runner.model import Chunk, Edge, Relations
 from runner.session import Session
 
 
@@ -75,6 +77,29 @@ def _shown(session: Session, what: str, names: list[str]) -> Any:
             _refuse(gathered[1])
             return high.as_data(gathered[0])
         return _show_low(session, gathered, what)
+
+
+def picture(options: Options, names: Sequence[str] = ()) -> tuple[dict[str, Any], list[Diagnostic]]:
+    """What waits for what in the highstate (or in some SLS files), and the cycles in it: no hindrance here."""
+    from runner.drawing import picture as drawn
+
+    session = Session(options)
+    with session.opened():
+        read_pillar(session)
+        data, problems = gather(session, requests(session, names) if names else top_requests(session))
+        chunks, relations = _related(session, data, problems)
+        knots: list[frozenset[Edge]] = []
+        order: tuple[int, ...] = ()
+        binder = make_binder(session)
+        binder.check(chunks)
+        links = automatic.links(chunks, binder.related) if options.auto_relationships else ()
+        try:
+            order, links = automatic.fitted(graph.arrange(chunks, relations), relations, links)
+        except CompileError as error:
+            knots, problems = graph.knots(relations), [*problems, *error.diagnostics]
+        relations = automatic.reacting(relations, links, chunks)
+        found: dict[str, Any] = session.run.secrets.mask(drawn(chunks, relations, order, knots))
+    return found, problems
 
 
 def why(options: Options, wanted: str, names: Sequence[str] = (), with_run: bool = False) -> list[dict[str, Any]]:
@@ -139,15 +164,19 @@ def _refuse(problems: list[Diagnostic]) -> None:
 
 
 def _show_low(session: Session, gathered: Gathered, what: str) -> Any:
-    data, problems = gathered
+    return graph.lowstate(*_related(session, *gathered, reconcile=what != "low-sls"))
+
+
+def _related(
+    session: Session, data: HighData, problems: list[Diagnostic], reconcile: bool = True
+) -> tuple[tuple[Chunk, ...], Relations]:
+    """The chunks and what waits for what; mistakes on the way end it, those of arguments are not looked for."""
     _refuse(problems)
-    chunks, found = low.lower(data, what != "low-sls", session.arguments_of, session.defaults)
+    chunks, found = low.lower(data, reconcile, session.arguments_of, session.defaults)
     _refuse(found)
     relations, unmet = requisites.resolve(chunks, without_states(data))
     _refuse(unmet)
-    if what == "graph":
-        return graph.dot(chunks, related(session, chunks, relations))
-    return graph.lowstate(chunks, relations)
+    return chunks, relations
 
 
 def _debt(debt: Any) -> dict[str, str]:

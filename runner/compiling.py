@@ -61,7 +61,7 @@ def compile_chunks(session: Session, gathered: Gathered, strict: bool) -> tuple[
     chunks, found = low.lower(data, True, session.arguments_of, session.defaults)
     problems = [*problems, *found]
     chunks = _selected(session.options, chunks)
-    binder = _binder(session)
+    binder = make_binder(session)
     problems += binder.check(chunks)
     # with a broken file in the run, what it would have declared is not missing: one mistake, one error
     broken = any(problem.severity == "error" for problem in problems)
@@ -71,50 +71,39 @@ def compile_chunks(session: Session, gathered: Gathered, strict: bool) -> tuple[
         problems = [_strict(problem) for problem in problems]
     if any(problem.severity == "error" for problem in problems):
         return None, problems
-    order = _arranged(session.options, chunks, relations, data)
+    order = _arranged(session, chunks, relations, data)
     if session.options.auto_relationships:
         order, links = automatic.fitted(order, relations, automatic.links(chunks, binder.related))
         relations = automatic.reacting(relations, links, chunks)
     return Compiled(chunks, relations, order, binder, tuple(problems)), problems
 
 
-def _binder(session: Session) -> Binder:
+def make_binder(session: Session) -> Binder:
     secret, fail = session.run.secrets.add, session.options.unknown_states == "fail"
     return Binder(session.registry.state, signature.bind, signature.known, secret, fail)
 
 
-def related(session: Session, chunks: tuple[Chunk, ...], relations: Relations) -> Relations:
-    """The relations with the automatic ones; without them where explicit ones form a cycle."""
-    if not session.options.auto_relationships:
-        return relations
-    binder = _binder(session)
-    binder.check(chunks)
-    try:
-        order = graph.arrange(chunks, relations)
-    except CompileError:
-        return relations
-    return automatic.reacting(
-        relations, automatic.fitted(order, relations, automatic.links(chunks, binder.related))[1], chunks
-    )
-
-
-def _arranged(options: Options, chunks: tuple[Chunk, ...], relations: Relations, data: HighData) -> tuple[int, ...]:
+def _arranged(session: Session, chunks: tuple[Chunk, ...], relations: Relations, data: HighData) -> tuple[int, ...]:
     said = {chain.place: chain.text for chain in data.chains}
     try:
-        return graph.arrange(chunks, relations, said, options.shuffle)
+        return graph.arrange(chunks, relations, said, session.options.shuffle)
     except CompileError as error:
-        where = _drawn(options, graph.dot(chunks, relations))
-        more = f"; the whole graph is in {where}: dot -Tsvg {where}" if where else ""
+        where = _drawn(session, chunks, relations)
+        more = f"; the whole graph is drawn in {where}" if where else ""
         raise CompileError([each._replace(hint=f"{each.hint}{more}") for each in error.diagnostics]) from None
 
 
-def _drawn(options: Options, text: str) -> str:
-    """Write the graph where it can be looked at; nothing when that is not possible."""
-    path = os.path.join(options.cachedir, "graph.dot")
+def _drawn(session: Session, chunks: tuple[Chunk, ...], relations: Relations) -> str:
+    """Draw the graph where it can be looked at; nothing when that is not possible."""
+    from runner.drawing import page, picture
+
+    found = picture(chunks, relations, (), graph.knots(relations))
+    folder = session.options.cachedir
+    path = os.path.join(folder, "graph.html")
     try:
-        os.makedirs(options.cachedir, mode=0o700, exist_ok=True)
+        os.makedirs(folder, mode=0o700, exist_ok=True)
         with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
+            file.write(page.html(session.run.secrets.mask(found), f"What waits for what on {session.options.id}"))
     except OSError:
         return ""
     return path

@@ -1,4 +1,4 @@
-"""Edges -> the order of the run; cycles; DOT. networkx is imported only when there is something to work on.
+"""Edges -> the order of the run, and cycles. networkx is imported only when there is something to work on.
 
 A state runs after what it requires. Where nothing forces otherwise the order numbers hold, but a state that others
 need takes their lowest number when that is lower than its own (of the others only those with the strongest kind of
@@ -124,22 +124,19 @@ def _sorted(chunks: Sequence[Chunk], relations: Relations, said: Mapping[Place, 
         raise CompileError(cycles.told(chunks, graph, said or {})) from None
 
 
-def dot(chunks: Sequence[Chunk], relations: Relations) -> str:
-    """The graph in the DOT language: an arrow from what runs first to what waits for it; automatic ones are dotted."""
+def knots(relations: Relations) -> list[frozenset[Edge]]:
+    """The requisites of each group of states that wait for each other."""
+    import networkx
 
-    def quoted(text: str) -> str:
-        return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-    lines = ["digraph states {", "  rankdir=LR;", "  node [shape=box];"]
-    for number, chunk in enumerate(chunks):
-        lines.append(f"  n{number} [label={quoted(f'{chunk.function}: {chunk.id}')}];")
-    noted = {(first, then) for first, then, _ in relations.automatic}
-    for edge in relations.edges:
-        if (edge.target, edge.holder) not in noted:
-            lines.append(f"  n{edge.target} -> n{edge.holder} [label={quoted(edge.kind)}];")
-    for first, then, kind in relations.automatic:
-        lines.append(f"  n{first} -> n{then} [label={quoted(kind)}, style=dotted];")
-    return "\n".join([*lines, "}"]) + "\n"
+    arrows = list(_arrows(relations))
+    graph = networkx.DiGraph((first, then) for first, then, _ in arrows)
+    groups = enumerate(networkx.strongly_connected_components(graph))
+    group_of = {node: number for number, group in groups for node in group}
+    found: dict[int, set[Edge]] = {}
+    for first, then, edge in arrows:
+        if group_of[first] == group_of[then]:
+            found.setdefault(group_of[first], set()).add(edge)
+    return [frozenset(edges) for edges in found.values()]
 
 
 def lowstate(chunks: Sequence[Chunk], relations: Relations) -> list[dict[str, object]]:

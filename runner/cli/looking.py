@@ -22,6 +22,7 @@ from runner.cli.common import (
 from runner.errors import UsageError
 
 TEST = {"test": Annotated[bool, typer.Option("--test", help="Change nothing.", show_default=False)]}
+PICTURES = ("dot", "mermaid", "svg", "html")
 SUBJECTS = ("top", "sls", "low-sls", "highstate", "lowstate", "graph", "pillar", "grains", "debts")
 
 
@@ -81,23 +82,53 @@ def _contents(path: str) -> str:
         raise UsageError(f"--grains {path}: {getattr(error, 'strerror', None) or error}") from None
 
 
-@with_common(READING)
+@with_common(READING, forms=(*OUTPUTS, *PICTURES))
 def show(
     *,
-    what: Annotated[str, typer.Argument(metavar="|".join(SUBJECTS))],
-    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME...]")] = None,
+    what: Annotated[str, typer.Argument(metavar="WHAT", help="One of the words above.")],
+    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME...]", help="SLS files.")] = None,
     common: Common,
 ) -> int:
-    """Print what a stage of compiling makes of the tree.
+    """Print what a stage of compiling makes of the tree. Nothing is changed.
 
-    Example: runner show low-sls nginx --out json
+    \b
+    top            the SLS files that the top file gives this machine
+    sls NAME       the rendered SLS files        low-sls NAME  their states
+    highstate      the SLS files of the top file, rendered
+    lowstate       all states with their arguments, in the order of a run
+    graph [NAME]   what waits for what: --out dot, mermaid, svg, html or json
+    pillar         this machine's pillar         grains        its grains
+    debts          reactions that are owed since a run was killed or failed
+
+    Example: runner show graph --out html > graph.html
     """
     if what not in SUBJECTS:
         raise UsageError(f"there is no {what!r} to show", hint="one of " + ", ".join(SUBJECTS))
     if what in ("sls", "low-sls") and not names:
         raise UsageError(f"runner show {what} needs the name of an SLS file", hint=f"runner show {what} NAME")
+    wanted = [name for word in names or () for name in word.split(",") if name]
+    if what == "graph":
+        return _graph(common, wanted)
+    if common.out in PICTURES:
+        raise UsageError(f"--out {common.out} is for `runner show graph`", hint="one of " + ", ".join(OUTPUTS))
     from runner import asking
 
-    wanted = [name for word in names or () for name in word.split(",") if name]
     write_value(common, asking.show(options_of(common), what, wanted, common.out != "pretty"))
+    return 0
+
+
+def _graph(common: Common, names: list[str]) -> int:
+    from runner import asking
+    from runner.drawing import page, written
+    from runner.output import diagnostics, text
+
+    options = options_of(common)
+    found, problems = asking.picture(options, names)
+    diagnostics.show(problems, sys.stderr, text.wants_colour(sys.stderr, os.environ))
+    if common.out in ("json", "yaml"):
+        write_value(common, found)
+    elif common.out == "html":
+        print(page.html(found, f"What waits for what on {options.id}: {', '.join(names) or 'the highstate'}"))
+    else:
+        print({"mermaid": written.mermaid, "svg": page.svg}.get(common.out, written.dot)(found))
     return 0

@@ -1,0 +1,183 @@
+"""The picture for a person: one HTML file with everything in it, folded by SLS, readable with hundreds of states.
+
+On top the cycles and a map of the SLS files; below it each SLS with its states, what they wait for, and the SLS files
+that they touch as dashed boxes. Works without scripts and on paper.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from runner.drawing import MANY, Picture, by_sls, folded, label
+from runner.drawing.svg import ENDS, KINDS, Arrow, Node, drawing, escape
+
+FEW = 3  # so many states of another SLS are drawn; of more only the SLS
+
+State = Mapping[str, Any]
+
+
+def html(drawn: Picture, title: str) -> str:
+    """The whole page."""
+    states, groups = drawn["states"], by_sls(drawn["states"])
+    anchors = {sls: f"sls-{number}" for number, sls in enumerate(groups)}
+    told = f"{len(states)} states in {len(groups)} SLS files, {len(drawn['edges'])} relationships"
+    return "\n".join(
+        [
+            '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
+            '<meta name="viewport" content="width=device-width">',
+            f"<title>{escape(title)}</title>\n<style>{_asset('page.css')}{_asset('page_only.css')}</style>",
+            f'</head>\n<body>\n<h1>{escape(title)}</h1>\n<p class="soft">{told}.</p>',
+            _legend(),
+            *_cycles(drawn),
+            "<h2>The SLS files</h2>",
+            '<p class="soft">An arrow leads from what runs first to what waits for it. A box leads to its states.</p>',
+            _framed(_overview(drawn, anchors)),
+            '<h2>The states</h2>\n<p class="tools"><input type="search" placeholder="Words: an ID, a function, a file" '
+            'aria-label="Find states"> <button type="button">Open or close all</button></p>',
+            *(_section(sls, members, drawn, anchors) for sls, members in groups.items()),
+            f"<script>{_asset('page.js')}</script>\n</body>\n</html>",
+        ]
+    )
+
+
+def svg(drawn: Picture) -> str:
+    """One picture in a file: all states, or of many only the SLS files."""
+    style = _asset("page.css")
+    if len(drawn["states"]) > MANY:
+        return _overview(drawn, {}, style)
+    nodes = [_state_node(state, f" in {state['sls']}") for state in drawn["states"]]
+    return drawing(nodes, [_arrow(edge, edge["first"], edge["then"]) for edge in drawn["edges"]], style)
+
+
+def _asset(name: str) -> str:
+    return (Path(__file__).parent / name).read_text(encoding="utf-8")
+
+
+def _framed(picture: str) -> str:
+    return f'<div class="picture">{picture}</div>'
+
+
+def _legend() -> str:
+    def sample(style: str, text: str) -> str:
+        line = f'<g class="arrow {style}"><path d="M0 6H34"/></g>'
+        return f'<span><svg width="34" height="12">{line}</svg>{text}</span>'
+
+    samples = (sample(style, "part of a cycle" if style == "cycle" else style) for style in ENDS)
+    return f'<p class="legend">{"".join(samples)}</p>'
+
+
+def _cycles(drawn: Picture) -> Iterator[str]:
+    """Each knot of states that wait for each other, drawn and in words."""
+    for knot in drawn["cycles"]:
+        members = set(knot)
+        index = {number: place for place, number in enumerate(knot)}
+        edges = [edge for edge in drawn["edges"] if edge["cycle"] and edge["first"] in members]
+        nodes = [_state_node(drawn["states"][number], f" in {drawn['states'][number]['sls']}") for number in knot]
+        arrows = [_arrow(edge, index[edge["first"]], index[edge["then"]]) for edge in edges]
+        said = "".join(f"<li>{escape(_in_words(edge, drawn['states']))}</li>" for edge in edges)
+        yield (
+            f'<section class="cycles"><h2>A cycle: {len(knot)} states wait for each other</h2>'
+            f"<p>Nothing can run before one of these relationships is taken away.</p>{_framed(drawing(nodes, arrows))}"
+            f"<ul>{said}</ul></section>"
+        )
+
+
+def _in_words(edge: Mapping[str, Any], states: Sequence[State]) -> str:
+    first, then = label(states[edge["first"]]), label(states[edge["then"]])
+    at = f" ({edge['place']})" if edge["place"] else ""
+    return f"{then} waits for {first}: {edge['kind']}{at}"
+
+
+def _overview(drawn: Picture, anchors: Mapping[str, str], style: str = "") -> str:
+    few = folded(drawn)
+    nodes = []
+    for state in few["states"]:
+        count = f"{state['count']} state{'s' * (state['count'] != 1)}"
+        begins = f", from number {state['position']} on" if state["position"] else ""
+        link = f"#{anchors[state['sls']]}" if anchors else ""
+        tied = "cycle" if state["cycle"] else ""
+        nodes.append(Node(state["sls"], count, f"{state['sls']}: {count}{begins}", tied, link))
+    arrows = []
+    for edge in few["edges"]:
+        tip = f"{edge['count']} relationship{'s' * (edge['count'] != 1)}: {', '.join(edge['kinds'])}"
+        arrows.append(Arrow(edge["first"], edge["then"], tip, _style(edge, edge["kinds"][0])))
+    return drawing(nodes, arrows, style)
+
+
+def _style(edge: Mapping[str, Any], kind: str) -> str:
+    styles = ["automatic" if edge["automatic"] else next(name for name in KINDS if kind.startswith(name))]
+    return " ".join([*styles, *(["cycle"] if edge["cycle"] else [])])
+
+
+def _arrow(edge: Mapping[str, Any], first: int, then: int) -> Arrow:
+    at = f" ({edge['place']})" if edge["place"] else ""
+    return Arrow(first, then, f"{edge['kind']}{at}", _style(edge, edge["kind"]))
+
+
+def _state_node(state: State, where: str = "", style: str = "", link: str = "") -> Node:
+    number = f"{state['position']}  " if state["position"] else ""
+    tip = f"{label(state)}\nname {state['name']}\ndeclared at {state['place']}"
+    tied = " cycle" if state["cycle"] else ""
+    return Node(state["id"], f"{number}{state['function']}{where}", tip, style + tied, link)
+
+
+# ---------------------------------------------------------------- one SLS
+
+
+def _section(sls: str, members: Sequence[int], drawn: Picture, anchors: Mapping[str, str]) -> str:
+    states = drawn["states"]
+    own = set(members)
+    edges = [edge for edge in drawn["edges"] if own & {edge["first"], edge["then"]}]
+    tied = ' <span class="tied">in a cycle</span>' if any(states[number]["cycle"] for number in members) else ""
+    count = f"{len(members)} state{'s' * (len(members) != 1)}"
+    return (
+        f'<details id="{anchors[sls]}"><summary><code>{escape(sls)}</code> <span class="soft">{count}</span>{tied}'
+        f"</summary>\n{_framed(_of_sls(members, edges, states, anchors))}\n{_table(members, edges, states)}</details>"
+    )
+
+
+def _of_sls(
+    members: Sequence[int], edges: Sequence[Mapping[str, Any]], states: Sequence[State], anchors: Mapping[str, str]
+) -> str:
+    """The states of an SLS with their neighbours of others."""
+    nodes = [_state_node(states[number]) for number in members]
+    index = {number: place for place, number in enumerate(members)}
+    outside: dict[str, set[int]] = {}
+    for edge in edges:
+        for number in (edge["first"], edge["then"]):
+            if number not in index:
+                outside.setdefault(states[number]["sls"], set()).add(number)
+    for sls, numbers in outside.items():
+        link = f"#{anchors[sls]}"
+        if len(numbers) <= FEW:
+            for number in sorted(numbers):
+                index[number] = len(nodes)
+                nodes.append(_state_node(states[number], f" in {sls}", "other", link))
+        else:
+            index |= dict.fromkeys(numbers, len(nodes))
+            tip = "\n".join(label(states[number]) for number in sorted(numbers))
+            nodes.append(Node(sls, f"{len(numbers)} states", tip, "other", link))
+    arrows: dict[tuple[int, int, str], Arrow] = {}
+    for edge in edges:
+        arrow = _arrow(edge, index[edge["first"]], index[edge["then"]])
+        arrows.setdefault((arrow.first, arrow.then, arrow.style), arrow)
+    return drawing(nodes, arrows.values())
+
+
+def _table(members: Sequence[int], edges: Iterable[Mapping[str, Any]], states: Sequence[State]) -> str:
+    waits: dict[int, list[str]] = {}
+    for edge in edges:
+        told = f"{edge['kind']} {label(states[edge['first']])}"
+        waits.setdefault(edge["then"], []).append(told)
+    rows = []
+    for number in members:
+        state = states[number]
+        said = "<br>".join(escape(text) for text in dict.fromkeys(waits.get(number, ())))
+        rows.append(
+            f'<tr><td>{state["position"] or ""}</td><td class="state">{escape(label(state))}</td>'
+            f'<td>{said}</td><td class="soft">{escape(state["place"])}</td></tr>'
+        )
+    head = "<tr><th></th><th>State</th><th>Waits for</th><th>Declared at</th></tr>"
+    return f"<table>{head}{''.join(rows)}</table>"

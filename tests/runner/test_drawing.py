@@ -1,0 +1,119 @@
+"""`show graph`: the picture as data, its layout, and the languages it is drawn in."""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from typing import Any
+from xml.etree import ElementTree
+
+from command import Machine
+from compiling import compile_tree
+
+from runner import graph
+from runner.drawing import page, picture, written
+from runner.drawing.layout import arranged
+
+NASTY = '<script>"&]]>\a\n`|#{%'
+
+
+def drawn(text: str) -> dict[str, Any]:
+    chunks, relations, errors = compile_tree(text)
+    assert not errors
+    knots = graph.knots(relations)
+    return picture(chunks, relations, () if knots else graph.arrange(chunks, relations), knots)
+
+
+def test_layout_puts_no_box_over_another_and_waiters_to_the_right() -> None:
+    rng = random.Random(7)
+    for count in (1, 2, 9, 60):
+        sizes = [(rng.uniform(40, 300), 42.0) for _ in range(count)]
+        pairs = [(a, b) for a in range(count) for b in range(a + 1, count) if rng.random() < 2 / count]
+        back = [(b, a) for a, b in pairs[:2]]
+        found = arranged(sizes, [*pairs, *back, (0, 0)])
+        assert len(found.boxes) == count
+        for n, a in enumerate(found.boxes):
+            assert a.width >= sizes[n][0]
+            assert a.x >= 0
+            assert a.x + a.width <= found.width + 0.01
+            assert a.y >= -0.01
+            assert a.y + a.height <= found.height + 0.01
+            for b in found.boxes[:n]:
+                assert a.x >= b.x + b.width or b.x >= a.x + a.width or a.y >= b.y + b.height or b.y >= a.y + a.height
+        for a, b in pairs:
+            if (a, b) not in [(y, x) for x, y in back]:
+                assert found.boxes[a].x < found.boxes[b].x
+            assert found.routes[a, b][0][0] in (found.boxes[a].x, found.boxes[a].x + found.boxes[a].width)
+
+
+def test_a_cycle_is_marked_and_nothing_else_is() -> None:
+    text = (
+        "a:\n  test.nop:\n    - require: [{test: b}]\nb:\n  test.nop:\n    - watch: [{test: c}]\n"
+        "c:\n  test.nop:\n    - require_in: [{test: d}]\n    - require: [{test: a}]\nd:\n  test.nop: []\n"
+    )
+    found = drawn(text)
+    assert [state["id"] for state in found["states"] if state["cycle"]] == ["a", "b", "c"]
+    assert [edge["cycle"] for edge in found["edges"]].count(True) == 3
+    assert len(found["cycles"]) == 1
+    html = page.html(found, "x")
+    assert "A cycle: 3 states wait for each other" in html
+    assert html.count('class="arrow require cycle"') >= 2
+    assert "style=dotted" not in written.dot(found)
+    assert written.dot(found).count("penwidth") == 3
+    assert "linkStyle" in written.mermaid(found)
+
+
+def test_what_runs_first_is_where_the_arrow_begins() -> None:
+    text = (
+        "b:\n  test.nop:\n    - prereq: [{test: a}]\na:\n  test.nop: []\nc:\n  test.nop:\n    - listen: [{test: a}]\n"
+    )
+    found = drawn(text)
+    ids = [state["id"] for state in found["states"]]
+    pairs = {(ids[edge["first"]], ids[edge["then"]], edge["kind"]) for edge in found["edges"]}
+    assert pairs == {("b", "a", "prereq"), ("a", "c", "listen")}
+
+
+def test_nothing_in_an_id_breaks_the_languages() -> None:
+    found = drawn(json.dumps({NASTY: {"test.nop": []}, "b": {"test.nop": [{"require": [{"test": NASTY}]}]}}))
+    ElementTree.fromstring(page.svg(found))
+    html = page.html(found, NASTY)
+    assert html.count("<script>") == 1, "our own"
+    assert '\\n`|#{%"' in written.dot(found)
+    for line in written.mermaid(found).split("\n"):
+        assert re.fullmatch(r'[^"]*("[^"<>&`|#]*(#\d+;[^"<>&`|#]*)*"[^"]*)*', line), line
+
+
+def test_many_states_are_folded_by_sls(machine: Machine) -> None:
+    for part in ("one", "two"):
+        states = "".join(
+            f"{part}{n}:\n  test.nop:\n    - require: [{{test: {part}{n - 1}}}]\n"
+            if n
+            else f"{part}0:\n  test.nop: []\n"
+            for n in range(50)
+        )
+        machine.write(**{part: states})
+    machine.write(
+        top="base:\n  '*': [one, two, files]\n", files="{tmp}/d:\n  file.directory: []\n{tmp}/d/f: file.managed\n"
+    )
+    mermaid = machine("show", "graph", "--out", "mermaid").stdout
+    assert 'n0["one (50)"]' in mermaid
+    assert "one49" not in mermaid
+    assert "one49" in machine("show", "graph", "one", "--out", "mermaid").stdout
+    html = machine("show", "graph", "--out", "html").stdout
+    assert html.count("<details ") == 3
+    assert all(f"{part}{n}<" in html for part in ("one", "two") for n in range(50))
+    assert 'class="arrow automatic"' in html, "a file after its folder"
+    svg = machine("show", "graph", "--out", "svg").stdout
+    assert len(ElementTree.fromstring(svg).findall(".//{*}rect")) == 3
+    assert "there is no such form" in machine("show", "graph", "--out", "pdf", code=1).stderr
+    assert "is for `runner show graph`" in machine("show", "top", "--out", "svg", code=1).stderr
+
+
+def test_a_cycle_is_shown_and_told(machine: Machine) -> None:
+    machine.write(a="x:\n  test.nop:\n    - require: [{test: y}]\ny:\n  test.nop:\n    - require: [{test: x}]\n")
+    done = machine("show", "graph", "a", "--out", "json")
+    assert "Recursive requisites" in done.stderr
+    found = json.loads(done.stdout)["local"]
+    assert found["cycles"] == [[0, 1]]
+    assert found["edges"][0]["place"].endswith("a.sls:3:17")
