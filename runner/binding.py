@@ -84,6 +84,11 @@ class Binder:
         """The positions of the chunks that change something in each run by their nature."""
         return frozenset(position for position, chunk in enumerate(chunks) if self._unconverging(chunk))
 
+    def self_refreshing(self, chunks: Iterable[Chunk]) -> frozenset[int]:
+        """The positions of the chunks whose module reacts to changes of its own states (SELF_REFRESH)."""
+        found = ((position, self._hook(chunk, "SELF_REFRESH")) for position, chunk in enumerate(chunks))
+        return frozenset(position for position, said in found if said)
+
     def _unconverging(self, chunk: Chunk) -> bool:
         try:
             found = self._state(chunk.function)

@@ -43,23 +43,28 @@ def decide(edges: Sequence[Edge], result: Lookup, owed: Iterable[str] = ()) -> D
     >>> decide((), lambda edge: None).verdict
     <Verdict.RUN: 'run'>
     """
-    if not edges:
+    owed = tuple(owed)
+    if not edges and not owed:
         return RUN
     seen = [(edge, result(edge)) for edge in edges if edge.kind is not Kind.LISTEN]
     if _is_stopped(seen):
         failed = [found for _, found in seen if found is not None and found.result is False]
         names = dict.fromkeys(f"{found.chunk.sls}.{found.chunk.id}" for found in failed)
         comment = f"One or more requisite failed: {', '.join(names)}"
-        return Decision(Verdict.FAIL, comment, cause=failed[0].cause or failed[0].tag)
+        root = failed[0].cause
+        return Decision(Verdict.FAIL, comment + (_root(root) if root else ""), cause=root or failed[0].tag)
     if not _met(seen, (Kind.PREREQ,), _changed):
         return Decision(Verdict.SKIP, "No changes detected")
     if not _onfail(seen):
         return Decision(Verdict.SKIP, "State was not run because onfail req did not change")
-    owed = tuple(owed)
     if not _met(seen, ONCHANGES, _changed) and "onchanges" not in owed:
         return Decision(Verdict.SKIP, "State was not run because none of the onchanges reqs changed")
     changed = tuple(edge for edge, found in seen if edge.kind in (Kind.WATCH, Kind.WATCH_ANY) and _changed(found))
     return Decision(Verdict.WATCH, changed=changed) if changed or "watch" in owed else RUN
+
+
+def _root(tag: str) -> str:
+    return f"\nThe root cause is {': '.join(tag.split('_|-')[:2])}"
 
 
 Seen = Sequence[tuple[Edge, Result | None]]

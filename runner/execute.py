@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
 
-from runner.aggregate import Hook, candidates, merged
+from runner.aggregate import candidates, merged
 from runner.beside import Beside
 from runner.current import Run
 from runner.decide import Decision, Verdict, decide
@@ -17,7 +16,6 @@ from runner.model import (
     CustomEvent,
     Edge,
     Kind,
-    Relations,
     Report,
     Result,
     RunFinished,
@@ -26,21 +24,8 @@ from runner.model import (
     StateStarted,
 )
 from runner.owing import Owing
-
-
-class Work(NamedTuple):
-    """What is to be run: chunks, their relations, and the positions in the order of the run."""
-
-    chunks: tuple[Chunk, ...]
-    relations: Relations
-    order: tuple[int, ...]
-    reacts: frozenset[int] = frozenset()  # the chunks whose module has a mod_watch
-    failhard: bool = False
-    run_id: str = ""
-    noop: frozenset[int] = frozenset()  # the chunks that are only planned
-    aggregates: Mapping[int, Hook] = {}  # the mod_aggregate of the chunks that have one and use it
-    unconverging: frozenset[int] = frozenset()  # the chunks that change something in each run by their nature
-
+from runner.spared import Spared
+from runner.work import Work
 
 # (result, whether it reacts to another state, whether a second run would change nothing) -> (origin, note)
 Judge = Callable[[Result, bool, bool], tuple[str, str]]
@@ -61,6 +46,10 @@ class Executor:
     beside: Beside = field(default_factory=Beside)
     _taken: set[int] = field(default_factory=set)  # what another state has done the work of
     _decisions: dict[int, Decision] = field(default_factory=dict)  # about what runs side by side
+    _spared: Spared = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._spared = Spared(self.work.chunks, self.work.relations, self.work.reacts, self.results)
 
     def __call__(self) -> Report:
         """Run everything. An interrupt ends the run in the state that it hits, and the report tells what was left."""
@@ -89,8 +78,8 @@ class Executor:
         if self._wait_for([edge.target for edge in edges]):
             return True
         self.run.emit(StateStarted(chunk, self.number))
-        owed = self.owing.owed(chunk, self.run.results) if edges else ()
-        decision = decide(edges, self._seen, [debt.kind for debt in owed]) if edges else _RUN
+        owed = self.owing.owed(chunk, self.run.results) if edges or position in self.work.self_refreshing else ()
+        decision = decide(edges, self._seen, [debt.kind for debt in owed]) if edges or owed else _RUN
         if decision.verdict in (Verdict.SKIP, Verdict.FAIL):
             result = _kept(chunk, decision)
         elif chunk.args.get("parallel") is True and self._mode_of(position) is Mode.REAL:
@@ -109,7 +98,8 @@ class Executor:
     def _ended(self, position: int, result: Result, decision: Decision) -> bool:
         """Note a result; True when the run has to stop here."""
         chunk = self.work.chunks[position]
-        self._finish(position, self._judged(position, result, decision))
+        judged = self._judged(position, result, decision)
+        self._finish(position, judged if self.run.dry else self._spared.told(position, judged))
         if not self.run.dry and not result.noop:
             self.owing.settle(result, decision)
         return result.result is False and bool(chunk.args.get("failhard", self.work.failhard))
@@ -157,10 +147,7 @@ class Executor:
         """The result with the reason of its changes."""
         if self.judge is None or not result.changes or not result.ran:
             return result
-        reacted = decision.verdict is Verdict.WATCH or any(
-            edge.kind not in (Kind.REQUIRE, Kind.REQUIRE_ANY, Kind.WATCH, Kind.WATCH_ANY, Kind.LISTEN)
-            for edge in self.work.relations.of(position)
-        )
+        reacted = decision.verdict is Verdict.WATCH or self.work.reacts_otherwise(position)
         origin, note = self.judge(result, reacted, position not in self.work.unconverging)
         return replace(result, origin=origin, note=note)
 
@@ -181,12 +168,14 @@ class Executor:
         result = call(whole, mode, owe=lambda: self.owing.owe((position, *taken), self.results), waits_for=waits)
         result = replace(result, chunk=chunk) if taken else result
         attempts = call.attempts
-        quiet = not result.changes and not result.extra.get("skip_watch")
-        if decision.verdict is Verdict.WATCH and quiet and position in self.work.reacts:
-            changed = tuple(self._named(edge) for edge in decision.changed if edge.kind is Kind.WATCH)
-            warned = result.warnings
-            result = call(chunk, mode, Reaction(changed), owe=lambda: self.owing.owe((position,), self.results))
-            result = replace(result, warnings=(*warned, *result.warnings))
+        reaction = self.work.reaction(position, result, decision)
+        if reaction is not None:
+            own = result
+            result = call(chunk, mode, reaction, owe=lambda: self.owing.owe((position,), self.results))
+            result = replace(
+                result, warnings=(*own.warnings, *result.warnings), changes={**own.changes, **result.changes}
+            )
+            result = replace(result, comment=f"{own.comment}\n{result.comment}") if own.changes else result
             attempts += call.attempts
         if mode is not Mode.LOOK and invoke is None:
             self.number += attempts
@@ -208,10 +197,6 @@ class Executor:
     def _would_run(self, position: int) -> bool:
         owed = [debt.kind for debt in self.owing.owed(self.work.chunks[position], self.run.results)]
         return decide(self.work.relations.of(position), self._seen, owed).verdict in (Verdict.RUN, Verdict.WATCH)
-
-    def _named(self, edge: Edge) -> str:
-        chunk = self.work.chunks[edge.target]
-        return f"{chunk.state}: {chunk.id}"
 
     def _finish(self, position: int, result: Result) -> None:
         if not result.ran:
@@ -235,7 +220,12 @@ class Executor:
     # -------------------------------------------------- what decide sees
 
     def _seen(self, edge: Edge) -> Result | None:
-        return self._look(edge.target) if edge.kind is Kind.PREREQ else self.results.get(edge.target)
+        if edge.kind is Kind.PREREQ:
+            return self._look(edge.target)
+        found = self.results.get(edge.target)
+        if found is not None and found.noop and edge.holder in self.work.noop:
+            return replace(found, noop=False)  # what is only planned itself tells what would follow
+        return found
 
     def _look(self, position: int) -> Result:
         """A prereq look: all that the state would do up to its Plan, its own requisites and prereqs included."""
@@ -256,7 +246,7 @@ class Executor:
         for edge in self.work.relations.of(position):
             found = self.results.get(edge.target)
             if found is not None and found.result is None:
-                return self._named(edge)
+                return self.work.named(edge.target)
         return ""
 
     # -------------------------------------------------- listen
@@ -268,18 +258,24 @@ class Executor:
                 continue
             chunk = self.work.chunks[position]
             owed = any(debt.kind == "listen" for debt in self.owing.owed(chunk, self.run.results))
-            changed = [edge for edge in edges if edge.target in self.results and self.results[edge.target].changes]
+            changed = [edge for edge in edges if self._sends(edge)]
             if not (changed or owed) or position not in self.results:
                 continue
             key = f"{chunk.state}_|-listener_{chunk.id}_|-{chunk.name}_|-mod_watch"
-            result = self.invoke(chunk, self._mode, Reaction((), key))
+            result = self.invoke(chunk, self._mode_of(position), Reaction((), key))
             self.number += 1
-            result = self.run.secrets.result(replace(result, run_num=self.number - 1))
+            spared = self._mode_of(position) is not self._mode
+            result = self.run.secrets.result(replace(result, run_num=self.number - 1, noop=spared))
             self.finished.append(result)
             self.run.results[key] = result
             self.run.emit(StateFinished(result))
             if result.result and not self.run.dry:
                 self.owing.forget(chunk.tag, None, "listen")
+
+    def _sends(self, edge: Edge) -> bool:
+        """Whether a listener is to be told of the target's changes."""
+        found = self._seen(edge)
+        return found is not None and bool(found.changes) and not found.noop
 
 
 _RUN = Decision(Verdict.RUN)

@@ -22,9 +22,15 @@ class Owing:
     """The debts of one run. `unprotected` says why they could not be written."""
 
     def __init__(
-        self, debts: Debts, chunks: Sequence[Chunk], relations: Relations, reacts: frozenset[int], run_id: str
+        self,
+        debts: Debts,
+        chunks: Sequence[Chunk],
+        relations: Relations,
+        reacts: frozenset[int],
+        run_id: str,
+        themselves: frozenset[int] = frozenset(),
     ) -> None:
-        """reacts: the positions of the chunks whose module has a mod_watch."""
+        """reacts: the positions of the chunks whose module has a mod_watch; themselves: that react to themselves."""
         self.unprotected = ""
         self._debts = debts
         self._chunks = chunks
@@ -34,6 +40,8 @@ class Owing:
         for edge in relations.edges:
             if edge.kind in REACTIONS:
                 self._reactors.setdefault(edge.target, []).append(edge)
+        for each in themselves:
+            self._reactors.setdefault(each, []).append(Edge(each, Kind.WATCH, each, chunks[each].place))
 
     def owed(self, chunk: Chunk, results: Mapping[str, Result]) -> tuple[Debt, ...]:
         """What a chunk owes; not what a state of this run owes it that failed: that waits for the next run."""

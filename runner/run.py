@@ -27,7 +27,7 @@ from runner.compiling import (
 from runner.config import Options
 from runner.debts import Ledger
 from runner.errors import CompileError, Diagnostic
-from runner.execute import Executor, Work
+from runner.execute import Executor
 from runner.highdata import Made, of_one, of_states
 from runner.history import About, History, revision
 from runner.history.store import opened
@@ -39,6 +39,7 @@ from runner.owing import Owing
 from runner.session import Listeners, Session
 from runner.temporaries import Temporaries
 from runner.undo import Undo
+from runner.work import Work
 
 
 def highstate(options: Options, listeners: Listeners = ()) -> Report:
@@ -114,13 +115,15 @@ def _locked(session: Session, gathered: Callable[[], Gathered]) -> Report:
         compiled.relations,
         compiled.order,
         reacts=compiled.binder.reacting(compiled.chunks),
+        self_refreshing=compiled.binder.self_refreshing(compiled.chunks),
         noop=compiled.binder.noop(compiled.chunks, session.options.noop),
         aggregates=compiled.binder.aggregating(compiled.chunks, session.options.state_aggregate),
         unconverging=compiled.binder.unconverging(compiled.chunks),
         failhard=session.options.failhard,
         run_id=f"{time.strftime('%Y%m%d%H%M%S')}-{uuid.uuid4().hex[:6]}",
     )
-    owing = Owing(Ledger(session.options.state_dir), work.chunks, work.relations, work.reacts, work.run_id)
+    ledger = Ledger(session.options.state_dir)
+    owing = Owing(ledger, work.chunks, work.relations, work.reacts, work.run_id, work.self_refreshing)
     past = _history(session, compiled)
     session.run.listeners = (*session.run.listeners, past)
     executor = Executor(work, session.run, Invoker(session.run, compiled.binder), owing, past.origin)

@@ -77,7 +77,7 @@ class Pretty:
             self._block(f"because of {result.cause.replace('_|-', ' ')}")
         for line, colour in change_lines(result.changes):
             self._line(" " * 14 + paint(safe(line, self.stream), colour, self.colour), raw=True)
-        if result.note:
+        if result.note and result.note not in result.comment:
             self._block(result.note)
         for warning in result.warnings:
             self._block(f"warning: {warning}")
@@ -138,7 +138,7 @@ def outcome(result: Result, dry: bool) -> str:
     """The word for what became of a state."""
     if result.result is False:
         return "failed" if result.ran else "skipped"
-    if result.noop and result.result is None:
+    if (result.noop and result.result is None) or (result.note and not result.changes):
         return "no-op"
     if result.result is None:
         return "would change" if result.changes or result.sure else "undecided"

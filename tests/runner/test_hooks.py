@@ -115,3 +115,36 @@ def test_the_configuration_turns_aggregation_on(machine: Machine) -> None:
     machine.config["state_aggregate"] = ["box"]  # type: ignore[assignment]
     machine("sls", "a")
     assert (machine.folder / "cache/log").read_text().split() == ["a+b", "c"]
+
+
+SELF = (
+    "import os\nfrom runner.api import Plan, Planned, changer\nfrom modules import file\nSELF_REFRESH = True\n"
+    "def made(name: str, dies: bool = False) -> Planned:\n    '''A box.'''\n    if os.path.exists(name):\n"
+    "        return 'there'\n    yield Plan({'made': name}, 'to be made')\n    file.write(name, b'x')\n"
+    "    if dies:\n        os.kill(os.getpid(), 9)\n    return 'made'\n"
+    "def mod_watch(name: str, sfun: str) -> Planned:\n    yield Plan({'refreshed': name}, 'to be refreshed')\n"
+    "    with open(name + '.log', 'a') as log:\n        log.write('refreshed\\n')\n    return 'refreshed'\n"
+)
+
+
+def test_a_module_can_react_to_its_own_changes(machine: Machine) -> None:
+    module(machine, SELF)
+    machine.write(a="{tmp}/f:\n  box.made:\n    - watch: [{test: t}]\nt:\n  test.succeed_with_changes: []\n")
+    name, log = str(machine.folder / "f"), machine.folder / "f.log"
+    dry = machine.results("sls", "a", "--test")[name]
+    assert (dry["changes"], dry["comment"]) == ({"made": name, "refreshed": name}, "to be made\nto be refreshed")
+    real = machine.results("sls", "a")[name]
+    assert (real["changes"], real["comment"]) == ({"made": name, "refreshed": name}, "made\nrefreshed")
+    assert log.read_text() == "refreshed\n", "once, however many events"
+    machine.write(a="{tmp}/f:\n  box.made: []\n")
+    assert machine.results("sls", "a")[name]["changes"] == {}
+
+
+def test_the_reaction_to_an_own_change_survives_a_kill(machine: Machine) -> None:
+    module(machine, SELF)
+    machine.write(a="{tmp}/f:\n  box.made:\n    - dies: True\n")
+    machine("sls", "a", code=-9)
+    assert not (machine.folder / "f.log").exists()
+    machine("sls", "a")
+    machine("sls", "a")
+    assert (machine.folder / "f.log").read_text() == "refreshed\n"

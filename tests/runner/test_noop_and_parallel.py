@@ -35,6 +35,52 @@ def test_nobody_reacts_to_what_was_only_planned(machine: Machine) -> None:
     assert "__state_ran__" in found["changed"]
 
 
+CHAIN = (
+    "w1:\n  cmd.wait:\n    - name: echo 1 >> {tmp}/log\n    - watch: [{file: plan}]\n"
+    "w2:\n  cmd.wait:\n    - name: echo 2 >> {tmp}/log\n    - watch: [{cmd: w1}]\n"
+    "changed:\n  cmd.run:\n    - name: echo 3 >> {tmp}/log\n    - onchanges: [{cmd: w2}]\n"
+    "heard:\n  cmd.wait:\n    - name: echo 4 >> {tmp}/log\n    - listen: [{file: plan}]\n"
+    "plain:\n  file.managed:\n    - name: {tmp}/g\n    - watch: [{file: plan}]\n"
+)
+
+
+def test_what_no_op_spares_is_told_down_the_chain(machine: Machine) -> None:
+    machine.write(a=FILE + "    - noop: True\n" + CHAIN)
+    found = machine.results("sls", "a")
+    for name, source in (("w1", "file: plan"), ("w2", "cmd: w1"), ("changed", "cmd: w2")):
+        assert found[name]["comment"].endswith(f"It would have reacted to a change of {source} (no-op)")
+        assert (found[name]["result"], found[name]["changes"]) == (True, {})
+    assert "no-op" not in found["plain"]["comment"], "file.managed cannot react"
+    assert not (machine.folder / "log").exists()
+    (machine.folder / "g").write_text("")
+    told = machine("sls", "a", "--detailed-exitcodes", code=2).stdout
+    assert told.count("It would have reacted to a change of") == 4
+    assert "5 no-op, 1 unchanged" in told
+
+
+@pytest.mark.parametrize("words", [["--test"], []])
+def test_a_dry_run_and_no_op_everywhere_tell_the_whole_chain(machine: Machine, words: list[str]) -> None:
+    machine.config["noop"] = not words
+    machine.write(a=FILE + CHAIN)
+    found = machine.results("sls", "a", *words)
+    for number, name in enumerate(("w1", "w2", "changed", "listener_heard"), 1):
+        assert found[name]["result"] is None
+        assert found[name]["changes"] == {"cmd": f"echo {number} >> {machine.folder}/log"}
+    assert not (machine.folder / "log").exists()
+
+
+def test_the_message_of_a_skipped_state_ends_with_the_root_cause(machine: Machine) -> None:
+    machine.write(
+        a="a:\n  test.fail_without_changes: []\nb:\n  test.nop:\n    - require: [{test: a}]\n"
+        "c:\n  cmd.wait:\n    - name: echo 1 > {tmp}/log\n    - require: [{test: b}]\n    - watch: [{test: d}]\n"
+        "d:\n  test.succeed_with_changes: []\n"
+    )
+    found = machine.results("sls", "a", code=2)
+    assert found["b"]["comment"] == "One or more requisite failed: a.a"
+    assert found["c"]["comment"] == "One or more requisite failed: a.b\nThe root cause is test: a"
+    assert not (machine.folder / "log").exists(), "what is skipped is not refreshed either"
+
+
 def test_parallel_states_run_side_by_side_and_are_waited_for(machine: Machine) -> None:
     text = "".join(f"p{n}:\n  cmd.run:\n    - name: sleep 0.5; echo {n}\n    - parallel: True\n" for n in range(4))
     machine.write(

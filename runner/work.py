@@ -1,0 +1,46 @@
+"""What is to be run, and what of it reacts to what: values for execute.py."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from runner.aggregate import Hook
+from runner.decide import Decision, Verdict
+from runner.invoke import Reaction
+from runner.model import Chunk, Kind, Relations, Result
+
+ORDERING = (Kind.REQUIRE, Kind.REQUIRE_ANY, Kind.WATCH, Kind.WATCH_ANY, Kind.LISTEN)
+
+
+class Work(NamedTuple):
+    """What is to be run: chunks, their relations, and the positions in the order of the run."""
+
+    chunks: tuple[Chunk, ...]
+    relations: Relations
+    order: tuple[int, ...]
+    reacts: frozenset[int] = frozenset()  # the chunks whose module has a mod_watch
+    failhard: bool = False
+    run_id: str = ""
+    noop: frozenset[int] = frozenset()  # the chunks that are only planned
+    aggregates: Mapping[int, Hook] = {}  # the mod_aggregate of the chunks that have one and use it
+    self_refreshing: frozenset[int] = frozenset()  # the chunks that react to their own changes, too
+    unconverging: frozenset[int] = frozenset()  # the chunks that change something in each run by their nature
+
+    def named(self, position: int) -> str:
+        """A state as messages call it."""
+        return f"{self.chunks[position].state}: {self.chunks[position].id}"
+
+    def reaction(self, position: int, result: Result, decision: Decision) -> Reaction | None:
+        """What mod_watch is called for: a watched change, if the state changed nothing itself; or its own change."""
+        if position not in self.reacts or result.extra.get("skip_watch"):
+            return None
+        if result.changes:
+            itself = position in self.self_refreshing and result.result is not False
+            return Reaction((self.named(position),)) if itself else None
+        changed = tuple(self.named(edge.target) for edge in decision.changed if edge.kind is Kind.WATCH)
+        return Reaction(changed) if decision.verdict is Verdict.WATCH else None
+
+    def reacts_otherwise(self, position: int) -> bool:
+        """Whether a state has requisites that have it run for others' sake (onchanges, onfail, prereq)."""
+        return any(edge.kind not in ORDERING for edge in self.relations.of(position))
