@@ -71,6 +71,8 @@ class Binder:
                 if error.code == "unknown-function" and not self._fail_unknown:
                     message = f"State '{chunk.function}' was not found in SLS '{chunk.sls}'"
                     problems.append(Diagnostic(message, chunk.place.source, error.hint, "unknown-state"))
+                elif error.code not in ("unknown-function", "unavailable"):  # a module of the tree is broken
+                    problems += error.diagnostics
             else:
                 problems += unknown
                 self._kept[id(chunk)] = (chunk, call)
@@ -185,6 +187,7 @@ class Binder:
             default_place=chunk.place,
             extra_known=more,
             where=chunk.function,
+            named_by_id=chunk.name == chunk.id,
         )
         for secret in bound.secrets:
             self._secret(secret)

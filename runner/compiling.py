@@ -52,7 +52,9 @@ def read_pillar(session: Session) -> None:
 
 
 def gather(session: Session, requests: Iterable[Request]) -> Gathered:
-    gatherer = high.Gatherer(session.read, session.tree.sls_names, session.options.state_auto_order)
+    gatherer = high.Gatherer(
+        session.read, session.tree.sls_names, session.options.state_auto_order, session.tree.sls_text
+    )
     return gatherer.gather(requests), gatherer.problems
 
 
@@ -63,10 +65,9 @@ def compile_chunks(session: Session, gathered: Gathered, strict: bool) -> tuple[
     chunks = _selected(session.options, chunks)
     binder = make_binder(session)
     problems += binder.check(chunks)
-    # with a broken file in the run, what it would have declared is not missing: one mistake, one error
-    broken = any(problem.severity == "error" for problem in problems)
-    relations, unmet = requisites.resolve(chunks, without_states(data))
-    problems += [] if broken else unmet
+    # what a broken file would have declared is not missing: one mistake, one error
+    relations, unmet = requisites.resolve(chunks, without_states(data), data.excuses)
+    problems += unmet
     if strict:
         problems = [_strict(problem) for problem in problems]
     if any(problem.severity == "error" for problem in problems):

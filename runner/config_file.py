@@ -99,9 +99,12 @@ def safe_load(text: str, document: Document) -> Any:
     try:
         return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
     except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark
-        place = document.source(mark.line + 1, mark.column + 1) if mark else document.source(0, 0)
-        raise UsageError(f"the configuration is no YAML: {error.problem}", place) from None
+        from runner.yaml_errors import explained
+
+        found = explained(error, text)
+        place = document.source(found.line, found.column) if found else document.source(0, 0)
+        what = found.message if found else str(error.problem)
+        raise UsageError(f"the configuration is no YAML: {what}", place, found and found.hint) from None
     except (yaml.YAMLError, ValueError) as error:
         raise UsageError(f"the configuration is no YAML: {error}", document.source(0, 0)) from None
 

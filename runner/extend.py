@@ -62,6 +62,8 @@ class Reconciler:
                 add_item(old, item)
 
     def _unknown(self, id_: str, holder: Declaration, place: Place) -> None:
+        if self._high.excuses(id_):
+            return
         self.problems.append(
             Diagnostic(
                 f"Cannot extend ID '{id_}' in '{holder.env}:{holder.sls}'. It is not part of the high state.\n"

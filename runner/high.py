@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from runner import shapes
 from runner.errors import Diagnostic, RunnerError
 from runner.highdata import Body, Chain, Declaration, HighData, Item, is_chain, is_defaults
 from runner.model import Place, PlacedList, Untyped, Value, item_place, key_place, value_place
@@ -29,6 +30,7 @@ class SlsFile(NamedTuple):
 
 Read = Callable[[str, str], SlsFile]  # (sls, saltenv); raises RunnerError
 Names = Callable[[str], Iterable[str]]  # saltenv -> names of all SLS files
+TextOf = Callable[[str, str], str | None]  # (sls, saltenv) -> the text of the file; None where that is not known
 
 
 class Request(NamedTuple):
@@ -56,7 +58,11 @@ class Brought:
 class Gatherer:
     """Renders the requested SLS files and those that they include, each once, depth first."""
 
-    def __init__(self, read: Read, names: Names, auto_order: bool = True) -> None:
+    def __init__(
+        self, read: Read, names: Names, auto_order: bool = True, text_of: TextOf = lambda sls, saltenv: None
+    ) -> None:
+        """text_of: an SLS as written, to know what it would have declared if it could be read."""
+        self._text_of = text_of
         self._read = read
         self._names = names
         self._auto_order = auto_order
@@ -103,14 +109,17 @@ class Gatherer:
         except RunnerError as error:
             for item in error.diagnostics:
                 source = item.source or request.place.source
-                self.problems.append(Diagnostic(item.message, source, item.hint, item.code))
+                self.problems.append(item._replace(source=source))
+            self.high.lost.append(self._text_of(request.sls, request.env))
             return own
         value, place = file.value, Place(Untyped(file.file), 1, 1)
         if value is None or value == {}:
             return own
         if not isinstance(value, dict):
             where = value.place if isinstance(value, PlacedList) else place
-            self.problem(f"SLS {request.sls} does not render to a dictionary", where, "an SLS is a mapping of IDs")
+            what = f"SLS {request.sls} does not render to a dictionary (a mapping of IDs), but to {shapes.kind(value)}"
+            self.problem(what, where, "write `ID:` at the margin and below it, indented, `module.function:`")
+            self.high.lost.append(self._text_of(request.sls, request.env))
             return own
         included = self._includes(value, request, file, chain, place)
         self._top_level(value, request, place, own)
@@ -131,7 +140,7 @@ class Gatherer:
             self.problem(
                 f"Include Declaration in SLS {request.sls} is not formed as a list",
                 where,
-                "write `include:` and `- NAME`",
+                f"write `include:` and below it, indented, `- {listed if isinstance(listed, str) else 'NAME'}`",
             )
             return brought
         for index, entry in enumerate(listed):
@@ -145,11 +154,13 @@ class Gatherer:
         env = request.env
         if isinstance(entry, dict):
             if len(entry) != 1:
-                self.problem(f"The include in SLS {request.sls} is not a single key dictionary", place)
+                message = f"The include in SLS {request.sls} is not a single key dictionary"
+                self.problem(message, place, shapes.include_hint(entry))
                 return None
             env, entry = next((str(key), value) for key, value in entry.items())
         if not isinstance(entry, str):
-            self.problem(f"The include {entry!r} in SLS {request.sls} is not the name of an SLS", place)
+            what = f"The include {entry!r} in SLS {request.sls} is {shapes.kind(entry)}, not the name of an SLS"
+            self.problem(what, place, shapes.include_hint(entry))
             return None
         if not entry.startswith("."):
             return Request(entry, env, place)
@@ -163,6 +174,8 @@ class Gatherer:
                 f"Attempted relative include of '{entry}' within SLS '{env}:{request.sls}' "
                 "goes beyond top level package",
                 place,
+                f"each dot leads one folder up, and this SLS has {max(len(package) - (not file.is_init), 0)} above it; "
+                f"write `- {name}`, or fewer dots",
             )
             return None
         return Request(".".join([*package[: len(package) - up], name]), env, place)
@@ -183,16 +196,29 @@ class Gatherer:
         if is_defaults(value.get("defaults")):
             taken.add("defaults")
             self.high.defaults[request.env, request.sls] = value["defaults"]
+        before: tuple[str, Value] | None = None  # the entry above, while it may lack what stands at the margin here
         for key, body in value.items():
             if key in taken or (isinstance(key, str) and key.startswith("__")):
                 continue
             at = key_place(value, key, place)
+            above, before = before, (str(key), body)
+            if above and above[1] is None and isinstance(key, str) and shapes.FUNCTION.fullmatch(key):
+                message = f"`{key}:` stands at the margin, so that it is taken for an ID and {above[0]!r} has no state"
+                del self.problems[-1]  # that the one above has no state
+                self.problem(message, at, f"indent it, and what is below it, so that it belongs to `{above[0]}:`")
+                continue
+            misplaced = shapes.top_level(key, body) if isinstance(key, str) else None
+            if misplaced:
+                if above and above[1] is None and key[:1] in shapes.ODD_SPACES:
+                    del self.problems[-1]
+                self.problem(f"{key!r} in SLS {request.sls} is not an ID with its states", at, misplaced)
+                continue
             if not isinstance(key, str):
                 self.problem(
                     f"ID '{key}' in SLS '{request.sls}' is not formed as a string, but is type {type(key).__name__}. "
                     "It may need to be quoted.",
                     at,
-                    f"write '{key}':",
+                    f"put quotes around it, as you typed it: `{str(key).lower()!r}:`",
                 )
                 continue
             declaration = self._declaration(key, body, request, at)
@@ -235,14 +261,15 @@ class Gatherer:
             declaration.bodies[state] = Body(state, [Item(None, function, place)], place)
             return declaration
         if not isinstance(value, dict):
-            what = f"ID {id_} in SLS {request.sls} is not a dictionary"
-            self.problem(what, place, f"write `{id_}:` and below it, indented, `module.function:`")
+            what = f"ID {id_} in SLS {request.sls} is not a dictionary, but {shapes.kind(value)}"
+            self.problem(what, getattr(value, "place", place), shapes.body_hint(id_, value))
+            self.high.lost.append(id_)
             return None
         for key, entries in value.items():
             if isinstance(key, str) and not key.startswith("__"):
                 self._body(declaration, key, entries, value, place, extending)
         if not declaration.bodies and not value:
-            self.problem(f"ID {id_} in SLS {request.sls} has no state", place)
+            self.problem(f"ID {id_} in SLS {request.sls} has no state", place, shapes.body_hint(id_, value))
         return declaration
 
     def _body(
@@ -252,53 +279,67 @@ class Gatherer:
         where = value_place(value, key, at)
         state, _, function = key.partition(".")
         if state in declaration.bodies:
+            other = declaration.bodies[state].place.source
             self.problem(
                 f"ID '{declaration.id}' in SLS '{declaration.sls}' "
-                "contains multiple state declarations of the same type",
+                f"contains multiple state declarations of the same type ({state})",
                 at,
-                f"the other one stands at {declaration.bodies[state].place.source}; use two IDs",
+                f"the other one stands at {other}; give one of them an ID of its own, with `- name: {declaration.id}`",
             )
             return
         body = Body(state, [], at)
-        declaration.bodies[state] = body
+        before = len(self.problems)
         if isinstance(entries, str) and not function:
             body.items.append(Item(None, entries, where))
         elif isinstance(entries, list):
-            self._items(body, entries, where)
+            self._items(declaration, body, entries, where)
         elif entries is not None:
             self.problem(
-                f"State '{declaration.id}' in SLS '{declaration.sls}' is not formed as a list",
+                f"State '{declaration.id}' in SLS '{declaration.sls}' is not formed as a list, but is "
+                f"{shapes.kind(entries)}",
                 where,
-                "put `- ` before each argument",
+                shapes.list_hint(entries),
             )
-            return
         if function:
             body.items.append(Item(None, function.partition(".")[0], at))
-        if not extending:
-            self._check_functions(declaration, body)
+        if not extending and len(self.problems) == before:
+            self._check_functions(declaration, body, function)
+        if len(self.problems) == before or all(each.severity != "error" for each in self.problems[before:]):
+            declaration.bodies[state] = body
+        else:  # what is wrong with it was said; nothing else is to be said of it, nor of those that refer to it
+            self.high.lost += [declaration.id, *map(str, _names(body))]
 
-    @staticmethod
-    def _items(body: Body, entries: list[Any], where: Place) -> None:
+    def _items(self, declaration: Declaration, body: Body, entries: list[Any], where: Place) -> None:
         for index, entry in enumerate(entries):
-            at = item_place(entries, index, where)
             if isinstance(entry, str):
-                body.items.append(Item(None, entry, at))
+                body.items.append(Item(None, entry, item_place(entries, index, where)))
             elif isinstance(entry, dict):
+                at = item_place(entries, index, where)
                 body.items.extend(Item(str(key), value, key_place(entry, key, at)) for key, value in entry.items())
+            else:
+                said = f"{entry!r} among" if not isinstance(entry, list) else "a list among"
+                message = f"{said} the arguments of state '{declaration.id}' in SLS '{declaration.sls}'; it is ignored"
+                at = item_place(entries, index, where)
+                hint = "an argument is written `- NAME: VALUE`"
+                self.problems.append(Diagnostic(message, at.source, hint, "unknown-argument", "warning"))
 
-    def _check_functions(self, declaration: Declaration, body: Body) -> None:
-        functions = [item.value for item in body.items if item.key is None]
-        if len(functions) > 1:
+    def _check_functions(self, declaration: Declaration, body: Body, function: str) -> None:
+        found = [item for item in body.items if item.key is None]
+        if len(found) > 1:
+            extra = next((item for item in found if item.place != body.place), found[-1]) if function else found[1]
             self.problem(
                 f"Too many functions declared in state '{declaration.id}' in SLS '{declaration.sls}'. "
-                f"Please choose one of the following: {', '.join(functions)}",
-                body.place,
+                f"Please choose one of the following: {', '.join(item.value for item in found)}",
+                extra.place,
+                shapes.argument(extra.value)
+                or f"take `{extra.value}` away, give it an ID of its own, or write it as an argument: "
+                f"`- {extra.value}: VALUE`",
             )
-        elif not functions:
+        elif not found:
             self.problem(
-                f"No function declared in state '{declaration.id}' in SLS '{declaration.sls}'",
+                f"No function declared in state '{declaration.id}' in SLS '{declaration.sls}': {body.state}",
                 body.place,
-                f"write `{body.state}.FUNCTION:` or add the function to the list",
+                shapes.no_function_hint(body.state),
             )
 
     # -------------------------------------------------- extend and exclude
@@ -308,7 +349,8 @@ class Gatherer:
         extend = value["extend"]
         where = value_place(value, "extend", place)
         if not isinstance(extend, dict):
-            self.problem(f"Extension value in SLS '{request.sls}' is not a dictionary", where)
+            what = f"Extension value in SLS '{request.sls}' is not a dictionary, but {shapes.kind(extend)}"
+            self.problem(what, where, "write `extend:` and below it, indented and without a dash, `ID:`")
             return extensions
         for key, body in extend.items():
             declaration = self._declaration(str(key), body, request, key_place(extend, key, where), extending=True)
@@ -321,7 +363,8 @@ class Gatherer:
         excludes = value["exclude"]
         where = value_place(value, "exclude", place)
         if not isinstance(excludes, list):
-            self.problem(f"Exclude Declaration in SLS {request.sls} is not formed as a list", where)
+            hint = "write `exclude:` and below it, indented, `- sls: NAME` or `- id: ID`"
+            self.problem(f"Exclude Declaration in SLS {request.sls} is not formed as a list", where, hint)
             return found
         for index, entry in enumerate(excludes):
             at = item_place(excludes, index, where)
@@ -333,6 +376,10 @@ class Gatherer:
                 continue
             found.append((kind, name, at))
         return found
+
+
+def _names(body: Body) -> list[Value]:
+    return [item.value for item in body.items if item.key in ("name", "names")]
 
 
 def as_data(high: HighData) -> dict[str, Any]:

@@ -66,13 +66,30 @@ class Registry:
         module = self._module("states", module_name)
         function = offered(module, function_name) if module else None
         if module is None or function is None:
-            suggestion = self.suggest_state(name)
-            hint = f"did you mean {suggestion}?" if suggestion else None
-            raise UnknownFunction(f"State '{name}' is not available", hint=hint)
+            raise UnknownFunction(f"State '{name}' is not available", hint=self._state_hint(name))
         reason = getattr(module, "UNCONVERGING", {}).get(function_name, "")
         classic = "__salt__" in module.__dict__ and not _plans(function)
         watch = offered(module, "mod_watch")
         return StateFunction(name, function, classic, module, reason, watch)
+
+    def _state_hint(self, name: str) -> str:
+        """What to write for a state function that is not there."""
+        module, _, function = name.partition(".")
+        lowered = f"{OTHERS.get(module.lower(), module.lower())}.{function.lower()}"
+        suggestion = lowered if self._is_state(lowered) else self.suggest_state(lowered)
+        if suggestion:
+            return f"did you mean {suggestion}?"
+        if self.has_state(module):
+            return f"{module} has: {', '.join(self.state_functions(module))}"
+        if self.has_function(name):
+            return (
+                f"{name} is an execution function, not a state: `module.run:` and below it `- {name}: [...]` calls it"
+            )
+        return "`runner doc` lists all states; one of your own belongs into _states/ of the tree"
+
+    def _is_state(self, name: str) -> bool:
+        module, _, function = name.partition(".")
+        return self.has_state(module) and function in self.state_functions(module)
 
     def has_state(self, module: str) -> bool:
         """Whether there is a state module of this name."""
@@ -197,6 +214,13 @@ class Registry:
         return best[0] if best else None
 
 
+OTHERS = {  # what other tools call state modules
+    **dict.fromkeys(["apt", "yum", "dnf", "package", "packages", "rpm"], "pkg"),
+    **dict.fromkeys(["systemd", "systemctl", "services"], "service"),
+    **dict.fromkeys(["command", "shell", "exec", "script"], "cmd"),
+    **dict.fromkeys(["copy", "template", "files", "directory"], "file"),
+    **{"users": "user", "groups": "group", "mounts": "mount", "repo": "pkgrepo", "authorized_key": "ssh_auth"},
+}
 _HOOKS = frozenset(["mod_watch", "mod_aggregate", "mod_init", "pre_run_check"]) | {
     f"auto{kind}" for kind in ("require", "before", "notify", "subscribe")
 }

@@ -99,7 +99,7 @@ def _drafts(declaration: Declaration, body: Body, problems: list[Diagnostic]) ->
     if declaration.included_from:
         low["__sls_included_from__"] = list(declaration.included_from)
     low["__id__"] = declaration.id
-    places: dict[str, Place] = {}
+    places: dict[str, Place] = {"name": declaration.place}
     functions: list[Item] = []
     names: Item | None = None
     for item in body.items:
@@ -136,7 +136,8 @@ def _named(
             Diagnostic(
                 f"The names of state '{declaration.id}' in SLS '{declaration.sls}' are not formed as a list",
                 names.place.source,
-                "put each name on a line of its own after `- `",
+                "write `- names:` and below it, indented, "
+                f"`- {names.value if isinstance(names.value, str) else 'NAME'}`",
                 "structure",
             )
         )
@@ -188,15 +189,24 @@ def _requisites(
                 problems.append(
                     Diagnostic(
                         f"The {key} statement in state '{low['__id__']}' in SLS '{low['__sls__']}' needs to be formed "
-                        "as a list",
+                        f"as a list{'; nothing stands below it' if listed is None else ''}",
                         at.source,
-                        f"write `- {key}:` and below it, indented, `- module: ID`",
+                        _list_hint(key, listed, low["state"]),
                         "structure",
                     )
                 )
             continue
         for index, entry in enumerate(listed):
             yield from _requisite(key, entry, low, item_place(listed, index, at), problems)
+
+
+def _list_hint(key: str, listed: Value, state: str) -> str:
+    said = "MODULE: ID"
+    if isinstance(listed, dict) and listed:
+        said = "{}: {}".format(*next(iter(listed.items())))
+    elif isinstance(listed, str):
+        said = f"{state}: {listed}"
+    return f"write `- {key}:` and below it, indented, `- {said}`"
 
 
 def _requisite(
@@ -208,7 +218,9 @@ def _requisite(
                 f"Requisite declaration {dict(entry)} in state {low['__id__']} in SLS {low['__sls__']} is not formed "
                 "as a single key dictionary",
                 place.source,
-                "put each reference on a line of its own after `- `",
+                "put each on a line of its own: " + ", ".join(f"`- {key}: {value}`" for key, value in entry.items())
+                if entry
+                else "write `- MODULE: ID`",
                 "structure",
             )
         )

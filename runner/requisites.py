@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from runner.errors import Diagnostic
 from runner.model import Chunk, Edge, Kind, Relations, Requisite, item_place
@@ -80,10 +80,13 @@ def _list(value: object) -> list[object]:
     return value if isinstance(value, list) else []
 
 
-def resolve(chunks: Sequence[Chunk], empty_sls: frozenset[str]) -> tuple[Relations, list[Diagnostic]]:
+def resolve(
+    chunks: Sequence[Chunk], empty_sls: frozenset[str], excused: Callable[[str], bool] = lambda target: False
+) -> tuple[Relations, list[Diagnostic]]:
     """All edges, and the requisites that match nothing.
 
-    empty_sls: the SLS files of this run without a state; requisites on them are met.
+    empty_sls: the SLS files of this run without a state; requisites on them are met. excused: whether a target is
+    missing only because of another mistake.
     """
     index = Index(chunks)
     by_holder: dict[int, list[Edge]] = {}
@@ -92,11 +95,13 @@ def resolve(chunks: Sequence[Chunk], empty_sls: frozenset[str]) -> tuple[Relatio
         for requisite in chunk.requisites:
             targets = index.find(requisite.state, requisite.target)
             if not targets and not (requisite.state == "sls" and requisite.target in empty_sls):
-                problems.append(_unmet(chunk, requisite, index))
+                problems += [] if excused(requisite.target) else [_unmet(chunk, requisite, index)]
             edges = by_holder.setdefault(number, [])
             edges.extend(Edge(number, requisite.kind, target, requisite.place) for target in targets)
         if "listen_in" in chunk.low:
-            _listeners(number, chunk, index, by_holder, problems)
+            found: list[Diagnostic] = []
+            _listeners(number, chunk, index, by_holder, found)
+            problems += found
     frozen = {number: tuple(dict.fromkeys(edges)) for number, edges in by_holder.items() if edges}
     return Relations(tuple(edge for edges in frozen.values() for edge in edges), frozen), problems
 

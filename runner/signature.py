@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from runner import advice
 from runner.errors import CompileError, Diagnostic
 from runner.model import REQUISITE_KEYS, Place, Source, Value, item_place, value_place
-from runner.scalars import Mismatch
+from runner.scalars import Mismatch, Shape
 from runner.schema import MISSING, Parameter, Schema, json_schema, known, schema_of
 
 __all__ = ["GLOBAL_ARGUMENTS", "GUARD_ARGUMENTS", "Bound", "bind", "json_schema", "known", "schema_of"]
@@ -54,6 +55,7 @@ class _Binding:
     problems: list[Diagnostic] = field(default_factory=list)
     unknown: list[Diagnostic] = field(default_factory=list)
     secrets: list[str] = field(default_factory=list)
+    named_by_id: bool = False
 
     def convert(self, parameter: Parameter, key: str, value: Value) -> Any:
         """The converted value; MISSING where there is none to pass on."""
@@ -68,12 +70,19 @@ class _Binding:
             place = self.places.get(key, self.default_place)
             text = f"expected {expected.title}" if expected.hidden else problem.problem
             inside = "".join(f"[{step!r}]" for step in problem.path)
-            self.problems.append(
-                Diagnostic(
-                    f"{self.where}: {key}{inside}: {text}", _inner_place(value, problem.path, place), None, "argument"
-                )
-            )
+            source, culprit = _inner(value, problem.path, place)
+            hint = None if expected.hidden else self.cure(expected, key, culprit, problem)
+            self.problems.append(Diagnostic(f"{self.where}: {key}{inside}: {text}", source, hint, "argument"))
             return MISSING
+
+    def cure(self, expected: Shape, key: str, value: Value, problem: Mismatch) -> str | None:
+        """What to write instead."""
+        taken = problem.problem.removeprefix("expected ").partition(", got ")[0]
+        title = expected.title if taken == problem.problem else taken
+        found = advice.cure(title, key, value, expected.schema.get("enum", ()))
+        if key == "name" and self.named_by_id and found:
+            return f"the ID is taken for the name; {found.replace('a path begins with a slash: `', 'add `')}"
+        return found
 
     def source(self, key: str) -> Source:
         return self.places.get(key, self.default_place).source
@@ -87,14 +96,15 @@ def bind(
     default_place: Place,
     extra_known: frozenset[str] = frozenset(),
     where: str = "",
+    named_by_id: bool = False,
 ) -> Bound:
     """Check and convert arguments. Raises CompileError with everything that is wrong with them.
 
     given: the arguments, `name` among them. extra_known: further names that are no mistake (those of mod_watch).
-    where: how messages call the function ("file.managed").
+    where: how messages call the function ("file.managed"). named_by_id: the SLS gives no name but the ID.
     """
     schema = schema_of(function)
-    binding = _Binding(where or function.__name__, places, default_place)
+    binding = _Binding(where or function.__name__, places, default_place, named_by_id=named_by_id)
     for key, value in given.items():
         parameter = schema.parameters.get(key)
         if parameter is not None:
@@ -107,7 +117,7 @@ def bind(
             binding.unknown.append(_unknown(schema, binding, key, extra_known))
     _fill_identifier(schema, binding, given)
     if binding.problems or not all(schema.parameters[key].name in binding.arguments for key in schema.required):
-        _complain(schema, binding, given)
+        _complain(schema, binding, given, extra_known)
     return Bound(binding.arguments, tuple(binding.unknown), tuple(binding.secrets))
 
 
@@ -132,11 +142,14 @@ def _fill_identifier(schema: Schema, binding: _Binding, given: Mapping[str, Valu
         binding.arguments[parameter.name] = converted
 
 
-def _complain(schema: Schema, binding: _Binding, given: Mapping[str, Value]) -> None:
+def _complain(schema: Schema, binding: _Binding, given: Mapping[str, Value], extra_known: frozenset[str]) -> None:
     named = {problem.message for problem in binding.problems}
+    misspelt = {near: key for key in given for near in [_near(schema, key, extra_known)] if near}
     for key in schema.required:
         missing = schema.parameters[key].name not in binding.arguments
         if missing and not any(message.startswith(f"{binding.where}: {key}") for message in named):
+            if key in misspelt:  # told as an argument that is not there
+                continue
             reason = "is given, but empty" if key in given else "is missing"
             expected = schema.parameters[key].shape.title
             binding.problems.append(
@@ -147,28 +160,36 @@ def _complain(schema: Schema, binding: _Binding, given: Mapping[str, Value]) -> 
                     "argument",
                 )
             )
-    if binding.problems:
-        raise CompileError(binding.problems)
+    if "name" in misspelt and binding.named_by_id:  # `path: /x` where `name: /x` was meant: the ID is no mistake then
+        binding.problems = [each for each in binding.problems if not each.message.startswith(f"{binding.where}: name:")]
+    raise CompileError([*map(_grave, binding.unknown), *binding.problems])
+
+
+def _grave(problem: Diagnostic) -> Diagnostic:
+    return problem._replace(message=problem.message.removesuffix("; it is ignored"), severity="error")
+
+
+def _near(schema: Schema, key: str, extra_known: frozenset[str]) -> str | None:
+    """The argument that an unknown one was meant to be."""
+    if key in schema.parameters or key in GLOBAL_ARGUMENTS or key in extra_known or key.startswith("__"):
+        return None
+    return advice.meant(str(key), [*schema.parameters, *extra_known], sorted(GLOBAL_ARGUMENTS))
 
 
 def _unknown(schema: Schema, binding: _Binding, key: str, extra_known: frozenset[str]) -> Diagnostic:
-    import difflib
-
-    candidates = [*schema.parameters, *extra_known, *sorted(GLOBAL_ARGUMENTS)]
-    near = difflib.get_close_matches(str(key), candidates, 1)
-    hint = f"did you mean {near[0]!r}?" if near else "its arguments are: " + ", ".join(sorted(schema.parameters))
+    hint = advice.unknown(str(key), schema.parameters, _near(schema, key, extra_known), binding.where)
     message = f"{binding.where} has no argument {key!r}; it is ignored"
     return Diagnostic(message, binding.source(key), hint, "unknown-argument", "warning")
 
 
-def _inner_place(value: Value, path: tuple[Any, ...], place: Place) -> Source:
-    """The place of a value inside an argument."""
+def _inner(value: Value, path: tuple[Any, ...], place: Place) -> tuple[Source, Value]:
+    """The place of a value inside an argument, and that value."""
     for step in path:
         if isinstance(value, list) and isinstance(step, int) and step < len(value):
             place, value = item_place(value, step, place), value[step]
         elif isinstance(value, dict) and step in value:
             place, value = value_place(value, step, place), value[step]
-    return place.source
+    return place.source, value
 
 
 def _texts(value: Value) -> Iterator[str]:

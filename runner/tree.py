@@ -124,6 +124,15 @@ class FileTree:
             return None
         return self.find(f"{path}.sls", saltenv) or self.find(f"{path}/init.sls", saltenv)
 
+    def sls_text(self, name: str, saltenv: str) -> str | None:
+        """An SLS as written (or the one that was probably meant); None where there is none."""
+        path = self.sls_path(name, saltenv) or self.sls_path(self.suggest(name, saltenv) or "", saltenv)
+        try:
+            with open(path or "", encoding="utf-8", errors="replace") as file:
+                return file.read()
+        except OSError:
+            return None
+
     def sls_names(self, saltenv: str) -> list[str]:
         """The names of all SLS files that can be named (no dots in folders; not the top file), sorted."""
         names = set()

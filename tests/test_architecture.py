@@ -13,14 +13,14 @@ VALUES = {"runner.model", "runner.errors", "runner.highdata", "runner.argtypes",
 
 # each stage with its helpers: nothing here may import another stage
 STAGES = {
-    "config": ("config_file", "config_keys", "secrets"),
+    "config": ("config_file", "config_keys", "secrets", "yaml_errors", "yaml_layout", "yaml_spot"),
     "tree": (),
-    "render": (),
+    "render": ("yaml_errors", "yaml_layout", "yaml_spot"),
     "grains": (),
     "pillar": ("merging",),
     "match": (),
     "top": (),
-    "high": (),
+    "high": ("shapes",),
     "low": ("extend", "relationships", "scope"),
     "requisites": (),
     "graph": ("cycles",),

@@ -82,8 +82,9 @@ class Renderer:
             raise RenderError(f"the file is larger than {LARGEST // 1024 // 1024} MiB", Source(path))
         text = read_text(path)
         if "\0" in text:
-            line = text.count("\n", 0, text.index("\0")) + 1
-            raise RenderError("the file contains a NUL character", Source(path, line))
+            before = text[: text.index("\0")]
+            place = Source(path, before.count("\n") + 1, len(before.rpartition("\n")[2]) + 1)
+            raise RenderError("the file contains a NUL character", place, "remove it", "encoding")
         pipe, text = self.pipe(text, path)
         names = {**self._shared(saltenv), **self._places(path, sls), **context}
         value = self.through(pipe, Rendered(text, path), Scope(self, path, saltenv, names))

@@ -16,7 +16,7 @@ def run(text: str, scope: Scope) -> Value:
     space = namespace(scope)
     execute(text, scope.path, space)
     if not callable(space.get("run")):
-        raise RenderError("a py SLS has to define run()", Source(scope.path, 1), "def run(): return {...}")
+        raise RenderError("a py SLS has to define run()", Source(scope.path, 1, 1), "write `def run():`, which returns {...}")
     try:
         return space["run"]()
     except RunnerError as error:
@@ -46,7 +46,9 @@ def execute(text: str, path: str, space: dict[str, Any]) -> None:
     try:
         exec(compile(text, path, "exec", dont_inherit=True), space)
     except SyntaxError as error:
-        raise RenderError(f"Python: {error.msg}", Source(path, error.lineno or 0, error.offset or 0)) from None
+        place = Source(path, error.lineno or 0, error.offset or 0)
+        hint = "Python could not go on here; look at this line and at the one above"
+        raise RenderError(f"Python: {error.msg}", place, hint, "python") from None
     except RunnerError as error:
         raise located(error, path) from None
     except Exception as error:
@@ -64,7 +66,8 @@ def python_error(error: Exception, who: str, path: str) -> RenderError:
     """What a program raised, with its line."""
     line = _line(error, path)
     place = Source(path, line) if line or not who else _last(error)
-    return RenderError(f"{who}: {type(error).__name__}: {error}".removeprefix(": "), place)
+    hint = "the Python code of this file raised it"
+    return RenderError(f"{who}: {type(error).__name__}: {error}".removeprefix(": "), place, hint, "python")
 
 
 def _line(error: BaseException, path: str) -> int:

@@ -21,9 +21,17 @@ def read_text(path: str) -> str:
     try:
         return data.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
-        message = f"the file is not UTF-8: byte 0x{data[error.start]:02x}"
-        raise RenderError(message, Source(path, line), "save it as UTF-8") from None
+        raise _not_utf8(path, data, error.start) from None
+
+
+def _not_utf8(path: str, data: bytes, at: int) -> RenderError:
+    if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        return RenderError("the file is UTF-16, not UTF-8", Source(path, 1, 1), "save it as UTF-8", "encoding")
+    before = data[data.rfind(b"\n", 0, at) + 1 : at]
+    place = Source(path, data.count(b"\n", 0, at) + 1, len(before.decode("utf-8", "replace")) + 1)
+    letter = data[at : at + 1].decode("latin-1")
+    hint = f"save it as UTF-8; in Latin-1 that byte is {letter!r}"
+    return RenderError(f"the file is not UTF-8: byte 0x{data[at]:02x}", place, hint, "encoding")
 
 
 def load_json(text: str, document: Document) -> Any:
@@ -34,4 +42,5 @@ def load_json(text: str, document: Document) -> Any:
         return json.loads(text)
     except ValueError as error:
         place = document.source(getattr(error, "lineno", 1), getattr(error, "colno", 0))
-        raise RenderError(f"this is no JSON: {getattr(error, 'msg', error)}", place) from None
+        hint = "JSON has no comma before } or ], no single quotes and no comments"
+        raise RenderError(f"this is no JSON: {getattr(error, 'msg', error)}", place, hint, "json") from None

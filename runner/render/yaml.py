@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
 import yaml
 from yaml.constructor import ConstructorError, SafeConstructor
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
+from runner import yaml_errors
 from runner.errors import RenderError
 from runner.model import Document, Place, PlacedList, PlacedMap, Source, Value
 from runner.render.linemap import Rendered
@@ -77,7 +77,7 @@ class _Reader:
             "binary": _construct.construct_yaml_binary,
         }.get(kind)
         if convert is None:
-            raise _problem(f"could not determine a constructor for the tag '{node.tag}'", self._place(node))
+            raise self._tagged(node)
         try:
             return convert(node)
         except (ConstructorError, ValueError, KeyError) as error:
@@ -87,7 +87,7 @@ class _Reader:
         if isinstance(node, SequenceNode) and node.tag == f"{_STANDARD}pairs":
             return [pair for item in node.value for pair in self.value(item).items()]
         if not isinstance(node, SequenceNode) or node.tag.removeprefix(_STANDARD) != "seq":
-            raise _problem(f"could not determine a constructor for the tag '{node.tag}'", self._place(node))
+            raise self._tagged(node)
         mark = node.start_mark
         made = PlacedList(self._document, (mark.line + 1, mark.column + 1))
         self._made[id(node)] = made
@@ -102,21 +102,21 @@ class _Reader:
         if kind == "set":
             return {self.value(key) for key, _ in node.value}
         if kind not in ("map", "omap"):
-            raise _problem(f"could not determine a constructor for the tag '{node.tag}'", self._place(node))
+            raise self._tagged(node)
         mark = node.start_mark
         made = PlacedMap(self._document, (mark.line + 1, mark.column + 1))
         self._made[id(node)] = made
         merged: list[Any] = []
         for key_node, value_node in node.value:
             if key_node.tag == "tag:yaml.org,2002:merge":
-                merged.append(value_node)
+                merged.append((value_node, key_node.end_mark))
                 continue
             key = self.value(key_node)
             mark = key_node.start_mark
             at = (mark.line + 1, mark.column + 1)
             self._add(made, key, self.value(value_node), at, value_node)
-        for value_node in merged:
-            self._merge(made, value_node)
+        for value_node, mark in merged:
+            self._merge(made, value_node, (mark.line + 1, mark.column + 1))
         return made
 
     def _add(self, made: PlacedMap, key: Value, value: Value, at: tuple[int, int], node: Node) -> None:
@@ -133,16 +133,22 @@ class _Reader:
         mark = node.start_mark
         made.values_at[key] = (mark.line + 1, mark.column + 1)
 
-    def _merge(self, made: PlacedMap, node: Node) -> None:
+    def _merge(self, made: PlacedMap, node: Node, at: tuple[int, int]) -> None:
         value = self.value(node)
         for source in value if isinstance(value, list) else [value]:
             if not isinstance(source, PlacedMap):
-                raise _problem("expected a mapping to merge", self._place(node), "write `<<: *name`")
+                hint = "`<<: *name` takes the keys of the mapping that stands at `&name`"
+                raise _problem("expected a mapping to merge, not a list or a text", Place(self._document, *at), hint)
             for key, item in source.items():
                 if key not in made:
                     made[key] = item
                     made.keys_at[key] = source.keys_at.get(key, source.start)
                     made.values_at[key] = source.values_at.get(key, source.start)
+
+    def _tagged(self, node: Node) -> RenderError:
+        tag = node.tag.replace(_STANDARD, "!!", 1)
+        hint = "a value that begins with ! is a tag: put it in quotes if the ! is meant, else take the tag away"
+        return _problem(f"could not determine a constructor for the tag '{tag}'", self._place(node), hint)
 
     def _place(self, node: Node) -> Place:
         return Place(self._document, node.start_mark.line + 1, node.start_mark.column + 1)
@@ -180,47 +186,18 @@ def _problem(message: str, place: Place, hint: str | None = None, code: str = "y
 
 
 def _explained(error: yaml.MarkedYAMLError, text: str, document: Document) -> RenderError:
-    mark = error.problem_mark or error.context_mark
-    problem = str(error.problem or error.context)
-    if mark is None:
-        return RenderError(problem, Source(document.file), code="yaml")
-    line = text.splitlines()[mark.line] if mark.line < len(text.splitlines()) else ""
-    source = document.source(mark.line + 1, mark.column + 1)
-    hint = _hint(problem, line, mark.column)
-    if hint is None and error.context and error.context_mark:
-        began = document.source(error.context_mark.line + 1, error.context_mark.column + 1)
-        hint = f"{error.context}, which began at {began}: is the indentation the same?"
-    return RenderError(problem, source, hint, "yaml")
-
-
-def _hint(problem: str, line: str, column: int) -> str | None:
-    before = line[:column]
-    if "\t" in line[: len(line) - len(line.lstrip())]:
-        return "there is a tab in the indentation; YAML takes only spaces"
-    if "mapping values are not allowed" in problem:
-        return 'there are two ": " in one line, or the line above is not finished; put the value in quotes'
-    if "cannot start any token" in problem and line[column : column + 1] in ("%", "@", "`"):
-        return f"a value that begins with {line[column]} has to be quoted"
-    if "undefined alias" in problem:
-        return "a value that begins with * is an alias; put it in quotes"
-    if "expected a single document" in problem:
-        return "an SLS is one document; take the `---` away"
-    if "unexpected end of stream" in problem:
-        return "a quote or a bracket is not closed"
-    if re.search(r"\{\{|\{%", line):
-        return "put the Jinja expression in quotes"
-    missing = re.match(r"\s*(?:- )?[\w.-]+:\S", line)
-    if missing and "://" not in before:
-        return "a colon needs a space after it"
-    return None
+    found = yaml_errors.explained(error, text)
+    if found is None:
+        return RenderError(str(error.problem or error.context), Source(document.file), code="yaml")
+    return RenderError(found.message, document.source(found.line, found.column), found.hint, "yaml")
 
 
 def _unreadable(error: yaml.YAMLError, text: str, document: Document) -> RenderError:
     position = getattr(error, "position", None)
     if position is None:
         return RenderError(str(error), Source(document.file), code="yaml")
-    line = text.count("\n", 0, position) + 1
-    column = position - (text.rfind("\n", 0, position) + 1) + 1
     character = getattr(error, "character", "")
-    shown = f"#x{ord(character):04x}" if isinstance(character, str) and len(character) == 1 else character
-    return RenderError(f"the character {shown} is not allowed in YAML", document.source(line, column), code="yaml")
+    code = ord(character) if isinstance(character, str) and len(character) == 1 else character
+    shown = f"U+{code:04X}" if isinstance(code, int) else str(code)
+    found = yaml_errors.unreadable(position, shown, text)
+    return RenderError(found.message, document.source(found.line, found.column), found.hint, "yaml")

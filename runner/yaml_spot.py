@@ -1,0 +1,61 @@
+"""Where a YAML parser gave up, and the lines around. A helper of yaml_errors.py."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import yaml
+
+
+class Mistake(NamedTuple):
+    """What is wrong, where (both count from 1), and the cure."""
+
+    message: str
+    line: int
+    column: int
+    hint: str | None
+
+
+class Spot:
+    """Where the parser gave up, and the lines around."""
+
+    def __init__(self, error: yaml.MarkedYAMLError, text: str) -> None:
+        mark = error.problem_mark or error.context_mark
+        assert mark is not None
+        self.problem = str(error.problem or error.context)
+        self.context = str(error.context or "")
+        self.lines = text.split("\n")
+        self.line, self.column = mark.line, mark.column
+        began = error.context_mark
+        self.began = (began.line, began.column) if began else (mark.line, mark.column)
+        self.row = self.at(mark.line)
+
+    def at(self, line: int) -> str:
+        return self.lines[line].rstrip("\r") if 0 <= line < len(self.lines) else ""
+
+    @property
+    def rest(self) -> str:
+        """What follows from the place on."""
+        return self.row[self.column :]
+
+    def above(self, line: int | None = None) -> int:
+        """The nearest line above that says something; -1 if there is none."""
+        number = (self.line if line is None else line) - 1
+        while number >= 0 and (not self.at(number).strip() or self.at(number).lstrip().startswith("#")):
+            number -= 1
+        return number
+
+    def mistake(self, message: str, line: int, column: int, hint: str | None) -> Mistake:
+        return Mistake(message, line + 1, column + 1, hint)
+
+    def here(self, message: str, hint: str | None) -> Mistake:
+        return self.mistake(message, self.line, self.column, hint)
+
+
+def margin(row: str) -> int:
+    return len(row) - len(row.lstrip())
+
+
+def short(text: str) -> str:
+    text = text.strip()
+    return text if len(text) <= 60 else f"{text[:57]}..."

@@ -1,0 +1,122 @@
+"""Mistakes of YAML and of encoding."""
+
+from mistakes import HERE, Mistake
+
+MISTAKES = [
+    Mistake("tab in the indentation", "/etc/motd:\n«\tfile.managed:\n    - contents: hi\n", "tab", "spaces"),
+    Mistake("tab before an argument", "/etc/motd:\n  file.managed:\n«\t- contents: hi\n", "tab", "spaces"),
+    Mistake("tab after spaces", "/etc/motd:\n  file.managed:\n  «\t- contents: hi\n", "tab", "spaces"),
+    Mistake("colon missing after the ID", "«/etc/motd\n  file.managed:\n    - contents: hi\n", "colon", "/etc/motd:"),
+    Mistake(
+        "colon missing after the function",
+        "/etc/motd:\n  «file.managed\n    - contents: hi\n",
+        "colon",
+        "file.managed:",
+    ),
+    Mistake(
+        "colon missing after an argument",
+        "/etc/motd:\n  file.managed:\n    - «contents hi\n",
+        "contents",
+        "contents: hi",
+    ),
+    Mistake("no space after a colon", "/etc/motd:\n  file.managed:\n    - «contents:hi\n", "contents", "space"),
+    Mistake("no space after a dash", "/etc/motd:\n  file.managed:\n    «-contents: hi\n", "list", "- contents"),
+    Mistake(
+        "argument not indented as its neighbours",
+        "/etc/motd:\n  file.managed:\n    - contents: hi\n   «- mode: '0644'\n",
+        "indent",
+        "same column",
+    ),
+    Mistake(
+        "argument indented further",
+        "/etc/motd:\n  file.managed:\n    - contents: hi\n      «- mode: '0644'\n",
+        "indent|list",
+        "indent|column",
+    ),
+    Mistake(
+        "function at the margin",
+        "/etc/motd:\n«file.managed:\n  - contents: hi\n",
+        "file.managed",
+        "indent",
+    ),
+    Mistake(
+        "key less indented than its neighbours",
+        "/etc/motd:\n    file.managed:\n      - contents: hi\n  «cmd.run:\n      - name: x\n",
+        "indent",
+        "same column",
+    ),
+    Mistake(
+        "double quote not closed",
+        '/etc/motd:\n  file.managed:\n    - contents: «"hi\n    - mode: "0644"\n',
+        "quote",
+        'close|"',
+    ),
+    Mistake("single quote not closed", "/etc/motd:\n  file.managed:\n    - contents: «'hi\n", "quote", "close"),
+    Mistake("quote within quotes", "a:\n  cmd.run:\n    - name: 'echo it«'s'\n", "quote", "twice|double"),
+    Mistake("text after a quoted value", 'a:\n  cmd.run:\n    - name: "echo«" hello\n', "quote", "quote"),
+    Mistake(
+        "backslash in double quotes", 'a:\n  cmd.run:\n    - name: "grep «\\d x"\n', "\\\\d|escape", "single quotes"
+    ),
+    Mistake("bracket not closed", "a:\n  pkg.installed:\n    - pkgs: «[vim, git\n", r"\[|bracket", r"\]"),
+    Mistake("brace not closed", "a:\n  test.nop:\n    - «{a: 1\n", r"\{|brace", r"\}"),
+    Mistake("two colons in one line", "a:\n  cmd.run:\n    - name: echo a«: b\n", "colon|: ", "quote"),
+    Mistake(
+        "value continues as a mapping", "a:\n  cmd.run:\n    - name: x\n      cwd /tmp: y«: z\n", "colon|: ", "quote"
+    ),
+    Mistake("value begins with a percent sign", "a:\n  cmd.run:\n    - name: «%x\n", "%", "quote"),
+    Mistake("value begins with an at sign", "a:\n  cmd.run:\n    - name: «@x\n", "@", "quote"),
+    Mistake("value begins with a backtick", "a:\n  cmd.run:\n    - name: «`date`\n", "`", "quote"),
+    Mistake("value begins with a star", "a:\n  cmd.run:\n    - name: «*x\n", r"\*|alias", "quote"),
+    Mistake("value begins with an exclamation mark", "a:\n  test.nop:\n    - name: «!x y\n", "!x|tag", "quote"),
+    Mistake("value begins with a brace", "a:\n  file.managed:\n    - name: «{x} y\n", r"\{", "quote"),
+    Mistake(
+        "ID twice in one file", "a:\n  test.nop: []\nb:\n  test.nop: []\n«a:\n  test.nop: []\n", "'a'", "line 1|:1:1"
+    ),
+    Mistake(
+        "function twice in one ID",
+        "a:\n  cmd.run:\n    - name: x\n  «cmd.run:\n    - name: y\n",
+        "cmd.run",
+        ":2:3|line 2",
+    ),
+    Mistake("argument twice in one mapping", "a:\n  test.nop:\n    - name: a\n      «name: b\n", "'name'", "3"),
+    Mistake("list and mapping mixed", "a:\n  file.managed:\n    - name: /x\n    «mode: '0644'\n", "list", "- mode"),
+    Mistake("mapping and list mixed", "a:\n  file.managed:\n    name: /x\n    «- mode: '0644'\n", "list", "- "),
+    Mistake("anchor that is not there", "a:\n  test.nop:\n    <<: «*base\n", "base", "&base"),
+    Mistake("two documents", "a:\n  test.nop: []\n«---\nb:\n  test.nop: []\n", "document", "---"),
+    Mistake(
+        "latin-1 text", {"web.sls": b"a:\n  test.nop:\n    - name: M" + HERE.encode() + b"\xfcller\n"}, "UTF-8", "UTF-8"
+    ),
+    Mistake("UTF-16", {"web.sls": HERE.encode() + "a:\n  test.nop: []\n".encode("utf-16")}, "UTF-16", "UTF-8"),
+    Mistake("NUL", "a:\n  test.nop:\n    - name: x«\0\n", "NUL", "take it out|remove|delete"),
+    Mistake("control character", "a:\n  test.nop:\n    - name: x«\x07\n", "character", "remove|take it out|delete"),
+    Mistake("non-breaking space", "a:\n«\u00a0 test.nop: []\n", "test.nop", "space"),
+    Mistake("typographic quotes", "a:\n  cmd.run: [{name: x, unless: «“test: x”}]\n", "unless|quote|“", "quote"),
+    Mistake("ID is a number", "«42:\n  test.nop: []\n", "42", "'42'"),
+    Mistake("ID is yes", "«yes:\n  test.nop: []\n", "True|yes", "quote|'yes'"),
+    Mistake("ID is empty", "«:\n  test.nop: []\n", "ID|key", "name|ID"),
+    Mistake(
+        "argument that is a number",
+        "a:\n  file.managed:\n    - name: /x\n    - «42: x\n",
+        "42",
+        "quote|argument",
+        check_only=True,
+    ),
+    Mistake("a list at the top", "«- a:\n    test.nop: []\n", "list", "ID"),
+    Mistake("a text at the top", "«hello\n", "text|mapping", "ID"),
+    Mistake(
+        "block text not indented",
+        "a:\n  file.managed:\n    - contents: |\n«hello\n    - mode: '0644'\n",
+        "hello|colon|indent",
+        "indent",
+    ),
+    Mistake("unknown tag", "a:\n  test.nop:\n    - name: «!!python/object:os.system x\n", "python", "tag|quote|!!"),
+    Mistake("merge of a list", "b: &b [1]\na:\n  test.nop:\n    <<«: *b\n", "merge|mapping", "mapping"),
+    Mistake("comma for colon", "a:\n  «pkg.installed, \n    - name: x\n", "colon", "pkg.installed:"),
+    Mistake("mode that is octal for YAML", "/x:\n  file.managed:\n    - «mode: 0o999\n", "0o999", "0644"),
+    Mistake(
+        "merge conflict markers",
+        "a:\n  test.nop: []\n«<<<<<<< HEAD\nb:\n  test.nop: []\n=======\nc:\n  test.nop: []\n>>>>>>> x\n",
+        "git",
+        "<<<<<<<",
+    ),
+]
