@@ -16,7 +16,9 @@ def run(text: str, scope: Scope) -> Value:
     space = namespace(scope)
     execute(text, scope.path, space)
     if not callable(space.get("run")):
-        raise RenderError("a py SLS has to define run()", Source(scope.path, 1, 1), "write `def run():`, which returns {...}")
+        raise RenderError(
+            "a py SLS has to define run()", Source(scope.path, 1, 1), "write `def run():`, which returns {...}"
+        )
     try:
         return space["run"]()
     except RunnerError as error:

@@ -126,6 +126,6 @@ MISTAKES = [
         "Python|bracket|line|syntax|\\(",
         column=False,
     ),
-    Mistake("py SLS that raises", "#!py\ndef run():\n    return «1 / 0\n", "zero", "run", column=False),
+    Mistake("py SLS that raises", "#!py\ndef run():\n    return «1 / 0\n", "zero", "Python", column=False),
     Mistake("json SLS with a comma too many", '#!json\n{"a": {"test.nop": []},\n«}\n', "JSON", "comma|quote"),
 ]
