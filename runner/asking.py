@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from runner import automatic, graph, high, lint, low, requisites, signature
@@ -31,8 +32,11 @@ from runner.session import Session
 
 
 def check(options: Options, names: Iterable[str] = (), lenient: bool = False) -> list[Diagnostic]:
-    """All mistakes of the tree, or of some SLS files of it. lenient: unknown arguments are warnings only."""
-    session = Session(options)
+    """All mistakes of the tree, or of some SLS files of it.
+
+    lenient: unknown arguments and states, which Salt compiles, are warnings only.
+    """
+    session = Session(replace(options, unknown_states="fail") if lenient else options)
     names = list(names)
     try:
         with session.opened():

@@ -68,15 +68,21 @@ class Binder:
             except CompileError as error:
                 problems += error.diagnostics
             except RunnerError as error:
-                if error.code == "unknown-function" and not self._fail_unknown:
-                    message = f"State '{chunk.function}' was not found in SLS '{chunk.sls}'"
-                    problems.append(Diagnostic(message, chunk.place.source, error.hint, "unknown-state"))
-                elif error.code not in ("unknown-function", "unavailable"):  # a module of the tree is broken
+                if error.code == "unknown-function":
+                    problems.append(self._not_found(chunk, error.hint))
+                elif error.code != "unavailable":  # a module of the tree is broken
                     problems += error.diagnostics
             else:
                 problems += unknown
                 self._kept[id(chunk)] = (chunk, call)
         return problems
+
+    def _not_found(self, chunk: Chunk, hint: str | None) -> Diagnostic:
+        message = f"State '{chunk.function}' was not found in SLS '{chunk.sls}'"
+        if self._fail_unknown:
+            message += "; it will fail"
+        severity = "warning" if self._fail_unknown else "error"
+        return Diagnostic(message, chunk.place.source, hint, "unknown-state", severity)
 
     def reacting(self, chunks: Iterable[Chunk]) -> frozenset[int]:
         """The positions of the chunks whose module has a mod_watch."""

@@ -48,7 +48,7 @@ def call(
 def check(
     *,
     names: Annotated[list[str] | None, typer.Argument(metavar="[NAME...]", help="SLS files; without: all.")] = None,
-    lenient: Annotated[bool, typer.Option("--lenient", help="Unknown arguments are warnings.")] = False,
+    lenient: Annotated[bool, typer.Option("--lenient", help="Unknown arguments and states are warnings.")] = False,
     grains: Annotated[str | None, typer.Option("--grains", metavar="FILE", help="Grains of another machine.")] = None,
     common: Common,
 ) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from harness import HarnessHere
 
-from modules import dnsutil, environ, random
+from modules import dnsutil, environ, random, status
 from runner.api import running
 
 
@@ -31,6 +31,7 @@ def here() -> Iterator[HarnessHere]:
         (lambda: random.hash_("abc", "md5"), "900150983cd24fb0d6963f7d28e17f72"),
         (lambda: random.str_encode("abc"), "YWJj"),
         (lambda: environ.get("NO_SUCH_VARIABLE", "d"), "d"),
+        (lambda: status.time("as %% written"), "as % written"),
         (lambda: environ.has_value("PATH"), True),
     ],
 )

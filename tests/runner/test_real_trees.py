@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command import Machine
 
 from runner import asking
 from runner.config import load
@@ -63,3 +64,10 @@ def test_a_macro_that_answers_in_yaml(tmp_path: Path) -> None:
 def test_a_macro_s_answer_read_again(tmp_path: Path, form: str) -> None:
     text = '{% macro said() %}{"a": 1}{% endmacro %}{% set x = said() | load_' + form + " %}\nx{{ x.a }}: test.nop\n"
     assert ids(compiled(tmp_path, {"site.sls": text})) == ["x1"]
+
+
+def test_lenient_takes_the_states_that_only_salt_has(machine: Machine) -> None:
+    machine.write(a="x:\n  zabbix_host.present: []\n")
+    assert "State 'zabbix_host.present' was not found" in machine("check", code=1).stdout
+    found = machine("check", "--lenient").stdout
+    assert "warning: State 'zabbix_host.present' was not found in SLS 'a'; it will fail" in found
