@@ -27,7 +27,7 @@ from runner.errors import CompileError, Diagnostic, RunnerError
 from runner.highdata import HighData
 from runner.history import past as earlier
 from runner.lock import held
-from runner.model import Chunk, Edge, Relations
+from runner.model import Chunk, Debt, Edge, Relations
 from runner.session import Session
 
 
@@ -51,22 +51,17 @@ def check(options: Options, names: Iterable[str] = (), lenient: bool = False) ->
     return lint.kept([*compiled.warnings, *lint.warnings(compiled.chunks, compiled.relations, reacts)])
 
 
-def show(options: Options, what: str, names: Iterable[str] = (), for_programs: bool = False) -> Any:
-    """What a stage makes of the tree, in Salt's shape, without secrets.
-
-    for_programs: compiled states keep what is a secret only because of its key in the pillar, so that they can be
-    compared; what was decrypted is hidden always.
-    """
+def show(options: Options, what: str, names: Iterable[str] = (), secrets: bool = False) -> Any:
+    """What a stage makes of the tree, in Salt's shape. secrets: show them, too."""
     session = Session(options)
     found = _shown(session, what, list(names))
-    compiled = what in ("sls", "low-sls", "highstate", "lowstate")
-    return session.run.secrets.mask(found, named=not (compiled and for_programs))
+    return found if secrets else session.run.secrets.mask(found)
 
 
 def _shown(session: Session, what: str, names: list[str]) -> Any:
     options = session.options
     if what == "debts":
-        return [_debt(debt) for debt in Ledger(options.state_dir).all()]
+        return [_debt(debt) for debt in _owed(Ledger(options.state_dir, looking=True))]
     with session.opened():
         if what == "grains":
             return dict(session.grains)
@@ -139,10 +134,13 @@ def schema(options: Options) -> dict[str, Any]:
     return manuals.schema(Session(options).registry, signature.json_schema)
 
 
-def past(options: Options, words: Sequence[str], limit: int = 20) -> Any:
-    """What the history says. words: nothing for the list of runs, or `show RUN`, or `diff RUN RUN`."""
+def past(options: Options, words: Sequence[str], limit: int = 20, real: bool = False) -> Any:
+    """What the history says. words: nothing for the list of runs, or `show RUN`, or `diff RUN RUN`.
+
+    real: list neither dry runs nor undos.
+    """
     if not words:
-        return earlier.runs(options.state_dir, limit)
+        return earlier.runs(options.state_dir, limit, real)
     if words[0] == "show":
         return earlier.one(options.state_dir, words[1])
     return earlier.difference(options.state_dir, words[1], words[2])
@@ -152,12 +150,15 @@ def forget(options: Options, wanted: Sequence[str] | None) -> list[dict[str, str
     """Forget the debts of some reactors (ID or name), or of all (None); the debts that were forgotten."""
     ledger = Ledger(options.state_dir)
     with held(options.state_dir, options.wait):
-        found = [debt for debt in ledger.all() if wanted is None or set(debt.reactor.split("_|-")[1:3]) & set(wanted)]
+        found = [debt for debt in _owed(ledger) if wanted is None or set(debt.reactor.split("_|-")[1:3]) & set(wanted)]
         unknown = set(wanted or ()) - {part for debt in found for part in debt.reactor.split("_|-")[1:3]}
         if unknown:
             raise RunnerError(f"{sorted(unknown)[0]} owes nothing", hint="`runner show debts` lists what is owed")
-        for debt in found:
-            ledger.settle(debt.reactor, debt.source, (debt.kind,))
+        try:
+            for debt in found:
+                ledger.settle(debt.reactor, debt.source, (debt.kind,))
+        except OSError as error:
+            raise RunnerError(f"the list of reactions owed cannot be written: {error}") from None
     return [_debt(debt) for debt in found]
 
 
@@ -181,6 +182,13 @@ def _related(
     relations, unmet = requisites.resolve(chunks, without_states(data))
     _refuse(unmet)
     return chunks, relations
+
+
+def _owed(ledger: Ledger) -> tuple[Debt, ...]:
+    try:
+        return ledger.all()
+    except OSError as error:
+        raise RunnerError(f"the list of reactions owed cannot be read: {error}") from None
 
 
 def _debt(debt: Any) -> dict[str, str]:

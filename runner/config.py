@@ -51,6 +51,7 @@ class Options:
     unknown_states: str = "error"  # or "fail"
     wait: float = 0.0  # seconds to wait for another run; negative: as long as it takes
     timeout: float | None = None  # seconds for a whole run
+    durable: str = "wanted"  # or "required": no change without its reactions written down
     history_runs: int = 500  # how many runs, and how many days, the history keeps; 0: all
     history_days: int = 180
     auto_relationships: bool = True
@@ -69,7 +70,7 @@ PLAIN = (
     *("top_file_merging_strategy", "default_top", "state_auto_order", "failhard", "pillar_source_merging_strategy"),
     *("pillar_merge_lists", "pillar_includes_override_sls", "test", "strict", "unknown_states", "shuffle"),
     *("strict_permissions", "auto_relationships", "noop", "defaults"),
-    *("wait", "timeout", "history_runs", "history_days"),
+    *("wait", "timeout", "durable", "history_runs", "history_days"),
 )
 
 

@@ -56,7 +56,7 @@ def _complaint(key: Any, value: Any) -> tuple[str, str | None, str] | None:
         if not fits and not (key == "id" and isinstance(value, int)):
             return f"{key} has to be {' or '.join(wanted)}, not {value!r}", _cure(key, value), "error"
     choices = CHOICES.get(key) or ODD_CHOICES.get(key)
-    if value is not None and choices and value not in choices:
+    if isinstance(value, str) and choices and value not in choices:
         severity = "error" if key in CHOICES else "warning"
         return f"{key}: there is no {value!r}", f"one of {', '.join(choices)}", severity
     if key in ("file_roots", "pillar_roots") and isinstance(value, dict):

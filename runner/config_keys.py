@@ -80,6 +80,7 @@ TYPES: Mapping[str, tuple[str, ...]] = {
     "cachedir": (TEXT,),
     "default_include": (TEXT,),
     "default_top": (TEXT,),
+    "durable": (TEXT, FLAG),  # a flag is Salt's: of a transport that is not here
     "defaults": (MAPPING,),
     "env_order": (LIST,),
     "exclude": (LIST,),
@@ -124,7 +125,7 @@ TYPES: Mapping[str, tuple[str, ...]] = {
     "top_file_merging_strategy": (TEXT,),
     "unknown_states": (TEXT,),
 }
-CHOICES: Mapping[str, tuple[str, ...]] = {"unknown_states": ("error", "fail")}
+CHOICES: Mapping[str, tuple[str, ...]] = {"durable": ("wanted", "required"), "unknown_states": ("error", "fail")}
 ODD_CHOICES: Mapping[str, tuple[str, ...]] = {  # Salt falls back to the first
     "top_file_merging_strategy": ("merge", "same", "merge_all"),
     "pillar_source_merging_strategy": ("smart", "recurse", "list", "aggregate", "overwrite", "none"),
@@ -138,7 +139,7 @@ _NAMES = """
     cache cache_jobs cache_sreqs caller clean_dynamic_modules cluster_mode cmd_safe conf_file config_dir
     cython_enable decrypt_pillar decrypt_pillar_default decrypt_pillar_delimiter decrypt_pillar_renderers
     disable_aes_with_tls disable_grains disable_modules disable_returners disabled_requisites discovery doc
-    durable enable_fqdns_grains enable_gpu_grains enable_legacy_startup_events enable_zip_modules
+    enable_fqdns_grains enable_gpu_grains enable_legacy_startup_events enable_zip_modules
     encryption_algorithm engines event_match_type ext_job_cache ext_pillar ext_pillar_first extension_modules
     extmod_blacklist extmod_whitelist features file_buffer_size file_recv file_recv_max_size fileserver_backend
     fips_mode force_color git_pillar_base git_pillar_branch git_pillar_depth git_pillar_disable_saltenv_mapping

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import os
 import threading
+import time
 from collections.abc import Collection, Iterable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
 from runner.model import Debt
@@ -63,9 +65,15 @@ class NoDebts:
 
 
 class Ledger:
-    """Debts in `state_dir/debts.sqlite`. The file is read once; it is made when the first debt is written."""
+    """Debts in `state_dir/debts.sqlite`. The file is read once; it is made when the first debt is written.
 
-    def __init__(self, state_dir: str) -> None:
+    A file that is no database any more is set aside, which `notes` tells.
+    """
+
+    def __init__(self, state_dir: str, looking: bool = False) -> None:
+        """looking: leave a broken file where it is (there is no lock)."""
+        self.notes: list[str] = []
+        self._looking = looking
         self._path = os.path.join(state_dir, "debts.sqlite")
         self._lock = threading.Lock()  # states may run side by side
         self._connection: sqlite3.Connection | None = None
@@ -130,24 +138,57 @@ class Ledger:
         if self._known is None:
             self._known = {}
             if os.path.exists(self._path):
-                import sqlite3
-
-                try:
-                    for row in self._open().execute("SELECT reactor, kind, source, run, time, place FROM debts"):
-                        debt = Debt(*row)
-                        self._known[debt.reactor, debt.kind, debt.source] = debt
-                except sqlite3.Error as error:
-                    raise OSError(f"{self._path}: {error}") from None
+                self._read()
         return self._known
+
+    def _read(self) -> None:
+        import sqlite3
+
+        try:
+            query = "SELECT reactor, kind, source, run, time, place FROM debts"
+            found = [Debt(*row) for row in self._open().execute(query)]
+        except sqlite3.Error as error:
+            if self._looking or type(error) is not sqlite3.DatabaseError:
+                raise OSError(f"{self._path}: {error}") from None
+            self._set_aside(error)
+            return
+        self._known = {(debt.reactor, debt.kind, debt.source): debt for debt in found}
+
+    def _set_aside(self, error: Exception) -> None:
+        """Make room for a new file; what the old one held is lost, and told."""
+        aside = f"{self._path}.corrupt-{time.strftime('%Y%m%d%H%M%S')}"
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+        os.rename(self._path, aside)
+        for suffix in ("-wal", "-shm"):
+            with suppress(FileNotFoundError):
+                os.rename(self._path + suffix, aside + suffix)
+        self.notes.append(
+            f"the list of reactions owed was no database any more ({error}); it is set aside as {aside}. "
+            "Restarts that earlier runs owe are not known"
+        )
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
             import sqlite3
 
             os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
-            self._connection = sqlite3.connect(self._path, timeout=10, check_same_thread=False)
-            self._connection.execute("PRAGMA journal_mode=WAL")
-            self._connection.execute(_TABLE)
-            self._connection.execute(f"PRAGMA user_version={VERSION}")
-            os.chmod(self._path, 0o600)
+            os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
+            connection = sqlite3.connect(self._path, timeout=10, check_same_thread=False)
+            try:
+                self._prepare(connection)
+            except BaseException:
+                connection.close()
+                raise
+            self._connection = connection
         return self._connection
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        if version > VERSION:
+            raise OSError(f"{self._path} was written by a newer runner (its version is {version})")
+        connection.execute("PRAGMA journal_mode=WAL")
+        if version < VERSION:
+            connection.execute(_TABLE)
+            connection.execute(f"PRAGMA user_version={VERSION}")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Mapping, Sequence
 
+from runner.api import StateFailed
 from runner.debts import Debts
 from runner.decide import Decision, Verdict
 from runner.model import Chunk, Debt, Edge, Kind, Relations, Result
@@ -29,9 +30,14 @@ class Owing:
         reacts: frozenset[int],
         run_id: str,
         themselves: frozenset[int] = frozenset(),
+        required: bool = False,
     ) -> None:
-        """reacts: the positions of the chunks whose module has a mod_watch; themselves: that react to themselves."""
+        """reacts: the positions of the chunks whose module has a mod_watch; themselves: that react to themselves.
+
+        required: no change without its debts.
+        """
         self.unprotected = ""
+        self._required = required
         self._debts = debts
         self._chunks = chunks
         self._reacts = reacts
@@ -53,7 +59,10 @@ class Owing:
         return tuple(debt for debt in found if debt.run != self._run_id or not _failed(results.get(debt.source)))
 
     def owe(self, positions: Iterable[int], results: Mapping[int, Result]) -> None:
-        """Write down, before anything changes, who will have to react to these states (one, or an aggregate)."""
+        """Write down, before anything changes, who will have to react to these states (one, or an aggregate).
+
+        Raises StateFailed when it cannot be written and has to be: nothing was changed then.
+        """
         edges = [edge for position in positions for edge in self._reactors.get(position, ())]
         if not edges:
             return
@@ -68,6 +77,10 @@ class Owing:
         try:
             self._debts.owe(debts)
         except OSError as error:
+            if self._required and debts:
+                who = ", ".join(dict.fromkeys(debt.reactor.replace("_|-", " ") for debt in debts))
+                message = f"nothing was changed: it cannot be written down that {who} has to react ({error})"
+                raise StateFailed(message, changes={}) from None
             self.unprotected = str(error)
 
     def settle(self, result: Result, decision: Decision) -> None:

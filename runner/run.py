@@ -85,8 +85,11 @@ def undo(options: Options, number: str | None) -> tuple[Undo, bool]:
         found = undoing.planned(connection, options.state_dir, number)
         if options.test or found.refused:
             return found, False
-        with _sweeping(session), armed():
+        past = History(options.state_dir, _about(session, "undo"), (), options.history_runs, options.history_days)
+        session.run.listeners = (past,)
+        with _sweeping(session), past.around(_run_id(), len(found.steps)), armed():
             undoing.carried_out(found, connection, options.state_dir, session.registry.function("file.put_back"))
+        _warn(past.problem and f"this undo is not kept in the history: {past.problem}")
         return found, True
 
 
@@ -120,16 +123,17 @@ def _locked(session: Session, gathered: Callable[[], Gathered]) -> Report:
         aggregates=compiled.binder.aggregating(compiled.chunks, session.options.state_aggregate),
         unconverging=compiled.binder.unconverging(compiled.chunks),
         failhard=session.options.failhard,
-        run_id=f"{time.strftime('%Y%m%d%H%M%S')}-{uuid.uuid4().hex[:6]}",
+        run_id=_run_id(),
     )
     ledger = Ledger(session.options.state_dir)
-    owing = Owing(ledger, work.chunks, work.relations, work.reacts, work.run_id, work.self_refreshing)
+    required = session.options.durable == "required"
+    owing = Owing(ledger, work.chunks, work.relations, work.reacts, work.run_id, work.self_refreshing, required)
     past = _history(session, compiled)
     session.run.listeners = (*session.run.listeners, past)
     executor = Executor(work, session.run, Invoker(session.run, compiled.binder), owing, past.origin)
     with _sweeping(session):
         report = executor()
-    for note in past.notes:
+    for note in [*ledger.notes, *past.notes]:
         _warn(note)
     _warn(past.problem and f"the history of this run is not kept: {past.problem}")
     _warn(owing.unprotected and f"not protected against a kill: {owing.unprotected}")
@@ -172,11 +176,19 @@ def _shuffled(session: Session) -> list[Diagnostic]:
 
 def _history(session: Session, compiled: Compiled) -> History:
     options = session.options
-    roots = [root for roots in options.file_roots.values() for root in roots]
-    commit, dirty = (None, None) if options.test else revision.of_tree(roots[0]) if roots else (None, None)
-    words = " ".join(["runner", *sys.argv[1:]])
-    about = About(session.run.secrets.mask(words), commit, dirty, session.run.pillar, session.run.secrets.mask)
+    about = _about(session, "test" if options.test else "run")
     return History(options.state_dir, about, compiled.chunks, options.history_runs, options.history_days)
+
+
+def _about(session: Session, kind: str) -> About:
+    roots = [root for roots in session.options.file_roots.values() for root in roots]
+    commit, dirty = revision.of_tree(roots[0]) if roots else (None, None)
+    words = " ".join(["runner", *sys.argv[1:]])
+    return About(session.run.secrets.mask(words), kind, commit, dirty, session.run.pillar, session.run.secrets.mask)
+
+
+def _run_id() -> str:
+    return f"{time.strftime('%Y%m%d%H%M%S')}-{uuid.uuid4().hex[:6]}"
 
 
 def _warn(message: str) -> None:

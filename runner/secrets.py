@@ -36,17 +36,17 @@ class Secrets:
     """The secrets of one run."""
 
     def __init__(self) -> None:
-        self._values: dict[str, bool] = {}  # value -> known by its key only
-        self._patterns: dict[bool, re.Pattern[str] | None] = {}
+        self._values: set[str] = set()
+        self._pattern: re.Pattern[str] | None = None  # of all values in all their forms; None: to be made anew
 
     def add(self, value: str, named: bool = False) -> None:
         """Never show this value. named: it is secret because of its key in the pillar, not because someone said so."""
-        if len(value) >= (SHORTEST_NAMED if named else SHORTEST) and self._values.get(value) is not False:
-            self._values[value] = named
-            self._patterns.clear()
+        if len(value) >= (SHORTEST_NAMED if named else SHORTEST) and value not in self._values:
+            self._values.add(value)
+            self._pattern = None
 
     def collect(self, pillar: Value, keys: Iterable[str] = KEYS) -> None:
-        """Take the strings under such keys (globs, any case) for secrets."""
+        """Take the strings and numbers under such keys (globs, any case) for secrets."""
         matches = re.compile("|".join(fnmatch.translate(key.lower()) for key in keys) or r"(?!)").match
         self._walk(pillar, False, lambda key: bool(matches(str(key).lower().replace("-", "_"))))
 
@@ -57,23 +57,20 @@ class Secrets:
         elif isinstance(value, list | tuple):
             for item in value:
                 self._walk(item, secret, is_secret)
-        elif secret and isinstance(value, str):
-            self.add(value, named=True)
+        elif secret and isinstance(value, str | int | float):
+            self.add(str(value), named=True)
 
     def __bool__(self) -> bool:
         return bool(self._values)
 
-    def mask(self, value: Value, named: bool = True) -> Value:
-        """A value with each secret in its strings replaced; `named` says whether those known by their keys are, too."""
-        pattern = self._pattern(named) if self._values else None
-        return value if pattern is None else _masked(value, pattern)
-
-    def _pattern(self, named: bool) -> re.Pattern[str] | None:
-        if named not in self._patterns:
-            forms = {form for value, by_key in self._values.items() if named or not by_key for form in _forms(value)}
-            ordered = sorted(forms, key=len, reverse=True)
-            self._patterns[named] = re.compile("|".join(map(re.escape, ordered))) if ordered else None
-        return self._patterns[named]
+    def mask(self, value: Value) -> Value:
+        """A value with each secret in its strings replaced."""
+        if not self._values:
+            return value
+        if self._pattern is None:
+            forms = {form for value in self._values for form in _forms(value) if form}
+            self._pattern = re.compile("|".join(map(re.escape, sorted(forms, key=len, reverse=True))))
+        return _masked(value, self._pattern)
 
     # -------------------------------------------------- what is shown
 
@@ -143,7 +140,14 @@ def _forms(value: str) -> Iterable[str]:
     for encode in (base64.b64encode, base64.urlsafe_b64encode):
         for shape in (data, data + b"\n"):
             yield encode(shape).decode().rstrip("=")
-    yield from (quote(data, safe=""), quote(data), quote_plus(data))
+        for ahead in (0, 1, 2):  # inside of something longer, such as `user:password`
+            coded = encode(b"\0" * ahead + data).decode()
+            partly = (0, 3, 2)[(ahead + len(data)) % 3]  # the last characters, which say something of what follows, too
+            core = coded[ahead + bool(ahead) : len(coded) - partly]
+            yield from [core] if len(core) >= SHORTEST_NAMED else []
+    for quoted in (quote(data, safe=""), quote(data), quote_plus(data)):
+        yield from (quoted, re.sub("%..", lambda found: found[0].lower(), quoted))
+    yield repr(value)[1:-1]
     yield json.dumps(value)[1:-1]
     yield json.dumps(value, ensure_ascii=False)[1:-1]
     if not set("'\"") & set(value):
@@ -157,4 +161,6 @@ def _masked(value: Value, pattern: re.Pattern[str]) -> Value:
         return pattern.sub(HIDDEN, value)
     if isinstance(value, Mapping):
         return {_masked(key, pattern): _masked(item, pattern) for key, item in value.items()}
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return HIDDEN if pattern.fullmatch(str(value)) else value
     return [_masked(item, pattern) for item in value] if isinstance(value, list | tuple) else value

@@ -57,12 +57,14 @@ def planned(connection: sqlite3.Connection, state_dir: str, number: str | None) 
         if was.type != "moved" and was is not earliest[was.path] and was != earliest[was.path]:
             continue  # only what was there before the run counts
         now = at(was.path)
+        if now == was:
+            continue  # an undo that stopped half-way had come here
         steps.append(Step(was, now, _refusal(was, now, left.get(was.path), store)))
     return Undo(run, command, tuple(steps))
 
 
 def carried_out(undo: Undo, connection: sqlite3.Connection, state_dir: str, put_back: PutBack) -> None:
-    """Put everything back. Raises what `put_back` raises; what was done until then stays."""
+    """Put everything back. Raises RunnerError when a path cannot be; what was done until then stays."""
     import time
 
     store = Store(state_dir)
@@ -87,7 +89,7 @@ def _decoded(row: tuple[Any, ...]) -> Kept:
 def _find(connection: sqlite3.Connection, number: str | None) -> tuple[int, str]:
     query = "SELECT id, command, undone FROM runs"
     if number in (None, "last"):
-        query += " WHERE undone IS NULL AND id IN (SELECT run FROM kept) ORDER BY id DESC LIMIT 1"
+        query += " WHERE kind = 'run' AND undone IS NULL AND id IN (SELECT run FROM kept) ORDER BY id DESC LIMIT 1"
         row = connection.execute(query).fetchone()
     else:
         row = connection.execute(query + " WHERE CAST(id AS TEXT) = ?", (number,)).fetchone()

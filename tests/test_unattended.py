@@ -15,6 +15,8 @@ from typing import Any
 import pytest
 from command import Machine
 
+from runner.secrets import HIDDEN, Secrets
+
 FILE = "{tmp}/f:\n  file.managed:\n    - contents: new\n    - mode: '0600'\n"
 BAD = "bad:\n  test.fail_without_changes: []\nnever:\n  test.nop:\n    - require:\n      - test: bad\n"
 SLOW = "slow:\n  cmd.run:\n    - name: touch {tmp}/began && sleep 30\nafter:\n  test.nop: []\n"
@@ -83,8 +85,8 @@ def test_history_tells_what_runs_did(machine: Machine) -> None:
     machine("sls", "a", "--test", code=2)
     machine("sls", "a", code=2)
     runs = answer(machine, "history")
-    assert [run["id"] for run in runs] == [2, 1], "a dry run is not kept"
-    assert (runs[1]["changed"], runs[1]["failed"], runs[1]["outcome"]) == (1, 2, "failed")
+    assert [(run["id"], run["kind"]) for run in runs] == [(3, "run"), (2, "test"), (1, "run")]
+    assert (runs[2]["changed"], runs[2]["failed"], runs[2]["outcome"]) == (1, 2, "failed")
     shown = answer(machine, "history", "show", "1")
     assert shown["results"][0]["changes"] == {"diff": "New file"}
     assert shown["results"][0]["place"].endswith("a.sls:2:3")
@@ -111,6 +113,22 @@ def test_drift_intent_and_repetition_are_told_apart(machine: Machine) -> None:
     assert origins == [(None, None), ("drift", "repeats"), (None, "repeats")]
     (machine.folder / "f").write_text("theirs")
     assert "drift: the tree says what it said in run 3" in machine("sls", "a", "--test").stdout
+
+
+def test_dry_runs_are_kept_and_count_for_nothing(machine: Machine) -> None:
+    machine.config["history_runs"] = 2
+    machine.write(a=FILE)
+    machine("sls", "a", "--test")
+    assert "__origin__" not in machine.results("sls", "a")[f"{machine.folder}/f"], "the dry run was no last time"
+    (machine.folder / "f").write_text("theirs")
+    for _ in range(3):
+        assert "drift: the tree says what it said in run 2" in machine("sls", "a", "--test").stdout
+    runs = answer(machine, "history")
+    assert [(run["id"], run["kind"], run["changed"]) for run in runs] == [(5, "test", 1), (4, "test", 1), (2, "run", 1)]
+    assert "dry run, done" in machine("history").stdout
+    assert "would change  file.managed" in machine("history", "show", "last").stdout
+    assert (machine.folder / "f").read_text() == "theirs"
+    assert answer(machine, "schedule", "status")["last"]["id"] == 2
 
 
 def test_a_source_that_was_edited_is_no_drift(machine: Machine) -> None:
@@ -181,19 +199,76 @@ def test_undo_puts_files_back(machine: Machine) -> None:
     assert all(path.stat().st_mode & 0o077 == 0 for path in kept)
 
 
+def test_an_undo_is_in_the_history_and_can_be_undone(machine: Machine) -> None:
+    target = machine.folder / "f"
+    target.write_text("old\n")
+    machine.write(a=FILE)
+    machine("sls", "a")
+    machine("undo")
+    assert target.read_text() == "old\n"
+    run, undo = answer(machine, "history")[::-1]
+    assert (undo["kind"], undo["outcome"], undo["changed"], undo["command"][:11]) == ("undo", "done", 1, "runner undo")
+    assert run["undone"]
+    assert answer(machine, "history", "show", "2")["changes_made"][0]["function"] == "file.put_back"
+    assert "no run of the history altered files" in machine("undo", code=1).stderr, "an undo is no last run"
+    machine("undo", "2")
+    assert target.read_text() == "new\n"
+
+
+def test_an_undo_that_stopped_goes_on(machine: Machine) -> None:
+    first, second = machine.folder / "f", machine.folder / "g"
+    machine.write(a=FILE + FILE.replace("/f:", "/g:"))
+    machine("sls", "a")
+    second.unlink()  # as an undo that was killed after its first step
+    assert answer(machine, "undo")["done"] is True
+    assert not first.exists()
+
+
+@pytest.mark.parametrize("durable", ["wanted", "required"])
+def test_debts_that_cannot_be_written(machine: Machine, durable: str) -> None:
+    machine.config["durable"] = durable
+    machine.write(
+        a=FILE + "react:\n  cmd.wait:\n    - name: touch {tmp}/reacted\n    - watch:\n      - file: {tmp}/f\n"
+        "{tmp}/g:\n  file.managed:\n    - contents: g\n"
+    )
+    (machine.folder / "cache/state/debts.sqlite").mkdir(parents=True)
+    refused = durable == "required"
+    done = machine("sls", "a", code=2 if refused else 0)
+    assert (machine.folder / "f").exists() is not refused
+    assert (machine.folder / "g").exists(), "nobody reacts to it"
+    assert ("not protected against a kill" in done.stderr) is not refused
+    assert ("it cannot be written down that cmd react" in done.stdout) is refused
+    assert "cannot be read" in machine("show", "debts", code=1).stderr
+    machine.config["durable"] = "perhaps"
+    assert "one of wanted, required" in machine("sls", "a", code=1).stderr
+
+
+def test_broken_debts_are_set_aside(machine: Machine) -> None:
+    machine.write(a=FILE + "react:\n  cmd.wait:\n    - name: 'false'\n    - watch:\n      - file: {tmp}/f\n")
+    state = machine.folder / "cache/state"
+    state.mkdir(parents=True)
+    (state / "debts.sqlite").write_text("this is no database " * 100)
+    assert "cannot be read" in machine("show", "debts", code=1).stderr
+    assert "Restarts that earlier runs owe are not known" in machine("sls", "a", code=2).stderr
+    assert list(state.glob("debts.sqlite.corrupt-*"))
+    assert len(answer(machine, "show", "debts")) == 1
+
+
 def test_what_a_kill_left_beside_a_target_is_removed(machine: Machine) -> None:
     machine.write(a="x:\n  test.nop: []\n")
-    left, other = machine.folder / ".f.runner-0123456789ab", machine.folder / "precious"
-    for path in (left, other):
+    left = machine.folder / ".f.runner-0123456789ab"
+    others = [machine.folder / name for name in ("precious", ".f.runner-9123456789ab", "f.runner-0123456789ab")]
+    for path in (left, *others):
         path.write_text("half")
     state = machine.folder / "cache/state"
     state.mkdir(parents=True)
-    (state / "temporaries").write_text(f'{json.dumps(str(left))}\n{json.dumps(str(other))}\n"cut of')
+    here = str(machine.folder)
+    (state / "temporaries").write_text(f'{json.dumps([here, "01234567"])}\n["/none", "01234567"]\n7\n["cut of')
     machine("sls", "a", "--test")
     assert left.exists(), "a dry run changes nothing"
     assert "left by a run that was killed" in machine("sls", "a").stderr
     assert not left.exists()
-    assert other.exists(), "only what is named as ours is"
+    assert all(other.exists() for other in others), "only what this run had announced is"
 
 
 SECRET = "Tr0ub4dor/&3 x"
@@ -214,7 +289,8 @@ def test_secrets_reach_no_sink(machine: Machine) -> None:
         done = machine("sls", "a", *words, code=2)
         sinks += [done.stdout, done.stderr]
     for words in (["history", "show", "1"], ["history"], ["show", "pillar"], ["show", "low-sls", "a"]):
-        sinks.append(machine(*words).stdout)
+        sinks += [machine(*words).stdout, machine(*words, "--out", "json").stdout]
+    assert SECRET in machine("show", "low-sls", "a", "--show-secrets").stdout
     done = machine("sls", "bad", code=1)
     sinks += [done.stdout, done.stderr]
     sinks.append((machine.folder / "cache/state/history.sqlite").read_bytes().decode(errors="replace"))
@@ -225,6 +301,15 @@ def test_secrets_reach_no_sink(machine: Machine) -> None:
         assert SECRET not in sink
         assert coded not in sink
     assert (machine.folder / "f").read_text() == f"pw={SECRET}\n"
+
+
+def test_secrets_inside_of_other_forms() -> None:
+    secrets = Secrets()
+    secrets.collect({"db": {"password": "Tr0ub4dor/&3"}, "pin_token": 12345678})
+    for around in ("", "u:", "me:", "you:"):
+        coded = base64.b64encode(f"{around}Tr0ub4dor/&3 and more".encode()).decode()
+        assert HIDDEN in secrets.mask(coded), around
+    assert secrets.mask(["x=Tr0ub4dor%2f%263", 12345678, "12345678", 7]) == [f"x={HIDDEN}", HIDDEN, HIDDEN, 7]
 
 
 def test_the_keys_that_name_secrets_are_configured(machine: Machine) -> None:

@@ -73,10 +73,11 @@ def owner_ids(user: str | int | None, group: str | int | None) -> tuple[int, int
 
 
 def beside_name(path: str) -> str:
-    """A new hidden name beside a path, for what is then renamed to it."""
+    """A new hidden name beside a path, for what is then renamed to it. It carries the mark of this run."""
     folder, name = os.path.split(path)
+    mark = here.store("temporaries").setdefault("mark", os.urandom(4).hex())
     # a name of 255 bytes is the longest there is
-    beside = os.path.join(folder, f".{os.fsdecode(os.fsencode(name)[:200])}.runner-{os.urandom(6).hex()}")
+    beside = os.path.join(folder, f".{os.fsdecode(os.fsencode(name)[:200])}.runner-{mark}{os.urandom(2).hex()}")
     here.intends(beside)
     return beside
 

@@ -87,9 +87,10 @@ def show(
     *,
     what: Annotated[str, typer.Argument(metavar="WHAT", help="One of the words above.")],
     names: Annotated[list[str] | None, typer.Argument(metavar="[NAME...]", help="SLS files.")] = None,
+    show_secrets: Annotated[bool, typer.Option("--show-secrets", help="Do not replace secrets by **********.")] = False,
     common: Common,
 ) -> int:
-    """Print what a stage of compiling makes of the tree. Nothing is changed.
+    """Print what a stage of compiling makes of the tree. Nothing is changed; secrets are hidden.
 
     \b
     top            the SLS files that the top file gives this machine
@@ -113,7 +114,7 @@ def show(
         raise UsageError(f"--out {common.out} is for `runner show graph`", hint="one of " + ", ".join(OUTPUTS))
     from runner import asking
 
-    write_value(common, asking.show(options_of(common), what, wanted, common.out != "pretty"))
+    write_value(common, asking.show(options_of(common), what, wanted, show_secrets))
     return 0
 
 

@@ -21,7 +21,7 @@ def history(
     limit: Annotated[int, typer.Option("--limit", "-n", metavar="N", help="How many runs to list.")] = 20,
     common: Common,
 ) -> int:
-    """List the runs of this machine, show one, or compare two. Dry runs are not kept.
+    """List the runs of this machine, show one, or compare two. Dry runs and undos are marked.
 
     Example: runner history show last
     """

@@ -67,7 +67,7 @@ def _command(common: Common) -> tuple[str, ...]:
 def _status(common: Common) -> int:
     from runner import asking
 
-    runs = asking.past(options_of(common), (), 1)
+    runs = asking.past(options_of(common), (), 1, real=True)
     last = runs[0] if runs else None
     how, upcoming = _installed()
     if common.out != "pretty":

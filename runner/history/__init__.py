@@ -1,6 +1,7 @@
 """What runs did, kept in SQLite: a listener that writes, and the judgement that needs the runs before.
 
-Only real runs are kept. A run whose history cannot be written does its work all the same; `problem` says why.
+Dry runs and undos are kept too, marked as such: they are nothing that later runs are judged by. A run whose history
+cannot be written does its work all the same; `problem` says why.
 """
 
 from __future__ import annotations
@@ -9,11 +10,12 @@ import hashlib
 import json
 import os
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from runner.history import kept
-from runner.history.store import HistoryProblem, opened
+from runner.history.store import NAME, HistoryProblem, opened, set_aside
 from runner.model import (
     ChangerCalled,
     Chunk,
@@ -33,9 +35,10 @@ REPEATS = 3  # from so many changes in a row on, a state is said to change in ev
 
 
 class About(NamedTuple):
-    """What is known of a run before it starts."""
+    """What is known of a run before it starts. kind: run, test (a dry run) or undo."""
 
     command: str
+    kind: str = "run"
     revision: str | None = None  # of the tree, when it is a git work tree
     dirty: bool | None = None
     pillar: Mapping[str, Any] = {}
@@ -74,10 +77,14 @@ class History:
         """
         if reacted:
             return "reaction", ""
+        if self.problem or not os.path.exists(os.path.join(self._state_dir, NAME)):
+            return "", ""
+        import sqlite3
+
         try:
             past = self._past(self._about.mask(result.tag))
-        except HistoryProblem as problem:
-            self.problem = str(problem)
+        except (HistoryProblem, sqlite3.Error) as problem:
+            self._give_up(problem)
             return "", ""
         digest = self._digest(result)
         if not past or past[0][0] != digest or past[0][1] != 1:
@@ -94,18 +101,12 @@ class History:
         return "drift", f"drift: the tree says what it said in run {number} ({date}), the machine was changed since"
 
     def _past(self, tag: str) -> list[tuple[bytes, int | None, str, int, float]]:
-        if not os.path.exists(os.path.join(self._state_dir, "history.sqlite")):
-            return []
-        import sqlite3
-
         query = """
             SELECT digest, result, changes, runs.id, started FROM results JOIN runs ON runs.id = results.run
-            WHERE tag = ? AND ran AND results.run IS NOT ? ORDER BY results.run DESC LIMIT 20
+            WHERE tag = ? AND ran AND result IS NOT NULL AND kind = 'run' AND results.run IS NOT ?
+            ORDER BY results.run DESC LIMIT 20
         """
-        try:
-            return self._open().execute(query, (tag, self._number)).fetchall()
-        except sqlite3.Error as error:
-            raise HistoryProblem(str(error)) from None
+        return self._open().execute(query, (tag, self._number)).fetchall()
 
     def _digest(self, result: Result) -> bytes:
         """What the tree says of a state: its arguments, the files it took from the tree, the pillar it renders."""
@@ -134,11 +135,9 @@ class History:
     # -------------------------------------------------- writing
 
     def __call__(self, event: Event) -> None:
-        if self.problem or getattr(event, "dry", False):
+        if self.problem:
             return
-        import sqlite3
-
-        try:
+        with self._telling():
             if isinstance(event, RunStarted):
                 self._start(event)
             elif self._number is None:
@@ -149,8 +148,28 @@ class History:
                 self._result(event.result)
             elif isinstance(event, RunFinished):
                 self._end(event.report)
+
+    @contextmanager
+    def _telling(self) -> Iterator[None]:
+        import sqlite3
+
+        try:
+            yield
         except (sqlite3.Error, HistoryProblem, OSError, UnicodeEncodeError) as error:
-            self.problem = str(error)
+            self._give_up(error)
+
+    def _give_up(self, error: Exception) -> None:
+        """This run is not kept; a file that is broken inside is set aside for the next one."""
+        import sqlite3
+
+        self.problem = str(error)
+        connection, self._connection = self._connection, None
+        if type(error) is sqlite3.DatabaseError:
+            with suppress(OSError):
+                set_aside(self._state_dir, error, self.notes)
+        if connection is not None:
+            with suppress(sqlite3.Error):
+                connection.close()
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
@@ -163,10 +182,10 @@ class History:
         about = self._about
         row = (
             *(event.run, about.command, str(os.getuid()), time.time(), about.revision, about.dirty),
-            *(compiled.hexdigest(), event.total),
+            *(compiled.hexdigest(), event.total, about.kind),
         )
-        columns = "run, command, user, started, revision, dirty, compiled, total"
-        cursor = self._open().execute(f"INSERT INTO runs ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?)", row)
+        columns = "run, command, user, started, revision, dirty, compiled, total, kind"
+        cursor = self._open().execute(f"INSERT INTO runs ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
         self._number = cursor.lastrowid
 
     def _changer(self, event: ChangerCalled) -> None:
@@ -217,26 +236,49 @@ class History:
             connection.execute("COMMIT")
 
     def _end(self, report: Report) -> None:
-        self._flush()
-        self._look_back()
         outcome = f"interrupted {report.interrupted}" if report.interrupted else "failed" if report.failed else "done"
         changed = sum(bool(result.changes) for result in report.results)
         failed = sum(result.result is False for result in report.results)
+        self._finish(outcome, changed, failed)
+
+    @contextmanager
+    def around(self, run: str, total: int) -> Iterator[None]:
+        """Keep what is no run of states (an undo): the changes made meanwhile, and how it ended."""
+        self(RunStarted(total, False, run))
+        outcome = "failed"
+        try:
+            yield
+            outcome = "done"
+        finally:
+            if self._number is not None and not self.problem:
+                with self._telling():
+                    self._finish(outcome, len(self._touched), int(outcome == "failed"))
+
+    def _finish(self, outcome: str, changed: int, failed: int) -> None:
+        self._flush()
+        self._look_back()
         connection = self._open()
         row = (time.time(), outcome, changed, failed, self._number)
         connection.execute("UPDATE runs SET finished = ?, outcome = ?, changed = ?, failed = ? WHERE id = ?", row)
+        if self._drop_old(connection) > 0:
+            self._store.drop({content for (content,) in connection.execute("SELECT DISTINCT content FROM kept")})
+        connection.close()
+        self._connection = None
+
+    def _drop_old(self, connection: sqlite3.Connection) -> int:
+        """Drop what is too much or too old; dry runs are counted by themselves, so that they push out no real ones."""
         runs, days = self._keep
         gone = 0
-        if runs and self._number:
-            gone += connection.execute("DELETE FROM runs WHERE id <= ?", (self._number - runs,)).rowcount
+        if runs:
+            same = "test" if self._about.kind == "test" else "run"
+            newest = "SELECT id FROM runs WHERE (kind = 'test') = (? = 'test') ORDER BY id DESC LIMIT ?"
+            query = f"DELETE FROM runs WHERE (kind = 'test') = (? = 'test') AND id NOT IN ({newest})"
+            gone += connection.execute(query, (same, same, runs)).rowcount
         if days:
             oldest = time.time() - days * 86400
             old = connection.execute("DELETE FROM runs WHERE started < ? AND id != ?", (oldest, self._number))
             gone += old.rowcount
-        if gone > 0:
-            self._store.drop({content for (content,) in connection.execute("SELECT DISTINCT content FROM kept")})
-        connection.close()
-        self._connection = None
+        return gone
 
 
 def _encoded(found: kept.Kept) -> tuple[Any, ...]:

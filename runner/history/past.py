@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import time
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from runner.errors import RunnerError
 from runner.history.store import NAME, HistoryProblem, opened
@@ -14,18 +15,40 @@ from runner.history.store import NAME, HistoryProblem, opened
 if TYPE_CHECKING:
     import sqlite3
 
-_RUN = "id, run, command, user, started, finished, revision, dirty, compiled, outcome, total, changed, failed, undone"
+P = ParamSpec("P")
+R = TypeVar("R")
+_RUN = "id, run, kind, command, user, started, finished, revision, dirty, compiled, outcome, total, changed, failed"
+_RUN += ", undone"
 _RESULT = "tag, id, name, function, sls, result, ran, changes, comment, duration, place, cause, origin"
 
 
-def runs(state_dir: str, limit: int = 20) -> list[dict[str, Any]]:
-    """The last runs, the newest first."""
+def _readable(function: Callable[P, R]) -> Callable[P, R]:
+    """Turn what a broken database says into an error for people."""
+
+    @functools.wraps(function)
+    def call(*args: P.args, **kwargs: P.kwargs) -> R:
+        import sqlite3
+
+        try:
+            return function(*args, **kwargs)
+        except (sqlite3.Error, ValueError) as error:
+            raise RunnerError(f"the history cannot be read: {error}", hint="the next run sets it aside") from None
+
+    return call
+
+
+@_readable
+def runs(state_dir: str, limit: int = 20, real: bool = False) -> list[dict[str, Any]]:
+    """The last runs, the newest first. real: no dry runs and no undos."""
     connection = _reading(state_dir)
     if connection is None:
         return []
-    return [_run(row) for row in connection.execute(f"SELECT {_RUN} FROM runs ORDER BY id DESC LIMIT ?", (limit,))]
+    where = "WHERE kind = 'run'" if real else ""
+    query = f"SELECT {_RUN} FROM runs {where} ORDER BY id DESC LIMIT ?"
+    return [_run(row) for row in connection.execute(query, (limit,))]
 
 
+@_readable
 def one(state_dir: str, number: str) -> dict[str, Any]:
     """One run with its results and the changes to the machine. number: of the run, or "last". Raises RunnerError."""
     connection = _reading(state_dir)
@@ -63,12 +86,15 @@ def difference(state_dir: str, first: str, second: str) -> dict[str, Any]:
     }
 
 
+@_readable
 def of_state(state_dir: str, wanted: str) -> dict[str, Any] | None:
     """What became of a state (ID or name) in the last run that had it, with that run; None if none had."""
     connection = _reading(state_dir)
     if connection is None:
         return None
-    query = f"SELECT run, {_RESULT} FROM results WHERE id = ? OR name = ? ORDER BY run DESC, position LIMIT 1"
+    real = "run IN (SELECT runs.id FROM runs WHERE kind = 'run')"
+    query = f"SELECT run, {_RESULT} FROM results WHERE {real} AND (id = ? OR name = ?)"
+    query += " ORDER BY run DESC, position LIMIT 1"
     row = connection.execute(query, (wanted, wanted)).fetchone()
     return _result(row[1:]) | {"run": _find(connection, str(row[0]))} if row else None
 

@@ -45,6 +45,10 @@ MIGRATIONS = (
     ) WITHOUT ROWID;
     ALTER TABLE runs ADD COLUMN undone TEXT;
     """,
+    """
+    ALTER TABLE runs ADD COLUMN kind TEXT NOT NULL DEFAULT 'run';
+    CREATE INDEX runs_by_kind ON runs (kind, id);
+    """,
 )
 
 
@@ -55,8 +59,8 @@ class HistoryProblem(Exception):
 def opened(state_dir: str, notes: list[str] | None = None) -> sqlite3.Connection:
     """The database of a state folder, made when there is none. A file that is no database is set aside.
 
-    notes: gets what was set aside. Raises HistoryProblem when there can be none (a full disk, no permission, made by a
-    newer runner).
+    notes: gets what was set aside; without it (somebody only reads) it stays. Raises HistoryProblem when there can be
+    none (a full disk, no permission, made by a newer runner).
     """
     import sqlite3
 
@@ -66,19 +70,26 @@ def opened(state_dir: str, notes: list[str] | None = None) -> sqlite3.Connection
     except sqlite3.DatabaseError as error:
         if isinstance(error, sqlite3.OperationalError):
             raise HistoryProblem(f"{path}: {error}") from None
-        aside = f"{path}.corrupt-{time.strftime('%Y%m%d%H%M%S')}"
+        if notes is None:
+            raise HistoryProblem(f"{path}: {error}; the next run sets it aside") from None
         try:
-            os.rename(path, aside)
-            for suffix in ("-wal", "-shm"):
-                with suppress(FileNotFoundError):
-                    os.rename(path + suffix, aside + suffix)
-            if notes is not None:
-                notes.append(f"the history was no database any more ({error}); it is set aside as {aside}")
+            set_aside(state_dir, error, notes)
             return _connected(path)
         except (OSError, sqlite3.Error) as second:
             raise HistoryProblem(f"{path}: {error}; it could not be set aside: {second}") from None
     except OSError as error:
         raise HistoryProblem(f"{path}: {error.strerror}") from None
+
+
+def set_aside(state_dir: str, error: Exception, notes: list[str]) -> None:
+    """Make room for a new history. Raises OSError."""
+    path = os.path.join(state_dir, NAME)
+    aside = f"{path}.corrupt-{time.strftime('%Y%m%d%H%M%S')}"
+    os.rename(path, aside)
+    for suffix in ("-wal", "-shm"):
+        with suppress(FileNotFoundError):
+            os.rename(path + suffix, aside + suffix)
+    notes.append(f"the history was no database any more ({error}); it is set aside as {aside}")
 
 
 def _connected(path: str) -> sqlite3.Connection:

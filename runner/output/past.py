@@ -14,18 +14,23 @@ def text(found: Any, kind: str) -> str:
     return "".join(f"{safe(line)}\n" for line in lines)
 
 
+_WORDS = {True: "changed", False: "failed", None: "undecided"}
+_KINDS = {"run": "", "test": "dry run, ", "undo": "undo, "}
+
+
 def _runs(found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     if not found:
         yield "There are no runs in the history yet."
     for run in found:
         counts = f"{run['total']} states, {run['changed'] or 0} changed, {run['failed'] or 0} failed"
         when = run["started"][:19].replace("T", " ")
-        yield f"{run['id']:>6}  {when}  {run['outcome']:<10}  {counts}  {run['command']}"
+        outcome = _KINDS[run["kind"]] + run["outcome"]
+        yield f"{run['id']:>6}  {when}  {outcome:<10}  {counts}  {run['command']}"
 
 
 def _run(run: Mapping[str, Any]) -> Iterator[str]:
     yield f"Run {run['id']}: {run['command']}"
-    yield f"  started {run['started']}, ended {run['finished'] or 'never'}: {run['outcome']}"
+    yield f"  started {run['started']}, ended {run['finished'] or 'never'}: {_KINDS[run['kind']]}{run['outcome']}"
     if run["revision"]:
         yield f"  tree at {run['revision']}{' with uncommitted changes' if run['dirty'] else ''}"
     quiet = 0
@@ -33,9 +38,9 @@ def _run(run: Mapping[str, Any]) -> Iterator[str]:
         if item["result"] and not item["changes"] and item["ran"]:
             quiet += 1
             continue
-        word = "changed" if item["result"] else "failed" if item["result"] is False else "undecided"
-        word = word if item["ran"] else "skipped"
-        yield f"{word:>10}  {item['function']}  {item['id']}  [{seconds(item['duration'])}]  {item['place']}"
+        word = _WORDS[item["result"]] if item["ran"] else "skipped"
+        word = "would change" if word == "undecided" and item["changes"] else word
+        yield f"{word:>12}  {item['function']}  {item['id']}  [{seconds(item['duration'])}]  {item['place']}"
         if item["origin"] in ("drift", "repeats"):
             yield f"            {item['origin']}"
         if not item["result"] or not item["ran"]:

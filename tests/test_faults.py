@@ -1,0 +1,34 @@
+"""A small sample of each of the fault scripts in bench/faults; docs/reliability.md says what all of them found."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPTS = Path(__file__).parent.parent / "bench/faults"
+SAMPLES = {
+    "kills at random moments": "kills.py --trials 5",
+    "kills at calls that write": "kills.py --every-call --trials 5",
+    "calls that write fail": "errors.py --trials 6",
+    "a full disk, a read-only one": "errors.py --full-disk --read-only",
+}
+
+
+@pytest.mark.parametrize("sample", SAMPLES)
+def test_sample(sample: str, tmp_path: Path) -> None:
+    words = SAMPLES[sample].split()
+    if os.geteuid() != 0 and "--full-disk" in words:
+        pytest.skip("mounting needs root")
+    if shutil.which("cc") is None and words[0] in ("kills.py", "errors.py") and "--trials" not in words:
+        pytest.skip("needs a C compiler")
+    argv = [sys.executable, str(SCRIPTS / words[0]), *words[1:]]
+    memory = Path("/dev/shm")  # where syncing costs nothing
+    environment = {**os.environ, "TMPDIR": str(memory if memory.is_dir() else tmp_path)}
+    done = subprocess.run(argv, capture_output=True, text=True, timeout=120, env=environment)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert " 0 wrong" in done.stdout
