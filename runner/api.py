@@ -20,7 +20,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Mu
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, Final, ParamSpec, Protocol, TypeVar, cast, overload
+from typing import Any, Final, NamedTuple, ParamSpec, Protocol, TypeVar, cast, overload
 
 from runner.argtypes import AbsolutePath, Check, Hidden, Mode, Munge, NameVar, OneOrMany, Secret
 from runner.errors import RunnerError
@@ -43,6 +43,7 @@ __all__ = [
     "OneOrMany",
     "Plan",
     "Planned",
+    "Resource",
     "RunnerError",
     "Secret",
     "StateFailed",
@@ -121,6 +122,18 @@ class CommandFailed(StateFailed):
 
 
 Planned = Generator[Plan, None, str | Done]
+
+
+class Resource(NamedTuple):
+    """Something that is there now, as the state that would make it so: what the hook `resources` gives.
+
+    note: what is to be said of it. Without a function it is a remark only.
+    """
+
+    function: str
+    name: str
+    arguments: Mapping[str, Value] = {}
+    note: str = ""
 
 
 # ---------------------------------------------------------------- the current run
@@ -475,6 +488,7 @@ class StateModule(Protocol):
     mod_init(chunk): runs once before the first state of the module.
     pre_run_check(name, **arguments): raises StateFailed before anything of the run starts.
     autorequire / autobefore / autonotify / autosubscribe(name, **arguments): pairs (state module, ID or name).
+    resources(name): what is there now as Resource values, for `runner resource`; all of it where the name is None.
     SELF_REFRESH: a change of the state itself also calls mod_watch.
     UNCONVERGING: the functions that change something in each run by their nature ("run" of cmd), with the reason.
     """

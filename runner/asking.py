@@ -9,6 +9,7 @@ from typing import Any
 from runner import automatic, graph, high, lint, low, requisites, signature
 from runner import manual as manuals
 from runner import why as whys
+from runner.api import Resource, StateFailed
 from runner.compiling import (
     Gathered,
     all_requests,
@@ -127,6 +128,28 @@ def manual(options: Options, name: str | None) -> Any:
     """The contents of the manual (without a name), or the pages of a module or function."""
     registry = Session(options).registry
     return manuals.contents(registry) if name is None else manuals.pages(registry, name)
+
+
+def resource(options: Options, state: str, names: Sequence[str] = ()) -> list[Resource]:
+    """What is there now of a kind of state: all, or what is named."""
+    session = Session(options)
+    registry = session.registry
+    with session.opened():
+        hook = registry.resources(state)
+        if hook is None:
+            able = [each for each in registry.state_modules() if registry.resources(each)]
+            known = "does not tell what is there" if registry.has_state(state) else "is no state module"
+            raise RunnerError(f"{state} {known}", hint=f"these do: {', '.join(able)}")
+        try:
+            found = [(each, list(hook(each))) for each in names or (None,)]
+        except StateFailed as failure:
+            raise RunnerError(failure.message) from None
+    if not all(isinstance(one, Resource) for _, listed in found for one in listed):
+        raise RunnerError(f"what {state}.resources gives are no Resource values")
+    missing = [each for each, listed in found if each is not None and not listed]
+    if missing:
+        raise RunnerError(f"there is no {state} {missing[0]}", hint=f"`runner resource {state}` lists all")
+    return [each for _, listed in found for each in listed]
 
 
 def schema(options: Options) -> dict[str, Any]:

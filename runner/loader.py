@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import importlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
 
@@ -90,6 +91,15 @@ class Registry:
     def _is_state(self, name: str) -> bool:
         module, _, function = name.partition(".")
         return self.has_state(module) and function in self.state_functions(module)
+
+    def resources(self, module: str) -> Callable[[str | None], Iterable[Any]] | None:
+        """The hook that tells what is there now; the library's own stand apart, so that runs do not load them."""
+        found = self._module("states", module)
+        hook = getattr(found, "resources", None) if found else None
+        if hook is None and found is not None and found.__name__ == self._libraries["states"].get(module):
+            with suppress(ModuleNotFoundError):
+                hook = importlib.import_module(f"states._resources.{module}").resources
+        return hook
 
     def has_state(self, module: str) -> bool:
         """Whether there is a state module of this name."""
@@ -221,7 +231,7 @@ OTHERS = {  # what other tools call state modules
     **dict.fromkeys(["copy", "template", "files", "directory"], "file"),
     **{"users": "user", "groups": "group", "mounts": "mount", "repo": "pkgrepo", "authorized_key": "ssh_auth"},
 }
-_HOOKS = frozenset(["mod_watch", "mod_aggregate", "mod_init", "pre_run_check"]) | {
+_HOOKS = frozenset(["mod_watch", "mod_aggregate", "mod_init", "pre_run_check", "resources"]) | {
     f"auto{kind}" for kind in ("require", "before", "notify", "subscribe")
 }
 

@@ -184,6 +184,8 @@ def _fits(present: str | None, want: str | None, from_file: bool) -> bool:
     if want is None or from_file or want == "latest":
         return True
     operator, bare = _operator(want)
+    if operator in ("=", "==") and present == bare:
+        return True
     if "*" in bare:
         import fnmatch
 

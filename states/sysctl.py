@@ -6,11 +6,13 @@ from modules import sysctl
 from runner.api import AbsolutePath, Plan, Planned, StateFailed
 
 
-def present(name: str, value: str | int | float | bool, config: AbsolutePath | None = None) -> Planned:
+def present(
+    name: str, value: str | int | float | bool, config: AbsolutePath | None = None, persist: bool = True
+) -> Planned:
     """Make sure that a kernel parameter has a value, now and after the next start.
 
     name: such as net.ipv4.ip_forward. value: what it is to be. config: the file that keeps it; without it
-    /etc/sysctl.d/99-salt.conf where systemd runs, else /etc/sysctl.conf.
+    /etc/sysctl.d/99-salt.conf where systemd runs, else /etc/sysctl.conf. persist: False sets the running value alone.
 
         vm.swappiness:
           sysctl.present:
@@ -21,6 +23,8 @@ def present(name: str, value: str | int | float | bool, config: AbsolutePath | N
     wanted = " ".join(str(int(value) if isinstance(value, bool) else value).split())
     running = sysctl.get(name)
     kept = sysctl.show(config).get(name)
+    if running == wanted and not persist:
+        return f"Sysctl value {name} = {value} is already set"
     if running == wanted and kept is not None and " ".join(kept.split()) == wanted:
         return f"Sysctl value {name} = {value} is already set"
     told = f"Sysctl option {name} set to be changed to {value}"
@@ -29,7 +33,10 @@ def present(name: str, value: str | int | float | bool, config: AbsolutePath | N
         told = f"Sysctl value is currently set on the running system but {where}. {told} in config file."
     yield Plan({name: value}, told)
     try:
-        sysctl.persist(name, wanted, config)
+        if persist:
+            sysctl.persist(name, wanted, config)
+        else:
+            sysctl.assign(name, wanted)
     except StateFailed as failure:
         raise StateFailed(f"Failed to set {name} to {value}: {failure.message}", changes={}) from None
     return f"Updated sysctl value {name} = {value}"

@@ -19,6 +19,7 @@ class Provider(Protocol):
     def status(self, name: str) -> bool: ...
     def enabled(self, name: str) -> bool: ...
     def masked(self, name: str) -> bool: ...
+    def names(self) -> list[str]: ...
     def act(self, name: str, action: str, options: Sequence[str] = ()) -> None: ...
     def reload_units(self) -> None: ...
 
@@ -42,6 +43,14 @@ def available(name: str) -> bool:
     {% if salt['service.available']('nginx') %}
     """
     return provider().available(name)
+
+
+def get_all() -> list[str]:
+    """The names of all services, sorted.
+
+    {{ salt['service.get_all']() }}
+    """
+    return sorted(provider().names())
 
 
 def missing(name: str) -> bool:

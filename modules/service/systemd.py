@@ -53,6 +53,14 @@ def masked(name: str) -> bool:
     return properties(name).get("LoadState") == "masked"
 
 
+def names() -> list[str]:
+    """The services that unit files define, templates left out."""
+    wanted = ["--type=service", "--no-legend", "--no-pager", "--plain"]
+    lines = cmd.probe(["systemctl", "list-unit-files", *wanted]).stdout.splitlines()
+    units = [line.split()[0] for line in lines if line.strip()]
+    return [unit.removesuffix(".service") for unit in units if not unit.endswith("@.service")]
+
+
 @changer(touches=["services", "files"])
 def act(name: str, action: str, options: Sequence[str] = ()) -> None:
     """Start, stop, restart, reload, enable, disable, mask, unmask a unit; units are read anew where they changed.

@@ -43,6 +43,11 @@ def masked(name: str) -> bool:
     return False
 
 
+def names() -> list[str]:
+    """The init scripts."""
+    return [name for name in os.listdir("/etc/init.d") if os.access(f"/etc/init.d/{name}", os.X_OK)]
+
+
 @changer(touches=["services", "files"])
 def act(name: str, action: str, options: Sequence[str] = ()) -> None:
     """Start, stop, restart, reload, enable or disable a service. Raises CommandFailed."""

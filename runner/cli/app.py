@@ -31,6 +31,7 @@ COMMANDS = {
     "forget": "past",
     "undo": "past",
     "schedule": "schedule",
+    "resource": "resource",
     "init": "starting",
 }
 

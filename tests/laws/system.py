@@ -51,6 +51,13 @@ SCENARIOS = [
     on("sysctl.present", name="net.ipv4.conf.lo.forwarding", value=0, config="/etc/sysctl.d/x.conf"),
     on(
         "sysctl.present",
+        "sysctl -w net.ipv4.conf.lo.forwarding=0",
+        name="net.ipv4.conf.lo.forwarding",
+        value=1,
+        persist=False,
+    ),
+    on(
+        "sysctl.present",
         "echo 'net.ipv4.conf.lo.forwarding = 0' > /etc/sysctl.conf",
         plans=False,
         name="net.ipv4.conf.lo.forwarding",

@@ -1,0 +1,33 @@
+"""The command `resource`: what is there now, as SLS."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated
+
+import typer
+
+from runner.cli.common import READING, Common, options_of, with_common, write_value
+
+
+@with_common(READING)
+def resource(
+    *,
+    state: Annotated[str, typer.Argument(metavar="STATE", help="file, user, group, pkg, service, cron, mount, ...")],
+    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME...]", help="Without: all there are.")] = None,
+    common: Common,
+) -> int:
+    """Print what this machine has now as SLS, ready to be managed. Passwords are left out.
+
+    Example: runner resource user deploy > states/deploy.sls
+    """
+    from runner import asking, resources
+
+    found = asking.resource(options_of(common), state, names or ())
+    if common.out == "pretty":
+        print(resources.text(found), end="")
+        if not found and not common.quiet:
+            print(f"there is no {state}", file=sys.stderr)
+    else:
+        write_value(common, resources.by_id(found))
+    return 0
