@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+from collections.abc import Iterator, Sequence
 
 from modules import service
-from runner.api import CommandFailed, Done, Plan, Planned, StateFailed
+from runner.api import CommandFailed, Plan, Planned, StateFailed
 
 
 def running(
@@ -16,11 +15,15 @@ def running(
     init_delay: float | None = None,
     no_block: bool = False,
     unmask: bool = False,
+    unmask_runtime: bool = False,
+    timeout: float | None = None,
 ) -> Planned:
     """Make sure that a service runs.
 
-    name: the service. enable: whether it starts with the machine. sig: a text in the command line of its process that
-    tells whether it runs. init_delay: seconds to wait after a start. no_block: do not wait for it. unmask: unmask it.
+    name: the service. enable: whether it starts with the machine. sig: for init scripts, a text in the command line of
+    its process that tells whether it runs (systemd knows). init_delay: seconds to wait after a start. timeout: seconds
+    that it may take to run. no_block: do not wait for it. unmask: unmask it first; unmask_runtime: take away a mask
+    that holds until the next start of the machine.
 
         nginx:
           service.running:
@@ -32,22 +35,29 @@ def running(
     Behaviour: Salt 3008's service.running.
     """
     _known(name)
+    masks = [runtime for runtime, asked in ((False, unmask), (True, unmask_runtime)) if asked]
+    masks = [runtime for runtime in masks if service.masked(name, runtime)]
     steps = _enabling(name, enable)
-    steps = [*(["unmask"] if unmask and service.masked(name) else []), *steps]
     runs = service.status(name, sig)
+    mask = _mask_comment(name, unmask_runtime, masks, "would be") if unmask else ""
+    if runs and not steps and not masks:
+        return f"The service {name} is already running{mask}"
+    told = f"Service {name} is set to start" if not runs else f"Service {name} set to be {steps[0]}d" if steps else ""
+    yield Plan({name: True}, (told + mask).strip(), provides=[("service", name)])
+    for runtime in masks:
+        _do(name, ["unmask"], ["--runtime"] if runtime else [])
+    _do(name, [*steps, *([] if runs else ["start"])], ["--no-block"] if no_block else [])
+    waited = _wait(init_delay if not runs else None)
+    mask = waited + (_mask_comment(name, unmask_runtime, masks, "was") if unmask else "")
+    if not no_block and not service.settles(name, sig, True, timeout):
+        what = (
+            f"Service {name} failed to start" if enable is None else _enable_comment(name, enable, steps, True, "dead")
+        )
+        raise StateFailed(what + mask + service.log(name), changes={name: True} if steps else {})
     if runs and not steps:
-        return f"The service {name} is already running"
-    actions = [*steps, *([] if runs else ["start"])]
-    yield Plan(
-        {name: True}, f"Service {name} is set to {'start' if not runs else steps[0]}", provides=[("service", name)]
-    )
-    _do(name, actions, no_block)
-    _wait(init_delay if not runs else None)
-    if not no_block and not service.status(name, sig):
-        raise StateFailed(f"Service {name} is dead", changes={name: False})
-    if runs:
-        return Done(_enabled_comment(name, enable, "is already running" if not steps else "is running"), {name: True})
-    return Done(_enabled_comment(name, enable, "is running") if steps else f"Started service {name}", {name: True})
+        return f"The service {name} is already running{mask}"
+    started = f"Started service {name}"
+    return (started if enable is None else _enable_comment(name, enable, steps, not runs, "running")) + mask
 
 
 def dead(
@@ -56,6 +66,7 @@ def dead(
     sig: str | None = None,
     init_delay: float | None = None,
     no_block: bool = False,
+    timeout: float | None = None,
 ) -> Planned:
     """Make sure that a service does not run. Arguments as those of service.running.
 
@@ -71,13 +82,13 @@ def dead(
     runs = service.status(name, sig)
     if not runs and not steps:
         return f"The service {name} is already dead"
-    comment = f"Service {name} is set to be killed" if runs else f"Service {name} is set to {steps[0]}"
-    yield Plan({name: True}, comment)
-    _do(name, [*steps, *(["stop"] if runs else [])], no_block)
+    comment = f"Service {name} is set to be killed" if runs else f"Service {name} set to be {steps[0]}d"
+    yield Plan({name: not runs or bool(steps)}, comment)
+    _do(name, [*steps, *(["stop"] if runs else [])], ["--no-block"] if no_block else [])
     _wait(init_delay if runs else None)
-    if runs and not no_block and service.status(name, sig):
+    if runs and not no_block and not service.settles(name, sig, False, timeout):
         raise StateFailed(f"Service {name} failed to die", changes={})
-    return f"Service {name} was killed" if runs else _enabled_comment(name, enable, "is dead")
+    return f"Service {name} was killed" if enable is None else _enable_comment(name, enable, steps, runs, "dead")
 
 
 def enabled(name: str) -> Planned:
@@ -92,7 +103,7 @@ def enabled(name: str) -> Planned:
     if service.enabled(name):
         return f"Service {name} is already enabled, and is in the desired state"
     yield Plan({name: True}, f"Service {name} set to be enabled")
-    _do(name, ["enable"], False)
+    _do(name, ["enable"])
     return f"Service {name} has been enabled, and is in the desired state"
 
 
@@ -104,10 +115,12 @@ def disabled(name: str) -> Planned:
 
     Behaviour: Salt 3008's service.disabled.
     """
-    if not service.available(name) or not service.enabled(name):
+    if not service.available(name):
+        return f"The named service {name} is not available"
+    if not service.enabled(name):
         return f"Service {name} is already disabled, and is in the desired state"
     yield Plan({name: True}, f"Service {name} set to be disabled")
-    _do(name, ["disable"], False)
+    _do(name, ["disable"])
     return f"Service {name} has been disabled, and is in the desired state"
 
 
@@ -123,8 +136,11 @@ def mod_watch(
 ) -> Planned:
     """Restart a service because something that it watches changed; a stopped one is started, service.dead stops it.
 
-    reload: reload instead. full_restart, force: taken for Salt's sake. init_delay: seconds to wait afterwards.
+    reload: reload instead; force: or restart what cannot reload. full_restart: taken for Salt's sake. init_delay:
+    seconds to wait afterwards. no_block: do not wait for it.
     """
+    if sfun not in ("running", "dead"):
+        raise StateFailed(f"Unable to trigger watch for service.{sfun}", changes={})
     if sfun == "dead":
         if not service.status(name, sig):
             return "Service is already stopped"
@@ -132,11 +148,17 @@ def mod_watch(
     elif not service.status(name, sig):
         action, past = "start", "started"
     else:
-        action, past = ("reload", "reloaded") if reload else ("restart", "restarted")
-    yield Plan({name: True}, f"Service is set to be {past}")
-    _do(name, [action], no_block)
+        action, past = _reaction(reload, force)
+    yield Plan({name: sfun == "running"}, f"Service is set to be {past}")
+    _do(name, [action], ["--no-block"] if no_block else [])
     _wait(init_delay)
     return f"Service {past}"
+
+
+def _reaction(reload: bool, force: bool) -> tuple[str, str]:
+    if not reload:
+        return "restart", "restarted"
+    return ("force-reload", "forcefully reloaded") if force else ("reload", "reloaded")
 
 
 def _known(name: str) -> None:
@@ -150,24 +172,32 @@ def _enabling(name: str, enable: bool | None) -> list[str]:
     return ["enable" if enable else "disable"]
 
 
-def _do(name: str, actions: list[str], no_block: bool) -> None:
+def _do(name: str, actions: Sequence[str], options: Sequence[str] = ()) -> None:
     for action in actions:
         try:
-            service.act(name, action, ["--no-block"] if no_block and action not in ("enable", "disable") else [])
+            service.act(name, action, [] if action in ("enable", "disable") else options)
         except CommandFailed as failure:
-            raise StateFailed(f"Failed to {action} service {name}: {failure.message}", changes={}) from None
+            raise StateFailed(failure.message, changes={}) from None
 
 
-def _wait(seconds: float | None) -> None:
-    if seconds:
-        import time
+def _wait(seconds: float | None) -> str:
+    """What is told of the wait."""
+    if not seconds:
+        return ""
+    import time
 
-        time.sleep(seconds)
+    time.sleep(seconds)
+    return f"\nDelayed return for {seconds:g} seconds"
 
 
-def _enabled_comment(name: str, enable: Any, state: str) -> str:
-    what = "enabled" if enable else "disabled"
-    return f"Service {name} has been {what}, and {state}"
+def _enable_comment(name: str, enable: bool, steps: list[str], acted: bool, state: str) -> str:
+    now = f"has been {steps[0]}d" if steps else f"is already {'enabled' if enable else 'disabled'}"
+    return f"Service {name} {now}, and is {state if acted else 'in the desired state'}"
+
+
+def _mask_comment(name: str, runtime: bool, masks: list[bool], verb: str) -> str:
+    kind = "runtime unmasked" if runtime else "unmasked"
+    return f"\nService {name} {verb if runtime in masks else 'was already'} {kind}"
 
 
 def autorequire(name: str, **_: object) -> Iterator[tuple[str, str]]:
@@ -190,13 +220,14 @@ def masked(name: str, runtime: bool = False) -> Planned:
 
     Behaviour: Salt 3008's service.masked.
     """
-    if service.masked(name):
-        return f"Service {name} is already masked"
+    kind = "runtime masked" if runtime else "masked"
+    if service.masked(name, runtime):
+        return f"Service {name} is already {kind}"
     if not service.can_mask():
         raise StateFailed(f"Failed to mask service {name}: an init script cannot be masked")
-    yield Plan({name: True}, f"Service {name} is set to be masked")
-    _mask(name, "mask", runtime)
-    return f"Service {name} was masked"
+    yield Plan({kind: {"old": False, "new": True}}, f"Service {name} would be {kind}")
+    _do(name, ["mask"], ["--runtime"] if runtime else [])
+    return f"Service {name} was {kind}"
 
 
 def unmasked(name: str, runtime: bool = False) -> Planned:
@@ -207,15 +238,10 @@ def unmasked(name: str, runtime: bool = False) -> Planned:
 
     Behaviour: Salt 3008's service.unmasked.
     """
-    if not service.masked(name):
-        return f"Service {name} is already unmasked"
-    yield Plan({name: True}, f"Service {name} is set to be unmasked")
-    _mask(name, "unmask", runtime)
-    return f"Service {name} was unmasked"
-
-
-def _mask(name: str, action: str, runtime: bool) -> None:
-    try:
-        service.act(name, action, ["--runtime"] if runtime else [])
-    except CommandFailed as failure:
-        raise StateFailed(f"Failed to {action} service {name}: {failure.message}", changes={}) from None
+    kind = "runtime masked" if runtime else "masked"
+    done = kind.replace("masked", "unmasked")
+    if not service.masked(name, runtime):
+        return f"Service {name} was already {done}"
+    yield Plan({kind: {"old": True, "new": False}}, f"Service {name} would be {done}")
+    _do(name, ["unmask"], ["--runtime"] if runtime else [])
+    return f"Service {name} was {done}"

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any, Protocol
 
 from modules.service import systemd, sysv
-from runner.api import StateFailed, here
+from runner.api import StateFailed, forget_looks, here
 
 
 class Provider(Protocol):
@@ -18,8 +19,11 @@ class Provider(Protocol):
     def available(self, name: str) -> bool: ...
     def status(self, name: str) -> bool: ...
     def enabled(self, name: str) -> bool: ...
-    def masked(self, name: str) -> bool: ...
-    def names(self) -> list[str]: ...
+    def masked(self, name: str, runtime: bool = False) -> bool: ...
+    def get_all(self) -> list[str]: ...
+    def get_enabled(self) -> list[str]: ...
+    def get_running(self) -> list[str]: ...
+    def log(self, name: str) -> str: ...
     def act(self, name: str, action: str, options: Sequence[str] = ()) -> None: ...
     def reload_units(self) -> None: ...
 
@@ -45,25 +49,18 @@ def available(name: str) -> bool:
     return provider().available(name)
 
 
-def get_all() -> list[str]:
-    """The names of all services, sorted.
-
-    {{ salt['service.get_all']() }}
-    """
-    return sorted(provider().names())
-
-
 def missing(name: str) -> bool:
     """Whether there is no such service."""
     return not available(name)
 
 
 def status(name: str, sig: str | None = None) -> bool:
-    """Whether a service runs (`sig`: whether a process with this text in its command line does)."""
-    if sig:
+    """Whether a service runs (`sig`: for init scripts, whether a process with this text in its command line does)."""
+    if sig and provider() is sysv:
         from modules import cmd
 
-        return cmd.probe(["pgrep", "-f", sig]).retcode == 0
+        found = cmd.probe(["pgrep", "-f", "--", sig]).stdout.split()
+        return bool({int(pid) for pid in found} - {os.getpid(), os.getppid()})  # whoever called runner names it, too
     return provider().status(name)
 
 
@@ -77,14 +74,56 @@ def disabled(name: str, **kwargs: Any) -> bool:
     return not provider().enabled(name)
 
 
-def masked(name: str) -> bool:
-    """Whether a unit is masked."""
-    return provider().masked(name)
+def masked(name: str, runtime: bool = False) -> bool:
+    """Whether a service is masked, for good or (runtime) until the next start of the machine."""
+    return provider().masked(name, runtime)
+
+
+def get_all() -> list[str]:
+    """All services.
+
+    {% if 'nginx' in salt['service.get_all']() %}
+    """
+    return provider().get_all()
+
+
+def get_enabled() -> list[str]:
+    """The services that start with the machine."""
+    return provider().get_enabled()
+
+
+def get_disabled() -> list[str]:
+    """The services that do not start with the machine."""
+    enabled_ones = set(get_enabled())
+    return [name for name in get_all() if name not in enabled_ones]
+
+
+def get_running() -> list[str]:
+    """The services that run."""
+    return provider().get_running()
+
+
+def settles(name: str, sig: str | None, runs: bool, timeout: float | None) -> bool:
+    """Whether a service runs (or does not), waiting for it up to `timeout` seconds."""
+    import time
+
+    end = time.monotonic() + (timeout or 0)
+    while status(name, sig) is not runs:
+        if time.monotonic() >= end:
+            return False
+        time.sleep(0.1)
+        forget_looks(frozenset({"services"}))
+    return True
 
 
 def can_mask() -> bool:
     """Whether this machine's services can be masked; init scripts cannot."""
-    return "systemd" in provider().NAMES
+    return provider() is systemd
+
+
+def log(name: str) -> str:
+    """A paragraph with the last lines that a service wrote, or nothing."""
+    return provider().log(name)
 
 
 def act(name: str, action: str, options: Sequence[str] = ()) -> None:
@@ -128,6 +167,18 @@ def enable(name: str, **kwargs: Any) -> bool:
 def disable(name: str, **kwargs: Any) -> bool:
     """Do not start a service with the machine."""
     act(name, "disable")
+    return True
+
+
+def mask(name: str, runtime: bool = False) -> bool:
+    """Let nobody start a service (runtime: until the next start of the machine)."""
+    act(name, "mask", ["--runtime"] if runtime else [])
+    return True
+
+
+def unmask_(name: str, runtime: bool = False) -> bool:
+    """Let a service be started again."""
+    act(name, "unmask", ["--runtime"] if runtime else [])
     return True
 
 

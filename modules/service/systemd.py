@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Sequence
 
-from modules import cmd
-from runner.api import CommandFailed, changer, look_once
+from modules import cmd, file
+from runner.api import CommandFailed, changer, here, look_once
 
 NAMES: tuple[str, ...] = ("systemd", "systemd_service")
+PROPERTIES = "LoadState,ActiveState,UnitFileState"
+FOLDERS = ("/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system", "/usr/lib/systemd/system")
 ENABLED = ("enabled", "enabled-runtime", "static", "alias", "indirect", "generated", "transient")
 
 
@@ -23,14 +26,40 @@ def unit(name: str) -> str:
     return name if name.endswith(suffixes) else f"{name}.service"
 
 
-@look_once("services")
 def properties(name: str) -> dict[str, str]:
-    """What systemd knows of a unit."""
-    wanted = "LoadState,ActiveState,SubState,UnitFileState,NeedDaemonReload"
-    done = cmd.probe(["systemctl", "show", f"--property={wanted}", "--", unit(name)])
+    """What systemd knows of a unit. One question for all services of the run, asked again when units change."""
+    stamp = tuple(_changed(folder) for folder in FOLDERS)
+    return _declared(stamp).get(unit(name)) or _shown((unit(name),), stamp)[unit(name)]
+
+
+def _changed(folder: str) -> int:
+    try:
+        return os.stat(folder).st_mtime_ns
+    except OSError:
+        return 0
+
+
+@look_once("services")
+def _declared(stamp: tuple[int, ...]) -> dict[str, dict[str, str]]:
+    names = dict.fromkeys(unit(chunk.name) for chunk in here.chunks if chunk.state == "service")
+    if not names:
+        return {}
+    try:
+        return _shown(tuple(names), stamp)
+    except CommandFailed:
+        return {}  # one of the names is none: let its own state say so
+
+
+@look_once("services")
+def _shown(units: tuple[str, ...], stamp: tuple[int, ...]) -> dict[str, dict[str, str]]:
+    done = cmd.probe(["systemctl", "show", f"--property={PROPERTIES}", "--", *units])
     if done.retcode:
         raise CommandFailed(f"systemctl: {done.stderr.strip()}")
-    return dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
+    blocks = done.stdout.strip().split("\n\n")
+    return {
+        name: dict(line.split("=", 1) for line in block.splitlines() if "=" in line)
+        for name, block in zip(units, blocks, strict=True)
+    }
 
 
 def available(name: str) -> bool:
@@ -48,17 +77,31 @@ def enabled(name: str) -> bool:
     return properties(name).get("UnitFileState") in ENABLED
 
 
-def masked(name: str) -> bool:
-    """Whether a unit is masked."""
-    return properties(name).get("LoadState") == "masked"
+def masked(name: str, runtime: bool = False) -> bool:
+    """Whether a unit is masked, for good or (runtime) until the next start of the machine."""
+    path = f"/{'run' if runtime else 'etc'}/systemd/system/{unit(name)}"
+    return file.is_link(path) and file.readlink(path) == os.devnull
 
 
-def names() -> list[str]:
-    """The services that unit files define, templates left out."""
-    wanted = ["--type=service", "--no-legend", "--no-pager", "--plain"]
-    lines = cmd.probe(["systemctl", "list-unit-files", *wanted]).stdout.splitlines()
-    units = [line.split()[0] for line in lines if line.strip()]
-    return [unit.removesuffix(".service") for unit in units if not unit.endswith("@.service")]
+def names(*options: str) -> list[str]:
+    """The services that systemctl lists, without their suffix."""
+    done = cmd.probe(["systemctl", *options, "--type=service", "--no-legend", "--plain", "--full", "--no-pager"])
+    return sorted({line.split()[0].removesuffix(".service") for line in done.stdout.splitlines() if line.split()})
+
+
+def get_all() -> list[str]:
+    """All services."""
+    return sorted({*names("list-unit-files"), *names("list-units", "--all")})
+
+
+def get_enabled() -> list[str]:
+    """The services that start with the machine."""
+    return names("list-unit-files", "--state=enabled,enabled-runtime")
+
+
+def get_running() -> list[str]:
+    """The services that run."""
+    return names("list-units", "--state=running")
 
 
 @changer(touches=["services", "files"])
@@ -67,12 +110,20 @@ def act(name: str, action: str, options: Sequence[str] = ()) -> None:
 
     Raises CommandFailed with the unit's last log lines.
     """
-    if properties(name).get("NeedDaemonReload") == "yes":
+    asked = ["systemctl", "show", "--value", "--property=NeedDaemonReload", "--", unit(name)]
+    if cmd.probe(asked).stdout.strip() == "yes":
         cmd.probe(["systemctl", "daemon-reload"])
+    began = time.time()
     done = cmd.probe(["systemctl", action, *options, "--", unit(name)])
     if done.retcode:
-        log = cmd.probe(["journalctl", "-n", "10", "--no-pager", "-o", "cat", "-u", unit(name)]).stdout.strip()
-        raise CommandFailed("\n".join(part for part in (done.stderr.strip(), log) if part))
+        raise CommandFailed(done.stderr.strip() + log(name, began))
+
+
+def log(name: str, since: float = 0) -> str:
+    """A paragraph with the last lines that a unit wrote, or nothing. since: seconds since the epoch."""
+    asked = ["journalctl", "-q", "-n", "10", "--no-pager", "-o", "cat", f"--since=@{since:.6f}", "-u", unit(name)]
+    lines = cmd.probe(asked).stdout.strip()
+    return f"\n\nThe last lines of its journal:\n{lines}" if lines else ""
 
 
 @changer(touches=["services"])

@@ -38,14 +38,29 @@ def enabled(name: str) -> bool:
     return bool(glob.glob(f"/etc/rc[2-5].d/S[0-9][0-9]{name.removesuffix('.service')}"))
 
 
-def masked(name: str) -> bool:
+def masked(name: str, runtime: bool = False) -> bool:
     """False: init scripts cannot be masked."""
     return False
 
 
-def names() -> list[str]:
-    """The init scripts."""
-    return [name for name in os.listdir("/etc/init.d") if os.access(f"/etc/init.d/{name}", os.X_OK)]
+def log(name: str) -> str:
+    """Nothing: init scripts keep none."""
+    return ""
+
+
+def get_all() -> list[str]:
+    """All services."""
+    return sorted(name for name in os.listdir("/etc/init.d") if available(name))
+
+
+def get_enabled() -> list[str]:
+    """The services that start with the machine."""
+    return [name for name in get_all() if enabled(name)]
+
+
+def get_running() -> list[str]:
+    """The services that run."""
+    return [name for name in get_all() if status(name)]
 
 
 @changer(touches=["services", "files"])

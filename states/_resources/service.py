@@ -11,7 +11,7 @@ from runner.api import Resource
 def resources(name: str | None) -> Iterator[Resource]:
     """Services: whether they run, and whether they start with the machine."""
     for each in service.get_all() if name is None else [name]:
-        if not service.available(each):
+        if each.endswith("@") or not service.available(each):
             continue
         if service.masked(each):
             yield Resource("service.masked", each)

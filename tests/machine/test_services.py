@@ -1,0 +1,258 @@
+"""Services under a real systemd: what states do to units, seen with systemctl and by the units themselves."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from debian import Debian
+
+UNITS = "/usr/local/lib/systemd/system"
+UNIT = """[Service]
+Type={kind}
+ExecStart=/bin/sh -c '{start}'
+ExecReload=/bin/sh -c 'echo reloaded >>/run/%N'
+[Install]
+WantedBy=multi-user.target
+"""
+RUNS = "echo started >>/run/%N; exec sleep infinity"
+DIES = "echo the disk is full; exit 3"
+OFF, ON = (False, False), (True, True)
+
+
+@dataclass(frozen=True)
+class Case:
+    """One unit and one state of it.
+
+    before: commands of systemctl. function, args: of the state. after: whether it is active and enabled then. comment,
+    changes: of the result. says: what it has written since. watch: whether a watched file changes.
+    """
+
+    before: str
+    function: str
+    args: Mapping[str, Any]
+    after: tuple[bool, bool]
+    comment: str
+    changes: Any = True
+    says: str = ""
+    watch: bool = False
+    kind: str = "exec"
+    start: str = RUNS
+
+
+CASES = [
+    Case("", "running", {}, (True, False), "Started service {0}", says="started"),
+    Case("", "running", {"enable": True}, ON, "Service {0} has been enabled, and is running", says="started"),
+    Case("enable", "running", {"enable": False}, (True, False), "Service {0} has been disabled, and is running"),
+    Case("start", "running", {"enable": True}, ON, "Service {0} has been enabled, and is in the desired state"),
+    Case("enable --now", "running", {"enable": True}, ON, "The service {0} is already running", changes=None),
+    Case("", "running", {"init_delay": 0.1}, (True, False), "Started service {0}\nDelayed return for 0.1 seconds"),
+    Case("", "running", {"no_block": True}, (True, False), "Started service {0}"),
+    Case("", "running", {"timeout": 5}, (True, False), "Started service {0}", kind="simple"),
+    Case("mask", "running", {"unmask": True}, (True, False), "Started service {0}\nService {0} was unmasked"),
+    Case(
+        "mask --runtime",
+        "running",
+        {"unmask": True, "unmask_runtime": True},
+        (True, False),
+        "Started service {0}\nService {0} was runtime unmasked",
+    ),
+    Case("start", "running", {"sig": "nothing like it"}, (True, False), "The service {0} is already running", None),
+    Case("start", "dead", {}, OFF, "Service {0} was killed", changes=False),
+    Case("enable --now", "dead", {}, (False, True), "Service {0} was killed", changes=False),
+    Case("enable --now", "dead", {"enable": False}, OFF, "Service {0} has been disabled, and is dead"),
+    Case("enable", "dead", {"enable": False}, OFF, "Service {0} has been disabled, and is in the desired state"),
+    Case("", "dead", {}, OFF, "The service {0} is already dead", changes=None),
+    Case("", "enabled", {}, (False, True), "Service {0} has been enabled, and is in the desired state"),
+    Case("enable --now", "disabled", {}, (True, False), "Service {0} has been disabled, and is in the desired state"),
+    Case("", "masked", {}, OFF, "Service {0} was masked", changes={"masked": {"old": False, "new": True}}),
+    Case("mask", "unmasked", {}, OFF, "Service {0} was unmasked", changes={"masked": {"old": True, "new": False}}),
+    Case("", "masked", {"runtime": True}, OFF, "Service {0} was runtime masked", changes=...),
+    Case("start", "running", {}, (True, False), "Service restarted", says="started started", watch=True),
+    Case("start", "running", {"reload": True}, (True, False), "Service reloaded", says="started reloaded", watch=True),
+    Case(
+        "start",
+        "running",
+        {"reload": True, "force": True},
+        (True, False),
+        "Service forcefully reloaded",
+        says="started reloaded",
+        watch=True,
+    ),
+    Case("start", "running", {"full_restart": True}, (True, False), "Service restarted", watch=True),
+    Case("start", "running", {"no_block": True, "init_delay": 0.1}, (True, False), "Service restarted", watch=True),
+    Case("", "running", {"reload": True}, (True, False), "Started service {0}", says="started", watch=True),
+    Case("start", "dead", {}, OFF, "Service {0} was killed", changes=False, watch=True),
+]
+LATER = f"sleep 0.1; {DIES}"
+FAILING = [
+    Case("", "running", {}, OFF, "Job for {0}.service failed", kind="oneshot", start=DIES),
+    Case("", "running", {}, OFF, "Job for {0}.service failed", kind="notify", start=DIES),
+    Case("", "running", {"init_delay": 0.5}, OFF, "Service {0} failed to start\nDelayed", start=LATER),
+    Case("", "running", {"enable": True, "init_delay": 0.5}, OFF, "Service {0} has been enabled, and is", start=LATER),
+    Case("start", "running", {}, OFF, "Job for {0}.service failed", watch=True, kind="oneshot", start=DIES),
+]
+
+
+def sls(cases: list[Case]) -> str:
+    """A state of each case's unit, with a watched file where it has one."""
+    found: dict[str, Any] = {}
+    for number, case in enumerate(cases):
+        args: list[Any] = [{key: value} for key, value in case.args.items()]
+        if case.watch:
+            found[f"/etc/tick{number}.conf"] = {"file.managed": [{"contents": "new"}]}
+            args.append({"watch": [{"file": f"/etc/tick{number}.conf"}]})
+        found[f"tick{number}"] = {f"service.{case.function}": args}
+    return json.dumps(found)
+
+
+def everything(debian: Debian) -> str:
+    """What systemd and its folders hold."""
+    what = "Id,LoadState,ActiveState,SubState,UnitFileState,NeedDaemonReload,MainPID,InvocationID"
+    folders = f"/etc/systemd {UNITS} /run/systemd/system"
+    return debian.read(
+        f"systemctl show --property={what} 'tick*' cron; systemctl list-unit-files; "
+        f"find {folders} -printf '%p %l %T@\\n'; cat /run/tick*"
+    )
+
+
+@pytest.fixture(scope="module")
+def ran(debian: Debian) -> dict[str, Any]:
+    """The results of all cases together: of a dry run, a real one, a second one; and what the units were like."""
+    prepare = ["systemctl daemon-reload"]
+    for number, case in enumerate(CASES):
+        debian.write(f"{UNITS}/tick{number}.service", UNIT.format(kind=case.kind, start=case.start))
+        prepare += [f"systemctl {case.before} tick{number}"] if case.before else []
+    debian.run(f"({'; '.join(prepare)}; touch /run/tick) 2>&1")
+    debian.tree(all=sls(CASES))
+    before = everything(debian)
+    found: dict[str, Any] = {"dry": debian.results("sls", "all", "--test")}
+    assert everything(debian) == before, "a dry run touches nothing"
+    found["real"] = debian.results("sls", "all")
+    units = " ".join(f"tick{number}" for number in range(len(CASES)))
+    for question in ("is-active", "is-enabled"):
+        found[question] = debian.run(f"systemctl {question} {units}", code=None).stdout.split()
+    found["said"] = [
+        debian.path(f"/run/tick{number}").read_text().split() if debian.path(f"/run/tick{number}").exists() else []
+        for number in range(len(CASES))
+    ]
+    return found | {"again": debian.results("sls", "all")}
+
+
+@pytest.mark.parametrize("number", range(len(CASES)), ids=lambda n: f"{CASES[n].before}-{CASES[n].function}-{n}")
+def test_states(ran: dict[str, Any], number: int) -> None:
+    case, name = CASES[number], f"tick{number}"
+    dry, real, again = (ran[run][name] for run in ("dry", "real", "again"))
+    wanted = {} if case.changes is None else {name: case.changes} if isinstance(case.changes, bool) else case.changes
+    assert real["result"] is True
+    assert real["comment"] == case.comment.format(name)
+    assert wanted is ... or real["changes"] == wanted
+    assert dry["changes"] == real["changes"]
+    assert dry["result"] is (None if real["changes"] else True)
+    assert (again["result"], again["changes"]) == (True, {})
+    assert (ran["is-active"][number] == "active", ran["is-enabled"][number] == "enabled") == case.after
+    assert not case.says or ran["said"][number] == case.says.split()
+
+
+def test_what_does_not_start_says_why(fresh: Debian) -> None:
+    for number, case in enumerate(FAILING):
+        fresh.write(f"{UNITS}/tick{number}.service", UNIT.format(kind=case.kind, start=case.start))
+    fresh.write(f"{UNITS}/tick4.service", UNIT.format(kind="exec", start=RUNS))
+    fresh.run("systemctl daemon-reload; systemctl start tick4")
+    fresh.write(f"{UNITS}/tick4.service", UNIT.format(kind=FAILING[4].kind, start=FAILING[4].start))
+    fresh.tree(all=sls(FAILING))
+    first = fresh.results("sls", "all", code=2)
+    for number, case in enumerate(FAILING):
+        result = first[f"tick{number}"]
+        assert result["result"] is False
+        assert result["comment"].startswith(case.comment.format(f"tick{number}"))
+        assert "\nThe last lines of its journal:\n" in result["comment"]
+        assert "\nthe disk is full\n" in result["comment"] + "\n"
+    second = fresh.results("sls", "all", code=2)
+    assert not any(second[f"tick{number}"]["result"] for number in range(len(FAILING))), (
+        "the restart is still owed, too"
+    )
+
+
+BROUGHT = """{% set text = salt['file.read']('/srv/unit') %}
+/etc/systemd/system/tock.service:
+  file.managed:
+    - contents: {{ text | json }}
+/etc/systemd/system/tock.service.d/more.conf:
+  file.managed:
+    - contents: {{ pillar.get('more', '[Unit]') | json }}
+    - makedirs: True
+tock:
+  service.running:
+    - enable: True
+    - watch:
+      - file: /etc/systemd/system/tock.service*
+"""
+
+
+def test_a_unit_that_the_run_itself_brings_and_changes(debian: Debian) -> None:
+    def shown(name: str) -> str:
+        return debian.read("systemctl", "show", "--value", f"--property={name}", "tock")
+
+    debian.write("/srv/unit", UNIT.format(kind="exec", start=RUNS))
+    debian.tree(unit=BROUGHT)
+    dry = debian.results("sls", "unit", "--test")["tock"]
+    assert dry["result"] is None, dry["comment"]
+    assert debian.results("sls", "unit")["tock"]["changes"] == {"tock": True}
+    assert debian.read("cat /run/tock") == "started", "once, although it is new and watched"
+    assert (shown("ActiveState"), shown("UnitFileState")) == ("active", "enabled")
+    assert not any(result["changes"] for result in debian.results("sls", "unit").values())
+
+    debian.write("/srv/unit", UNIT.format(kind="exec", start=RUNS.replace("started", "anew")))
+    assert debian.results("sls", "unit")["tock"]["comment"] == "Service restarted"
+    assert debian.read("cat /run/tock").split() == ["started", "anew"], "with the new definition"
+    more = json.dumps({"more": "[Service]\nEnvironment=A=B"})
+    assert debian.results("sls", "unit", "--pillar", more)["tock"]["comment"] == "Service restarted"
+    assert (shown("Environment"), shown("NeedDaemonReload")) == ("A=B", "no")
+
+
+KINDS = """/etc/systemd/system/left@.service:
+  file.managed:
+    - source: /srv/unit
+left@one:
+  service.running:
+    - enable: True
+/etc/systemd/system/later.timer:
+  file.managed:
+    - contents: |
+        [Timer]
+        OnCalendar=daily
+        Unit=left@one.service
+        [Install]
+        WantedBy=timers.target
+later.timer:
+  service.running:
+    - enable: True
+nosuch:
+  service.running: []
+"""
+
+
+def test_instances_of_templates_timers_and_what_nobody_has(debian: Debian) -> None:
+    debian.write("/srv/unit", UNIT.format(kind="exec", start=RUNS))
+    debian.tree(kinds=KINDS)
+    dry = debian.results("sls", "kinds", "--test", code=2)
+    results = debian.results("sls", "kinds", code=2)
+    for nobody in (dry["nosuch"], results.pop("nosuch")):
+        assert (nobody["result"], nobody["comment"]) == (False, "The named service nosuch is not available")
+    assert all(result["result"] for result in results.values()), results
+    assert debian.read("systemctl is-active left@one later.timer") == "active\nactive"
+    assert debian.read("systemctl is-enabled left@one later.timer") == "enabled\nenabled"
+    again = debian.results("sls", "kinds", code=2)
+    assert not any(result["changes"] for result in again.values())
+
+
+def test_a_hundred_services_are_one_question(debian: Debian) -> None:
+    debian.tree(many=json.dumps({f"no{number}": {"service.dead": []} for number in range(100)}))
+    debian.write("/usr/local/sbin/systemctl", '#!/bin/sh\necho "$1" >>/run/asked\nexec /bin/systemctl "$@"\n', 0o755)
+    debian.results("sls", "many")
+    debian.run("rm /usr/local/sbin/systemctl")
+    assert debian.read("cat /run/asked") == "show"
