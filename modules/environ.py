@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from typing import Any
+
+from runner.api import changer
 
 
 def get(key: str, default: str = "") -> str | bool:
@@ -27,3 +31,25 @@ def item(keys: str | list[str], default: str = "") -> dict[str, str]:
 def items() -> dict[str, str]:
     """All variables."""
     return dict(os.environ)
+
+
+@changer(touches=[])
+def setenv(environ: Mapping[str, Any], false_unsets: bool = False, clear_all: bool = False) -> dict[str, Any]:
+    """Set variables for what this run starts from now on. false_unsets: None and False remove; clear_all: all others.
+
+    Answers with what was set.
+    """
+    cleared = dict.fromkeys(set(os.environ) - set(environ), False) if clear_all else {}
+    done: dict[str, Any] = {}
+    for key, value in {**cleared, **environ}.items():
+        if value in (None, False) and false_unsets:
+            os.environ.pop(key, None)
+            done[key] = None
+        else:
+            os.environ[key] = done[key] = "" if value in (None, False) else str(value)
+    return done
+
+
+def setval(key: str, val: Any, false_unsets: bool = False, permanent: bool = False) -> Any:
+    """Set one variable for what this run starts from now on."""
+    return setenv({key: val}, false_unsets)[key]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from modules import _filter_by
+from modules import _static_grains as static
 from modules._data import MISSING, traverse
 from runner.api import here
 
@@ -83,3 +84,57 @@ def filter_by(
         {% set nginx = salt['grains.filter_by']({'Debian': {'pkg': 'nginx'}}, merge=pillar.get('nginx')) %}
     """
     return _filter_by.by_value(lookup_dict, get(grain, None), merge, default, base)
+
+
+def setval(key: str, val: Any, destructive: bool = False) -> dict[str, Any]:
+    """Write a static grain (the whole of it: no nested names). destructive: None removes it."""
+    return setvals({key: val}, destructive)
+
+
+def setvals(grains: Mapping[str, Any], destructive: bool = False) -> dict[str, Any]:
+    """Write several static grains. destructive: those that are None are removed."""
+    static.put({key: val for key, val in grains.items() if val is not None or not destructive})
+    for key in [key for key, val in grains.items() if val is None and destructive]:
+        static.drop(key)
+    return dict(grains)
+
+
+def set_(key: str, val: Any = "", force: bool = False, destructive: bool = False, delimiter: str = ":") -> Any:
+    """Write a static grain, nested ones as a:b. force: lists and mappings may be replaced."""
+    wanted = static.with_value(key, val, delimiter, force)
+    return {"comment": "", "result": True, "changes": setvals(wanted, destructive)}
+
+
+def append(key: str, val: Any, convert: bool = False, delimiter: str = ":") -> Any:
+    """Add a value to a list of the static grains; the list is made when it is missing, or with convert."""
+    found = get(key, [], delimiter)
+    if not isinstance(found, list) and not convert:
+        return f"The key {key} is not a valid list"
+    have = found if isinstance(found, list) else [found]
+    if val in have:
+        return f"The val {val} was already in the list {key}"
+    added = val if isinstance(val, list) else [val]
+    return setvals(static.with_value(key, [*have, *added], delimiter, force=True))
+
+
+def remove(key: str, val: Any, delimiter: str = ":") -> Any:
+    """Take a value out of a list of the static grains."""
+    found = get(key, [], delimiter)
+    if not isinstance(found, list):
+        return f"The key {key} is not a valid list"
+    if val not in found:
+        return f"The val {val} was not in the list {key}"
+    return setvals(static.with_value(key, [each for each in found if each != val], delimiter, force=True))
+
+
+def delval(key: str, destructive: bool = False) -> dict[str, Any]:
+    """Empty a static grain; destructive: remove it."""
+    return setval(key, None, destructive)
+
+
+def delkey(key: str, force: bool = False) -> dict[str, Any]:
+    """Remove a static grain. force: also a list or a mapping."""
+    return set_(key, None, force, destructive=True)  # type: ignore[no-any-return]
+
+
+__func_alias__ = {"set_": "set"}

@@ -238,6 +238,10 @@ class Here(Protocol):
         """Add a warning to the result of the current state."""
         ...
 
+    def reload(self, what: str) -> None:
+        """Have the states that follow see what this one changed: `grains`, `modules` or `pillar`."""
+        ...
+
     def intends(self, path: str) -> None:
         """Note a temporary path before it is made: if this run is killed the next one removes it."""
         ...

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from runner.config_file import LoadYaml, expanded, given_in, grains_beside, is_salts, safe_load
@@ -28,6 +28,7 @@ class Options:
     state_dir: str
     raw: Mapping[str, Any]
     grains: Mapping[str, Any] = field(default_factory=dict)  # static ones
+    own_grains: Mapping[str, Any] = field(default_factory=dict)  # those of the configuration itself
     pillar: Mapping[str, Any] = field(default_factory=dict)  # from --pillar, merged last
     nodegroups: Mapping[str, Any] = field(default_factory=dict)
     jinja_env: Mapping[str, Any] = field(default_factory=dict)
@@ -93,9 +94,17 @@ def load(
     base = os.path.dirname(os.path.abspath(path)) if path else os.getcwd()
     raw |= _places(given, overrides, base, environ, path is not None and is_salts(path))
     raw["id"] = str(raw.get("id") or _saved_id(path) or host_name())
-    raw["grains"] = {**grains_beside(path or SYSTEM, load_yaml or safe_load), **(raw.get("grains") or {})}
-    raw |= {"conf_file": os.path.abspath(path) if path else None, "config_dir": base if path else None}
-    return _options(raw, given), tuple(warnings)
+    own_grains = raw.get("grains") or {}
+    raw["grains"] = {**grains_beside(path or SYSTEM, load_yaml or safe_load), **own_grains}
+    raw |= {"conf_file": os.path.abspath(path) if path else None}
+    raw |= {"config_dir": os.path.dirname(os.path.abspath(path or SYSTEM))}
+    return replace(_options(raw, given), own_grains=own_grains), tuple(warnings)
+
+
+def with_fresh_grains(options: Options) -> Options:
+    """The options with the static grains that the file beside the configuration has by now."""
+    path = options.raw.get("conf_file") or SYSTEM
+    return replace(options, grains={**grains_beside(path, safe_load), **options.own_grains})
 
 
 def _options(raw: dict[str, Any], given: Mapping[str, Any]) -> Options:

@@ -151,6 +151,9 @@ class Current:
     def warn(self, message: str) -> None:
         self.warnings.append(message)
 
+    def reload(self, what: str) -> None:
+        self.run.reload(what)
+
     def intends(self, path: str) -> None:
         self.run.intends(path)
 

@@ -14,7 +14,7 @@ from typing import Any
 
 from runner import permissions
 from runner import undo as undoing
-from runner.api import armed, forget_looks
+from runner.api import StateFailed, armed, forget_looks
 from runner.compiling import (
     Compiled,
     Gathered,
@@ -26,7 +26,7 @@ from runner.compiling import (
 )
 from runner.config import Options
 from runner.debts import Ledger
-from runner.errors import CompileError, Diagnostic
+from runner.errors import CompileError, Diagnostic, RunnerError
 from runner.execute import Executor
 from runner.highdata import Made, of_one, of_states
 from runner.history import About, History, revision
@@ -73,7 +73,10 @@ def call(options: Options, function: str, args: Iterable[Value], kwargs: Mapping
         read_pillar(session)
         found = session.registry.function(function)
         with nullcontext() if options.test else armed():
-            return session.run.secrets.mask(found(*args, **kwargs))
+            try:
+                return session.run.secrets.mask(found(*args, **kwargs))
+            except StateFailed as failure:
+                raise RunnerError(f"{function}: {failure.message}") from None
 
 
 def undo(options: Options, number: str | None) -> tuple[Undo, bool]:

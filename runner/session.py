@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from runner import match, signature
 from runner.api import running
-from runner.config import Options
+from runner.config import Options, with_fresh_grains
 from runner.current import Current, Run
 from runner.errors import RunnerError
 from runner.grains import Grains
@@ -95,7 +95,8 @@ class Session:
         )
 
     def reload_grains(self) -> None:
-        """Look at the machine anew."""
+        """Look at the machine and its static grains anew."""
+        self.options = with_fresh_grains(self.options)
         del self.__dict__["grains"]
         self.run.grains = self.grains
 

@@ -9,6 +9,8 @@ from collections.abc import Callable, Generator, Mapping, MutableMapping
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from runner.api import Done, Plan, armed, running
 
 
@@ -42,8 +44,9 @@ class HarnessHere:
         self._folder = tempfile.TemporaryDirectory(prefix="harness-", ignore_cleanup_errors=True)
         weakref.finalize(self, self._folder.cleanup)
         base = Path(self._folder.name)
-        self.opts: Mapping[str, Any] = values.get("opts", {"test": dry})
-        self.grains: Mapping[str, Any] = values.get("grains", {"os_family": "Debian", "os": "Debian"})
+        self.opts: Mapping[str, Any] = values.get("opts", {"test": dry, "config_dir": str(root or base)})
+        self.own_grains: Mapping[str, Any] = values.get("grains", {"os_family": "Debian", "os": "Debian"})
+        self.reload("grains")
         self.pillar: Mapping[str, Any] = values.get("pillar", {})
         self.saltenv = "base"
         self.chunk = None
@@ -92,6 +95,11 @@ class HarnessHere:
 
     def warn(self, message: str) -> None:
         self.warnings.append(message)
+
+    def reload(self, what: str) -> None:
+        static = Path(self.opts.get("config_dir", "/nowhere"), "grains")
+        beside = yaml.safe_load(static.read_text()) if static.is_file() else {}
+        self.grains: Mapping[str, Any] = {**self.own_grains, **beside}
 
     def intends(self, path: str) -> None:
         self.intended.append(path)

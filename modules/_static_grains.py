@@ -1,0 +1,102 @@
+"""The file `grains` beside the configuration: values of this machine that nobody could find out."""
+
+from __future__ import annotations
+
+import copy
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from modules import _yaml, file
+from runner.api import StateFailed, here
+
+IS_NESTED = "exists but is a dict or a list. Use 'force=True' to overwrite."
+
+
+def place() -> str:
+    """The path of the file."""
+    return os.path.join(here.opts.get("config_dir") or "/etc/runner", "grains")
+
+
+def read() -> dict[str, Any]:
+    """What the file says now. Raises StateFailed when it is no mapping."""
+    path = place()
+    found = _yaml.load(file.read_bytes(path).decode("utf-8", "replace")) if file.is_file(path) else None
+    if not isinstance(found, dict | None):
+        raise StateFailed(f"{path} is no mapping of grains; mend it by hand first")
+    return found or {}
+
+
+def put(values: Mapping[str, Any]) -> None:
+    """Write top-level grains (only while changing); the states that follow see them."""
+    _write({**read(), **values})
+
+
+def drop(name: str) -> None:
+    """Take a top-level grain out of the file (only while changing)."""
+    _write({key: value for key, value in read().items() if key != name})
+
+
+def _write(values: Mapping[str, Any]) -> None:
+    import yaml
+
+    file.makedirs(os.path.dirname(place()))
+    file.write(place(), yaml.safe_dump(dict(values), default_flow_style=False).encode())
+    here.reload("grains")
+
+
+def with_value(key: str, value: Any, delimiter: str = ":", force: bool = False) -> dict[str, Any]:
+    """The top-level grain, with its new value, that makes a nested key have a value.
+
+    force: lists and mappings may be replaced, and other values become mappings. Raises StateFailed where that is
+    needed and not allowed.
+    """
+    top, *rest = key.split(delimiter)
+    if not rest:
+        _replaceable(top, here.grains.get(top), value, force)
+        return {top: value}
+    whole = copy.deepcopy(here.grains.get(top))
+    return {top: _nested(whole, top, rest, value, force)}
+
+
+def _nested(inside: Any, name: str, rest: list[str], value: Any, force: bool) -> dict[str, Any]:
+    """A mapping with the value at the end of a path; `inside` is what is there so far, under `name`."""
+    if inside is None:
+        inside = {}
+    if not isinstance(inside, dict):
+        if not force:
+            raise StateFailed(
+                f"The key '{name}' value is '{inside}', which is different from the provided key '{rest[0]}'."
+                " Use 'force=True' to overwrite."
+            )
+        inside = {}
+    if len(rest) == 1:
+        _replaceable(rest[0], inside.get(rest[0]), value, force)
+        return {**inside, rest[0]: value}
+    return {**inside, rest[0]: _nested(inside.get(rest[0]), rest[0], rest[1:], value, force)}
+
+
+def _replaceable(key: str, old: Any, new: Any, force: bool) -> None:
+    if old is None or force:
+        return
+    if isinstance(old, dict | list):
+        raise StateFailed(f"The key '{key}' {IS_NESTED}")
+    if isinstance(new, dict | list):
+        raise StateFailed(
+            f"The key '{key}' exists and the given value is a dict or a list. Use 'force=True' to overwrite."
+        )
+
+
+def without(key: str, delimiter: str = ":") -> dict[str, Any] | None:
+    """The top-level grain without a nested key; None when the key is the top-level grain itself."""
+    top, *rest = key.split(delimiter)
+    if not rest:
+        return None
+    whole = copy.deepcopy(here.grains.get(top))
+    inside = whole
+    for part in rest[:-1]:
+        inside = inside.get(part) if isinstance(inside, dict) else None
+    if not isinstance(inside, dict):
+        raise StateFailed(f"{key} is not a key of a mapping, so it cannot be removed")
+    inside.pop(rest[-1], None)
+    return {top: whole}

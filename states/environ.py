@@ -1,0 +1,48 @@
+"""Variables of the environment that the programs of this run get."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from modules import environ
+from runner.api import Plan, Planned, StateFailed
+
+UNCONVERGING = {"setenv": "it holds for the run that it is in, so each run sets it anew"}
+
+
+def setenv(
+    name: str,
+    value: Any,
+    false_unsets: bool = False,
+    clear_all: bool = False,
+    update_minion: bool = False,
+    permanent: bool = False,
+) -> Planned:
+    """Make sure that variables have values in the environment of what the states that follow start.
+
+    name: the variable. value: a text, false for "" (with false_unsets: to remove it), or a mapping of several
+    variables; the name is then free. clear_all: empty (with false_unsets: remove) all others. update_minion: accepted.
+    permanent: refused, it is for Windows; write /etc/environment or a unit file to set something for good.
+
+        proxy:
+          environ.setenv:
+            - name: http_proxy
+            - value: http://proxy.example:3128
+
+    Behaviour: Salt 3008's environ.setenv; a dry run tells a pending change.
+    """
+    if permanent:
+        raise StateFailed("permanent: there is no registry here; write /etc/environment with file.keyvalue, say")
+    wanted = value if isinstance(value, dict) else {name: value}
+    bad = [key for key, each in wanted.items() if each is not False and not isinstance(each, str)]
+    if bad:
+        raise StateFailed(f"Environ value must be string, dict or False ({bad[0]} is {wanted[bad[0]]!r}; quote it)")
+    if clear_all:
+        wanted = {**dict.fromkeys(environ.items(), False), **wanted}
+    values = {str(key): (None if false_unsets else "") if each is False else each for key, each in wanted.items()}
+    changes = {key: each for key, each in values.items() if environ.items().get(key) != each}
+    if not changes:
+        return "Environ values were already set with the correct values"
+    yield Plan(changes, "Environ values will be changed")
+    environ.setenv(changes, false_unsets=True)
+    return "Environ values were set"

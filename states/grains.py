@@ -1,0 +1,179 @@
+"""Static grains: what only its owner knows about this machine, kept in the file `grains` beside the configuration."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from modules import _static_grains as static
+from modules import grains
+from runner.api import OneOrMany, Plan, Planned, StateFailed
+
+_NONE: Any = object()
+
+
+def exists(name: str, delimiter: str = ":") -> str:
+    """Make sure that a grain is there; changes nothing.
+
+    name: the grain, nested ones as a:b. delimiter: what stands between the parts.
+
+        roles:
+          grains.exists: []
+
+    Behaviour: Salt 3008's grains.exists.
+    """
+    if _value(name, delimiter) is _NONE:
+        raise StateFailed("Grain does not exist", lacks=("grain", name))
+    return "Grain exists"
+
+
+def present(name: str, value: Any, delimiter: str = ":", force: bool = False) -> Planned:
+    """Make sure that a grain has a value.
+
+    name: the grain, nested ones as a:b. value: any value. delimiter: what stands between the parts of the name.
+    force: lists and mappings may be replaced, and a plain value by a mapping.
+
+        datacentre:
+          grains.present:
+            - value: berlin-2
+
+    Behaviour: Salt 3008's grains.present.
+    """
+    old = _value(name, delimiter)
+    if old is not _NONE and old == value:
+        return "Grain is already set"
+    wanted = static.with_value(name, value, delimiter, force)
+    told = f"Grain {name} is set to be {'added' if old is _NONE else 'changed'}"
+    yield Plan(wanted, told, provides=[("grain", name)])
+    static.put(wanted)
+    return f"Set grain {name} to {value}"
+
+
+def absent(name: str, destructive: bool = False, delimiter: str = ":", force: bool = False) -> Planned:
+    """Make sure that a grain has no value.
+
+    name: the grain, nested ones as a:b. destructive: remove the name as well, not only its value.
+    delimiter: what stands between the parts of the name. force: lists and mappings may be removed.
+
+        old_role:
+          grains.absent:
+            - destructive: True
+
+    Behaviour: Salt 3008's grains.absent. What the machine itself says of a grain is not removed by it.
+    """
+    old = _value(name, delimiter)
+    if old is _NONE:
+        return f"Grain {name} does not exist"
+    if old is None and not destructive:
+        return "Grain is already set"
+    if not destructive:
+        emptied = static.with_value(name, None, delimiter, force)
+        yield Plan({"grain": name, "value": None}, f"Value for grain {name} is set to be deleted (None)")
+        static.put(emptied)
+        return f"Value for grain {name} was set to None"
+    if isinstance(old, dict | list) and not force:
+        raise StateFailed(f"The key '{name}' {static.IS_NESTED}")
+    rest = static.without(name, delimiter)
+    if rest is None and name not in static.read():
+        raise StateFailed(f"Grain {name} is not in {static.place()}: only static grains can be removed")
+    yield Plan({"deleted": name}, f"Grain {name} is set to be deleted")
+    if rest is None:
+        static.drop(name)
+    else:
+        static.put(rest)
+    return f"Grain {name} was deleted"
+
+
+def append(name: str, value: Any, convert: bool = False, delimiter: str = ":") -> Planned:
+    """Make sure that a grain that is a list has a value.
+
+    name: the grain, nested ones as a:b; it has to be there. value: a value, or a list of them.
+    convert: a grain that is no list becomes one. delimiter: what stands between the parts of the name.
+
+        roles:
+          grains.append:
+            - value: web
+
+    Behaviour: Salt 3008's grains.append; of a list of values only those that are missing are added.
+    """
+    old = _value(name, delimiter)
+    if old is _NONE:
+        raise StateFailed(f"Grain {name} does not exist", lacks=("grain", name))
+    if not isinstance(old, list) and not convert:
+        raise StateFailed(f"Grain {name} is not a valid list")
+    have = old if isinstance(old, list) else [old]
+    missing = _missing(value, have)
+    if not missing:
+        return f"Value {value} is already in the list for grain {name}"
+    told = f"Value {value} in grain {name} is set to be added"
+    if have is not old:
+        told = f"Grain {name} is set to be converted to list and value {value} will be added"
+    wanted = static.with_value(name, [*have, *missing], delimiter, force=True)
+    yield Plan({"added": value}, told)
+    static.put(wanted)
+    return f"Value {value} was added to grain {name}"
+
+
+def list_present(name: str, value: Any, delimiter: str = ":") -> Planned:
+    """Make sure that a list of the grains has a value or some; the list is made when it is missing.
+
+    name: the grain, nested ones as a:b. value: a value, or a list of them. delimiter: what stands between the parts.
+
+        roles:
+          grains.list_present:
+            - value: [web, cache]
+
+    Behaviour: Salt 3008's grains.list_present.
+    """
+    old = _value(name, delimiter)
+    have = [] if old is _NONE or old is None else old
+    if not isinstance(have, list):
+        raise StateFailed(f"Grain {name} is not a valid list")
+    missing = _missing(value, have)
+    if not missing:
+        return f"Value {value} is already in grain {name} (or pending)"
+    wanted = static.with_value(name, [*have, *missing], delimiter, force=True)
+    shown = missing if isinstance(value, list) else value
+    told = f"Value {shown} is set to be appended to grain {name}" if have else f"Grain {name} is set to be added"
+    yield Plan({"new": wanted}, told, provides=[("grain", name)])
+    static.put(wanted)
+    known = [each for each in value if each not in missing] if isinstance(value, list) else []
+    before = f'Removed value {known} from update due to value found in "{name}" (or pending).\n' if known else ""
+    return f"{before}Append value {shown} to grain {name}"
+
+
+def list_absent(name: str, value: OneOrMany[Any], delimiter: str = ":") -> Planned:
+    """Make sure that a list of the grains does not have a value or some.
+
+    name: the grain, nested ones as a:b. value: a value, or a list of them. delimiter: what stands between the parts.
+
+        roles:
+          grains.list_absent:
+            - value: cache
+
+    Behaviour: Salt 3008's grains.list_absent.
+    """
+    have = _value(name, delimiter)
+    if have is _NONE or have is None:
+        return f"Grain {name} does not exist"
+    if not isinstance(have, list):
+        raise StateFailed(f"Grain {name} is not a valid list")
+    there = [each for each in value if each in have]
+    if not there:
+        return "\n".join(f"Value {each} is absent from grain {name}" for each in value)
+    wanted = static.with_value(name, [each for each in have if each not in there], delimiter, force=True)
+    yield Plan({"deleted": there}, _told(value, there, name, f"in grain {name} is set to be deleted"))
+    static.put(wanted)
+    return _told(value, there, name, f"was deleted from grain {name}")
+
+
+def _told(values: list[Any], there: list[Any], name: str, of_those: str) -> str:
+    lines = (f"Value {each} {of_those if each in there else f'is absent from grain {name}'}" for each in values)
+    return "\n".join(lines)
+
+
+def _value(name: str, delimiter: str) -> Any:
+    return grains.get(name, _NONE, delimiter)
+
+
+def _missing(value: Any, have: list[Any]) -> list[Any]:
+    return [each for each in (value if isinstance(value, list) else [value]) if each not in have]

@@ -1,0 +1,200 @@
+"""Ask web servers whether all is well."""
+
+from __future__ import annotations
+
+import re
+import time
+from typing import Any, Literal
+
+from modules import http
+from runner.api import OneOrMany, Plan, Planned, Secret, StateFailed, here
+
+UNCONVERGING = dict.fromkeys(("query", "wait_for_successful_query"), "a server is asked in each run")
+WHY = "what the server answers is known when it has been asked"
+
+
+def query(
+    name: str,
+    match: str | None = None,
+    match_type: Literal["string", "pcre"] = "string",
+    status: OneOrMany[int | str] | None = None,
+    status_type: Literal["string", "pcre", "list"] = "string",
+    wait_for: float | None = None,
+    request_interval: float = 1,
+    method: str = "GET",
+    params: dict[str, Any] | None = None,
+    data: Any = None,
+    data_file: str | None = None,
+    data_render: bool = False,
+    header_dict: dict[str, Any] | None = None,
+    header_list: list[str] | None = None,
+    header_file: str | None = None,
+    header_render: bool = False,
+    template_dict: dict[str, Any] | None = None,
+    username: str | None = None,
+    password: Secret[str] | None = None,
+    verify_ssl: bool = True,
+    ca_bundle: str | None = None,
+    cert: OneOrMany[str] | None = None,
+    agent: str | None = None,
+    timeout: float = 30,
+    backend: str | None = None,
+    test_url: str | None = None,
+) -> Planned:
+    """Make sure that a web server answers as it should.
+
+    name: the address. match: a text that the answer has, or a regular expression (match_type: pcre).
+    status: the code of the answer, a regular expression for it (status_type: pcre) or several (status_type: list).
+    At least one of both is needed. wait_for: ask again for so many seconds, each request_interval seconds.
+    method, params, data, data_file, data_render, header_dict, header_list, header_file, header_render, template_dict,
+    username, password, verify_ssl, ca_bundle, cert, agent, timeout (seconds): how it is asked, as with the execution
+    function http.query. test_url: asked in a dry run; without it a dry run asks nobody. backend: accepted.
+
+        the site answers:
+          http.query:
+            - name: http://localhost/health
+            - status: 200
+            - match: OK
+            - wait_for: 30
+
+    Behaviour: Salt 3008's http.query.
+    """
+    if match is None and status is None:
+        raise StateFailed("Either match text (match) or a status code (status) is required.")
+    wanted = _Wanted(match, match_type, status or [], status_type)
+    given = {
+        **{"method": method, "params": params, "data": data, "data_file": data_file, "data_render": data_render},
+        **{"header_dict": header_dict, "header_list": header_list, "header_file": header_file},
+        **{"header_render": header_render, "template_dict": template_dict, "username": username},
+        **{"password": password, "verify_ssl": verify_ssl, "ca_bundle": ca_bundle, "cert": cert, "agent": agent},
+        "timeout": timeout,
+    }
+    options = {key: value for key, value in given.items() if value not in (None, False) or key == "verify_ssl"}
+    told = "The server is set to be asked"
+    if test_url and here.dry:
+        told = f"{wanted.met(_ask(test_url, options))[1]} (asked {test_url})"
+    yield Plan({}, told, sure=False, why=WHY)
+    until = time.monotonic() + (wait_for or 0)
+    while True:
+        fine, said = wanted.met(_ask(name, options))
+        if fine:
+            return said
+        if time.monotonic() + request_interval > until:
+            raise StateFailed(said, changes={})
+        time.sleep(request_interval)
+
+
+def wait_for_successful_query(
+    name: str,
+    match: str | None = None,
+    match_type: Literal["string", "pcre"] = "string",
+    status: OneOrMany[int | str] | None = None,
+    status_type: Literal["string", "pcre", "list"] = "string",
+    wait_for: float = 300,
+    request_interval: float = 1,
+    method: str = "GET",
+    params: dict[str, Any] | None = None,
+    data: Any = None,
+    data_file: str | None = None,
+    data_render: bool = False,
+    header_dict: dict[str, Any] | None = None,
+    header_list: list[str] | None = None,
+    header_file: str | None = None,
+    header_render: bool = False,
+    template_dict: dict[str, Any] | None = None,
+    username: str | None = None,
+    password: Secret[str] | None = None,
+    verify_ssl: bool = True,
+    ca_bundle: str | None = None,
+    cert: OneOrMany[str] | None = None,
+    agent: str | None = None,
+    timeout: float = 30,
+    backend: str | None = None,
+    test_url: str | None = None,
+) -> Planned:
+    """Make sure that a web server answers as it should before so many seconds are over. The rest as http.query.
+
+    wait_for: seconds.
+
+        http://localhost:8080/ready:
+          http.wait_for_successful_query:
+            - status: 200
+            - wait_for: 60
+            - request_interval: 2
+
+    Behaviour: Salt 3008's http.wait_for_successful_query.
+    """
+    return (
+        yield from query(
+            name=name,
+            match=match,
+            match_type=match_type,
+            status=status,
+            status_type=status_type,
+            wait_for=wait_for,
+            request_interval=request_interval,
+            method=method,
+            params=params,
+            data=data,
+            data_file=data_file,
+            data_render=data_render,
+            header_dict=header_dict,
+            header_list=header_list,
+            header_file=header_file,
+            header_render=header_render,
+            template_dict=template_dict,
+            username=username,
+            password=password,
+            verify_ssl=verify_ssl,
+            ca_bundle=ca_bundle,
+            cert=cert,
+            agent=agent,
+            timeout=timeout,
+            backend=backend,
+            test_url=test_url,
+        )
+    )
+
+
+class _Wanted:
+    """What an answer has to be like."""
+
+    def __init__(self, match: str | None, match_type: str, status: list[Any], status_type: str) -> None:
+        self._match = match
+        self._pattern = match_type == "pcre"
+        self._status = [str(each) for each in status]
+        self._status_type = status_type
+
+    def met(self, answer: dict[str, Any]) -> tuple[bool, str]:
+        """Whether an answer is so, and what is told of it."""
+        checks = [check for check in (self._text(answer), self._code(answer)) if check]
+        said = " ".join(text for _, text in checks)
+        fine = all(good for good, _ in checks)
+        if not fine and "status" not in answer and answer.get("error"):
+            said += f" ({answer['error']})"
+        return fine, said
+
+    def _text(self, answer: dict[str, Any]) -> tuple[bool, str] | None:
+        if self._match is None:
+            return None
+        body = str(answer.get("text", answer.get("body", "")))
+        found = bool(re.search(self._match, body)) if self._pattern else self._match in body
+        what = "pattern" if self._pattern else "text"
+        return found, f'Match {what} "{self._match}" was {"" if found else "not "}found.'
+
+    def _code(self, answer: dict[str, Any]) -> tuple[bool, str] | None:
+        if not self._status:
+            return None
+        code = str(answer.get("status", ""))
+        if self._status_type == "pcre":
+            found = re.search(self._status[0], code) is not None
+            return found, f'Status pattern "{self._status[0]}" was {"" if found else "not "}found.'
+        found = code in self._status
+        if self._status_type == "list":
+            all_of = f"[{', '.join(self._status)}]"
+            return found, f"Status {code} was found." if found else f"Statuses {all_of} were not found."
+        return found, f"Status {self._status[0]} was {'' if found else 'not '}found."
+
+
+def _ask(url: str, options: dict[str, Any]) -> dict[str, Any]:
+    return http.query(url, status=True, text=True, **options)

@@ -1,0 +1,39 @@
+"""What Salt copies from its master: nothing here, so that trees that ask for it run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from runner.api import OneOrMany, here
+
+KINDS = (
+    *("beacons", "clouds", "engines", "executors", "grains", "log_handlers", "matchers", "modules", "output"),
+    *("outputters", "pillar", "proxymodules", "renderers", "resources", "returners", "sdb", "serializers", "states"),
+    *("thorium", "tops", "utils", "wrapper", "all"),
+)
+
+
+def _sync(kind: str) -> Callable[..., str]:
+    def sync(
+        name: str,
+        refresh: bool = True,
+        extmod_whitelist: OneOrMany[str] | None = None,
+        extmod_blacklist: OneOrMany[str] | None = None,
+    ) -> str:
+        here.reload("modules")
+        return "No updates to sync"
+
+    sync.__name__ = sync.__qualname__ = f"sync_{kind}"
+    sync.__doc__ = f"""Nothing to copy: a tree's modules are used where they lie, also what this run wrote.
+
+    refresh, extmod_whitelist, extmod_blacklist: accepted.
+
+        sync_{kind}:
+          saltutil.sync_{kind}
+
+    Behaviour: Salt 3008's saltutil.sync_{kind} when there is nothing new.
+    """
+    return sync
+
+
+globals().update({f"sync_{kind}": _sync(kind) for kind in KINDS})

@@ -1,0 +1,49 @@
+"""States of the library as a user meets them: what one does, the next sees; what cannot be is told."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from command import Machine
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path)
+
+
+STATIC = """
+roles:
+  grains.list_present:
+    - value: [web]
+more:
+  grains.append:
+    - name: roles
+    - value: cache
+env:
+  environ.setenv:
+    - value: {ZOE: 'yes'}
+say:
+  cmd.run:
+    - name: echo $ZOE
+"""
+
+
+def test_what_a_state_sets_the_next_ones_see(machine: Machine) -> None:
+    machine.write(a=STATIC)
+    dry = machine.results("sls", "a", "--test")
+    assert [each["result"] for each in dry.values()] == [None, None, None, None]
+    real = machine.results("sls", "a")
+    assert real["more"]["changes"] == {"added": "cache"}
+    assert real["say"]["changes"]["stdout"] == "yes"
+    assert (machine.folder / "grains").read_text() == "roles:\n- web\n- cache\n"
+    again = machine.results("sls", "a")
+    assert not again["roles"]["changes"] and not again["more"]["changes"]
+    assert '"cache"' in machine("call", "grains.get", "roles", "--out", "json").stdout
+
+
+def test_an_execution_function_that_cannot_do_it_says_so(machine: Machine) -> None:
+    (machine.folder / "grains").write_text("a: [1]\n")
+    done = machine("call", "grains.delkey", "a", code=1)
+    assert "The key 'a' exists but is a dict or a list" in done.stderr
