@@ -170,7 +170,7 @@ class _Wanted:
         checks = [check for check in (self._text(answer), self._code(answer)) if check]
         said = " ".join(text for _, text in checks)
         fine = all(good for good, _ in checks)
-        if not fine and "status" not in answer and answer.get("error"):
+        if not fine and not answer.get("body") and answer.get("error"):
             said += f" ({answer['error']})"
         return fine, said
 

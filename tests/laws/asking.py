@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import http.server
 import threading
+from pathlib import Path
 from typing import Any
 
 from laws import Scenario
@@ -33,12 +34,18 @@ def server() -> str:
     return f"http://127.0.0.1:{found.server_port}"
 
 
+def with_files(folder: Path) -> None:
+    (folder / "body").write_text("whole {{ word }}")
+    (folder / "headers").write_text("X-Who: {{ word }}")
+
+
 def ask(path: str, breaks: str | None = None, fails: str | None = None, wait: bool = False, **args: Any) -> Scenario:
     function = "http.wait_for_successful_query" if wait else "http.query"
     given = {"name": server() + path, **args}
-    return Scenario(function, given, plans=not fails, fails=fails, breaks=breaks, converges=False)
+    return Scenario(function, given, with_files, plans=not fails, fails=fails, breaks=breaks, converges=False)
 
 
+FILES = {"data_file": "{tmp}/body", "header_file": "{tmp}/headers", "template_dict": {"word": "zoe"}}
 TRUST = {"verify_ssl": False, "ca_bundle": None, "cert": None, "backend": "requests", "agent": "me", "timeout": 5}
 SCENARIOS = [
     ask("/200", fails="Either match text (match) or a status code (status) is required."),
@@ -52,6 +59,8 @@ SCENARIOS = [
     ask("/500", status=200, wait_for=0.2, request_interval=0.1, breaks="Status 200 was not found."),
     ask("/200", method="POST", data="a=1", header_dict={"X-Who": "zoe"}, match="POST /200 a=1 by zoe"),
     ask("/200", params={"q": "1"}, header_list=["X-Who: kim"], match="/200?q=1  by kim"),
+    ask("/200", method="PUT", data_render=True, header_render=True, match="whole zoe by zoe", **FILES),
+    ask("/200", wait=True, method="PUT", data_render=True, header_render=True, match="by zoe", **FILES),
     ask("/200", username="u", password="p", match="Basic dTpw"),
     ask("/200", wait=True, status=200, wait_for=1, request_interval=0.1, method="POST", data="x", match="POST"),
     ask("/200", wait=True, match="G.T", match_type="pcre", status="2..", status_type="pcre", params={}, **TRUST),
