@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from runner import automatic, graph, high, low, pillar, requisites, signature, top
+from runner import automatic, graph, high, low, requisites, signature, top
 from runner.binding import Binder
 from runner.config import Options
 from runner.errors import CompileError, Diagnostic, RunnerError
@@ -20,6 +20,7 @@ from runner.high import Request
 from runner.highdata import HighData
 from runner.model import Chunk, Relations
 from runner.session import Node, Session
+from runner.whole_pillar import read_pillar as read_pillar
 
 Gathered = tuple[HighData, list[Diagnostic]]
 
@@ -32,23 +33,6 @@ class Compiled(NamedTuple):
     order: tuple[int, ...]
     binder: Binder
     warnings: tuple[Diagnostic, ...]
-
-
-def read_pillar(session: Session) -> None:
-    options = session.options
-    envs = list(options.pillar_roots)
-    found = top.names(session.read_pillar_top, envs, session.matches, options.pillarenv, pillar=True)
-    stage = pillar.Pillar(
-        session.read_pillar,
-        options.pillar_source_merging_strategy,
-        options.pillar_merge_lists,
-        read_with=session.read_pillar,
-        names=session.pillar_tree.sls_names,
-        optional=found.optional,
-        includes_win=options.pillar_includes_override_sls,
-    )
-    session.run.pillar = stage.compile(found.requests(), options.pillar)
-    session.run.secrets.collect(session.run.pillar, options.secret_keys)
 
 
 def gather(session: Session, requests: Iterable[Request]) -> Gathered:

@@ -30,6 +30,7 @@ class Options:
     grains: Mapping[str, Any] = field(default_factory=dict)  # static ones
     own_grains: Mapping[str, Any] = field(default_factory=dict)  # those of the configuration itself
     pillar: Mapping[str, Any] = field(default_factory=dict)  # from --pillar, merged last
+    pillar_of_file: Mapping[str, Any] = field(default_factory=dict)  # from the configuration file
     nodegroups: Mapping[str, Any] = field(default_factory=dict)
     jinja_env: Mapping[str, Any] = field(default_factory=dict)
     jinja_sls_env: Mapping[str, Any] = field(default_factory=dict)
@@ -98,7 +99,7 @@ def load(
     raw["grains"] = {**grains_beside(path or SYSTEM, load_yaml or safe_load), **own_grains}
     raw |= {"conf_file": os.path.abspath(path) if path else None}
     raw |= {"config_dir": os.path.dirname(os.path.abspath(path or SYSTEM))}
-    return replace(_options(raw, given), own_grains=own_grains), tuple(warnings)
+    return replace(_options(raw, given, overrides), own_grains=own_grains), tuple(warnings)
 
 
 def with_fresh_grains(options: Options) -> Options:
@@ -107,7 +108,7 @@ def with_fresh_grains(options: Options) -> Options:
     return replace(options, grains={**grains_beside(path, safe_load), **options.own_grains})
 
 
-def _options(raw: dict[str, Any], given: Mapping[str, Any]) -> Options:
+def _options(raw: dict[str, Any], given: Mapping[str, Any], overrides: Mapping[str, Any]) -> Options:
     raw["saltenv"] = raw["saltenv"] or given.get("environment")
     if raw["pillarenv_from_saltenv"] and not raw["pillarenv"]:
         raw["pillarenv"] = raw["saltenv"]
@@ -120,7 +121,8 @@ def _options(raw: dict[str, Any], given: Mapping[str, Any]) -> Options:
         cachedir=raw["cachedir"],
         state_dir=raw["state_dir"],
         raw=raw,
-        pillar=raw["pillar"] or {},
+        pillar=overrides.get("pillar") or {},
+        pillar_of_file=given.get("pillar") or {},
         saltenv=raw["saltenv"],
         pillarenv=raw["pillarenv"],
         env_order=tuple(raw["env_order"] or ()),

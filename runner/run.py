@@ -109,6 +109,8 @@ def _carry_out(session: Session, gathered: Callable[[], Gathered]) -> Report:
 def _locked(session: Session, gathered: Callable[[], Gathered]) -> Report:
     with session.opened():
         read_pillar(session)
+        if session.run.pillar.get("test"):
+            session.only_look()
         compiled, problems = compile_chunks(session, gathered(), strict=session.options.strict)
         problems = problems if compiled is None else compiled.binder.refusals(compiled.chunks)
     if compiled is None or problems:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -93,6 +93,11 @@ class Session:
             match=self.matches,
             listeners=self.listeners,
         )
+
+    def only_look(self) -> None:
+        """Make this a dry run: the pillar may say `test: true`."""
+        self.options = replace(self.options, test=True)
+        self.run.dry = True
 
     def reload_grains(self) -> None:
         """Look at the machine and its static grains anew."""

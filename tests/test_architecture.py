@@ -18,6 +18,7 @@ STAGES = {
     "render": ("yaml_errors", "yaml_layout", "yaml_spot"),
     "grains": (),
     "pillar": ("merging",),
+    "external": (),
     "match": (),
     "top": (),
     "high": ("shapes",),

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from runner.errors import RenderError, RunnerError
-from runner.model import Source, Value
+from runner.model import Place, Source, Untyped, Value
 from runner.render.jinja import Find, Jinja
 from runner.render.linemap import Rendered
 from runner.render.texts import read_text
@@ -125,10 +125,10 @@ class Renderer:
         made = made.read() if hasattr(made, "read") else made
         return Rendered(made, scope.path) if isinstance(made, str) else made
 
-    def pipe(self, text: str, path: str) -> tuple[list[Step], str]:
-        """The renderers that a file's first line names, or the configured ones; and the text without that line."""
+    def pipe(self, text: str, path: str, default: str = "") -> tuple[list[Step], str]:
+        """The renderers that a file's first line names, or the default ones; and the text without that line."""
         line, newline, rest = text.partition("\n")
-        named = str(self.opts.get("renderer") or "jinja|yaml")
+        named = default or str(self.opts.get("renderer") or "jinja|yaml")
         shebang = line.startswith("#!") and not line.startswith("#!/")
         if shebang:
             named, text = line[2:], newline + rest
@@ -167,6 +167,49 @@ class Renderer:
         """An SLS as its Jinja template makes it."""
         name = str(scope.names.get("tplfile", scope.path))
         return self._jinja.render(text.text, scope.path, name, scope.names, saltenv=scope.saltenv, sls=True)
+
+    # -------------------------------------------------- external pillars
+
+    def dunders(self) -> dict[str, Any]:
+        """The variables of a template outside the trees."""
+        shared = self._shared("base")
+        return {f"__{name}__": shared[name] for name in ("salt", "grains", "opts")}
+
+    def lax(self, path: str, folder: str, names: Mapping[str, Any]) -> Rendered:
+        """A template outside the trees, which imports from a folder; a variable without a value is empty in it."""
+        from runner.render.jinja import outside
+
+        return outside(folder, self.opts).render(read_text(path), path, path, names, saltenv="base", sls=True)
+
+    def data(self, text: Rendered) -> Value:
+        """A rendered text as YAML."""
+        from runner.render.yaml import load
+
+        return load(text.text, text)
+
+    def parsed(self, text: str, file: str) -> Value:
+        """A text as YAML; errors call it by a name."""
+        return self.data(Rendered(text, file))
+
+    def content(self, path: str, options: Mapping[str, Any]) -> Value:
+        """What the renderers of a file outside the trees make of it: data, or text."""
+        steps, text = self.pipe(read_text(path), path, str(options.get("render_default") or ""))
+        for step in steps:
+            allowed, forbidden = options.get("renderer_whitelist"), options.get("renderer_blacklist")
+            if (allowed and step.name not in allowed) or (forbidden and step.name in forbidden):
+                raise RenderError(f"the renderer {step.name} is not allowed", Source(path, 1))
+        scope = Scope(self, path, "base", {**self._shared("base"), **self.dunders()})
+        value = self.through(steps, Rendered(text, path), scope)
+        if not isinstance(value, Rendered):
+            return value
+        return value.text.removeprefix("\n") if options.get("keep_newline") else value.text.strip("\n")
+
+    def decryptor(self) -> Callable[[Any, Source], Any]:
+        """Decrypts what a value holds; the place is for errors."""
+        from runner.render.gpg import decryptor
+
+        made = decryptor(self.opts, self.secret)
+        return lambda value, source: made.data(value, Place(Untyped(source.file), 0, 0))
 
     # -------------------------------------------------- templates of managed files
 

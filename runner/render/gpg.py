@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from runner.errors import RenderError
@@ -19,11 +19,13 @@ _MESSAGE = re.compile(r"-----BEGIN PGP MESSAGE-----.*?-----END PGP MESSAGE-----"
 class Decryptor:
     """Decrypts what one file holds; equal messages once.
 
-    keydir: gpg's home. secret: is told each decrypted value, which then appears in no output.
+    keydir: gpg's home. secret: is told each decrypted value, which then appears in no output. lenient: leave what
+    cannot be decrypted as it is.
     """
 
-    def __init__(self, keydir: str | None, secret: Callable[[str], None]) -> None:
+    def __init__(self, keydir: str | None, secret: Callable[[str], None], lenient: bool = False) -> None:
         own = "/etc/runner/gpgkeys"
+        self._lenient = lenient
         self._keydir = keydir or (own if os.path.isdir(own) else KEYDIR)
         self._secret = secret
         self._known: dict[str, str] = {}
@@ -37,7 +39,7 @@ class Decryptor:
             for index, item in enumerate(value):
                 value[index] = self.data(item, item_place(value, index, place))
         elif isinstance(value, str) and "-----BEGIN PGP MESSAGE-----" in value:
-            return self.text(value, place.source)
+            return self.text(value, place.source).rstrip("\n")  # a password typed as `|` ends with its last letter
         return value
 
     def document(self, rendered: Rendered) -> Rendered:
@@ -71,6 +73,8 @@ class Decryptor:
             raise RenderError("a PGP message needs gpg, which is not installed", source, "install gnupg") from None
         except (OSError, subprocess.TimeoutExpired) as problem:
             raise RenderError(f"gpg does not work: {problem}", source) from None
+        if done.returncode and self._lenient:
+            return message
         if done.returncode:
             said = done.stderr.decode("utf-8", "replace").strip().splitlines()
             hint = f"gpg_keydir says where the keys are; here {self._keydir}"
@@ -79,6 +83,11 @@ class Decryptor:
         plain = done.stdout.decode("utf-8", "replace")
         self._secret(plain.strip())
         return plain
+
+
+def decryptor(opts: Mapping[str, Any], secret: Callable[[str], None]) -> Decryptor:
+    """As the configuration says."""
+    return Decryptor(opts.get("gpg_keydir"), secret, lenient=opts.get("gpg_decrypt_must_succeed") is False)
 
 
 def _lines(rendered: Rendered, text: str, first: int) -> list[str]:

@@ -111,11 +111,18 @@ class TreeLoader(jinja2.BaseLoader):
 class Jinja:
     """Renders Jinja templates; keeps compiled ones for the run, and on disk in a folder of its own."""
 
-    def __init__(self, find: Find, opts: Mapping[str, Any], cache_dir: str | None = None) -> None:
+    def __init__(
+        self,
+        find: Find,
+        opts: Mapping[str, Any],
+        cache_dir: str | None = None,
+        undefined: type[jinja2.Undefined] = Missing,
+    ) -> None:
         """find: of the tree. opts: for jinja_env and jinja_sls_env. cache_dir: of compiled templates."""
         self._find = find
         self._opts = opts
         self._cache_dir = cache_dir
+        self._undefined = undefined
         self._environments: dict[tuple[str, bool], PlacedEnvironment] = {}
 
     def render(
@@ -164,7 +171,7 @@ class Jinja:
         try:
             environment = PlacedEnvironment(
                 loader=TreeLoader(self._find, saltenv),
-                undefined=Missing,
+                undefined=self._undefined,
                 extensions=["jinja2.ext.do", "jinja2.ext.loopcontrols", SaltTags],
                 optimized=False,  # what a filter finds (a file, the time, chance) must not be kept in a compiled one
                 bytecode_cache=self._bytecode(options),
@@ -185,6 +192,12 @@ class Jinja:
         from runner.render.compiled import cache
 
         return cache(self._cache_dir, f"{_revision()}-{sorted(options.items())}") if self._cache_dir else None
+
+
+def outside(folder: str, opts: Mapping[str, Any]) -> Jinja:
+    """Templates of a folder outside the trees; a variable without a value is empty."""
+    own = {key: value for key, value in opts.items() if key == "conf_file"}
+    return Jinja(lambda path, _: os.path.join(folder, path), own, undefined=jinja2.Undefined)
 
 
 def _revision() -> list[tuple[int, int]]:

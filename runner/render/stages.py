@@ -40,12 +40,12 @@ def _json(text: Rendered, scope: Scope, arguments: Arguments) -> Value:
 
 
 def _gpg(value: Any, scope: Scope, arguments: Arguments) -> Any:
-    from runner.render.gpg import Decryptor, place_of
+    from runner.render.gpg import decryptor, place_of
 
-    decryptor = Decryptor(scope.renderer.opts.get("gpg_keydir"), scope.renderer.secret)
+    made = decryptor(scope.renderer.opts, scope.renderer.secret)
     if isinstance(value, Rendered):
-        return decryptor.document(value)
-    return decryptor.data(value, place_of(value, Place(Untyped(scope.path), 1, 1)))
+        return made.document(value)
+    return made.data(value, place_of(value, Place(Untyped(scope.path), 1, 1)))
 
 
 def _py(text: Rendered, scope: Scope, arguments: Arguments) -> Value:

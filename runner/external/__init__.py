@@ -1,0 +1,63 @@
+"""External pillars (`ext_pillar` of the configuration): data from commands, trees of files and stacks of templates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple
+
+from runner.errors import RunnerError
+from runner.external import commands, file_tree, stack
+from runner.external.tools import Tools
+
+__all__ = ["Tools", "gathered"]
+
+Merge = Callable[[Mapping[str, Any], Mapping[str, Any]], dict[str, Any]]
+Look = Callable[[Tools, Mapping[str, Any], Any], Mapping[str, Any]]  # (tools, pillar so far, what is configured)
+
+LOOKS: Mapping[str, Look] = {
+    "cmd_yaml": commands.yaml,
+    "cmd_json": commands.json,
+    "file_tree": file_tree.look,
+    "stack": stack.look,
+}
+
+
+class Entry(NamedTuple):
+    """One item of `ext_pillar`."""
+
+    name: str
+    said: Any
+
+
+def gathered(entries: Any, pillar: Mapping[str, Any], tools: Tools, merge: Merge) -> dict[str, Any]:
+    """The pillar with what the external ones add, each laid over those before it. Raises RunnerError."""
+    found = dict(pillar)
+    for entry in _entries(entries, tools):
+        look = LOOKS.get(entry.name)
+        if look is None:
+            raise _unknown(entry.name, tools)
+        data = look(tools, found, entry.said)
+        if not isinstance(data, Mapping):
+            raise tools.problem(f"the external pillar {entry.name} gives a {type(data).__name__}, not a mapping")
+        found = merge(found, data)
+    return found
+
+
+def _entries(entries: Any, tools: Tools) -> Iterator[Entry]:
+    hint = "write\n    ext_pillar:\n      - cmd_yaml: cat /etc/facts.yaml"
+    if not isinstance(entries, list):
+        raise tools.problem('The "ext_pillar" option is malformed: it is no list', hint)
+    for item in entries:
+        if not isinstance(item, Mapping):
+            raise tools.problem(f'The "ext_pillar" option is malformed: {item!r} is no mapping', hint)
+        yield from (Entry(str(name), said) for name, said in item.items())
+
+
+def _unknown(name: str, tools: Tools) -> RunnerError:
+    import difflib
+
+    near = difflib.get_close_matches(name, LOOKS, 1)
+    there = f"there are {', '.join(LOOKS)}"
+    return tools.problem(
+        f"runner has no external pillar {name!r}", f"did you mean {near[0]}? ({there})" if near else there
+    )

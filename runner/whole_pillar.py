@@ -1,0 +1,120 @@
+"""The pillar of this machine: its SLS files, the external pillars, decryption, what the command line says.
+
+A helper of run.py, and like it allowed to import stages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from runner import pillar, top
+from runner.errors import RunnerError
+from runner.merging import merge
+from runner.model import Source
+from runner.session import Session
+
+
+def read_pillar(session: Session) -> None:
+    """Compile the pillar and give it to the run.
+
+    Templates and targets see the pillar as a first reading without it makes it (what a Salt minion does at its start);
+    there is a second reading only if one of them looked.
+    """
+    options = session.options
+    looked = Looked(session.options.pillar_of_file)
+    session.run.pillar = looked
+    found = _compiled(session, options.pillar_of_file)
+    if looked.asked:
+        session.run.pillar = found
+        again = options.pillar_source_merging_strategy != "list"  # which would say everything twice
+        found = _compiled(session, found if again else {})
+    found = _merged(session, found, options.pillar) if options.pillar else found
+    if options.raw.get("decrypt_pillar"):
+        from runner.decrypting import decrypt
+
+        found = decrypt(found, options.raw, session.pillar_renderer.decryptor())
+    if options.raw.get("pillar_opts"):
+        found["master"] = {key: value for key, value in options.raw.items() if key != "grains"}
+    session.run.pillar = found
+    session.run.secrets.collect(found, options.secret_keys)
+
+
+def _compiled(session: Session, found: Mapping[str, Any]) -> dict[str, Any]:
+    """What is known, and over it the pillar of the SLS files and the external ones, which see those before them."""
+    raw = session.options.raw
+    if raw.get("ext_pillar") and raw.get("ext_pillar_first"):
+        found = session.run.pillar = _external(session, found)
+    found = _merged(session, found, _of_sls(session))
+    if raw.get("ext_pillar") and not raw.get("ext_pillar_first"):
+        return _external(session, found)
+    return found
+
+
+def _merged(session: Session, old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    options = session.options
+    return merge(old, new, options.pillar_source_merging_strategy, options.pillar_merge_lists)
+
+
+def _of_sls(session: Session) -> dict[str, Any]:
+    options = session.options
+    envs = list(options.pillar_roots)
+    found = top.names(session.read_pillar_top, envs, session.matches, options.pillarenv, pillar=True)
+    stage = pillar.Pillar(
+        session.read_pillar,
+        options.pillar_source_merging_strategy,
+        options.pillar_merge_lists,
+        read_with=session.read_pillar,
+        names=session.pillar_tree.sls_names,
+        optional=found.optional,
+        includes_win=options.pillar_includes_override_sls,
+    )
+    return stage.compile(found.requests(), {})
+
+
+def _external(session: Session, found: Mapping[str, Any]) -> dict[str, Any]:
+    from runner import external
+
+    options, renderer = session.options, session.pillar_renderer
+    tools = external.Tools(
+        id=options.id,
+        env=options.pillarenv or options.saltenv or "base",
+        opts=options.raw,
+        grains=session.grains,
+        shell=lambda command: _shell(session, command),
+        names=renderer.dunders(),
+        template=renderer.lax,
+        data=renderer.data,
+        parsed=renderer.parsed,
+        content=renderer.content,
+        matches=session.matches,
+    )
+    return external.gathered(options.raw["ext_pillar"], found, tools, lambda old, new: _merged(session, old, new))
+
+
+def _shell(session: Session, command: str) -> Mapping[str, Any]:
+    try:
+        done: Mapping[str, Any] = session.call("cmd.run_all", command, python_shell=True)
+    except RunnerError as error:
+        raise RunnerError(error.message, Source(str(session.options.raw.get("conf_file") or ""))) from None
+    return done
+
+
+def _noting(name: str) -> Any:
+    """A method of dict that notes that it was called."""
+    real = getattr(dict, name)
+
+    def method(self: Looked, *args: Any) -> Any:
+        self.asked = True
+        return real(self, *args)
+
+    return method
+
+
+class Looked(dict[str, Any]):
+    """A mapping that notes whether somebody looked into it."""
+
+    asked = False
+    __getitem__, __contains__, __iter__, __len__ = map(_noting, ("__getitem__", "__contains__", "__iter__", "__len__"))
+    get, keys, items, values = map(_noting, ("get", "keys", "items", "values"))
+    copy, __eq__, __repr__ = map(_noting, ("copy", "__eq__", "__repr__"))

@@ -1,0 +1,174 @@
+"""The pillar as a command sees it: SLS files, external pillars, decryption, the command line."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import Machine
+
+
+def pillar(machine: Machine, *words: str) -> Any:
+    return json.loads(machine("show", "pillar", "--out", "json", *words).stdout)["local"]
+
+
+def write(machine: Machine, **files: str) -> str:
+    """Files of a folder outside the trees; `a__b` is a/b. The folder."""
+    for name, text in files.items():
+        path = machine.folder / "outside" / name.replace("__", "/")
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    return str(machine.folder / "outside")
+
+
+def external(machine: Machine, *entries: Any, **more: Any) -> None:
+    machine.config.update({"ext_pillar": list(entries), **more})
+
+
+# ---------------------------------------------------------------- what a pillar SLS sees of the pillar
+
+
+def test_a_pillar_sls_sees_the_pillar_of_a_first_reading(machine: Machine) -> None:
+    machine.config["pillar"] = {"z": 1, "a": 0}
+    machine.write(
+        pillar__top="base: {'*': [x], 'I@role:web': [y]}",
+        pillar__x="a: 5\n{% if pillar.get('role') %}seen: {{ pillar.a }}\n{% else %}role: web\n{% endif %}",
+        pillar__y="y: {{ salt['pillar.get']('z') }}",
+    )
+    assert pillar(machine, "--pillar", "{a: 7}") == {"z": 1, "a": 7, "role": "web", "seen": 5, "y": 1}
+
+
+def test_test_true_in_the_pillar_makes_a_dry_run(machine: Machine) -> None:
+    machine.write(pillar__top="base: {'*': [x]}", pillar__x="test: true", a="x:\n  test.succeed_with_changes: []\n")
+    assert machine.results("sls", "a")["x"]["result"] is None
+
+
+def test_pillar_opts(machine: Machine) -> None:
+    machine.config["pillar_opts"] = True
+    master = pillar(machine)["master"]
+    assert master["id"] == "m1"
+    assert "grains" not in master
+
+
+# ---------------------------------------------------------------- external pillars
+
+
+def test_commands(machine: Machine) -> None:
+    commands = [{"cmd_yaml": "printf 'a: 1\\nb: {c: 2}\\n'"}, {"cmd_json": 'echo \'{"b": {"d": "%s"}}\''}]
+    external(machine, *commands)
+    machine.write(pillar__top="base: {'*': [x]}", pillar__x="b: {c: own, e: {{ pillar.get('a', 'none') }}}")
+    assert pillar(machine) == {"a": 1, "b": {"c": 2, "d": "m1", "e": 1}}
+    external(machine, *commands, ext_pillar_first=True)
+    assert pillar(machine) == {"a": 1, "b": {"c": "own", "d": "m1", "e": 1}}
+
+
+def test_file_tree(machine: Machine) -> None:
+    root = write(
+        machine, hosts__m1__d__one="1\n\n", hosts__m2__no="x", nodegroups__g__d__one="0", nodegroups__g__two="2"
+    )
+    external(machine, {"file_tree": {"root_dir": root}}, nodegroups={"g": "m*", "other": "x*"})
+    assert pillar(machine) == {"d": {"one": "1\n"}, "two": "2"}
+    write(machine, hosts__m1__d__one="{{ grains.id }}\n", hosts__m1__three="#!jinja|yaml\na: {{ 1 + 1 }}\n")
+    options = {"root_dir": root, "template": True, "render_default": "jinja"}
+    external(machine, {"file_tree": options})
+    assert pillar(machine) == {"d": {"one": "m1"}, "two": "2", "three": {"a": 2}}
+
+
+STACK = {
+    "stack.cfg": "common/*.yml\n\nminions/{{ minion_id }}.yml\nnothing.yml\n",
+    "common__a.yml": "l: [1]\nm: {x: 1, y: 2, z: {q: 1}}\nu: {one: 1}\nf: 1\n{% if stack.nothing %}no: 1{% endif %}\n",
+    "common__b.yml": "l: [2]\nm: {x: 2, z: {r: {{ pillar.p }}}}\nu: {__: overwrite, two: [2]}\nf: {a: 1}",
+    "minions__m1.yml": "l: [{__: merge-first}, 0]\nm: {__: remove, y: }\n"
+    "f: {__: merge-first, a: 2, b: {{ stack.l[0] }}}",
+}
+
+
+def test_stack(machine: Machine) -> None:
+    root = write(machine, **STACK)
+    machine.write(pillar__top="base: {'*': [x]}", pillar__x="p: 3")
+    external(machine, {"stack": f"{root}/stack.cfg"})
+    expected = {"l": [0, 1, 2], "m": {"x": 2, "z": {"q": 1, "r": 3}}, "u": {"two": [2]}, "f": {"a": 1, "b": 1}}
+    assert pillar(machine) == {"p": 3, **expected}
+    external(machine, {"stack": {"pillar:p": {3: "/nowhere"}, "opts:id": {"m1": [f"{root}/stack.cfg"], "m2": "/x"}}})
+    assert pillar(machine) == {"p": 3, **expected}
+
+
+@pytest.mark.parametrize(
+    ("entries", "message"),
+    [
+        ([{"git_pillar": "x"}], "runner has no external pillar 'git_pillar'"),
+        ([{"cmd_yml": "x"}], "did you mean cmd_yaml?"),
+        ("x", "is no list"),
+        (["x"], "'x' is no mapping"),
+        ([{"cmd_yaml": "echo '[1]'"}], "gives a"),
+        ([{"cmd_yaml": "echo 'a: [1'"}], "the output of `echo 'a: [1'`:1:4"),
+        ([{"cmd_yaml": "exit 3"}], "failed with exit code 3"),
+        ([{"cmd_yaml": ["ls"]}], "takes a command"),
+        ([{"cmd_json": "echo x"}], "prints no JSON"),
+        ([{"file_tree": {"root": "/x"}}], "has no option 'root'"),
+        ([{"file_tree": {"root_dir": "x"}}], "absolute root_dir"),
+        ([{"stack": 5}], "takes the path"),
+        ([{"stack": {"pilar:x": {}}}], "does not know 'pilar:x'"),
+        ([{"stack": "{out}/bad.cfg"}], "bad.yml:2"),
+        ([{"stack": "{out}/odd.cfg"}], "stack has no strategy 'x'"),
+    ],
+)
+def test_mistakes(machine: Machine, entries: Any, message: str) -> None:
+    files = {
+        "bad.cfg": "bad.yml",
+        "bad.yml": "a: 1\nb: {{ nope.x }}\n",
+        "odd.cfg": "odd.yml\nodd.yml",
+        "odd.yml": "{a: {__: x}}",
+    }
+    root = write(machine, **files)
+    machine.config["ext_pillar"] = json.loads(json.dumps(entries).replace("{out}", root))
+    assert message in machine("show", "pillar", code=1).stderr
+
+
+# ---------------------------------------------------------------- decryption
+
+
+@pytest.fixture(scope="module")
+def keys(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A key ring, and `secret` encrypted with it, indented."""
+    if not shutil.which("gpg"):
+        pytest.skip("gpg is not installed")
+    home = tmp_path_factory.mktemp("keys")
+    home.chmod(0o700)
+    gpg = ["gpg", "--homedir", str(home), "--batch", "--quiet", "--passphrase", "", "--pinentry-mode", "loopback"]
+    subprocess.run([*gpg, "--quick-generate-key", "runner", "default", "default"], check=True, capture_output=True)
+    encrypt = [*gpg, "--trust-model", "always", "--armor", "--encrypt", "--recipient", "runner"]
+    done = subprocess.run(encrypt, input="secret", capture_output=True, text=True, check=True)
+    yield home, "".join(f"      {line}\n" for line in done.stdout.splitlines())
+    subprocess.run(["gpgconf", "--homedir", str(home), "--kill", "all"], check=False)
+
+
+def test_decrypt_pillar(machine: Machine, keys: tuple[Path, str]) -> None:
+    machine.config.update(gpg_keydir=str(keys[0]), decrypt_pillar=["a|b", {"l": "gpg"}, "not|there"])
+    machine.config["decrypt_pillar_delimiter"] = "|"
+    machine.write(
+        pillar__top="base: {'*': [x]}",
+        pillar__x=f"a:\n  b:\n    c: |\n{keys[1]}l:\n  - plain\n  - |\n{keys[1]}other: |\n{keys[1]}",
+        a="x:\n  test.show_notification:\n    - text: {{ (pillar.a.b.c ~ pillar.l[1]) | length }}\n",
+    )
+    assert machine.results("sls", "a")["x"]["comment"] == "12"
+    found = pillar(machine)
+    assert found["a"] == {"b": {"c": "**********"}}
+    assert found["other"].startswith("-----BEGIN PGP MESSAGE-----")
+
+
+@pytest.mark.parametrize(
+    ("said", "message"),
+    [
+        ([{"a": "nacl"}], "'nacl' is not a valid decryption renderer"),
+        ("a", "decrypt_pillar config option is malformed"),
+        ([{"a": "gpg", "b": "gpg"}], "decrypt_pillar config option is malformed"),
+    ],
+)
+def test_mistakes_of_decrypt_pillar(machine: Machine, said: Any, message: str) -> None:
+    machine.config["decrypt_pillar"] = said
+    assert message in machine("show", "pillar", code=1).stderr
