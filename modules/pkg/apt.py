@@ -7,15 +7,12 @@ import re
 from collections.abc import Iterable, Sequence
 
 from modules import cmd
-from runner.api import CommandFailed, changer, fetcher, look_once
+from modules.pkg import _apt_get
+from runner.api import CommandFailed, changer, fetcher, here, look_once
 
 NAMES: tuple[str, ...] = ("apt", "aptpkg")
-STATUS = "/var/lib/dpkg/status"
-QUIET = {"DEBIAN_FRONTEND": "noninteractive", "APT_LISTCHANGES_FRONTEND": "none", "UCF_FORCE_CONFFOLD": "1"}
-OPTIONS = ("-q", "-y", "-o", "DPkg::Options::=--force-confold", "-o", "DPkg::Options::=--force-confdef")
 _INSTALLED = re.compile(r"Inst (?P<name>\S+) (?:\[(?P<old>[^\]]+)\] )?\((?P<new>\S+)")
 _REMOVED = re.compile(r"(?:Remv|Purg) (?P<name>\S+) \[(?P<old>[^\]]+)\]")
-LOCK_SECONDS = 300  # how long apt-get waits for another one
 
 
 def suits() -> bool:
@@ -77,7 +74,11 @@ def lists_age() -> float | None:
 
 def simulate(action: str, targets: Sequence[str], options: Iterable[str] = ()) -> dict[str, dict[str, str]] | None:
     """What apt-get would change, dependencies included; None when it cannot say (an unknown package)."""
-    done = cmd.probe(["apt-get", "-s", "-q", "-y", *options, action, *targets], env=QUIET)
+    if _apt_get.interrupted():
+        here.warn("dpkg was interrupted: the next change first finishes what was left (dpkg --configure -a)")
+    # without its log of what it plans: a look writes nothing
+    asked = ["apt-get", "-s", "-q", "-y", "-o", "Dir::Log::Planner=/dev/null", *options, action, *targets]
+    done = cmd.probe(asked, env=_apt_get.QUIET)
     if done.retcode:
         return None
     found = {}
@@ -92,40 +93,26 @@ def simulate(action: str, targets: Sequence[str], options: Iterable[str] = ()) -
 @fetcher(refreshes="package lists")
 def refresh_db() -> bool:
     """Renew the package lists. Raises CommandFailed when that fails."""
-    _apt("update", "-q", "-o", f"DPkg::Lock::Timeout={LOCK_SECONDS}")
+    _apt_get.run("update")
     return True
 
 
 @changer(touches=["package lists", "candidates"])
 def renew_db() -> None:
     """Renew the package lists after the sources changed."""
-    _apt("update", "-q", "-o", f"DPkg::Lock::Timeout={LOCK_SECONDS}")
+    _apt_get.run("update")
 
 
 @changer(touches=["packages", "candidates", "services", "users", "groups", "files"])
 def install(targets: Sequence[str], options: Iterable[str] = ()) -> None:
     """Install packages: names, `name=version`, or paths of .deb files."""
-    _apt("install", *_shared(), *options, *targets)
+    _apt_get.run("install", *options, *targets)
 
 
 @changer(touches=["packages", "candidates", "services", "users", "groups", "files"])
 def remove(names: Sequence[str], purge: bool = False) -> None:
     """Remove packages, with their configuration when asked."""
-    _apt("purge" if purge else "remove", *_shared(), *names)
-
-
-def _shared() -> tuple[str, ...]:
-    return (*OPTIONS, "-o", f"DPkg::Lock::Timeout={LOCK_SECONDS}")
-
-
-def _apt(*words: str) -> None:
-    done = cmd.probe(["apt-get", *words], env=QUIET)
-    if done.retcode:
-        lines = [
-            line for line in f"{done.stderr}\n{done.stdout}".splitlines() if line.startswith(("E:", "dpkg: error"))
-        ]
-        errors = "".join(f"\n    - {line}" for line in lines or done.stderr.strip().splitlines()[-3:])
-        raise CommandFailed(f"errors:{errors}")
+    _apt_get.run("purge" if purge else "remove", *names)
 
 
 @look_once("packages")
@@ -148,6 +135,6 @@ def hold(names: Sequence[str], release: Sequence[str] = ()) -> None:
 def upgrade(names: Sequence[str] = ()) -> None:
     """Bring all packages, or some, to their newest version."""
     if names:
-        _apt("install", "--only-upgrade", *_shared(), *names)
+        _apt_get.run("install", "--only-upgrade", *names)
     else:
-        _apt("dist-upgrade", *_shared())
+        _apt_get.run("dist-upgrade")

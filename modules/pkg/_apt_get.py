@@ -1,0 +1,88 @@
+"""Running apt-get: other programs' locks are waited for, an interrupted dpkg is brought to its end first."""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import time
+
+from modules import cmd
+from runner.api import CommandFailed, here
+
+QUIET = {"DEBIAN_FRONTEND": "noninteractive", "APT_LISTCHANGES_FRONTEND": "none", "UCF_FORCE_CONFFOLD": "1"}
+CONFFILES = ("--force-confold", "--force-confdef")  # a configuration file that was changed here stays
+LOCK_SECONDS = 300  # how long another package manager is waited for, unless apt's own configuration says
+UPDATES = "/var/lib/dpkg/updates"
+_LOCKED = re.compile(r"^E: (Could not get lock .*|Unable to acquire the dpkg frontend lock.*)$", re.MULTILINE)
+_INTERRUPTED = "dpkg was interrupted"
+_BROKEN = "apt --fix-broken install"
+_log = logging.getLogger("runner.pkg")
+
+
+def interrupted() -> bool:
+    """Whether dpkg was killed in the middle of something."""
+    return os.path.isdir(UPDATES) and any(entry.name.isdigit() for entry in os.scandir(UPDATES))
+
+
+def run(*words: str) -> None:
+    """Have apt-get change something. Raises CommandFailed with its errors, a line each."""
+    done = _unlocked("apt-get", words[0], "-q", "-y", *_passed(), *words[1:])
+    if done.retcode and (_INTERRUPTED in done.stderr or _BROKEN in done.stderr + done.stdout):
+        _heal()
+        done = _unlocked("apt-get", words[0], "-q", "-y", *_passed(), *words[1:])
+    if done.retcode:
+        raise CommandFailed(_errors(done))
+    for line in done.stderr.splitlines():
+        if words[0] == "update" and line.startswith("W: Failed to fetch"):
+            here.warn(f"the package lists are old: {line.removeprefix('W: ')}")
+
+
+def _passed() -> list[str]:
+    """What dpkg is told through apt-get."""
+    options = [f"DPkg::Options::={option}" for option in CONFFILES]
+    return [word for option in ("DPkg::Lock::Timeout=0", *options) for word in ("-o", option)]
+
+
+def _unlocked(*argv: str) -> cmd.Completed:
+    """What a program says once no other one has its locks. Raises CommandFailed when that takes too long."""
+    until = 0.0
+    while True:
+        done = cmd.probe(argv, env=QUIET)
+        locked = _LOCKED.search(done.stderr) if done.retcode else None
+        if not locked:
+            return done
+        if not until:
+            _log.warning("waiting for another package manager: %s", locked[1])
+            patience = _patience()
+            until = time.monotonic() + patience
+        if time.monotonic() > until:
+            raise CommandFailed(
+                f"errors:\n    - {locked[1]} (waited {patience:g} seconds; DPkg::Lock::Timeout in apt's configuration"
+                " says how long). Let that program end, or end it, and run this again."
+            )
+        time.sleep(1)
+
+
+def _patience() -> float:
+    said = cmd.probe(["apt-config", "shell", "found", "DPkg::Lock::Timeout"]).stdout
+    number = re.search(r"'(\d+)'", said)
+    return float(number[1]) if number else LOCK_SECONDS
+
+
+def _heal() -> None:
+    """Finish what a killed dpkg left, or raise CommandFailed with what stands in its way."""
+    done = _unlocked("dpkg", *CONFFILES, "--configure", "-a")
+    fixed = _unlocked("apt-get", "install", "-q", "-y", "--fix-broken", *_passed())
+    if fixed.retcode:
+        why = "\n".join(done.stderr.strip().splitlines()[-5:])
+        raise CommandFailed(
+            f"{_errors(fixed)}\n    - dpkg was interrupted, and cannot finish what it had begun:\n{why}"
+        )
+    here.warn("dpkg had been interrupted: what was left was finished first (dpkg --configure -a)")
+
+
+def _errors(done: cmd.Completed) -> str:
+    """The lines that say what went wrong."""
+    lines = [line for line in f"{done.stderr}\n{done.stdout}".splitlines() if line.startswith(("E:", "dpkg: error"))]
+    return "errors:" + "".join(f"\n    - {line}" for line in lines or done.stderr.strip().splitlines()[-3:])

@@ -1,0 +1,62 @@
+"""The tree of sls_examples on a real machine, as the README says: nginx, a user, a crontab; then again."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from debian import ROOT, Debian
+
+HIGHSTATE = ["highstate", "--config", f"{ROOT}/sls_examples/runner.yaml"]
+
+
+def page(debian: Debian, port: int, name: str = "index.html") -> str:
+    return debian.read("curl", "-sS", f"http://localhost:{port}/{name}")
+
+
+def touched(debian: Debian) -> list[str]:
+    """What was made or changed anywhere since the file /marker was, beside runner's own notes."""
+    own = "-path /var/lib/runner -prune -o -path /var/cache/runner -prune"
+    found = debian.read(f"find / -xdev {own} -o -newercm /marker -print").split("\n")
+    return [path for path in found if path not in ("", "/var/lib", "/var/cache", "/marker")]
+
+
+@pytest.fixture(scope="module")
+def website(debian: Debian) -> Debian:
+    """A machine on which the highstate was tried dry, and done."""
+    debian.run("touch /marker; sync -f /marker")
+    dry = debian.results(*HIGHSTATE, "--test")
+    assert {result["result"] for result in dry.values()} == {None}
+    assert touched(debian) == []
+    first = debian.results(*HIGHSTATE)
+    assert all(result["result"] is True and result["changes"] for result in first.values()), first
+    assert set(dry) == set(first)
+    return debian
+
+
+def test_everything_works(website: Debian) -> None:
+    assert page(website, 8080) == "<h1>It works</h1>"
+    assert page(website, 8080, "about.html") == "<h1>About this server</h1>"
+    assert website.read("systemctl is-active nginx; systemctl is-enabled nginx") == "active\nenabled"
+    assert website.read("id -un site; stat -c %a /usr/local/bin/site-report").split() == ["site", "755"]
+    crontab = website.read("crontab", "-l").split("\n")
+    assert "# SALT_CRON_IDENTIFIER:site-report" in crontab
+    assert "15 3 * * * /usr/local/bin/site-report" in crontab
+    assert website.read("/usr/local/bin/site-report") == "2"
+
+
+def test_nothing_is_left_to_do(website: Debian) -> None:
+    second = website.results(*HIGHSTATE, "--detailed-exitcodes")
+    assert all(result["result"] is True and not result["changes"] for result in second.values()), second
+    assert {result["result"] for result in website.results(*HIGHSTATE, "--test").values()} == {True}
+
+
+def test_a_changed_configuration_reloads_nginx(website: Debian) -> None:
+    started = website.read("systemctl", "show", "--property=MainPID,InvocationID", "nginx")
+    other = ["--pillar", json.dumps({"webserver": {"port": 8081}})]
+    result = website.results(*HIGHSTATE, *other)["webserver-service"]
+    assert result["comment"] == "Service reloaded"
+    assert page(website, 8081) == "<h1>It works</h1>"
+    assert website.read("systemctl", "show", "--property=MainPID,InvocationID", "nginx") == started
+    website.run("curl", "-sS", "http://localhost:8080/", code=7)
+    assert not any(result["changes"] for result in website.results(*HIGHSTATE, *other).values())

@@ -1,0 +1,117 @@
+"""Packages with a real apt and dpkg: when another one has the lock, when one was killed, when there is no mirror."""
+
+from __future__ import annotations
+
+import json
+import time
+
+import pytest
+from debian import Debian
+
+LOCK = """import fcntl, sys, time
+lock = open("/var/lib/dpkg/lock-frontend", "w")
+fcntl.lockf(lock, fcntl.LOCK_EX)
+open("/run/locked", "w").close()
+time.sleep(float(sys.argv[1]))
+"""
+TRICKY = """Package: tricky
+Version: 1.0
+Architecture: all
+Maintainer: me
+Description: waits while it is set up
+"""
+POSTINST = """#!/bin/sh
+test -e /run/calm && exit 0
+touch /run/reached
+sleep 100
+"""
+
+
+def single(debian: Debian, *words: str, code: int = 0) -> dict[str, object]:
+    (result,) = debian.results("single", *words, code=code).values()
+    assert isinstance(result, dict)
+    return result
+
+
+@pytest.fixture
+def clean(debian: Debian) -> Debian:
+    debian.run("apt-get purge -q greeting hello")
+    return debian
+
+
+def locked(debian: Debian, seconds: float) -> None:
+    debian.run("rm -f /run/locked")
+    debian.write("/run/lock.py", LOCK)
+    debian.run(
+        f"python3 /run/lock.py {seconds} >/dev/null 2>&1 & echo $! >/run/lock.pid; "
+        "while ! test -e /run/locked; do sleep 0.05; done"
+    )
+
+
+def test_a_version_an_upgrade_a_hold_and_a_removal(clean: Debian) -> None:
+    assert single(clean, "pkg.installed", "greeting", "version=1.0")["changes"] == {
+        "greeting": {"old": "", "new": "1.0"}
+    }
+    assert clean.read("dpkg-query -Wf '${Version}' greeting") == "1.0"
+    assert not single(clean, "pkg.installed", "greeting")["changes"], "any version will do"
+    assert single(clean, "pkg.held", "greeting")["changes"] == {"greeting": {"old": "install", "new": "hold"}}
+    assert clean.read("apt-mark showhold") == "greeting"
+    single(clean, "pkg.unheld", "greeting")
+    dry = single(clean, "pkg.latest", "greeting", "--test")
+    real = single(clean, "pkg.latest", "greeting")
+    assert dry["changes"] == real["changes"] == {"greeting": {"old": "1.0", "new": "2.0"}}
+    assert single(clean, "pkg.removed", "greeting")["changes"] == {"greeting": {"old": "2.0", "new": ""}}
+    clean.run("dpkg-query -W hello", code=1)
+
+
+def test_it_waits_for_the_lock_and_says_so(clean: Debian) -> None:
+    locked(clean, 2.5)
+    began = time.monotonic()
+    done = clean.runner("single", "pkg.installed", "greeting")
+    assert time.monotonic() - began > 1.5
+    assert "waiting for another package manager: Could not get lock /var/lib/dpkg/lock-frontend" in done.stderr
+    assert clean.read("dpkg-query -Wf '${Version}' greeting") == "2.0"
+
+
+def test_it_gives_up_waiting(clean: Debian) -> None:
+    locked(clean, 30)
+    clean.write("/etc/apt/apt.conf.d/patience", 'DPkg::Lock::Timeout "1";\n')
+    result = single(clean, "pkg.installed", "greeting", code=2)
+    clean.run("rm /etc/apt/apt.conf.d/patience; kill $(cat /run/lock.pid)")
+    assert result["result"] is False
+    assert result["changes"] == {}
+    for part in ("Could not get lock", "(python3)", "waited 1 seconds", "Let that program end"):
+        assert part in str(result["comment"])
+
+
+def test_an_interrupted_dpkg_is_healed_and_told(clean: Debian) -> None:
+    clean.write("/srv/tricky/DEBIAN/control", TRICKY)
+    clean.write("/srv/tricky/DEBIAN/postinst", POSTINST, 0o755)
+    clean.run(
+        "dpkg-deb -b /srv/tricky /srv; dpkg -i /srv/tricky_1.0_all.deb >/dev/null 2>&1 & "
+        "while ! test -e /run/reached; do sleep 0.05; done; pkill -9 dpkg; pkill sleep; sleep 0.1; touch /run/calm"
+    )
+    assert clean.read("ls /var/lib/dpkg/updates"), "as a power cut would leave it"
+    state = {"one": {"pkg.installed": [{"name": "greeting"}]}, "two": {"pkg.installed": [{"name": "hello"}]}}
+    clean.tree(two=json.dumps(state))
+    before = clean.read("ls -l --full-time /var/lib/dpkg /var/lib/dpkg/updates")
+    dry = clean.runner("sls", "two", "--test")
+    assert "dpkg was interrupted" in dry.stdout + dry.stderr
+    assert clean.read("ls -l --full-time /var/lib/dpkg /var/lib/dpkg/updates") == before
+    done = clean.runner("sls", "two")
+    assert (done.stdout + done.stderr).count("dpkg had been interrupted: what was left was finished first") == 1
+    wanted = "dpkg-query -Wf '${Package} ${db:Status-Status}\\n' greeting hello tricky"
+    assert clean.read(wanted).split("\n") == ["greeting installed", "hello installed", "tricky installed"]
+
+
+def test_what_cannot_be_had(clean: Debian) -> None:
+    result = single(clean, "pkg.installed", "no-such-package", code=2)
+    assert "E: Unable to locate package no-such-package" in str(result["comment"])
+    clean.run("cp -a /etc/apt/sources.list /var/lib/apt/lists /root")
+    clean.run("echo deb http://127.0.0.1:1/debian stable main >>/etc/apt/sources.list")
+    clean.write("/etc/apt/apt.conf.d/once", 'Acquire::Retries "0";\n')
+    result = single(clean, "pkg.installed", "greeting", "refresh=True")
+    clean.run("cp -a /root/sources.list /etc/apt; rm -r /etc/apt/apt.conf.d/once /var/lib/apt/lists")
+    clean.run("cp -a /root/lists /var/lib/apt")
+    assert "127.0.0.1:1" in str(result["warnings"]), "the old lists were good enough, but it is told"
+    assert result["changes"]
