@@ -6,29 +6,26 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from runner import automatic, graph, high, lint, low, requisites, signature
-from runner import manual as manuals
-from runner import why as whys
+from runner import graph, high, lint
 from runner.api import Resource, StateFailed
 from runner.compiling import (
     Gathered,
     all_requests,
     compile_chunks,
     gather,
-    make_binder,
     read_pillar,
+    refuse,
+    related,
     requests,
     top_file,
     top_requests,
-    without_states,
 )
 from runner.config import Options
 from runner.debts import Ledger
-from runner.errors import CompileError, Diagnostic, RunnerError
-from runner.highdata import HighData
+from runner.errors import Diagnostic, RunnerError
 from runner.history import past as earlier
 from runner.lock import held
-from runner.model import Chunk, Debt, Edge, Relations
+from runner.model import Debt
 from runner.session import Session
 
 
@@ -74,60 +71,9 @@ def _shown(session: Session, what: str, names: list[str]) -> Any:
         named = what in ("sls", "low-sls")
         gathered = gather(session, requests(session, names) if named else top_requests(session))
         if what in ("sls", "highstate"):
-            _refuse(gathered[1])
+            refuse(gathered[1])
             return high.as_data(gathered[0])
         return _show_low(session, gathered, what)
-
-
-def picture(options: Options, names: Sequence[str] = ()) -> tuple[dict[str, Any], list[Diagnostic]]:
-    """What waits for what in the highstate (or in some SLS files), and the cycles in it: no hindrance here."""
-    from runner.drawing import picture as drawn
-
-    session = Session(options)
-    with session.opened():
-        read_pillar(session)
-        data, problems = gather(session, requests(session, names) if names else top_requests(session))
-        chunks, relations = _related(session, data, problems)
-        knots: list[frozenset[Edge]] = []
-        order: tuple[int, ...] = ()
-        binder = make_binder(session)
-        binder.check(chunks)
-        links = automatic.links(chunks, binder.related) if options.auto_relationships else ()
-        try:
-            order, links = automatic.fitted(graph.arrange(chunks, relations), relations, links)
-        except CompileError as error:
-            knots, problems = graph.knots(relations), [*problems, *error.diagnostics]
-        relations = automatic.reacting(relations, links, chunks)
-        found: dict[str, Any] = session.run.secrets.mask(drawn(chunks, relations, order, knots))
-    return found, problems
-
-
-def why(options: Options, wanted: str, names: Sequence[str] = (), with_run: bool = False) -> list[dict[str, Any]]:
-    """Why a state (ID, name or `state: name`) is in the highstate (or in some SLS files) as it is.
-
-    with_run: what became of it in the last run, too.
-    """
-    session = Session(options)
-    with session.opened():
-        read_pillar(session)
-        gathered = gather(session, requests(session, names) if names else top_requests(session))
-        compiled, problems = compile_chunks(session, gathered, strict=False)
-        if compiled is None:
-            raise CompileError(problems)
-        lines = {(line.env, line.sls): f"{line.target} at {line.place.source}" for line in top_file(session).lines}
-        top = {} if names else lines
-        chunks, scopes = compiled.chunks, gathered[0].scopes
-        found = whys.explained(wanted, chunks, compiled.relations, compiled.order, scopes, top)
-    if with_run:
-        found = [each | {"last_run": earlier.of_state(options.state_dir, each["name"])} for each in found]
-    masked: list[dict[str, Any]] = session.run.secrets.mask(found)
-    return masked
-
-
-def manual(options: Options, name: str | None) -> Any:
-    """The contents of the manual (without a name), or the pages of a module or function."""
-    registry = Session(options).registry
-    return manuals.contents(registry) if name is None else manuals.pages(registry, name)
 
 
 def resource(options: Options, state: str, names: Sequence[str] = ()) -> list[Resource]:
@@ -150,11 +96,6 @@ def resource(options: Options, state: str, names: Sequence[str] = ()) -> list[Re
     if missing:
         raise RunnerError(f"there is no {state} {missing[0]}", hint=f"`runner resource {state}` lists all")
     return [each for _, listed in found for each in listed]
-
-
-def schema(options: Options) -> dict[str, Any]:
-    """The JSON Schema of SLS files, with the tree's own states."""
-    return manuals.schema(Session(options).registry, signature.json_schema)
 
 
 def past(options: Options, words: Sequence[str], limit: int = 20, real: bool = False) -> Any:
@@ -185,26 +126,8 @@ def forget(options: Options, wanted: Sequence[str] | None) -> list[dict[str, str
     return [_debt(debt) for debt in found]
 
 
-def _refuse(problems: list[Diagnostic]) -> None:
-    errors = [problem for problem in problems if problem.severity == "error"]
-    if errors:
-        raise CompileError(errors)
-
-
 def _show_low(session: Session, gathered: Gathered, what: str) -> Any:
-    return graph.lowstate(*_related(session, *gathered, reconcile=what != "low-sls"))
-
-
-def _related(
-    session: Session, data: HighData, problems: list[Diagnostic], reconcile: bool = True
-) -> tuple[tuple[Chunk, ...], Relations]:
-    """The chunks and what waits for what; mistakes on the way end it, those of arguments are not looked for."""
-    _refuse(problems)
-    chunks, found = low.lower(data, reconcile, session.arguments_of, session.defaults)
-    _refuse(found)
-    relations, unmet = requisites.resolve(chunks, without_states(data))
-    _refuse(unmet)
-    return chunks, relations
+    return graph.lowstate(*related(session, *gathered, reconcile=what != "low-sls"))
 
 
 def _owed(ledger: Ledger) -> tuple[Debt, ...]:

@@ -157,7 +157,14 @@ def requests(session: Session, names: Iterable[str]) -> list[Request]:
 
 
 def all_requests(session: Session) -> list[Request]:
-    return [Request(name, env) for env in session.options.file_roots for name in session.tree.sls_names(env)]
+    """All SLS files of the tree; a pillar that lies inside of it is none of them."""
+    pillar = tuple(f"{os.path.realpath(root)}/" for roots in session.options.pillar_roots.values() for root in roots)
+    states = [(name, env) for env in session.options.file_roots for name in session.tree.sls_names(env)]
+    return [
+        Request(name, env)
+        for name, env in states
+        if not f"{os.path.realpath(session.tree.sls_path(name, env) or '')}".startswith(pillar)
+    ]
 
 
 def _has_node_scope(session: Session) -> bool:
@@ -171,3 +178,22 @@ def _has_node_scope(session: Session) -> bool:
 
 
 _SCOPED = re.compile(r"^\s*-\s+(vars|defaults):", re.M)
+
+
+def refuse(problems: Iterable[Diagnostic]) -> None:
+    """Raise the errors among them."""
+    errors = [problem for problem in problems if problem.severity == "error"]
+    if errors:
+        raise CompileError(errors)
+
+
+def related(
+    session: Session, data: HighData, problems: list[Diagnostic], reconcile: bool = True
+) -> tuple[tuple[Chunk, ...], Relations]:
+    """The chunks and what waits for what; mistakes on the way end it, those of arguments are not looked for."""
+    refuse(problems)
+    chunks, found = low.lower(data, reconcile, session.arguments_of, session.defaults)
+    refuse(found)
+    relations, unmet = requisites.resolve(chunks, without_states(data))
+    refuse(unmet)
+    return chunks, relations

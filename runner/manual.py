@@ -1,34 +1,19 @@
-"""The manual, made from signatures and docstrings: pages of functions, and the JSON Schema of SLS files."""
+"""The manual, made from signatures and docstrings: what there is, and the pages of functions."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import Any, NamedTuple, Protocol
 
+from runner import docstring
+from runner.docstring import Docstring
 from runner.errors import RunnerError
-from runner.model import REQUISITE_KEYS
+from runner.everywhere import EVERYWHERE, SETTINGS
+from runner.schema import MISSING, Parameter, schema_of
 
-# arguments that every state takes, with what they are
-GLOBAL: Mapping[str, str] = {
-    "require": "states that have to succeed before this one",
-    "watch": "as require; a change of them makes this state react",
-    "onchanges": "run only when one of these changed something",
-    "onfail": "run only when one of these failed",
-    "prereq": "run only when one of these is about to change something, and before it",
-    "listen": "react once, at the end of the run, when one of these changed something",
-    "onlyif": "commands that have to succeed for this state to run",
-    "unless": "commands that must not all succeed for this state to run",
-    "creates": "files; when all are there this state does not run",
-    "check_cmd": "commands that have to succeed after this state",
-    "order": "a number, first or last",
-    "retry": "try again: attempts, until, interval, splay",
-    "failhard": "end the run when this state fails",
-    "noop": "only plan this state",
-    "parallel": "run beside others",
-    "fire_event": "tell the listeners of the run",
-    "no_log": "show nothing of this state",
-}
+ARGUMENTS = "arguments"  # the page of what every state takes
+HOOKS = ("autorequire", "autobefore", "autonotify", "autosubscribe")
 
 
 class Library(Protocol):
@@ -41,163 +26,192 @@ class Library(Protocol):
     def functions(self, module: str) -> list[str]: ...
     def function(self, name: str) -> Callable[..., Any]: ...
     def suggest_state(self, name: str) -> str | None: ...
+    def suggest_function(self, name: str) -> str | None: ...
+
+
+class Argument(NamedTuple):
+    """One argument of a function. default: as YAML has it; None for one that has to be given."""
+
+    name: str
+    type: str
+    default: str | None
+    description: str
 
 
 class Page(NamedTuple):
-    """What is known of one function. parameters: (name, type and default)."""
+    """What is known of one function. before, after: what to read before and after the examples."""
 
     name: str
     kind: str  # state or execution function
     summary: str
-    parameters: tuple[tuple[str, str], ...]
-    text: str
+    before: tuple[str, ...]
+    arguments: tuple[Argument, ...]
+    examples: tuple[str, ...]
+    after: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
 
 def contents(library: Library) -> dict[str, list[str]]:
     """All state modules with their functions."""
-    found = {}
-    for module in library.state_modules():
-        try:
-            found[module] = [name for name in library.state_functions(module) if name != "mod_watch"]
-        except RunnerError:
-            continue
-    return found
+    return {module: found for module in library.state_modules() if (found := _of_module(library, module))}
+
+
+def _of_module(library: Library, module: str) -> list[str]:
+    try:
+        return [name for name in library.state_functions(module) if name != "mod_watch"]
+    except RunnerError:  # a module of the tree that cannot work here
+        return []
+
+
+def execution(library: Library) -> dict[str, list[str]]:
+    """All execution modules with their functions."""
+    return {module: found for module in library.modules() if (found := library.functions(module))}
 
 
 def pages(library: Library, name: str) -> list[Page]:
-    """The pages of a function, or of all functions of a state module; states before execution functions.
+    """The pages of a function, or of all functions of a module; states before execution functions.
 
     Raises RunnerError for what is not there.
     """
+    if name == ARGUMENTS:
+        return [everywhere()]
     module, dot, function = name.partition(".")
-    wanted = [function] if dot else []
-    found = []
-    if module in library.state_modules():
-        for each in wanted or [name for name in library.state_functions(module) if name != "mod_watch"]:
-            if each in library.state_functions(module):
-                found.append(_state_page(library, f"{module}.{each}"))
-    if not found or (dot and function in library.functions(module)):
-        found += _function_pages(library, module, wanted)
+    states = [each for each in _of_module(library, module) if not dot or each == function]
+    found = [state_page(library, f"{module}.{each}") for each in states]
+    if (dot or not found) and module in library.modules():
+        functions = [each for each in library.functions(module) if not dot or each == function]
+        found += [function_page(library, f"{module}.{each}") for each in functions]
     if not found:
-        near = library.suggest_state(name)
+        near = _near(name, [library.suggest_state(name), library.suggest_function(name)])
         raise RunnerError(
             f"there is no page for {name}", hint=f"did you mean {near}?" if near else "`runner doc` lists all"
         )
     return found
 
 
-def _function_pages(library: Library, module: str, wanted: list[str]) -> list[Page]:
-    if module not in library.modules():
-        return []
-    names = [each for each in library.functions(module) if not wanted or each in wanted]
-    return [_page(f"{module}.{each}", "execution function", library.function(f"{module}.{each}")) for each in names]
+def _near(name: str, suggestions: list[str | None]) -> str | None:
+    import difflib
+
+    return next(iter(difflib.get_close_matches(name, [each for each in suggestions if each], 1, 0)), None)
 
 
-def _state_page(library: Library, name: str) -> Page:
+# ---------------------------------------------------------------- one page
+
+
+def everywhere() -> Page:
+    """The page of the arguments that every state takes."""
+
+    listed = tuple(Argument(name, each.title, "", each.description) for name, each in EVERYWHERE.items())
+    summary = "What every state takes beside its own arguments: requisites, guards and settings."
+    example = (
+        "nginx:\n  service.running:\n    - watch:\n      - file: /etc/nginx/nginx.conf\n"
+        "    - onlyif: test -e /etc/nginx\n    - retry:\n        attempts: 3\n"
+        "/etc/nginx/nginx.conf:\n  file.managed:\n    - contents: events {}\n    - before:\n      - service: nginx"
+    )
+    return Page(ARGUMENTS, "of every state", summary, (), listed, (example,))
+
+
+def state_page(library: Library, name: str) -> Page:
+    """The page of a state function."""
     found = library.state(name)
-    notes = []
-    if found.mod_watch is not None:
-        notes.append("It reacts when a state that it watches changed something.")
-    else:
-        notes.append("It cannot react: watch is taken for require.")
+    page = _page(name, "state", found.function, said(library, name))
+    return page._replace(notes=tuple(_notes(found)))
+
+
+def _notes(found: Any) -> list[str]:
+    watch = found.mod_watch is not None
+    notes = ["It reacts when a state that it watches changed something." if watch else _NO_WATCH]
     if found.unconverging:
         notes.append(f"It changes something in each run: {found.unconverging}.")
-    hooks = [
-        hook for hook in ("autorequire", "autobefore", "autonotify", "autosubscribe") if hasattr(found.module, hook)
-    ]
-    for hook in hooks:
-        text = (inspect.getdoc(getattr(found.module, hook)) or "").split("\n")[0]
-        notes.append(f"Automatic order: {text}")
-    return _page(name, "state", found.function)._replace(notes=tuple(notes))
+    for hook in HOOKS:
+        told = inspect.getdoc(getattr(found.module, hook, None))
+        if told and hasattr(found.module, hook):
+            notes.append(f"Automatic order: {told.split(chr(10))[0]}")
+    return notes
 
 
-def _page(name: str, kind: str, function: Callable[..., Any]) -> Page:
-    text = inspect.getdoc(function) or ""
+_NO_WATCH = "It cannot react: watch is taken for require."
+
+
+def function_page(library: Library, name: str) -> Page:
+    """The page of an execution function."""
+    function = library.function(name)
+    found = docstring.read(inspect.getdoc(function) or "", _names(function))
+    return _page(name, "execution function", function, found)._replace(notes=(f"runner call {_call(name, function)}",))
+
+
+def _page(name: str, kind: str, function: Callable[..., Any], found: Docstring) -> Page:
+    arguments = tuple(_argument(key, each, found, kind == "state") for key, each in _parameters(function).items())
+    return Page(name, kind, found.summary, found.before, arguments, found.examples, found.after)
+
+
+def _argument(key: str, parameter: Parameter, found: Docstring, state: bool) -> Argument:
+    secret = "secret " if parameter.shape.hidden else ""
+    default = None if parameter.default is MISSING else _yaml(parameter.default)
+    if default is None and state and (key == "name" or parameter.shape.identifies):
+        default = "the ID"
+    return Argument(key, secret + parameter.shape.title, default, found.arguments.get(key, ""))
+
+
+def _yaml(value: object) -> str:
+    if value is None or isinstance(value, bool):
+        return {None: "", True: "true", False: "false"}[value]
+    if isinstance(value, tuple):
+        value = list(value)
+    return repr(value) if isinstance(value, str | int | float | list | dict) else ""
+
+
+def _parameters(function: Callable[..., Any]) -> Mapping[str, Parameter]:
+    try:
+        return schema_of(function).parameters
+    except AttributeError:  # not written in Python
+        return {}
+
+
+def _names(function: Callable[..., Any]) -> Collection[str]:
+    return _parameters(function).keys()
+
+
+def _call(name: str, function: Callable[..., Any]) -> str:
+    """How an execution function is called from the command line."""
+    words = [name]
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):
-        parameters = ()  # type: ignore[assignment]
-    listed = tuple(
-        (each.name.rstrip("_"), _described(each)) for each in parameters if each.kind is not each.VAR_KEYWORD
-    )
-    return Page(name, kind, text.split("\n")[0], listed, text)
+        return name
+    for each in parameters:
+        if each.kind is each.VAR_POSITIONAL:
+            words.append(f"[{each.name.upper()} ...]")
+        elif each.kind is not each.VAR_KEYWORD and each.default is each.empty:
+            words.append(each.name.upper())
+        elif each.kind is not each.VAR_KEYWORD:
+            words.append(f"[{each.name}=...]")
+    return " ".join(words)
 
 
-def _described(parameter: inspect.Parameter) -> str:
-    kind = (
-        parameter.annotation if isinstance(parameter.annotation, str) else getattr(parameter.annotation, "__name__", "")
-    )
-    kind = "" if parameter.annotation is parameter.empty else kind
-    if parameter.default is parameter.empty:
-        return f"{kind}, required" if kind else "required"
-    return f"{kind} = {parameter.default!r}" if kind else f"= {parameter.default!r}"
+# ---------------------------------------------------------------- what is said of arguments
 
 
-# ---------------------------------------------------------------- JSON Schema
+def said(library: Library, name: str) -> Docstring:
+    """The docstring of a state function; of arguments that it says nothing of, what a sister function says."""
+    module, _, function = name.partition(".")
+    found = _read(library, name)
+    sisters = [_read(library, f"{module}.{each}") for each in _of_module(library, module) if each != function]
+    more = {key: text for sister in reversed(sisters) for key, text in sister.arguments.items()}
+    untold = {key for key in _names(library.state(name).function) if not docstring.mentions(found, key)}
+    told = {key: more[key] for key in untold & more.keys()} | found.arguments
+    told |= {key: SETTINGS[key].description for key in untold & SETTINGS.keys() - told.keys()}
+    return found._replace(arguments=told)
 
 
-def schema(library: Library, of_function: Callable[[Callable[..., Any]], dict[str, Any]]) -> dict[str, Any]:
-    """The JSON Schema of an SLS file. of_function: the schema of a function's arguments."""
-    functions: dict[str, Any] = {}
-    modules: dict[str, list[str]] = {}
-    for module, names in contents(library).items():
-        for name in names:
-            try:
-                function = library.state(f"{module}.{name}").function
-                own = of_function(function)
-            except (RunnerError, TypeError):
-                continue
-            summary = (inspect.getdoc(function) or "").split("\n")[0]
-            functions[f"{module}.{name}"] = {"description": summary, **_body(own.get("properties", {}))}
-            modules.setdefault(module, []).append(name)
-    for module, names in modules.items():
-        listed = {"type": "array", "items": {"anyOf": [{"enum": names}, {"type": "object"}]}}
-        functions[module] = {"anyOf": [listed, {"enum": names}]}
-    top = {"include": {"type": "array"}, "extend": {"type": "object"}, "exclude": {"type": "array"}}
-    identifier = {
-        "anyOf": [
-            {"type": "object", "properties": functions, "additionalProperties": False},
-            {"enum": sorted(name for name in functions if "." in name)},
-        ]
-    }
-    return {
-        "$schema": "http://json-schema.org/draft-07/schema#",
-        "title": "SLS",
-        "type": ["object", "null"],
-        "properties": {**top, "chain": {"type": "array"}, "defaults": {"type": "object"}},
-        "additionalProperties": identifier,
-    }
+def said_of_all(library: Library, name: str) -> Docstring:
+    """The same with the sentence that mentions an argument, for those that nothing else is said of: for editors."""
+    found = said(library, name)
+    names = _names(library.state(name).function)
+    mentioned = {key: docstring.mentions(found, key) for key in names if key not in found.arguments}
+    return found._replace(arguments=found.arguments | {key: text for key, text in mentioned.items() if text})
 
 
-def _body(arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """What may stand below `module.function:`: a list of mappings, nothing, or one mapping."""
-    requisites = {key: {"type": ["array", "object", "string"]} for key in REQUISITE_KEYS}
-    shared: dict[str, Any] = {key: {"description": text} for key, text in GLOBAL.items()}
-    own = {**requisites, **shared, "names": {"type": "array"}, "name": {}, **arguments}
-    one = {"type": "object", "properties": own}
-    return {"anyOf": [{"type": "array", "items": {"anyOf": [one, {"type": "string"}]}}, {"type": "null"}, one]}
-
-
-def as_text(found: Iterable[Page]) -> str:
-    """Pages for a terminal."""
-    parts = []
-    for page in found:
-        lines = [f"{page.name}  ({page.kind})", "", *(f"  {line}".rstrip() for line in page.text.split("\n")), ""]
-        if page.parameters:
-            width = min(max(len(name) for name, _ in page.parameters), 24)
-            lines += ["  Arguments:", *(f"    {name:<{width}}  {told}" for name, told in page.parameters), ""]
-        lines += [f"  {note}" for note in page.notes]
-        parts.append("\n".join(lines).rstrip() + "\n")
-    return "\n".join(parts)
-
-
-def as_markdown(found: Iterable[Page]) -> str:
-    """Pages for the web."""
-    parts = []
-    for page in found:
-        rows = "".join(f"| `{name}` | `{told}` |\n" for name, told in page.parameters)
-        table = f"| argument | type and default |\n|---|---|\n{rows}\n" if rows else ""
-        notes = "".join(f"- {note}\n" for note in page.notes)
-        parts.append(f"## {page.name}\n\n{page.text}\n\n{table}{notes}")
-    return "\n".join(parts)
+def _read(library: Library, name: str) -> Docstring:
+    function = library.state(name).function
+    return docstring.read(inspect.getdoc(function) or "", _names(function))

@@ -110,6 +110,9 @@ def wait(
             - name: /usr/bin/updatedb
             - watch:
               - file: /etc/updatedb.conf
+        /etc/updatedb.conf:
+          file.managed:
+            - source: salt://updatedb.conf
 
     Behaviour: Salt 3008's cmd.wait.
     """
@@ -217,6 +220,9 @@ def wait_script(
             - source: salt://firewall/load.sh
             - watch:
               - file: /etc/firewall.rules
+        /etc/firewall.rules:
+          file.managed:
+            - source: salt://firewall/rules
 
     Behaviour: Salt 3008's cmd.wait_script.
     """

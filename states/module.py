@@ -48,6 +48,9 @@ def wait(name: str, **functions: Any) -> str:
             - name: service.systemctl_reload
             - watch:
               - file: /etc/systemd/system/tool.service
+        /etc/systemd/system/tool.service:
+          file.managed:
+            - source: salt://tool.service
 
     Behaviour: Salt 3008's module.wait.
     """

@@ -31,6 +31,9 @@ def running(
             - reload: True
             - watch:
               - file: /etc/nginx/nginx.conf
+        /etc/nginx/nginx.conf:
+          file.managed:
+            - source: salt://nginx.conf
 
     Behaviour: Salt 3008's service.running.
     """

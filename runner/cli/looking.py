@@ -119,12 +119,12 @@ def show(
 
 
 def _graph(common: Common, names: list[str]) -> int:
-    from runner import asking
+    from runner import explaining
     from runner.drawing import page, written
     from runner.output import diagnostics, text
 
     options = options_of(common)
-    found, problems = asking.picture(options, names)
+    found, problems = explaining.picture(options, names)
     diagnostics.show(problems, sys.stderr, text.wants_colour(sys.stderr, os.environ))
     if common.out in ("json", "yaml"):
         write_value(common, found)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
+from collections.abc import Mapping
 from typing import Annotated
 
 import typer
 
 from runner.cli.common import READING, Common, options_of, with_common, write_value
+from runner.errors import UsageError
 
 SlsNames = Annotated[list[str] | None, typer.Argument(metavar="[NAME...]", help="SLS files; without: the highstate.")]
 
@@ -24,10 +28,10 @@ def why(
 
     Example: runner why nginx --run
     """
-    from runner import asking
+    from runner import explaining
     from runner import why as whys
 
-    found = asking.why(options_of(common), wanted, names or (), run_too)
+    found = explaining.why(options_of(common), wanted, names or (), run_too)
     if common.out == "pretty":
         print(whys.as_text(found), end="")
     else:
@@ -38,24 +42,46 @@ def why(
 @with_common(READING)
 def doc(
     *,
-    name: Annotated[str | None, typer.Argument(metavar="[STATE[.FUN]]", help="Without: all state modules.")] = None,
-    markdown: Annotated[bool, typer.Option("--markdown", help="For the web.")] = False,
+    name: Annotated[
+        str | None, typer.Argument(metavar="[NAME]", help="A module, a function, or `arguments`; without: a list.")
+    ] = None,
+    markdown: Annotated[bool, typer.Option("--markdown", help="The page as Markdown.")] = False,
+    reference: Annotated[
+        str | None, typer.Option("--reference", metavar="DIR", help="Write the whole manual there, as Markdown.")
+    ] = None,
     common: Common,
 ) -> int:
     """Show the manual page of a state or an execution function, those of the tree included.
 
     Example: runner doc file.managed
     """
-    from runner import asking, manual
+    from runner import explaining
+    from runner.output import manual
 
-    found = asking.manual(options_of(common), name)
+    options = options_of(common)
+    if reference is not None:
+        return _write_reference(reference, explaining.reference(options))
+    found = explaining.manual(options, name)
+    width = shutil.get_terminal_size().columns
     if common.out != "pretty":
-        write_value(common, found if name is None else [page._asdict() for page in found])
+        write_value(common, found if name is None else [manual.as_data(page) for page in found])
     elif name is None:
-        for module, functions in found.items():
-            print(f"{module}: {', '.join(functions)}")
+        print(manual.contents(found, explaining.manual_of_modules(options), width), end="")
     else:
-        print(manual.as_markdown(found) if markdown else manual.as_text(found), end="")
+        print(manual.as_markdown(found) if markdown else manual.as_text(found, width), end="")
+    return 0
+
+
+def _write_reference(folder: str, files: Mapping[str, str]) -> int:
+    for name, text in files.items():
+        path = os.path.join(folder, name)
+        try:
+            os.makedirs(os.path.dirname(path), exist_ok=True)
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(text)
+        except OSError as error:
+            raise UsageError(f"--reference: {path} cannot be written: {error.strerror}") from None
+    print(f"Wrote {len(files)} files below {folder}.")
     return 0
 
 
@@ -66,7 +92,7 @@ def schema(*, common: Common) -> int:
     Example: runner schema > sls.schema.json
     """
 
-    from runner import asking
+    from runner import explaining
 
-    print(json.dumps(asking.schema(options_of(common)), indent=1))
+    print(json.dumps(explaining.schema(options_of(common)), separators=(",", ":")))
     return 0

@@ -20,6 +20,9 @@ def accumulated(name: str, filename: AbsolutePath, text: OneOrMany[Any]) -> str:
             - text: Ask zoe.
             - require_in:
               - file: /etc/motd
+        /etc/motd:
+          file.blockreplace:
+            - append_if_not_found: True
 
     Behaviour: Salt 3008's file.accumulated.
     """

@@ -1,0 +1,75 @@
+"""What a docstring says: a summary, the arguments one by one, examples, and where the behaviour comes from."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Collection, Iterator
+from typing import NamedTuple
+
+_NAME = r"[a-z_]\w*(?: \([^()]*\))?"
+NAMES = re.compile(rf"(?:^|(?<=[.;:!?)] ))({_NAME}(?:, {_NAME})*(?:,? (?:and|or) {_NAME})?):\s")
+SENTENCE = re.compile(r"(?<=[.!?]) +(?=[A-Za-z_`])")
+
+
+class Docstring(NamedTuple):
+    """before, after: the paragraphs before and after the first example, less what is said of single arguments."""
+
+    summary: str
+    before: tuple[str, ...]
+    arguments: dict[str, str]
+    examples: tuple[str, ...]
+    after: tuple[str, ...]
+
+
+def read(text: str, parameters: Collection[str]) -> Docstring:
+    """Take a docstring (cleaned, as inspect.getdoc gives it) to pieces. parameters: the names of the arguments."""
+    blocks = list(_blocks(text))
+    summary = " ".join(blocks[0][1].split()) if blocks else ""
+    said: dict[str, str] = {}
+    before: list[str] = []
+    after: list[str] = []
+    examples: list[str] = []
+    for is_example, block in blocks[1:]:
+        if is_example:
+            examples.append(block)
+            continue
+        rest = _take_arguments(" ".join(block.split()), parameters, said)
+        if rest:
+            (after if examples else before).append(rest)
+    return Docstring(summary, tuple(before), said, tuple(examples), tuple(after))
+
+
+def mentions(found: Docstring, name: str) -> str:
+    """The first sentence that names an argument which has no description of its own."""
+    texts = [*found.before, *found.arguments.values()]
+    sentences = (sentence for text in texts for sentence in SENTENCE.split(text))
+    return next((each for each in sentences if re.search(rf"\b{re.escape(name)}\b", each)), "")
+
+
+def _blocks(text: str) -> Iterator[tuple[bool, str]]:
+    """(is it an example, the paragraph); an example is indented or a template, and goes on over empty lines."""
+    indented, lines = False, list[str]()
+    for line in [*text.split("\n"), ""]:
+        deep = line.startswith(("    ", "{{", "{%"))
+        if (line.strip() and deep != indented) or (not line.strip() and not indented):
+            if any(each.strip() for each in lines):
+                yield indented, textwrap.dedent("\n".join(lines)).strip("\n")
+            lines = []
+            indented = deep if line.strip() else indented
+        lines.append(line)
+    if any(each.strip() for each in lines):
+        yield indented, textwrap.dedent("\n".join(lines)).strip("\n")
+
+
+def _take_arguments(text: str, parameters: Collection[str], said: dict[str, str]) -> str:
+    """Note each `name: what it is.` or `one, two: what they are.` of a paragraph; what stands before the first."""
+    found = [match for match in NAMES.finditer(text) if set(_names(match[1])) <= set(parameters)]
+    ends = [*(match.start() for match in found[1:]), len(text)]
+    for match, end in zip(found, ends, strict=False):
+        said |= dict.fromkeys(_names(match[1]), text[match.end() : end].strip(" ;"))
+    return text[: found[0].start()].strip() if found else text
+
+
+def _names(listed: str) -> list[str]:
+    return re.split(r",? (?:and|or) |, ", re.sub(r" \([^()]*\)", "", listed))

@@ -1,0 +1,128 @@
+"""The manual: pages, their examples, the reference in docs/."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import re
+from pathlib import Path
+
+import jinja2
+import pytest
+from command import Machine
+from jinja2 import nodes
+
+from runner import config, manual, signature
+from runner.compiling import compile_chunks, gather
+from runner.everywhere import EVERYWHERE
+from runner.high import Request
+from runner.loader import Registry
+from runner.output import reference
+from runner.session import Session
+
+ROOT = Path(__file__).parent.parent.parent
+LIBRARY = Registry({})
+STATES = [f"{module}.{name}" for module, names in manual.contents(LIBRARY).items() for name in names]
+FUNCTIONS = [f"{module}.{name}" for module, names in manual.execution(LIBRARY).items() for name in names]
+
+# known, and not worth a line on the page: Salt's names for what runner does by itself
+SILENT = set(
+    "id state fun sls saltenv pillarenv env group providers parallel_group cmd_opts_include onfail_stop runas_password"
+    " python_shell output_loglevel hide_output use_vt success_stdout success_stderr"
+    " require_all watch_all onchanges_all".split()
+)
+
+
+@pytest.fixture(scope="session")
+def examples(tmp_path_factory: pytest.TempPathFactory) -> Session:
+    """A tree with each example as an SLS."""
+    tree = tmp_path_factory.mktemp("examples")
+    for page in [*(manual.state_page(LIBRARY, name) for name in STATES), manual.everywhere()]:
+        for number, example in enumerate(page.examples):
+            (tree / f"{page.name.replace('.', '-')}-{number}.sls").write_text(example)
+    (tree / "runner.yaml").write_text(f"file_roots: {{base: [{tree}]}}\ncachedir: {tree}/cache\nid: m1\n")
+    return Session(config.load(str(tree / "runner.yaml"), {}, {})[0])
+
+
+def test_every_example_compiles_and_binds(examples: Session) -> None:
+    problems = []
+    with examples.opened():
+        for name in examples.tree.sls_names("base"):
+            _, found = compile_chunks(examples, gather(examples, [Request(name, "base")]), strict=True)
+            problems += [f"{name}: {each}" for each in found]
+    assert not problems, "\n".join(problems)
+
+
+@pytest.mark.parametrize("name", STATES)
+def test_every_state_function_has_a_page_with_an_example(name: str) -> None:
+    page = manual.state_page(LIBRARY, name)
+    assert page.summary.endswith(".")
+    assert any(re.search(rf"\b{re.escape(name)}\b", example) for example in page.examples), "no example"
+
+
+def test_every_execution_function_has_a_page_and_its_examples_fit_its_signature() -> None:
+    count = 0
+    for name in FUNCTIONS:
+        page = manual.function_page(LIBRARY, name)
+        assert page.summary.rstrip(".:)"), name
+        for call in (each for text in page.examples for each in jinja2.Environment().parse(text).find_all(nodes.Call)):
+            if isinstance(call.node, nodes.Getitem) and isinstance(call.node.arg, nodes.Const):
+                count += 1
+                try:
+                    named = {each.key: each.value for each in call.kwargs}
+                    inspect.signature(LIBRARY.function(call.node.arg.value)).bind(*call.args, **named)
+                except TypeError as error:
+                    pytest.fail(f"{name}: {error}")
+    assert count > 10
+
+
+def test_what_every_state_takes_is_documented_once() -> None:
+    assert signature.GLOBAL_ARGUMENTS - EVERYWHERE.keys() <= SILENT
+
+
+def test_the_reference_is_what_the_code_says() -> None:
+    folder = ROOT / "docs/reference"
+    wanted = reference.files(LIBRARY)
+    there = {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*.md")}
+    stale = sorted(name for name in wanted.keys() | there.keys() if wanted.get(name) != there.get(name))
+    assert not stale, f"stale: {', '.join(stale)}; `sh docs/reference.sh` makes them anew"
+
+
+def test_doc(machine: Machine) -> None:
+    listed = machine("doc").stdout
+    assert re.search(r"^  file +absent, accumulated", listed, re.M)
+    assert max(map(len, listed.splitlines())) <= 100
+    page = machine("doc", "service.running").stdout
+    assert "enable (true or false)" in page
+    assert "name (text, default the ID)" in page
+    assert "It reacts when" in page
+    assert "Automatic order:" in page
+    assert max(map(len, page.splitlines())) <= 80
+    assert "| `name` |" in machine("doc", "file.absent", "--markdown").stdout
+    assert "did you mean file.managed?" in machine("doc", "file.manged", code=1).stderr
+    assert "did you mean user.info?" in machine("doc", "user.inof", code=1).stderr
+    assert "runner call user.info NAME" in machine("doc", "user.info").stdout
+    assert "onchanges (a list of states)" in machine("doc", "arguments").stdout
+
+
+def test_doc_knows_the_states_of_the_tree(machine: Machine) -> None:
+    (machine.folder / "states/_states").mkdir()
+    (machine.folder / "states/_states/box.py").write_text(
+        "from runner.api import Planned\ndef made(name: str, size: int = 3) -> Planned:\n"
+        "    '''Make a box.\n\n    size: in metres. Not less than 1.\n    '''\n    return 'x'\n"
+    )
+    (machine.folder / "states/_states/broken.py").write_text("def __virtual__():\n    return False, 'no client'\n")
+    page = machine("doc", "box.made").stdout
+    assert "Make a box." in page
+    assert "    size (a whole number, default 3)\n        in metres. Not less than 1.\n" in page
+    (found,) = json.loads(machine("doc", "box.made", "--out", "json").stdout)["local"]
+    assert found["arguments"][1] == {
+        "name": "size",
+        "type": "a whole number",
+        "default": "3",
+        "description": "in metres. Not less than 1.",
+    }
+    folder = machine.folder / "manual"
+    assert "below" in machine("doc", "--reference", str(folder)).stdout
+    assert "Make a box." in (folder / "states/box.md").read_text()
+    assert "cannot be written" in machine("doc", "--reference", "/proc/none", code=1).stderr
