@@ -5,12 +5,9 @@ from __future__ import annotations
 import json
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 from command import Machine
-
-from runner.loader import Registry
 
 WEB = (
     "defaults:\n  file: {mode: '0640'}\ninclude: [base]\nconf:\n  file.managed:\n    - name: {tmp}/conf\n"
@@ -32,42 +29,6 @@ def test_why(machine: Machine) -> None:
     text = machine("why", "reload", "web").stdout
     assert "waits for file: conf (watch" in text
     assert "did you mean conf?" in machine("why", "cnof", code=1).stderr
-
-
-def test_doc(machine: Machine) -> None:
-    assert "file: absent, accumulated" in machine("doc").stdout
-    page = machine("doc", "service.running").stdout
-    assert "enable" in page
-    assert "It reacts when" in page
-    assert "Automatic order:" in page
-    assert "`name`" in machine("doc", "file.absent", "--markdown").stdout
-    assert "did you mean file.managed?" in machine("doc", "file.manged", code=1).stderr
-    (machine.folder / "states/_states").mkdir()
-    (machine.folder / "states/_states/box.py").write_text(
-        "from runner.api import Planned\ndef made(name: str, size: int = 3) -> Planned:\n"
-        "    '''A box.'''\n    return 'x'\n"
-    )
-    assert "A box." in machine("doc", "box.made").stdout
-
-
-def test_every_state_function_has_a_page_with_an_example() -> None:
-    from runner.manual import contents, pages
-
-    library = Registry({})
-    for module, names in contents(library).items():
-        for name in names:
-            (page,) = [page for page in pages(library, f"{module}.{name}") if page.kind == "state"]
-            assert page.summary.endswith("."), page.name
-            assert f"{page.name}" in page.text, f"{page.name} has no example"
-
-
-def test_schema(machine: Machine) -> None:
-    schema: dict[str, Any] = json.loads(machine("schema").stdout)
-    functions = schema["additionalProperties"]["anyOf"][0]["properties"]
-    managed = functions["file.managed"]["anyOf"][0]["items"]["anyOf"][0]["properties"]
-    assert managed["makedirs"]["default"] is False
-    assert "require_in" in managed
-    assert schema["additionalProperties"]["anyOf"][0]["additionalProperties"] is False
 
 
 def test_init_makes_a_tree_that_passes_check_and_applies(machine: Machine, tmp_path: Path) -> None:
