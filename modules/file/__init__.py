@@ -17,6 +17,7 @@ from modules.file._change import (
     mknod,
     put_symlink,
     remove,
+    remove_folder,
     rename,
     set_attributes,
     set_mode,
@@ -24,7 +25,7 @@ from modules.file._change import (
     utime,
 )
 from modules.file._check import try_contents
-from modules.file._download import download
+from modules.file._download import cached_path, download, keep_download
 from modules.file._find import find
 from modules.file._hash import check_hash, get_hash, get_sum, hash_of, source_hash, split_hash
 from modules.file._look import (
@@ -85,6 +86,7 @@ __all__ = [
     "access",
     "append_bytes",
     "basename",
+    "cached_path",
     "check_hash",
     "chown",
     "contains",
@@ -119,6 +121,7 @@ __all__ = [
     "is_file",
     "is_link",
     "join",
+    "keep_download",
     "lexists",
     "link",
     "listdir",
@@ -136,6 +139,7 @@ __all__ = [
     "readlink",
     "real_path",
     "remove",
+    "remove_folder",
     "rename",
     "salt_copy",
     "salt_link",

@@ -110,6 +110,13 @@ def remove(path: str) -> None:
 
 
 @alters(before=was)
+def remove_folder(path: str) -> None:
+    """Remove a folder that holds nothing; one that does fails."""
+    os.rmdir(path)
+    sync_folder(os.path.dirname(path.rstrip("/")))
+
+
+@alters(before=was)
 def mkdir(path: str, *, mode: str | None = None, user: str | int | None = None, group: str | int | None = None) -> None:
     """Create one folder; one that is there already stays as it is."""
     _make(path, mode, owner_ids(user, group))

@@ -39,12 +39,24 @@ def download(
     return path, ""
 
 
-def _place(url: str) -> str:
-    """A path below the cache folder that no URL can leave."""
+def cached_path(url: str, saltenv: str | None = None) -> str:
+    """Where the kept copy of a remote file is, or would be: below the cache folder, which no URL can leave."""
     parts = [part for part in re.split(r"[/?#]+", url.partition("://")[2]) if part not in ("", ".", "..")]
-    folder = os.path.join(here.cache_dir, "extrn_files", here.saltenv.replace("/", "_"), *parts[:-1])
-    os.makedirs(folder, mode=0o700, exist_ok=True)
+    folder = os.path.join(here.cache_dir, "extrn_files", (saltenv or here.saltenv).replace("/", "_"), *parts[:-1])
     return os.path.join(folder, parts[-1][-200:] if len(parts) > 1 else f"{parts[0]}.index")
+
+
+@fetcher
+def keep_download(path: str, place: str) -> None:
+    """Make a file that was fetched for one state the kept copy."""
+    os.makedirs(os.path.dirname(place), mode=0o700, exist_ok=True)
+    os.replace(path, place)
+
+
+def _place(url: str) -> str:
+    path = cached_path(url)
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    return path
 
 
 def _fetch(url: str, path: str, use_etag: bool, verify_ssl: bool) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from modules import file
 from runner.api import StateFailed, here
+from states.file._signed import Signed
 
 Source = str | dict[str, Any]
 REMOTE = ("http://", "https://", "ftp://")
@@ -32,6 +33,10 @@ class Verify:
     use_etag: bool = False
     verify_ssl: bool = True
     keep: bool = True
+    signed: Signed = field(default_factory=Signed)
+
+
+BARE = Verify(skip=True)
 
 
 def locate(sources: Sequence[Source], target: str, verify: Verify, reuse: bool) -> Found:
@@ -54,10 +59,18 @@ class _Absent(StateFailed):
 def _with_hash(source: Mapping[str, Any], verify: Verify) -> tuple[str, Verify]:
     url, own = next(iter(source.items()))
     value = own if isinstance(own, str) and own else verify.hash
-    return url, Verify(value, verify.hash_name, verify.skip, verify.use_etag, verify.verify_ssl, verify.keep)
+    return url, replace(verify, hash=value)
 
 
 def _located(url: str, target: str, verify: Verify, reuse: bool) -> Found:
+    """The file of a source, and its signature verified where that is asked for."""
+    signed = verify.signed
+    found = _found(url, target, verify, reuse and not signed.source)
+    signed.check(url, found.path, signed.source, lambda address: _found(address, target, BARE, False).path)
+    return found
+
+
+def _found(url: str, target: str, verify: Verify, reuse: bool) -> Found:
     if url.startswith("salt://"):
         path = here.tree.fetch(url, here.saltenv)
         if path is None:
@@ -84,10 +97,10 @@ def _local(url: str, target: str, verify: Verify) -> Found:
 
 
 def _remote(url: str, target: str, verify: Verify, reuse: bool) -> Found:
-    if not verify.hash and not verify.skip:
+    if not (verify.hash or verify.skip or verify.use_etag or verify.signed.source):
         raise StateFailed(
             f"Unable to manage file: Unable to verify upstream hash of source file {url},"
-            " please set source_hash or set skip_verify to True"
+            " please set source_hash or set skip_verify or use_etag to True"
         )
     if not verify.hash:
         return Found(url, _download(url, verify), remote=True)
@@ -128,5 +141,7 @@ def expected(url: str, target: str, verify: Verify) -> tuple[str, str]:
         path = here.tree.fetch(text, here.saltenv)
     if path is None:
         raise StateFailed(f"Unable to manage file: Source hash file {text} not found")
+    signed = verify.signed
+    signed.check(text, path, signed.hash, lambda address: _found(address, target, BARE, False).path)
     names = [verify.hash_name] if verify.hash_name else [url.rpartition("/")[2], target.rpartition("/")[2]]
     return file.source_hash(file.read_bytes(path).decode("utf-8", "replace"), names)

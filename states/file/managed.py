@@ -10,6 +10,7 @@ from states.file import _sources as sources
 from states.file._contents import Encoding, Inline, Template, accumulated, inline_data, source_data
 from states.file._managed import Ignoring, Writing, look_at
 from states.file._permissions import permissions
+from states.file._signed import Signed
 
 Owner = str | int | None
 
@@ -48,6 +49,13 @@ def managed(
     skip_verify: bool = False,
     new_file_diff: bool = False,
     use_etag: bool = False,
+    signature: str | bool | None = None,
+    source_hash_sig: str | bool | None = None,
+    signed_by_any: OneOrMany[str] | None = None,
+    signed_by_all: OneOrMany[str] | None = None,
+    keyring: str | None = None,
+    gnupghome: str | None = None,
+    sig_backend: str = "gpg",
     verify_ssl: bool = True,
     ignore_ordering: bool = False,
     ignore_whitespace: bool = False,
@@ -65,6 +73,9 @@ def managed(
     template: jinja, mako or py renders the contents with the variables of defaults and context.
     source_hash (digits, algorithm=digits or the address of a hash file, in which source_hash_name is looked for),
     skip_verify, keep_source, use_etag, verify_ssl: for remote sources; /path sources are verified too.
+    signature, source_hash_sig: the source, or its hash file, is signed: true for a signature in it, or the address of
+    one beside it. signed_by_any, signed_by_all: fingerprints of the keys. keyring, gnupghome: where gpg finds them.
+    sig_backend: gpg is the only one.
     makedirs: create missing folders above, with dir_mode or the file's mode and x for r.
     replace: false leaves the contents of a file that is there. create: false leaves a missing file missing.
     follow_symlinks: false replaces a link by a file instead of writing what it points to.
@@ -90,7 +101,8 @@ def managed(
     found = None
     empty = not (source or inline.given) or (target.present is not None and not replace)
     if source and not (empty and mode != "keep"):
-        verify = sources.Verify(source_hash, source_hash_name, skip_verify, use_etag, verify_ssl, keep_source)
+        signed = Signed(signature, source_hash_sig, signed_by_any, signed_by_all, keyring, gnupghome, sig_backend)
+        verify = sources.Verify(source_hash, source_hash_name, skip_verify, use_etag, verify_ssl, keep_source, signed)
         found = sources.locate(source, name, verify, reuse=not template)
     if mode == "keep":
         mode = file.stat(found.path).mode if found and found.path else None

@@ -1,0 +1,123 @@
+"""file.patch: a patch is applied to a file or to the files of a folder."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+from typing import Any
+
+from modules import cmd, file
+from runner.api import AbsolutePath, Done, Plan, Planned, StateFailed, here
+from states.file import _sources as sources
+from states.file._contents import Encoding, Template, source_data
+
+# what would work against the state: it looks first, never asks, and says itself what is patched with what
+REFUSED = {
+    **{"-N": "--forward", "-f": "--force", "-t": "--batch", "-i": "--input", "-o": "--output", "-d": "--directory"},
+    **{"-r": "--reject-file", "-s": "--quiet"},
+}
+
+
+def patch(
+    name: AbsolutePath,
+    source: str | None = None,
+    source_hash: str | None = None,
+    source_hash_name: str | None = None,
+    skip_verify: bool = False,
+    template: str | None = None,
+    context: dict[str, Any] | None = None,
+    defaults: dict[str, Any] | None = None,
+    options: str = "",
+    reject_file: AbsolutePath | None = None,
+    strip: int | None = None,
+    saltenv: str | None = None,
+) -> Planned:
+    """Make sure that a patch is applied.
+
+    name: the file, or the folder for a patch of several files (then with strip: how many leading parts of the patch's
+    paths do not count). source: the patch (salt://, a path, http(s)://). source_hash, source_hash_name, skip_verify:
+    how a remote one is verified. template, defaults, context: render it first. saltenv: the environment of salt://.
+    options: more options of the patch program. reject_file: keeps the parts that do not fit.
+
+        /opt/app/config.c:
+          file.patch:
+            - source: salt://app/config.patch
+
+    Behaviour: Salt 3008's file.patch; a dry run looks at the patch too.
+    """
+    words = _allowed(options)
+    if not source:
+        raise StateFailed("A patch (source) is required")
+    if not file.exists(name):
+        raise StateFailed(f"{name} does not exist", lacks=("file", name))
+    if reject_file and not file.is_dir(reject_file.rpartition("/")[0] or "/"):
+        raise StateFailed(
+            f"Parent directory for reject_file '{reject_file}' either does not exist, or is not a directory"
+        )
+    url = f"{source}?saltenv={saltenv}" if saltenv and source.startswith("salt://") and "?" not in source else source
+    found = sources.locate([url], name, sources.Verify(source_hash, source_hash_name, skip_verify), reuse=False)
+    variables = {**(defaults or {}), **(context or {})}
+    data = source_data(found, Template(template, variables), {"name": name}, Encoding())
+    where = ["--directory", name, f"-p{strip or 0}"] if file.is_dir(name) else [name]
+    return (yield from _Patch(data, where, words, reject_file).applied())
+
+
+class _Patch:
+    """A patch and how the program is called."""
+
+    def __init__(self, data: bytes, where: Sequence[str], words: Sequence[str], rejects: str | None) -> None:
+        self.text = data.decode("utf-8", "surrogateescape")
+        self.where, self.words, self.rejects = where, list(words), rejects
+        program = cmd.which("patch")
+        if program is None:
+            raise StateFailed("patch executable not found on minion", lacks=("command", "patch"))
+        self.program = program
+
+    def applied(self) -> Planned:
+        """Look whether it fits and is not there yet, then apply it."""
+        reverse = not ({"-R", "--reverse"} & set(self.words))
+        backwards = [] if not reverse else ["--reverse"]
+        forth = [each for each in self.words if each not in ("-R", "--reverse")]
+        if self._look([*backwards, "--force", *forth]).retcode == 0 and self.text.strip():
+            return "Patch was already applied"
+        would = self._look(["--forward", *self.words])
+        if would.retcode:
+            raise StateFailed(self._refusal(would))
+        yield Plan(_told(would), "The patch would be applied")
+        done = cmd.execute([*self._argv(), "--forward", *self.words, *self.where], stdin=self.text)
+        if done.retcode:
+            raise StateFailed("Failed to apply patch", changes=_told(done))
+        return Done("Patch successfully applied", _told(done))
+
+    def _argv(self) -> list[str]:
+        return [self.program, f"--reject-file={self.rejects or '-'}"]
+
+    def _look(self, words: Sequence[str]) -> cmd.Completed:
+        argv = [self.program, "--reject-file=-", "--dry-run", *words, *self.where]
+        return cmd.probe(argv, stdin=self.text, env={"TMPDIR": here.scratch()})
+
+    def _refusal(self, would: cmd.Completed) -> str:
+        said = "\n".join(part for part in (would.stdout, would.stderr) if part)
+        if "garbage" in said:
+            return said
+        more = "" if self.rejects else " Run state again using the reject_file option to save rejects to a file."
+        return f"Patch would not apply cleanly, no changes made. Results of dry-run are below.{more}\n\n{said}"
+
+
+def _told(done: cmd.Completed) -> dict[str, Any]:
+    said = done.stdout.replace("checking file ", "patching file ")
+    return {"pid": done.pid, "retcode": done.retcode, "stdout": said, "stderr": done.stderr}
+
+
+def _allowed(options: str) -> list[str]:
+    try:
+        words = shlex.split(options)
+    except ValueError as problem:
+        raise StateFailed(f"options: {options!r} cannot be split into words: {problem}") from None
+    if any(word.startswith(("-p", "--strip")) for word in words):
+        raise StateFailed("Invalid format for '-p' CLI option. Consider using the 'strip' option for this state.")
+    long = tuple(REFUSED.values())
+    bad = [word for word in words if word[:2] in REFUSED or word.startswith(long)]
+    if bad:
+        raise StateFailed(f"The following CLI options are not allowed: {', '.join(bad)}")
+    return words

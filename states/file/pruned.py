@@ -1,0 +1,57 @@
+"""file.pruned: folders that hold nothing are gone."""
+
+from __future__ import annotations
+
+import time
+
+from modules import file
+from runner.api import AbsolutePath, Done, Plan, Planned, StateFailed
+
+
+def pruned(
+    name: AbsolutePath, recurse: bool = False, ignore_errors: bool = False, older_than: float | None = None
+) -> Planned:
+    """Make sure that a folder is gone, if nothing is in it.
+
+    name: the folder. recurse: empty folders in it go first. ignore_errors: with recurse, leave those that are not
+    empty and succeed. older_than: days; with recurse, only folders that did not change for so long.
+
+        /var/cache/app:
+          file.pruned:
+            - recurse: True
+            - ignore_errors: True
+
+    Behaviour: Salt 3008's file.pruned; where it fails, nothing was removed.
+    """
+    if not file.is_dir(name) or file.is_link(name):
+        return f"Directory {name} is not present"
+    before = time.time() - older_than * 86400 if older_than is not None and recurse else None
+    gone: list[str] = []
+    kept = _empty(name, recurse, before, gone)
+    if kept and not (recurse and (ignore_errors or before is not None)):
+        raise StateFailed(f"Failed to remove directory {name}: {kept} is not empty")
+    if not gone:
+        return f"There is no empty directory under {name}"
+    told = sorted(gone)
+    yield Plan({"deleted": told if recurse else name}, f"Directory {name} is set for removal")
+    for path in gone:
+        file.remove_folder(path)
+    if not recurse:
+        return f"Removed directory {name}"
+    return Done(f"Recursively removed empty directories under {name}", {"deleted": told})
+
+
+def _empty(folder: str, recurse: bool, before: float | None, gone: list[str]) -> str | None:
+    """Find what can go, the deepest first. Answers with a folder that has to stay."""
+    stays: str | None = None
+    for name in sorted(file.listdir(folder)):
+        path = f"{folder.rstrip('/')}/{name}"
+        if recurse and file.is_dir(path) and not file.is_link(path):
+            stays = _empty(path, recurse, before, gone) or stays
+        else:
+            stays = stays or folder
+    if before is not None and file.stat(folder).mtime > before:
+        stays = stays or folder
+    if stays is None:
+        gone.append(folder)
+    return stays

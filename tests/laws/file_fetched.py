@@ -1,0 +1,171 @@
+"""How file.decode, cached, not_cached, patch, pruned and signatures of file.managed are tried."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import http.server
+import subprocess
+import threading
+from pathlib import Path
+from typing import Any
+
+from laws import Scenario
+
+TEXT = "alpha\nbeta\ngamma\n"
+PATCH = "--- a/f\n+++ b/f\n@@ -1,3 +1,3 @@\n alpha\n-{old}\n+BETA\n gamma\n"
+SEVERAL = PATCH.replace("{old}", "beta") + "--- a/sub/g\n+++ b/sub/g\n@@ -1 +1 @@\n-x\n+y\n"
+DIGEST = hashlib.sha256(b"hello\n").hexdigest()
+
+
+class _Answers(http.server.BaseHTTPRequestHandler):
+    """/missing is not there; all else is hello, with an ETag."""
+
+    def do_GET(self) -> None:
+        code = 404 if self.path == "/missing" else 304 if self.headers.get("If-None-Match") == "one" else 200
+        self.send_response(code)
+        self.send_header("ETag", "one")
+        self.end_headers()
+        if code == 200:
+            self.wfile.write(f"{DIGEST}  file\n".encode() if self.path.endswith(".sha256") else b"hello\n")
+
+    def log_message(self, *args: Any) -> None:
+        """Say nothing."""
+
+
+@functools.cache
+def server() -> str:
+    found = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Answers)
+    threading.Thread(target=found.serve_forever, daemon=True).start()
+    return f"http://127.0.0.1:{found.server_port}"
+
+
+def tree(folder: Path) -> None:
+    for name in ("d/sub", "empty/inner", "full/inner", "mixed/a", "mixed/b"):
+        (folder / name).mkdir(parents=True)
+    (folder / "mixed/b/x").write_text("x")
+    (folder / "full/x").write_text("x")
+    for name in ("f", "d/f"):
+        (folder / name).write_text(TEXT)
+    (folder / "d/sub/g").write_text("x\n")
+    (folder / "one.patch").write_text(PATCH.replace("{old}", "beta"))
+    (folder / "bad.patch").write_text(PATCH.replace("{old}", "nope"))
+    (folder / "jinja.patch").write_text(PATCH.replace("{old}", "{{ old }}"))
+    (folder / "several.patch").write_text(SEVERAL)
+    (folder / "garbage.patch").write_text("this is no patch\n")
+    (folder / "patched").write_text(TEXT.replace("beta", "BETA"))
+
+
+def on(function: str, plans: bool = True, fails: str | None = None, **args: Any) -> Scenario:
+    return Scenario(f"file.{function}", args, tree, plans=plans and not fails, fails=fails)
+
+
+def patch(source: str = "one", name: str = "{tmp}/f", **args: Any) -> Scenario:
+    return on("patch", name=name, source=f"{{tmp}}/{source}.patch", **args)
+
+
+@functools.cache
+def keys() -> Path:
+    """The home folder of a gpg key that is made here, with what it signed."""
+    import atexit
+    import shutil
+    import tempfile
+
+    home = Path(tempfile.mkdtemp(prefix="gpg-laws-"))
+    home.chmod(0o700)
+    gpg = ["gpg", "--homedir", str(home), "--batch", "--quiet", "--passphrase", ""]
+    subprocess.run([*gpg, "--quick-gen-key", "zoe@example.com", "ed25519"], check=True, capture_output=True)
+    (home / "words").write_text("signed\n")
+    for how in ("--detach-sign", "--clear-sign"):
+        subprocess.run([*gpg, how, str(home / "words")], check=True, capture_output=True)
+    (home / "sums").write_text(f"{hashlib.sha256(b'signed' + bytes([10])).hexdigest()}  words\n")
+    subprocess.run([*gpg, "--detach-sign", str(home / "sums")], check=True, capture_output=True)
+    subprocess.run([*gpg, "--export", "-o", str(home / "ring.gpg")], check=True, capture_output=True)
+    subprocess.run(["gpgconf", "--homedir", str(home), "--kill", "all"], check=False, capture_output=True)
+    atexit.register(shutil.rmtree, home, ignore_errors=True)
+    return home
+
+
+def signing(folder: Path) -> None:
+    home = keys()
+    for name in ("words", "words.sig", "words.asc", "sums", "sums.sig"):
+        (folder / name).write_bytes((home / name).read_bytes())
+    (folder / "other").write_text("not signed\n")
+    (folder / "home").symlink_to(home)
+
+
+def signed(source: str, fails: str | None = None, **args: Any) -> Scenario:
+    return Scenario(
+        "file.managed",
+        {"name": "{tmp}/out", "source": f"{{tmp}}/{source}", "gnupghome": "{tmp}/home", **args},
+        signing,
+        plans=not fails,
+        fails=fails,
+    )
+
+
+NOBODY = "0" * 40
+SCENARIOS = [
+    on("decode", name="{tmp}/new", encoded_data="aGVsbG8=", encoding_type="base64", checksum="sha256"),
+    on("decode", name="{tmp}/f", encoded_data="aGVs\nbG8=\n"),
+    on("decode", plans=False, name="{tmp}/f", encoded_data="YWxwaGEKYmV0YQpnYW1tYQo="),
+    on("decode", name="{tmp}/f", encoded_data="!!!", fails="this is no base64"),
+    on("decode", name="{tmp}/f", fails="Specify either the 'encoded_data' or 'contents_pillar'"),
+    on("decode", name="{tmp}/f", encoded_data="eA==", contents_pillar="x", fails="Specify only one"),
+    on("decode", name="{tmp}/f", contents_pillar="nope", fails="Pillar data not found."),
+    on("decode", name="{tmp}/no/f", encoded_data="eA==", fails="Parent directory not present"),
+    on("decode", name="{tmp}/d", encoded_data="eA==", fails="not a regular file"),
+    on("cached", plans=False, name="{tmp}/f"),
+    on("cached", plans=False, name="{tmp}/f", source_hash=hashlib.md5(TEXT.encode()).hexdigest(), saltenv="base"),
+    on("cached", name="{tmp}/f", source_hash="0" * 32, fails="does not match the specified hash"),
+    on("cached", name="{tmp}/nope", fails="is not present on the minion"),
+    on("cached", name="salt://nope", fails="it is not in the file roots"),
+    on("cached", name="nope", fails="Only URLs or local file paths"),
+    on("cached", name=server() + "/f", fails="please set source_hash or set skip_verify or use_etag to True"),
+    on("cached", name=server() + "/missing", skip_verify=True, fails="HTTP 404"),
+    on("cached", name=server() + "/f", source_hash="0" * 64, fails="does not match the specified hash"),
+    Scenario("file.cached", {"name": server() + "/f", "source_hash": DIGEST}, converges=False),
+    Scenario("file.cached", {"name": server() + "/f", "use_etag": True}, converges=False),
+    Scenario(
+        "file.cached",
+        {"name": server() + "/f", "source_hash": server() + "/f.sha256", "source_hash_name": "file"},
+        converges=False,
+    ),
+    on("not_cached", plans=False, name=server() + "/f", saltenv="base"),
+    on("not_cached", plans=False, name="{tmp}/f"),
+    on("pruned", name="{tmp}/empty/inner"),
+    on("pruned", name="{tmp}/empty", recurse=True),
+    on("pruned", name="{tmp}/mixed", recurse=True, ignore_errors=True),
+    on("pruned", name="{tmp}/mixed", recurse=True, fails="is not empty"),
+    on("pruned", name="{tmp}/full", fails="is not empty"),
+    on("pruned", plans=False, name="{tmp}/empty", recurse=True, older_than=1),
+    on("pruned", name="{tmp}/empty", recurse=True, older_than=0),
+    on("pruned", plans=False, name="{tmp}/nope"),
+    patch(),
+    patch(plans=False, name="{tmp}/patched"),
+    patch(plans=False, options="-R"),
+    patch(name="{tmp}/patched", options="--reverse --fuzz=1"),
+    patch("several", name="{tmp}/d", strip=1),
+    patch("jinja", template="jinja", context={"old": "beta"}, defaults={"old": "x"}, skip_verify=True),
+    patch(source_hash=hashlib.md5(PATCH.replace("{old}", "beta").encode()).hexdigest(), source_hash_name="x"),
+    patch(source_hash="0" * 32, fails="does not match actual checksum"),
+    patch(saltenv="base", reject_file="{tmp}/rejects"),
+    patch("bad", reject_file="{tmp}/rejects", fails="Patch would not apply cleanly, no changes made."),
+    patch("bad", fails="Run state again using the reject_file option"),
+    patch("garbage", fails="Only garbage was found in the patch input."),
+    patch("nope", fails="does not exist"),
+    patch(name="{tmp}/nope", fails="does not exist"),
+    patch(reject_file="{tmp}/no/rejects", fails="Parent directory for reject_file"),
+    patch(options="-o /x", fails="The following CLI options are not allowed: -o"),
+    patch(options="-p1", fails="Consider using the 'strip' option"),
+    on("patch", name="{tmp}/f", fails="A patch (source) is required"),
+    signed("words", signature="{tmp}/words.sig"),
+    signed("words.asc", signature=True, sig_backend="gpg"),
+    signed("words", signature="{tmp}/words.sig", keyring="{tmp}/home/ring.gpg"),
+    signed("other", signature="{tmp}/words.sig", fails="could not be verified"),
+    signed("words", signature="{tmp}/words.sig", signed_by_any=[NOBODY], fails="as it should be"),
+    signed("words", signature="{tmp}/words.sig", signed_by_all=[NOBODY], fails="as it should be"),
+    signed("words", signature="{tmp}/words.sig", sig_backend="x", fails="only gpg can be used"),
+    signed("words", source_hash="{tmp}/sums", source_hash_sig="{tmp}/sums.sig"),
+    signed("words", source_hash="{tmp}/sums", source_hash_sig="{tmp}/words.sig", fails="could not be verified"),
+]
