@@ -68,9 +68,10 @@ def cure(title: str, key: str, value: Value, options: Iterable[Any] = ()) -> str
     first = next(iter(value), None) if isinstance(value, list | dict) else None
     if "file mode" in title:
         return _mode(key, value)
-    if title.startswith("one of "):
+    options = list(options)
+    if title.startswith("one of ") and options:
         near = difflib.get_close_matches(str(value).lower(), [str(option) for option in options], 1, 0.5)
-        return f"did you mean {near[0]!r}?" if near else f"write one of them: `- {key}: {next(iter(options), '')}`"
+        return f"did you mean {near[0]!r}?" if near else f"write one of them: `- {key}: {options[0]}`"
     if title == "true or false":
         return f"write `- {key}: true` or `- {key}: false`"
     if "absolute path" in title and isinstance(value, str):

@@ -20,9 +20,20 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Mu
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
-from typing import Any, Final, NamedTuple, ParamSpec, Protocol, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, ParamSpec, Protocol, TypeVar, cast, overload
 
-from runner.argtypes import AbsolutePath, Check, Hidden, Mode, Munge, NameVar, OneOrMany, Secret
+from runner.argtypes import (
+    AbsolutePath,
+    Check,
+    Hidden,
+    Mode,
+    Munge,
+    NameVar,
+    OneOrMany,
+    Pattern,
+    Secret,
+    requires_feature,
+)
 from runner.errors import RunnerError
 from runner.model import ChangerCalled, Chunk, CustomEvent, Event, Result, Value
 
@@ -35,25 +46,36 @@ __all__ = [
     "CustomEvent",
     "Done",
     "Fact",
+    "Feature",
     "Here",
     "Hidden",
     "Mode",
     "Munge",
     "NameVar",
     "OneOrMany",
+    "Pattern",
     "Plan",
     "Planned",
+    "Property",
+    "Provider",
+    "Providers",
     "Resource",
     "RunnerError",
     "Secret",
     "StateFailed",
     "StateModule",
     "changer",
+    "ensured",
     "fetcher",
     "here",
     "look_once",
+    "requires_feature",
     "together",
 ]
+
+if TYPE_CHECKING:
+    from runner.properties import Property, ensured
+    from runner.providers import Feature, Provider, Providers
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -493,9 +515,25 @@ class StateModule(Protocol):
     pre_run_check(name, **arguments): raises StateFailed before anything of the run starts.
     autorequire / autobefore / autonotify / autosubscribe(name, **arguments): pairs (state module, ID or name).
     resources(name): what is there now as Resource values, for `runner resource`; all of it where the name is None.
+    PROVIDERS: the Providers of what the module manages; `requires_feature` is checked against them.
     SELF_REFRESH: a change of the state itself also calls mod_watch.
     UNCONVERGING: the functions that change something in each run by their nature ("run" of cmd), with the reason.
     """
 
     SELF_REFRESH: bool
     UNCONVERGING: Mapping[str, str]
+
+
+# ---------------------------------------------------------------- loaded by those who use them
+
+_LATER = {"Property": "properties", "ensured": "properties"} | dict.fromkeys(
+    ("Feature", "Provider", "Providers"), "providers"
+)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib
+
+    return getattr(importlib.import_module(f"runner.{_LATER[name]}"), name)

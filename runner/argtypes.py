@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Annotated, Any, TypeVar
 
 T = TypeVar("T")
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Check:
@@ -27,6 +28,30 @@ class Munge:
 
     def __init__(self, convert: Callable[[Any], Any]) -> None:
         self.convert = convert
+
+
+class Pattern:
+    """Annotated[str, Pattern(r"\\w+")]: the whole text matches a regular expression. title: what messages call it."""
+
+    __slots__ = ("expression", "title")
+
+    def __init__(self, expression: str, title: str = "") -> None:
+        self.expression = expression
+        self.title = title or f"text like {expression}"
+
+
+class requires_feature:
+    """What a provider has to be able to do for an argument to be used; on a function, for the function.
+
+    Annotated[T, requires_feature("name", ...)], or @requires_feature("name", ...).
+    """
+
+    def __init__(self, *names: str) -> None:
+        self.names = names
+
+    def __call__(self, function: F) -> F:
+        function.__dict__["required_features"] = self.names
+        return function
 
 
 class NameVar:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import nullcontext
 from types import ModuleType
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from runner import slots
 from runner.aggregate import Hook
@@ -13,6 +13,9 @@ from runner.api import StateFailed, armed, here
 from runner.errors import CompileError, Diagnostic, RunnerError
 from runner.invoke import Call, Reaction
 from runner.model import Chunk
+
+if TYPE_CHECKING:
+    from runner.providers import Provider, Providers
 
 
 class Found(Protocol):
@@ -33,6 +36,7 @@ class Found(Protocol):
 
 
 Bind = Callable[..., Any]  # signature.bind
+Needs = Callable[..., Mapping[str, tuple[str, ...]]]  # signature.needed_features
 Known = Callable[[Callable[..., Any]], frozenset[str]]  # signature.known
 
 
@@ -46,8 +50,10 @@ class Binder:
         known: Known,
         secret: Callable[[str], None],
         fail_unknown: bool = False,
+        needs: Needs = lambda function, given: {},
     ) -> None:
-        """state: of the registry. bind, known: of signature.py. fail_unknown: unknown states fail at their turn."""
+        """state: of the registry; bind, known, needs: of signature.py. fail_unknown: unknown states only fail."""
+        self._needs = needs
         self._state = state
         self._bind = bind
         self._known = known
@@ -167,6 +173,10 @@ class Binder:
             return self._watch(chunk)
         kept = self._kept.get(id(chunk))
         if kept is not None:
+            found = self._state(chunk.function)
+            lacking = self._lacking(chunk, found, kept[1].arguments)  # an earlier state may have brought a provider
+            if lacking:
+                raise CompileError(lacking)
             return kept[1]
         try:
             return self._bound(chunk)[0]
@@ -197,7 +207,28 @@ class Binder:
         )
         for secret in bound.secrets:
             self._secret(secret)
+        lacking = self._lacking(chunk, found, bound.arguments)
+        if lacking:
+            raise CompileError(lacking)
         return Call(found, bound.arguments, "check_cmd" in known), bound.unknown
+
+    def _lacking(self, chunk: Chunk, found: Found, given: Mapping[str, Any]) -> list[Diagnostic]:
+        """The features that a state needs and the provider has not; nothing while it is not certain which one it is."""
+        table: Providers[Provider] | None = getattr(found.module, "PROVIDERS", None)
+        if table is None:
+            return []
+        needs = self._needs(found.function, given)
+        provider = table.certain(chunk.args.get("provider")) if needs else None
+        if provider is None:
+            return []
+        problems = []
+        for argument, names in needs.items():
+            what = f"{chunk.function}: {argument}" if argument else chunk.function
+            source = chunk.arg_places.get(argument, chunk.place).source
+            for name in (each for each in names if not provider.has(each)):
+                message = f"{what} needs the feature {name}, which the provider {provider.NAMES[0]} has not"
+                problems.append(Diagnostic(message, source, table.told(name), "feature"))
+        return problems
 
     def _watch(self, chunk: Chunk) -> Call:
         found = self._state(chunk.function)

@@ -65,7 +65,7 @@ def compile_chunks(session: Session, gathered: Gathered, strict: bool) -> tuple[
 
 def make_binder(session: Session) -> Binder:
     secret, fail = session.run.secrets.add, session.options.unknown_states == "fail"
-    return Binder(session.registry.state, signature.bind, signature.known, secret, fail)
+    return Binder(session.registry.state, signature.bind, signature.known, secret, fail, signature.needed_features)
 
 
 def _arranged(session: Session, chunks: tuple[Chunk, ...], relations: Relations, data: HighData) -> tuple[int, ...]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
-from runner.argtypes import Check, Form, Hidden, Munge, NameVar
+from runner.argtypes import Check, Form, Hidden, Munge, NameVar, Pattern
 from runner.scalars import FALSE, SIMPLE, SLOT, TRUE, Mismatch, Shape, show, spelled, wrong
 
 _shapes: dict[Any, Shape] = {}
@@ -89,7 +89,7 @@ def _union(members: tuple[Any, ...]) -> Shape:
         if value is None and nullable:
             return None
         mismatch: Mismatch | None = None
-        for item in sorted(some, key=lambda item: type(value) not in _with_placed(item.exact)):
+        for item in sorted(some, key=lambda item: _rank(item, value)):
             try:
                 return item.convert(value)
             except Mismatch as problem:
@@ -105,6 +105,13 @@ def _union(members: tuple[Any, ...]) -> Shape:
         any(item.hidden for item in shapes),
         any(item.identifies for item in shapes),
     )
+
+
+def _rank(item: Shape, value: Any) -> int:
+    """Literals are tried first, then types that the value has, then those that it can become; patterns last of each."""
+    if "enum" in item.schema:
+        return 0
+    return (1 if type(value) in _with_placed(item.exact) else 3) + ("pattern" in item.schema)
 
 
 def _with_placed(exact: tuple[type, ...]) -> set[type]:
@@ -165,7 +172,7 @@ def _annotated(base: Any, *extras: Any) -> Shape:
     forms = [extra for extra in extras if isinstance(extra, Form)]
     steps = [_step(extra) for extra in extras if isinstance(extra, Form)]
     steps.append(inner.convert)
-    steps += [_step(extra) for extra in extras if isinstance(extra, Check)]
+    steps += [_step(extra) for extra in extras if isinstance(extra, Check | Pattern)]
     steps += [_step(extra) for extra in extras if isinstance(extra, Munge)]
 
     def convert(value: Any) -> Any:
@@ -175,20 +182,23 @@ def _annotated(base: Any, *extras: Any) -> Shape:
             value = step(value)
         return value
 
-    title = forms[0].title if forms else inner.title
+    patterns = [extra for extra in extras if isinstance(extra, Pattern)]
+    title = next(iter([*(each.title for each in forms), *(each.title for each in patterns), inner.title]))
     if title == "one or a list":
         title = inner.title.replace("a list of ", "", 1) + " or " + inner.title
     return replace(
         inner,
         title=title,
         convert=convert if len(steps) > 1 else inner.convert,
-        schema=_form_schema(inner, forms),
+        schema=_form_schema(inner, forms, patterns),
         hidden=inner.hidden or any(isinstance(extra, Hidden) for extra in extras),
-        identifies=inner.identifies or any(isinstance(extra, NameVar) for extra in extras),
+        identifies=inner.identifies or any(isinstance(extra, NameVar) or extra is NameVar for extra in extras),
     )
 
 
-def _form_schema(inner: Shape, forms: list[Form]) -> Mapping[str, Any]:
+def _form_schema(inner: Shape, forms: list[Form], patterns: list[Pattern]) -> Mapping[str, Any]:
+    if patterns:
+        return {**inner.schema, "pattern": f"^(?:{patterns[0].expression})$"}
     if not forms:
         return inner.schema
     if forms[0].title == "one or a list":
@@ -197,9 +207,15 @@ def _form_schema(inner: Shape, forms: list[Form]) -> Mapping[str, Any]:
     return {**schema, "type": ["string", "integer"]} if forms[0].title == "file mode" else schema
 
 
-def _step(extra: Form | Check | Munge) -> Callable[[Any], Any]:
+def _step(extra: Form | Check | Munge | Pattern) -> Callable[[Any], Any]:
     def run(value: Any) -> Any:
         try:
+            if isinstance(extra, Pattern):
+                import re
+
+                if re.fullmatch(extra.expression, value) is None:
+                    raise wrong(extra.title, value)
+                return value
             if isinstance(extra, Check):
                 problem = extra.problem(value)
                 if problem:

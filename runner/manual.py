@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
 
 from runner import docstring
 from runner.docstring import Docstring
 from runner.errors import RunnerError
 from runner.everywhere import EVERYWHERE, SETTINGS
-from runner.schema import MISSING, Parameter, schema_of
+from runner.schema import MISSING, Parameter, features_of, schema_of
 
 ARGUMENTS = "arguments"  # the page of what every state takes
 HOOKS = ("autorequire", "autobefore", "autonotify", "autosubscribe")
@@ -127,7 +127,20 @@ def _notes(found: Any) -> list[str]:
         told = inspect.getdoc(getattr(found.module, hook, None))
         if told and hasattr(found.module, hook):
             notes.append(f"Automatic order: {told.split(chr(10))[0]}")
-    return notes
+    return [*notes, *_features(found)]
+
+
+def _features(found: Any) -> Iterator[str]:
+    """What providers of the module can do, and what of it the function needs."""
+    needed = getattr(found.function, "required_features", ())
+    table = getattr(found.module, "PROVIDERS", None)
+    if needed:
+        yield f"It needs a provider with: {', '.join(needed)}."
+    if table is None:
+        return
+    for feature in table.feature_table:
+        able = [each.NAMES[0] for each in table.all() if each.has(feature)]
+        yield f"Provider feature {table.told(feature)} ({', '.join(able) or 'no provider has it'})."
 
 
 _NO_WATCH = "It cannot react: watch is taken for require."
@@ -150,7 +163,9 @@ def _argument(key: str, parameter: Parameter, found: Docstring, state: bool) -> 
     default = None if parameter.default is MISSING else _yaml(parameter.default)
     if default is None and state and (key == "name" or parameter.shape.identifies):
         default = "the ID"
-    return Argument(key, secret + parameter.shape.title, default, found.arguments.get(key, ""))
+    needed = features_of(parameter)
+    told = found.arguments.get(key, "") + (f" Needs a provider with {', '.join(needed)}." if needed else "")
+    return Argument(key, secret + parameter.shape.title, default, told.strip())
 
 
 def _yaml(value: object) -> str:

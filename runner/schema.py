@@ -6,7 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from runner.argtypes import requires_feature
 from runner.convert import shape
+from runner.errors import RunnerError
 from runner.scalars import Shape
 
 MISSING: Any = object()
@@ -69,21 +71,24 @@ def _read(function: Callable[..., Any]) -> Schema:
     rule = None
     if code.co_flags & 0x08:  # CO_VARKEYWORDS
         rule = parameter(code.co_varnames[len(positional) + len(keyword) + bool(code.co_flags & 0x04)])
-    identifier = next((key for key, item in parameters.items() if _says_name_var(item)), None)
-    return Schema(parameters, required, rule, identifier)
+    identifiers = [key for key, item in parameters.items() if _says(item, "NameVar")]
+    if len(identifiers) > 1:
+        raise RunnerError(f"{function.__name__} has {len(identifiers)} name variables: {', '.join(identifiers)}")
+    return Schema(parameters, required, rule, identifiers[0] if identifiers else None)
 
 
 def _in_sls(name: str) -> str:
     return name[:-1] if name.endswith("_") and not name.startswith("_") else name
 
 
-def _says_name_var(parameter: Parameter) -> bool:
+def _says(parameter: Parameter, word: str) -> bool:
+    """Whether an annotation has something of a name in it."""
     annotation = parameter.annotation
     if annotation is None or (isinstance(annotation, str) and annotation in _PLAIN):
         return False
     if isinstance(annotation, str) and annotation.isidentifier():
         annotation = parameter.namespace.get(annotation)
-    return "NameVar" in (annotation if isinstance(annotation, str) else repr(annotation))
+    return word in (annotation if isinstance(annotation, str) else repr(annotation))
 
 
 _PLAIN: dict[str, Any] = {"str": str, "int": int, "bool": bool, "float": float, "AbsolutePath": None, "Mode": None}
@@ -105,6 +110,30 @@ def _evaluate(annotation: Any, namespace: dict[str, Any]) -> Any:
 def known(function: Callable[..., Any]) -> frozenset[str]:
     """The names of a function's arguments, as an SLS writes them."""
     return frozenset(schema_of(function).parameters)
+
+
+def needed_features(function: Callable[..., Any], given: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+    """The features of a provider that a call needs, by the argument that needs them; "" for the function itself.
+
+    given: the bound arguments. One with its default value needs nothing.
+    """
+    found: dict[str, tuple[str, ...]] = {}
+    own = getattr(function, "required_features", ())
+    if own:
+        found[""] = own
+    for key, item in schema_of(function).parameters.items():
+        if item.name in given and given[item.name] != item.default and features_of(item):
+            found[key] = features_of(item)
+    return found
+
+
+def features_of(parameter: Parameter) -> tuple[str, ...]:
+    """The features that `requires_feature` in an annotation names."""
+    if not _says(parameter, "requires_feature"):
+        return ()
+    annotation = _evaluate(parameter.annotation, parameter.namespace)
+    extras = getattr(annotation, "__metadata__", ())
+    return tuple(name for extra in extras if isinstance(extra, requires_feature) for name in extra.names)
 
 
 def json_schema(function: Callable[..., Any]) -> dict[str, Any]:

@@ -10,9 +10,18 @@ from runner import advice
 from runner.errors import CompileError, Diagnostic
 from runner.model import REQUISITE_KEYS, Place, Source, Value, item_place, value_place
 from runner.scalars import Mismatch, Shape
-from runner.schema import MISSING, Parameter, Schema, json_schema, known, schema_of
+from runner.schema import MISSING, Parameter, Schema, json_schema, known, needed_features, schema_of
 
-__all__ = ["GLOBAL_ARGUMENTS", "GUARD_ARGUMENTS", "Bound", "bind", "json_schema", "known", "schema_of"]
+__all__ = [
+    "GLOBAL_ARGUMENTS",
+    "GUARD_ARGUMENTS",
+    "Bound",
+    "bind",
+    "json_schema",
+    "known",
+    "needed_features",
+    "schema_of",
+]
 
 
 def _words(text: str) -> frozenset[str]:

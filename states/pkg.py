@@ -6,8 +6,9 @@ import re
 from typing import Any
 
 from modules import pkg
-from runner.api import OPEN, CommandFailed, Done, Plan, Planned, StateFailed
+from runner.api import OPEN, CommandFailed, Done, Plan, Planned, StateFailed, requires_feature
 
+PROVIDERS = pkg.PROVIDERS
 RELATIONS = {"<": "lt", "<=": "le", "=": "eq", "==": "eq", "!=": "ne", ">=": "ge", ">": "gt"}
 Names = list[Any]
 
@@ -256,6 +257,7 @@ def _changes(before: dict[str, str], after: dict[str, str]) -> dict[str, Any]:
     }
 
 
+@requires_feature("holdable")
 def held(name: str, pkgs: Names | None = None, replace: bool = False) -> Planned:
     """Make sure that packages stay at their version.
 
@@ -285,6 +287,7 @@ def held(name: str, pkgs: Names | None = None, replace: bool = False) -> Planned
     return "\n".join(f"Package {each} is now being {'held' if each in add else 'unheld'}." for each in changes)
 
 
+@requires_feature("holdable")
 def unheld(name: str, pkgs: Names | None = None, all_: bool = False) -> Planned:
     """Make sure that packages may change their version. all: whatever is held. The rest as pkg.held.
 
@@ -304,6 +307,7 @@ def unheld(name: str, pkgs: Names | None = None, all_: bool = False) -> Planned:
     return "\n".join(f"Package {each} is now being unheld." for each in drop)
 
 
+@requires_feature("upgradable")
 def uptodate(name: str, refresh: bool = False, pkgs: Names | None = None) -> Planned:
     """Make sure that all packages, or some, are in their newest version.
 

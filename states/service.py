@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from modules import service
-from runner.api import CommandFailed, Plan, Planned, StateFailed
+from runner.api import CommandFailed, Plan, Planned, StateFailed, requires_feature
+
+PROVIDERS = service.PROVIDERS
 
 
 def running(
@@ -213,6 +215,7 @@ def autorequire(name: str, **_: object) -> Iterator[tuple[str, str]]:
         yield "file", path
 
 
+@requires_feature("maskable")
 def masked(name: str, runtime: bool = False) -> Planned:
     """Make sure that a service cannot be started at all.
 
@@ -233,6 +236,7 @@ def masked(name: str, runtime: bool = False) -> Planned:
     return f"Service {name} was {kind}"
 
 
+@requires_feature("maskable")
 def unmasked(name: str, runtime: bool = False) -> Planned:
     """Make sure that a service can be started. Arguments as those of service.masked.
 

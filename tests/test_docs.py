@@ -11,22 +11,75 @@ from command import Machine
 ROOT = Path(__file__).parent.parent
 
 
-def test_the_state_of_the_tutorial_works(machine: Machine) -> None:
+@pytest.fixture
+def tutorial(machine: Machine) -> Machine:
+    """A tree with the states of the tutorial."""
     text = (ROOT / "docs/writing-a-state.md").read_text()
-    code = re.search(r"```python\n(.*?)```", text, re.S)
-    assert code
+    codes = re.findall(r"```python\n(# _states/(\w+).py\n.*?)```", text, re.S)
+    assert [name for _, name in codes] == ["database", "flag"]
     (machine.folder / "states/_states").mkdir()
-    (machine.folder / "states/_states/flag.py").write_text(code[1])
-    machine.write(
+    for code, name in codes:
+        (machine.folder / f"states/_states/{name}.py").write_text(code)
+        assert len([line for line in code.splitlines() if line.strip()]) <= 100
+    machine.config["database.folder"] = str(machine.folder / "databases")
+    return machine
+
+
+def test_the_flag_of_the_tutorial_works(tutorial: Machine) -> None:
+    tutorial.write(
         a="{tmp}/d/up:\n  flag.raised:\n    - reason: x\n    - watch:\n      - test: t\n"
         "{tmp}/d:\n  file.directory: []\nt:\n  test.succeed_with_changes: []\n"
     )
-    dry = machine.results("sls", "a", "--test")
-    assert dry[f"{machine.folder}/d/up"]["changes"] == {"raised": f"{machine.folder}/d/up"}
-    real = machine.results("sls", "a")
-    assert real[f"{machine.folder}/d/up"]["comment"].endswith("was raised")
-    assert machine.results("sls", "a")[f"{machine.folder}/d/up"]["changes"] == {"raised": "again"}
-    assert "disks are replaced" in machine("doc", "flag.raised").stdout
+    up = f"{tutorial.folder}/d/up"
+    dry = tutorial.results("sls", "a", "--test")
+    assert dry[up]["changes"] == {"raised": up}
+    assert tutorial.results("sls", "a")[up]["comment"].endswith("was raised")
+    assert tutorial.results("sls", "a")[up]["changes"] == {"raised": "again"}
+    assert "disks are replaced" in tutorial("doc", "flag.raised").stdout
+
+
+DATABASES = (
+    "shop:\n  database.present:\n    - owner: www\n    - encoding: [utf8, latin1]\n    - vacuum: yes\n"
+    "bag:\n  database.present:\n    - provider: folder\n    - owner: www\n    - encoding: CP850\n"
+)
+
+
+def test_the_database_of_the_tutorial_works(tutorial: Machine) -> None:
+    tutorial.write(
+        a=DATABASES,
+        b=DATABASES.replace("www", "me").replace("[utf8, latin1]", "latin1"),
+        c="shop:\n  database.absent: []\nbag:\n  database.absent:\n    - provider: folder\n",
+    )
+    assert tutorial("sls", "a", "--test", code=1).stderr.count("has to be there before anything is run") == 2
+    (tutorial.folder / "databases").mkdir()
+    made = {"old": "absent", "new": "present"}
+    for words in (["--test"], []):
+        found = tutorial.results("sls", "a", *words)
+        assert [each["changes"] for each in found.values()] == [{"shop": made}, {"bag": made}]
+    assert {each["comment"] for each in tutorial.results("sls", "a").values()} == {
+        "shop is in the correct state",
+        "bag is in the correct state",
+    }
+    found = tutorial.results("sls", "b")
+    assert found["shop"]["comment"] == "shop goes from www to me; encoding changed from UTF8 to LATIN1"
+    assert found["bag"]["changes"] == {"owner": {"old": "www", "new": "me"}}
+    tutorial("sls", "c")
+    assert list((tutorial.folder / "databases").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("argument", "message"),
+    [
+        ("owner: root", "database.present: owner: not root"),
+        ("owner: a b", "owner: expected the name of a user, got 'a b'"),
+        ("encoding: [utf8, cp]", r"encoding[1]: expected one of 'utf8', 'latin1' or text like (?i)cp\d+, got 'cp'"),
+        ("vacuum: on", "vacuum needs the feature vacuum, which the provider folder has not"),
+    ],
+)
+def test_the_database_of_the_tutorial_refuses(tutorial: Machine, argument: str, message: str) -> None:
+    owner = "" if argument.startswith("owner") else "    - owner: www\n"
+    tutorial.write(a=f"bag:\n  database.present:\n    - provider: folder\n{owner}    - {argument}\n")
+    assert message in tutorial("check", "a", code=1).stdout
 
 
 @pytest.mark.parametrize("name", sorted(path.name for path in (ROOT / "docs").glob("*.md")) + ["README.md"])

@@ -6,15 +6,12 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 from modules.pkg import apt
-from runner.api import StateFailed, here
+from runner.api import Feature, Provider, Providers
 
 
-class Provider(Protocol):
+class Manager(Provider, Protocol):
     """What a package manager has to offer."""
 
-    NAMES: tuple[str, ...]
-
-    def suits(self) -> bool: ...
     def states(self) -> dict[str, tuple[str, str]]: ...
     def list_pkgs(self) -> dict[str, str]: ...
     def candidates(self, names: tuple[str, ...]) -> dict[str, str]: ...
@@ -33,16 +30,21 @@ class Provider(Protocol):
     def upgrade(self, names: Sequence[str] = ()) -> None: ...
 
 
-PROVIDERS: tuple[Provider, ...] = (apt,)
+PROVIDERS: Providers[Manager] = Providers(
+    "package manager",
+    Manager,
+    (apt,),
+    {
+        "holdable": Feature("packages can be kept at their version", ("held", "hold")),
+        "upgradable": Feature("all packages can be brought to their newest version at once", ("upgrade",)),
+    },
+    "this machine has no apt-get",
+)
 
 
-def provider() -> Provider:
+def provider() -> Manager:
     """The provider that the state names with `provider:`, else the one that suits. Raises StateFailed without one."""
-    named = here.chunk.args.get("provider") if here.chunk else None
-    for each in PROVIDERS:
-        if named in each.NAMES if named else each.suits():
-            return each
-    raise StateFailed(f"there is no package manager {named!r}" if named else "this machine has no apt-get")
+    return PROVIDERS()
 
 
 def list_pkgs(**kwargs: Any) -> dict[str, str]:

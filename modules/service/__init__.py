@@ -7,15 +7,12 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from modules.service import systemd, sysv
-from runner.api import StateFailed, forget_looks, here
+from runner.api import Feature, Provider, Providers, forget_looks
 
 
-class Provider(Protocol):
+class Manager(Provider, Protocol):
     """What a service manager has to offer."""
 
-    NAMES: tuple[str, ...]
-
-    def suits(self) -> bool: ...
     def available(self, name: str) -> bool: ...
     def status(self, name: str) -> bool: ...
     def enabled(self, name: str) -> bool: ...
@@ -28,17 +25,21 @@ class Provider(Protocol):
     def reload_units(self) -> None: ...
 
 
-PROVIDERS: tuple[Provider, ...] = (systemd, sysv)
+PROVIDERS: Providers[Manager] = Providers(
+    "service manager",
+    Manager,
+    (systemd, sysv),
+    {
+        "maskable": Feature("services can be masked: nothing can start them"),
+        "unit_files": Feature("changed unit files have to be read anew", ("reload_units",)),
+    },
+    "this machine has neither systemd nor init scripts",
+)
 
 
-def provider() -> Provider:
+def provider() -> Manager:
     """The provider that the state names with `provider:`, else the one that suits. Raises StateFailed without one."""
-    named = here.chunk.args.get("provider") if here.chunk else None
-    for each in PROVIDERS:
-        if named in each.NAMES if named else each.suits():
-            return each
-    what = f"there is no service manager {named!r}" if named else "this machine has neither systemd nor init scripts"
-    raise StateFailed(what)
+    return PROVIDERS()
 
 
 def available(name: str) -> bool:
@@ -56,7 +57,7 @@ def missing(name: str) -> bool:
 
 def status(name: str, sig: str | None = None) -> bool:
     """Whether a service runs (`sig`: for init scripts, whether a process with this text in its command line does)."""
-    if sig and provider() is sysv:
+    if sig and "sysv" in provider().NAMES:
         from modules import cmd
 
         found = cmd.probe(["pgrep", "-f", "--", sig]).stdout.split()
@@ -118,7 +119,7 @@ def settles(name: str, sig: str | None, runs: bool, timeout: float | None) -> bo
 
 def can_mask() -> bool:
     """Whether this machine's services can be masked; init scripts cannot."""
-    return provider() is systemd
+    return provider().has("maskable")
 
 
 def log(name: str) -> str:
@@ -184,5 +185,6 @@ def unmask_(name: str, runtime: bool = False) -> bool:
 
 def systemctl_reload() -> bool:
     """Read all unit files anew."""
-    provider().reload_units()
+    if provider().has("unit_files"):
+        provider().reload_units()
     return True

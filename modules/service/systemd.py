@@ -10,6 +10,7 @@ from modules import cmd, file
 from runner.api import CommandFailed, changer, here, look_once
 
 NAMES: tuple[str, ...] = ("systemd", "systemd_service")
+FEATURES = ("maskable",)
 PROPERTIES = "LoadState,ActiveState,UnitFileState"
 FOLDERS = ("/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system", "/usr/lib/systemd/system")
 ENABLED = ("enabled", "enabled-runtime", "static", "alias", "indirect", "generated", "transient")

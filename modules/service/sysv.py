@@ -74,8 +74,3 @@ def act(name: str, action: str, options: Sequence[str] = ()) -> None:
         done = cmd.probe([script(name), action])
     if done.retcode:
         raise CommandFailed(done.stderr.strip() or done.stdout.strip())
-
-
-@changer(touches=["services"])
-def reload_units() -> None:
-    """Nothing to do: init scripts are read at each start."""

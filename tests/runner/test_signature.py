@@ -4,11 +4,17 @@ from typing import Annotated, Any, Literal
 
 import pytest
 
-from runner.api import AbsolutePath, Check, Mode, Munge, NameVar, OneOrMany, Secret
-from runner.errors import CompileError
+from runner.api import AbsolutePath, Check, Mode, Munge, NameVar, OneOrMany, Pattern, Secret
+from runner.errors import CompileError, RunnerError
 from runner.model import Place, PlacedMap, Untyped
 from runner.signature import bind, json_schema, known
 
+COLOUR = Literal["blue", "red"] | Annotated[str, Pattern(r".+")]
+SHADE = Annotated[
+    Annotated[str, Pattern(r"\w+", "a colour")],
+    Check(lambda value: "green ones are too slow" if value == "green" else None),
+    Munge(lambda value: "purple" if value in ("mauve", "violet") else value),
+]
 HERE = Place(Untyped("a.sls"), 3, 5)
 
 
@@ -50,6 +56,15 @@ def converted(annotation: Any, value: Any) -> Any:
         (bool | str, "yes", "yes"),
         (int | list[int] | None, "4", 4),
         (Annotated[str, Munge(str.upper)], "a", "A"),
+        (COLOUR, "Blue", "blue"),  # a literal, before the pattern
+        (COLOUR, "green", "green"),
+        (Annotated[str, Pattern(r".+")] | Literal["blue"], "BLUE", "blue"),
+        (Annotated[str, Pattern(r"\d+")] | Annotated[str, Pattern(r"[a-z]+")], "x", "x"),
+        (SHADE, "mauve", "purple"),
+        (SHADE, "red", "red"),
+        (OneOrMany[SHADE], "violet", ["purple"]),
+        *((bool, word, True) for word in ("true", "YES", "On", "y", "t", "1", 1)),
+        *((bool, word, False) for word in ("False", "no", "OFF", "n", "f", "0", 0)),
         (int, "__slot__:salt:f()", "__slot__:salt:f()"),
         (list[str], "__slot__:salt:f()", "__slot__:salt:f()"),
         (Any, PlacedMap(Untyped("x"), (1, 1)), {}),
@@ -74,6 +89,11 @@ def test_converts(annotation: Any, value: Any, expected: Any) -> None:
         (dict[str, int], {"k": "v"}, r"x\['k'\]: expected a whole number"),
         (Literal["a", "b"], "c", "expected one of 'a', 'b', got 'c'"),
         (int | list[int], {}, "expected a whole number or a list of a whole number, got a mapping"),
+        (SHADE, "green", "x: green ones are too slow"),
+        (SHADE, "a b", "x: expected a colour, got 'a b'"),
+        (OneOrMany[SHADE], ["red", "-"], r"x\[1\]: expected a colour, got '-'"),
+        (Annotated[Literal["a", "b"], Check(lambda v: "no b" if v == "b" else None)], "b", "x: no b"),
+        (Annotated[Literal["a", "b"], Check(lambda v: None), Munge(str.upper)], "c", "expected one of 'a', 'b'"),
         (Annotated[str, Check(lambda v: "too short" if len(v) < 2 else None)], "a", "x: too short"),
     ],
 )
@@ -147,3 +167,29 @@ def test_known_and_schema() -> None:
     assert schema["properties"]["global"] == {"type": "boolean", "default": False}
     assert schema["properties"]["password"]["writeOnly"] is True
     assert schema["description"] == "A sample."
+
+
+def test_the_class_will_do_as_name_variable() -> None:
+    def function(path: Annotated[AbsolutePath, NameVar], other: int = 1) -> None: ...
+
+    assert bind(function, {"name": "/id"}, places={}, default_place=HERE).arguments == {"path": "/id"}
+    given = {"name": "an id", "path": "/p"}
+    assert bind(function, given, places={}, default_place=HERE).arguments == {"path": "/p"}
+    assert "required" not in json_schema(function)
+    with pytest.raises(CompileError, match="an id is not an absolute path"):
+        bind(function, {"name": "an id"}, places={}, default_place=HERE)
+
+
+def test_there_is_one_name_variable() -> None:
+    def function(path: Annotated[str, NameVar], id: Annotated[str, NameVar]) -> None: ...
+
+    with pytest.raises(RunnerError, match="function has 2 name variables: path, id"):
+        bind(function, {"name": "x"}, places={}, default_place=HERE)
+
+
+def test_patterns_are_in_the_schema() -> None:
+    def function(name: str, shade: SHADE = "red", colour: COLOUR = "red") -> None: ...
+
+    found = json_schema(function)["properties"]
+    assert found["shade"] == {"type": "string", "pattern": r"^(?:\w+)$", "default": "red"}
+    assert found["colour"]["anyOf"][0] == {"enum": ["blue", "red"]}

@@ -1,0 +1,233 @@
+"""Providers and their features; properties."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+import pytest
+from command import Machine
+from harness import HarnessHere, apply, look
+
+from runner.api import (
+    Done,
+    Feature,
+    Plan,
+    Planned,
+    Property,
+    Provider,
+    Providers,
+    StateFailed,
+    ensured,
+    running,
+)
+from runner.errors import RunnerError
+
+
+class Painter(Provider, Protocol):
+    def paint(self, name: str) -> str: ...
+    def scrape(self, name: str) -> str: ...
+    def draw(self, name: str) -> str: ...
+
+
+class Brush:
+    NAMES = ("brush", "roller")
+    FEATURES = ("outdoors",)
+
+    def suits(self) -> bool:
+        return True
+
+    def paint(self, name: str) -> str:
+        return f"painted {name}"
+
+    def scrape(self, name: str) -> str:
+        return f"scraped {name}"
+
+
+class Pencil(Brush):
+    NAMES = ("pencil",)
+    FEATURES = ()
+
+    def suits(self) -> bool:
+        return False
+
+    def draw(self, name: str) -> str:
+        return f"drew {name}"
+
+
+class Half:
+    NAMES = ("half",)
+    paint = Brush.paint
+
+    def suits(self) -> bool:
+        return False
+
+
+FEATURES = {"drawing": Feature("it draws lines", ("draw",)), "outdoors": Feature("rain does not matter")}
+
+
+def painters(*candidates: Any) -> Providers[Painter]:
+    return Providers("painter", Painter, candidates, FEATURES)
+
+
+def test_the_one_that_suits_or_is_named() -> None:
+    found = painters(Pencil(), Brush())
+    with running(HarnessHere()):
+        assert found().paint("x") == "painted x"
+        assert found().features() == ["outdoors"]
+        assert found("pencil").features() == ["drawing"]
+        assert found("pencil").draw("x") == "drew x"
+        assert found("roller").NAMES[0] == "brush"
+        assert [found("pencil").has("drawing"), found("pencil").has("drawing", "outdoors")] == [True, False]
+        with pytest.raises(StateFailed, match="there is no painter 'spray'"):
+            found("spray")
+        with pytest.raises(StateFailed, match="this machine has no painter"):
+            painters(Pencil())()
+    assert painters(Pencil()).certain() is None
+
+
+def test_what_lacks_a_method_fails_by_name() -> None:
+    with pytest.raises(RunnerError, match="the provider half of painter lacks scrape"):
+        painters(Half()).certain("half")
+    odd = Brush()
+    odd.FEATURES = ("flying",)
+    with pytest.raises(RunnerError, match="declares an unknown feature 'flying'"):
+        painters(odd).certain()
+
+
+@pytest.mark.parametrize("kind", ["pkg", "service"])
+def test_the_librarys_own_are_complete(kind: str) -> None:
+    import importlib
+
+    table = importlib.import_module(f"modules.{kind}").PROVIDERS
+    assert [each.NAMES[0] for each in table.all()] == {"pkg": ["apt"], "service": ["systemd", "sysv"]}[kind]
+    assert all(
+        set(feature.methods) < set(dir(importlib.import_module(f"modules.{kind}").Manager))
+        for feature in table.feature_table.values()
+    )
+
+
+BOX = """
+from typing import Annotated, Protocol
+from runner.api import Feature, Plan, Planned, Provider, Providers, requires_feature
+
+class Maker(Provider, Protocol): ...
+
+class Wood:
+    NAMES = ("wood",)
+    def suits(self): return SUITS
+
+class Steel(Wood):
+    NAMES = ("steel",)
+    FEATURES = ("fire",)
+    def suits(self): return False
+
+PROVIDERS = Providers("box maker", Maker, [Wood(), Steel()], {"fire": Feature("it does not burn")})
+
+def made(name: str, oven: Annotated[bool, requires_feature("fire")] = False) -> Planned:
+    "A box."
+    yield Plan({"made": name}, "to be made")
+    return "made by " + PROVIDERS().NAMES[0]
+
+@requires_feature("fire")
+def burnt(name: str) -> Planned:
+    "Ashes."
+    yield Plan({"burnt": name}, "to be burnt")
+    return "burnt"
+"""
+
+
+@pytest.mark.parametrize("suits", ["True", "False"])
+def test_a_state_that_needs_what_the_provider_cannot_do(machine: Machine, suits: str) -> None:
+    (machine.folder / "states/_states").mkdir()
+    (machine.folder / "states/_states/box.py").write_text(BOX.replace("SUITS", suits))
+    machine.write(
+        a="x:\n  box.made:\n    - provider: wood\n    - oven: True\ny:\n  box.burnt: []\n"
+        "z:\n  box.made:\n    - oven: False\ns:\n  box.made:\n    - provider: steel\n    - oven: True\n"
+    )
+    error = machine("sls", "a", "--test", code=1).stderr
+    assert "box.made: oven needs the feature fire, which the provider wood has not" in error
+    assert "hint: fire: it does not burn" in error
+    assert f"{machine.folder}/states/a.sls:4:7" in error
+    certain = "box.burnt needs the feature fire, which the provider wood has not" in error
+    assert certain is (suits == "True"), "where none suits yet, an earlier state may bring one"
+    assert error.count("needs the feature") == 1 + certain
+
+
+def test_the_manual_describes_features(machine: Machine) -> None:
+    page = machine("doc", "service.masked").stdout
+    assert "It needs a provider with: maskable." in page
+    assert "Provider feature maskable: services can be masked: nothing can start them (systemd)." in page
+
+
+# ---------------------------------------------------------------- properties
+
+
+def cron(now: dict[str, Any], log: list[Any], exists: bool = True, **wanted: Any) -> Planned:
+    def prop(name: str, **more: Any) -> Property:
+        def put(value: Any) -> None:
+            log.append((name, value))
+
+        return Property(name, wanted.get(name), lambda: log.append(name) or now[name], put, **more)
+
+    listed = [
+        prop("shell"),
+        prop("minute", matching="all"),
+        prop("mode", is_to_s=oct, should_to_s=oct),
+        prop("size", change_to_s=lambda old, new: f"it grows from {old} to {new}"),
+    ]
+    return (yield from ensured("entry", exists, lambda: log.append("create"), listed))
+
+
+NOW = {"shell": "sh", "minute": [0, 30], "mode": 0o644, "size": 1}
+
+
+@pytest.mark.parametrize(
+    ("wanted", "changes", "done"),
+    [
+        ({}, None, []),
+        ({"shell": ["bash", "sh"]}, None, []),  # any of them will do
+        ({"shell": ["bash", "zsh"]}, {"shell": {"old": "sh", "new": "bash"}}, [("shell", "bash")]),  # the first is set
+        ({"minute": [0, 30]}, None, []),
+        ({"minute": [0]}, {"minute": {"old": "0, 30", "new": "0"}}, [("minute", [0])]),  # all of them count
+        ({"mode": 0o600}, {"mode": {"old": "0o644", "new": "0o600"}}, [("mode", 0o600)]),
+        (
+            {"size": 2, "shell": "ksh"},
+            {"shell": {"old": "sh", "new": "ksh"}, "size": {"old": "1", "new": "2"}},
+            [("shell", "ksh"), ("size", 2)],
+        ),
+    ],
+)
+def test_properties(wanted: dict[str, Any], changes: dict[str, Any] | None, done: list[Any]) -> None:
+    log: list[Any] = []
+    planned = look(cron, NOW, log, **wanted)
+    assert (planned.changes if isinstance(planned, Plan) else None) == changes
+    assert set(log) == set(wanted), "only what is wanted is measured, and nothing is set"
+    log.clear()
+    outcome = apply(cron, NOW, log, **wanted)
+    assert [each for each in log if isinstance(each, tuple)] == done
+    if "size" in wanted:
+        assert outcome.comment == "shell changed from sh to ksh; it grows from 1 to 2"
+
+
+def test_existence_comes_first() -> None:
+    log: list[Any] = []
+    planned = look(cron, NOW, log, exists=False, shell="ksh")
+    assert isinstance(planned, Plan)
+    assert planned.changes == {"entry": {"old": "absent", "new": "present"}}
+    assert log == []
+    apply(cron, NOW, log, exists=False, shell="ksh")
+    assert log == ["create"], "no other property is looked at"
+
+
+def test_what_should_not_be_there() -> None:
+    log: list[Any] = []
+
+    def gone(exists: bool) -> Planned:
+        return (yield from ensured("entry", exists, destroy=lambda: log.append("destroyed")))
+
+    planned = look(gone, True)
+    assert isinstance(planned, Plan)
+    assert planned.changes == {"entry": {"old": "present", "new": "absent"}}
+    apply(gone, True)
+    assert log == ["destroyed"]
+    assert look(gone, False) == Done("entry is absent already", {})
