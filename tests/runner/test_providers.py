@@ -154,7 +154,7 @@ def test_a_state_that_needs_what_the_provider_cannot_do(machine: Machine, suits:
 
 
 def test_the_manual_describes_features(machine: Machine) -> None:
-    page = machine("doc", "service.masked").stdout
+    page = " ".join(machine("doc", "service.masked").stdout.split())
     assert "It needs a provider with: maskable." in page
     assert "Provider feature maskable: services can be masked: nothing can start them (systemd)." in page
 
