@@ -145,7 +145,8 @@ def top_requests(session: Session) -> list[Request]:
     session.node = Node(found.vars, found.defaults)
     wanted = [Request(sls, env, place) for env, sls, place in found.requests()]
     if not wanted:
-        raise RunnerError("No Top file or master_tops data matches found.", hint="`runner show top` shows what matches")
+        hint = "`runner show top` shows what matches"
+        raise RunnerError("No Top file or master_tops data matches found.", hint=hint, code="no-top")
     return wanted
 
 

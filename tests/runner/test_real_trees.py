@@ -71,3 +71,21 @@ def test_lenient_takes_the_states_that_only_salt_has(machine: Machine) -> None:
     assert "State 'zabbix_host.present' was not found" in machine("check", code=1).stdout
     found = machine("check", "--lenient").stdout
     assert "warning: State 'zabbix_host.present' was not found in SLS 'a'; it will fail" in found
+
+
+def test_check_of_a_tree_whose_files_do_not_fit_into_one_run(machine: Machine) -> None:
+    """install and clean, an old and a new version: what is never in one run cannot conflict in it."""
+    machine.write(
+        **{
+            "app/init": "include: [.install, .extra]\n",
+            "app/install": "app: {test.nop: []}\n",
+            "app/clean": "app: {test.succeed_without_changes: [require: [test: gone]]}\ngone: {test.nop: []}\n",
+            "app/extra": "more: {test.nop: [require_in: [test: app]]}\n",
+        }
+    )
+    assert "No mistakes found" in machine("check").stdout
+    machine.write(**{"app/init": "include: [.install, .clean]\n"})
+    assert "conflicting ID is 'app'" in machine("check", code=1).stdout
+    machine.write(**{"app/init": "include: [.extra]\n", "app/install": "other: {test.nop: []}\n"})
+    machine.write(**{"app/clean": "gone: {test.nop: []}\n"})
+    assert "Cannot extend ID 'app'" in machine("check", code=1).stdout
