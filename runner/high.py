@@ -265,11 +265,13 @@ class Gatherer:
             self.problem(what, getattr(value, "place", place), shapes.body_hint(id_, value))
             self.high.lost.append(id_)
             return None
-        for key, entries in value.items():
-            if isinstance(key, str) and not key.startswith("__"):
-                self._body(declaration, key, entries, value, place, extending)
-        if not declaration.bodies and not value:
-            self.problem(f"ID {id_} in SLS {request.sls} has no state", place, shapes.body_hint(id_, value))
+        keys = [key for key in value if isinstance(key, str) and not key.startswith("__")]
+        for key in sorted(keys, key=lambda key: "." in key):  # `service: [running]` is numbered before `pkg.installed:`
+            self._body(declaration, key, value[key], value, place, extending)
+        if not value:
+            message = f"ID {id_} in SLS {request.sls} has no state"
+            hint = shapes.body_hint(id_, value)
+            self.problems.append(Diagnostic(message, place.source, hint, "no-state", "warning"))
         return declaration
 
     def _body(
@@ -289,10 +291,17 @@ class Gatherer:
             return
         body = Body(state, [], at)
         before = len(self.problems)
-        if isinstance(entries, str) and not function:
+        if isinstance(entries, str) and not function and extending:
             body.items.append(Item(None, entries, where))
         elif isinstance(entries, list):
             self._items(declaration, body, entries, where)
+        elif entries is None and function and not extending:
+            self.problem(
+                f"ID '{declaration.id}' in SLS '{declaration.sls}' contains a short declaration ({key}) with a "
+                "trailing colon. When not passing any arguments to a state, the colon must be omitted.",
+                at,
+                f"write `{declaration.id}: {key}`, or `{key}: []`",
+            )
         elif entries is not None:
             self.problem(
                 f"State '{declaration.id}' in SLS '{declaration.sls}' is not formed as a list, but is "
@@ -302,12 +311,15 @@ class Gatherer:
             )
         if function:
             body.items.append(Item(None, function.partition(".")[0], at))
-        if not extending and len(self.problems) == before:
+        if not extending and not self._failed(before):
             self._check_functions(declaration, body, function)
-        if len(self.problems) == before or all(each.severity != "error" for each in self.problems[before:]):
+        if not self._failed(before):
             declaration.bodies[state] = body
         else:  # what is wrong with it was said; nothing else is to be said of it, nor of those that refer to it
             self.high.lost += [declaration.id, *map(str, _names(body))]
+
+    def _failed(self, since: int) -> bool:
+        return any(each.severity == "error" for each in self.problems[since:])
 
     def _items(self, declaration: Declaration, body: Body, entries: list[Any], where: Place) -> None:
         for index, entry in enumerate(entries):

@@ -88,6 +88,9 @@ MISTAKES = {
     "Please choose one of the following: nop, fail",
     "a: {test: []}": "No function declared in state 'a' in SLS 'main'",
     "a: {test.nop: {x: 1}}": "State 'a' in SLS 'main' is not formed as a list",
+    "a: {test: nop}": "State 'a' in SLS 'main' is not formed as a list",
+    "a: {test.nop: }": "ID 'a' in SLS 'main' contains a short declaration (test.nop) with a trailing colon",
+    "a: {test.nop: [name, null]}": "Too many functions declared in state 'a' in SLS 'main'",
     "a: {test.nop: [], test.fail: []}": "ID 'a' in SLS 'main' contains multiple state declarations of the same type",
     "a: {test.nop: [{require: b}]}\nb: test.nop": "The require statement in state 'a' in SLS 'main' needs to be "
     "formed as a list",

@@ -22,7 +22,7 @@ def compiled(folder: Path, files: dict[str, str], pillar: dict[str, Any] | None 
         path.write_text(text)
     overrides = {"cachedir": str(folder / "cache"), "pillar": pillar or {}}
     options, _ = load(str(folder / "runner.yaml"), overrides, os.environ)
-    found: list[dict[str, Any]] = asking.show(options, "low-sls", ["site"], for_programs=True)
+    found: list[dict[str, Any]] = asking.show(options, "low-sls", ["site"], secrets=True)
     return found
 
 
@@ -64,6 +64,16 @@ def test_a_macro_that_answers_in_yaml(tmp_path: Path) -> None:
 def test_a_macro_s_answer_read_again(tmp_path: Path, form: str) -> None:
     text = '{% macro said() %}{"a": 1}{% endmacro %}{% set x = said() | load_' + form + " %}\nx{{ x.a }}: test.nop\n"
     assert ids(compiled(tmp_path, {"site.sls": text})) == ["x1"]
+
+
+def test_functions_named_in_the_list_are_numbered_first(tmp_path: Path) -> None:
+    text = "a:\n  pkg.installed: []\n  service: [running]\n  file.absent: [name: /x]\n  cmd: [run, name: y]\n"
+    assert [chunk["state"] for chunk in compiled(tmp_path, {"site.sls": text})] == ["service", "cmd", "pkg", "file"]
+
+
+def test_an_empty_id_is_no_mistake(machine: Machine) -> None:
+    machine.write(a="x: {}\ny: test.nop\n")
+    assert "warning: ID x in SLS a has no state" in machine("check").stdout
 
 
 def test_lenient_takes_the_states_that_only_salt_has(machine: Machine) -> None:
