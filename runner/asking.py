@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from functools import cache
 from typing import Any
 
-from runner import graph, high, lint
+from runner import graph, high
 from runner.api import Resource, StateFailed
+from runner.checking import check
 from runner.compiling import (
     Gathered,
-    all_requests,
-    compile_chunks,
     gather,
     read_pillar,
     refuse,
@@ -23,70 +20,13 @@ from runner.compiling import (
 )
 from runner.config import Options
 from runner.debts import Ledger
-from runner.errors import Diagnostic, RunnerError
-from runner.high import Request
+from runner.errors import RunnerError
 from runner.history import past as earlier
 from runner.lock import held
 from runner.model import Debt
 from runner.session import Session
 
-
-def check(options: Options, names: Iterable[str] = (), lenient: bool = False) -> list[Diagnostic]:
-    """All mistakes of the tree, or of some SLS files of it.
-
-    lenient: unknown arguments and states, which Salt compiles, are warnings only.
-    """
-    session = Session(replace(options, unknown_states="fail") if lenient else options)
-    try:
-        with session.opened():
-            read_pillar(session)
-            found = _check(session, requests(session, names), lenient) if names else _check_tree(session, lenient)
-    except RunnerError as error:
-        return list(error.diagnostics)
-    return lint.kept(dict.fromkeys(found))
-
-
-def _check(session: Session, wanted: Iterable[Request], lenient: bool) -> list[Diagnostic]:
-    """The mistakes of one run."""
-    compiled, problems = compile_chunks(session, gather(session, wanted), strict=not lenient)
-    if compiled is None:
-        return problems
-    reacts = compiled.binder.reacting(compiled.chunks)
-    return [*compiled.warnings, *lint.warnings(compiled.chunks, compiled.relations, reacts)]
-
-
-def _check_tree(session: Session, lenient: bool) -> list[Diagnostic]:
-    """The mistakes of a whole tree, whose SLS files need not all fit into one run (install and clean, say).
-
-    Each SLS that no other includes is a run of its own, with what it includes; the highstate is one, too. What is
-    missing in one of them counts if the whole tree does not have it: its part may be made to be included by another.
-    """
-    session.read = cache(session.read)  # type: ignore[method-assign]
-    data, problems = gather(session, all_requests(session))
-    fitting = [problem for problem in problems if problem.code != "conflicting-id"]
-    _, whole = compile_chunks(session, (data, fitting), strict=not lenient)
-    missing = {_mistake(problem) for problem in whole if problem.code in MISSING}
-    runs = [[Request(sls, env)] for (env, sls), includers in data.rendered.items() if not includers]
-    runs += _highstate(session)
-    each = [problem for run in runs for problem in _check(session, run, lenient)]
-    return [problem for problem in each if problem.code not in MISSING or _mistake(problem) in missing]
-
-
-MISSING = ("unknown-id", "unmet-requisite")
-
-
-def _mistake(problem: Diagnostic) -> tuple[str, Any]:
-    return problem.message, problem.source
-
-
-def _highstate(session: Session) -> list[list[Request]]:
-    """What the top file gives this machine, if anything."""
-    try:
-        return [top_requests(session)]
-    except RunnerError as error:
-        if error.code == "no-top":
-            return []
-        raise
+__all__ = ["check", "forget", "past", "show"]
 
 
 def show(options: Options, what: str, names: Iterable[str] = (), secrets: bool = False) -> Any:

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from runner import automatic, graph, high, low, requisites, signature, top
 from runner.binding import Binder
 from runner.config import Options
-from runner.errors import CompileError, Diagnostic, RunnerError
+from runner.errors import CompileError, Diagnostic, RunnerError, told_once
 from runner.high import Request
 from runner.highdata import HighData
 from runner.model import Chunk, Relations
@@ -35,9 +35,9 @@ class Compiled(NamedTuple):
     warnings: tuple[Diagnostic, ...]
 
 
-def gather(session: Session, requests: Iterable[Request]) -> Gathered:
+def gather(session: Session, requests: Iterable[Request], read: high.Read | None = None) -> Gathered:
     gatherer = high.Gatherer(
-        session.read, session.tree.sls_names, session.options.state_auto_order, session.tree.sls_text
+        read or session.read, session.tree.sls_names, session.options.state_auto_order, session.tree.sls_text
     )
     return gatherer.gather(requests), gatherer.problems
 
@@ -52,11 +52,14 @@ def compile_chunks(session: Session, gathered: Gathered, strict: bool) -> tuple[
     # what a broken file would have declared is not missing: one mistake, one error
     relations, unmet = requisites.resolve(chunks, without_states(data), data.excuses)
     problems += unmet
-    if strict:
-        problems = [_strict(problem) for problem in problems]
+    order: tuple[int, ...] = ()
+    try:
+        order = _arranged(session, chunks, relations, data)
+    except CompileError as error:
+        problems += error.diagnostics
+    problems = [_placed(problem, session) for problem in told_once(map(_strict, problems) if strict else problems)]
     if any(problem.severity == "error" for problem in problems):
         return None, problems
-    order = _arranged(session, chunks, relations, data)
     if session.options.auto_relationships:
         order, links = automatic.fitted(order, relations, automatic.links(chunks, binder.related))
         relations = automatic.reacting(relations, links, chunks)
@@ -94,10 +97,23 @@ def _drawn(session: Session, chunks: tuple[Chunk, ...], relations: Relations) ->
     return path
 
 
+STRICT = frozenset(["unknown-argument", "ignored"])  # what Salt takes no notice of, and a strict reader refuses
+
+
 def _strict(problem: Diagnostic) -> Diagnostic:
-    if problem.code != "unknown-argument":
+    if problem.code not in STRICT:
         return problem
-    return Diagnostic(problem.message.removesuffix("; it is ignored"), problem.source, problem.hint, problem.code)
+    return problem._replace(message=problem.message.removesuffix("; it is ignored"), severity="error")
+
+
+def _placed(problem: Diagnostic, session: Session) -> Diagnostic:
+    """A reference to what is not in this run, with the SLS that has it."""
+    if problem.hint is not None or not problem.subject:
+        return problem
+    holder = session.tree.declaring(problem.subject, session.options.saltenv or "base")
+    if holder:
+        return problem._replace(hint=f"{problem.subject} is declared in the SLS {holder}: include it")
+    return problem._replace(hint="no SLS declares it: look at the spelling; it is the ID (or the name) of a state")
 
 
 def without_states(data: HighData) -> frozenset[str]:
@@ -126,12 +142,13 @@ def _selected(options: Options, chunks: tuple[Chunk, ...]) -> tuple[Chunk, ...]:
     return tuple(chunk for number, chunk in enumerate(chunks) if number in kept)
 
 
-def top_file(session: Session) -> top.Top:
+def top_file(session: Session, matches: top.Matches | None = None) -> top.Top:
+    """What the top file gives this machine, or those that `matches` takes."""
     options = session.options
     return top.names(
         session.read_top,
         list(options.file_roots),
-        session.matches,
+        matches or session.matches,
         options.saltenv,
         strategy=options.top_file_merging_strategy,
         env_order=options.env_order,

@@ -82,9 +82,15 @@ def _read(path: str, load_yaml: LoadYaml) -> dict[str, Any]:
     try:
         with open(path, encoding="utf-8") as file:
             text = file.read()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise UsageError(f"the configuration file {path} cannot be read: {reason}") from None
+    except OSError as error:
+        raise UsageError(f"the configuration file {path} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        before = error.object[: error.start]
+        last = before.rpartition(b"\n")[2].decode("utf-8", "replace")
+        place = Source(path, before.count(b"\n") + 1, len(last) + 1)
+        raise UsageError(
+            f"the configuration file {path} cannot be read: it is not UTF-8", place, "save it as UTF-8"
+        ) from None
     value = load_yaml(text, Untyped(path))
     if value is None:
         return {}

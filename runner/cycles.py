@@ -20,14 +20,22 @@ def told(chunks: Sequence[Chunk], graph: networkx.DiGraph[int], said: Mapping[Pl
     """One diagnostic for each knot of states that wait for each other. said: the chains of the tree by their places."""
     import networkx
 
-    found = []
+    found: dict[frozenset[Edge], Diagnostic] = {}  # a prereq look makes a second knot of the same requisites
     for knot in networkx.strongly_connected_components(graph):
         if len(knot) > 1 or any(graph.has_edge(node, node) for node in knot):
             nodes = _shortest(graph.subgraph(knot))
             pairs = zip(nodes, [*nodes[1:], nodes[0]], strict=True)
             edges = list(dict.fromkeys(graph.edges[a, b]["edge"] for a, b in pairs))
-            found.append(_cycle(chunks, edges, said))
-    return found
+            if frozenset(edges) not in found:
+                found[frozenset(edges)] = _cycle(chunks, _as_read(edges), said)
+    return list(found.values())
+
+
+def _as_read(edges: list[Edge]) -> list[Edge]:
+    """From a holder to what it waits for, beginning with the state that is declared first."""
+    back = edges[::-1]
+    first = min(range(len(back)), key=lambda index: back[index].holder)
+    return back[first:] + back[:first]
 
 
 def _shortest(knot: networkx.DiGraph[int]) -> list[int]:
@@ -94,7 +102,7 @@ def _folded(chunks: Sequence[Chunk], edges: Sequence[Edge], said: Mapping[Place,
         if sls is None or len(some) == 1:
             yield from (_line(chunks, edge, said) for edge in some)
             continue
-        ends = f"from {_name(chunks[some[0].target])} to {_name(chunks[some[-1].holder])}"
+        ends = f"from {_name(chunks[some[0].holder])} to {_name(chunks[some[-1].target])}"
         yield f"within SLS {sls}: {len(some)} requisites {ends} ({_places(some)})"
 
 

@@ -16,6 +16,7 @@ class Diagnostic(NamedTuple):
     hint: str | None = None
     code: str = "error"
     severity: str = "error"  # error | warning
+    subject: str = ""  # what the message is about, for those who know more of it
 
     def __str__(self) -> str:
         text = self.message
@@ -26,6 +27,27 @@ class Diagnostic(NamedTuple):
         if self.hint:
             text += f"\n  hint: {self.hint}"
         return text
+
+
+def told_once(problems: Iterable[Diagnostic]) -> list[Diagnostic]:
+    """One mistake, one error: what a loop or a macro repeats is told for the first time only, with a count."""
+    found: dict[object, Diagnostic] = {}
+    more: dict[object, int] = {}
+    for problem in problems:
+        source = problem.source
+        if source is None or not source.line:
+            found.setdefault(problem, problem)
+            continue
+        said = problem.message.partition(", got ")[0] if problem.code in ("argument", "structure") else ""
+        key = (problem.code, problem.severity, source.file, source.line, source.column, said)
+        if key in found:
+            more[key] = more.get(key, 0) + (problem != found[key])
+        found.setdefault(key, problem)
+    return [_counted(problem, more.get(key, 0)) for key, problem in found.items()]
+
+
+def _counted(problem: Diagnostic, more: int) -> Diagnostic:
+    return problem._replace(message=f"{problem.message} (and {more} more from this line)") if more else problem
 
 
 class RunnerError(Exception):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from runner import relationships
 from runner.errors import Diagnostic
@@ -38,7 +38,11 @@ class Reconciler:
         return self._high
 
     def _exclude(self) -> None:
-        for kind, name, _ in self._high.excludes:
+        for kind, name, place in self._high.excludes:
+            known = self._high.declarations if kind == "id" else {sls for _, sls in self._high.rendered}
+            if name not in known and not self._high.excuses(name):
+                what = "ID" if kind == "id" else "SLS"
+                self._ignored(f"exclude names the {what} {name!r}, which is not in this run", place, known)
             for id_, declaration in list(self._high.declarations.items()):
                 if name == (id_ if kind == "id" else declaration.sls):
                     del self._high.declarations[id_]
@@ -56,10 +60,25 @@ class Reconciler:
                 target = found[0]
             old = target.bodies.get(body.state)
             if old is None:
+                if all(item.key is not None for item in body.items):
+                    self._functionless(extension, target, body)
                 target.bodies[body.state] = Body(body.state, list(body.items), body.place)
                 continue
             for item in body.items:
                 add_item(old, item)
+
+    def _ignored(self, message: str, place: Place, candidates: Iterable[str]) -> None:
+        import difflib
+
+        near = difflib.get_close_matches(message.split("'")[1], candidates, 1)
+        hint = f"did you mean {near[0]}?" if near else "take it away, look at the spelling, or include its SLS"
+        self.problems.append(Diagnostic(f"{message}; it is ignored", place.source, hint, "ignored", "warning"))
+
+    def _functionless(self, extension: Declaration, target: Declaration, body: Body) -> None:
+        has = ", ".join(f"`{state}`" for state in target.bodies)
+        message = f"No function declared in state '{extension.id}' in SLS '{extension.sls}': {body.state}"
+        hint = f"{target.id!r} has {has} to be extended; for a new state write `{body.state}.FUNCTION:`"
+        self.problems.append(Diagnostic(message, body.place.source, hint, "structure"))
 
     def _unknown(self, id_: str, holder: Declaration, place: Place) -> None:
         if self._high.excuses(id_):
@@ -73,6 +92,7 @@ class Reconciler:
                 place.source,
                 self._near(id_),
                 "unknown-id",
+                subject=id_,
             )
         )
 
@@ -94,7 +114,11 @@ class Reconciler:
             references = [_reference(entry) for entry in item.value]
             places = [item_place(item.value, index, item.place) for index in range(len(references))]
         else:
-            return  # low.py refuses it
+            if item.value is not None:
+                message = f"the {item.key} of {holder.id!r} is no list; it is ignored"
+                hint = f"write `- {item.key}:` and below it, indented, `- MODULE: {item.value}`"
+                self.problems.append(Diagnostic(message, item.place.source, hint, "ignored", "warning"))
+            return
         for index, ((state, name), place) in enumerate(zip(references, places, strict=True)):
             source = Item(kind, [{body.state: holder.id}], place)
             # Salt adds the first of n references n times, the last one once: seen in `show lowstate` only
@@ -137,9 +161,14 @@ class Reconciler:
             for body in declaration.bodies.values():
                 for item in body.items:
                     if item.key in ("use", "use_in") and isinstance(item.value, list):
-                        for entry in item.value:
-                            for other in self._targets(*_reference(entry)):
-                                pairs.append((body, other) if item.key == "use" else (other, body))
+                        for index, entry in enumerate(item.value):
+                            found = list(self._targets(*_reference(entry)))
+                            name = _reference(entry)[1]
+                            if not found and not self._high.excuses(name):
+                                place = item_place(item.value, index, item.place)
+                                message = f"{item.key} names {name!r}, which is not in this run"
+                                self._ignored(message, place, self._high.declarations)
+                            pairs += [(body, other) if item.key == "use" else (other, body) for other in found]
         for user, used in pairs:
             have = {item.key for item in user.items}
             user.items.extend(

@@ -55,6 +55,13 @@ class Brought:
         self.excludes += other.excludes
 
 
+def expanded(request: Request, names: Names) -> list[str]:
+    """The SLS files that a request means: one, or those that its glob matches."""
+    if not any(mark in request.sls for mark in "*?["):
+        return [request.sls]
+    return sorted(name for name in names(request.env) if fnmatch.fnmatchcase(name, request.sls))
+
+
 class Gatherer:
     """Renders the requested SLS files and those that they include, each once, depth first."""
 
@@ -85,13 +92,12 @@ class Gatherer:
 
     def _request(self, request: Request, chain: tuple[str, ...]) -> Brought:
         """What one request brings: of each SLS its own IDs, then those of its includes, as in Salt's high data."""
-        names = [request.sls]
-        if any(mark in request.sls for mark in "*?["):
-            names = sorted(name for name in self._names(request.env) if fnmatch.fnmatchcase(name, request.sls))
-            if not names:
-                self.problem(
-                    f"No SLS matches {request.sls!r} in saltenv {request.env}", request.place, code="missing-sls"
-                )
+        names = expanded(request, self._names)
+        if not names:
+            message = f"No SLS matches {request.sls!r} in saltenv {request.env}"
+            self.problem(
+                message, request.place, "`runner show top` lists the names; * stands for any letters", "missing-sls"
+            )
         brought = Brought()
         for name in names:
             brought.add(self._render(Request(name.replace("/", "."), request.env, request.place), chain))
@@ -362,7 +368,9 @@ class Gatherer:
         where = value_place(value, "extend", place)
         if not isinstance(extend, dict):
             what = f"Extension value in SLS '{request.sls}' is not a dictionary, but {shapes.kind(extend)}"
-            self.problem(what, where, "write `extend:` and below it, indented and without a dash, `ID:`")
+            self.problem(
+                what, where, f"write `extend:` and below it, indented and without a dash, `{shapes.first_key(extend)}:`"
+            )
             return extensions
         for key, body in extend.items():
             declaration = self._declaration(str(key), body, request, key_place(extend, key, where), extending=True)

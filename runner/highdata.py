@@ -59,10 +59,13 @@ class HighData:
     chains: list[Chain] = field(default_factory=list)
     defaults: dict[tuple[str, str], Mapping[str, Mapping[str, Value]]] = field(default_factory=dict)  # by (env, sls)
     scopes: dict[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)  # the first includers, nearest first
+    elsewhere: frozenset[str] = frozenset()  # IDs and names of the tree that may be in a run with this
     lost: list[str | None] = field(default_factory=list)  # what mistakes kept from being declared, as written
 
     def excuses(self, target: str) -> bool:
         """Whether what a requisite names may only be missing because of another mistake: that one is told."""
+        if target in self.elsewhere:
+            return True
         return any(text is None or target in text or "{{" in text for text in self.lost)
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
 from runner.errors import Diagnostic
-from runner.model import Chunk, Kind, Place, Relations
+from runner.model import Chunk, Kind, Place, Relations, Source
 
 GUARDS = ("onlyif", "unless", "creates", "stateful")
 REACTIONS = (Kind.ONCHANGES, Kind.ONCHANGES_ANY, Kind.PREREQ, Kind.ONFAIL, Kind.ONFAIL_ANY, Kind.ONFAIL_ALL)
@@ -56,6 +56,20 @@ def _own(number: int, chunk: Chunk, relations: Relations) -> Iterator[Diagnostic
     if chunk.function == "file.managed" and _SECRET.search(chunk.name) and "mode" not in chunk.args:
         message = f"{chunk.name} looks like a secret and has no mode"
         yield _warning(message, chunk.place, "mode: '0600'", "secret-mode")
+
+
+def unreached(
+    files: Callable[[str, str], str | None], rendered: Iterable[tuple[str, str]], reached: Container[tuple[str, str]]
+) -> list[Diagnostic]:
+    """SLS files that no line of the top file and no include brings into any run. files: (SLS, environment) -> file."""
+    found = []
+    for env, sls in dict.fromkeys(rendered):
+        file = files(sls, env)
+        if (env, sls) not in reached and file:
+            message = f"nothing reaches the SLS {sls}: no line of the top file, no include"
+            hint = "name it in the top file or include it, or remove it"
+            found.append(Diagnostic(message, Source(file, 1), hint, "unreached", "warning"))
+    return found
 
 
 _IGNORE = re.compile(r"#\s*runner:\s*ignore\[([\w, -]+)\]")

@@ -135,10 +135,18 @@ class Registry:
         if function is None:
             function = self.extra.get(name)
         if function is None:
-            suggestion = self.suggest_function(name)
-            hint = f"did you mean {suggestion}?" if suggestion else None
-            raise UnknownFunction(f"'{name}' is not available", hint=hint)
+            raise UnknownFunction(f"'{name}' is not available", hint=self.function_hint(name))
         return function
+
+    def function_hint(self, name: str) -> str:
+        """What to write for an execution function that is not there."""
+        suggestion = self.suggest_function(name)
+        if suggestion:
+            return f"did you mean {suggestion}?"
+        module = name.partition(".")[0]
+        if module in self.modules():
+            return f"{module} has: {', '.join(self.functions(module)) or 'nothing'}"
+        return "`runner doc` lists all modules; one of your own belongs into _modules/ of the tree"
 
     def has_function(self, name: str) -> bool:
         """Whether there is such an execution function, ready to work."""

@@ -19,6 +19,7 @@ class Source:
     column: int = 0
     via: tuple[Source, ...] = ()  # the calls (macro, include) that brought it here, innermost first
     rendered: str | None = None  # what the line had become after rendering, when that differs
+    values: tuple[tuple[str, str], ...] = ()  # what the expressions or variables of the line were then
 
     def __str__(self) -> str:
         where = self.file

@@ -100,7 +100,8 @@ class Pillar:
             return {}
         start = Place(Untyped(file), 1, 1)
         if not isinstance(value, Mapping):
-            self._problem(f"SLS {sls!r} does not render to a dictionary", getattr(value, "place", start))
+            hint = "a pillar SLS is a mapping: write `key: value` lines, without a dash before the keys"
+            self._problem(f"SLS {sls!r} does not render to a dictionary", getattr(value, "place", start), hint)
             return {}
         found: dict[str, Any] = {}
         package = sls.replace("/", ".").split(".")

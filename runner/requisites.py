@@ -55,7 +55,12 @@ class Index:
             return f"that is Puppet's way; write `- {_SALTS.get(kind, kind)}: {title}`"
         if state == "sls":
             close = difflib.get_close_matches(target, self._by_sls, 2)
-            return f"did you mean sls: {' or sls: '.join(close)}?" if close else "is it in this run? include it"
+            return f"did you mean sls: {' or sls: '.join(close)}?" if close else "it is not in this run: include it"
+        module, _, function = state.partition(".")
+        if function and any(chunk.state == module and target in (chunk.id, chunk.name) for chunk in self._chunks):
+            return f"a requisite names the module without the function: `- {module}: {target}`"
+        if target == "None":
+            return f"write the ID after it: `- {state}: ID`"
         other = [chunk for chunk in self._chunks if target in (chunk.id, chunk.name)]
         if other:
             known = " or ".join(dict.fromkeys(f"{chunk.state}: {target}" for chunk in other))
@@ -130,4 +135,5 @@ def _unmet(chunk: Chunk, requisite: Requisite, index: Index, kind: str | None = 
         index.near(requisite.state, requisite.target),
         "unmet-requisite",
         "warning" if globbed_sls else "error",
+        requisite.target,
     )

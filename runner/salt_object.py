@@ -21,7 +21,7 @@ class Functions(Protocol):
     def has_function(self, name: str) -> bool: ...
     def functions(self, module: str) -> list[str]: ...
     def modules(self) -> list[str]: ...
-    def suggest_function(self, name: str) -> str | None: ...
+    def function_hint(self, name: str) -> str: ...
 
 
 class Salt(Mapping[str, Callable[..., Any]]):
@@ -71,8 +71,7 @@ def _undefined(registry: Functions, name: str) -> Any:
     """What a template gets for an unknown function: `is defined` is false of it, any use says what was meant."""
     from jinja2 import StrictUndefined
 
-    suggestion = registry.suggest_function(name)
-    hint = f"did you mean {suggestion}?" if suggestion else None
+    hint = registry.function_hint(name)
 
     def problem(message: str) -> UnknownFunction:
         return UnknownFunction(message, hint=hint)

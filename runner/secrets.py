@@ -122,8 +122,9 @@ class Secrets:
     def diagnostic(self, problem: Diagnostic) -> Diagnostic:
         """A diagnostic without secrets."""
         source = problem.source
-        if source is not None and source.rendered:
-            source = replace(source, rendered=self.mask(source.rendered))
+        if source is not None and (source.rendered or source.values):
+            values = tuple((name, self.mask(value)) for name, value in source.values)
+            source = replace(source, rendered=self.mask(source.rendered), values=values)
         return problem._replace(message=self.mask(problem.message), hint=self.mask(problem.hint), source=source)
 
 

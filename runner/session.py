@@ -145,6 +145,7 @@ class Session:
     def _renderer(self, tree: FileTree) -> Renderer:
         return Renderer(
             find=tree.find,
+            near=tree.near_file,
             salt=self.registry.salt,
             grains=lambda: self.grains,
             pillar=lambda: self.run.pillar,
@@ -193,6 +194,17 @@ def _read_top(tree: FileTree, renderer: Renderer, name: str, saltenv: str) -> An
     return renderer.sls(path, sls=name.removesuffix(".sls"), saltenv=saltenv, context={})
 
 
+def _where(tree: FileTree, sls: str, saltenv: str) -> str:
+    """Where an SLS was looked for."""
+    folders = tree.folders_of(saltenv)
+    if not folders:
+        return f"there is no environment {saltenv!r} in file_roots; there is: {', '.join(tree.roots)}"
+    path = sls.replace(".", "/")
+    missing = [folder for folder in folders if not os.path.isdir(folder)]
+    more = f" ({', '.join(missing)} does not exist)" if missing else ""
+    return f"looked for {path}.sls and {path}/init.sls in {', '.join(folders)}{more}"
+
+
 def _read(
     tree: FileTree, renderer: Renderer, sls: str, saltenv: str, context: Mapping[str, Any] | None = None
 ) -> SlsFile:
@@ -202,7 +214,7 @@ def _read(
         raise RunnerError(
             f"Specified SLS {sls} in saltenv {saltenv} is not available on the salt master or through a "
             "configured fileserver",
-            hint=f"did you mean {near}?" if near else None,
+            hint=f"did you mean {near}?" if near else _where(tree, sls, saltenv),
             code="missing-sls",
         )
     value = renderer.sls(path, sls=sls, saltenv=saltenv, context=context or {})

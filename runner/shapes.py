@@ -82,6 +82,12 @@ def top_level(key: str, value: Value) -> str | None:
     return None
 
 
+def first_key(value: Value) -> str:
+    """The first key in a list of mappings; ID where there is none."""
+    first = next(iter(value), None) if isinstance(value, list) else None
+    return str(next(iter(first), "ID")) if isinstance(first, Mapping) else "ID"
+
+
 def include_hint(entry: Any) -> str:
     """The cure for an include that is no name."""
     if isinstance(entry, list):

@@ -62,6 +62,7 @@ class Target(NamedTuple):
     order: float = 0
     vars: Mapping[str, Any] = {}
     defaults: Mapping[str, Any] = {}
+    at: Place | None = None  # of the section
 
 
 def names(
@@ -92,10 +93,10 @@ def names(
     matched = list(_matching(found, matches, reader.problems))
     for env in dict.fromkeys(target.env for target in matched):
         if env not in envs and "__env__" not in envs:
-            place = next(target.place for target in matched if target.env == env)
+            place = next(target.at or target.place for target in matched if target.env == env)
             kind = "pillar" if pillar else "salt"
             message = f"No matching {kind} environment for environment {env!r} found"
-            reader.problem(message, place, f"there {'is' if len(envs) == 1 else 'are'} {', '.join(envs)}")
+            reader.problem(message, place, _near_env(env, envs, pillar))
     if reader.problems:
         raise CompileError(reader.problems)
     ordered = sorted(matched, key=lambda target: target.order) if pillar else matched
@@ -107,6 +108,16 @@ def names(
         for key, said in target.defaults.items():
             defaults[key] = {**defaults.get(key, {}), **said} if isinstance(said, Mapping) else said
     return Top(lines, variables, defaults)
+
+
+def _near_env(env: str, envs: Sequence[str], pillar: bool) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(env, envs, 1)
+    if near:
+        return f"did you mean {near[0]}?"
+    roots = "pillar_roots" if pillar else "file_roots"
+    return f"{roots} of the configuration has: {', '.join(envs)}"
 
 
 def _ordered(envs: Sequence[str], env_order: Sequence[str]) -> list[str]:
@@ -201,13 +212,13 @@ class _Reader:
 
     def section(self, env: object, section: Any, place: Place) -> Iterator[Target]:
         if not isinstance(section, Mapping):
-            hint = EXAMPLE if isinstance(section, list) else None
+            hint = EXAMPLE
             message = f"Malformed top file: saltenv {env!r} is not a mapping of targets (got {_kind(section)})"
             return self.problem(message, place, hint)
         for expression, entries in section.items():
             where = key_place(section, expression, place)
             if isinstance(entries, list):
-                yield self.target(str(env), str(expression), entries, where)
+                yield self.target(str(env), str(expression), entries, where)._replace(at=place)
                 continue
             first = entries if isinstance(entries, str) else "name-of-an-sls"
             self.problem(
@@ -231,10 +242,11 @@ class _Reader:
                 names += _elsewhere({key: value for key, value in entry.items() if key not in scoped}, where)
             else:
                 what = f"{entry!r}, which is not the name of an SLS" if entry else "an empty SLS name"
-                self.problem(f"Malformed top file: {expression!r} in saltenv {env!r} holds {what}", where)
+                hint = f"write the name of an SLS; a number needs quotes: `- '{entry}'`" if entry else "write `- NAME`"
+                self.problem(f"Malformed top file: {expression!r} in saltenv {env!r} holds {what}", where, hint)
         order = settings.get("order", 0)
         if isinstance(order, bool) or not isinstance(order, int | float):
-            self.problem(f"order: {order!r} is not a number", place)
+            self.problem(f"order: {order!r} is not a number", place, "write `- order: 10`")
             order = 0
         missing = bool(settings.get("ignore_missing"))
         lines = tuple(Line(its, sls, expression, where, missing) for its, sls, where in names)

@@ -124,6 +124,13 @@ class FileTree:
             return None
         return self.find(f"{path}.sls", saltenv) or self.find(f"{path}/init.sls", saltenv)
 
+    def declaring(self, id_: str, saltenv: str) -> str | None:
+        """The SLS in whose text an ID stands at the margin."""
+        wanted = re.compile(rf"^(['\"]?){re.escape(id_)}\1\s*:", re.M)
+        return next(
+            (name for name in self.sls_names(saltenv) if wanted.search(self.sls_text(name, saltenv) or "")), None
+        )
+
     def sls_text(self, name: str, saltenv: str) -> str | None:
         """An SLS as written (or the one that was probably meant); None where there is none."""
         path = self.sls_path(name, saltenv) or self.sls_path(self.suggest(name, saltenv) or "", saltenv)
@@ -143,6 +150,18 @@ class FileTree:
             if stem != path and "." not in stem:
                 names.add(stem.removesuffix("/init").replace("/", "."))
         return sorted(names)
+
+    def near_file(self, path: str, saltenv: str) -> str | None:
+        """The file of the tree that was probably meant; asks the folders that lie nearest first."""
+        import difflib
+
+        paths = self._listing(saltenv)[0]
+        near = difflib.get_close_matches(path, paths, 1, 0.75)
+        if near:
+            return near[0]
+        last = path.rpartition("/")[2]
+        same = [each for each in paths if each.rpartition("/")[2] == last]
+        return same[0] if len(same) == 1 else None
 
     def suggest(self, name: str, saltenv: str) -> str | None:
         """The name of an SLS that was probably meant."""

@@ -127,12 +127,16 @@ class TreeModules:
             spec.loader.exec_module(module)
         except SyntaxError as problem:
             place = Source(problem.filename or path, problem.lineno or 0, problem.offset or 0)
-            raise RunnerError(f"{os.path.basename(path)} is not Python: {problem.msg}", place) from problem
+            hint = "Python could not go on here; look at this line and at the one above"
+            what = f"{os.path.basename(path)} is not Python: {problem.msg}"
+            raise RunnerError(what, place, hint, "module") from problem
         except (ImportError, RunnerError):
             raise
         except Exception as problem:
             text = f"{os.path.basename(path)} fails while it is loaded: {type(problem).__name__}: {problem}"
-            raise RunnerError(text, _place(problem, path)) from problem
+            raise RunnerError(
+                text, _place(problem, path), "the code of the module itself raised it", "module"
+            ) from problem
         return module
 
     def _inject(self, module: ModuleType) -> None:

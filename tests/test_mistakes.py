@@ -22,7 +22,7 @@ def checked(mistake: Mistake, folder: Path) -> list[Diagnostic]:
     """What `runner check` says of a tree, the configuration's mistakes among it."""
     try:
         options, warnings = config.load(str(mistake.configuration(folder)), {"cachedir": str(folder / "cache")}, {})
-        return [*warnings, *asking.check(options, mistake.names)]
+        return asking.check(options, mistake.names, configuration=warnings)
     except RunnerError as error:
         return list(error.diagnostics)
 

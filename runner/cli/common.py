@@ -140,13 +140,19 @@ def answered(common: Common, run: Callable[[], int]) -> int:
 
 def options_of(common: Common, **more: Any) -> Any:
     """The configuration: file, environment and command line together. Warnings go to stderr."""
-    from runner import config
     from runner.output import diagnostics, text
 
-    options, warnings = config.load(common.config, {**overrides(common), **more}, os.environ)
+    options, warnings = loaded(common, **more)
     if not common.quiet:
         diagnostics.show(warnings, sys.stderr, text.wants_colour(sys.stderr, os.environ))
     return options
+
+
+def loaded(common: Common, **more: Any) -> tuple[Any, tuple[Any, ...]]:
+    """The configuration, and what is odd about it."""
+    from runner import config
+
+    return config.load(common.config, {**overrides(common), **more}, os.environ)
 
 
 def overrides(common: Common) -> dict[str, Any]:

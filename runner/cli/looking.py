@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -13,13 +13,14 @@ from runner.cli.common import (
     READING,
     Common,
     arguments_of,
+    loaded,
     mapping,
     options_of,
     with_common,
     write,
     write_value,
 )
-from runner.errors import UsageError
+from runner.errors import RunnerError, UsageError
 
 TEST = {"test": Annotated[bool, typer.Option("--test", help="Change nothing.", show_default=False)]}
 PICTURES = ("dot", "mermaid", "svg", "html")
@@ -56,11 +57,9 @@ def check(
 
     Example: runner check nginx
     """
-    from runner import asking
     from runner.output import annotations, diagnostics, json_, text
 
-    more = {"grains": mapping(_contents(grains), "--grains")} if grains else {}
-    problems = asking.check(options_of(common, **more), list(names or ()), lenient)
+    problems = _checked(common, grains, list(names or ()), lenient)
     if common.out == "pretty":
         diagnostics.show(problems, sys.stdout, text.wants_colour(sys.stdout, os.environ))
         if not problems and not common.quiet:
@@ -72,6 +71,20 @@ def check(
     else:
         write(common, json_.diagnostics(problems))
     return int(any(problem.severity == "error" for problem in problems))
+
+
+def _checked(common: Common, grains: str | None, names: list[str], lenient: bool) -> list[Any]:
+    """The mistakes of the configuration and of the tree."""
+    from runner import asking
+
+    try:
+        more = {"grains": mapping(_contents(grains), "--grains")} if grains else {}
+        options, warnings = loaded(common, **more)
+    except RunnerError as error:
+        if error.source is None:  # the command line's own
+            raise
+        return list(error.diagnostics)
+    return asking.check(options, names, lenient, warnings)
 
 
 def _contents(path: str) -> str:

@@ -25,8 +25,10 @@ def format_one(problem: Diagnostic, stream: TextIO | None = None, colour: bool =
     if source:
         lines.append(f"  at {safe(str(source), stream)}")
         lines += [safe(line, stream) for line in _excerpt(source)]
-        if source.rendered is not None:
+        if source.rendered and source.rendered.strip():
             lines.append(f"    rendered: {safe(source.rendered.strip(), stream)}")
+        if source.values:
+            lines.append(f"    with {safe(', '.join(f'{name} = {value}' for name, value in source.values), stream)}")
         lines += [f"  called from {safe(str(via), stream)}" for via in source.via]
     if problem.hint:
         lines.append(f"  {paint('hint', 'cyan', colour)}: {safe(problem.hint, stream)}")

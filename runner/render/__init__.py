@@ -45,12 +45,15 @@ class Renderer:
         cache_dir: str | None = None,
         secret: Callable[[str], None] = lambda value: None,
         own: Callable[[str], OwnRenderer | None] = lambda name: None,
+        near: Find = lambda path, saltenv: None,
     ) -> None:
         """find: of the tree. salt: the functions. grains, pillar: asked when a template is rendered.
 
         secret: is told what was decrypted. own: the renderers of the tree's `_renderers`, by name.
+        near: the file of the tree that was probably meant.
         """
         self.find = find
+        self._near = near
         self.opts = opts
         self.secret = secret
         self.extended: dict[str, dict[str, Any]] = {}  # what `extend` says to stateconf.set, by ID
@@ -63,7 +66,7 @@ class Renderer:
 
     @cached_property
     def _jinja(self) -> Jinja:
-        return Jinja(self.find, self.opts, self._cache_dir)
+        return Jinja(self.find, self.opts, self._cache_dir, near=self._near)
 
     def _shared(self, saltenv: str) -> dict[str, Any]:
         return {

@@ -14,6 +14,7 @@ class PlacedCodeGenerator(CodeGenerator):
     """Wraps every output in `environment.mark(value, name, line, literal)`."""
 
     _line = 0
+    _including = 0  # the line of the include whose output is being passed on
 
     def visit_Output(self, node: nodes.Output, frame: Frame) -> None:
         for child in node.nodes:
@@ -37,6 +38,16 @@ class PlacedCodeGenerator(CodeGenerator):
     def _output_child_post(self, node: nodes.Expr, frame: Frame, finalize: Any) -> None:
         super()._output_child_post(node, frame, finalize)
         self.write(f", placed_file, {node.lineno})")
+
+    def visit_Include(self, node: nodes.Include, frame: Frame) -> None:
+        self._including = node.lineno
+        super().visit_Include(node, frame)
+        self._including = 0
+
+    def simple_write(self, s: str, frame: Frame, node: nodes.Node | None = None) -> None:
+        if self._including and s == "event":
+            s = f"environment.included(event, placed_file, {self._including})"
+        super().simple_write(s, frame, node)
 
     def visit_Template(self, node: nodes.Template, frame: Frame | None = None) -> None:
         self.writeline("mark = environment.mark")

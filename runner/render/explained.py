@@ -2,44 +2,154 @@
 
 from __future__ import annotations
 
+import difflib
+import re
+from collections.abc import Mapping
 from dataclasses import replace
-from types import TracebackType
+from types import FrameType
+from typing import Any
 
 import jinja2
 
 from runner.errors import RenderError, RunnerError
 from runner.model import Source
+from runner.render import syntax
 from runner.render.filters import WHERE
 from runner.render.jinja import PlacedEnvironment, RaisedByTemplate
+from runner.render.places import call_column, frames, locals_of, row_of, tag_column, text_of, values_of, without
+from runner.render.undefined import undefined
 
 
 def explained(error: Exception, file: str, environment: PlacedEnvironment) -> RenderError:
     """The error of a template for its author: innermost place first, then the calls and imports that led there."""
-    places = _places(error.__traceback__)
+    passed = list(frames(error.__traceback__))
+    places = list(dict.fromkeys(place for place, _ in reversed(passed)))
     if isinstance(error, jinja2.TemplateSyntaxError):
-        name = error.filename or (environment.file_of(error.name) if error.name else file)
-        where = Source(name or file, error.lineno, via=_without(places, name or file, error.lineno))
-        return RenderError(f"Jinja syntax error: {error.message}", where, _syntax_hint(error.message or ""))
+        return _syntax(error, file, environment, places)
+    if isinstance(error, SyntaxError):
+        return _misplaced(error, file)
     source = replace(places[0], via=tuple(places[1:])) if places else Source(file)
     if isinstance(error, RunnerError):
         own = error.source
         if own is not None and own.line and not own.file.startswith("<"):
-            source = replace(own, via=(*own.via, *_without(places, own.file, own.line)))
+            source = replace(own, via=(*own.via, *without(places, own.file, own.line)))
+        else:
+            source = replace(source, column=call_column(source, error.message))
         return RenderError(error.message, source, error.hint, error.code)
+    row = row_of(source)
+    if passed:
+        source = replace(source, values=values_of(passed[-1][1], row))
+    found = _told(error, row, source, passed[-1][1] if passed else None, environment)
+    if found.source and not found.source.column:
+        found.source = replace(found.source, column=tag_column(row))
+    return found
+
+
+def _told(
+    error: Exception, row: str, source: Source, frame: FrameType | None, environment: PlacedEnvironment
+) -> RenderError:
     if isinstance(error, jinja2.UndefinedError):
-        return RenderError(f"Jinja variable {error.message}", source, "give it a value, or use | default(...)")
+        return undefined(error, row, source, frame, environment)
     if isinstance(error, jinja2.TemplatesNotFound):
         names = ", ".join(map(str, error.templates))
         return RenderError(f"none of these templates exists: {names}", source, "a path begins at the file roots")
     if isinstance(error, jinja2.TemplateNotFound):
-        return RenderError(f"the template {error.name} does not exist", source, "its path begins at the file roots")
+        return RenderError(f"the template {error.name} does not exist", source, _template_hint(error, environment))
     if isinstance(error, RaisedByTemplate):
-        return RenderError(str(error), source)
-    return RenderError(f"{_where(error)}: {type(error).__name__}: {error}", source)
+        return RenderError(str(error), source, "the template itself raises this, with `raise(...)`", "raised")
+    unknown = re.search(r"No test named '([^']*)'", str(error))
+    if unknown:
+        found = syntax.explained(str(error), source.line, text_of(source), (), environment.tests)
+        source = replace(source, column=found.column)
+        return RenderError(f"Jinja: no test is named '{unknown[1]}'", source, found.hint, "jinja")
+    raised = _raised_in(error)
+    hint = f"raised in {raised}" if raised else _hint(error, row, locals_of(frame))
+    return RenderError(f"{_where(error)}: {type(error).__name__}: {error}", source, hint)
 
 
-def _without(places: list[Source], file: str, line: int) -> tuple[Source, ...]:
-    return tuple(place for place in places if (place.file, place.line) != (file, line))
+# ---------------------------------------------------------------- syntax
+
+
+def _syntax(
+    error: jinja2.TemplateSyntaxError, file: str, environment: PlacedEnvironment, places: list[Source]
+) -> RenderError:
+    name = error.filename or (environment.file_of(error.name) if error.name else file) or file
+    said = error.message or ""
+    text = error.source if isinstance(error.source, str) else text_of(Source(name))
+    filters = [*environment.filters, *WHERE]
+    found = syntax.explained(said, error.lineno, text, filters, environment.tests)
+    source = Source(name, found.line, found.column, via=without(places, name, error.lineno))
+    message = f"{found.message} ({said})" if found.message else said
+    return RenderError(f"Jinja syntax error: {message}", source, found.hint, "jinja")
+
+
+def _misplaced(error: SyntaxError, file: str) -> RenderError:
+    """`break` and `continue` outside of a loop are found by Python only."""
+    word = "continue" if "continue" in str(error) else "break"
+    name = error.filename if error.filename and "/" in error.filename else file
+    rows = text_of(Source(name)).split("\n")
+    found = [number for number, row in enumerate(rows, 1) if re.search(rf"\{{%[-+]?\s*{word}\b", row)]
+    line = found[0] if found else 0
+    column = tag_column(rows[line - 1]) if line else 0
+    hint = "it ends a `{% for %}`: put it inside of one, or use `{% if %}`"
+    return RenderError(f"Jinja syntax error: {error.msg}", Source(name, line, column), hint, "jinja")
+
+
+def _template_hint(error: jinja2.TemplateNotFound, environment: PlacedEnvironment) -> str:
+    near = getattr(environment.loader, "near", lambda name: None)(str(error.name))
+    return f"did you mean {near}?" if near else "its path begins at the file roots"
+
+
+# ---------------------------------------------------------------- other exceptions
+
+
+def _hint(error: Exception, row: str, variables: Mapping[str, Any]) -> str | None:
+    text = str(error)
+    called = re.match(r"(\w+)\(\) (missing|got an unexpected|takes|got multiple)", text)
+    if called:
+        return _signature(called[1], text, row, variables)
+    for pattern, hint in _HINTS:
+        if re.search(pattern, f"{type(error).__name__}: {text}"):
+            return hint
+    return "look at the values of this line: one is not what the expression takes"
+
+
+_HINTS = (
+    (r"concatenate|unsupported operand|must be str", "`~` joins text (`a ~ b`), `| int` makes a number of it"),
+    (r"ZeroDivisionError", "the value on the right is zero: ask for it with `{% if %}` first"),
+    (r"not iterable", "a loop and `in` need a list: `| default([])`, or [ ] around the one value"),
+    (r"not callable", "what stands before the ( ) is no function: take them away, or look at its name"),
+    (r"macro '?\w*'? takes", "look at its `{% macro NAME(...) %}`: call it with the arguments that stand there"),
+    (r"not subscriptable", "it has no parts: `| default({})`, or look at the value before the [ ]"),
+    (r"'NoneType'", "the value is none: give it one, or use `| default(..., true)`"),
+    (r"JSON", "the text is no JSON"),
+)
+
+
+def _signature(name: str, text: str, row: str, variables: Mapping[str, Any]) -> str:
+    import inspect
+
+    found = re.search(rf"salt(?:\[['\"]|\.)([\w]+\.{name})", row)
+    try:
+        function: Any = variables["salt"][found[1]] if found else None
+        parameters = inspect.signature(function).parameters
+    except (KeyError, TypeError, ValueError, RunnerError):
+        return f"look at the arguments that {name} takes"
+    shown = ", ".join(str(each).partition(":")[0] for each in parameters.values())
+    wrong = re.search(r"keyword argument '(\w+)'", text)
+    near = difflib.get_close_matches(wrong[1], parameters, 1, 0.5) if wrong else []
+    return (f"did you mean {near[0]}? " if near else "") + f"it takes: {found[1] if found else name}({shown})"
+
+
+def _raised_in(error: Exception) -> str:
+    """The line of a module of the tree that raised an error."""
+    trace, found = error.__traceback__, ""
+    while trace is not None:
+        file = trace.tb_frame.f_code.co_filename
+        if re.search(r"/_(modules|utils|grains|states)/", file):
+            found = f"{file}:{trace.tb_lineno}"
+        trace = trace.tb_next
+    return found
 
 
 def _where(error: Exception) -> str:
@@ -54,23 +164,3 @@ def _where(error: Exception) -> str:
         trace = trace.tb_next
     names = [name for name, (_, real) in WHERE.items() if real == inside]
     return f"the filter {names[0] if names else inside}" if inside else "Jinja error"
-
-
-def _places(traceback: TracebackType | None) -> list[Source]:
-    """Where in templates an exception came by, innermost first."""
-    found: list[Source] = []
-    while traceback is not None:
-        template = traceback.tb_frame.f_globals.get("__jinja_template__")
-        if isinstance(template, jinja2.Template):
-            line = template.get_corresponding_lineno(traceback.tb_lineno)
-            found.append(Source(str(traceback.tb_frame.f_globals.get("placed_file", template.filename)), line))
-        traceback = traceback.tb_next
-    return list(dict.fromkeys(reversed(found)))
-
-
-def _syntax_hint(message: str) -> str | None:
-    if "Encountered unknown tag" in message:
-        return "Jinja knows if, for, set, macro, import, include, ..., and Salt's import_yaml, load_yaml, do"
-    if "Missing end of" in message or "Unexpected end of template" in message:
-        return "an `{% if %}`, `{% for %}` or `{% macro %}` is not closed with its `{% end... %}`"
-    return None

@@ -15,7 +15,7 @@ from runner.errors import RunnerError
 from runner.model import Source
 from runner.render.codegen import PlacedCodeGenerator
 from runner.render.filters import TESTS, filters
-from runner.render.linemap import Piece, Rendered, concat, mark
+from runner.render.linemap import Piece, Rendered, concat, included, mark
 from runner.render.tags import SaltTags
 from runner.render.texts import read_text
 
@@ -31,8 +31,26 @@ class Missing(jinja2.StrictUndefined):
 
     __slots__ = ()
 
+    @property
+    def _undefined_message(self) -> str:
+        return Told.of(super()._undefined_message, self._undefined_obj, self._undefined_name)
+
     def __repr__(self) -> str:
         return str(self)
+
+
+class Told(str):
+    """What is missing, with what it was looked for in."""
+
+    __slots__ = ("name", "obj")
+    obj: Any
+    name: str | None
+
+    @classmethod
+    def of(cls, text: str, obj: Any, name: str | None) -> Told:
+        told = cls(text)
+        told.obj, told.name = obj, name
+        return told
 
 
 class Odict(OrderedDict[Any, Any]):
@@ -48,6 +66,7 @@ class PlacedEnvironment(SandboxedEnvironment):
     code_generator_class = PlacedCodeGenerator
     concat = staticmethod(concat)
     mark = staticmethod(mark)
+    included = staticmethod(included)
     saltenv = "base"
     files: dict[str, str]  # template name -> file as a message names it
     given_always: dict[str, Any]
@@ -94,9 +113,14 @@ class PlacedEnvironment(SandboxedEnvironment):
 class TreeLoader(jinja2.BaseLoader):
     """Templates below the file roots."""
 
-    def __init__(self, find: Find, saltenv: str) -> None:
+    def __init__(self, find: Find, saltenv: str, near: Find) -> None:
         self._find = find
         self._saltenv = saltenv
+        self._near = near
+
+    def near(self, template: str) -> str | None:
+        """The template that was probably meant."""
+        return self._near(template.partition("?saltenv=")[0], self._saltenv)
 
     def get_source(self, environment: jinja2.Environment, template: str) -> tuple[str, str, Callable[[], bool]]:
         name, _, query = template.partition("?saltenv=")
@@ -117,8 +141,13 @@ class Jinja:
         opts: Mapping[str, Any],
         cache_dir: str | None = None,
         undefined: type[jinja2.Undefined] = Missing,
+        near: Find = lambda path, saltenv: None,
     ) -> None:
-        """find: of the tree. opts: for jinja_env and jinja_sls_env. cache_dir: of compiled templates."""
+        """find: of the tree. opts: for jinja_env and jinja_sls_env. cache_dir: of compiled templates.
+
+        near: the file of the tree that was probably meant.
+        """
+        self._near = near
         self._find = find
         self._opts = opts
         self._cache_dir = cache_dir
@@ -170,7 +199,7 @@ class Jinja:
         options = _options(self._opts, key)
         try:
             environment = PlacedEnvironment(
-                loader=TreeLoader(self._find, saltenv),
+                loader=TreeLoader(self._find, saltenv, self._near),
                 undefined=self._undefined,
                 extensions=["jinja2.ext.do", "jinja2.ext.loopcontrols", SaltTags],
                 optimized=False,  # what a filter finds (a file, the time, chance) must not be kept in a compiled one

@@ -6,6 +6,7 @@ map only when somebody asks for a place.
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -70,6 +71,13 @@ def mark(value: object, file: str, line: int, literal: bool = False) -> str:
     return Piece.make(text, file, line, literal)
 
 
+def included(event: str, file: str, line: int) -> str:
+    """A piece of an included template, with the line of the include."""
+    called = Called(event)
+    called.file, called.line, called.inner = file, line, concat((event,))
+    return called
+
+
 class Origin(NamedTuple):
     """Where the text from `offset` on was typed."""
 
@@ -79,6 +87,16 @@ class Origin(NamedTuple):
     column: int  # of literal text; 0 where it is not known
     via: tuple[Source, ...]
     text: str = ""  # literal text whose column is not known
+    literal: bool = True
+
+
+_EXPRESSION = re.compile(r"\{\{[-+]?\s*(.*?)\s*[-+]?\}\}")
+
+
+def brief(value: object) -> str:
+    """A value as a message shows it."""
+    text = repr(str(value)) if isinstance(value, str) else repr(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,7 +124,30 @@ class Rendered:
         if not began and origin.text and written is not None and written.count(origin.text) == 1:
             began = written.index(origin.text) + 1
         typed = began + offset if began else 0
-        return Source(origin.file, origin.line, typed, via=origin.via, rendered=shown if shown != written else None)
+        if shown == written:
+            return Source(origin.file, origin.line, typed, via=origin.via)
+        values = self._values(line, origin, written or "")
+        if not origin.literal:
+            typed = next((column for at, column, *_ in values if at == origin.offset), 0)
+        named = tuple((name, value) for _, _, name, value in values if name.strip("'\"") != value.strip("'\""))
+        return Source(origin.file, origin.line, typed, via=origin.via, rendered=shown, values=named)
+
+    def _values(self, line: int, origin: Origin, written: str) -> list[tuple[int, int, str, str]]:
+        """What the expressions of a written line became: (offset, column as written, expression, value)."""
+        starts = [*self._line_starts, len(self.text) + 1]
+        first, end = starts[line - 1], starts[line]
+        offsets = [*self._offsets, len(self.text)]
+        typed = list(_EXPRESSION.finditer(written))
+        became = [
+            (each.offset, self.text[each.offset : offsets[number + 1]])
+            for number, each in enumerate(self._origins)
+            if first <= each.offset < end and not each.literal and each[1:3] == origin[1:3]
+        ]
+        if len(typed) != len(became):
+            return []
+        return [
+            (at, match.start() + 1, match[1], brief(value)) for match, (at, value) in zip(typed, became, strict=True)
+        ]
 
     def _origin(self, offset: int) -> Origin | None:
         origins = self._origins
@@ -165,7 +206,7 @@ def _collect(text: str | None, offset: int, via: tuple[Source, ...], found: list
 
 def _literal(piece: Piece, offset: int, via: tuple[Source, ...], found: list[Origin]) -> None:
     if not piece.literal:
-        found.append(Origin(offset, piece.file, piece.line, 0, via))
+        found.append(Origin(offset, piece.file, piece.line, 0, via, literal=False))
         return
     column = 0  # where the first line of the piece begins is not known to Jinja
     for number, line in enumerate(piece.split("\n")):

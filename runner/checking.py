@@ -1,0 +1,162 @@
+"""All mistakes of a tree: this machine's highstate, and each other SLS as it would be used. A sister of asking.py."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from runner import high, lint, match, top
+from runner.compiling import Gathered, all_requests, compile_chunks, gather, read_pillar, requests, top_file
+from runner.config import Options
+from runner.errors import Diagnostic, RunnerError, told_once
+from runner.high import Request
+from runner.highdata import HighData
+from runner.session import Node, Session
+
+# what depends on a machine's values; the other codes are mistakes whatever the values are
+OF_VALUES = frozenset(["undefined", "raised", "render", "python"])
+
+
+def check(
+    options: Options, names: Iterable[str] = (), lenient: bool = False, configuration: Iterable[Diagnostic] = ()
+) -> list[Diagnostic]:
+    """All mistakes of the tree, or of some SLS files of it.
+
+    lenient: what Salt compiles (unknown arguments and states) is a warning only. configuration: what is odd about it.
+    """
+    session = Session(replace(options, unknown_states="fail") if lenient else options)
+    try:
+        with session.opened():
+            found = _Checker(session, lenient)(list(names))
+    except RunnerError as error:
+        found = list(error.diagnostics)
+    odd = [problem if lenient else _grave(problem) for problem in configuration if problem.severity != "info"]
+    return lint.kept(told_once(map(session.run.secrets.diagnostic, [*odd, *found])))
+
+
+class _Checker:
+    """Compiles what belongs together, unit by unit."""
+
+    def __init__(self, session: Session, lenient: bool) -> None:
+        self._session = session
+        self._lenient = lenient
+        self._problems: list[Diagnostic] = []
+        self._pillar_is_broken = False
+        self._reads: dict[tuple[str, str], high.SlsFile | RunnerError] = {}
+
+    def __call__(self, names: Sequence[str]) -> list[Diagnostic]:
+        session = self._session
+        try:
+            read_pillar(session)
+        except RunnerError as error:
+            self._problems += error.diagnostics
+            self._pillar_is_broken = True
+        if names:
+            self._compile(self._gather(requests(session, names)))
+        else:
+            self._tree()
+        return self._problems
+
+    def _compile(self, gathered: Gathered, foreign: bool = False) -> None:
+        compiled, problems = compile_chunks(self._session, gathered, strict=not self._lenient)
+        if self._pillar_is_broken:  # one mistake, one error: the values are missing because of it
+            problems = [problem for problem in problems if problem.code not in OF_VALUES]
+        if foreign:
+            problems = [_perhaps(problem) if problem.code in OF_VALUES else problem for problem in problems]
+        self._problems += problems
+        if compiled is not None:
+            reacts = compiled.binder.reacting(compiled.chunks)
+            self._problems += lint.warnings(compiled.chunks, compiled.relations, reacts)
+
+    def _gather(self, requests: Iterable[Request]) -> Gathered:
+        return gather(self._session, requests, self._read)
+
+    def _read(self, sls: str, env: str) -> high.SlsFile:
+        """An SLS, rendered once however many units have it."""
+        if (sls, env) not in self._reads:
+            try:
+                self._reads[sls, env] = self._session.read(sls, env)
+            except RunnerError as error:
+                self._reads[sls, env] = error
+        found = self._reads[sls, env]
+        if isinstance(found, RunnerError):
+            raise found
+        return found
+
+    # -------------------------------------------------- the whole tree
+
+    def _tree(self) -> None:
+        session = self._session
+        own, all_lines = self._top()
+        units = [self._gather([Request(line.sls, line.env, line.place) for line in own])] if own else []
+        done = {key for data, _ in units for key in data.rendered}
+        given = [Request(line.sls, line.env, line.place) for line in all_lines if line not in own]
+        named = {key for request in given for key in self._expanded(request)}
+        rest = [request for request in (*given, *all_requests(session)) if (request.env, request.sls) not in done]
+        others = _roots([self._gather([request]) for request in dict.fromkeys(rest)])
+        reached = {key for data, _ in (*units, *others) for key in data.rendered if set(data.rendered) & (named | done)}
+        elsewhere = frozenset(_declared(data for data, _ in (*units, *others)))
+        for gathered in units:
+            self._compile(gathered)
+        for gathered in others:
+            gathered[0].elsewhere = elsewhere
+            self._compile(gathered, foreign=bool(set(gathered[0].rendered) & named))
+        if all_lines:
+            self._problems += lint.unreached(
+                session.tree.sls_path, [key for data, _ in others for key in data.rendered], reached
+            )
+
+    def _top(self) -> tuple[Sequence[top.Line], Sequence[top.Line]]:
+        """The lines of the top file for this machine, and for all."""
+        session = self._session
+        try:
+            found = top_file(session)
+            session.node = Node(found.vars, found.defaults)
+            return found.lines, top_file(session, self._anyone).lines
+        except RunnerError as error:
+            self._problems += error.diagnostics
+            return (), ()
+
+    def _anyone(self, target: str, kind: str) -> bool:
+        """Every target that can be read."""
+        problem = match.problem(target, kind, self._session.options.nodegroups)
+        if problem:
+            hint = "terms stand between and, or and not: `G@os:Debian and not web*`"
+            raise RunnerError(problem, hint=hint, code="match")
+        return True
+
+    def _expanded(self, request: Request) -> set[tuple[str, str]]:
+        return {(request.env, name) for name in high.expanded(request, self._session.tree.sls_names)}
+
+
+def _grave(problem: Diagnostic) -> Diagnostic:
+    """A key of the configuration that was probably mistyped is a mistake; any other unknown one may be a module's."""
+    return problem._replace(severity="error") if problem.code == "config" and problem.hint else problem
+
+
+def _perhaps(problem: Diagnostic) -> Diagnostic:
+    """A mistake that may come from the values of this machine, which is not one that gets the SLS."""
+    more = "; the top file gives this SLS to other machines only: check it with --id or --grains"
+    return problem._replace(message=problem.message + more, severity="warning")
+
+
+def _roots(units: list[Gathered]) -> list[Gathered]:
+    """Those that no other one contains."""
+    kept: list[Gathered] = []
+    for unit in sorted(units, key=lambda unit: -len(unit[0].rendered)):
+        if not any(set(unit[0].rendered) <= set(other[0].rendered) for other in kept):
+            kept.append(unit)
+    return kept
+
+
+def _declared(data: Iterable[HighData]) -> Iterable[str]:
+    """IDs and names."""
+    for each in data:
+        for declaration in each.declarations.values():
+            yield declaration.id
+            for body in declaration.bodies.values():
+                for item in body.items:
+                    if item.key == "name":
+                        yield str(item.value)
+                    elif item.key == "names" and isinstance(item.value, list):
+                        yield from (str(next(iter(n), "")) if isinstance(n, dict) else str(n) for n in item.value)

@@ -1,0 +1,229 @@
+"""Mistakes of Jinja."""
+
+from mistakes import Mistake
+
+NOP = "a:\n  test.nop: []\n"
+
+MISTAKES = [
+    Mistake("variable that no one set", "a:\n  test.nop:\n    - name: {{ «colour }}\n", "colour", "default|set"),
+    Mistake(
+        "variable misspelt", "{% set colour = 1 %}\na:\n  test.nop:\n    - name: {{ «color }}\n", "color", "colour"
+    ),
+    Mistake(
+        "attribute that is not there",
+        "{% set x = {'port': 1} %}\na:\n  test.nop:\n    - name: {{ x.«prot }}\n",
+        "prot",
+        "port",
+    ),
+    Mistake("endif missing", "«{% if True %}\na:\n  test.nop: []\n", "if", "endif"),
+    Mistake("endfor missing", "a:\n  test.nop: []\n«{% for x in [1] %}\nb{{ x }}:\n  test.nop: []\n", "for", "endfor"),
+    Mistake("endmacro missing", "«{% macro m() %}\n" + NOP, "macro", "endmacro"),
+    Mistake("endif where endfor belongs", "{% for x in [1] %}\na:\n  test.nop: []\n«{% endif %}\n", "endif", "endfor"),
+    Mistake("endfor too many", NOP + "«{% endfor %}\n", "endfor", "for"),
+    Mistake("else without if", "a:\n  test.nop: []\n«{% else %}\n", "else", "if"),
+    Mistake("elseif", "{% if 0 %}\n«{% elseif 1 %}\n{% endif %}\n" + NOP, "elseif", "elif"),
+    Mistake("else if", "{% if 0 %}\n«{% else if 1 %}\n{% endif %}\n" + NOP, "else", "elif"),
+    Mistake("tag misspelt", "«{% fro x in [1] %}\n{% endfor %}\n" + NOP, "fro", "for"),
+    Mistake("filter misspelt", "a:\n  test.nop:\n    - name: {{ 'x' | «uper }}\n", "uper", "upper"),
+    Mistake("filter that is nowhere", "a:\n  test.nop:\n    - name: {{ 'x' | «zzqq }}\n", "zzqq", "filter"),
+    Mistake("test misspelt", "{% if x is «defnied %}{% endif %}\n" + NOP, "defnied", "defined"),
+    Mistake("expression not closed", "a:\n  test.nop:\n    - name: «{{ grains.id }\n", r"\}", r"\}\}"),
+    Mistake(
+        "expression never closed", "a:\n  test.nop:\n    - name: «{{ grains.id\n    - x: y\n", r"\{\{|\}\}", r"\}\}"
+    ),
+    Mistake("block not closed", "«{% if True }\n{% endif %}\n" + NOP, r"%\}|\}", r"%\}"),
+    Mistake("comment not closed", "a:\n  test.nop: []\n«{# hello\n", "comment", r"#\}"),
+    Mistake("quote not closed in an expression", "a:\n  test.nop:\n    - name: {{ «'x }}\n", "quote|'", "quote"),
+    Mistake(
+        "bracket not closed in an expression",
+        "a:\n  test.nop:\n    - name: «{{ grains['id' }}\n",
+        r"\]|\}",
+        r"\]|bracket",
+    ),
+    Mistake("set without a value", "«{% set x %}\n" + NOP, "set|endset", "=|endset"),
+    Mistake("equals sign in a condition", "{% if grains.id «= 'x' %}\n{% endif %}\n" + NOP, "=", "=="),
+    Mistake("and as in C", "{% if 1 «&& 0 %}\n{% endif %}\n" + NOP, "&", "and"),
+    Mistake("not as in C", "{% if «!x %}\n{% endif %}\n" + NOP, "!", "not"),
+    Mistake("plus of text and number", "a:\n  test.nop:\n    - name: «{{ 'x' + 1 }}\n", "str|text", "~"),
+    Mistake("division by zero", "a:\n  test.nop:\n    - name: «{{ 1 / 0 }}\n", "zero", "value|zero"),
+    Mistake("macro that is not imported", NOP + "{{ «user('x') }}\n", "user", "import"),
+    Mistake(
+        "import of a template that is not there",
+        "«{% from 'lib/mapp.jinja' import x %}\n" + NOP,
+        "lib/mapp.jinja",
+        "roots|root",
+    ),
+    Mistake(
+        "import misspelt",
+        {"web.sls": "«{% from 'map.jinj' import x %}\n" + NOP, "map.jinja": "{% set x = 1 %}"},
+        "map.jinj",
+        "map.jinja",
+        column=False,
+    ),
+    Mistake(
+        "import of a name that is not there",
+        {
+            "web.sls": "{% from 'map.jinja' import «ngnix %}\na:\n  test.nop:\n    - name: {{ ngnix }}\n",
+            "map.jinja": "{% set nginx = 1 %}",
+        },
+        "ngnix",
+        "nginx",
+        column=False,
+    ),
+    Mistake("include of a template that is not there", NOP + "«{% include 'part.sls' %}\n", "part.sls", "root"),
+    Mistake(
+        "error in a macro called from another file",
+        {
+            "web.sls": "{% import 'lib.jinja' as lib %}\n\n{{ lib.user('bob') }}\n",
+            "lib.jinja": "{% macro user(name) %}\n{{ name }}:\n  test.nop:\n    - name: {{ «nmae }}\n{% endmacro %}\n",
+        },
+        "nmae",
+        "name|default",
+        also=("web.sls:3",),
+        column=False,
+    ),
+    Mistake(
+        "YAML mistake in a macro called from another file",
+        {
+            "web.sls": "{% import 'lib.jinja' as lib %}\n\n{{ lib.user('bob') }}\n",
+            "lib.jinja": "{% macro user(name) %}\n{{ name }}:\n  user.present:\n    - «shel: /bin/{{ name }}\n{% endmacro %}\n",
+        },
+        "shel",
+        "shell",
+        also=("web.sls:3", "/bin/bob"),
+        check_only=True,
+    ),
+    Mistake(
+        "mistake in a loop",
+        "{% for port in [80, 'x'] %}\nrule {{ port }}:\n  test.configurable_test_state:\n    - result: true\n    - changes: «{{ port + 1 }}\n{% endfor %}\n",
+        "str|text",
+        "~|int",
+        also=("port = 'x'",),
+        column=False,
+    ),
+    Mistake(
+        "argument mistake in a loop",
+        "{% for name in ['x', 'y'] %}\n/{{ name }}:\n  file.managed:\n    - «mode: r{{ name }}\n{% endfor %}\n",
+        "rx",
+        "0644",
+        also=("rendered: - mode: rx",),
+    ),
+    Mistake(
+        "YAML mistake out of a value",
+        "{% set title = 'a: b' %}\na:\n  cmd.run:\n    - name: echo «{{ title }}\n",
+        ": |colon",
+        "quote",
+        also=("rendered: - name: echo a: b",),
+        column=False,
+    ),
+    Mistake(
+        "mistake in an included template",
+        {
+            "web.sls": "a:\n  test.nop: []\n{% include 'part.jinja' %}\n",
+            "part.jinja": "b:\n  test.«nopp: []\n".replace("test.«nopp", "«test.nopp"),
+        },
+        "test.nopp",
+        "test.nop",
+        also=("web.sls:3",),
+    ),
+    Mistake(
+        "raise()", "{% if True %}\n«{{ raise('no such thing: x') }}\n{% endif %}\n" + NOP, "no such thing", "raise"
+    ),
+    Mistake(
+        "execution function misspelt",
+        "a:\n  test.nop:\n    - name: {{ salt['«cmd.runn']('true') }}\n",
+        "cmd.runn",
+        "cmd.run",
+    ),
+    Mistake(
+        "execution module that is not there",
+        "a:\n  test.nop:\n    - name: {{ salt['«zzqq.get']('x') }}\n",
+        "zzqq.get",
+        "_modules|runner doc",
+    ),
+    Mistake(
+        "execution function by attribute",
+        "a:\n  test.nop:\n    - name: «{{ salt.pilar.get('x') }}\n",
+        "pilar.get",
+        "pillar.get",
+    ),
+    Mistake(
+        "too few arguments of a function",
+        "a:\n  test.nop:\n    - name: «{{ salt['pkg.version_cmp']('1') }}\n",
+        "version_cmp.*(ver2|pkg2|argument)",
+        "takes|version_cmp",
+    ),
+    Mistake(
+        "unknown argument of a function",
+        "a:\n  test.nop:\n    - name: «{{ salt['file.file_exists'](pth='/x') }}\n",
+        "pth",
+        "path",
+    ),
+    Mistake(
+        "pillar key missing",
+        {
+            "web.sls": "a:\n  test.nop:\n    - name: {{ pillar['«prot'] }}\n",
+            "pillar/top.sls": "base:\n  '*': [x]\n",
+            "pillar/x.sls": "port: 80\n",
+        },
+        "pillar.*prot|prot.*pillar",
+        "port",
+    ),
+    Mistake(
+        "pillar key missing inside",
+        {
+            "web.sls": "a:\n  test.nop:\n    - name: {{ pillar.web.«prot }}\n",
+            "pillar/top.sls": "base:\n  '*': [x]\n",
+            "pillar/x.sls": "web: {port: 80}\n",
+        },
+        "prot",
+        "port",
+    ),
+    Mistake(
+        "grain missing",
+        "a:\n  test.nop:\n    - name: {{ grains['«os_familly'] }}\n",
+        "grain.*os_familly|os_familly.*grain",
+        "os_family",
+    ),
+    Mistake(
+        "loop over nothing that can be looped over", "«{% for x in 7 %}\n{% endfor %}\n" + NOP, "int|number", "list"
+    ),
+    Mistake(
+        "loop over a missing pillar list",
+        "{% for x in pillar['«users'] %}\n{% endfor %}\n" + NOP,
+        "users",
+        r"pillar.get|default",
+    ),
+    Mistake(
+        "macro with too many arguments",
+        "{% macro m(a) %}{{ a }}{% endmacro %}\nx«{{ m(1, 2) }}:\n  test.nop: []\n",
+        "m",
+        "argument|a",
+    ),
+    Mistake(
+        "import_yaml of broken YAML",
+        {"web.sls": "{% import_yaml 'x.yaml' as x %}\n" + NOP, "x.yaml": "a: b\n«\tc: d\n"},
+        "tab",
+        "spaces",
+        also=("web.sls:1",),
+    ),
+    Mistake("load_yaml of broken YAML", "{% load_yaml as x %}\na: «[1\n{% endload %}\n" + NOP, r"\[|bracket", r"\]"),
+    Mistake(
+        "import_json of broken JSON",
+        {"web.sls": "{% import_json 'x.json' as x %}\n" + NOP, "x.json": '{"a": 1,\n«}\n'},
+        "JSON",
+        "comma|JSON|quote",
+        also=("web.sls:1",),
+    ),
+    Mistake("name of a built-in", "a:\n  test.nop:\n    - name: {{ none.«x }}\n", "none|None", "value|default"),
+    Mistake("break outside of a loop", "«{% break %}\n" + NOP, "break", "for"),
+    Mistake("block nested in an expression", "a:\n  test.nop:\n    - name: «{{ {% if 1 %}x{% endif %} }}\n", "%", "if"),
+    Mistake(
+        "map that has no entry for this system",
+        {
+            "web.sls": "{% set m = salt['grains.filter_by']({'Gentoo': {'p': 1}}, grain='os_family') %}\na:\n  test.nop:\n    - name: {{ m.«p }}\n"
+        },
+        "None|m",
+        "default|filter_by",
+    ),
+]
