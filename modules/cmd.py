@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from runner.api import CommandFailed, changer
+from runner.api import CommandFailed, changer, here
 
 LOCALE = {"LC_ALL": "C.UTF-8", "LANGUAGE": ""}
 
@@ -228,12 +228,14 @@ def run_all(
 ) -> dict[str, Any]:
     """Run a command; its pid, retcode, stdout and stderr.
 
-    success_retcodes: exit codes that count as 0. redirect_stderr: both streams in stdout. raise_err: raise on failure.
+    python_shell: whether a shell reads the command line (default: in `runner call` only). success_retcodes: exit codes
+    that count as 0. redirect_stderr: both streams in stdout. raise_err: raise on failure.
 
         {{ salt['cmd.run_all']('id -u').retcode }}
     """
+    shelled = here.by_hand if python_shell is None else python_shell
     done = complete(
-        cmd, cwd, stdin, runas, group, shell, python_shell, env, clean_env, prepend_path, umask, timeout, root, bg
+        cmd, cwd, stdin, runas, group, shell, shelled, env, clean_env, prepend_path, umask, timeout, root, bg
     )
     accepted = [success_retcodes] if isinstance(success_retcodes, int) else list(success_retcodes or ())
     retcode = 0 if done.retcode in accepted else done.retcode

@@ -222,6 +222,11 @@ class Here(Protocol):
         ...
 
     @property
+    def by_hand(self) -> bool:
+        """Whether a person calls the function, by `runner call`."""
+        ...
+
+    @property
     def tree(self) -> Tree: ...
 
     @property

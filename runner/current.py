@@ -26,6 +26,7 @@ class Run:
     pillar: Mapping[str, Any] = field(default_factory=dict)
     saltenv: str = "base"
     dry: bool = False
+    by_hand: bool = False
     chunks: tuple[Chunk, ...] = ()
     results: dict[str, Result] = field(default_factory=dict)
     call: Callable[..., Any] = lambda name, *args, **kwargs: None
@@ -105,6 +106,10 @@ class Current:
     @property
     def results(self) -> Mapping[str, Result]:
         return self.run.results
+
+    @property
+    def by_hand(self) -> bool:
+        return self.run.by_hand
 
     @property
     def cache_dir(self) -> str:

@@ -72,6 +72,7 @@ def call(options: Options, function: str, args: Iterable[Value], kwargs: Mapping
     with session.opened():
         read_pillar(session)
         found = session.registry.function(function)
+        session.run.by_hand = True
         with nullcontext() if options.test else armed():
             try:
                 return session.run.secrets.mask(found(*args, **kwargs))

@@ -99,3 +99,15 @@ def test_check_of_a_tree_whose_files_do_not_fit_into_one_run(machine: Machine) -
     machine.write(**{"app/init": "include: [.extra]\n", "app/install": "other: {test.nop: []}\n"})
     machine.write(**{"app/clean": "gone: {test.nop: []}\n"})
     assert "Cannot extend ID 'app'" in machine("check", code=1).stdout
+
+
+def test_a_command_of_a_template_needs_no_shell(tmp_path: Path, machine: Machine) -> None:
+    """As with Salt: the words are the program's, unless a shell is asked for; `runner call` takes one."""
+    calls = [
+        "'cmd.run']('echo a | cat'",
+        "'cmd.run_stdout']('echo a | cat', python_shell=True",
+        "'cmd.shell']('echo a;'",
+    ]
+    text = "".join(f"{number}-{{{{ salt[{call}) }}}}: test.nop\n" for number, call in enumerate(calls))
+    assert ids(compiled(tmp_path, {"site.sls": text})) == ["0-a | cat", "1-a", "2-a"]
+    assert machine("call", "cmd.run", "echo a | cat").stdout == "a\n"
