@@ -106,7 +106,7 @@ def test_only_the_loader_knows_states_and_modules() -> None:
 def test_only_the_command_line_imports_the_pipeline() -> None:
     for path in sources():
         if not name_of(path).startswith("runner.cli"):
-            assert not {"runner.run", "runner.asking", "runner.explaining"} & ours(path), path
+            assert not {"runner.run", "runner.asking", "runner.explaining", "runner.naming"} & ours(path), path
 
 
 def lengths() -> Iterator[tuple[str, int]]:

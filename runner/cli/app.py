@@ -33,6 +33,7 @@ COMMANDS = {
     "schedule": "schedule",
     "resource": "resource",
     "init": "starting",
+    "completion": "completing",
 }
 
 
