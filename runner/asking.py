@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from runner import graph, high
+from runner import graph, high, node
 from runner.api import Resource, StateFailed
 from runner.checking import check
 from runner.compiling import (
@@ -15,7 +15,6 @@ from runner.compiling import (
     refuse,
     related,
     requests,
-    top_file,
     top_requests,
 )
 from runner.config import Options
@@ -47,7 +46,7 @@ def _shown(session: Session, what: str, names: list[str]) -> Any:
         if what == "pillar":
             return dict(session.run.pillar)
         if what == "top":
-            return top_file(session).as_data()
+            return node.top_file(session).as_data()
         named = what in ("sls", "low-sls")
         gathered = gather(session, requests(session, names) if named else top_requests(session))
         if what in ("sls", "highstate"):

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from runner import high, lint, match, top
-from runner.compiling import Gathered, all_requests, compile_chunks, gather, read_pillar, requests, top_file
+from runner import high, lint, match, node, top
+from runner.compiling import Gathered, all_requests, compile_chunks, gather, read_pillar, requests
 from runner.config import Options
 from runner.errors import Diagnostic, RunnerError, told_once
 from runner.high import Request
 from runner.highdata import HighData
-from runner.session import Node, Session
+from runner.session import Session
 
 # what depends on a machine's values; the other codes are mistakes whatever the values are
 OF_VALUES = frozenset(["undefined", "raised", "render", "python"])
@@ -110,9 +110,8 @@ class _Checker:
         """The lines of the top file for this machine, and for all."""
         session = self._session
         try:
-            found = top_file(session)
-            session.node = Node(found.vars, found.defaults)
-            return found.lines, top_file(session, self._anyone).lines
+            found = node.entered(session)
+            return found.lines if found else (), node.top_file(session, matches=self._anyone).lines
         except RunnerError as error:
             self._problems += error.diagnostics
             return (), ()

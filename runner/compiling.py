@@ -6,20 +6,17 @@ A helper of run.py, and like it allowed to import stages.
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable
-from contextlib import suppress
-from pathlib import Path
 from typing import NamedTuple
 
-from runner import automatic, graph, high, low, requisites, signature, top
+from runner import automatic, graph, high, low, node, requisites, signature
 from runner.binding import Binder
 from runner.config import Options
 from runner.errors import CompileError, Diagnostic, RunnerError, told_once
 from runner.high import Request
 from runner.highdata import HighData
 from runner.model import Chunk, Relations
-from runner.session import Node, Session
+from runner.session import Session
 from runner.whole_pillar import read_pillar as read_pillar
 
 Gathered = tuple[HighData, list[Diagnostic]]
@@ -45,7 +42,7 @@ def gather(session: Session, requests: Iterable[Request], read: high.Read | None
 def compile_chunks(session: Session, gathered: Gathered, strict: bool) -> tuple[Compiled | None, list[Diagnostic]]:
     data, problems = gathered
     chunks, found = low.lower(data, True, session.arguments_of, session.defaults)
-    problems = [*problems, *found]
+    problems = [*session.node.warnings, *problems, *found]
     chunks = _selected(session.options, chunks)
     binder = make_binder(session)
     problems += binder.check(chunks)
@@ -142,25 +139,9 @@ def _selected(options: Options, chunks: tuple[Chunk, ...]) -> tuple[Chunk, ...]:
     return tuple(chunk for number, chunk in enumerate(chunks) if number in kept)
 
 
-def top_file(session: Session, matches: top.Matches | None = None) -> top.Top:
-    """What the top file gives this machine, or those that `matches` takes."""
-    options = session.options
-    return top.names(
-        session.read_top,
-        list(options.file_roots),
-        matches or session.matches,
-        options.saltenv,
-        strategy=options.top_file_merging_strategy,
-        env_order=options.env_order,
-        state_top_saltenv=options.state_top_saltenv,
-        default_top=options.default_top,
-    )
-
-
 def top_requests(session: Session) -> list[Request]:
-    found = top_file(session)
-    session.node = Node(found.vars, found.defaults)
-    wanted = [Request(sls, env, place) for env, sls, place in found.requests()]
+    found = node.entered(session)
+    wanted = [Request(sls, env, place) for env, sls, place in found.requests()] if found else []
     if not wanted:
         hint = "`runner show top` shows what matches"
         raise RunnerError("No Top file or master_tops data matches found.", hint=hint, code="no-top")
@@ -168,9 +149,7 @@ def top_requests(session: Session) -> list[Request]:
 
 
 def requests(session: Session, names: Iterable[str]) -> list[Request]:
-    if _has_node_scope(session):
-        found = top_file(session)
-        session.node = Node(found.vars, found.defaults)
+    node.entered(session, whole=False)
     return [Request(name, session.options.saltenv or "base") for name in names]
 
 
@@ -183,19 +162,6 @@ def all_requests(session: Session) -> list[Request]:
         for name, env in states
         if not f"{os.path.realpath(session.tree.sls_path(name, env) or '')}".startswith(pillar)
     ]
-
-
-def _has_node_scope(session: Session) -> bool:
-    """Whether a top file gives machines more than SLS files: then it counts for single SLS files, too."""
-    for env in session.options.file_roots:
-        path = session.tree.find(session.options.state_top, env)
-        with suppress(OSError):
-            if path and _SCOPED.search(Path(path).read_text(encoding="utf-8", errors="replace")):
-                return True
-    return False
-
-
-_SCOPED = re.compile(r"^\s*-\s+(vars|defaults):", re.M)
 
 
 def refuse(problems: Iterable[Diagnostic]) -> None:

@@ -59,6 +59,7 @@ class Options:
     auto_relationships: bool = True
     noop: bool = False
     defaults: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # of arguments: state or function -> values
+    vars: Mapping[str, Any] = field(default_factory=dict)  # variables of all SLS files
     secret_keys: tuple[str, ...] = KEYS  # keys of the pillar whose values are secrets (globs)
     strict_permissions: bool = False  # refuse a tree or a configuration that others can write
     shuffle: str | None = None  # the seed of a random order
@@ -71,7 +72,7 @@ PLAIN = (
     *("id", "grains", "nodegroups", "jinja_env", "jinja_sls_env", "renderer", "state_top", "state_top_saltenv"),
     *("top_file_merging_strategy", "default_top", "state_auto_order", "failhard", "pillar_source_merging_strategy"),
     *("pillar_merge_lists", "pillar_includes_override_sls", "test", "strict", "unknown_states", "shuffle"),
-    *("strict_permissions", "auto_relationships", "noop", "defaults"),
+    *("strict_permissions", "auto_relationships", "noop", "defaults", "vars"),
     *("wait", "timeout", "durable", "history_runs", "history_days"),
 )
 

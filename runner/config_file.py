@@ -36,7 +36,7 @@ def given_in(path: str, load_yaml: LoadYaml, warnings: list[Diagnostic]) -> dict
             complaint = _complaint(key, value)
             if complaint:
                 message, hint, severity = complaint
-                found = Diagnostic(message, _place(file, key), hint, "config", severity)
+                found = Diagnostic(message, place_of(file, str(key)), hint, "config", severity)
                 (problems if severity == "error" else warnings).append(found)
     if len(problems) == 1:
         raise UsageError(problems[0].message, problems[0].source, problems[0].hint, "config")
@@ -115,16 +115,22 @@ def safe_load(text: str, document: Document) -> Any:
         raise UsageError(f"the configuration is no YAML: {error}", document.source(0, 0)) from None
 
 
-def _place(path: str, key: Any) -> Source:
-    """Where a top-level key stands; only read when there is something to say about it."""
+def place_of(path: str | None, *keys: str) -> Source:
+    """Where a key inside the configuration stands, as far as the file has it."""
     import yaml
 
+    if not path:
+        return Source("the configuration")
     with open(path, encoding="utf-8") as file:
-        node = yaml.compose(file, Loader=yaml.SafeLoader)
-    for name, _ in node.value if isinstance(node, yaml.MappingNode) else ():
-        if name.value == str(key):
-            return Source(path, name.start_mark.line + 1, name.start_mark.column + 1)
-    return Source(path)
+        node: yaml.Node | None = yaml.compose(file, Loader=yaml.SafeLoader)
+    found = Source(path)
+    for key in keys:
+        pairs = node.value if isinstance(node, yaml.MappingNode) else ()
+        name, node = next(((name, inner) for name, inner in pairs if name.value == str(key)), (None, None))
+        if name is None:
+            break
+        found = Source(path, name.start_mark.line + 1, name.start_mark.column + 1)
+    return found
 
 
 def expanded(pattern: str) -> list[str]:

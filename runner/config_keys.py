@@ -121,9 +121,12 @@ TYPES: Mapping[str, tuple[str, ...]] = {
     "state_top": (TEXT,),
     "state_top_saltenv": (TEXT,),
     "strict": (FLAG,),
+    "master_tops": (TEXT, LIST, MAPPING),
+    "master_tops_first": (FLAG,),
     "test": (FLAG,),
     "top_file_merging_strategy": (TEXT,),
     "unknown_states": (TEXT,),
+    "vars": (MAPPING,),
 }
 CHOICES: Mapping[str, tuple[str, ...]] = {"durable": ("wanted", "required"), "unknown_states": ("error", "fail")}
 ODD_CHOICES: Mapping[str, tuple[str, ...]] = {  # Salt falls back to the first

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from runner import automatic, graph, signature
+from runner import automatic, graph, node, signature
 from runner import manual as manuals
 from runner import why as whys
-from runner.compiling import compile_chunks, gather, make_binder, read_pillar, related, requests, top_file, top_requests
+from runner.compiling import compile_chunks, gather, make_binder, read_pillar, related, requests, top_requests
 from runner.config import Options
 from runner.errors import CompileError, Diagnostic
 from runner.history import past as earlier
@@ -51,7 +51,8 @@ def why(options: Options, wanted: str, names: Sequence[str] = (), with_run: bool
         compiled, problems = compile_chunks(session, gathered, strict=False)
         if compiled is None:
             raise CompileError(problems)
-        lines = {(line.env, line.sls): f"{line.target} at {line.place.source}" for line in top_file(session).lines}
+        given = node.top_file(session).lines
+        lines = {(line.env, line.sls): f"{line.target} at {line.place.source}" for line in given}
         top = {} if names else lines
         chunks, scopes = compiled.chunks, gathered[0].scopes
         found = whys.explained(wanted, chunks, compiled.relations, compiled.order, scopes, top)

@@ -117,6 +117,29 @@ class JoinedList(PlacedList):
         return self.places[index] if index < len(self.places) else self.place
 
 
+class JoinedMap(PlacedMap):
+    """Entries of several mappings, perhaps of several files: each keeps its own places."""
+
+    __slots__ = ("places",)
+
+    def __init__(self, first: Place) -> None:
+        super().__init__(first.document, (first.line, first.column))
+        self.places: dict[Any, tuple[Place, Place]] = {}
+
+    def take(self, other: Mapping[Any, Any], default: Place) -> None:
+        """Lay another mapping over this one."""
+        for key, value in other.items():
+            self[key] = value
+            self.places[key] = (key_place(other, key, default), value_place(other, key, default))
+            self.keys_at[key] = self.values_at[key] = self.start
+
+    def key_place(self, key: object) -> Place:
+        return self.places[key][0] if key in self.places else self.place
+
+    def value_place(self, key: object) -> Place:
+        return self.places[key][1] if key in self.places else self.place
+
+
 def key_place(container: object, key: object, default: Place) -> Place:
     """Where a key of a (perhaps unplaced) mapping stands."""
     return container.key_place(key) if isinstance(container, PlacedMap) and key in container.keys_at else default

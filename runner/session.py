@@ -7,16 +7,16 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from runner import match, signature
 from runner.api import running
 from runner.config import Options, with_fresh_grains
 from runner.current import Current, Run
-from runner.errors import RunnerError
+from runner.errors import Diagnostic, RunnerError
 from runner.grains import Grains
 from runner.high import SlsFile
 from runner.loader import Registry
@@ -39,6 +39,28 @@ class Node(NamedTuple):
 
     vars: Mapping[str, Any] = {}
     defaults: Mapping[str, Mapping[str, Any]] = {}
+    parameters: Mapping[str, Any] = {}  # what master_tops says: top scope
+    warnings: tuple[Diagnostic, ...] = ()
+
+
+# what templates have, whatever variables are called: `{{ vars.x }}` reaches those
+GIVEN = frozenset(
+    ("salt", "grains", "pillar", "opts", "saltenv", "sls", "slspath", "tplpath", "tplfile", "tpldir", "tpldot")
+    + ("slsdotpath", "slscolonpath", "sls_path", "vars", "top", "show_full_context", "env", "data")
+)
+
+
+class Top(dict[str, Any]):
+    """Top scope for templates: variables that hold everywhere, and what templates have under names of their own."""
+
+    def __init__(self, said: Mapping[str, Any], more: Mapping[str, Callable[[], Any]]) -> None:
+        super().__init__(said)
+        self._more = more
+
+    def __missing__(self, key: str) -> Any:
+        if key not in self._more:
+            raise KeyError(key)
+        return self._more[key]()
 
 
 @dataclass
@@ -48,12 +70,36 @@ class Session:
     options: Options
     listeners: tuple[Callable[[Event], None], ...] = ()
     node: Node = field(default_factory=Node)
+    external_keys: dict[str, str] = field(default_factory=dict)  # keys of the pillar -> the external pillar they are of
+    kept: dict[str, Any] = field(default_factory=dict)  # what is asked once a run
 
     @property
     def defaults(self) -> dict[str, Mapping[str, Mapping[str, Any]]]:
         """Defaults of arguments for all SLS files, the nearest scope first."""
-        found = {"top file": self.node.defaults, "configuration": self.options.defaults}
+        found = {"top file": self.node.defaults, "configuration": self._placed_defaults}
         return {origin: said for origin, said in found.items() if said}
+
+    @cached_property
+    def _placed_defaults(self) -> Mapping[str, Mapping[str, Any]]:
+        """Those of the configuration, with their places where its file says them."""
+        said, path = self.options.defaults, self.options.raw.get("conf_file")
+        if not said or not path:
+            return said
+        with suppress(RunnerError, OSError), open(path, encoding="utf-8") as file:
+            whole = self.renderer.parsed(file.read(), path)
+            if isinstance(whole, Mapping) and whole.get("defaults") == said:
+                return cast(Mapping[str, Mapping[str, Any]], whole["defaults"])
+        return said
+
+    def _scope(self) -> dict[str, Any]:
+        """The variables of all SLS files: below a target of the top file, else of the configuration and master_tops."""
+        outer = {**self.options.vars, **self.node.parameters}
+        said = {**outer, **self.node.vars}
+        if not said:
+            return {}
+        more = {"grains": lambda: self.grains, "pillar": lambda: self.run.pillar, "opts": lambda: self.options.raw}
+        plain = {name: value for name, value in said.items() if name not in GIVEN}
+        return {**plain, "vars": said, "top": Top({**said, **outer}, more)}
 
     @cached_property
     def tree(self) -> FileTree:
@@ -171,8 +217,7 @@ class Session:
 
     def read(self, sls: str, saltenv: str) -> SlsFile:
         """One rendered SLS of the state tree."""
-        said = self.node.vars
-        return _read(self.tree, self.renderer, sls, saltenv, {**said, "vars": said, "top": said} if said else {})
+        return _read(self.tree, self.renderer, sls, saltenv, self._scope())
 
     def read_pillar(self, sls: str, saltenv: str, defaults: Mapping[str, Any] | None = None) -> SlsFile:
         """One rendered SLS of the pillar; `defaults` of an include are variables of its template."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from runner.errors import CompileError, Diagnostic, RunnerError
-from runner.model import Place, Untyped, item_place, key_place, value_place
+from runner.model import JoinedMap, Place, Untyped, item_place, key_place, value_place
 
 Matches = Callable[[str, str], bool]  # (target, kind); raises RunnerError for an unknown kind
 ReadTop = Callable[[str], Any]  # environment -> the rendered top file, None where there is none
@@ -102,12 +102,18 @@ def names(
     ordered = sorted(matched, key=lambda target: target.order) if pillar else matched
     known = {*envs, *(target.env for target in matched)}
     lines = tuple(line for target in ordered for line in target.lines if line.env in known)
-    variables = {name: value for target in ordered for name, value in target.vars.items()}
-    defaults: dict[str, Any] = {}
-    for target in ordered:
+    return Top(lines, *_scope(ordered))
+
+
+def _scope(targets: Sequence[Target]) -> tuple[JoinedMap, dict[str, JoinedMap]]:
+    """The variables and the defaults of these targets; the later line wins."""
+    variables = JoinedMap(targets[0].place if targets else Place(Untyped("top.sls")))
+    defaults: dict[str, JoinedMap] = {}
+    for target in targets:
+        variables.take(target.vars, target.place)
         for key, said in target.defaults.items():
-            defaults[key] = {**defaults.get(key, {}), **said} if isinstance(said, Mapping) else said
-    return Top(lines, variables, defaults)
+            defaults.setdefault(key, JoinedMap(target.place)).take(said, target.place)
+    return variables, defaults
 
 
 def _near_env(env: str, envs: Sequence[str], pillar: bool) -> str:
@@ -238,7 +244,8 @@ class _Reader:
             elif isinstance(entry, Mapping) and entry:
                 settings |= {key: entry[key] for key in SETTINGS if key in entry}
                 scoped = {key: entry[key] for key in SCOPED if isinstance(entry.get(key), Mapping)}
-                settings |= scoped
+                for key, said in scoped.items():
+                    settings.setdefault(key, JoinedMap(where)).take(said, where)
                 names += _elsewhere({key: value for key, value in entry.items() if key not in scoped}, where)
             else:
                 what = f"{entry!r}, which is not the name of an SLS" if entry else "an empty SLS name"

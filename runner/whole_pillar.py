@@ -89,7 +89,11 @@ def _external(session: Session, found: Mapping[str, Any]) -> dict[str, Any]:
         content=renderer.content,
         matches=session.matches,
     )
-    return external.gathered(options.raw["ext_pillar"], found, tools, lambda old, new: _merged(session, old, new))
+
+    def note(name: str, data: Mapping[str, Any]) -> None:
+        session.external_keys.update(dict.fromkeys(map(str, data), name))
+
+    return external.gathered(options.raw["ext_pillar"], found, tools, lambda old, new: _merged(session, old, new), note)
 
 
 def _shell(session: Session, command: str) -> Mapping[str, Any]:

@@ -29,8 +29,17 @@ class Entry(NamedTuple):
     said: Any
 
 
-def gathered(entries: Any, pillar: Mapping[str, Any], tools: Tools, merge: Merge) -> dict[str, Any]:
-    """The pillar with what the external ones add, each laid over those before it. Raises RunnerError."""
+def gathered(
+    entries: Any,
+    pillar: Mapping[str, Any],
+    tools: Tools,
+    merge: Merge,
+    note: Callable[[str, Mapping[str, Any]], None] = lambda name, data: None,
+) -> dict[str, Any]:
+    """The pillar with what the external ones add, each laid over those before it. Raises RunnerError.
+
+    note: is told what each of them gives.
+    """
     found = dict(pillar)
     for entry in _entries(entries, tools):
         look = LOOKS.get(entry.name)
@@ -39,6 +48,7 @@ def gathered(entries: Any, pillar: Mapping[str, Any], tools: Tools, merge: Merge
         data = look(tools, found, entry.said)
         if not isinstance(data, Mapping):
             raise tools.problem(f"the external pillar {entry.name} gives a {type(data).__name__}, not a mapping")
+        note(entry.name, data)
         found = merge(found, data)
     return found
 
