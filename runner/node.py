@@ -83,8 +83,9 @@ def _warnings(session: Session, node: Node) -> Iterator[Diagnostic]:
         if name in GIVEN:
             message = f"templates have something else called {name}"
             yield Diagnostic(message, place.source, f"the variable is {{{{ vars.{name} }}}}", "scope", "warning")
-        for what, source in _set_elsewhere(session, node, name):
-            message = f"the variable {name} is set below a target of the top file, and by {what} ({source})"
+        others = " and ".join(f"{what} ({source})" for what, source in _set_elsewhere(session, node, name))
+        if others:
+            message = f"the variable {name} is set below a target of the top file, and by {others}"
             yield Diagnostic(message, place.source, "the target's wins; take one of them away", "scope", "warning")
     path = session.options.raw.get("conf_file")
     for key, arguments in node.defaults.items():

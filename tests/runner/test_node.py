@@ -112,7 +112,7 @@ def test_what_is_set_twice_is_told_with_both_places(node: Machine) -> None:
         f"the variable port is set below a target of the top file, and by `vars` of the configuration {where}",
         f"the variable more is set below a target of the top file, and by `pillar` of the configuration {where}",
         f"the variable role is set below a target of the top file, and by master_tops {where}",
-        f"the variable role is set below a target of the top file, and by the external pillar cmd_yaml {where}",
+        f" and the external pillar cmd_yaml {where}",
         f"the default of file: mode is set below a target of the top file, and by the configuration {where}",
         "templates have something else called pillar",
         f"at {node.folder}/states/top.sls:4:14",
@@ -120,7 +120,7 @@ def test_what_is_set_twice_is_told_with_both_places(node: Machine) -> None:
         f"at {node.folder}/states/top.sls:7:16",
     ):
         assert what in error
-    assert error.count("warning: ") == 6
+    assert error.count("warning: ") == 5
 
 
 def test_why_shows_where_defaults_come_from(node: Machine) -> None:
