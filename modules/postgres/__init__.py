@@ -1,0 +1,97 @@
+"""PostgreSQL: what the postgres_* states look at and change, and Salt's functions for templates."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from modules.postgres._rights import KINDS, grantee, held, member, target, wanted
+from modules.postgres._roles import matches, moment, roles, stored
+from modules.postgres._server import Server, literal, name, option
+
+__all__ = [
+    "KINDS",
+    "Server",
+    "databases",
+    "db_exists",
+    "db_list",
+    "grantee",
+    "group_exists",
+    "held",
+    "literal",
+    "matches",
+    "member",
+    "moment",
+    "name",
+    "option",
+    "psql_query",
+    "roles",
+    "stored",
+    "target",
+    "user_exists",
+    "user_list",
+    "version",
+    "wanted",
+]
+
+
+def _server(
+    user: str | None = None,
+    host: str | None = None,
+    port: int | str | None = None,
+    maintenance_db: str | None = None,
+    password: str | None = None,
+    runas: str | None = None,
+) -> Server:
+    return Server(runas, maintenance_db, user, password, host, port)
+
+
+def psql_query(query: str, **connection: Any) -> list[dict[str, Any]]:
+    """The rows that a query answers with. connection: user, host, port, maintenance_db, password, runas.
+
+    {{ salt['postgres.psql_query']('SELECT datname FROM pg_database') }}
+    """
+    return _server(**connection).select(query.strip().rstrip(";"))
+
+
+def version(**connection: Any) -> str:
+    """The server's version. Connection as with psql_query."""
+    return str(_server(**connection).select("SELECT current_setting('server_version') AS v")[0]["v"].split()[0])
+
+
+def db_list(**connection: Any) -> dict[str, dict[str, Any]]:
+    """The databases, with owner, encoding, collation and tablespace. Connection as with psql_query."""
+    return databases(_server(**connection))
+
+
+def db_exists(name: str, **connection: Any) -> bool:
+    """Whether there is a database. Connection as with psql_query.
+
+    {{ salt['postgres.db_exists']('app') }}
+    """
+    return name in db_list(**connection)
+
+
+def user_list(**connection: Any) -> dict[str, dict[str, Any]]:
+    """The roles with what they may. Connection as with psql_query."""
+    return roles(_server(**connection), passwords=False)
+
+
+def user_exists(name: str, **connection: Any) -> bool:
+    """Whether there is a role. Connection as with psql_query.
+
+    {{ salt['postgres.user_exists']('app') }}
+    """
+    return name in user_list(**connection)
+
+
+group_exists = user_exists
+
+
+def databases(server: Server) -> dict[str, dict[str, Any]]:
+    """The databases by name."""
+    rows = server.select(
+        'SELECT datname AS "Name", pg_get_userbyid(datdba) AS "Owner", pg_encoding_to_char(encoding) AS "Encoding",'
+        ' datcollate AS "Collate", datctype AS "Ctype", spcname AS "Tablespace" FROM pg_database'
+        " JOIN pg_tablespace ON pg_tablespace.oid = dattablespace"
+    )
+    return {row["Name"]: row for row in rows}

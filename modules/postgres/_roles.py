@@ -1,0 +1,77 @@
+"""Roles of PostgreSQL: users and groups."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from modules.postgres._server import Server, literal
+from runner.api import CommandFailed
+
+ROLE = """
+SELECT rolname AS name, rolsuper AS superuser, rolinherit AS inherit, rolcreaterole AS createroles,
+    rolcreatedb AS createdb, rolcanlogin AS login, rolreplication AS replication,
+    CASE WHEN rolvaliduntil = 'infinity' THEN 'infinity'
+         ELSE to_char(rolvaliduntil, 'YYYY-MM-DD HH24:MI:SS') END AS valid_until,
+    {password} AS password,
+    ARRAY(SELECT g.rolname FROM pg_auth_members m JOIN pg_roles g ON g.oid = m.roleid
+          WHERE m.member = r.oid ORDER BY 1) AS groups
+FROM {table} r
+"""
+
+
+def roles(server: Server, name: str | None = None, passwords: bool = True) -> dict[str, dict[str, Any]]:
+    """Roles by name. passwords: with what is stored of them, where the server lets us see it."""
+    where = f"WHERE rolname = {literal(name)}" if name is not None else "ORDER BY 1"
+    if passwords:
+        try:
+            rows = server.select(ROLE.format(password="rolpassword", table="pg_authid") + where)
+            return {row["name"]: row for row in rows}
+        except CommandFailed as failure:
+            if "permission denied" not in failure.message:
+                raise
+    rows = server.select(ROLE.format(password="NULL::text", table="pg_roles") + where)
+    return {row["name"]: row for row in rows}
+
+
+def moment(server: Server, text: str) -> str:
+    """A time as the server reads it."""
+    return str(server.select(f"SELECT to_char({literal(text)}::timestamp, 'YYYY-MM-DD HH24:MI:SS') AS at")[0]["at"])
+
+
+def stored(name: str, password: str, how: object) -> str:
+    """A password as it is handed to the server. how: True or md5, scram-sha-256, False for as it is."""
+    if how is False or is_stored(password) or how == "scram-sha-256":
+        return password
+    import hashlib
+
+    return "md5" + hashlib.md5(f"{password}{name}".encode(), usedforsecurity=False).hexdigest()
+
+
+def is_stored(password: str) -> bool:
+    """Whether this is not a password but what a server keeps of one."""
+    return password.startswith("SCRAM-SHA-256$") or (password.startswith("md5") and len(password) == 35)
+
+
+def matches(name: str, password: str, kept: str | None, how: object = None) -> bool:
+    """Whether a password is the one that the server keeps. how: the form it has to be kept in (None: any)."""
+    if not kept:
+        return False
+    if is_stored(password):
+        return password == kept
+    if how is not None and how is not False and kept.startswith("SCRAM") != (how == "scram-sha-256"):
+        return False
+    if kept.startswith("SCRAM"):
+        return _is_scram_of(password, kept)
+    return kept in (stored(name, password, "md5"), password)
+
+
+def _is_scram_of(password: str, kept: str) -> bool:
+    import base64
+    import hashlib
+    import hmac
+
+    _, rounds_and_salt, keys = kept.split("$", 2)
+    rounds, salt = rounds_and_salt.split(":")
+    salted = hashlib.pbkdf2_hmac("sha256", password.encode(), base64.b64decode(salt), int(rounds))
+    client = hmac.digest(salted, b"Client Key", "sha256")
+    return base64.b64encode(hashlib.sha256(client).digest()).decode() == keys.partition(":")[0]

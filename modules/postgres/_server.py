@@ -1,0 +1,109 @@
+"""Talking to a PostgreSQL server, with psql."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from modules import cmd
+from runner.api import CommandFailed, changer, here
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """Which server, and as whom.
+
+    runas: the user of the system as whom psql runs; without it postgres, or for another host nobody else.
+    database: the one to connect to; without it postgres. user, password, host, port: as psql has them.
+    """
+
+    runas: str | None = None
+    database: str | None = None
+    user: str | None = None
+    password: str | None = None
+    host: str | None = None
+    port: int | str | None = None
+
+    def within(self, database: str) -> Server:
+        """The same server, connected to another database."""
+        return Server(self.runas, database, self.user, self.password, self.host, self.port)
+
+    def select(self, query: str) -> list[dict[str, Any]]:
+        """The rows that a query answers with. Raises CommandFailed with what psql says."""
+        text = f"SELECT coalesce(json_agg(found), '[]') FROM ({query}) found;"
+        return list(json.loads(_psql(self, text) or "[]"))
+
+    def execute(self, *statements: str) -> None:
+        """Carry out statements, all or none of them where the server can (only while changing)."""
+        change(self, statements)
+
+
+@changer(touches=[])
+def change(server: Server, statements: tuple[str, ...]) -> None:
+    """Carry out statements. Raises StateFailed with what the server says."""
+    _psql(server, "\n".join(f"{statement};" for statement in statements))
+
+
+def option(name: str) -> Any:
+    """What the configuration says of the server: postgres.host, postgres.user, ..."""
+    return here.opts.get(f"postgres.{name}")
+
+
+def _psql(server: Server, text: str) -> str:
+    host = server.host or option("host")
+    argv = [_program(), "--no-align", "--tuples-only", "--no-readline", "--no-psqlrc", "--no-password", "--quiet"]
+    argv += ["--set=ON_ERROR_STOP=1"]
+    port, name = server.port or option("port"), server.user or option("user")
+    argv += [f"--host={host}"] if host else []
+    argv += [f"--port={port}"] if port else []
+    argv += [f"--username={name}"] if name else []
+    argv += [f"--dbname={server.database or option('maintenance_db') or 'postgres'}", "--file=-"]
+    runas = _runas(server, host)
+    password = server.password or option("pass")
+    env = {"PGPASSWORD": password, **cmd.LOCALE} if password else dict(cmd.LOCALE)
+    done = cmd.complete(argv, stdin=text, runas=runas, env=env, cwd="/", python_shell=False)
+    if done.retcode:
+        raise _failure(done.stderr.strip() or done.stdout.strip())
+    return done.stdout
+
+
+def _program() -> str:
+    folder = option("bins_dir")
+    found = os.path.join(folder, "psql") if folder else cmd.which("psql")
+    if not found or not os.path.exists(found):
+        raise CommandFailed("psql is not installed: PostgreSQL's client is needed", lacks=("command", "psql"))
+    return found
+
+
+def _runas(server: Server, host: str | None) -> str | None:
+    """A local server takes the user of the system at his word: postgres."""
+    if server.runas or os.geteuid() != 0:
+        return server.runas
+    local = not host or host.startswith("/") or host in ("localhost", "127.0.0.1")
+    return "postgres" if local else None
+
+
+def _failure(said: str) -> CommandFailed:
+    """What psql says, without the names of our files; what is missing may be made by a state before this one."""
+    missing = re.search(r'FATAL:  (database "(.*)" does not exist)', said)
+    if missing:
+        return CommandFailed(missing[1], lacks=("postgres_database", missing[2]))
+    _, found, rest = said.partition("ERROR:  ")
+    if found:
+        return CommandFailed(rest.strip())
+    down = any(word in said for word in ("Connection refused", "No such file or directory", "starting up"))
+    text = said.removeprefix("psql: ").removeprefix("error: ")
+    return CommandFailed(text, lacks=("service", "postgresql") if down else None)
+
+
+def name(identifier: str) -> str:
+    """An identifier, quoted."""
+    return '"' + identifier.replace('"', '""').replace("\0", "") + '"'
+
+
+def literal(value: object) -> str:
+    """A text, quoted."""
+    return "'" + str(value).replace("'", "''").replace("\0", "") + "'"

@@ -1,0 +1,118 @@
+"""Users and groups of PostgreSQL: roles that log in and roles that do not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from modules import postgres
+from modules.postgres import Server
+from runner.api import Plan, Planned
+from states._postgres import carried_out, dropped
+
+WORDS = {
+    **{"createdb": "CREATEDB", "createroles": "CREATEROLE", "superuser": "SUPERUSER", "replication": "REPLICATION"},
+    **{"inherit": "INHERIT", "login": "LOGIN"},
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Role:
+    """A role as it should be. flags: what is None stays as it is."""
+
+    name: str
+    kind: str
+    flags: dict[str, bool | None]
+    password: str | None = None
+    how: str | bool | None = None
+    first_password: str | None = None
+    refresh: bool = False
+    valid_until: str | None = None
+    groups: Sequence[str] = field(default_factory=tuple)
+
+    def present(self, server: Server) -> Planned:
+        """The state of a role that has to be there."""
+        found = postgres.roles(server, self.name, passwords=not self.refresh).get(self.name)
+        fact = (f"postgres_{self.kind}", self.name)
+        if found is None:
+            plan = Plan({self.name: "Present"}, f"{self._title} is set to be created", provides=[fact])
+            done, failed = f"The {self.kind} {self.name} has been created", f"Failed to create {self.kind} {self.name}"
+            return (yield from carried_out(server, plan, done, failed, *self._created()))
+        changes = self._changes(server, found)
+        if not changes:
+            return f"{self._title} is already present"
+        plan = Plan({self.name: changes}, f"{self._title} is set to be updated")
+        done, failed = f"The {self.kind} {self.name} has been updated", f"Failed to update {self.kind} {self.name}"
+        return (yield from carried_out(server, plan, done, failed, *self._updated(changes)))
+
+    @property
+    def _title(self) -> str:
+        return f"{self.kind.capitalize()} {self.name}"
+
+    def _created(self) -> list[str]:
+        flags = dict(self.flags)
+        if self.kind == "user" and flags["login"] is None:
+            flags["login"] = True
+        words = [_word(flag, value) for flag, value in flags.items() if value is not None]
+        password = self.password if self.password is not None else self.first_password
+        said = self._said(words, password)
+        made = f"CREATE ROLE {self._role} WITH {said}" if said else f"CREATE ROLE {self._role}"
+        return [*self._hashing(password), made, *self._joined(self.groups)]
+
+    def _updated(self, changes: dict[str, Any]) -> list[str]:
+        words = [_word(flag, value) for flag, value in changes.items() if flag in WORDS]
+        password = self.password if "password" in changes else None
+        said = self._said(words, password, "valid_until" in changes)
+        alter = [f"ALTER ROLE {self._role} WITH {said}"] if said else []
+        return [*self._hashing(password), *alter, *self._joined(changes.get("groups", ()))]
+
+    @property
+    def _role(self) -> str:
+        return postgres.name(self.name)
+
+    def _said(self, words: list[str], password: str | None, until: bool = True) -> str:
+        if password is not None:
+            words = [*words, f"PASSWORD {postgres.literal(postgres.stored(self.name, password, self.how))}"]
+        if self.valid_until and until:
+            words = [*words, f"VALID UNTIL {postgres.literal(self.valid_until)}"]
+        return " ".join(words)
+
+    def _hashing(self, password: str | None) -> list[str]:
+        """How the server is to keep a password that it gets as it is."""
+        return ["SET password_encryption = 'scram-sha-256'"] if password and self.how == "scram-sha-256" else []
+
+    def _joined(self, groups: Sequence[str]) -> list[str]:
+        return [f"GRANT {postgres.name(group)} TO {self._role}" for group in groups]
+
+    def _changes(self, server: Server, found: dict[str, Any]) -> dict[str, Any]:
+        wanted = {flag: value for flag, value in self.flags.items() if value is not None and found[flag] != value}
+        changes: dict[str, Any] = dict(wanted)
+        if self.valid_until and found["valid_until"] != _moment(server, self.valid_until):
+            changes["valid_until"] = self.valid_until
+        if self.password is not None and (
+            self.refresh or not postgres.matches(self.name, self.password, found["password"], self.how)
+        ):
+            changes["password"] = True
+        missing = [group for group in self.groups if group not in found["groups"]]
+        return {**changes, "groups": missing} if missing else changes
+
+
+def _moment(server: Server, text: str) -> str:
+    return "infinity" if text == "infinity" else postgres.moment(server, text)
+
+
+def _word(flag: str, value: bool | None) -> str:
+    return WORDS[flag] if value else f"NO{WORDS[flag]}"
+
+
+def split(groups: Sequence[str] | None) -> list[str]:
+    """Groups as a list, or as a text with commas."""
+    return [group.strip() for each in groups or () for group in each.split(",") if group.strip()]
+
+
+def absent(name: str, kind: str, server: Server) -> Planned:
+    """The state of a role that has to go."""
+    if name not in postgres.roles(server, name, passwords=False):
+        return f"{kind.capitalize()} {name} is not present, so it cannot be removed"
+    return (yield from dropped(server, kind.capitalize(), name, f"ROLE {postgres.name(name)}"))

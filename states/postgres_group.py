@@ -1,0 +1,94 @@
+"""Groups of PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from modules.postgres import Server
+from runner.api import OneOrMany, Planned, Secret
+from states import _postgres_role
+from states._postgres import after_server
+from states._postgres_role import Role, split
+
+UNCONVERGING = {"present": "with refresh_password it sets the password in each run"}
+
+
+def present(
+    name: str,
+    createdb: bool | None = None,
+    createroles: bool | None = None,
+    encrypted: bool | Literal["md5", "scram-sha-256"] | None = None,
+    superuser: bool | None = None,
+    replication: bool | None = None,
+    inherit: bool | None = None,
+    login: bool | None = None,
+    password: Secret[str] | None = None,
+    refresh_password: bool | None = None,
+    groups: OneOrMany[str] | None = None,
+    user: str | None = None,
+    maintenance_db: str | None = None,
+    db_password: Secret[str] | None = None,
+    db_host: str | None = None,
+    db_port: int | str | None = None,
+    db_user: str | None = None,
+) -> Planned:
+    """Make sure that there is a group, and what it may.
+
+    name: its name. createdb, createroles, superuser, replication, inherit, login: what it may; what is not given stays
+    as it is. password: as it is, or as the server keeps it (md5..., SCRAM-SHA-256$...). encrypted: how it is
+    kept: md5 (or true), scram-sha-256, or false for what the server itself does. refresh_password: set the
+    password in each run, for servers that do not show what they keep. groups: those that it is a member of.
+    user: the user of the system as whom psql runs (postgres). db_user, db_password, db_host, db_port, maintenance_db:
+    how it connects.
+
+        readers:
+          postgres_group.present: []
+
+    Behaviour: Salt 3008's postgres_group.present; a password is compared in either form.
+    """
+    flags = {"createdb": createdb, "createroles": createroles, "superuser": superuser}
+    flags |= {"replication": replication, "inherit": inherit, "login": login}
+    server = Server(user, maintenance_db, db_user, db_password, db_host, db_port)
+    role = Role(
+        name,
+        "group",
+        flags,
+        password,
+        encrypted,
+        refresh=bool(refresh_password),
+        groups=split(groups),
+    )
+    return (yield from role.present(server))
+
+
+def absent(
+    name: str,
+    user: str | None = None,
+    maintenance_db: str | None = None,
+    db_password: Secret[str] | None = None,
+    db_host: str | None = None,
+    db_port: int | str | None = None,
+    db_user: str | None = None,
+) -> Planned:
+    """Make sure that there is no such group.
+
+    name: its name. user: the user of the system as whom psql runs (postgres). db_user, db_password, db_host, db_port,
+    maintenance_db: how it connects.
+
+        oldgroup:
+          postgres_group.absent: []
+
+    Behaviour: Salt 3008's postgres_group.absent.
+    """
+    return (
+        yield from _postgres_role.absent(
+            name, "group", Server(user, maintenance_db, db_user, db_password, db_host, db_port)
+        )
+    )
+
+
+def autorequire(name: str, groups: object = None, **_: object) -> Iterator[tuple[str, str]]:
+    """A role comes after the server and the groups that it joins."""
+    joined = split([groups] if isinstance(groups, str) else groups if isinstance(groups, list) else [])
+    yield from after_server(*(("postgres_group", group) for group in joined))

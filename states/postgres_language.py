@@ -1,0 +1,72 @@
+"""Procedural languages in PostgreSQL's databases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from modules import postgres
+from modules.postgres import Server, literal
+from runner.api import Plan, Planned, Secret
+from states._postgres import after_server, carried_out
+
+
+def present(
+    name: str,
+    maintenance_db: str,
+    user: str | None = None,
+    db_password: Secret[str] | None = None,
+    db_host: str | None = None,
+    db_port: int | str | None = None,
+    db_user: str | None = None,
+) -> Planned:
+    """Make sure that a language is installed in a database.
+
+    name: the language. maintenance_db: the database. user: the user of the system as whom psql runs (postgres).
+    db_user, db_password, db_host, db_port: how it connects.
+
+        plperl:
+          postgres_language.present:
+            - maintenance_db: app
+
+    Behaviour: Salt 3008's postgres_language.present.
+    """
+    server = Server(user, maintenance_db, db_user, db_password, db_host, db_port)
+    if _there(server, name):
+        return f"Language {name} is already installed"
+    plan = Plan({name: "Present"}, f"Language {name} is set to be installed")
+    done, failed = f"Language {name} has been installed", f"Failed to install language {name}"
+    return (yield from carried_out(server, plan, done, failed, f"CREATE LANGUAGE {postgres.name(name)}"))
+
+
+def absent(
+    name: str,
+    maintenance_db: str,
+    user: str | None = None,
+    db_password: Secret[str] | None = None,
+    db_host: str | None = None,
+    db_port: int | str | None = None,
+    db_user: str | None = None,
+) -> Planned:
+    """Make sure that a language is not installed in a database. Arguments as those of postgres_language.present.
+
+        plperl:
+          postgres_language.absent:
+            - maintenance_db: app
+
+    Behaviour: Salt 3008's postgres_language.absent.
+    """
+    server = Server(user, maintenance_db, db_user, db_password, db_host, db_port)
+    if not _there(server, name):
+        return f"Language {name} is not present so it cannot be removed"
+    plan = Plan({name: "Absent"}, f"Language {name} is set to be removed")
+    done, failed = f"Language {name} has been removed", f"Failed to remove language {name}"
+    return (yield from carried_out(server, plan, done, failed, f"DROP LANGUAGE {postgres.name(name)}"))
+
+
+def _there(server: Server, name: str) -> bool:
+    return bool(server.select(f"SELECT lanname FROM pg_language WHERE lanname = {literal(name)}"))
+
+
+def autorequire(name: str, maintenance_db: str | None = None, **_: object) -> Iterator[tuple[str, str]]:
+    """A language comes after its database."""
+    yield from after_server(("postgres_database", maintenance_db))

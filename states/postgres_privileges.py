@@ -1,0 +1,159 @@
+"""Rights of PostgreSQL's roles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Literal
+
+from modules import postgres
+from modules.postgres import Server
+from runner.api import OneOrMany, Plan, Planned, Secret, StateFailed
+from states._postgres import after_server, carried_out
+
+Kind = Literal["table", "sequence", "schema", "tablespace", "language", "database", "group", "function"]
+
+
+def present(
+    name: str,
+    object_name: str,
+    object_type: Kind,
+    privileges: OneOrMany[str] | None = None,
+    grant_option: bool | None = None,
+    prepend: str = "public",
+    user: str | None = None,
+    maintenance_db: str | None = None,
+    db_password: Secret[str] | None = None,
+    db_host: str | None = None,
+    db_port: int | str | None = None,
+    db_user: str | None = None,
+) -> Planned:
+    """Make sure that a role has rights on an object.
+
+    name: the role, or public. object_name: the object; ALL for all tables or sequences of a schema; a function with
+    the types of its arguments. object_type: what it is; group makes the role a member. privileges: SELECT, CREATE,
+    ALL, ... (not for group). grant_option: the role may pass them on. prepend: the schema of tables, sequences and
+    functions. user: the user of the system as whom psql runs (postgres). db_user, db_password, db_host, db_port,
+    maintenance_db: how it connects.
+
+        app may read:
+          postgres_privileges.present:
+            - name: app
+            - object_name: ALL
+            - object_type: table
+            - privileges: [SELECT]
+            - maintenance_db: app
+
+    Behaviour: Salt 3008's postgres_privileges.present.
+    """
+    server = Server(user, maintenance_db, db_user, db_password, db_host, db_port)
+    rights = _rights(object_type, privileges)
+    missing = _lacking(server, name, object_type, object_name, prepend, rights, bool(grant_option))
+    if not missing:
+        return "The requested privilege(s) are already set"
+    shown = _shown(object_type, object_name, privileges)
+    passing = f" WITH {'ADMIN' if object_type == 'group' else 'GRANT'} OPTION" if grant_option else ""
+    plan = Plan({name: "Present"}, f"The privilege(s): {shown} are set to be granted to {name}")
+    what = _what(object_type, object_name, prepend, rights)
+    return (
+        yield from carried_out(
+            server,
+            plan,
+            f"The privilege(s): {shown} have been granted to {name}",
+            f"Failed to grant privilege(s): {shown} to {name}",
+            f"GRANT {what} TO {postgres.grantee(name)}{passing}",
+        )
+    )
+
+
+def absent(
+    name: str,
+    object_name: str,
+    object_type: Kind,
+    privileges: OneOrMany[str] | None = None,
+    prepend: str = "public",
+    user: str | None = None,
+    maintenance_db: str | None = None,
+    db_password: Secret[str] | None = None,
+    db_host: str | None = None,
+    db_port: int | str | None = None,
+    db_user: str | None = None,
+) -> Planned:
+    """Make sure that a role does not have rights on an object. Arguments as those of postgres_privileges.present.
+
+        app may not create:
+          postgres_privileges.absent:
+            - name: app
+            - object_name: app
+            - object_type: database
+            - privileges: [CREATE]
+
+    Behaviour: Salt 3008's postgres_privileges.absent.
+    """
+    server = Server(user, maintenance_db, db_user, db_password, db_host, db_port)
+    rights = _rights(object_type, privileges)
+    if not _any(server, name, object_type, object_name, prepend, rights):
+        return "The requested privilege(s) are not set so cannot be revoked"
+    shown = _shown(object_type, object_name, privileges)
+    plan = Plan({name: "Absent"}, f"The privilege(s): {shown} are set to be revoked from {name}")
+    what = _what(object_type, object_name, prepend, rights)
+    return (
+        yield from carried_out(
+            server,
+            plan,
+            f"The privilege(s): {shown} have been revoked from {name}",
+            f"Failed to revoke privilege(s): {shown} from {name}",
+            f"REVOKE {what} FROM {postgres.grantee(name)}",
+        )
+    )
+
+
+def _rights(kind: str, privileges: list[str] | None) -> list[str]:
+    if kind != "group" and not privileges:
+        raise StateFailed(f"Invalid privilege(s):  provided for object {kind}: privileges says which ones")
+    return postgres.wanted(kind, privileges) if kind != "group" else []
+
+
+def _shown(kind: str, thing: str, privileges: list[str] | None) -> str:
+    return thing if kind == "group" else ",".join(privileges or ())
+
+
+def _what(kind: str, thing: str, schema: str, rights: list[str]) -> str:
+    if kind == "group":
+        return postgres.name(thing)
+    return f"{', '.join(rights)} ON {postgres.target(kind, thing, schema)}"
+
+
+def _known(server: Server, role: str) -> None:
+    if role.lower() != "public" and role not in postgres.roles(server, role, passwords=False):
+        raise StateFailed(f'role "{role}" does not exist', lacks=("postgres_user", role))
+
+
+def _lacking(server: Server, role: str, kind: str, thing: str, schema: str, rights: list[str], passing: bool) -> bool:
+    """Whether a right, or the right to pass it on, is missing."""
+    _known(server, role)
+    if kind == "group":
+        _known(server, thing)
+        member = postgres.member(server, role, thing)
+        return member is None or (passing and not member)
+    objects = postgres.held(server, role, kind, thing, schema)
+    return any(right not in held or (passing and not held[right]) for held in objects for right in rights)
+
+
+def _any(server: Server, role: str, kind: str, thing: str, schema: str, rights: list[str]) -> bool:
+    _known(server, role)
+    if kind == "group":
+        return postgres.member(server, role, thing) is not None
+    return any(right in held for held in postgres.held(server, role, kind, thing, schema) for right in rights)
+
+
+def autorequire(
+    name: str,
+    object_name: str | None = None,
+    object_type: str | None = None,
+    maintenance_db: str | None = None,
+    **_: object,
+) -> Iterator[tuple[str, str]]:
+    """Rights come after the role, the database and the object."""
+    yield from after_server(
+        ("postgres_user", name), ("postgres_database", maintenance_db), (f"postgres_{object_type}", object_name)
+    )

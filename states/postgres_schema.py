@@ -1,0 +1,94 @@
+"""Schemas of PostgreSQL's databases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from modules import postgres
+from modules.postgres import Server, literal
+from runner.api import Plan, Planned, Secret
+from states._postgres import after_server, carried_out
+
+
+def present(
+    dbname: str,
+    name: str,
+    owner: str | None = None,
+    user: str | None = None,
+    db_password: Secret[str] | None = None,
+    db_host: str | None = None,
+    db_port: int | str | None = None,
+    db_user: str | None = None,
+) -> Planned:
+    """Make sure that a database has a schema.
+
+    dbname: the database. name: the schema. owner: of a new one, or of one that belongs to somebody else.
+    user: the user of the system as whom psql runs (postgres). db_user, db_password, db_host, db_port:
+    how it connects.
+
+        reports:
+          postgres_schema.present:
+            - dbname: app
+            - owner: app
+
+    Behaviour: Salt 3008's postgres_schema.present; the owner is seen to.
+    """
+    server = Server(user, dbname, db_user, db_password, db_host, db_port)
+    found = _owner(server, name)
+    role = owner and postgres.name(owner)
+    if found is not None and owner in (None, found):
+        return f"Schema {name} already exists in database {dbname}"
+    if found is not None:
+        plan = Plan({name: {"owner": owner}}, f"Schema {name} in database {dbname} is set to belong to {owner}")
+        done, failed = f"Schema {name} in database {dbname} belongs to {owner}", f"Failed to change schema {name}"
+        return (
+            yield from carried_out(server, plan, done, failed, f"ALTER SCHEMA {postgres.name(name)} OWNER TO {role}")
+        )
+    plan = Plan({name: "Present"}, f"Schema {name} is set to be created in database {dbname}.")
+    done, failed = (
+        f"Schema {name} has been created in database {dbname}",
+        f"Failed to create schema {name} in database {dbname}",
+    )
+    made = f"CREATE SCHEMA {postgres.name(name)}" + (f" AUTHORIZATION {role}" if role else "")
+    return (yield from carried_out(server, plan, done, failed, made))
+
+
+def absent(
+    dbname: str,
+    name: str,
+    user: str | None = None,
+    db_password: Secret[str] | None = None,
+    db_host: str | None = None,
+    db_port: int | str | None = None,
+    db_user: str | None = None,
+) -> Planned:
+    """Make sure that a database does not have a schema.
+
+    dbname: the database. name: the schema. user: the user of the system as whom psql runs (postgres). db_user,
+    db_password, db_host, db_port: how it connects.
+
+        reports:
+          postgres_schema.absent:
+            - dbname: app
+
+    Behaviour: Salt 3008's postgres_schema.absent.
+    """
+    server = Server(user, dbname, db_user, db_password, db_host, db_port)
+    if _owner(server, name) is None:
+        return f"Schema {name} is not present in database {dbname}, so it cannot be removed"
+    plan = Plan({name: "Absent"}, f"Schema {name} is set to be removed from database {dbname}")
+    done, failed = f"Schema {name} has been removed from database {dbname}", f"Schema {name} failed to be removed"
+    return (yield from carried_out(server, plan, done, failed, f"DROP SCHEMA {postgres.name(name)}"))
+
+
+def _owner(server: Server, name: str) -> str | None:
+    query = f"SELECT pg_get_userbyid(nspowner) AS owner FROM pg_namespace WHERE nspname = {literal(name)}"
+    rows = server.select(query)
+    return str(rows[0]["owner"]) if rows else None
+
+
+def autorequire(
+    name: str, dbname: str | None = None, owner: str | None = None, **_: object
+) -> Iterator[tuple[str, str]]:
+    """A schema comes after its database and its owner."""
+    yield from after_server(("postgres_database", dbname), ("postgres_user", owner))

@@ -1,0 +1,118 @@
+"""Tablespaces of PostgreSQL."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from modules import postgres
+from modules.postgres import Server, literal
+from runner.api import AbsolutePath, Plan, Planned, Secret, StateFailed
+from states._postgres import after_server, carried_out, dropped
+
+
+def present(
+    name: str,
+    directory: AbsolutePath,
+    options: dict[str, Any] | None = None,
+    owner: str | None = None,
+    user: str | None = None,
+    maintenance_db: str | None = None,
+    db_password: Secret[str] | None = None,
+    db_host: str | None = None,
+    db_port: int | str | None = None,
+    db_user: str | None = None,
+) -> Planned:
+    """Make sure that there is a tablespace.
+
+    name: its name. directory: the folder, which has to be there, empty, and the server's own. options: such as
+    random_page_cost. owner: a role. user: the user of the system as whom psql runs (postgres). db_user, db_password,
+    db_host, db_port, maintenance_db: how it connects.
+
+        fast:
+          postgres_tablespace.present:
+            - directory: /srv/fast
+            - options:
+                random_page_cost: 1.1
+
+    Behaviour: Salt 3008's postgres_tablespace.present.
+    """
+    server = Server(user, maintenance_db, db_user, db_password, db_host, db_port)
+    found = _found(server, name)
+    wanted = {key: str(value) for key, value in (options or {}).items()}
+    if found is None:
+        plan = Plan(
+            {name: "Present"}, f"Tablespace {name} is set to be created", provides=[("postgres_tablespace", name)]
+        )
+        made = f"CREATE TABLESPACE {postgres.name(name)}" + (f" OWNER {postgres.name(owner)}" if owner else "")
+        made += f" LOCATION {literal(directory)}" + (f" WITH ({_listed(wanted)})" if wanted else "")
+        done, failed = f"The tablespace {name} has been created", f"Failed to create tablespace {name}"
+        return (yield from carried_out(server, plan, done, failed, made))
+    if found["place"] != directory.rstrip("/"):
+        raise StateFailed(
+            f"Tablespace {name} is not at the right location. This is unfixable without dropping and recreating the"
+            f" tablespace. It is at {found['place']}."
+        )
+    changes: dict[str, Any] = {"owner": owner} if owner and found["owner"] != owner else {}
+    have = dict(each.split("=", 1) for each in found["options"] or ())
+    if any(have.get(key) != value for key, value in wanted.items()):
+        changes["options"] = options
+    if not changes:
+        return f"Tablespace {name} is already present"
+    told = "options to be altered" if "options" in changes else "owner to be altered"
+    statements = [f"OWNER TO {postgres.name(owner)}"] if owner and "owner" in changes else []
+    statements += [f"SET ({_listed(wanted)})"] if "options" in changes else []
+    done = f"Tablespace {name} {'opts' if 'options' in changes else 'owner'} changed"
+    return (
+        yield from carried_out(
+            server,
+            Plan({name: changes}, f"Tablespace {name} {told}"),
+            done,
+            f"Failed to change tablespace {name}",
+            *(f"ALTER TABLESPACE {postgres.name(name)} {each}" for each in statements),
+        )
+    )
+
+
+def absent(
+    name: str,
+    user: str | None = None,
+    maintenance_db: str | None = None,
+    db_password: Secret[str] | None = None,
+    db_host: str | None = None,
+    db_port: int | str | None = None,
+    db_user: str | None = None,
+) -> Planned:
+    """Make sure that there is no such tablespace.
+
+    name: its name. user: the user of the system as whom psql runs (postgres). db_user, db_password, db_host, db_port,
+    maintenance_db: how it connects.
+
+        fast:
+          postgres_tablespace.absent: []
+
+    Behaviour: Salt 3008's postgres_tablespace.absent.
+    """
+    server = Server(user, maintenance_db, db_user, db_password, db_host, db_port)
+    if _found(server, name) is None:
+        return f"Tablespace {name} is not present, so it cannot be removed"
+    return (yield from dropped(server, "Tablespace", name))
+
+
+def _listed(options: dict[str, str]) -> str:
+    return ", ".join(f"{postgres.name(key)} = {literal(value)}" for key, value in options.items())
+
+
+def _found(server: Server, name: str) -> dict[str, Any] | None:
+    rows = server.select(
+        "SELECT pg_get_userbyid(spcowner) AS owner, pg_tablespace_location(oid) AS place, spcoptions AS options"
+        f" FROM pg_tablespace WHERE spcname = {literal(name)}"
+    )
+    return rows[0] if rows else None
+
+
+def autorequire(
+    name: str, directory: str | None = None, owner: str | None = None, **_: object
+) -> Iterator[tuple[str, str]]:
+    """A tablespace comes after its folder and its owner."""
+    yield from after_server(("file", directory), ("postgres_user", owner))
