@@ -140,9 +140,8 @@ def _identity(runas: str | None, group: str | None, variables: dict[str, str]) -
         if group:
             found["group"] = grp.getgrnam(group).gr_gid
     except KeyError:
-        raise CommandFailed(
-            f"User '{runas}' is not available" if runas else f"Group '{group}' is not available"
-        ) from None
+        kind, name = ("user", runas) if runas else ("group", group)
+        raise CommandFailed(f"{kind.title()} '{name}' is not available", lacks=(kind, str(name))) from None
     return found
 
 

@@ -71,7 +71,9 @@ Seen = Sequence[tuple[Edge, Result | None]]
 
 
 def _changed(found: Result | None) -> bool:
-    return found is not None and found.result is not False and bool(found.changes) and not found.noop
+    if found is None or found.result is False or found.noop:
+        return False
+    return found.undecided or bool(found.changes)
 
 
 def _is_failed(found: Result | None) -> bool:

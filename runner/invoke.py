@@ -167,14 +167,14 @@ class Invoker:
         except RunnerError as error:
             return Result(chunk, False, str(error))
         except StateFailed as failure:  # a guard's command that cannot be started
-            return Result(chunk, False, failure.message)
+            return self._failed(chunk, failure, mode, {})
         except Exception as error:
             return Result(chunk, False, _apology(error))
 
     def _skipped(self, chunk: Chunk, mode: Mode, reason: str, waits_for: str) -> Result:
         undecided = waits_for or self.pending.open_by
         if mode is Mode.DRY and undecided:
-            return Result(chunk, None, f"{reason}; decided when {undecided} is done", sure=False)
+            return Result(chunk, None, f"{reason}; decided when {undecided} is done", sure=False, undecided=True)
         return Result(chunk, True, reason, extra={"skip_watch": True})
 
     def _filled(self, chunk: Chunk) -> Chunk:
@@ -222,10 +222,12 @@ class Invoker:
             return Result(chunk, False, _apology(error) + made, plan.changes if plan else {})
 
     def _failed(self, chunk: Chunk, failure: StateFailed, mode: Mode, planned: Mapping[str, Value]) -> Result:
-        provider = self.pending.brings(failure.lacks) if failure.lacks and mode is Mode.DRY else ""
+        provider = self.pending.brings(failure.lacks) if failure.lacks and mode is not Mode.REAL else ""
         if provider:
-            self.pending.note(chunk, [("state", chunk.tag)])
-            return Result(chunk, None, f"{failure.message} (depends on {provider})", sure=False)
+            if mode is Mode.DRY:  # its own plan is not known, but what it is for will be there
+                self.pending.note(chunk, [(chunk.state, chunk.name)])
+            told = f"{failure.message} (depends on {provider})"
+            return Result(chunk, None, told, sure=False, undecided=True)
         return Result(chunk, False, failure.message, planned if failure.changes is None else failure.changes)
 
     def _classic(self, chunk: Chunk, call: Call, mode: Mode, owe: Callable[[], None]) -> Result:

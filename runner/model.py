@@ -252,6 +252,7 @@ class Result:
     extra: Mapping[str, Value] = field(default_factory=dict)  # further keys of Salt's JSON (skip_watch, ...)
     cause: str | None = None  # the tag of the state that made this one be skipped
     sure: bool = True  # False: a dry run that could not know
+    undecided: bool = False  # a dry run could not even look: it depends on what is pending, and counts as a change
     owed: tuple[str, ...] = ()  # reactions paid or still owed
     key: str = ""  # the key in the JSON when it is not the chunk's tag (listen)
     inputs: tuple[str, ...] = ()  # the files of the tree that it was made from

@@ -51,7 +51,7 @@ rm -f /etc/systemd/system/*.wants/* /var/lib/man-db/auto-update
 apt-get -q update
 apt-get -q --no-upgrade install {installed}
 mkdir -p /usr/local/archive /var/cache/apt/archives/partial; cd /usr/local/archive
-apt-get -q --no-upgrade -d -o Dir::Cache::archives=$PWD -o Debug::NoLocking=1 install {archive}
+for name in {archive}; do apt-get -q -d -o Dir::Cache::archives=$PWD -o Debug::NoLocking=1 install $name; done
 rm -rf partial lock
 for v in 1.0 2.0; do
     mkdir -p /tmp/own/DEBIAN

@@ -1,0 +1,65 @@
+"""A dry run of states that depend on what earlier states of the run will bring."""
+
+from __future__ import annotations
+
+import pytest
+from command import Machine
+
+CHAIN = """
+first:
+  file.directory:
+    - name: {tmp}/a
+second:
+  file.directory:
+    - name: {tmp}/a/b
+third:
+  file.managed:
+    - name: {tmp}/a/b/c
+    - contents: hello
+    - require:
+      - file: second
+reacts:
+  test.succeed_with_changes:
+    - onchanges:
+      - file: third
+before:
+  test.succeed_with_changes:
+    - prereq:
+      - file: third
+guarded:
+  test.succeed_with_changes:
+    - onlyif:
+      - fun: file.file_exists
+        path: {tmp}/a/b/c
+    - require:
+      - file: third
+after:
+  test.succeed_with_changes:
+    - onchanges:
+      - test: guarded
+"""
+
+
+def test_a_chain_is_undecided_link_by_link_and_counts_as_changes(machine: Machine) -> None:
+    machine.write(chain=CHAIN)
+    dry = machine.results("sls", "chain", "--test")
+    assert {name: result["result"] for name, result in dry.items()} == dict.fromkeys(dry, None)
+    assert dry["second"]["comment"].endswith("(depends on file: first)")
+    assert dry["third"]["comment"] == "Parent directory not present (depends on file: second)"
+    real = machine.results("sls", "chain")
+    assert {name: bool(result["changes"]) for name, result in real.items()} == dict.fromkeys(dry, True)
+
+
+@pytest.mark.parametrize("words", [["--test"], []])
+def test_what_nobody_brings_fails(machine: Machine, words: list[str]) -> None:
+    machine.write(chain=CHAIN.replace("{tmp}/a\n", "{tmp}/other\n"))
+    results = machine.results("sls", "chain", *words, code=2)
+    assert (results["first"]["result"], results["second"]["result"]) == (None if words else True, False)
+    assert results["third"]["comment"].startswith("One or more requisite failed: chain.second")
+
+
+def test_a_guard_that_runs_as_a_user_who_is_not_there_fails(machine: Machine) -> None:
+    machine.write(a="x:\n  test.nop:\n    - onlyif: 'true'\n    - runas: nobody-has-this-name\n")
+    for words in (["--test"], []):
+        result = machine.results("sls", "a", *words, code=2)["x"]
+        assert result["comment"] == "User 'nobody-has-this-name' is not available"
