@@ -35,6 +35,18 @@ def show(options: Options, what: str, names: Iterable[str] = (), secrets: bool =
     return found if secrets else session.run.secrets.mask(found)
 
 
+def explained_top(options: Options) -> str:
+    """What the top file gives this machine, for a person: with the lines that said so, and those that did not."""
+    from runner import match
+    from runner.output import targets
+
+    session = Session(options)
+    with session.opened():
+        read_pillar(session)
+        shown = targets.text(top_file(session), lambda said, kind: match.problem(said, kind, options.nodegroups))
+    return str(session.run.secrets.mask(shown))
+
+
 def _shown(session: Session, what: str, names: list[str]) -> Any:
     options = session.options
     if what == "debts":

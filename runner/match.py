@@ -181,6 +181,8 @@ def found(data: Mapping[Any, Any], expression: str, test: Test = _globbed, delim
     (True, True)
     """
     parts = expression.split(delimiter)
+    if parts[0] == "*" and _deeper(data, parts, test, delimiter):
+        return True
     for cut in range(1, len(parts)):
         key = delimiter.join(parts[:cut])
         if key in data and _holds(data[key], parts[cut:], test, delimiter):

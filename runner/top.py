@@ -29,6 +29,7 @@ class Top(NamedTuple):
     lines: tuple[Line, ...]
     vars: Mapping[str, Any] = {}  # of the targets that mean this machine; the later line wins
     defaults: Mapping[str, Any] = {}
+    missed: tuple[Target, ...] = ()  # targets that do not mean this machine
 
     def requests(self) -> Iterator[tuple[str, str, Place]]:
         """(environment, SLS, place), each once, one environment after another."""
@@ -102,7 +103,8 @@ def names(
     ordered = sorted(matched, key=lambda target: target.order) if pillar else matched
     known = {*envs, *(target.env for target in matched)}
     lines = tuple(line for target in ordered for line in target.lines if line.env in known)
-    return Top(lines, *_scope(ordered))
+    missed = tuple(target for target in found if target not in matched)
+    return Top(lines, *_scope(ordered), missed)
 
 
 def _scope(targets: Sequence[Target]) -> tuple[JoinedMap, dict[str, JoinedMap]]:
@@ -169,8 +171,10 @@ def _merge_all(load: Load, envs: list[str], default_top: str) -> list[Target]:
     joined: dict[tuple[str, str], Target] = {}
     for target in (target for env in envs for target in load(env)):
         before = joined.get((target.env, target.expression))
-        both = before._replace(lines=before.lines + target.lines) if before else target
-        joined[target.env, target.expression] = both
+        if before:
+            known = {line.sls for line in before.lines}
+            target = before._replace(lines=before.lines + tuple(line for line in target.lines if line.sls not in known))
+        joined[target.env, target.expression] = target
     return list(joined.values())
 
 

@@ -14,7 +14,8 @@ class FileTree:
     """The folders of each environment; in each the first folder that has a file wins.
 
     roots: environment -> folders; the environment `__env__` stands for all that are not named.
-    settings: file_ignore_glob, file_ignore_regex, fileserver_ignoresymlinks, fileserver_followsymlinks.
+    settings: file_ignore_glob, file_ignore_regex, fileserver_ignoresymlinks (files that are links are not listed, but
+    found when they are asked for, as with Salt), fileserver_followsymlinks (folders).
     Files are found with one stat for each root; only globs, suggestions and file.recurse list the folders, once a run.
     """
 
@@ -52,7 +53,7 @@ class FileTree:
             return None
         for root in self.folders_of(saltenv):
             file = f"{root}/{inner}"
-            if os.path.isfile(file) and not (self._ignore_links and os.path.islink(file)):
+            if os.path.isfile(file) and (self._follow_links or not _behind_link(root, inner)):
                 return file
         return None
 
@@ -99,13 +100,12 @@ class FileTree:
             return
         for entry in entries:
             path = prefix + entry.name
-            linked = entry.is_symlink()
-            if self._is_ignored(path) or (linked and self._ignore_links):
+            if self._is_ignored(path):
                 continue
             if entry.is_dir(follow_symlinks=self._follow_links):
                 yield path, True
                 yield from self._walk(root, f"{path}/", (*above, here))
-            elif entry.is_file():
+            elif entry.is_file() and not (self._ignore_links and entry.is_symlink()):
                 yield path, False
 
     def _is_ignored(self, path: str) -> bool:
@@ -187,6 +187,12 @@ def _inside(path: str) -> str:
     """A path without ways out of the root; empty if it leads out."""
     path = posixpath.normpath(path.strip("/"))
     return "" if path in (".", "..") or path.startswith("../") or "\0" in path else path
+
+
+def _behind_link(root: str, path: str) -> bool:
+    """Whether one of the folders on the way to a file is a link."""
+    parts = path.split("/")[:-1]
+    return any(os.path.islink(f"{root}/{'/'.join(parts[: number + 1])}") for number in range(len(parts)))
 
 
 def _parsed(url: str, saltenv: str) -> tuple[str, str]:

@@ -106,7 +106,7 @@ def show(
     """Print what a stage of compiling makes of the tree. Nothing is changed; secrets are hidden.
 
     \b
-    top            the SLS files that the top file gives this machine
+    top            the SLS files that the top file gives this machine, and the line that says so
     sls NAME       the rendered SLS files        low-sls NAME  their states
     highstate      the SLS files of the top file, rendered
     lowstate       all states with their arguments, in the order of a run
@@ -127,7 +127,11 @@ def show(
         raise UsageError(f"--out {common.out} is for `runner show graph`", hint="one of " + ", ".join(OUTPUTS))
     from runner import asking
 
-    write_value(common, asking.show(options_of(common), what, wanted, show_secrets))
+    options = options_of(common)
+    if what == "top" and common.out == "pretty":
+        print(asking.explained_top(options))
+    else:
+        write_value(common, asking.show(options, what, wanted, show_secrets))
     return 0
 
 

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 import yaml
+from command import Machine
 
 from runner import top
 from runner.errors import CompileError, RunnerError
@@ -152,3 +153,12 @@ def test_places() -> None:
     with pytest.raises(CompileError) as error:
         top.names(lambda env: value, ["base"], matches)
     assert "/srv/top.sls:4:3" in str(error.value)
+
+
+def test_show_top_tells_which_line_matched(machine: Machine) -> None:
+    machine.write(top="base:\n  '*':\n    - a\n  'web* or (':\n    - b\n  'os:None':\n    - match: grain\n    - c\n")
+    lines = machine("show", "top").stdout.splitlines()
+    top = machine.folder / "states" / "top.sls"
+    assert lines[:3] == ["base:", f"- a  # '*', {top}:3", lines[2]]
+    assert lines[2].startswith(f"# not this machine: 'web* or (', {top}:4: the compound expression")
+    assert lines[3] == f"# not this machine: 'os:None' (grain), {top}:6"

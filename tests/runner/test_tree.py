@@ -113,11 +113,13 @@ def test_links(tmp_path: Path, roots: Any) -> None:
     (tmp_path / "one" / "broken").symlink_to("nowhere")
     tree, strict = FileTree(roots), FileTree(roots, {"fileserver_ignoresymlinks": True})
     assert tree.sls_path("link", "base") and "link" in tree.sls_names("base")
-    assert strict.sls_path("link", "base") is None and "link" not in strict.sls_names("base")
+    assert strict.sls_path("link", "base") and "link" not in strict.sls_names("base")
+    assert "files/again" in strict.folders("", "base")
     assert "files/again" in tree.folders("", "base") and "files/again/again" not in tree.folders("", "base")
     assert "broken" not in tree.files("", "base")
     unfollowed = FileTree(roots, {"fileserver_followsymlinks": False})
     assert "files/again" not in unfollowed.folders("", "base")
+    assert unfollowed.find("files/motd", "base") and unfollowed.find("files/again/motd", "base") is None
 
 
 def test_a_lookup_lists_nothing_and_a_listing_is_read_once(roots: Any, monkeypatch: pytest.MonkeyPatch) -> None:
