@@ -43,7 +43,7 @@ def explained_top(options: Options) -> str:
     session = Session(options)
     with session.opened():
         read_pillar(session)
-        shown = targets.text(top_file(session), lambda said, kind: match.problem(said, kind, options.nodegroups))
+        shown = targets.text(node.top_file(session), lambda said, kind: match.problem(said, kind, options.nodegroups))
     return str(session.run.secrets.mask(shown))
 
 
