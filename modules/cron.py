@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from typing import Any
 
-from modules import cmd
+from modules import cmd, file
 from runner.api import CommandFailed, changer, look_once
 
 HEADER = "# Lines below here are managed by Salt, do not edit"
 MARK = "SALT_CRON_IDENTIFIER:"
+FIELDS = ("minute", "hour", "daymonth", "month", "dayweek")
+EMPTY = '""'
+_VARIABLE = re.compile(r"""\s*["']?[A-Za-z_]\w*["']?\s*=""")
+
+
+def sets_variable(line: str) -> bool:
+    """Whether a line of a crontab sets a variable and runs nothing."""
+    return _VARIABLE.match(line) is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,9 +33,11 @@ class Entry:
 
     def lines(self) -> list[str]:
         """The entry as it stands in a crontab."""
-        remark = " ".join(part for part in (self.comment, MARK + self.identifier if self.identifier else "") if part)
+        remarks = self.comment.splitlines()
+        if self.identifier:
+            remarks = [*remarks[:-1], f"{remarks[-1]} {MARK}{self.identifier}" if remarks else MARK + self.identifier]
         line = f"{self.time} {self.command}"
-        return [*([f"# {remark}"] if remark else []), f"#DISABLED#{line}" if self.commented else line]
+        return [*(f"# {remark}" for remark in remarks), f"#DISABLED#{line}" if self.commented else line]
 
 
 @look_once("crontabs")
@@ -51,9 +63,12 @@ def entries(user: str) -> list[tuple[int, int, Entry]]:
             above.append(line.lstrip("# "))
             continue
         text = line.removeprefix("#DISABLED#").strip()
+        if sets_variable(text):
+            above = []
+            continue
         fields = text.split(None, 1 if text.startswith("@") else 5)
         if len(fields) in (2, 6):
-            remark, _, identifier = " ".join(above).partition(MARK)
+            remark, _, identifier = "\n".join(above).partition(MARK)
             entry = Entry(" ".join(fields[:-1]), fields[-1], identifier.strip(), remark.strip(), commented)
             found.append((number - len(above), number + 1, entry))
         above = []
@@ -78,27 +93,158 @@ def replace(user: str, old: tuple[int, int, Entry] | None, new: Entry | None) ->
     write(user, lines)
 
 
-def list_tab(user: str) -> dict[str, list[dict[str, object]]]:
-    """The managed entries of a user's crontab, as Salt lists them."""
-    return {"crons": [{"cmd": entry.command, "identifier": entry.identifier} for _, _, entry in entries(user)]}
-
-
-def environment(user: str) -> dict[str, str]:
-    """The variables that a user's crontab sets."""
-    found = {}
-    for line in read(user):
-        name, equals, value = line.partition("=")
-        if equals and name.strip().isidentifier():
-            found[name.strip()] = value.strip().strip("\"'")
+def environment(user: str) -> list[tuple[int, str, str]]:
+    """The variables that the managed part of a crontab sets: (line, name, value as it stands there)."""
+    lines = read(user)
+    start = lines.index(HEADER) + 1 if HEADER in lines else len(lines)
+    found = []
+    for number in range(start, len(lines)):
+        if sets_variable(lines[number]):
+            name, _, value = lines[number].partition("=")
+            found.append((number, name.strip(" \t\"'"), value.strip()))
     return found
 
 
-def set_env(user: str, name: str, value: str | None) -> None:
-    """Set a variable of a user's crontab, above what uses it; None takes it away."""
-    lines = list(read(user))
-    at = [i for i, line in enumerate(lines) if line.partition("=")[0].strip() == name and "=" in line]
-    kept = [line for i, line in enumerate(lines) if i not in at]
-    if value is not None:
-        place = at[0] if at else kept.index(HEADER) + 1 if HEADER in kept else 0
-        kept.insert(place, f"{name}={value}")
-    write(user, kept)
+def value_of(user: str, name: str) -> str | None:
+    """The last value of a managed variable, without quotes where it is nothing but them; None when it is not set."""
+    values = [value for _, each, value in environment(user) if each == name]
+    return None if not values else "" if values[-1] in ('""', "''") else values[-1]
+
+
+def put_variable(user: str, name: str, value: str | None) -> None:
+    """Set a variable of a crontab, above the entries that use it; None takes it away."""
+    lines, present = list(read(user)), environment(user)
+    at = [number for number, each, _ in present if each == name]
+    line = f"{name}={value or EMPTY}"
+    if value is None:
+        lines = [each for number, each in enumerate(lines) if number not in at]
+    elif at:
+        lines[at[-1]] = line
+    else:
+        lines += [] if HEADER in lines else [HEADER]
+        place = present[-1][0] + 1 if present else lines.index(HEADER) + 1
+        lines.insert(place, line)
+    write(user, lines)
+
+
+# ---------------------------------------------------------------- Salt's functions, for templates
+
+
+def raw_cron(user: str) -> str:
+    """A user's crontab as it is."""
+    return "".join(f"{line}\n" for line in read(user))
+
+
+def list_tab(user: str) -> dict[str, list[Any]]:
+    """A user's crontab in parts: what is above the managed part (pre), crons, special (@daily), env.
+
+    {{ salt['cron.list_tab']('root').crons }}
+    """
+    lines = read(user)
+    found: dict[str, list[Any]] = {"pre": list(lines[: lines.index(HEADER)] if HEADER in lines else lines)}
+    found |= {"crons": [], "special": [], "env": []}
+    for _, _, entry in entries(user):
+        found["special" if entry.time.startswith("@") else "crons"].append(_shown(entry))
+    found["env"] = [{"name": name, "value": value} for _, name, value in environment(user)]
+    return found
+
+
+ls = list_tab
+
+
+def _shown(entry: Entry) -> dict[str, Any]:
+    when: dict[str, Any] = {"spec": entry.time}
+    if not entry.time.startswith("@"):
+        when = dict(zip(FIELDS, entry.time.split(), strict=True))
+    rest = {"identifier": entry.identifier or None, "cmd": entry.command}
+    remark = entry.comment or ("" if entry.identifier else None)
+    return {**when, **rest, "comment": remark, "commented": entry.commented}
+
+
+def get_entry(user: str, identifier: str | None = None, cmd: str | None = None) -> dict[str, Any] | bool:
+    """The entry with an identifier or a command; False when there is none."""
+    for entry in list_tab(user)["crons"]:
+        if (identifier and entry["identifier"] == identifier) or (cmd and entry["cmd"] == cmd):
+            return dict(entry)
+    return False
+
+
+def find(user: str, command: str, identifier: str) -> tuple[int, int, Entry] | None:
+    """The entry with an identifier, or one without with this command."""
+    for each in entries(user):
+        entry = each[2]
+        if (entry.identifier and entry.identifier == identifier) or (not entry.identifier and entry.command == command):
+            return each
+    return None
+
+
+def set_job(
+    user: str,
+    minute: Any,
+    hour: Any,
+    daymonth: Any,
+    month: Any,
+    dayweek: Any,
+    cmd: str,
+    commented: bool = False,
+    comment: str | None = None,
+    identifier: str | None = None,
+) -> str:
+    """Put an entry into a crontab: new, updated or present."""
+    time = " ".join(map(str, (minute, hour, daymonth, month, dayweek)))
+    return _set(user, Entry(time, cmd, identifier or "", comment or "", commented))
+
+
+def set_special(
+    user: str,
+    special: str,
+    cmd: str,
+    commented: bool = False,
+    comment: str | None = None,
+    identifier: str | None = None,
+) -> str:
+    """Put an entry such as @daily into a crontab: new, updated or present."""
+    return _set(user, Entry(special, cmd, identifier or "", comment or "", commented))
+
+
+def _set(user: str, entry: Entry) -> str:
+    old = find(user, entry.command, entry.identifier)
+    if old is not None and old[2] == entry:
+        return "present"
+    replace(user, old, entry)
+    return "updated" if old else "new"
+
+
+def rm_job(user: str, cmd: str, *_: Any, identifier: str | None = None, **__: Any) -> str:
+    """Take an entry out of a crontab: removed or absent."""
+    old = find(user, cmd, identifier or "")
+    if old is None:
+        return "absent"
+    replace(user, old, None)
+    return "removed"
+
+
+rm = rm_special = rm_job
+
+
+def set_env(user: str, name: str, value: str | None = None) -> str:
+    """Set a variable of a crontab: new, updated or present."""
+    old, wanted = value_of(user, name), str(value or "")
+    if old == wanted:
+        return "present"
+    put_variable(user, name, wanted)
+    return "new" if old is None else "updated"
+
+
+def rm_env(user: str, name: str) -> str:
+    """Take a variable out of a crontab: removed or absent."""
+    if value_of(user, name) is None:
+        return "absent"
+    put_variable(user, name, None)
+    return "removed"
+
+
+def write_cron_file(user: str, path: str) -> bool:
+    """Replace a crontab by the contents of a file."""
+    write(user, file.read_bytes(path).decode("utf-8", "surrogateescape").splitlines())
+    return True

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import random as dice
-from collections.abc import Iterator
-from typing import Literal
+from collections.abc import Callable, Iterator
+from typing import Any, Literal
 
 from modules import cron
 from modules import user as users
-from runner.api import Plan, Planned, StateFailed
+from runner.api import CommandFailed, Plan, Planned, StateFailed
+from states.file._contents import Encoding, Template, source_data
+from states.file._diff import unified
+from states.file._sources import Verify, locate
 
 Field = str | int
 Special = Literal["@reboot", "@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"]
@@ -31,7 +34,7 @@ def present(
 
     name: the command. user: whose crontab. minute, hour, daymonth, month, dayweek: when (`random` is decided once).
     special: @daily and the like instead. identifier: what the entry is known by (without it: the command). comment:
-    a line above it. commented: the entry is there, but switched off.
+    lines above it (without it: what is there). commented: the entry is there, but switched off.
 
         backup:
           cron.present:
@@ -44,21 +47,37 @@ def present(
     """
     _known(user)
     known = _identifier(name, identifier)
-    old = _found(user, name, known)
+    old = cron.find(user, name, known)
     limits = (("minute", minute, 59), ("hour", hour, 23), ("daymonth", daymonth, 28), ("month", month, 12))
     fields = [_field(text, top, old, index) for index, (_, text, top) in enumerate(limits)]
     fields.append(_field(dayweek, 6, old, 4))
-    new = cron.Entry(special or " ".join(fields), name, known, comment or "", commented)
+    remark = old[2].comment if comment is None and old else comment or ""
+    new = cron.Entry(special or " ".join(fields), name, known, remark, commented)
     if old is not None and old[2] == new:
         return f"Cron {name} already present"
     verb = "updated" if old else "added"
     yield Plan({user: name}, f"Cron {name} is set to be {verb}")
-    cron.replace(user, old, new)
+    _commit(name, user, lambda: cron.replace(user, old, new))
     return f"Cron {name} {verb} to {user}'s crontab" if verb == "added" else f"Cron {name} updated"
 
 
-def absent(name: str, user: str = "root", identifier: str | bool | None = None) -> Planned:
-    """Make sure that a line is not in a user's crontab. Arguments as those of cron.present.
+def absent(
+    name: str,
+    user: str = "root",
+    identifier: str | bool | None = None,
+    special: Special | None = None,
+    minute: Field | None = None,
+    hour: Field | None = None,
+    daymonth: Field | None = None,
+    month: Field | None = None,
+    dayweek: Field | None = None,
+    comment: str | None = None,
+    commented: bool = False,
+) -> Planned:
+    """Make sure that a line is not in a user's crontab.
+
+    name, user, identifier: as those of cron.present; the other arguments are accepted, so that `present` can become
+    `absent` in a file.
 
         old backup:
           cron.absent:
@@ -67,11 +86,11 @@ def absent(name: str, user: str = "root", identifier: str | bool | None = None) 
     Behaviour: Salt 3008's cron.absent.
     """
     _known(user)
-    old = _found(user, name, _identifier(name, identifier))
+    old = cron.find(user, name, _identifier(name, identifier))
     if old is None:
         return f"Cron {name} already absent"
     yield Plan({user: name}, f"Cron {name} is set to be removed")
-    cron.replace(user, old, None)
+    _commit(name, user, lambda: cron.replace(user, old, None))
     return f"Cron {name} removed from {user}'s crontab"
 
 
@@ -84,15 +103,16 @@ def _identifier(name: str, identifier: str | bool | None) -> str:
     """The command itself where nothing else is given; nothing for False."""
     if identifier is False:
         return ""
-    return identifier if isinstance(identifier, str) else name
+    return identifier if isinstance(identifier, str) and identifier else name
 
 
-def _found(user: str, name: str, identifier: str) -> tuple[int, int, cron.Entry] | None:
-    for each in cron.entries(user):
-        entry = each[2]
-        if (entry.identifier and entry.identifier == identifier) or (not entry.identifier and entry.command == name):
-            return each
-    return None
+def _commit(name: str, user: str, change: Callable[[], None]) -> None:
+    """Change a crontab. crontab checks it first: what it refuses has changed nothing."""
+    try:
+        change()
+    except CommandFailed as failure:
+        why = f"Cron {name} for user {user} failed to commit with error \n{failure.message}"
+        raise StateFailed(why, changes={}) from None
 
 
 def _field(text: Field, top: int, old: tuple[int, int, cron.Entry] | None, index: int) -> str:
@@ -110,10 +130,10 @@ def autorequire(name: str, user: str = "root", **_: object) -> Iterator[tuple[st
     yield "user", user
 
 
-def env_present(name: str, value: str | int | None = None, user: str = "root") -> Planned:
-    """Make sure that a user's crontab sets a variable.
+def env_present(name: str, value: str | int | float | bool | None = None, user: str = "root") -> Planned:
+    """Make sure that a user's crontab sets a variable, for the entries that runner keeps there.
 
-    name: the variable, such as PATH or MAILTO. value: what it is set to. user: whose crontab.
+    name: the variable, such as PATH or MAILTO. value: what it is set to, quotes included. user: whose crontab.
 
         MAILTO:
           cron.env_present:
@@ -123,13 +143,12 @@ def env_present(name: str, value: str | int | None = None, user: str = "root") -
     """
     _known(user)
     wanted = "" if value is None else str(value)
-    old = cron.environment(user).get(name)
-    if old == wanted:
+    old = cron.value_of(user, name)
+    if old == (wanted if wanted not in ('""', "''") else ""):
         return f"Cron env {name} already present"
-    verb = "updated" if old is not None else "added"
-    yield Plan({user: name}, f"Cron env {name} is set to be {verb}")
-    cron.set_env(user, name, wanted)
-    return f"Cron env {name} {verb}" if verb == "updated" else f"Cron env {name} added to {user}'s crontab"
+    yield Plan({user: name}, f"Cron env {name} is set to be {'added' if old is None else 'updated'}")
+    _commit(f"env {name}", user, lambda: cron.put_variable(user, name, wanted))
+    return f"Cron env {name} added to {user}'s crontab" if old is None else f"Cron env {name} updated"
 
 
 def env_absent(name: str, user: str = "root") -> Planned:
@@ -141,8 +160,54 @@ def env_absent(name: str, user: str = "root") -> Planned:
     Behaviour: Salt 3008's cron.env_absent.
     """
     _known(user)
-    if name not in cron.environment(user):
+    if cron.value_of(user, name) is None:
         return f"Cron env {name} already absent"
     yield Plan({user: name}, f"Cron env {name} is set to be removed")
-    cron.set_env(user, name, None)
+    _commit(f"env {name}", user, lambda: cron.put_variable(user, name, None))
     return f"Cron env {name} removed from {user}'s crontab"
+
+
+def file(
+    name: str,
+    source_hash: str | None = None,
+    source_hash_name: str | None = None,
+    user: str = "root",
+    template: str | None = None,
+    context: dict[str, Any] | None = None,
+    replace: bool = True,
+    defaults: dict[str, Any] | None = None,
+    backup: str | None = None,
+) -> Planned:
+    """Make sure that a user's whole crontab is a file.
+
+    name: the file: salt://, http(s):// (then with source_hash, source_hash_name) or a path. user: whose crontab.
+    template, context, defaults: as those of file.managed. replace: False leaves a crontab that is there alone.
+    backup: accepted; the history keeps what was there.
+
+        salt://cron/worker:
+          cron.file:
+            - user: worker
+            - template: jinja
+
+    Behaviour: Salt 3008's cron.file.
+    """
+    if not users.info(user):
+        raise StateFailed(f"Could not identify group for user {user}", lacks=("user", user))
+    found = locate([name], name, Verify(source_hash, source_hash_name), False)
+    variables = {**(defaults or {}), **(context or {})}
+    new = source_data(found, Template(template, variables), {"name": name, "user": user}, Encoding())
+    if new and not new.endswith(b"\n"):
+        raise StateFailed(f"{name} does not end with a line end; crontab would not take it")
+    text = new.decode("utf-8", "surrogateescape")
+    old = cron.raw_cron(user)
+    if old == text or (old and not replace):
+        return f"Crontab for user {user} is in the correct state"
+    shown = unified(old.encode("utf-8", "surrogateescape") or b"\n", new)
+    changes = {"diff": shown} | ({} if user == "root" else {"user": user, "group": users.primary_group(user)})
+    yield Plan(changes, f"The following values are set to be changed:\ndiff: {shown}\n")
+    try:
+        cron.write(user, text.splitlines())
+    except CommandFailed as failure:
+        why = f"Unable to update user {user} crontab {name}. Error: {failure.message}"
+        raise StateFailed(why, changes={}) from None
+    return f"Crontab for user {user} was updated"

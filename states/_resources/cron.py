@@ -22,7 +22,7 @@ def resources(name: str | None) -> Iterator[Resource]:
         note = f"crontab of {user} has entries that are not managed: {'; '.join(others)}" if others else ""
         variables = [
             Resource("cron.env_present", key, {"user": user, "value": value})
-            for key, value in cron.environment(user).items()
+            for _, key, value in cron.environment(user)
         ]
         found = [each for each in variables if name in (None, each.name)]
         found += [_entry(each, user) for each in entries if name in (None, each.command, each.identifier)]
@@ -57,7 +57,6 @@ def _entry(entry: cron.Entry, user: str) -> Resource:
 def _others(user: str, entries: list[cron.Entry]) -> list[str]:
     """Lines that run something and stand above what is managed."""
     managed = {f"{entry.time} {entry.command}" for entry in entries}
-    variables = cron.environment(user)
     lines = [" ".join(line.split()) for line in cron.read(user)]
     plain = [line for line in lines if line and not line.startswith("#") and line not in managed]
-    return [line for line in plain if line.partition("=")[0].strip() not in variables]
+    return [line for line in plain if not cron.sets_variable(line)]

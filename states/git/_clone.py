@@ -22,7 +22,18 @@ class Repository:
     secrets: Mapping[str, str] | None = None
 
     def refs(self) -> dict[str, str]:
+        """The references of the remote."""
         return git.remote_refs(self.url, self.user, self.identity, self.secrets) or {}
+
+    def local_refs(self) -> dict[str, str]:
+        """The references of the clone; of an annotated tag its commit, too, as NAME^{}."""
+        lines = self.look("for-each-ref", "--format=%(refname) %(objectname) %(*objectname)") or ""
+        found = {}
+        for name, sha, *peeled in (line.split(" ") for line in lines.splitlines()):
+            found[name] = sha
+            if peeled and peeled[0]:
+                found[f"{name}^{{}}"] = peeled[0]
+        return found
 
     def run(self, *words: str, inside: bool = True) -> str:
         return git.change(list(words), self.target if inside else None, self.user, self.identity, self.secrets)
@@ -30,15 +41,30 @@ class Repository:
     def look(self, *words: str) -> str | None:
         return git.look(list(words), self.target, self.user)
 
+    def known(self, sha: str) -> bool:
+        """Whether the clone has a commit."""
+        return self.look("cat-file", "-e", f"{sha}^{{commit}}") is not None
+
+    def contains(self, sha: str, ancestor: str) -> bool:
+        """Whether a commit comes after another one, or is it."""
+        return self.look("merge-base", "--is-ancestor", ancestor, sha) is not None
+
     @property
     def exists(self) -> bool:
-        """Whether the target is a repository of its own, a bare one too."""
+        """Whether the target is a repository of its own, a bare one too. Raises StateFailed where git will not look."""
         if not file.is_dir(self.target):
             return False
-        top = self.look("rev-parse", "--git-dir")
-        return top is not None and os.path.realpath(os.path.join(self.target, top)).startswith(
-            os.path.realpath(self.target)
-        )
+        words = ["rev-parse", "--is-bare-repository", "--show-cdup", "--git-dir"]
+        done = git.probe(words, self.target, self.user)
+        if "dubious ownership" in done.stderr:
+            raise StateFailed(
+                f"Target '{self.target}' belongs to somebody else, and git works on its owner's repositories only: "
+                "set 'user' to its owner, or safe.directory in the configuration of git"
+            )
+        lines = done.stdout.split("\n") if done.retcode == 0 else []
+        if lines[:1] == ["true"]:
+            return lines[-1] == "."
+        return len(lines) == 3 and not lines[1]  # not in a folder of a work tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +86,10 @@ class Wanted:
             return f"{remote}/{self.rev} ({self.short})"
         return f"{self.rev} ({self.short})" if self.kind == "tag" else self.short
 
+    def upstream(self, remote: str) -> str | None:
+        """The branch that is to be tracked."""
+        return f"{remote}/{self.rev}" if self.kind == "branch" else None
+
 
 def wanted(rev: str, refs: Mapping[str, str]) -> Wanted:
     """What a name of a revision means on the remote. Raises StateFailed when it means nothing there."""
@@ -71,7 +101,7 @@ def wanted(rev: str, refs: Mapping[str, str]) -> Wanted:
         if name in refs:
             return Wanted(rev, "tag", refs[name])
     if git.SHA.fullmatch(rev):
-        known = next((sha for sha in refs.values() if sha.startswith(rev)), rev)
+        known = next((sha for name, sha in refs.items() if sha.startswith(rev) and name != git.DEFAULT_BRANCH), rev)
         return Wanted(rev, "sha", known)
     raise StateFailed(f"No revision matching '{rev}' exists in the remote repository")
 
@@ -105,7 +135,12 @@ def clone(repository: Repository, options: Sequence[str], empty_first: bool) -> 
         file.makedirs(parent, user=repository.user)
     try:
         repository.run("clone", "--origin", repository.remote, *options, "--", repository.url, target, inside=False)
-    except StateFailed:
+    except StateFailed as failure:
         if not there and file.lexists(target):
             file.remove(target)
-        raise
+        raise StateFailed(f"Clone failed: {failure.message}", changes={}) from None
+
+
+def sentence(parts: Sequence[str]) -> str:
+    """What was done, as one comment."""
+    return ". ".join(parts) + ("." if len(parts) > 1 else "")

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from modules import git
-from runner.api import OPEN, AbsolutePath, OneOrMany, Plan, Planned, Secret
+from runner.api import OPEN, AbsolutePath, OneOrMany, Plan, Planned, Secret, StateFailed
 from states.git._clone import Repository, clone, refuse_full
 
 
@@ -15,7 +13,7 @@ def cloned(
     branch: str | None = None,
     user: str | None = None,
     password: Secret[str] | None = None,
-    identity: OneOrMany[AbsolutePath] | None = None,
+    identity: OneOrMany[str] | None = None,
     https_user: str | None = None,
     https_pass: Secret[str] | None = None,
     output_encoding: str | None = None,
@@ -30,22 +28,37 @@ def cloned(
 
     Behaviour: Salt 3008's git.cloned.
     """
-    secrets = git.credentials(https_user, https_pass)
-    repository = Repository(name, target.rstrip("/"), "origin", user, tuple(identity or ()), secrets)
+    secrets = git.credentials(https_user, https_pass, name)
+    keys = git.keys(identity or (), user) or ()
+    repository = Repository(name, target.rstrip("/"), "origin", user, keys, secrets)
     if not repository.exists:
         refuse_full(target, False)
-        if not repository.refs() and branch:
-            branch = None
-        yield Plan({"new": f"{name} => {target}"}, f"{name} would be cloned to {target}", provides=OPEN)
+        refs = repository.refs()
+        if branch and not {f"refs/heads/{branch}", f"refs/tags/{branch}"} & refs.keys():
+            raise StateFailed(f"Clone failed: fatal: Remote branch {branch} not found in upstream origin")
+        with_branch = f" with branch '{branch}'" if branch else ""
+        told = f"{name} would be cloned to {target}{with_branch}"
+        yield Plan({"new": f"{name} => {target}"}, told, provides=OPEN)
         clone(repository, ["--branch", branch] if branch else [], False)
-        return f"{name} cloned to {target}" + (f" with branch '{branch}'" if branch else "")
+        return f"{name} cloned to {target}{with_branch}"
     present = repository.look("symbolic-ref", "--short", "-q", "HEAD")
     if branch is None or branch == present:
         told = f"Repository already exists at {target}"
         return told + (f" and is checked out to branch '{branch}'" if branch else "")
-    changes: dict[str, Any] = {"branch": {"old": present, "new": branch}}
-    yield Plan(changes, f"Branch would be changed to '{branch}'")
-    if repository.look("rev-parse", "--verify", "-q", branch) is None:
-        repository.run("fetch", "origin")
-    repository.run("checkout", branch)
+    return (yield from _switched(repository, present, branch))
+
+
+def _switched(repository: Repository, present: str | None, branch: str) -> Planned:
+    own, upstream = repository.local_refs(), f"origin/{branch}"
+    here = f"refs/heads/{branch}" in own
+    unknown = not here and f"refs/remotes/{upstream}" not in own
+    if unknown and f"refs/heads/{branch}" not in repository.refs():
+        raise StateFailed(f"Failed to change branch to '{branch}': the remote repository has no such branch")
+    yield Plan({"branch": {"old": present, "new": branch}}, f"Branch would be changed to '{branch}'", provides=OPEN)
+    try:
+        if unknown:
+            repository.run("fetch", "origin")
+        repository.run("checkout", *([branch, "--"] if here else ["-b", branch, "--track", upstream]))
+    except StateFailed as failure:
+        raise StateFailed(f"Failed to change branch to '{branch}': {failure.message}", changes={}) from None
     return f"Branch changed to '{branch}'"

@@ -21,7 +21,8 @@ def config_set(
 ) -> Planned:
     """Make sure that a key of git's configuration has a value, or several (multivar).
 
-    name: the key. repo: the repository; global: of the user (default: who runs this) instead.
+    name: the key. repo: the repository; global: of the user (default: who runs this) instead. password,
+    output_encoding: accepted.
 
         user.email:
           git.config_set:
@@ -31,21 +32,32 @@ def config_set(
     Behaviour: Salt 3008's git.config_set; a plan has the keys of the real run.
     """
     if (value is None) == (multivar is None):
-        count = "Only one" if value is not None else "One"
-        raise StateFailed(f"{count} of 'value' and 'multivar' has to be given")
-    _check_place(repo, global_)
-    wanted = [_text(each) for each in (multivar if multivar is not None else [value])]
-    old = git.config_values(name, repo, user, global_)
-    label = f"{'Global key ' if global_ else ''}'{name}'"
+        raise StateFailed(
+            "One of 'value' and 'multivar' is required"
+            if value is None
+            else "Only one of 'value' and 'multivar' is permitted"
+        )
+    wanted = [str(each) for each in (multivar if multivar is not None else [value])]
     shown: Any = wanted if multivar is not None else f"'{wanted[0]}'"
+    failed = f"Failed to set '{name}' to {shown}: "
+    if "." not in name:
+        raise StateFailed(f"{failed}error: key does not contain a section: {name}")
+    repo = _place(repo, user, global_, failed)
+    old = git.config_values(name, repo, user, _scope(global_))
+    label = f"{'Global key ' if global_ else ''}'{name}'"
     if old == wanted:
         return f"{label} is already set to {shown}"
-    verb = ("set to" if old else "added as") if old or not global_ else "added as"
+    verb = "set to" if old else "added as"
     yield Plan({name: {"old": old or None, "new": wanted}}, f"{label} would be {verb} {shown}")
-    if old:
-        git.config_change(["--unset-all", name], repo, user, global_)
-    for each in wanted:
-        git.config_change(["--add", name, each], repo, user, global_)
+    try:
+        if old:
+            git.config_change(["--unset-all", name], repo, user, global_)
+        for each in wanted:
+            git.config_change(["--add", name, each], repo, user, global_)
+    except StateFailed as failure:
+        now = git.config_values(name, repo, user, _scope(global_))
+        changes = {name: {"old": old or None, "new": now or None}} if now != old else {}
+        raise StateFailed(failed + failure.message, changes) from None
     return f"{label} was {verb} {shown}"
 
 
@@ -61,32 +73,51 @@ def config_unset(
 ) -> Planned:
     """Make sure that a key of git's configuration is not set.
 
-    name: the key. value_regex: only values that match. all: several values, too. repo, global, user: as of config_set.
+    name: the key, or a regular expression that matches whole keys. value_regex: only values that it matches.
+    all: several values, too. repo, global, user: as of config_set. password, output_encoding: accepted.
 
         core.pager:
           git.config_unset:
             - global: True
 
-    Behaviour: Salt 3008's git.config_unset.
+    Behaviour: Salt 3008's git.config_unset, where that works.
     """
-    _check_place(repo, global_)
-    old = git.config_values(name, repo, user, global_)
-    gone = [each for each in old if value_regex is None or re.search(value_regex, each)]
+    repo = _place(repo, user, global_, f"Failed to unset '{name}': ")
+    old = git.config_matching(name, repo, user, _scope(global_))
+    gone = {key: [each for each in values if _matches(value_regex, each)] for key, values in old.items()}
+    gone = {key: values for key, values in gone.items() if values}
     if not gone:
         return "No matching keys are set"
-    if len(gone) > 1 and not all_:
-        raise StateFailed("Multiple matches found and 'all' is set to False")
-    yield Plan({name: gone}, f"{len(gone)} key(s) would have value(s) unset")
-    git.config_change(["--unset-all", name, *([value_regex] if value_regex else [])], repo, user, global_)
-    return f"{len(gone)} key(s) successfully unset"
+    several = {key: values for key, values in gone.items() if len(values) > 1}
+    if several and not all_:
+        listed = ", ".join(f"{key} ({', '.join(values)})" for key, values in several.items())
+        raise StateFailed(f"Multivar(s) matched by the key expression (set 'all' to True to force removal): {listed}")
+    yield Plan(dict(gone), f"{len(gone)} key(s) would have value(s) unset")
+    for key in gone:
+        git.config_change(["--unset-all", key, *([value_regex] if value_regex else [])], repo, user, global_)
+    return "Value(s) successfully unset"
 
 
-def _check_place(repo: str | None, everywhere: bool) -> None:
-    if everywhere == (repo is not None):
-        raise StateFailed("Either repo or global: True has to be given, and not both")
-    if repo is not None and not file.is_dir(repo):
-        raise StateFailed(f"{repo} is no folder", lacks=("file", repo))
+def _matches(pattern: str | None, value: str) -> bool:
+    try:
+        return pattern is None or re.search(pattern, value) is not None
+    except re.error as problem:
+        raise StateFailed(f"value_regex {pattern!r} is not a regular expression: {problem}") from None
 
 
-def _text(value: str | int | float | bool | None) -> str:
-    return str(value).lower() if isinstance(value, bool) else str(value)
+def _scope(everywhere: bool) -> str:
+    return "global" if everywhere else "local"
+
+
+def _place(repo: str | None, user: str | None, everywhere: bool, failed: str) -> str | None:
+    """The folder to work in; StateFailed where it is no repository."""
+    if everywhere:
+        return None
+    if repo is None:
+        raise StateFailed("Non-global config options require the 'repo' argument to be set")
+    if not file.is_dir(repo):
+        raise StateFailed(f"{failed}{repo} is no folder", lacks=("file", repo))
+    done = git.probe(["rev-parse", "--git-dir"], repo, user)
+    if done.retcode:
+        raise StateFailed(failed + git.said(done), lacks=("file", f"{repo.rstrip('/')}/.git"))
+    return repo

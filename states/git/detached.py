@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from modules import git
-from runner.api import OPEN, AbsolutePath, Done, OneOrMany, Plan, Planned, Secret
-from states.git._clone import Repository, clone, refuse_full, wanted
+from runner.api import OPEN, AbsolutePath, Done, OneOrMany, Plan, Planned, Secret, StateFailed
+from states.git._clone import Repository, Wanted, clone, refuse_full, sentence, wanted
+from states.git._update import update_submodules
 
 
 def detached(
@@ -19,7 +22,7 @@ def detached(
     fetch_remote: bool = True,
     hard_reset: bool = False,
     submodules: bool = False,
-    identity: OneOrMany[AbsolutePath] | None = None,
+    identity: OneOrMany[str] | None = None,
     https_user: str | None = None,
     https_pass: Secret[str] | None = None,
     output_encoding: str | None = None,
@@ -36,28 +39,81 @@ def detached(
 
     Behaviour: Salt 3008's git.detached.
     """
-    secrets = git.credentials(https_user, https_pass)
-    repository = Repository(name, target.rstrip("/"), remote, user, tuple(identity or ()), secrets)
+    secrets = git.credentials(https_user, https_pass, name)
+    repository = Repository(name, target.rstrip("/"), remote, user, git.keys(identity or (), user) or (), secrets)
     there = repository.exists
-    local = repository.look("rev-parse", "--verify", "-q", f"{rev}^{{commit}}") if there else None
-    found = wanted(local, {}) if local and not fetch_remote else wanted(str(rev), repository.refs())
-    head = repository.look("rev-parse", "HEAD") if there else None
-    on_branch = there and bool(repository.look("symbolic-ref", "-q", "HEAD"))
-    dirty = there and bool(repository.look("status", "--porcelain", "--untracked-files=no"))
-    if head == found.sha and not on_branch and not (hard_reset and dirty):
-        return "Already checked out at correct revision"
-    empty_first = False if there else refuse_full(target, force_clone)
-    changes = {"HEAD": {"old": head, "new": found.sha}}
-    told = f"Commit ID {found.sha} would be checked out at {target}"
-    yield Plan(changes, told if there else f"Repository {name} would be cloned to {target}", provides=OPEN)
+    found = _wanted(repository, str(rev), fetch_remote or not there, there)
     if not there:
-        clone(repository, ["--no-checkout"], empty_first)
-    elif repository.look("cat-file", "-e", found.sha) is None:
-        repository.run("fetch", "--tags", remote)
-    if hard_reset and there:
+        return (yield from _cloned(repository, found, force_clone, submodules))
+    head = repository.look("rev-parse", "HEAD")
+    dirty = repository.look("diff", "--name-only", "HEAD")
+    old_url = repository.look("remote", "get-url", remote)
+    resets, moves, fetches = hard_reset and bool(dirty), head != found.sha, not repository.known(found.sha)
+    if not (resets or moves):
+        return "Already checked out at correct revision"
+    if dirty and moves and not (fetches or hard_reset or force_checkout):
+        _refuse(repository, found.sha, dirty.split("\n"))
+    done = "Repository was reset to HEAD before checking out revision"
+    if not moves:
+        yield Plan({}, "Repository would be reset to HEAD", provides=OPEN)
         repository.run("reset", "--hard", "HEAD")
+        return f"{done}. Already checked out at correct revision."
+    changes = {"HEAD": {"old": head, "new": found.sha}}
+    yield Plan(changes, f"Commit ID {found.sha} would be checked out at {target}", provides=OPEN)
+    told = _fetched(repository, old_url, fetches)
+    if hard_reset:
+        repository.run("reset", "--hard", "HEAD")
+        told.append(done)
     repository.run("checkout", *(["--force"] if force_checkout else []), "--detach", found.sha)
     if submodules:
-        repository.run("submodule", "update", "--init", "--recursive")
-    done = f"Commit ID {found.sha} was checked out at {target}"
-    return Done(done if there else f"{name} cloned to {target}. {done}.", changes)
+        update_submodules(repository)
+    return sentence([*told, f"Commit ID {found.sha} was checked out at {target}"])
+
+
+def _wanted(repository: Repository, rev: str, ask: bool, there: bool) -> Wanted:
+    """What is to be checked out: what the remote says, or without asking it, what is known here."""
+    local = repository.look("rev-parse", "--verify", "-q", f"{rev}^{{commit}}") if there else None
+    if local and (not ask or git.SHA.fullmatch(rev)):
+        return Wanted(rev, "sha", local)
+    try:
+        return wanted(rev, repository.refs())
+    except StateFailed as failure:
+        if failure.message.startswith("No revision"):
+            raise StateFailed(f"Revision '{rev}' does not exist") from None
+        raise
+
+
+def _cloned(repository: Repository, found: Wanted, force: bool, submodules: bool) -> Planned:
+    name, target = repository.url, repository.target
+    empty_first = refuse_full(target, force)
+    changes: dict[str, Any] = {"forced clone": True} if empty_first else {}
+    changes["HEAD"] = {"old": None, "new": found.sha}
+    yield Plan(changes, f"{name} would be cloned to {target}", provides=OPEN)
+    clone(repository, ["--no-checkout"], empty_first)
+    sha = repository.look("rev-parse", "--verify", "-q", f"{found.sha}^{{commit}}") or found.sha
+    changes["HEAD"] = {"old": None, "new": sha}
+    repository.run("checkout", "--detach", sha)
+    if submodules:
+        update_submodules(repository)
+    return Done(f"{name} cloned to {target}. Commit ID {sha} was checked out at {target}.", changes)
+
+
+def _refuse(repository: Repository, sha: str, dirty: list[str]) -> None:
+    """Fail where the checkout would overwrite changes."""
+    lost = sorted(set(dirty) & set((repository.look("diff", "--name-only", "HEAD", sha) or "").split("\n")))
+    if lost:
+        raise StateFailed(
+            f"Checking out {sha} would overwrite uncommitted changes of {', '.join(lost)}: set 'force_checkout' or "
+            "'hard_reset' to discard them"
+        )
+
+
+def _fetched(repository: Repository, old_url: str | None, fetches: bool) -> list[str]:
+    told = []
+    if old_url != repository.url:
+        repository.run("remote", "add" if old_url is None else "set-url", repository.remote, repository.url)
+        told.append(f"Remote {repository.remote} updated from '{old_url}' to '{repository.url}'")
+    if fetches:
+        repository.run("fetch", "--tags", repository.remote)
+        told.append(f"Remote {repository.remote} was fetched, resulting in updated refs")
+    return told

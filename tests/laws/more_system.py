@@ -9,7 +9,8 @@ from typing import Any
 from laws import Scenario
 
 KEY = "AAAAC3NzaC1lZDI1NTE5AAAAIJtVE3mJYXPjhnMkXvYyPuVFgXVhGxZ9RzGZ5hZbJ8Kq"
-CRON = "apt-get install -y -q cron; echo 'MAILTO=old' | crontab -u root -; "
+FIRST = "# Lines below here are managed by Salt, do not edit"
+CRON = f"apt-get install -y -q cron; printf '%s\\n' '{FIRST}' 'MAILTO=old' | crontab -u root -; "
 KNOWN = (
     f"apt-get install -y -q openssh-client; mkdir -p /etc/ssh; echo 'h ssh-ed25519 {KEY}' > /etc/ssh/ssh_known_hosts; "
 )

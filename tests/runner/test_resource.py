@@ -114,7 +114,7 @@ def test_states_of_the_tree_have_the_hook_too(machine: Machine) -> None:
     assert machine("resource", "box").stdout == "".join(f"{x}:\n  box.made:\n    - size: 3\n" for x in "ab")
     data = machine("resource", "box", "c", "--out", "json").stdout
     assert "".join(data.split()) == '{"local":{"c":{"box.made":[{"size":3}]}}}'
-    assert "resources" not in machine("doc").stdout
+    assert "resources" not in machine("doc").stdout.replace("sync_resources", "")
 
 
 def test_what_states_say_of_themselves() -> None:

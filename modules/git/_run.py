@@ -1,0 +1,175 @@
+"""Running the git program: always the same environment, nobody to answer questions, passwords on no command line."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+
+from modules import cmd
+from modules import user as users
+from runner.api import CommandFailed, StateFailed, changer, fetcher, here
+
+# nobody is there to answer questions; looks refresh no index
+QUIET = {"GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": "true", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C.UTF-8"}
+SHA = re.compile(r"[0-9a-f]{7,64}")
+DEFAULT_BRANCH = "default branch"  # among the references of a remote: the name of the branch that HEAD means
+# what another git sets for the programs that it runs (hooks): it would point ours to the wrong repository
+_FOREIGN = re.compile(
+    r"GIT_(DIR|WORK_TREE|INDEX_FILE|PREFIX|COMMON_DIR|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|NAMESPACE"
+    r"|GRAFT_FILE|SHALLOW_FILE|CONFIG(_.*)?|IMPLICIT_WORK_TREE|QUARANTINE_PATH)"
+)
+
+
+def _environment(identity: Sequence[str] | None, secrets: Mapping[str, str] | None = None) -> dict[str, str]:
+    ssh = "ssh -o BatchMode=yes -o StrictHostKeyChecking=accept-new"
+    for path in identity or ():
+        ssh += f" -i {shlex.quote(path)} -o IdentitiesOnly=yes"
+    ours = {name: value for name, value in os.environ.items() if not _FOREIGN.fullmatch(name)}
+    return {**ours, **QUIET, "GIT_SSH_COMMAND": ssh, **(secrets or {})}
+
+
+def credentials(user: str | None, password: str | None, url: str) -> dict[str, str]:
+    """The environment that lets git log in to the URL's host with a password, which no command line shows."""
+    if not user:
+        return {}
+    from urllib.parse import urlsplit
+
+    parts = urlsplit(url)
+    host = f"{parts.scheme}://{parts.hostname}" + (f":{parts.port}" if parts.port else "")
+    helper = '!f() { test "$1" = get && echo "username=$RUNNER_GIT_USER" && echo "password=$RUNNER_GIT_PASSWORD"; }; f'
+    return {
+        "GIT_CONFIG_COUNT": "2",
+        "GIT_CONFIG_KEY_0": f"credential.{host}.helper",
+        "GIT_CONFIG_VALUE_0": "",  # no other helper gets to see or to keep it
+        "GIT_CONFIG_KEY_1": f"credential.{host}.helper",
+        "GIT_CONFIG_VALUE_1": helper,
+        "RUNNER_GIT_USER": user,
+        "RUNNER_GIT_PASSWORD": password or "",
+    }
+
+
+@fetcher
+def keys(identity: Sequence[str], user: str | None) -> tuple[str, ...]:
+    """The paths of private keys; those of the tree (salt://) become files that only the user can read."""
+    return tuple(_key(each, user) if each.startswith("salt://") else each for each in identity)
+
+
+def _key(url: str, user: str | None) -> str:
+    found = here.tree.fetch(url, here.saltenv)
+    if found is None:
+        raise StateFailed(f"identity {url} not found in saltenv '{here.saltenv}'")
+    if user and users.info(user).get("uid") != os.geteuid():
+        raise StateFailed(f"{user} cannot read the identity {url}: put it on this machine with file.managed first")
+    path = os.path.join(here.scratch(), "key")
+    with open(found, "rb") as source, open(path, "xb", opener=_private) as target:
+        target.write(source.read())
+    return path
+
+
+def _private(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
+def probe(
+    words: Sequence[str],
+    cwd: str | None = None,
+    user: str | None = None,
+    identity: Sequence[str] | None = None,
+    secrets: Mapping[str, str] | None = None,
+) -> cmd.Completed:
+    """Run git, which only looks."""
+    env = _environment(identity, secrets)
+    return cmd.complete(["git", *words], cwd=cwd, runas=user, env=env, clean_env=True, python_shell=False)
+
+
+def said(done: cmd.Completed) -> str:
+    """What git complains about."""
+    return done.stderr.strip() or done.stdout.strip()
+
+
+@changer(touches=["files"])
+def change(
+    words: Sequence[str],
+    cwd: str | None = None,
+    user: str | None = None,
+    identity: Sequence[str] | None = None,
+    secrets: Mapping[str, str] | None = None,
+) -> str:
+    """Run git, which changes a repository; its output. Raises StateFailed with what it says."""
+    done = probe(words, cwd, user, identity, secrets)
+    if done.retcode:
+        raise CommandFailed(said(done) or f"git {words[0]} failed with exit code {done.retcode}")
+    return done.stdout.strip() or done.stderr.strip()
+
+
+def look(words: Sequence[str], cwd: str, user: str | None = None) -> str | None:
+    """What git says; None when it fails."""
+    done = probe(words, cwd, user)
+    return done.stdout.rstrip("\n") if done.retcode == 0 else None
+
+
+def ask(words: Sequence[str], cwd: str | None, user: str | None = None) -> str:
+    """What git says. Raises CommandFailed when it fails."""
+    done = probe(words, cwd, user)
+    if done.retcode:
+        raise CommandFailed(f"Command 'git {' '.join(words)}' failed: {said(done)}")
+    return done.stdout.rstrip("\n")
+
+
+@fetcher
+def remote_refs(
+    url: str, user: str | None, identity: tuple[str, ...], secrets: Mapping[str, str] | None = None
+) -> dict[str, str]:
+    """The references of a remote repository with their commits. Raises StateFailed when it cannot be reached.
+
+    DEFAULT_BRANCH among them names the branch that the remote has checked out.
+    """
+    done = probe(["ls-remote", "--symref", "--", url], None, user, identity, secrets)
+    if done.retcode:
+        lacks = ("file", url) if url.startswith("/") else None
+        raise StateFailed(f"Failed to check remote refs: {said(done)}", lacks=lacks)
+    found = {}
+    for value, name in (line.split("\t") for line in done.stdout.splitlines() if "\t" in line):
+        if value.startswith("ref: "):
+            found[DEFAULT_BRANCH] = value.removeprefix("ref: refs/heads/")
+        else:
+            found[name] = value
+    return found
+
+
+# ---------------------------------------------------------------- git's configuration
+
+
+def config_values(key: str, cwd: str | None, user: str | None, scope: str | None) -> list[str]:
+    """All values of a key. scope: "global", "local", or None for what holds in that folder."""
+    done = _config(["--get-all", "--null", key], cwd, user, scope)
+    return done.stdout.split("\0")[:-1] if done.retcode == 0 else []
+
+
+def config_matching(pattern: str, cwd: str | None, user: str | None, scope: str | None) -> dict[str, list[str]]:
+    """The keys that a regular expression matches as a whole, with their values."""
+    done = _config(["--get-regexp", "--null", f"^({pattern})$"], cwd, user, scope)
+    if done.retcode > 1:
+        raise StateFailed(f"{pattern!r}: {said(done)}")
+    found: dict[str, list[str]] = {}
+    for entry in done.stdout.split("\0")[:-1]:
+        key, _, value = entry.partition("\n")
+        found.setdefault(key, []).append(value)
+    return found
+
+
+@changer(touches=["files"])
+def config_change(words: Sequence[str], cwd: str | None, user: str | None, everywhere: bool) -> None:
+    """Run `git config` with these words."""
+    done = _config(words, cwd, user, "global" if everywhere else "local")
+    if done.retcode:
+        raise CommandFailed(said(done) or f"git config failed with exit code {done.retcode}")
+
+
+def _config(words: Sequence[str], cwd: str | None, user: str | None, scope: str | None) -> cmd.Completed:
+    env = _environment(None)
+    env.setdefault("HOME", "/root")  # cron and systemd may start us without one
+    argv = ["git", "config", *([f"--{scope}"] if scope else []), *words]
+    return cmd.complete(argv, cwd=cwd, runas=user, env=env, clean_env=True, python_shell=False)

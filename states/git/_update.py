@@ -1,0 +1,203 @@
+"""An existing clone is brought to a commit."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from runner.api import OPEN, Done, Plan, Planned, StateFailed
+from states.git._clone import Repository, sentence
+from states.git._difference import FETCH_FAILED, Difference, tags_of
+
+_LOCAL_CHANGES = (
+    "Since 'force_reset' is set to True, these local changes would be reset. To only reset when there are changes in "
+    "the remote repository, set 'force_reset' to 'remote-changes'."
+)
+
+
+class Update(Difference):
+    """What has to be done, planned and done."""
+
+    def carried_out(self) -> Planned:
+        """Look, plan, do."""
+        if self.fetches:
+            self.refuse_fetch()
+        self.refuse()
+        wrong_url = self.old_url != self.repository.url
+        pending = (wrong_url, self.fetches, self.gone_tags, self.switches, self.moves, self.resets, self.tracking)
+        if not any(pending) and not self.stale_submodules:
+            return self._unchanged([])
+        yield Plan(
+            self._changes(),
+            self._told(),
+            sure=self.known,
+            why=None if self.known else "what the remote has is not fetched yet",
+            provides=OPEN,
+        )
+        changes: dict[str, Any] = {}
+        told: list[str] = []
+        try:
+            self._prepare(told, changes)
+            if self.options.update_head:
+                self._move(told, changes)
+            if self.options.submodules:
+                self._update_submodules(told)
+        except StateFailed as failure:
+            already = f"\n\nChanges already made: {sentence(told)}" if told else ""
+            raise StateFailed(failure.message + already, changes) from None
+        now = self.repository.look("rev-parse", "--verify", "-q", "HEAD")
+        if now == self.head:
+            self.dirty = self.dirty and not self.resets
+            return Done(self._unchanged(told), changes)
+        return Done(sentence(told), {**changes, "revision": {"old": self.head, "new": now}})
+
+    def _changes(self) -> dict[str, Any]:
+        changes: dict[str, Any] = {}
+        if self.old_url is None:
+            changes["new"] = f"{self.repository.url} => {self.repository.remote}"
+        if self.new_tags:
+            changes["new_tags"] = self.new_tags
+        if self.gone_tags:
+            changes["deleted_tags"] = self.gone_tags
+        if self.resets or self.is_forced():
+            changes["forced update"] = True
+        if self.options.update_head and self.head != self.found.sha:
+            changes["revision"] = {"old": self.head, "new": self.found.sha}
+        return changes
+
+    def _unchanged(self, told: list[str]) -> str:
+        found, head = self.found, (self.head or "")[:7]
+        if self.head != found.sha and not self.options.update_head:
+            return (
+                f"Remote head ({found.short}) is already present and local HEAD ({head}) does not match, but "
+                "update_head=False. HEAD has not been updated locally."
+            )
+        done = f"Repository {self.repository.target} is up-to-date"
+        if self.dirty:
+            done += ", but with uncommitted changes. Set 'force_reset' to True to purge uncommitted changes."
+        return done + (f"\n\nChanges made: {sentence(told)}" if told else "")
+
+    def _told(self) -> str:
+        """What would be done."""
+        found, remote = self.found, self.repository.remote
+        head = (self.head or "nothing")[:7]
+        told = []
+        if self.old_url != self.repository.url:
+            was = "set to" if self.old_url is None else f"changed from {self.old_url} to"
+            told.append(f"Remote '{remote}' would be {was} {self.repository.url}")
+        if self.fetches:
+            told.append(f"Remote '{remote}' would be fetched")
+        if self.gone_tags:
+            told.append(f"The following tags would be removed from the local checkout: {', '.join(self.gone_tags)}")
+        if self.creates:
+            told.append(
+                f"New branch '{self.branch}' would be checked out, with {found.label(remote)} as a starting point"
+            )
+        elif self.switches:
+            how = "hard-reset" if self.is_forced() else "fast-forwarded"
+            told.append(f"Branch '{self.branch}' would be checked out and {how} to {found.short}")
+        elif self.moves:
+            told.append(f"Repository would be updated from {head} to {found.short}")
+        if self.resets:
+            told = [f"{self.repository.target} is up-to-date, but with uncommitted changes. {_LOCAL_CHANGES}", *told]
+        if tracking := self.tracking:
+            told.append(f"Tracking branch would be {tracking}")
+        if not told:
+            return "Submodules would be updated"
+        return told[0] if self.resets and len(told) == 1 else ". ".join(told) + "."
+
+    def _prepare(self, told: list[str], changes: dict[str, Any]) -> None:
+        repository = self.repository
+        if self.old_url is None:
+            repository.run("remote", "add", repository.remote, repository.url)
+            told.append(f"Remote '{repository.remote}' set to {repository.url}")
+            changes["new"] = f"{repository.url} => {repository.remote}"
+        elif self.old_url != repository.url:
+            repository.run("remote", "set-url", repository.remote, repository.url)
+            told.append(f"Remote '{repository.remote}' changed from {self.old_url} to {repository.url}")
+        if self.fetches:
+            self._fetch(told, changes)
+        if self.gone_tags:
+            repository.run("tag", "-d", *self.gone_tags)
+            told.append(f"The following tags were removed from the local checkout: {', '.join(self.gone_tags)}")
+            changes["deleted_tags"] = self.gone_tags
+
+    def _fetch(self, told: list[str], changes: dict[str, Any]) -> None:
+        repository, options = self.repository, self.options
+        branches = f"refs/heads/{options.refspec_branch}:refs/remotes/{repository.remote}/{options.refspec_branch}"
+        tags = [f"+refs/tags/{options.refspec_tag}:refs/tags/{options.refspec_tag}"] if options.fetch_tags else []
+        force = ["--force"] if options.force_fetch else []
+        before = self.refs
+        try:
+            repository.run("fetch", *force, repository.remote, branches, *tags)
+        except StateFailed as failure:
+            raise StateFailed(FETCH_FAILED + failure.message) from None
+        if not repository.known(self.found.sha):
+            raise StateFailed(
+                f"Fetch did not successfully retrieve rev '{self.found.rev}' from {repository.url}: "
+                "no branch and no tag that was fetched has it"
+            )
+        self.known, self.refs = True, repository.local_refs()
+        if not options.force_fetch or any(self._went_forward(ref, before) for ref in self.refs):
+            told.append(f"{repository.url} was fetched, resulting in updated refs")
+        if new := sorted(tags_of(self.refs) - tags_of(before)):
+            changes["new_tags"] = new
+        self.moved_tag = False
+        self.refuse()
+
+    def _went_forward(self, ref: str, before: Mapping[str, str]) -> bool:
+        old, new = before.get(ref), self.refs[ref]
+        return old != new and (old is None or self.repository.contains(new, old))
+
+    def _move(self, told: list[str], changes: dict[str, Any]) -> None:
+        """Switch to the branch and bring it to the commit."""
+        repository, found = self.repository, self.found
+        forced, moves, resets, tracking = self.is_forced(), self.moves, self.resets, self.tracking
+        if self.switches:
+            told.append(self._checked_out())
+        if (moves or resets) and self.dirty:
+            told.append("Uncommitted changes were discarded")
+        if tracking and not forced:
+            self._track(tracking, told)
+        if forced or resets:
+            repository.run("reset", "--hard", found.sha)
+            changes["forced update"] = True
+            told.append(f"Repository was hard-reset to {found.label(repository.remote)}")
+        elif moves:
+            repository.run(*(["reset", "--hard", found.sha] if self.dirty else ["merge", "--ff-only", found.sha]))
+            ours = found.kind in ("HEAD", "branch")
+            how = f"fast-forwarded to {found.label(repository.remote)}" if ours else f"reset to {found.rev}"
+            told.append(f"Repository was {how}" + ("" if ours else " (fast-forward)"))
+        if tracking and forced:
+            self._track(tracking, told)
+
+    def _checked_out(self) -> str:
+        repository, found = self.repository, self.found
+        force = ["--force"] if self.options.force_checkout else []
+        if not self.creates:
+            repository.run("checkout", *force, self.branch, "--")
+            return f"'{self.branch}' was checked out"
+        upstream = found.upstream(repository.remote)
+        track = ["--track", upstream] if upstream else ["--no-track", found.sha]
+        repository.run("checkout", *force, "-b", self.branch, *track)
+        return f"New branch '{self.branch}' was checked out, with {found.label(repository.remote)} as a starting point"
+
+    def _track(self, tracking: str, told: list[str]) -> None:
+        upstream = self.found.upstream(self.repository.remote)
+        words = ["--unset-upstream"] if upstream is None else ["--set-upstream-to", upstream]
+        self.repository.run("branch", *words, self.branch)
+        told.append(f"Tracking branch was {tracking}")
+
+    def _update_submodules(self, told: list[str]) -> None:
+        stale = self.stale_submodules
+        update_submodules(self.repository)
+        if stale and not told:
+            told.append("Submodules were updated")
+
+
+def update_submodules(repository: Repository) -> None:
+    """Bring the submodules, too, to the commits that are wanted."""
+    try:
+        repository.run("submodule", "update", "--init", "--recursive")
+    except StateFailed as failure:
+        raise StateFailed(f"Failed to update submodules: {failure.message}") from None

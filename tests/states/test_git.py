@@ -1,0 +1,267 @@
+"""git.latest and its neighbours on real repositories: what they say and change, compared with Salt's real runs."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from harness import HarnessHere, apply, look
+
+from runner.api import Plan, StateFailed, armed, running
+from states.git.cloned import cloned
+from states.git.config import config_set, config_unset
+from states.git.detached import detached
+from states.git.latest import latest
+
+REMOTE = """
+git init -q -b main r; cd r; echo 1 > f; git add f; git commit -qm one; git tag v1; git branch dev
+echo 2 > f; git commit -qam two; git checkout -q dev; echo d > d; git add d; git commit -qm dev; git checkout -q main
+"""
+CLONE = "git clone -q file://$PWD/r wt; "
+MORE = "cd r; echo 3 > f; git commit -qam three; git tag v3; cd ..; "
+LOCAL = "cd wt; echo l > l; git add l; git commit -qm local; cd ..; "
+DEV = "git -C wt checkout -q -b dev origin/dev; "
+ONE, TWO, THREE = "4b7094c", "8543f38", "b95ad7f"  # dates and names are fixed, so the commits are, too
+
+
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("remote")
+    sh(REMOTE, folder)
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def who(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
+    for name in ("AUTHOR", "COMMITTER"):
+        monkeypatch.setenv(f"GIT_{name}_NAME", "n")
+        monkeypatch.setenv(f"GIT_{name}_EMAIL", "a@b")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    yield
+
+
+def sh(script: str, folder: Path) -> None:
+    fixed = {f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER") for what, value in WHO.items()}
+    subprocess.run(["sh", "-ec", script], cwd=folder, check=True, capture_output=True, env={**os.environ, **fixed})
+
+
+WHO = {"NAME": "n", "EMAIL": "a@b", "DATE": "2020-01-01T00:00:00Z"}
+
+
+def start(made: Path, folder: Path, script: str) -> tuple[str, str]:
+    """(the URL, the target) after a script in a folder with a copy of the remote."""
+    subprocess.run(["cp", "-a", str(made / "r"), str(folder)], check=True)
+    sh(script, folder)
+    return f"file://{folder}/r", str(folder / "wt")
+
+
+UP = "Repository WT is up-to-date"
+FETCHED = "URL was fetched, resulting in updated refs"
+MOVED = {"revision": (TWO, THREE)}
+CASES: list[tuple[str, dict[str, Any], str, dict[str, Any]]] = [
+    ("", {}, "URL cloned to WT", {"new": "URL => WT", "revision": (None, TWO)}),
+    (
+        "",
+        {"rev": "v1"},
+        f"URL cloned to WT. Repository was reset to v1 ({ONE}). Tracking branch was unset.",
+        {"new": "URL => WT", "revision": (None, ONE)},
+    ),
+    (CLONE, {}, UP, {}),
+    (
+        CLONE + MORE,
+        {"rev": "main"},
+        f"{FETCHED}. Repository was fast-forwarded to origin/main ({THREE}).",
+        {"new_tags": ["v3"], **MOVED},
+    ),
+    (
+        CLONE + MORE,
+        {"rev": "v3"},
+        f"{FETCHED}. Tracking branch was unset. Repository was reset to v3 (fast-forward).",
+        {"new_tags": ["v3"], **MOVED},
+    ),
+    (
+        CLONE + LOCAL,
+        {"force_reset": True},
+        f"Repository was hard-reset to remote HEAD ({TWO})",
+        {"forced update": True, "revision": ("058a695", TWO)},
+    ),
+    (
+        CLONE + "echo x > wt/f",
+        {"force_reset": True},
+        f"{UP}\n\nChanges made: Uncommitted changes were discarded. Repository was hard-reset to remote HEAD ({TWO}).",
+        {"forced update": True},
+    ),
+    (
+        CLONE + MORE,
+        {"update_head": False},
+        f"Remote head ({THREE}) is already present and local HEAD ({TWO}) does not match, but update_head=False. HEAD "
+        "has not been updated locally.",
+        {"new_tags": ["v3"]},
+    ),
+    (
+        CLONE + "git -C r tag -d v1",
+        {},
+        f"{UP}\n\nChanges made: The following tags were removed from the local checkout: v1",
+        {"deleted_tags": ["v1"]},
+    ),
+    (
+        CLONE + "git -C wt remote remove origin",
+        {},
+        f"{UP}\n\nChanges made: Remote 'origin' set to URL",
+        {"new": "URL => origin"},
+    ),
+    (
+        CLONE + "git -C wt remote set-url origin /other",
+        {},
+        f"{UP}\n\nChanges made: Remote 'origin' changed from /other to URL",
+        {},
+    ),
+    (CLONE + DEV, {"rev": "main", "branch": "main"}, "'main' was checked out", {"revision": ("4c8e878", TWO)}),
+    (
+        CLONE,
+        {"rev": "main", "branch": "new"},
+        f"{UP}\n\nChanges made: New branch 'new' was checked out, with origin/main ({TWO}) as a starting point",
+        {},
+    ),
+    (
+        CLONE + "git -C r branch fresh v1",
+        {"rev": "fresh", "branch": "fresh"},
+        f"{FETCHED}. New branch 'fresh' was checked out, with origin/fresh ({ONE}) as a starting point.",
+        {"revision": (TWO, ONE)},
+    ),
+    (
+        CLONE + "git -C wt branch --unset-upstream",
+        {"rev": "main"},
+        f"{UP}\n\nChanges made: Tracking branch was set to origin/main",
+        {},
+    ),
+]
+
+
+def short(changes: Any, url: str, target: str) -> Any:
+    """Changes with short commits as (old, new), without the test's own paths."""
+    found = {}
+    for key, value in changes.items():
+        if key == "revision":
+            value = tuple(sha and sha[:7] for sha in (value["old"], value["new"]))
+        found[key] = plain(value, url, target) if isinstance(value, str) else value
+    return found
+
+
+def plain(text: str, url: str, target: str) -> str:
+    return text.replace(url, "URL").replace(target, "WT")
+
+
+@pytest.mark.parametrize(("script", "arguments", "comment", "changes"), CASES)
+def test_latest(
+    made: Path, tmp_path: Path, script: str, arguments: dict[str, Any], comment: str, changes: dict[str, Any]
+) -> None:
+    url, target = start(made, tmp_path, script)
+    planned = look(latest, url, target, **arguments)
+    done = apply(latest, url, target, **arguments)
+    assert plain(done.comment, url, target) == comment
+    assert short(done.changes, url, target) == changes
+    if isinstance(planned, Plan) and planned.sure:
+        assert planned.changes.keys() == changes.keys()
+    assert not isinstance(look(latest, url, target, **arguments), Plan), "it converges"
+
+
+FAILURES: list[tuple[str, dict[str, Any], str]] = [
+    (CLONE + "git -C r checkout -q dev", {}, "it may be advisable to set the 'branch' argument to 'dev' instead"),
+    (CLONE, {"rev": "dev"}, r"The desired rev \(dev\) differs from the name of the local branch \(main\)"),
+    (CLONE + "echo x > wt/f; " + MORE, {}, f"updated from {TWO} to {THREE}, but there are uncommitted changes"),
+    (CLONE + DEV + "echo x > wt/f", {"branch": "main"}, r"\(after checking out local branch 'main'\), but there are"),
+    (CLONE + "cd r; git commit -q --amend -m new", {}, "Set 'force_fetch' to True"),
+    (CLONE + LOCAL + MORE, {}, "not a fast-forward merge(.|\n)*Changes already made: file://"),
+    ("mkdir wt; touch wt/x", {}, "non-empty and is not a git repository"),
+    (CLONE + "mkdir wt/x; touch wt/x/y", {"target": "x"}, "non-empty and is not a git repository"),
+]
+
+
+@pytest.mark.parametrize(("script", "arguments", "message"), FAILURES)
+def test_latest_loses_nothing(made: Path, tmp_path: Path, script: str, arguments: dict[str, Any], message: str) -> None:
+    url, target = start(made, tmp_path, script)
+    kept = {path: path.read_bytes() for path in Path(target).glob("*") if path.is_file()}
+    if "target" in arguments:
+        target, arguments = f"{target}/{arguments['target']}", {}
+    with pytest.raises(StateFailed, match=message):
+        apply(latest, url, target, **arguments)
+    assert all(path.read_bytes() == data for path, data in kept.items())
+
+
+def test_somebody_elses_repository_is_not_emptied(made: Path, tmp_path: Path) -> None:
+    if os.geteuid():
+        pytest.skip("only root can give files away")
+    url, target = start(made, tmp_path, CLONE + "chown -R 1234 wt")
+    with pytest.raises(StateFailed, match="belongs to somebody else"):
+        apply(latest, url, target, force_clone=True)
+    assert Path(target, "f").exists()
+
+
+def test_a_failed_clone_leaves_nothing(made: Path, tmp_path: Path) -> None:
+    url, target = start(made, tmp_path, "")
+    generator = latest(url, target)
+    with running(HarnessHere()), armed():
+        next(generator)
+        (tmp_path / "r").rename(tmp_path / "gone")
+        with pytest.raises(StateFailed, match="Clone failed: ") as failure:
+            next(generator)
+    assert failure.value.changes == {}
+    assert not Path(target).exists()
+
+
+def test_a_hooks_environment_does_no_harm(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    url, target = start(made, tmp_path, "")
+    monkeypatch.setenv("GIT_DIR", str(tmp_path / "elsewhere"))
+    monkeypatch.setenv("GIT_WORK_TREE", str(tmp_path))
+    apply(latest, url, target)
+    assert Path(target, "f").read_text() == "2\n"
+    assert not (tmp_path / "elsewhere").exists()
+
+
+def test_cloned(made: Path, tmp_path: Path) -> None:
+    url, target = start(made, tmp_path, "")
+    done = apply(cloned, url, target, branch="dev")
+    assert plain(done.comment, url, target) == "URL cloned to WT with branch 'dev'"
+    assert done.changes == {"new": f"{url} => {target}"}
+    done = apply(cloned, url, target, branch="main")
+    assert (done.comment, done.changes) == ("Branch changed to 'main'", {"branch": {"old": "dev", "new": "main"}})
+    assert apply(cloned, url, target).comment == f"Repository already exists at {target}"
+
+
+def test_detached(made: Path, tmp_path: Path) -> None:
+    url, target = start(made, tmp_path, CLONE + MORE)
+    done = apply(detached, url, "v3", target)
+    sha = done.changes["HEAD"]["new"] if done.changes else ""
+    assert done.comment == (
+        f"Remote origin was fetched, resulting in updated refs. Commit ID {sha} was checked out at {target}."
+    )
+    assert sha.startswith(THREE)
+    assert apply(detached, url, "v3", target).comment == "Already checked out at correct revision"
+    Path(target, "f").write_text("changed")
+    with pytest.raises(StateFailed, match="would overwrite uncommitted changes of f"):
+        apply(detached, url, "v1", target)
+    done = apply(detached, url, "v1", target, hard_reset=True)
+    assert done.comment.startswith("Repository was reset to HEAD before checking out revision. Commit ID 4b7094c")
+
+
+def test_config(made: Path, tmp_path: Path) -> None:
+    start(made, tmp_path, "")
+    repo = str(tmp_path / "r")
+    done = apply(config_set, "foo.bar", multivar=["a", "b"], repo=repo)
+    assert (done.comment, done.changes) == (
+        "'foo.bar' was added as ['a', 'b']",
+        {"foo.bar": {"old": None, "new": ["a", "b"]}},
+    )
+    done = apply(config_unset, "foo\\..+", value_regex="^a$", repo=repo)
+    assert (done.comment, done.changes) == ("Value(s) successfully unset", {"foo.bar": ["a"]})
+    done = apply(config_set, "foo.bar", value="", repo=repo)
+    assert done.comment == "'foo.bar' was set to ''"
+    assert apply(config_set, "foo.bar", value="", repo=repo).comment == "'foo.bar' is already set to ''"
+    done = apply(config_set, "user.name", value="Zoë", global_=True)
+    assert done.comment == "Global key 'user.name' was added as 'Zoë'"
+    assert (tmp_path / ".gitconfig").exists()
