@@ -51,13 +51,11 @@ def why(options: Options, wanted: str, names: Sequence[str] = (), with_run: bool
         compiled, problems = compile_chunks(session, gathered, strict=False)
         if compiled is None:
             raise CompileError(problems)
-        given = node.top_file(session).lines
-        lines = {(line.env, line.sls): f"{line.target} at {line.place.source}" for line in given}
-        top = {} if names else lines
-        chunks, scopes = compiled.chunks, gathered[0].scopes
-        found = whys.explained(wanted, chunks, compiled.relations, compiled.order, scopes, top)
+        top = {} if names else {str(line.place.source): line.target for line in node.top_file(session).lines}
+        run = whys.Run(compiled.chunks, compiled.relations, compiled.order, gathered[0], top)
+        found = whys.explained(wanted, run)
     if with_run:
-        found = [each | {"last_run": earlier.of_state(options.state_dir, each["name"])} for each in found]
+        found = [each | {"last_run": earlier.of_state(options.state_dir, each["tag"])} for each in found]
     masked: list[dict[str, Any]] = session.run.secrets.mask(found)
     return masked
 

@@ -59,12 +59,13 @@ class Reconciler:
                     return
                 target = found[0]
             old = target.bodies.get(body.state)
+            items = [item._replace(origin=f"extend in {extension.sls}") for item in body.items]
             if old is None:
                 if all(item.key is not None for item in body.items):
                     self._functionless(extension, target, body)
-                target.bodies[body.state] = Body(body.state, list(body.items), body.place)
+                target.bodies[body.state] = Body(body.state, list(items), body.place)
                 continue
-            for item in body.items:
+            for item in items:
                 add_item(old, item)
 
     def _ignored(self, message: str, place: Place, candidates: Iterable[str]) -> None:
@@ -169,10 +170,12 @@ class Reconciler:
                                 message = f"{item.key} names {name!r}, which is not in this run"
                                 self._ignored(message, place, self._high.declarations)
                             pairs += [(body, other) if item.key == "use" else (other, body) for other in found]
+        declarations = self._high.declarations.values() if pairs else ()
+        names = {id(body): each.id for each in declarations for body in each.bodies.values()}
         for user, used in pairs:
             have = {item.key for item in user.items}
             user.items.extend(
-                item
+                item._replace(origin=item.origin or f"use of {used.state}: {names[id(used)]}")
                 for item in used.items
                 if item.key is not None
                 and item.key not in have

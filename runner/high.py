@@ -33,6 +33,9 @@ Names = Callable[[str], Iterable[str]]  # saltenv -> names of all SLS files
 TextOf = Callable[[str, str], str | None]  # (sls, saltenv) -> the text of the file; None where that is not known
 
 
+DEFINITION = "definition"  # the origin of an order number that no one typed
+
+
 class Request(NamedTuple):
     """An SLS to put into the run."""
 
@@ -110,6 +113,7 @@ class Gatherer:
             self.high.rendered[key] = tuple(dict.fromkeys([*self.high.rendered[key], *chain]))
             return own
         self.high.rendered[key] = self.high.scopes[key] = chain
+        self.high.brought_at[key] = request.place
         try:
             file = self._read(request.sls, request.env)
         except RunnerError as error:
@@ -253,7 +257,7 @@ class Gatherer:
                     body.items[index] = Item("order", 0, item.place)
                 return
         if self._auto_order:
-            body.items.append(Item("order", self._order, body.place))
+            body.items.append(Item("order", self._order, body.place, DEFINITION))
             self._order += 1
 
     def _declaration(

@@ -16,6 +16,7 @@ class Item(NamedTuple):
     key: str | None
     value: Value
     place: Place
+    origin: str = ""  # where it comes from when not from the state's own list: "extend in SLS x", say
 
 
 @dataclass(slots=True)
@@ -59,6 +60,7 @@ class HighData:
     chains: list[Chain] = field(default_factory=list)
     defaults: dict[tuple[str, str], Mapping[str, Mapping[str, Value]]] = field(default_factory=dict)  # by (env, sls)
     scopes: dict[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)  # the first includers, nearest first
+    brought_at: dict[tuple[str, str], Place] = field(default_factory=dict)  # (env, sls) -> the line that named it first
     elsewhere: frozenset[str] = frozenset()  # IDs and names of the tree that may be in a run with this
     lost: list[str | None] = field(default_factory=list)  # what mistakes kept from being declared, as written
 

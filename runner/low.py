@@ -41,9 +41,11 @@ def lower(
     ]
     for draft in drafts if scopes else ():
         low = draft.low
-        for name, value, place in scopes.missing((low["__env__"], low["__sls__"]), low["state"], low["fun"], low):
+        where = (low["__env__"], low["__sls__"])
+        for name, value, place, origin in scopes.missing(where, low["state"], low["fun"], low):
             low[name] = value
             draft.places[name] = place
+            draft.origins[name] = origin
     _number(drafts)
     drafts.sort(key=lambda draft: (draft.low["order"], f"{draft.low['state']}{draft.low['name']}{draft.low['fun']}"))
     return tuple(draft.chunk(problems) for draft in drafts), _unique(problems)
@@ -52,11 +54,12 @@ def lower(
 class Draft:
     """A chunk in the making."""
 
-    __slots__ = ("body", "low", "place", "places", "wanted")
+    __slots__ = ("body", "low", "origins", "place", "places", "wanted")
 
     def __init__(self, low: dict[str, Value], body: Body, places: dict[str, Place], place: Place) -> None:
         self.low = low
         self.body = body
+        self.origins = {item.key: item.origin for item in body.items if item.origin and item.key is not None}
         self.places = places
         self.place = place
         self.wanted = float("inf")
@@ -82,6 +85,7 @@ class Draft:
             requisites=requisites,
             place=self.place,
             arg_places=self.places,
+            origins=self.origins,
             wanted=self.wanted,
         )
 

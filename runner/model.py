@@ -202,6 +202,7 @@ class Chunk:
     requisites: tuple[Requisite, ...]
     place: Place  # of the function
     arg_places: Mapping[str, Place] = field(default_factory=dict)
+    origins: Mapping[str, str] = field(default_factory=dict)  # of the arguments that the state does not say itself
     wanted: float = float("inf")  # the number as written (negative too): what this chunk needs is pulled up to it
 
     @property

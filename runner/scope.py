@@ -28,24 +28,24 @@ class Scopes:
 
     def missing(
         self, sls: tuple[str, str], state: str, function: str, given: Mapping[str, Value]
-    ) -> Iterator[tuple[str, Value, Place]]:
-        """(argument, value, place) of what a state does not say itself. sls: (environment, SLS)."""
+    ) -> Iterator[tuple[str, Value, Place, str]]:
+        """(argument, value, place, origin) of what a state does not say itself. sls: (environment, SLS)."""
         has = self._known(state, function) | ALWAYS
         seen = set(given)
-        for said in self._around(sls):
+        for origin, said in self._around(sls):
             for key in (f"{state}.{function}", state):
                 arguments = said.get(key)
                 for name, value in arguments.items() if isinstance(arguments, Mapping) else ():
                     if name in has and name not in seen and name not in REQUISITE_KEYS:
                         seen.add(name)
-                        yield name, value, value_place(arguments, name, _NOWHERE)
+                        yield name, value, value_place(arguments, name, _NOWHERE), f"defaults of {origin}"
 
-    def _around(self, sls: tuple[str, str]) -> Iterator[Mapping[str, Mapping[str, Value]]]:
+    def _around(self, sls: tuple[str, str]) -> Iterator[tuple[str, Mapping[str, Mapping[str, Value]]]]:
         env, name = sls
         for each in (name, *self._high.scopes.get(sls, ())):
             if (env, each) in self._high.defaults:
-                yield self._high.defaults[env, each]
-        yield from self._outer.values()
+                yield each, self._high.defaults[env, each]
+        yield from ((f"the {origin}", said) for origin, said in self._outer.items())
 
 
 _NOWHERE = Place(Untyped("configuration"))

@@ -2,116 +2,183 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from runner.errors import RunnerError
-from runner.model import Chunk, Relations
+from runner.highdata import HighData
+from runner.model import REQUISITE_KEYS, Chunk, Edge, Kind, Place, Relations, item_place
 
 
-def explained(
-    wanted: str,
-    chunks: Sequence[Chunk],
-    relations: Relations,
-    order: Sequence[int],
-    brought: Mapping[tuple[str, str], tuple[str, ...]],
-    top: Mapping[tuple[str, str], str],
-) -> list[dict[str, Any]]:
-    """What is known of each state with an ID or name (or `state: name`).
+@dataclass(frozen=True)
+class Run:
+    """What the explanation is taken from. top: the targets of the top file by the places of their SLS names."""
 
-    brought: (environment, SLS) -> the SLS files that include it, nearest first. top: (environment, SLS) -> the line of
-    the top file. Raises RunnerError when there is none.
-    """
+    chunks: Sequence[Chunk]
+    relations: Relations
+    order: Sequence[int]
+    high: HighData
+    top: Mapping[str, str]
+
+    @property
+    def position(self) -> dict[int, int]:
+        return {number: position for position, number in enumerate(self.order, 1)}
+
+
+def explained(wanted: str, run: Run) -> list[dict[str, Any]]:
+    """What is known of each state with an ID or name (or `state: name`). Raises RunnerError when there is none."""
     state, colon, rest = wanted.partition(":")
-    name = rest.strip() if colon and state.isidentifier() else wanted
-    kind = state if colon and state.isidentifier() else None
-    found = [n for n, chunk in enumerate(chunks) if name in (chunk.id, chunk.name) and kind in (None, chunk.state)]
+    kind = state.partition(".")[0] if colon and state.replace(".", "").isidentifier() else None
+    chunks = run.chunks
+    found = [number for number, chunk in enumerate(chunks) if wanted in (chunk.id, chunk.name)]
+    if not found and kind:
+        name = rest.strip()
+        found = [n for n, chunk in enumerate(chunks) if name in (chunk.id, chunk.name) and kind == chunk.state]
     if not found:
-        import difflib
-
-        near = difflib.get_close_matches(name, {each for chunk in chunks for each in (chunk.id, chunk.name)}, 1)
-        raise RunnerError(
-            f"no state of this run has the ID or name {name}", hint=f"did you mean {near[0]}?" if near else None
-        )
-    place = {number: position for position, number in enumerate(order, 1)}
-    return [_one(number, chunks, relations, place, brought, top) for number in found]
+        raise _unknown(wanted, chunks)
+    return [_one(number, run) for number in found]
 
 
-def _one(
-    number: int,
-    chunks: Sequence[Chunk],
-    relations: Relations,
-    place: Mapping[int, int],
-    brought: Mapping[tuple[str, str], tuple[str, ...]],
-    top: Mapping[tuple[str, str], str],
-) -> dict[str, Any]:
-    chunk = chunks[number]
-    chain = brought.get((chunk.env, chunk.sls), ())
-    first = chain[-1] if chain else chunk.sls
-    arguments = {
-        key: {"value": value, "place": str(chunk.arg_places[key].source) if key in chunk.arg_places else None}
-        for key, value in chunk.args.items()
-    }
-    needs = [
-        {"kind": str(edge.kind), "state": _label(chunks[edge.target]), "place": str(edge.place.source)}
-        for edge in relations.of(number)
-    ]
-    needed = [
-        {"kind": str(edge.kind), "state": _label(chunks[edge.holder]), "place": str(edge.place.source)}
-        for edge in relations.edges
-        if edge.target == number
-    ]
-    automatic = [
-        {"kind": kind, "after": _label(chunks[before]), "before": _label(chunks[after])}
-        for before, after, kind in relations.automatic
-        if number in (before, after)
-    ]
+def _unknown(wanted: str, chunks: Sequence[Chunk]) -> RunnerError:
+    import difflib
+
+    names = {name for chunk in chunks for name in (chunk.id, chunk.name, f"{chunk.state}: {chunk.id}")}
+    near = difflib.get_close_matches(wanted, names, 1)
+    hint = f"did you mean {near[0]}?" if near else "`runner show lowstate` lists all states of the run"
+    return RunnerError(f"no state of this run has the ID or name {wanted}", hint=hint)
+
+
+def _one(number: int, run: Run) -> dict[str, Any]:
+    chunk = run.chunks[number]
+    position = run.position
     return {
-        "state": _label(chunk),
+        "state": label(chunk),
+        "id": chunk.id,
         "name": chunk.name,
         "function": chunk.function,
+        "tag": chunk.tag,
         "declared": str(chunk.place.source),
         "sls": chunk.sls,
-        "included_by": list(chain),
-        "top": top.get((chunk.env, first)),
-        "position": place[number],
-        "of": len(place),
+        **_brought(chunk, run),
+        "position": position[number],
+        "of": len(position),
         "order": chunk.order,
-        "arguments": arguments,
-        "waits_for": needs,
-        "waited_for_by": needed,
-        "automatic": automatic,
+        "order_place": None if _by_definition(chunk) else _place(chunk, "order"),
+        "moved": _moved(number, run, position),
+        "arguments": dict(_arguments(chunk)),
+        "waits_for": _sorted(_waits(edge, run, position) for edge in run.relations.of(number)),
+        "waited_for_by": _sorted(
+            _waiting(edge, run, position) for edge in run.relations.edges if edge.target == number
+        ),
+        "automatic": [
+            {"kind": kind, "after": label(run.chunks[then]), "before": label(run.chunks[first])}
+            for first, then, kind in run.relations.automatic
+            if number in (first, then)
+        ],
     }
 
 
-def _label(chunk: Chunk) -> str:
+def label(chunk: Chunk) -> str:
     return f"{chunk.state}: {chunk.id}"
 
 
-def as_text(found: Sequence[Mapping[str, Any]]) -> str:
-    """The same for people."""
-    return "\n".join(_text(each) for each in found)
+# ---------------------------------------------------------------- what brought it
 
 
-def _text(each: Mapping[str, Any]) -> str:
-    lines = [f"{each['function']}  {each['state'].partition(': ')[2]}", f"  declared at {each['declared']}"]
-    lines += [f"  SLS {each['sls']}" + "".join(f", included by {sls}" for sls in each["included_by"])]
-    if each["top"]:
-        lines.append(f"  in this run because of {each['top']}")
-    lines.append(f"  runs as number {each['position']} of {each['of']} (order {each['order']:g})")
-    for key, said in each["arguments"].items():
-        lines.append(f"  {key}: {said['value']!r}" + (f"   at {said['place']}" if said["place"] else ""))
-    for title, key in (("waits for", "waits_for"), ("waited for by", "waited_for_by")):
-        lines += [f"  {title} {item['state']} ({item['kind']}, {item['place']})" for item in each[key]]
-    lines += [f"  {item['before']} comes after {item['after']} ({item['kind']})" for item in each["automatic"]]
-    last = each.get("last_run")
-    if last:
-        word = (
-            "did not run"
-            if not last["ran"]
-            else {True: "succeeded", False: "failed", None: "was undecided"}[last["result"]]
-        )
-        lines.append(f"  in run {last['run']['id']} ({last['run']['started']}) it {word}: {last['comment']}")
-        if last["cause"]:
-            lines.append(f"  because of {last['cause'].replace('_|-', ' ')}")
-    return "\n".join(lines) + "\n"
+def _brought(chunk: Chunk, run: Run) -> dict[str, Any]:
+    """The includes from the SLS of a state up to what was asked for, and the line of the top file."""
+    chain = run.high.scopes.get((chunk.env, chunk.sls), ())
+    found = []
+    for sls, by in zip((chunk.sls, *chain), chain, strict=False):
+        found.append({"sls": sls, "by": by, "place": _told(run.high.brought_at.get((chunk.env, sls)))})
+    first = chain[-1] if chain else chunk.sls
+    at = _told(run.high.brought_at.get((chunk.env, first))) or ""
+    top = f"{run.top[at]} at {at}" if at in run.top else None
+    return {"included_by": list(chain), "includes": found, "top": top, "first": first}
+
+
+def _told(place: Place | None) -> str | None:
+    return str(place.source) if place and place.line else None
+
+
+# ---------------------------------------------------------------- arguments
+
+
+def _arguments(chunk: Chunk) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each argument with its place and, where the state does not say it itself, what gave it."""
+    typed = chunk.name != chunk.id or chunk.arg_places.get("name", chunk.place).line > chunk.place.line
+    yield (
+        "name",
+        {"value": chunk.name, "place": _place(chunk, "name"), "from": _from(chunk, "name") if typed else "the ID"},
+    )
+    for key, value in chunk.args.items():
+        yield key, {"value": value, "place": _place(chunk, key), "from": _from(chunk, key)}
+
+
+def _place(chunk: Chunk, key: str) -> str | None:
+    return _told(chunk.arg_places.get(key))
+
+
+def _from(chunk: Chunk, key: str) -> str | None:
+    return chunk.origins.get(key)
+
+
+# ---------------------------------------------------------------- its position
+
+
+def _by_definition(chunk: Chunk) -> bool:
+    return chunk.origins.get("order") == "definition" or "order" not in chunk.arg_places
+
+
+def _moved(number: int, run: Run, position: Mapping[int, int]) -> list[dict[str, str]]:
+    """What moved it away from where its order number puts it: what it waits for later, what waits for it earlier.
+
+    The numbers of the chunks are their places by order number.
+    """
+    found = []
+    for first, then, kind in _pairs(run.relations):
+        if then == number and first > number:
+            found.append({"direction": "later", "state": label(run.chunks[first]), "kind": kind})
+        if first == number and then < number and position[first] < position[then]:
+            found.append({"direction": "earlier", "state": label(run.chunks[then]), "kind": kind})
+    return found
+
+
+def _pairs(relations: Relations) -> Iterator[tuple[int, int, str]]:
+    """(what runs first, what then, the kind)."""
+    for edge in relations.edges:
+        if edge.kind is Kind.PREREQ:
+            yield edge.holder, edge.target, edge.kind
+        elif edge.kind is not Kind.LISTEN:
+            yield edge.target, edge.holder, edge.kind
+    yield from relations.automatic
+
+
+def _waits(edge: Edge, run: Run, position: Mapping[int, int]) -> dict[str, Any]:
+    return _edge(edge, run) | {"state": label(run.chunks[edge.target]), "position": position[edge.target]}
+
+
+def _waiting(edge: Edge, run: Run, position: Mapping[int, int]) -> dict[str, Any]:
+    return _edge(edge, run) | {"state": label(run.chunks[edge.holder]), "position": position[edge.holder]}
+
+
+def _edge(edge: Edge, run: Run) -> dict[str, Any]:
+    return {"kind": str(edge.kind), "place": str(edge.place.source), "written": _written(edge, run)}
+
+
+def _written(edge: Edge, run: Run) -> str | None:
+    """How a requisite was written when not at its holder: `require_in of file: x`."""
+    target = run.chunks[edge.target]
+    for key in (each for each in target.low if each in REQUISITE_KEYS and each.endswith("_in")):
+        listed = target.low[key]
+        at = target.arg_places.get(key, target.place)
+        if isinstance(listed, list) and any(item_place(listed, n, at) == edge.place for n in range(len(listed))):
+            return f"{key} of {label(target)}"
+    if any(chain.place == edge.place for chain in run.high.chains):
+        return "a chain"
+    return None
+
+
+def _sorted(found: Iterator[dict[str, Any]]) -> list[dict[str, Any]]:
+    return sorted(found, key=lambda each: each["position"])

@@ -29,11 +29,11 @@ def why(
     Example: runner why nginx --run
     """
     from runner import explaining
-    from runner import why as whys
+    from runner.output import why as printed
 
     found = explaining.why(options_of(common), wanted, names or (), run_too)
     if common.out == "pretty":
-        print(whys.as_text(found), end="")
+        print(printed.text(found), end="")
     else:
         write_value(common, found)
     return 0

@@ -87,15 +87,14 @@ def difference(state_dir: str, first: str, second: str) -> dict[str, Any]:
 
 
 @_readable
-def of_state(state_dir: str, wanted: str) -> dict[str, Any] | None:
-    """What became of a state (ID or name) in the last run that had it, with that run; None if none had."""
+def of_state(state_dir: str, tag: str) -> dict[str, Any] | None:
+    """What became of a state in the last real run that had it, with that run; None if none had."""
     connection = _reading(state_dir)
     if connection is None:
         return None
     real = "run IN (SELECT runs.id FROM runs WHERE kind = 'run')"
-    query = f"SELECT run, {_RESULT} FROM results WHERE {real} AND (id = ? OR name = ?)"
-    query += " ORDER BY run DESC, position LIMIT 1"
-    row = connection.execute(query, (wanted, wanted)).fetchone()
+    query = f"SELECT run, {_RESULT} FROM results WHERE {real} AND tag = ? ORDER BY run DESC LIMIT 1"
+    row = connection.execute(query, (tag,)).fetchone()
     return _result(row[1:]) | {"run": _find(connection, str(row[0]))} if row else None
 
 

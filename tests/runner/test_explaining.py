@@ -9,6 +9,9 @@ from pathlib import Path
 import pytest
 from command import Machine
 
+from runner import config, explaining
+from runner.output import why
+
 WEB = (
     "defaults:\n  file: {mode: '0640'}\ninclude: [base]\nconf:\n  file.managed:\n    - name: {tmp}/conf\n"
     "    - contents: x\nreload:\n  cmd.wait:\n    - name: 'true'\n    - watch:\n      - file: conf\n"
@@ -29,6 +32,81 @@ def test_why(machine: Machine) -> None:
     text = machine("why", "reload", "web").stdout
     assert "waits for file: conf (watch" in text
     assert "did you mean conf?" in machine("why", "cnof", code=1).stderr
+
+
+SITE = {
+    "top": "base:\n  'm*':\n    - web\n",
+    "web__init": (
+        "defaults:\n  file: {mode: '0640'}\ninclude:\n  - .conf\nchain:\n  - 'file: {tmp}/out ~> cmd: reload'\n"
+        "{tmp}/out:\n  file.directory: []\nreload:\n  cmd.wait:\n    - name: 'true'\nlate:\n  cmd.run:\n"
+        "    - name: exit 1\n    - order: 1\n    - require:\n      - test: pinned\npinned:\n  test.nop: []\n"
+        "after late:\n  cmd.run:\n    - name: 'true'\n    - require: [{cmd: late}]\n"
+        "guarded:\n  cmd.run:\n    - name: 'true'\n    - unless: 'true'\n"
+    ),
+    "web__conf": (
+        "base file:\n  file.managed:\n    - name: {tmp}/out/base\n    - contents: a\n    - makedirs: true\n"
+        "web conf:\n  file.managed:\n    - name: {tmp}/out/conf\n    - use: [{file: base file}]\n"
+        "    - require_in:\n      - cmd: reload\n"
+        "extend:\n  web conf:\n    file:\n      - makedirs: false\n      - listen: [{test: pinned}]\n"
+        "looker:\n  cmd.run:\n    - name: 'true'\n    - prereq: [{file: web conf}]\n"
+    ),
+}
+
+
+@pytest.fixture
+def site(machine: Machine) -> Machine:
+    machine.config["defaults"] = {"cmd": {"cwd": "/"}}  # type: ignore[assignment]
+    machine.write(**SITE)
+    return machine
+
+
+def told(site: Machine, wanted: str, with_run: bool = False) -> str:
+    site.argv()
+    options = config.load(str(site.folder / "runner.yaml"), {"cachedir": str(site.folder / "cache")}, {})[0]
+    return why.text(explaining.why(options, wanted, (), with_run)).replace(f"{site.folder}/", "")
+
+
+def test_why_tells_where_each_argument_comes_from(site: Machine) -> None:
+    lines = told(site, "web conf").splitlines()
+    assert "    web.conf is included by web at states/web/init.sls:4:5" in lines
+    assert "  in this run because of m* at states/top.sls:3:7" in lines
+    assert "    name: out/conf   (at states/web/conf.sls:8:7)" in lines
+    assert "    makedirs: false   (extend in web.conf, at states/web/conf.sls:15:9)" in lines
+    assert "    contents: a   (use of file: base file, at states/web/conf.sls:4:7)" in lines
+    assert '    mode: "0640"   (defaults of web, at states/web/init.sls:2:16)' in lines
+    cwd = told(site, "looker")
+    assert "    cwd: /   (defaults of the configuration)\n" in cwd
+    assert "    name: pinned   (the ID, at " in told(site, "pinned")
+
+
+def test_why_tells_why_a_state_stands_where_it_does(site: Machine) -> None:
+    text = told(site, "web conf")
+    assert "  runs as number 6 of 9 (order 10001, by its place in the tree)\n" in text
+    assert "    moved behind what it waits for: cmd: looker (prereq), file: out (autorequire)\n" in text
+    assert "comes after cmd: looker, which looks at it (prereq, states/web/conf.sls:20:16), number 5" in text
+    assert "reacts at the end of the run to test: pinned (listen, states/web/conf.sls:16:18), number 1" in text
+    written = "states/web/conf.sls:11:9, written as require_in of file: web conf), number 7"
+    assert f"waited for by cmd: reload (require, {written}" in text
+    assert "written as a chain), number 3" in told(site, "reload")
+    text = told(site, "pinned")
+    assert "moved before what waits for it: cmd: late (require)" in text
+    assert "(order 1, typed at " in told(site, "late")
+
+
+def test_why_tells_what_became_of_a_state(site: Machine) -> None:
+    assert "in no run that the history knows" in told(site, "late", with_run=True)
+    site("highstate", code=2)
+    site("highstate", "--test", code=None)
+    assert "it ran and failed\n" in told(site, "late", with_run=True)
+    skipped = told(site, "after late", with_run=True)
+    assert "it could not run\n" in skipped
+    assert "because of cmd: late (`runner why 'cmd: late' --run` tells more)" in skipped
+    guarded = told(site, "guarded", with_run=True)
+    assert "it had nothing to do\n    unless condition is true\n" in guarded
+    conf = told(site, "file: web conf", with_run=True)
+    assert "it ran and changed diff, mode\n" in conf
+    assert "the tree says something that it did not say" in conf
+    assert "it reacted to a change of another state" in told(site, "reload", with_run=True)
 
 
 def test_init_makes_a_tree_that_passes_check_and_applies(machine: Machine, tmp_path: Path) -> None:

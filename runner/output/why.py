@@ -1,0 +1,129 @@
+"""The explanation of states for people."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from runner.output.text import safe
+
+ORIGINS = {
+    "reaction": "it reacted to a change of another state",
+    "intent": "the tree says something that it did not say, or that was not reached, in the run before",
+    "drift": "the tree said the same the run before: the machine was changed since",
+    "repeats": "it changes something in every run",
+}
+MOVES = {"later": "moved behind what it waits for", "earlier": "moved before what waits for it"}
+LONG = 160
+AMBIGUOUS = re.compile(
+    r"[-+.\d:eE_]*|true|false|yes|no|on|off|null|~|[\[{\"'].*", re.I | re.S
+)  # text that reads as no text
+
+
+def text(found: Sequence[Mapping[str, Any]]) -> str:
+    """All of them."""
+    return "\n".join("".join(f"{safe(line)}\n" for line in _lines(each)) for each in found)
+
+
+def _lines(each: Mapping[str, Any]) -> Iterator[str]:
+    yield f"{each['function']}  {each['id']}"
+    yield f"  declared at {each['declared']}"
+    yield f"  SLS {each['sls']}"
+    for step in each["includes"]:
+        yield f"    {step['sls']} is included by {step['by']}" + (f" at {step['place']}" if step["place"] else "")
+    yield (
+        f"  in this run because of {each['top']}" if each["top"] else f"  in this run because {each['first']} was named"
+    )
+    yield from _position(each)
+    yield "  arguments"
+    for key, said in each["arguments"].items():
+        where = ", ".join(part for part in (said["from"], said["place"] and f"at {said['place']}") if part)
+        yield f"    {key}: {_short(said['value'])}" + (f"   ({where})" if where else "")
+    yield from _requisites(each)
+    if "last_run" in each:
+        yield from _last_run(each["last_run"])
+
+
+def _short(value: object) -> str:
+    plain = isinstance(value, str) and value == value.strip() and not AMBIGUOUS.fullmatch(value)
+    shown = str(value) if plain else json.dumps(value, default=str, ensure_ascii=False)
+    lines = shown.split("\n")
+    more = f" ... ({len(lines)} lines)" if len(lines) > 1 else " ..." if len(lines[0]) > LONG else ""
+    return lines[0][:LONG] + more
+
+
+def _position(each: Mapping[str, Any]) -> Iterator[str]:
+    asked = f"order {each['order']:g}"
+    why = f"typed at {each['order_place']}" if each["order_place"] else "by its place in the tree"
+    yield f"  runs as number {each['position']} of {each['of']} ({asked}, {why})"
+    for direction, told in MOVES.items():
+        states = dict.fromkeys(
+            f"{move['state']} ({move['kind']})" for move in each["moved"] if move["direction"] == direction
+        )
+        if states:
+            yield f"    {told}: {', '.join(states)}"
+
+
+def _requisites(each: Mapping[str, Any]) -> Iterator[str]:
+    for item in each["waits_for"]:
+        yield f"  {_waits(item)}"
+    for item in each["waited_for_by"]:
+        yield f"  {_waited(item)}"
+    own = each["state"]
+    for item in each["automatic"]:
+        if item["after"] == own:
+            yield f"  comes after {item['before']} ({item['kind']})"
+        else:
+            yield f"  comes before {item['after']} ({item['kind']})"
+
+
+def _how(item: Mapping[str, Any]) -> str:
+    written = f", written as {item['written']}" if item["written"] else ""
+    return f"({item['kind']}, {item['place']}{written}), number {item['position']}"
+
+
+def _waits(item: Mapping[str, Any]) -> str:
+    if item["kind"] == "prereq":
+        return f"runs before {item['state']}, if that is about to change something {_how(item)}"
+    if item["kind"] == "listen":
+        return f"reacts at the end of the run to {item['state']} {_how(item)}"
+    return f"waits for {item['state']} {_how(item)}"
+
+
+def _waited(item: Mapping[str, Any]) -> str:
+    if item["kind"] == "prereq":
+        return f"comes after {item['state']}, which looks at it {_how(item)}"
+    if item["kind"] == "listen":
+        return f"listened to by {item['state']} {_how(item)}"
+    return f"waited for by {item['state']} {_how(item)}"
+
+
+# ---------------------------------------------------------------- the last run
+
+
+def _last_run(last: Mapping[str, Any] | None) -> Iterator[str]:
+    if last is None:
+        yield "  it was in no run that the history knows"
+        return
+    run = last["run"]
+    yield f"  in run {run['id']} ({run['started']}, {run['command']}) it {_became(last)}"
+    for line in last["comment"].split("\n"):
+        yield f"    {line}"
+    if last["cause"]:
+        state, id_ = last["cause"].split("_|-")[:2]
+        yield f"    because of {state}: {id_} (`runner why '{state}: {id_}' --run` tells more)"
+    if last["changes"] and last["origin"] in ORIGINS:
+        yield f"    why it changed something: {ORIGINS[last['origin']]}"
+
+
+def _became(last: Mapping[str, Any]) -> str:
+    if not last["ran"]:
+        return "was skipped" if last["result"] else "could not run"
+    if last["result"] is None:
+        return "was only planned"
+    if not last["result"]:
+        return "ran and failed"
+    changed = ", ".join(last["changes"])
+    return f"ran and changed {changed}" if changed else "had nothing to do"
