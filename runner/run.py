@@ -114,8 +114,8 @@ def _locked(session: Session, gathered: Callable[[], Gathered]) -> Report:
             session.only_look()
         compiled, problems = compile_chunks(session, gathered(), strict=session.options.strict)
         problems = problems if compiled is None else compiled.binder.refusals(compiled.chunks)
-    if compiled is None or problems:
-        raise CompileError(problems)
+        if compiled is None or problems:
+            raise CompileError(problems)
     _tell([*_untrusted(session), *_shuffled(session), *map(session.run.secrets.diagnostic, compiled.warnings)])
     session.run.reload = lambda what: _reload(session, what)
     session.run.chunks = tuple(compiled.chunks[position] for position in compiled.order)

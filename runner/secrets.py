@@ -30,6 +30,8 @@ KEYS = (
     *("*password", "*passwd", "*passphrase", "*secret", "*secret_key", "*token", "*api_key", "*apikey"),
     *("*private_key", "*privkey", "*credentials"),
 )
+# what stands beside a secret below such a key (`credentials: {user: x, host: y, ...}`) and is none
+PLAIN = re.compile(r"(.*_)?(user|user_?name|login|name|host|host_?name|port|e?mail)$")
 
 
 class Secrets:
@@ -48,17 +50,25 @@ class Secrets:
     def collect(self, pillar: Value, keys: Iterable[str] = KEYS) -> None:
         """Take the strings and numbers under such keys (globs, any case) for secrets."""
         matches = re.compile("|".join(fnmatch.translate(key.lower()) for key in keys) or r"(?!)").match
-        self._walk(pillar, False, lambda key: bool(matches(str(key).lower().replace("-", "_"))))
+        found: set[str] = set()
+        names = self._walk(pillar, False, matches, found)
+        for value in found - names:  # a value that is a name in the pillar as well would hide half of all messages
+            self.add(value, named=True)
 
-    def _walk(self, value: Value, secret: bool, is_secret: Callable[[object], bool]) -> None:
+    def _walk(self, value: Value, secret: bool, matches: Callable[[str], object], found: set[str]) -> set[str]:
+        """Put the secrets below a value into `found`; the names of all keys below it."""
+        names: set[str] = set()
         if isinstance(value, Mapping):
             for key, item in value.items():
-                self._walk(item, secret or is_secret(key), is_secret)
+                name = str(key).lower().replace("-", "_")
+                hidden = bool(matches(name)) or (secret and not PLAIN.match(name))
+                names |= {str(key)} | self._walk(item, hidden, matches, found)
         elif isinstance(value, list | tuple):
             for item in value:
-                self._walk(item, secret, is_secret)
+                names |= self._walk(item, secret, matches, found)
         elif secret and isinstance(value, str | int | float):
-            self.add(str(value), named=True)
+            found.add(str(value))
+        return names
 
     def __bool__(self) -> bool:
         return bool(self._values)

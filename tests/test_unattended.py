@@ -324,6 +324,21 @@ def test_the_keys_that_name_secrets_are_configured(machine: Machine) -> None:
     assert "visible" in done
 
 
+def test_names_are_no_secrets(machine: Machine) -> None:
+    """Beside a password stand a user and a host; and a password that is a word of the pillar would hide it all over."""
+    credentials = "{http-user: buildmaster, host: db.example.org, pass: s3cr3t4, other: buildbot}"
+    machine.write(
+        a="x:\n  cmd.run:\n    - name: echo {{ pillar['buildbot']['credentials'].values() | join(' ') }}\n",
+        b="{{ pillar['buildbot']['credentials'].values() | join(': ') }}: test.nop\n",
+        pillar__top="base:\n  '*':\n    - db\n",
+        pillar__db=f"buildbot:\n  credentials: {credentials}\n",
+    )
+    assert "buildmaster db.example.org ********** buildbot" in machine("sls", "a", "-v").stdout
+    broken = machine("sls", "b", code=1).stderr
+    assert "buildmaster: db.example.org" in broken
+    assert "s3cr3t4" not in broken
+
+
 def test_a_tree_that_others_can_write_is_told_or_refused(machine: Machine) -> None:
     machine.write(a="x:\n  test.nop: []\n")
     (machine.folder / "states").chmod(0o777)
