@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from runner import relationships
 from runner.errors import Diagnostic
-from runner.highdata import Body, Declaration, HighData, Item, add_item
+from runner.highdata import Body, Declaration, HighData, Item, add_item, members_of, puppets_way
 from runner.model import REQUISITE_KEYS, Place, item_place
 
 # listen_in stays where it is: the listening state's arguments are not changed by it (requisites.py reads it)
@@ -81,7 +81,7 @@ class Reconciler:
         hint = f"{target.id!r} has {has} to be extended; for a new state write `{body.state}.FUNCTION:`"
         self.problems.append(Diagnostic(message, body.place.source, hint, "structure"))
 
-    def _unknown(self, id_: str, holder: Declaration, place: Place) -> None:
+    def _unknown(self, id_: str, holder: Declaration, place: Place, hint: str | None = None) -> None:
         if self._high.excuses(id_):
             return
         self.problems.append(
@@ -91,7 +91,7 @@ class Reconciler:
                 f"Ensure that a state with an ID of '{id_}' is available\n"
                 f"in environment '{holder.env}' and to SLS '{holder.sls}'",
                 place.source,
-                self._near(id_),
+                hint or self._near(id_),
                 "unknown-id",
                 subject=id_,
             )
@@ -100,6 +100,13 @@ class Reconciler:
     def _near(self, id_: str) -> str | None:
         import difflib
 
+        puppets = puppets_way(id_)
+        if puppets:
+            return f"that is Puppet's way; write `- {puppets}`"
+        everything = ((each, body) for each in self._high.declarations.values() for body in each.bodies.values())
+        holder = next((f"{body.state}: {each.id}" for each, body in everything if id_ in members_of(body)), None)
+        if holder:
+            return f"{id_} is a member of {holder}; refer to that"
         near = difflib.get_close_matches(id_, self._high.declarations, 3)
         return f"did you mean {' or '.join(near)}?" if near else None
 
@@ -130,7 +137,9 @@ class Reconciler:
                 for _ in range(times):
                     add_item(target, source)
             if not found:
-                self._unknown(name, holder, place)
+                self._unknown(
+                    name, holder, place, "that SLS is not in this run: include it" if state == "sls" else None
+                )
 
     def _targets(self, state: str, name: str) -> Iterator[Body]:
         if state == "sls":

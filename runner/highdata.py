@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -102,6 +103,33 @@ def _joined(*items: Item) -> JoinedList:
         places = value.places if isinstance(value, JoinedList) else None
         found.places += places or [item_place(value, index, item.place) for index in range(len(value))]
     return found
+
+
+def members_of(body: Body) -> list[str]:
+    """What a state says in `pkgs` and `sources`."""
+    listed = [each for item in body.items if item.key in ("pkgs", "sources") for each in _list(item.value)]
+    return [str(next(iter(entry), "")) if isinstance(entry, dict) else str(entry) for entry in listed]
+
+
+def _list(value: Value) -> list[Value]:
+    return value if isinstance(value, list) else []
+
+
+_SALTS = {"package": "pkg", "exec": "cmd", "class": "sls", "notify": "test", "yumrepo": "pkgrepo"}
+
+
+def puppets_way(text: str) -> str | None:
+    """A reference or a collector of Puppet, as it is written here."""
+    reference = re.fullmatch(r"([A-Z]\w*)\[(.+)\]", text.strip())
+    collector = re.fullmatch(r"([A-Z]\w*)\s*<\|\s*(.*?)\s*\|>", text.strip())
+    match = reference or collector
+    if match is None:
+        return None
+    kind = _SALTS.get(match[1].lower(), match[1].lower())
+    if reference:
+        return f"{kind}: {match[2].strip(chr(39) + chr(34))}"
+    key, _, value = match[2].partition("==")
+    return f"{kind}: *" + (f" where {key.strip()}={value.strip()}" if value else "")
 
 
 Made = Mapping[str, tuple[str, Mapping[str, Value]]]  # ID -> (function, arguments)

@@ -7,7 +7,7 @@ from typing import Any
 
 from runner.errors import Diagnostic
 from runner.extend import Reconciler
-from runner.highdata import Body, Declaration, HighData, Item
+from runner.highdata import Body, Declaration, HighData, Item, puppets_way
 from runner.model import REQUISITE_KEYS, Chunk, Kind, Place, Requisite, Value, item_place, value_place
 from runner.relationships import Known
 from runner.scope import Scopes
@@ -209,7 +209,7 @@ def _list_hint(key: str, listed: Value, state: str) -> str:
     if isinstance(listed, dict) and listed:
         said = "{}: {}".format(*next(iter(listed.items())))
     elif isinstance(listed, str):
-        said = f"{state}: {listed}"
+        said = puppets_way(listed) or f"{state}: {listed}"
     return f"write `- {key}:` and below it, indented, `- {said}`"
 
 

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import fnmatch
-import re
 from collections.abc import Callable, Iterator, Sequence
-from typing import NamedTuple
 
+from runner.chain_text import Operand, parsed
 from runner.errors import Diagnostic
-from runner.highdata import Body, Chain, Declaration, HighData, Item, add_item
-from runner.model import PlacedList, Value
+from runner.highdata import Body, Chain, Declaration, HighData, Item, add_item, members_of, puppets_way
+from runner.model import JoinedList, Value, item_place
 
 Known = Callable[[str, str], frozenset[str]]  # (state, function) -> the arguments that the function has
 NAMES = {"before": "require_in", "notify": "watch_in", "subscribe": "watch"}
@@ -25,41 +24,47 @@ def spelled_out(high: HighData, known: Known) -> list[Diagnostic]:
                 functions = [each.value for each in body.items if each.key is None]
                 if not any(item.key in known(body.state, function) for function in functions):
                     body.items.remove(item)
-                    add_item(body, Item(NAMES[item.key or ""], _references(item.value, high), item.place))
+                    add_item(body, Item(NAMES[item.key or ""], _references(item, high), item.place))
     problems: list[Diagnostic] = []
     for chain in high.chains:
         problems += _Linked(chain, high)()
     return problems
 
 
-def _references(value: Value, high: HighData) -> list[Value]:
-    """References as a list; `sls: X` means X's own states here."""
-    found = PlacedList(value.document, value.start) if isinstance(value, PlacedList) else []
+def _references(item: Item, high: HighData) -> list[Value]:
+    """References as a list, each with its place; `sls: X` means X's own states here."""
+    value = item.value
+    found = JoinedList(item.place)
     for index, entry in enumerate(value if isinstance(value, list) else [value]):
-        if isinstance(entry, dict) and set(entry) == {"sls"}:
-            own = [(d, b) for d, b in _bodies(high) if d.sls == entry["sls"]]
-            said = [{body.state: declaration.id} for declaration, body in own] or [entry]
-        else:
-            said = [{key: item} for key, item in entry.items()] if isinstance(entry, dict) else [entry]
-        found += said
-        if isinstance(found, PlacedList) and isinstance(value, PlacedList):
-            found.items_at += [value.items_at[index]] * len(said)
+        place = item_place(value, index, item.place)
+        for each in _single(entry):
+            said = _of_sls(each["sls"], item, high) if isinstance(each, dict) and "sls" in each else [each]
+            found += said
+            found.places += [place] * len(said)
     return found
+
+
+def _of_sls(name: Value, item: Item, high: HighData) -> list[Value]:
+    """The states of an SLS as references; one without states asks for nothing."""
+    own: list[Value] = [{b.state: d.id} for d, b in _bodies(high) if fnmatch.fnmatchcase(d.sls, str(name))]
+    empty = item.key != "subscribe" and fnmatch.filter({sls for _, sls in high.rendered}, str(name))
+    return own or ([] if empty else [{"sls": name}])
+
+
+def _single(entry: Value) -> Iterator[Value]:
+    """`{state: [a, b], other: c}` as one reference each."""
+    if not isinstance(entry, dict):
+        yield entry
+        return
+    for state, titles in entry.items():
+        for title in titles if isinstance(titles, list) else [titles]:
+            yield title if state == "id" else {state: title}
 
 
 def _bodies(high: HighData) -> Iterator[Member]:
     for declaration in high.declarations.values():
         for body in declaration.bodies.values():
             yield declaration, body
-
-
-class Operand(NamedTuple):
-    """`state: title where key=value`, as it was typed."""
-
-    text: str
-    state: str
-    title: str
-    filters: tuple[tuple[str, str], ...] = ()
 
 
 class _Linked:
@@ -71,8 +76,8 @@ class _Linked:
         self._problems: list[Diagnostic] = []
 
     def __call__(self) -> list[Diagnostic]:
-        groups, arrows = _split(self._chain.text)
-        if len(groups) < 2 or any(not group.strip() for group in groups):
+        groups, arrows = parsed(self._chain.text)
+        if len(groups) < 2 or not all(groups):
             self._problem(f"the chain {self._chain.text!r} links nothing", "write 'pkg: nginx -> service: nginx'")
             return self._problems
         members = [self._group(group) for group in groups]
@@ -94,74 +99,55 @@ class _Linked:
             if references:
                 add_item(body, Item(kind, references, self._chain.place))
 
-    def _group(self, text: str) -> list[Member] | None:
-        """The states that an operand or a group of them means; None when something of it matches nothing."""
-        inner = text.strip()
-        parts = _list(inner) if inner.startswith("[") and inner.endswith("]") else [inner]
+    def _group(self, operands: Sequence[Operand]) -> list[Member] | None:
+        """The states that some operands mean; None when one of them matches nothing."""
         found: dict[tuple[str, str], Member] = {}
         complete = True
-        for part in parts:
-            for operand in _operands(part):
-                members = self._members(operand)
-                complete &= members is not None
-                found |= {(d.id, b.state): (d, b) for d, b in members or ()}
+        for operand in operands:
+            members = self._of_sls(operand) if operand.state == "sls" else self._of_state(operand)
+            complete &= members is not None
+            found |= {(d.id, b.state): (d, b) for d, b in members or ()}
         return list(found.values()) if complete else None
 
-    def _members(self, operand: Operand) -> list[Member] | None:
-        if operand.state == "sls":
-            name = self._chain.sls if operand.title == "self" else operand.title
-            known = {sls for _, sls in self._high.rendered}
-            found = [(d, b) for d, b in _bodies(self._high) if fnmatch.fnmatchcase(d.sls, name)]
-            if not found and not fnmatch.filter(known, name):
-                self._problem(f"{operand.text!r} in a chain matches nothing", "is that SLS part of this run?")
-                return None
+    def _of_sls(self, operand: Operand) -> list[Member] | None:
+        name = self._chain.sls if operand.title == "self" else operand.title
+        found = [(d, b) for d, b in _bodies(self._high) if fnmatch.fnmatchcase(d.sls, name)]
+        if found or fnmatch.filter({sls for _, sls in self._high.rendered}, name):
             return found
-        named = [(d, b) for d, b in _bodies(self._high) if operand.state in ("", b.state) and _has(d, b, operand.title)]
+        self._nothing(operand, "is that SLS part of this run? include it")
+        return None
+
+    def _of_state(self, operand: Operand) -> list[Member] | None:
+        mine = [(d, b) for d, b in _bodies(self._high) if operand.state in ("", "id", b.state)]
+        named = [(d, b) for d, b in mine if operand.title in _titles(d, b)]
+        if not named and not operand.literal:
+            named = [(d, b) for d, b in mine if fnmatch.filter(_titles(d, b), operand.title)]
         found = [(d, b) for d, b in named if all(_says(b, key, value) for key, value in operand.filters)]
         if not found:
-            self._problem(f"{operand.text!r} in a chain matches nothing", self._near(operand))
-            return None
-        return found
+            self._nothing(operand, self._near(operand))
+        return found or None
+
+    def _nothing(self, operand: Operand, hint: str | None) -> None:
+        self._problem(f"{operand.text!r} in a chain matches nothing", hint)
 
     def _near(self, operand: Operand) -> str | None:
         import difflib
 
+        puppets = puppets_way(operand.text)
+        if puppets:
+            return f"that is Puppet's way; write `{puppets}`"
+        holder = next(((d, b) for d, b in _bodies(self._high) if operand.title in members_of(b)), None)
+        if holder:
+            return f"{operand.title} is a member of {holder[1].state}: {holder[0].id}; refer to that"
         titles = {name for d, b in _bodies(self._high) if operand.state in ("", b.state) for name in _titles(d, b)}
         close = difflib.get_close_matches(operand.title, titles, 2)
+        other = [b.state for d, b in _bodies(self._high) if operand.title in _titles(d, b)]
+        if other and not operand.filters:
+            return f"there is {other[0]}: {operand.title}"
         return f"did you mean {' or '.join(close)}?" if close else None
 
     def _problem(self, message: str, hint: str | None, severity: str = "error") -> None:
         self._problems.append(Diagnostic(message, self._chain.place.source, hint, "chain", severity))
-
-
-def _split(text: str) -> tuple[list[str], list[str]]:
-    """Operands and the arrows between them."""
-    parts = re.split(r"\s*(->|~>|<-|<~)\s*", text)
-    return parts[::2], parts[1::2]
-
-
-def _list(text: str) -> list[str]:
-    """The members of `[a, [b, c]]`: what stands between the commas outside inner brackets."""
-    found, depth, current = [], 0, ""
-    for char in text.strip()[1:-1]:
-        depth += {"[": 1, "]": -1}.get(char, 0)
-        if char == "," and depth == 0:
-            found.append(current.strip())
-            current = ""
-        else:
-            current += char
-    return [part for part in [*found, current.strip()] if part]
-
-
-def _operands(text: str) -> Iterator[Operand]:
-    """One operand for each title of `state: title` or `state: [title, title]`."""
-    match = re.fullmatch(r"(?:(\w+)\s*:\s+)?(.+?)(?:\s+where\s+(.+))?", text.strip(), re.S)
-    assert match is not None  # groups are never empty
-    state, titles, said = match.groups()
-    pairs = (part.partition("=") for part in (said or "").split(","))
-    filters = tuple((key.strip(), value.strip().strip("'\"")) for key, _, value in pairs if key.strip())
-    for title in _list(titles) if titles.startswith("[") and titles.endswith("]") else [titles]:
-        yield Operand(text.strip(), state or "", title.strip("'\""), filters)
 
 
 def _titles(declaration: Declaration, body: Body) -> Iterator[str]:
@@ -171,10 +157,6 @@ def _titles(declaration: Declaration, body: Body) -> Iterator[str]:
             yield item.value
         elif item.key == "names" and isinstance(item.value, list):
             yield from (str(next(iter(entry), "")) if isinstance(entry, dict) else str(entry) for entry in item.value)
-
-
-def _has(declaration: Declaration, body: Body, title: str) -> bool:
-    return any(name == title or fnmatch.fnmatchcase(name, title) for name in _titles(declaration, body))
 
 
 def _says(body: Body, key: str, value: str) -> bool:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import fnmatch
-import re
 from collections.abc import Callable, Sequence
 
 from runner.errors import Diagnostic
+from runner.highdata import puppets_way
 from runner.model import Chunk, Edge, Kind, Relations, Requisite, item_place
 
 
@@ -49,10 +49,9 @@ class Index:
         """A hint naming what was probably meant."""
         import difflib
 
-        puppets = re.fullmatch(r"([A-Z]\w*)\[(.+)\]", target)
+        puppets = puppets_way(target)
         if puppets:
-            kind, title = puppets[1].lower(), puppets[2].strip("'\"")
-            return f"that is Puppet's way; write `- {_SALTS.get(kind, kind)}: {title}`"
+            return f"that is Puppet's way; write `- {puppets}`"
         if state == "sls":
             close = difflib.get_close_matches(target, self._by_sls, 2)
             return f"did you mean sls: {' or sls: '.join(close)}?" if close else "it is not in this run: include it"
@@ -71,9 +70,6 @@ class Index:
         names = dict.fromkeys(name for chunk in self._chunks for name in (chunk.id, chunk.name))
         close = difflib.get_close_matches(target, names, 2)
         return f"did you mean {' or '.join(close)}?" if close else None
-
-
-_SALTS = {"package": "pkg", "exec": "cmd", "class": "sls", "notify": "test"}
 
 
 def _members(chunk: Chunk) -> list[str]:

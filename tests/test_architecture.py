@@ -22,7 +22,7 @@ STAGES = {
     "match": (),
     "top": (),
     "high": ("shapes",),
-    "low": ("extend", "relationships", "scope"),
+    "low": ("extend", "relationships", "chain_text", "scope"),
     "requisites": (),
     "graph": ("cycles",),
     "automatic": (),

@@ -35,6 +35,20 @@ def order(machine: Machine, *names: str) -> str:
         ("chain: ['test: [c, b] -> a']\n" + nops("a b c"), "b c a"),
         ("chain: ['test: x* -> test: a']\n" + nops("a x2 b x1"), "x2 x1 a b"),
         ("chain: ['test: a ~> cmd: react']\n" + REACT + nops("a"), "a react"),
+        ("chain: ['[test: c, [test: b, test: d]] -> [test: e] -> a']\n" + nops("a b c d e"), "b c d e a"),
+        (
+            "chain: [\"test: 'x -> y' -> test: 'p, q' -> id: don't\"]\n\"don't\": test.nop\n\"p, q\": test.nop\n"
+            '"x -> y": test.nop\nend: test.nop\n',
+            "x -> y p, q don't end",
+        ),
+        (
+            "chain: ['test: n -> test: a', 'test: z -> test: two']\na: test.nop\n"
+            "n: {test.nop: [{names: [one, two]}]}\n" + nops("z"),
+            "z n n a",
+        ),
+        (nops("a b c") + "d:\n  test.nop:\n    - before:\n      - test: [b, c]\n", "a d b c"),
+        (nops("a b c") + "d:\n  test.nop:\n    - before: [{test: b, id: c}]\n", "a d b c"),
+        ("include: [.b]\nd:\n  test.nop:\n    - before:\n      - sls: a.*\n" + nops("e"), "d b1 b2 e"),
         ("chain: ['sls: a.b -> sls: self']\ninclude: [.b]\n" + nops("z"), "b1 b2 z"),
         (
             "chain: ['cmd: * where cwd=/ -> test: a']\na:\n  test.nop: []\n"
@@ -59,6 +73,23 @@ def test_order_and_reactions(machine: Machine, text: str, wanted: str) -> None:
         ("chain:\n  - 'test: a -> '\n", "links nothing", 2),
         ("chain:\n  - 'sls: nowhere -> test: a'\n", "'sls: nowhere' in a chain matches nothing", 2),
         ("x:\n  test.nop:\n    - require:\n      - Package[nginx]\n", "write `- pkg: nginx`", 4),
+        ("x:\n  test.nop:\n    - before:\n      - Package['nginx']\n", "write `- pkg: nginx`", 4),
+        ("x:\n  test.nop:\n    - require: Exec[x]\n", "`- cmd: x`", 3),
+        ("chain:\n  - Package['x'] -> Service['y']\n", "write `pkg: x`", 2),
+        ("chain:\n  - Yumrepo <| |> -> Package <| provider == yum |>\n", "write `pkgrepo: *`", 2),
+        ("chain:\n  - 'test: a -> Package <| provider == yum |>'\n", "write `pkg: * where provider=yum`", 2),
+        ("chain:\n  - 'test: a -> cmd: a'\n", "there is test: a", 2),
+        ("chain:\n  - 'test: a -> test: \"a*\"'\n", "matches nothing", 2),
+        ("x:\n  test.nop:\n    - notify:\n      - sls: nowhere\n", "that SLS is not in this run: include it", 4),
+        *(
+            (f"p:\n  pkg.installed:\n    - {member}\n" + text, "nginx is a member of pkg: p; refer to that", line)
+            for member in ("pkgs: [{nginx: '1'}]", "sources: [{nginx: /x.deb}]")
+            for text, line in (
+                ("x:\n  test.nop:\n    - require:\n      - pkg: nginx\n", 7),
+                ("x:\n  test.nop:\n    - before:\n      - pkg: nginx\n", 7),
+                ("chain:\n  - 'pkg: nginx -> test: a'\n", 5),
+            )
+        ),
         ("x:\n  test.nop:\n    - before:\n      - test: missing\n", "missing", 4),
     ],
 )
@@ -78,6 +109,27 @@ def test_a_chain_that_points_left_works_and_is_told(machine: Machine) -> None:
 def test_a_sls_without_states_passes_on_what_came_before(machine: Machine) -> None:
     machine.write(a="include: [empty]\nchain: ['test: b -> sls: empty -> test: a']\n" + nops("a b"), empty="")
     assert order(machine) == "b a"
+
+
+def test_a_whole_sls_reacts_and_is_reacted_to(machine: Machine) -> None:
+    react = "{}:\n  cmd.wait:\n    - name: 'true'\n"
+    machine.write(
+        a="include: [b, d, e]\n"
+        + react.format("own")
+        + "    - subscribe:\n      - sls: b\n"
+        + react.format("all")
+        + "    - watch:\n      - sls: b\n"
+        "z:\n  test.succeed_with_changes:\n    - notify:\n      - sls: d\n      - sls: e\n",
+        b="include: [c]\nb1: test.nop\n",
+        c=nops("c1"),
+        d=react.format("d1") + react.format("d2"),
+        e="",
+    )
+    found = machine.results("sls", "a")
+    reacted = {name for name, each in found.items() if each["changes"].get("retcode") == 0}
+    assert reacted == {"d1", "d2", "all"}, "subscribe takes b's own states, Salt's watch also what b includes"
+    machine.write(b="include: [c]\n" + nops("b1"))
+    assert machine.results("sls", "a")["own"]["changes"]["retcode"] == 0
 
 
 def test_ids_of_these_names_are_ids(machine: Machine) -> None:
