@@ -1,0 +1,114 @@
+"""Debian's alternatives: which of several programs a name means (update-alternatives)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from modules import cmd
+from runner.api import CommandFailed, changer
+
+
+@dataclass(slots=True)
+class Group:
+    """A name with its alternatives. choices: path -> priority. current: what the name means now."""
+
+    link: str = ""
+    auto: bool = True
+    current: str = ""
+    choices: dict[str, int] = field(default_factory=dict)
+
+
+def _program() -> str:
+    found = cmd.which("update-alternatives")
+    if found is None:
+        raise CommandFailed("update-alternatives is not installed", lacks=("command", "update-alternatives"))
+    return found
+
+
+def group(name: str) -> Group | None:
+    """A name's alternatives; None where there is no such name."""
+    done = cmd.probe([_program(), "--query", name])
+    if done.retcode:
+        return None
+    found, path = Group(), ""
+    for line in done.stdout.splitlines():
+        key, _, value = line.partition(": ")
+        if key == "Alternative":
+            path = value
+        elif key == "Priority":
+            found.choices[path] = int(value)
+        elif key == "Link":
+            found.link = value
+        elif key == "Status":
+            found.auto = value == "auto"
+        elif key == "Value":
+            found.current = "" if value == "none" else value
+    return found
+
+
+@changer(touches=["files"])
+def change(*words: str) -> str:
+    """Run update-alternatives. Raises CommandFailed with what it says."""
+    done = cmd.probe([_program(), *words])
+    if done.retcode:
+        raise CommandFailed(done.stderr.strip() or done.stdout.strip())
+    return done.stdout.strip()
+
+
+# ---------------------------------------------------------------- Salt's functions
+
+
+def install(name: str, link: str, path: str, priority: int) -> str:
+    """Add an alternative to a name."""
+    return change("--install", link, name, path, str(priority))
+
+
+def remove(name: str, path: str) -> str:
+    """Take an alternative away from a name."""
+    return change("--remove", name, path)
+
+
+def auto(name: str) -> str:
+    """Let the priorities decide what a name means."""
+    return change("--auto", name)
+
+
+def set_(name: str, path: str) -> str:
+    """Decide by hand what a name means."""
+    return change("--set", name, path)
+
+
+def display(name: str) -> str:
+    """What update-alternatives tells of a name."""
+    done = cmd.probe([_program(), "--display", name])
+    return done.stdout or done.stderr
+
+
+def show_current(name: str) -> str | bool:
+    """What a name means now; False where there is no such name.
+
+    {{ salt['alternatives.show_current']('editor') }}
+    """
+    found = group(name)
+    return found.current if found and found.current else False
+
+
+def show_link(name: str) -> str | bool:
+    """The link of a name; False where there is no such name."""
+    found = group(name)
+    return found.link if found else False
+
+
+def check_exists(name: str, path: str) -> bool:
+    """Whether a path is an alternative of a name."""
+    found = group(name)
+    return found is not None and path in found.choices
+
+
+def check_installed(name: str, path: str) -> bool:
+    """Whether a name means a path now."""
+    return show_current(name) == path
+
+
+__func_alias__: dict[str, Any] = {"set_": "set"}

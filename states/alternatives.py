@@ -1,0 +1,111 @@
+"""Debian's alternatives: which of several programs a name means."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from modules import alternatives, file
+from runner.api import AbsolutePath, Done, Plan, Planned, StateFailed
+
+
+def install(name: str, link: AbsolutePath, path: AbsolutePath, priority: int) -> Planned:
+    """Make sure that a path is an alternative of a name.
+
+    name: the name, such as editor. link: the link that programs use. path: what the name may mean; it has to be there.
+    priority: the highest one decides in automatic mode.
+
+        editor:
+          alternatives.install:
+            - link: /usr/bin/editor
+            - path: /usr/bin/vim
+            - priority: 50
+
+    Behaviour: Salt's alternatives.install; a priority or a link that differs is changed.
+    """
+    found = alternatives.group(name)
+    if found and found.choices.get(path) == priority and found.link == link:
+        return f"Alternative {path} for {name} is already registered"
+    if not file.exists(path):
+        raise StateFailed(f"{path} is not there, so it cannot be an alternative of {name}", lacks=("file", path))
+    changes = {"name": name, "link": link, "path": path, "priority": priority}
+    told = f"Alternative will be set for {name} to {path} with priority {priority}"
+    yield Plan(changes, told, provides=[("file", link), ("alternative", name)])
+    alternatives.install(name, link, path, priority)
+    return f"Alternative for {name} set to path {path} with priority {priority}"
+
+
+def remove(name: str, path: AbsolutePath) -> Planned:
+    """Make sure that a path is not an alternative of a name.
+
+    name: the name. path: what it must not mean.
+
+        editor:
+          alternatives.remove:
+            - path: /usr/bin/nano
+
+    Behaviour: Salt's alternatives.remove; a name that is not there is fine.
+    """
+    found = alternatives.group(name)
+    if found is None:
+        return f"Alternative for {name} doesn't exist"
+    if path not in found.choices:
+        return f"Alternative for {name} is set to it's default path {found.current}"
+    yield Plan({"path": ""}, f"Alternative for {name} will be removed")
+    alternatives.remove(name, path)
+    current = alternatives.show_current(name)
+    if not current:
+        return f"Alternative for {name} removed"
+    return Done(f"Alternative for {name} removed. Falling back to path {current}", {"path": current})
+
+
+def auto(name: str) -> Planned:
+    """Make sure that the priorities decide what a name means.
+
+    name: the name.
+
+        editor:
+          alternatives.auto: []
+
+    Behaviour: Salt's alternatives.auto.
+    """
+    if _known(name).auto:
+        return f"{name} already in auto mode"
+    yield Plan({"result": ""}, f"{name} will be put in auto mode")
+    return Done(f"{name} was put in auto mode", {"result": alternatives.auto(name)})
+
+
+def set_(name: str, path: AbsolutePath) -> Planned:
+    """Make sure that a name means a path, whatever the priorities say.
+
+    name: the name. path: one of its alternatives.
+
+        editor:
+          alternatives.set:
+            - path: /usr/bin/vim.tiny
+
+    Behaviour: Salt's alternatives.set.
+    """
+    found = _known(name)
+    if found.current == path and not found.auto:
+        return f"Alternative for {name} already set to {path}"
+    if path not in found.choices:
+        raise StateFailed(f"Alternative {path} for {name} doesn't exist", lacks=("alternative", name))
+    yield Plan({"path": path}, f"Alternative for {name} will be set to path {path}")
+    alternatives.set_(name, path)
+    return f"Alternative for {name} set to path {path}"
+
+
+def _known(name: str) -> alternatives.Group:
+    found = alternatives.group(name)
+    if found is None:
+        raise StateFailed(f"Alternative for {name} doesn't exist", lacks=("alternative", name))
+    return found
+
+
+def autorequire(name: str, path: str | None = None, **_: object) -> Iterator[tuple[str, str]]:
+    """An alternative comes after the file that the name is to mean."""
+    if path:
+        yield "file", path
+
+
+__func_alias__ = {"set_": "set"}

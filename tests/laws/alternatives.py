@@ -1,0 +1,37 @@
+"""How Debian's alternatives are tried: on a throw-away copy of the machine."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from laws import Scenario
+
+ONE = "update-alternatives --install /usr/bin/greet greet /bin/cat 10; "
+TWO = ONE + "update-alternatives --install /usr/bin/greet greet /bin/echo 20; "
+BY_HAND = TWO + "update-alternatives --set greet /bin/cat; "
+
+
+def on(function: str, prepare: str = "", plans: bool = True, fails: str | None = None, **args: Any) -> Scenario:
+    given = {"name": "greet", **args}
+    return Scenario(
+        f"alternatives.{function}", given, plans=plans and not fails, fails=fails, machine=True, prepare=prepare
+    )
+
+
+LINK = {"link": "/usr/bin/greet", "path": "/bin/cat"}
+SCENARIOS = [
+    on("install", **LINK, priority=10),
+    on("install", ONE, plans=False, **LINK, priority=10),
+    on("install", ONE, **LINK, priority=30),
+    on("install", link="/usr/bin/greet", path="/no/such", priority=1, fails="is not there"),
+    on("remove", TWO, path="/bin/echo"),
+    on("remove", ONE, path="/bin/cat"),
+    on("remove", ONE, plans=False, path="/bin/echo"),
+    on("remove", plans=False, path="/bin/cat"),
+    on("auto", BY_HAND),
+    on("auto", TWO, plans=False),
+    on("auto", fails="doesn't exist"),
+    on("set", TWO, path="/bin/cat"),
+    on("set", BY_HAND, plans=False, path="/bin/cat"),
+    on("set", ONE, path="/bin/echo", fails="doesn't exist"),
+]
