@@ -129,14 +129,25 @@ class StateFailed(Exception):
     """The state failed, before or after its yield.
 
     changes: what was changed all the same (after the yield; without it the Plan's are reported as possibly made).
-    lacks: what is not there yet and an earlier state may provide: in a dry run the state is then undecided, not failed.
+    lacks: what is not there yet and an earlier state may provide (one fact, or several of which any will do): in a dry
+    run the state is then undecided, not failed.
     """
 
-    def __init__(self, message: str, changes: Changes | None = None, lacks: Fact | None = None):
+    def __init__(self, message: str, changes: Changes | None = None, lacks: Fact | Iterable[Fact] | None = None):
         super().__init__(message)
         self.message = message
         self.changes = changes
-        self.lacks = lacks
+        self.lacks: tuple[Fact, ...] = _facts(lacks)
+
+
+def _facts(lacks: Fact | Iterable[Fact] | None) -> tuple[Fact, ...]:
+    match lacks:
+        case None:
+            return ()
+        case (str(kind), str(name)):
+            return ((kind, name),)
+        case _:
+            return tuple(each for each in lacks if not isinstance(each, str))
 
 
 class CommandFailed(StateFailed):
@@ -459,10 +470,8 @@ def together(
     if failures:
         for part, _ in pending.values():
             part.close()
-        lacks = next((failure.lacks for failure in failures if failure.lacks), None)
-        raise StateFailed(
-            "\n".join(f.message for f in failures), lacks=lacks if all(f.lacks for f in failures) else None
-        )
+        lacks = failures[0].lacks if all(failure.lacks for failure in failures) else None
+        raise StateFailed("\n".join(failure.message for failure in failures), lacks=lacks)
     if pending:
         yield _merged([plan for _, plan in pending.values()], comment, provides)
     made: dict[str, Value] = {}

@@ -70,9 +70,9 @@ class Pending:
             for fact in provides:
                 self.facts.setdefault(fact, who)
 
-    def brings(self, fact: tuple[str, str]) -> str:
-        """Who will have provided a fact; empty when nobody."""
-        return self.facts.get(fact) or self.open_by
+    def brings(self, facts: Iterable[tuple[str, str]]) -> str:
+        """Who will have provided one of some facts; empty when nobody."""
+        return next((self.facts[fact] for fact in facts if fact in self.facts), self.open_by)
 
 
 @dataclass(slots=True)

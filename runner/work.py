@@ -33,7 +33,7 @@ class Work(NamedTuple):
 
     def reaction(self, position: int, result: Result, decision: Decision) -> Reaction | None:
         """What mod_watch is called for: a watched change, if the state changed nothing itself; or its own change."""
-        if position not in self.reacts or result.extra.get("skip_watch"):
+        if position not in self.reacts or result.extra.get("skip_watch") or result.undecided:
             return None
         if result.changes:
             itself = position in self.self_refreshing and result.result is not False

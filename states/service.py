@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from modules import service
-from runner.api import CommandFailed, Plan, Planned, StateFailed, requires_feature
+from runner.api import CommandFailed, Plan, Planned, StateFailed, here, requires_feature
 
 PROVIDERS = service.PROVIDERS
 
@@ -145,7 +145,8 @@ def mod_watch(
     seconds to wait afterwards. no_block: do not wait for it.
     """
     if sfun not in ("running", "dead"):
-        raise StateFailed(f"Unable to trigger watch for service.{sfun}", changes={})
+        here.warn(f"service.{sfun} has nothing to restart: what it watches belongs to a service.running")
+        return f"Service {name} is in the desired state"
     if sfun == "dead":
         if not service.status(name, sig):
             return "Service is already stopped"
@@ -168,7 +169,8 @@ def _reaction(reload: bool, force: bool) -> tuple[str, str]:
 
 def _known(name: str) -> None:
     if not service.available(name):
-        raise StateFailed(f"The named service {name} is not available", lacks=("service", name))
+        lacks = [("service", name), *(("file", path) for path in _definitions(name))]
+        raise StateFailed(f"The named service {name} is not available", lacks=lacks)
 
 
 def _enabling(name: str, enable: bool | None) -> list[str]:
@@ -207,12 +209,18 @@ def _mask_comment(name: str, runtime: bool, masks: list[bool], verb: str) -> str
 
 def autorequire(name: str, **_: object) -> Iterator[tuple[str, str]]:
     """A service comes after its package and after the files that define it."""
-    unit = name if "." in name else f"{name}.service"
     yield "pkg", name.partition("@")[0].removesuffix(".service")
-    for folder in ("/etc/systemd/system", "/lib/systemd/system", "/usr/lib/systemd/system", "/run/systemd/system"):
-        yield "file", f"{folder}/{unit}"
-    for path in (f"/etc/init.d/{name}", f"/etc/default/{name}"):
+    for path in (*_definitions(name), f"/etc/default/{name}"):
         yield "file", path
+
+
+def _definitions(name: str) -> Iterator[str]:
+    """The files that a service may be made of."""
+    unit = name if "." in name else f"{name}.service"
+    template = "@.".join((unit.partition("@")[0], unit.rpartition(".")[2])) if "@" in unit else unit
+    for folder in ("/etc/systemd/system", "/lib/systemd/system", "/usr/lib/systemd/system", "/run/systemd/system"):
+        yield f"{folder}/{template}"
+    yield f"/etc/init.d/{name}"
 
 
 @requires_feature("maskable")

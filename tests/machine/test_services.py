@@ -200,7 +200,8 @@ def test_a_unit_that_the_run_itself_brings_and_changes(debian: Debian) -> None:
     debian.write("/srv/unit", UNIT.format(kind="exec", start=RUNS))
     debian.tree(unit=BROUGHT)
     dry = debian.results("sls", "unit", "--test")["tock"]
-    assert dry["result"] is None, dry["comment"]
+    assert dry["result"] is None
+    assert dry["comment"].endswith("is not available (depends on file: /etc/systemd/system/tock.service)")
     assert debian.results("sls", "unit")["tock"]["changes"] == {"tock": True}
     assert debian.read("cat /run/tock") == "started", "once, although it is new and watched"
     assert (shown("ActiveState"), shown("UnitFileState")) == ("active", "enabled")
@@ -240,6 +241,7 @@ def test_instances_of_templates_timers_and_what_nobody_has(debian: Debian) -> No
     debian.write("/srv/unit", UNIT.format(kind="exec", start=RUNS))
     debian.tree(kinds=KINDS)
     dry = debian.results("sls", "kinds", "--test", code=2)
+    assert (dry["left@one"]["result"], dry["later.timer"]["result"]) == (None, None)
     results = debian.results("sls", "kinds", code=2)
     for nobody in (dry["nosuch"], results.pop("nosuch")):
         assert (nobody["result"], nobody["comment"]) == (False, "The named service nosuch is not available")
@@ -248,6 +250,15 @@ def test_instances_of_templates_timers_and_what_nobody_has(debian: Debian) -> No
     assert debian.read("systemctl is-enabled left@one later.timer") == "enabled\nenabled"
     again = debian.results("sls", "kinds", code=2)
     assert not any(result["changes"] for result in again.values())
+
+
+def test_only_a_running_service_restarts(debian: Debian) -> None:
+    watching = {"service.enabled": [{"watch": [{"test": "changes"}]}]}
+    debian.tree(only=json.dumps({"changes": {"test.succeed_with_changes": []}, "cron": watching}))
+    for words in ([], ["--test"]):
+        result = debian.results("sls", "only", *words)["cron"]
+        assert (result["result"], result["changes"]) == (True, {})
+        assert "belongs to a service.running" in result["warnings"][0]
 
 
 def test_a_hundred_services_are_one_question(debian: Debian) -> None:
