@@ -32,6 +32,7 @@ from runner.argtypes import (
     OneOrMany,
     Pattern,
     Secret,
+    TreeFolder,
     requires_feature,
 )
 from runner.errors import RunnerError
@@ -64,6 +65,7 @@ __all__ = [
     "Secret",
     "StateFailed",
     "StateModule",
+    "TreeFolder",
     "changer",
     "ensured",
     "fetcher",

@@ -100,6 +100,7 @@ def _one_or_many(value: object) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else [value]
 
 
+TreeFolder = Annotated[str, Form("salt:// folder", str)]
 AbsolutePath = Annotated[str, Form("absolute path", _absolute)]
 Mode = Annotated[str, Form("file mode", _mode)]  # always four octal digits: "0644", "4755"
 Secret = Annotated[T, Hidden()]

@@ -135,6 +135,12 @@ class Binder:
         kept = self._kept.get(id(chunk)) if hook else None
         return hook(**kept[1].arguments) if hook and kept else ()
 
+    def calls(self, chunk: Chunk) -> Iterable[str]:
+        """The execution functions that a state calls by the names that it was given."""
+        hook = self._hook(chunk, "calls")
+        kept = self._kept.get(id(chunk)) if hook else None
+        return hook(**kept[1].arguments) if hook and kept else ()
+
     def _hook(self, chunk: Chunk, name: str) -> Callable[..., Any] | None:
         try:
             module = self._state(chunk.function).module

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from runner import high, lint, match, node, top
+from runner import high, lint, match, node, references, top
 from runner.compiling import Gathered, all_requests, compile_chunks, gather, read_pillar, requests
 from runner.config import Options
 from runner.errors import Diagnostic, RunnerError, told_once
@@ -61,12 +61,15 @@ class _Checker:
         compiled, problems = compile_chunks(self._session, gathered, strict=not self._lenient)
         if self._pillar_is_broken:  # one mistake, one error: the values are missing because of it
             problems = [problem for problem in problems if problem.code not in OF_VALUES]
+        if self._lenient:  # Salt compiles it; the state fails
+            problems = [_mild(problem) if problem.code == "missing-file" else problem for problem in problems]
         if foreign:
             problems = [_perhaps(problem) if problem.code in OF_VALUES else problem for problem in problems]
         self._problems += problems
         if compiled is not None:
             reacts = compiled.binder.reacting(compiled.chunks)
             self._problems += lint.warnings(compiled.chunks, compiled.relations, reacts)
+            self._problems += references.templates(compiled.chunks, self._session.tree, self._session.renderer.compile)
 
     def _gather(self, requests: Iterable[Request]) -> Gathered:
         return gather(self._session, requests, self._read)
@@ -131,6 +134,10 @@ class _Checker:
 def _grave(problem: Diagnostic) -> Diagnostic:
     """A key of the configuration that was probably mistyped is a mistake; any other unknown one may be a module's."""
     return problem._replace(severity="error") if problem.code == "config" and problem.hint else problem
+
+
+def _mild(problem: Diagnostic) -> Diagnostic:
+    return problem._replace(severity="warning")
 
 
 def _perhaps(problem: Diagnostic) -> Diagnostic:

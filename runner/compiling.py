@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from runner import automatic, graph, high, low, node, requisites, signature
+from runner import automatic, engine_arguments, graph, high, low, node, references, requisites, signature
 from runner.binding import Binder
 from runner.config import Options
 from runner.errors import CompileError, Diagnostic, RunnerError, told_once
@@ -46,6 +46,8 @@ def compile_chunks(session: Session, gathered: Gathered, strict: bool) -> tuple[
     chunks = _selected(session.options, chunks)
     binder = make_binder(session)
     problems += binder.check(chunks)
+    problems += engine_arguments.problems(chunks, session.arguments_of)
+    problems += references.problems(chunks, _world(session, binder))
     # what a broken file would have declared is not missing: one mistake, one error
     relations, unmet = requisites.resolve(chunks, without_states(data), data.excuses)
     problems += unmet
@@ -61,6 +63,14 @@ def compile_chunks(session: Session, gathered: Gathered, strict: bool) -> tuple[
         order, links = automatic.fitted(order, relations, automatic.links(chunks, binder.related))
         relations = automatic.reacting(relations, links, chunks)
     return Compiled(chunks, relations, order, binder, tuple(problems)), problems
+
+
+def _world(session: Session, binder: Binder) -> references.World:
+    def takes_folder(function: str) -> bool:
+        source = signature.schema_of(session.registry.state(function).function).parameters.get("source")
+        return source is not None and "folder" in source.shape.title
+
+    return references.World(session.tree, session.registry, takes_folder, binder.calls)
 
 
 def make_binder(session: Session) -> Binder:
@@ -94,7 +104,8 @@ def _drawn(session: Session, chunks: tuple[Chunk, ...], relations: Relations) ->
     return path
 
 
-STRICT = frozenset(["unknown-argument", "ignored"])  # what Salt takes no notice of, and a strict reader refuses
+# what Salt takes no notice of while it compiles, and a strict reader refuses
+STRICT = frozenset(["unknown-argument", "ignored", "unknown-function"])
 
 
 def _strict(problem: Diagnostic) -> Diagnostic:

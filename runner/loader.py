@@ -239,7 +239,7 @@ OTHERS = {  # what other tools call state modules
     **dict.fromkeys(["copy", "template", "files", "directory"], "file"),
     **{"users": "user", "groups": "group", "mounts": "mount", "repo": "pkgrepo", "authorized_key": "ssh_auth"},
 }
-_HOOKS = frozenset(["mod_watch", "mod_aggregate", "mod_init", "pre_run_check", "resources"]) | {
+_HOOKS = frozenset(["mod_watch", "mod_aggregate", "mod_init", "pre_run_check", "resources", "calls"]) | {
     f"auto{kind}" for kind in ("require", "before", "notify", "subscribe")
 }
 

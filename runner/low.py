@@ -46,7 +46,7 @@ def lower(
             low[name] = value
             draft.places[name] = place
             draft.origins[name] = origin
-    _number(drafts)
+    problems += _number(drafts)
     drafts.sort(key=lambda draft: (draft.low["order"], f"{draft.low['state']}{draft.low['name']}{draft.low['fun']}"))
     return tuple(draft.chunk(problems) for draft in drafts), _unique(problems)
 
@@ -115,15 +115,31 @@ def _drafts(declaration: Declaration, body: Body, problems: list[Diagnostic]) ->
             places["name"] = item.place
             if isinstance(item.value, str):
                 low["name"] = item.value
+            elif item.value is not None:
+                problems.append(_no_name(item, body, declaration))
         elif item.key not in ("state", "fun"):
             low[item.key] = item.value
             places[item.key] = item.place
+    if names is not None and "name" in low and places["name"] != declaration.place:
+        message = f"name beside names in state '{declaration.id}' in SLS '{declaration.sls}'; it is ignored"
+        hint = "keep one of them: `names` for several, `name` for one"
+        problems.append(Diagnostic(message, places["name"].source, hint, "ignored", "warning"))
     for function in functions:
         place = function.place
         if names is None:
             yield Draft(low | {"fun": function.value}, body, places, place)
         else:
             yield from _named(low, function, names, body, places, declaration, problems)
+
+
+def _no_name(item: Item, body: Body, declaration: Declaration) -> Diagnostic:
+    several = isinstance(item.value, list)
+    said = "a list" if several else "no text"
+    hint = f"put it in quotes: `- name: '{item.value}'`"
+    if several or isinstance(item.value, dict):
+        hint = "several are written `- names:`, or `- pkgs:` for packages, with `- NAME` for each below it"
+    message = f"name in state '{declaration.id}' in SLS '{declaration.sls}' is {said}; it is ignored"
+    return Diagnostic(message, item.place.source, hint, "ignored", "warning")
 
 
 def _named(
@@ -163,7 +179,8 @@ def _named(
         yield Draft(own | {"fun": function.value}, body, own_places, function.place)
 
 
-def _number(drafts: list[Draft]) -> None:
+def _number(drafts: list[Draft]) -> list[Diagnostic]:
+    problems: list[Diagnostic] = []
     cap = 1
     for draft in drafts:
         order = draft.low.get("order")
@@ -173,6 +190,10 @@ def _number(drafts: list[Draft]) -> None:
         low = draft.low
         order = low.get("order", cap)
         if not isinstance(order, int | float):
+            if order != "last" and "order" in draft.places:
+                message = f"order: {order!r} is no number in state '{low['__id__']}'; it is ignored"
+                hint = "an order is a number, `first` or `last`"
+                problems.append(Diagnostic(message, draft.places["order"].source, hint, "ignored", "warning"))
             order = cap + LAST if order == "last" else cap
         index = low.pop("name_order", None)
         if isinstance(low.get("order"), int | float):
@@ -180,6 +201,7 @@ def _number(drafts: list[Draft]) -> None:
         if index is not None:
             order = order + index / 10000.0
         low["order"] = cap + LAST + order if order < 0 else order
+    return problems
 
 
 def _requisites(

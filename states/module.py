@@ -65,6 +65,11 @@ def mod_watch(name: str, sfun: str, **functions: Any) -> Planned:
     return (yield from run(name, **functions))
 
 
+def calls(name: str, **functions: Any) -> list[str]:
+    """The functions that a state names: there has to be such a one."""
+    return [function for function, _, _ in _calls(name, functions)]
+
+
 Call = tuple[str, list[Any], dict[str, Any]]
 
 

@@ -216,6 +216,12 @@ class Renderer:
 
     # -------------------------------------------------- templates of managed files
 
+    def compile(self, path: str, saltenv: str) -> None:
+        """Read a template without rendering it. Raises RenderError for mistakes in its syntax."""
+        root = self._root_of(path)
+        name = os.path.relpath(path, root) if root else path
+        self._jinja.compile(read_text(path), path, name, saltenv=saltenv)
+
     def template(
         self, text: str, engine: str, context: Mapping[str, Any], *, file: str = "", saltenv: str = "base"
     ) -> str:

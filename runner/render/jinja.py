@@ -177,6 +177,17 @@ class Jinja:
             output = concat((output, Piece.make("\n", file, text.count("\n"), True)))
         return Rendered(str.__str__(output), file, output)
 
+    def compile(self, text: str, file: str, name: str, *, saltenv: str) -> None:
+        """Read a template that is no SLS. Raises RenderError for mistakes in its syntax."""
+        environment = self.environment(saltenv, False)
+        environment.files[name] = file
+        try:
+            self._compiled(environment, text, name, file)
+        except Exception as error:
+            from runner.render.explained import explained
+
+            raise explained(error, file, environment) from None
+
     def _compiled(self, environment: PlacedEnvironment, text: str, name: str, file: str) -> Any:
         cache = environment.bytecode_cache
         if cache is None:

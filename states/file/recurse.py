@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from modules import file
-from runner.api import AbsolutePath, Done, Mode, OneOrMany, Plan, Planned, StateFailed, here, together
+from runner.api import AbsolutePath, Done, Mode, OneOrMany, Plan, Planned, StateFailed, TreeFolder, here, together
 from states.file._folders import matches, needed, superfluous
 from states.file._permissions import parent, permissions
 from states.file.directory import directory
@@ -16,7 +16,7 @@ from states.file.symlink import symlink
 
 def recurse(
     name: AbsolutePath,
-    source: OneOrMany[str],
+    source: OneOrMany[TreeFolder],
     keep_source: bool = True,
     clean: bool = False,
     user: str | int | None = None,
