@@ -92,7 +92,7 @@ def _drawn(session: Session, chunks: tuple[Chunk, ...], relations: Relations) ->
     """Draw the graph where it can be looked at; nothing when that is not possible."""
     from runner.drawing import page, picture
 
-    found = picture(chunks, relations, (), graph.knots(relations))
+    found = picture(chunks, relations, (), graph.knots(chunks, relations))
     folder = session.options.cachedir
     path = os.path.join(folder, "graph.html")
     try:

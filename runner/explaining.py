@@ -33,7 +33,7 @@ def picture(options: Options, names: Sequence[str] = ()) -> tuple[dict[str, Any]
         try:
             order, links = automatic.fitted(graph.arrange(chunks, relations), relations, links)
         except CompileError as error:
-            knots, problems = graph.knots(relations), [*problems, *error.diagnostics]
+            knots, problems = graph.knots(chunks, relations), [*problems, *error.diagnostics]
         relations = automatic.reacting(relations, links, chunks)
         found: dict[str, Any] = session.run.secrets.mask(drawn(chunks, relations, order, knots))
     return found, problems

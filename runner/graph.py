@@ -1,9 +1,9 @@
 """Edges -> the order of the run, and cycles. networkx is imported only when there is something to work on.
 
 A state runs after what it requires. Where nothing forces otherwise the order numbers hold, but a state that others
-need takes their lowest number when that is lower than its own (of the others only those with the strongest kind of
-requisite count: measured with Salt 3008). A state with `prereq` runs before the state that it looks at, and
-after all that the look needs.
+need takes their lowest number when that is lower than its own. Of the others only those count whose kind of requisite
+is at least as strong as those of all that were defined before them. A state with `prereq` runs before the state that it
+looks at, and after all that the look needs. All of this was measured with Salt 3008 on random trees.
 """
 
 from __future__ import annotations
@@ -17,15 +17,16 @@ from runner.model import Chunk, Edge, Kind, Place, Relations
 STRENGTH = {
     Kind.ONFAIL: 0,
     Kind.ONFAIL_ANY: 1,
-    Kind.ONFAIL_ALL: 1,
-    Kind.REQUIRE: 2,
-    Kind.ONCHANGES: 3,
-    Kind.REQUIRE_ANY: 3,
-    Kind.ONCHANGES_ANY: 4,
-    Kind.WATCH: 5,
-    Kind.WATCH_ANY: 5,
-    Kind.PREREQ: 6,
+    Kind.ONFAIL_ALL: 2,
+    Kind.REQUIRE: 3,
+    Kind.REQUIRE_ANY: 4,
+    Kind.ONCHANGES: 5,
+    Kind.ONCHANGES_ANY: 6,
+    Kind.WATCH: 7,
+    Kind.WATCH_ANY: 8,
+    Kind.PREREQ: 9,
 }
+LATER = STRENGTH[Kind.REQUIRE]  # of what a prereq looks at: it waits for the state that has the prereq
 
 
 class Looked(int):
@@ -81,21 +82,34 @@ def _is_met(chunks: Sequence[Chunk], edge: Edge) -> bool:
     return served and edge.kind is not Kind.PREREQ
 
 
-def _arrows(relations: Relations) -> Iterator[tuple[int, int, Edge]]:
+def _arrows(chunks: Sequence[Chunk], relations: Relations) -> Iterator[tuple[int, int, Edge]]:
     """Each pair (first, then) with the requisite that asks for it."""
-    looked = {edge.target for edge in relations.edges if edge.kind is Kind.PREREQ}
+    looked: dict[int, int] = {}  # what has a prereq on it -> the first that says so, by definition
+    for edge in relations.edges:
+        if edge.kind is Kind.PREREQ:
+            said = chunks[edge.holder].defined
+            looked[edge.target] = min(said, looked.get(edge.target, said))
     for edge in relations.edges:
         if edge.kind is Kind.LISTEN:
             continue
         if edge.kind is Kind.PREREQ:
             yield Looked(edge.target), edge.holder, edge
             yield edge.holder, edge.target, edge
-            if edge.holder in looked:
+            if edge.holder in looked and looked[edge.holder] < chunks[edge.holder].defined:
                 yield Looked(edge.target), Looked(edge.holder), edge
             continue
         yield edge.target, edge.holder, edge
         if edge.holder in looked:
             yield edge.target, Looked(edge.holder), edge
+
+
+def _pulled(holders: list[tuple[int, float, float]]) -> float:
+    """The lowest order number that counts of those that wait for a state: (defined, minus strength, number) of each."""
+    strongest, lowest = 0.0, float("inf")
+    for _, strength, number in sorted(holders):
+        if strength <= strongest:
+            strongest, lowest = strength, min(lowest, number)
+    return lowest
 
 
 def _sorted(chunks: Sequence[Chunk], relations: Relations, said: Mapping[Place, str] | None) -> tuple[int, ...]:
@@ -107,15 +121,13 @@ def _sorted(chunks: Sequence[Chunk], relations: Relations, said: Mapping[Place, 
         if number in looked:
             graph.add_node(Looked(number))
         graph.add_node(number)
-    strongest: dict[int, tuple[int, float]] = {}
-    for first, then, edge in _arrows(relations):
+    holders: dict[int, list[tuple[int, float, float]]] = {}
+    for first, then, edge in _arrows(chunks, relations):
         graph.add_edge(first, then, edge=edge)
-        strength, lowest = strongest.get(first, (-1, 0.0))
-        if STRENGTH[edge.kind] > strength:
-            strength, lowest = STRENGTH[edge.kind], float("inf")
-        if STRENGTH[edge.kind] == strength:
-            strongest[first] = (strength, min(lowest, chunks[then].wanted))
-    key = {node: min(chunks[node].order, strongest[node][1] if node in strongest else float("inf")) for node in graph}
+        waits = chunks[then]
+        strength, number = (LATER, waits.order) if then == edge.target else (STRENGTH[edge.kind], waits.wanted)
+        holders.setdefault(first, []).append((chunks[edge.holder].defined, -strength, number))
+    key = {node: min(chunks[node].order, _pulled(holders.get(node, []))) for node in graph}
     try:
         return tuple(networkx.lexicographical_topological_sort(graph, key=key.__getitem__))
     except networkx.NetworkXUnfeasible:
@@ -124,11 +136,11 @@ def _sorted(chunks: Sequence[Chunk], relations: Relations, said: Mapping[Place, 
         raise CompileError(cycles.told(chunks, graph, said or {})) from None
 
 
-def knots(relations: Relations) -> list[frozenset[Edge]]:
+def knots(chunks: Sequence[Chunk], relations: Relations) -> list[frozenset[Edge]]:
     """The requisites of each group of states that wait for each other."""
     import networkx
 
-    arrows = list(_arrows(relations))
+    arrows = list(_arrows(chunks, relations))
     graph = networkx.DiGraph((first, then) for first, then, _ in arrows)
     groups = enumerate(networkx.strongly_connected_components(graph))
     group_of = {node: number for number, group in groups for node in group}

@@ -47,6 +47,8 @@ def lower(
             draft.places[name] = place
             draft.origins[name] = origin
     problems += _number(drafts)
+    for position, draft in enumerate(drafts):
+        draft.defined = position
     drafts.sort(key=lambda draft: (draft.low["order"], f"{draft.low['state']}{draft.low['name']}{draft.low['fun']}"))
     return tuple(draft.chunk(problems) for draft in drafts), _unique(problems)
 
@@ -54,7 +56,7 @@ def lower(
 class Draft:
     """A chunk in the making."""
 
-    __slots__ = ("body", "low", "origins", "place", "places", "wanted")
+    __slots__ = ("body", "defined", "low", "origins", "place", "places", "wanted")
 
     def __init__(self, low: dict[str, Value], body: Body, places: dict[str, Place], place: Place) -> None:
         self.low = low
@@ -62,6 +64,7 @@ class Draft:
         self.origins = {item.key: item.origin for item in body.items if item.origin and item.key is not None}
         self.places = places
         self.place = place
+        self.defined = 0
         self.wanted = float("inf")
 
     def chunk(self, problems: list[Diagnostic]) -> Chunk:
@@ -86,6 +89,7 @@ class Draft:
             place=self.place,
             arg_places=self.places,
             origins=self.origins,
+            defined=self.defined,
             wanted=self.wanted,
         )
 

@@ -203,6 +203,7 @@ class Chunk:
     place: Place  # of the function
     arg_places: Mapping[str, Place] = field(default_factory=dict)
     origins: Mapping[str, str] = field(default_factory=dict)  # of the arguments that the state does not say itself
+    defined: int = 0  # its place among all chunks in the order of high data, before order numbers count
     wanted: float = float("inf")  # the number as written (negative too): what this chunk needs is pulled up to it
 
     @property

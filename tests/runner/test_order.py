@@ -34,6 +34,22 @@ CASES = {
         ("s9 order=100", "a order=60 watch=s9", "b order=30 require=s9", "f order=40"),
         "f s9 b a",
     ),
+    "a weaker kind that was defined before pulls": (
+        ("x", "p order=1 onfail=x", "k watch_any=x", "d order=5"),
+        "x p d k",
+    ),
+    "a weaker kind that was defined later does not": (
+        ("x", "k watch_any=x", "p order=1 onfail=x", "d order=5"),
+        "d x p k",
+    ),
+    "as strong as require": (("x", "k require=x", "p order=1 onfail_all=x", "d order=5"), "d x p k"),
+    "stronger than require": (("x", "k require=x", "p order=1 require_any=x", "d order=5"), "x p d k"),
+    "what a prereq looks at pulls": (("d order=5", "p prereq=x", "x order=1"), "p x d"),
+    "what a prereq looks at pulls by its real number": (("p prereq=x", "d", "q prereq=x", "x order=-1"), "p d q x"),
+    "a stronger kind stops what a prereq looks at": (
+        ("d order=5", "k watch_any=p", "p prereq=x", "x order=1"),
+        "d p x k",
+    ),
     "prereq runs before what it looks at": (("a prereq=b", "b require=c", "c", "d"), "c a b d"),
     "prereq chain": (("c", "b prereq=c", "a prereq=b"), "a b c"),
     "listen does not order": (("a listen=c", "b", "c"), "a b c"),
@@ -44,6 +60,18 @@ CASES = {
 def test_order(case: str) -> None:
     lines, expected = CASES[case]
     assert order(tree(*lines)) == expected.split()
+
+
+LOOKS = {
+    "a look at what is looked at already waits for its own look": (("a prereq=b", "b prereq=x", "x"), "x b a b x"),
+    "a look before its own prereq is known does not": (("b prereq=x", "a prereq=b", "x"), "b a x b x"),
+}
+
+
+@pytest.mark.parametrize("case", LOOKS, ids=str)
+def test_where_the_looks_stand(case: str) -> None:
+    lines, expected = LOOKS[case]
+    assert order(tree(*lines), looks=True) == expected.split()
 
 
 def test_lexicographic() -> None:

@@ -42,12 +42,16 @@ def compile_tree(
     return chunks, relations, errors
 
 
-def order(files: dict[str, str] | str, *names: str, **more: Any) -> list[str]:
-    """The names of the states in the order of the run; the messages of mistakes when there are any."""
+def order(files: dict[str, str] | str, *names: str, looks: bool = False, **more: Any) -> list[str]:
+    """The names of the states in the order of the run; the messages of mistakes when there are any.
+
+    looks: with the looks of prereqs.
+    """
     chunks, relations, errors = compile_tree(files, *names, **more)
     if errors:
         return errors
     try:
-        return [chunks[position].name for position in graph.arrange(chunks, relations)]
+        found = (graph.sequence if looks else graph.arrange)(chunks, relations)
+        return [chunks[position].name for position in found]
     except CompileError as error:
         return [problem.message for problem in error.diagnostics]
