@@ -103,9 +103,9 @@ def _arrows(chunks: Sequence[Chunk], relations: Relations) -> Iterator[tuple[int
             yield edge.target, Looked(edge.holder), edge
 
 
-def _pulled(holders: list[tuple[int, float, float]]) -> float:
+def _pulled(holders: list[tuple[int, int, float]]) -> float:
     """The lowest order number that counts of those that wait for a state: (defined, minus strength, number) of each."""
-    strongest, lowest = 0.0, float("inf")
+    strongest, lowest = 0, float("inf")
     for _, strength, number in sorted(holders):
         if strength <= strongest:
             strongest, lowest = strength, min(lowest, number)
@@ -121,12 +121,12 @@ def _sorted(chunks: Sequence[Chunk], relations: Relations, said: Mapping[Place, 
         if number in looked:
             graph.add_node(Looked(number))
         graph.add_node(number)
-    holders: dict[int, list[tuple[int, float, float]]] = {}
+    holders: dict[int, list[tuple[int, int, float]]] = {}
     for first, then, edge in _arrows(chunks, relations):
         graph.add_edge(first, then, edge=edge)
         waits = chunks[then]
-        strength, number = (LATER, waits.order) if then == edge.target else (STRENGTH[edge.kind], waits.wanted)
-        holders.setdefault(first, []).append((chunks[edge.holder].defined, -strength, number))
+        strength, place = (LATER, waits.order) if then == edge.target else (STRENGTH[edge.kind], waits.wanted)
+        holders.setdefault(first, []).append((chunks[edge.holder].defined, -strength, place))
     key = {node: min(chunks[node].order, _pulled(holders.get(node, []))) for node in graph}
     try:
         return tuple(networkx.lexicographical_topological_sort(graph, key=key.__getitem__))
