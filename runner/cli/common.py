@@ -48,7 +48,7 @@ class Common:
     shuffle: str | None = None
 
 
-def _option(*names: str, help: str, **more: Any) -> Any:
+def _option(*names: str, help: str = "", **more: Any) -> Any:
     return typer.Option(*names, help=help, show_default=False, **more)
 
 
@@ -61,7 +61,7 @@ READING: dict[str, Any] = {
     "saltenv": Annotated[str | None, _option("--saltenv", metavar="ENV", help="Environment of the states.")],
     "pillarenv": Annotated[str | None, _option("--pillarenv", metavar="ENV", help="Environment of the pillar.")],
     "cachedir": Annotated[str | None, _option("--cachedir", metavar="DIR", help="Keep everything below this folder.")],
-    "out": Annotated[str, _option("--out", metavar="FORM", help="pretty, json or yaml; of a run also junit.")],
+    "out": Annotated[str, _option("--out", metavar="FORM")],
     "log_level": Annotated[str | None, _option("--log-level", "-l", metavar="LEVEL", help="debug ... critical.")],
     "log_file": Annotated[str | None, _option("--log-file", metavar="FILE", help="Write the log to a file.")],
     "verbose": Annotated[bool, _option("-v", "--verbose", help="Say more: unchanged states too.")],
@@ -97,13 +97,15 @@ def with_common(
 ) -> Callable[[Callable[..., int]], Callable[..., int]]:
     """Give a command the shared options; it receives them as one value, `common`. forms: what --out may be."""
     options = {name: annotation for group in groups for name, annotation in group.items()}
+    allowed = REPORTS if "events" in options else forms
+    said = f"{', '.join(allowed[:-1])} or {allowed[-1]}."
+    options["out"] = Annotated[str, _option("--out", metavar="FORM", help=said)]
 
     def wrap(command: Callable[..., int]) -> Callable[..., int]:
         own = inspect.signature(command, eval_str=True)
 
         def call(**given: Any) -> int:
             common = Common(**{name: given.pop(name) for name in options})
-            allowed = REPORTS if "events" in options else forms
             if common.out not in allowed:
                 raise UsageError(f"--out {common.out}: there is no such form", hint="one of " + ", ".join(allowed))
             return answered(common, lambda: command(common=common, **given))

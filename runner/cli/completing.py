@@ -68,10 +68,12 @@ FILES, FOLDERS = (":files", ""), (":folders", "")
 
 
 def completion(
-    shell: Annotated[str, typer.Argument(metavar="bash|zsh|fish")],
+    shell: Annotated[str, typer.Argument(metavar="bash|zsh|fish", help="The shell.")],
     words: Annotated[list[str] | None, typer.Argument(hidden=True)] = None,
 ) -> int:
-    """Print a script that lets a shell complete commands, options, SLS names, IDs and functions.
+    """Print a script that teaches a shell's Tab key to complete.
+
+    It completes commands, options and their values, SLS names, IDs, functions and their arguments.
 
     \b
     bash: source <(runner completion bash)       in ~/.bashrc

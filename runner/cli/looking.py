@@ -31,7 +31,9 @@ SUBJECTS = ("top", "sls", "low-sls", "highstate", "lowstate", "graph", "pillar",
 def call(
     *,
     function: Annotated[str, typer.Argument(metavar="MODULE.FUN", help="An execution function.")],
-    words: Annotated[list[str] | None, typer.Argument(metavar="[value ...] [key=value ...]")] = None,
+    words: Annotated[
+        list[str] | None, typer.Argument(metavar="[value ...] [key=value ...]", help="Values are YAML.")
+    ] = None,
     common: Common,
 ) -> int:
     """Call one execution function and print what it returns.
@@ -50,7 +52,9 @@ def check(
     *,
     names: Annotated[list[str] | None, typer.Argument(metavar="[NAME...]", help="SLS files; without: all.")] = None,
     lenient: Annotated[bool, typer.Option("--lenient", help="Unknown arguments and states are warnings.")] = False,
-    grains: Annotated[str | None, typer.Option("--grains", metavar="FILE", help="Grains of another machine.")] = None,
+    grains: Annotated[
+        str | None, typer.Option("--grains", metavar="FILE", help="Grains of another machine, as YAML.")
+    ] = None,
     common: Common,
 ) -> int:
     """Tell all mistakes of the tree at once. Touches nothing but what templates execute.
@@ -106,7 +110,7 @@ def show(
     """Print what a stage of compiling makes of the tree. Nothing is changed; secrets are hidden.
 
     \b
-    top            the SLS files that the top file gives this machine, and the line that says so
+    top            the SLS files that the top file gives, with its lines
     sls NAME       the rendered SLS files        low-sls NAME  their states
     highstate      the SLS files of the top file, rendered
     lowstate       all states with their arguments, in the order of a run

@@ -24,7 +24,9 @@ def why(
     run_too: Annotated[bool, typer.Option("--run", help="What became of it in the last run, too.")] = False,
     common: Common,
 ) -> int:
-    """Tell why a state is in the run, where its arguments come from, and why it stands where it does.
+    """Tell why a state is in the run and stands where it does.
+
+    It names what brought the state in, where each argument comes from, and what waits for what.
 
     Example: runner why nginx --run
     """
@@ -51,7 +53,9 @@ def doc(
     ] = None,
     common: Common,
 ) -> int:
-    """Show the manual page of a state or an execution function, those of the tree included.
+    """Show the manual page of a state or an execution function.
+
+    It knows those of the tree, too. `runner doc` lists all, `runner doc arguments` tells what every state takes.
 
     Example: runner doc file.managed
     """
@@ -87,7 +91,9 @@ def _write_reference(folder: str, files: Mapping[str, str]) -> int:
 
 @with_common(READING)
 def schema(*, common: Common) -> int:
-    """Print the JSON Schema of SLS files, for editors that complete and check YAML.
+    """Print the JSON Schema of SLS files, for editors.
+
+    An editor with a YAML language server completes and checks SLS files with it. The states of the tree are in it.
 
     Example: runner schema > sls.schema.json
     """

@@ -49,7 +49,9 @@ def forget(
     every: Annotated[bool, typer.Option("--all", help="Forget all of them.")] = False,
     common: Common,
 ) -> int:
-    """Forget reactions that are owed since a run was killed or failed; `runner show debts` lists them.
+    """Forget reactions owed since a run was killed or failed.
+
+    `runner show debts` lists them. What is not forgotten is made up for by the next run that has the state.
 
     Example: runner forget nginx
     """
@@ -74,9 +76,9 @@ def undo(
     number: Annotated[str | None, typer.Argument(metavar="[RUN]", help="Its number; without: the last one.")] = None,
     common: Common,
 ) -> int:
-    """Put back the files, links, modes and owners that a run altered. Packages and services stay as they are.
+    """Put back the files, links, modes and owners of before a run.
 
-    Nothing is put back where the machine was changed since the run.
+    Packages and services stay as they are. Nothing is put back where the machine was changed since the run.
 
     Example: runner undo 12 --test
     """

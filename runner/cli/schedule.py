@@ -18,7 +18,7 @@ ACTIONS = ("install", "status", "remove")
 @with_common(READING, RUNNING)
 def schedule(
     *,
-    action: Annotated[str, typer.Argument(metavar="install|status|remove")],
+    action: Annotated[str, typer.Argument(metavar="install|status|remove", help="What to do with it.")],
     every: Annotated[str | None, typer.Option("--every", metavar="TIME", help="30m (default), 2h, 1d ...")] = None,
     cron: Annotated[str | None, typer.Option("--cron", metavar="EXPR", help="Five fields, as in a crontab.")] = None,
     delay: Annotated[str, typer.Option("--splay", metavar="TIME", help="Start up to so much later.")] = "0",
@@ -26,7 +26,9 @@ def schedule(
     timer: Annotated[bool, typer.Option("--timer", help="A systemd timer (default where systemd runs).")] = False,
     common: Common,
 ) -> int:
-    """Let `runner highstate -q` start by itself: a systemd timer, or an entry in /etc/cron.d.
+    """Let `runner highstate -q` start by itself.
+
+    It makes a systemd timer, or an entry in /etc/cron.d where there is no systemd.
 
     Example: runner schedule install --every 30m --splay 10m
     """

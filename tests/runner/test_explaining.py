@@ -7,6 +7,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+import yaml
 from command import Machine
 
 from runner import config, explaining
@@ -110,18 +111,32 @@ def test_why_tells_what_became_of_a_state(site: Machine) -> None:
 
 
 def test_init_makes_a_tree_that_passes_check_and_applies(machine: Machine, tmp_path: Path) -> None:
-    folder = tmp_path / "new"
-    argv = machine.argv("init", str(folder))[:5]
-    subprocess.run(argv, env=machine.environment, check=True, capture_output=True)
-    (folder / "pillar/motd.sls").write_text(f"motd:\n  path: {tmp_path}/motd\n  text: Hello\n")
-    where = ["--config", str(folder / "runner.yaml"), "--cachedir", str(tmp_path / "c")]
-    for command in (["check"], ["highstate", "--test"], ["highstate"]):
-        done = subprocess.run([*argv[:3], *command, *where], env=machine.environment, capture_output=True, text=True)
-        assert done.returncode == 0, done.stdout + done.stderr
+    folder = tmp_path / "new tree"
+    argv = machine.argv()[:3]
+
+    def run(*words: str, code: int = 0, where: Path = folder) -> str:
+        environment = machine.environment | {"PWD": str(where)}
+        done = subprocess.run([*argv, *words], env=environment, capture_output=True, text=True, cwd=where)
+        assert done.returncode == code, done.stdout + done.stderr
+        return done.stdout + done.stderr
+
+    said = run("init", "new tree", where=tmp_path)
+    assert "cd 'new tree' && runner check" in said
+    for path in (*folder.rglob("*.yaml"), *folder.rglob("*.yml")):
+        assert yaml.safe_load(path.read_text()), path
+    pillar = ["--pillar", f"{{motd: {{path: {tmp_path}/motd, text: Hello}}}}", "--cachedir", str(tmp_path / "c")]
+    assert "No mistakes found" in run("check", *pillar)
+    run("highstate", "--test", *pillar)
+    assert not (tmp_path / "motd").exists()
+    run("highstate", *pillar)
     assert (tmp_path / "motd").read_text() == "Hello\n"
-    again = subprocess.run(argv, env=machine.environment, capture_output=True, text=True)
-    assert again.returncode == 1
-    assert "nothing was written" in again.stderr
+    assert "changed" not in run("highstate", *pillar, "--detailed-exitcodes").replace("unchanged", "")
+    assert "is there already" in run("init"), "an unaltered tree is left alone"
+    (folder / "pillar/motd.sls").unlink()
+    (folder / "states/top.sls").write_text("mine")
+    assert "already there: ./states/top.sls; nothing was written" in run("init", code=1)
+    assert not (folder / "pillar/motd.sls").exists()
+    assert "and no folder" in run("init", "runner.yaml", code=1)
 
 
 LINT = (
