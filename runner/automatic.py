@@ -126,7 +126,7 @@ def reacting(relations: Relations, kept: Iterable[Link], chunks: Sequence[Chunk]
     by_holder = {holder: list(edges) for holder, edges in relations.by_holder.items()}
     for link in kept:
         if link.reacts:
-            edge = Edge(link.then, Kind.WATCH, link.first, chunks[link.then].place)
+            edge = Edge(link.then, Kind.WATCH, link.first, chunks[link.then].place, True)
             by_holder.setdefault(link.then, []).append(edge)
     frozen = {holder: tuple(edges) for holder, edges in by_holder.items()}
     edges = tuple(edge for group in frozen.values() for edge in group)

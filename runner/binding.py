@@ -13,6 +13,7 @@ from runner.api import StateFailed, armed, here
 from runner.errors import CompileError, Diagnostic, RunnerError
 from runner.invoke import Call, Reaction
 from runner.model import Chunk
+from runner.scalars import SIMPLE, Mismatch
 
 if TYPE_CHECKING:
     from runner.providers import Provider, Providers
@@ -71,6 +72,7 @@ class Binder:
                 continue
             try:
                 call, unknown = self._bound(chunk)
+                self._is_noop(chunk, False)
             except CompileError as error:
                 problems += error.diagnostics
             except RunnerError as error:
@@ -112,17 +114,35 @@ class Binder:
 
     def noop(self, chunks: Iterable[Chunk], default: bool) -> frozenset[int]:
         """The positions of the chunks that are only planned: by their `noop`, else by the configuration."""
-        found = ((position, chunk.args.get("noop", default)) for position, chunk in enumerate(chunks))
-        return frozenset(position for position, noop in found if noop is True)
+        return frozenset(position for position, chunk in enumerate(chunks) if self._is_noop(chunk, default))
 
-    def aggregating(self, chunks: Iterable[Chunk], default: bool | tuple[str, ...]) -> dict[int, Hook]:
-        """The mod_aggregate of each chunk that aggregates: by its `aggregate`, else by the configuration."""
+    def _is_noop(self, chunk: Chunk, default: bool) -> bool:
+        """Raises CompileError for what is neither true nor false. A function's own argument of that name is its own."""
+        said = chunk.args.get("noop")
+        if said is None or self._has_own(chunk, "noop"):
+            return default
+        try:
+            return bool(SIMPLE[bool].convert(said))
+        except Mismatch as problem:
+            source = chunk.arg_places.get("noop", chunk.place).source
+            raise CompileError([Diagnostic(f"{chunk.function}: noop: {problem}", source, None, "argument")]) from None
+
+    def _has_own(self, chunk: Chunk, argument: str) -> bool:
+        try:
+            return argument in self._known(self._state(chunk.function).function)
+        except RunnerError:
+            return False
+
+    def aggregating(
+        self, chunks: Iterable[Chunk], default: bool | tuple[str, ...], noop: bool = False
+    ) -> dict[int, Hook]:
+        """The mod_aggregate of each chunk that aggregates: by its `aggregate`, else by the configuration; no no-op."""
         found = {}
         for position, chunk in enumerate(chunks):
             wanted = chunk.args.get("aggregate", default)
             if wanted is True or (isinstance(wanted, list | tuple) and chunk.state in wanted):
                 hook = self._hook(chunk, "mod_aggregate")
-                if hook and chunk.args.get("noop") is not True:
+                if hook and not self._is_noop(chunk, noop):
                     found[position] = hook
         return found
 

@@ -47,8 +47,9 @@ def decide(edges: Sequence[Edge], result: Lookup, owed: Iterable[str] = ()) -> D
     if not edges and not owed:
         return RUN
     seen = [(edge, result(edge)) for edge in edges if edge.kind is not Kind.LISTEN]
-    if _is_stopped(seen):
-        failed = [found for _, found in seen if found is not None and found.result is False]
+    needed = [(edge, found) for edge, found in seen if not edge.automatic]
+    if _is_stopped(needed):
+        failed = [found for _, found in needed if found is not None and found.result is False]
         names = dict.fromkeys(f"{found.chunk.sls}.{found.chunk.id}" for found in failed)
         comment = f"One or more requisite failed: {', '.join(names)}"
         root = failed[0].cause

@@ -223,6 +223,7 @@ class Edge(NamedTuple):
     kind: Kind
     target: int
     place: Place
+    automatic: bool = False  # a hook of a module asked for it: what fails there stops nobody
 
 
 @dataclass(frozen=True, slots=True)

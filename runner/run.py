@@ -126,7 +126,7 @@ def _locked(session: Session, gathered: Callable[[], Gathered]) -> Report:
         reacts=compiled.binder.reacting(compiled.chunks),
         self_refreshing=compiled.binder.self_refreshing(compiled.chunks),
         noop=compiled.binder.noop(compiled.chunks, session.options.noop),
-        aggregates=compiled.binder.aggregating(compiled.chunks, session.options.state_aggregate),
+        aggregates=compiled.binder.aggregating(compiled.chunks, session.options.state_aggregate, session.options.noop),
         unconverging=compiled.binder.unconverging(compiled.chunks),
         failhard=session.options.failhard,
         run_id=_run_id(),

@@ -72,3 +72,30 @@ def test_a_module_of_the_tree_has_hooks_too(machine: Machine) -> None:
     )
     machine.write(a="x:\n  box.made:\n    - after: y\ny:\n  box.made: []\n")
     assert order(machine) == ["y", "x"]
+
+
+BOX = (
+    "import os\nfrom runner.api import Plan, Planned, StateFailed\n"
+    "def made(name: str, hears: str = '', tells: str = '', fails: bool = False) -> Planned:\n    'A box.'\n"
+    "    if fails:\n        raise StateFailed('no box')\n    if name.startswith('calm'):\n        return 'calm'\n"
+    "    yield Plan({name: 'made'}, 'set')\n    return 'made'\n"
+    "def mod_watch(name: str, sfun: str) -> Planned:\n    yield Plan({'told': name}, 'told')\n    return 'told'\n"
+    "def autosubscribe(name, hears='', **_):\n    return [('box', hears)] if hears else []\n"
+    "def autonotify(name, tells='', **_):\n    return [('box', tells)] if tells else []\n"
+    "def autobefore(name, tells='', **_):\n    return [('box', 'nobody')]\n"
+)
+
+
+@pytest.mark.parametrize("on", [True, False])
+def test_hooks_that_tell_of_changes(machine: Machine, on: bool) -> None:
+    (machine.folder / "states/_states").mkdir()
+    (machine.folder / "states/_states/box.py").write_text(BOX)
+    machine.config["auto_relationships"] = on
+    machine.write(
+        a="calm1:\n  box.made:\n    - hears: c\ncalm2:\n  box.made:\n    - hears: broken\n"
+        "c:\n  box.made:\n    - tells: calm3\nbroken:\n  box.made:\n    - fails: True\ncalm3:\n  box.made: []\n"
+    )
+    found = machine.results("sls", "a", code=2)
+    assert (found["calm1"]["comment"], found["calm3"]["comment"]) == (("told", "told") if on else ("calm", "calm"))
+    assert found["calm2"]["comment"] == "calm", "what fails stops nobody"
+    assert ("box: c (autosubscribe)" in machine("why", "calm1", "a").stdout) is on

@@ -16,9 +16,12 @@ REACTIONS = (
 
 @pytest.mark.parametrize(
     ("by_state", "by_configuration", "planned"),
-    [(True, None, True), (None, True, True), (False, True, False), (None, None, False)],
+    [
+        *((True, None, True), (None, True, True), (False, True, False), (None, None, False)),
+        *(("'yes'", None, True), ("'off'", True, False)),
+    ],
 )
-def test_noop(machine: Machine, by_state: bool | None, by_configuration: bool | None, planned: bool) -> None:
+def test_noop(machine: Machine, by_state: bool | str | None, by_configuration: bool | None, planned: bool) -> None:
     if by_configuration is not None:
         machine.config["noop"] = by_configuration
     machine.write(a=FILE + (f"    - noop: {by_state}\n" if by_state is not None else ""))
@@ -26,6 +29,23 @@ def test_noop(machine: Machine, by_state: bool | None, by_configuration: bool | 
     assert (found["result"], found.get("__noop__", False)) == ((None, True) if planned else (True, False))
     assert (machine.folder / "f").exists() is not planned
     assert ("no-op" in machine("sls", "a", "--detailed-exitcodes", code=2 if planned else 0).stdout) is planned
+
+
+def test_what_is_neither_true_nor_false_is_a_mistake(machine: Machine) -> None:
+    machine.write(a=FILE + "    - noop: perhaps\n")
+    error = machine("sls", "a", code=1).stderr
+    assert "file.managed: noop: expected true or false, got 'perhaps'" in error
+    assert "a.sls:5:7" in error
+
+
+def test_a_function_may_have_an_argument_of_that_name(machine: Machine) -> None:
+    (machine.folder / "states/_states").mkdir()
+    (machine.folder / "states/_states/box.py").write_text(
+        "def made(name: str, noop: int = 0) -> str:\n    'A box.'\n    return f'made {noop}'\n"
+    )
+    machine.write(a="x:\n  box.made:\n    - noop: 7\n")
+    found = machine.results("sls", "a")["x"]
+    assert (found["comment"], found.get("__noop__")) == ("made 7", None)
 
 
 def test_nobody_reacts_to_what_was_only_planned(machine: Machine) -> None:
