@@ -69,7 +69,7 @@ def _components(count: int, edges: Sequence[Pair]) -> list[list[int]]:
         seen.add(number)
         while stack:
             group.append(stack.pop())
-            fresh = [other for other in near[group[-1]] if other not in seen]
+            fresh = dict.fromkeys(other for other in near[group[-1]] if other not in seen)
             seen.update(fresh)
             stack += fresh
         if group:
