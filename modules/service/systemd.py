@@ -123,6 +123,7 @@ def act(name: str, action: str, options: Sequence[str] = ()) -> None:
 def log(name: str, since: float = 0) -> str:
     """A paragraph with the last lines that a unit wrote, or nothing. since: seconds since the epoch."""
     asked = ["journalctl", "-q", "-n", "10", "--no-pager", "-o", "cat", f"--since=@{since:.6f}", "-u", unit(name)]
+    cmd.probe(["journalctl", "--sync"])  # the last lines may still be on their way
     lines = cmd.probe(asked).stdout.strip()
     return f"\n\nThe last lines of its journal:\n{lines}" if lines else ""
 

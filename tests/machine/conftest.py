@@ -48,3 +48,14 @@ def fresh(layer: Path) -> Iterator[Debian]:
 def debian(layer: Path) -> Iterator[Debian]:
     """A machine that the tests of a file share: each leaves it as it was, or uses what is its own."""
     yield from _debian(layer)
+
+
+@pytest.fixture(scope="session")
+def lasting(layer: Path) -> Iterator[Debian]:
+    """A machine that stays until the end: time passes for it while other tests run."""
+    yield from _debian(layer)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Tests that wait for the clock (`late = True`) come last."""
+    items.sort(key=lambda item: getattr(getattr(item, "function", None), "late", False))

@@ -149,10 +149,11 @@ def _pid(holder: subprocess.Popen[bytes]) -> int:
 
 def _wait_booted(found: Debian) -> None:
     end = time.monotonic() + PATIENCE
-    while not found.path("/run/systemd/private").exists():
-        if time.monotonic() > end or not os.path.exists(f"/proc/{found.pid}"):
-            raise NoDebian("systemd did not come up")
+    state = "silent"
+    while time.monotonic() < end and os.path.exists(f"/proc/{found.pid}"):
+        if found.path("/run/systemd/private").exists():
+            state = found.run("systemctl", "is-system-running", "--wait", code=None).stdout.strip()
+            if state in ("running", "degraded"):
+                return
         time.sleep(0.02)
-    state = found.run("systemctl", "is-system-running", "--wait", code=None).stdout.strip()
-    if state not in ("running", "degraded"):
-        raise NoDebian(f"systemd is {state}")
+    raise NoDebian(f"systemd did not come up: it is {state}")

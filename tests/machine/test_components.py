@@ -1,0 +1,180 @@
+"""One tree on the real thing: useradd, cron, sshd, mount, sysctl, systemd's settings and git say what came of it."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import pytest
+from debian import Debian
+
+TREE = """
+zoo:
+  group.present:
+    - gid: 4800
+zoe:
+  user.present:
+    - uid: 4801
+    - gid: zoo
+    - shell: /bin/sh
+    - fullname: Zoe Z
+    - password: {{ salt['file.read']('/srv/hash').strip() | json }}
+    - groups: [users]
+    - optional_groups: [no-such-group]
+/home/zoe/.profile:
+  file.managed:
+    - contents: export GREETING=hi
+    - user: zoe
+    - group: zoo
+every minute:
+  cron.present:
+    - name: id -un >/home/zoe/ran; date +\\%Y >>/home/zoe/ran
+    - user: zoe
+    - identifier: mark
+MAILTO:
+  cron.env_present:
+    - value: ''
+    - user: zoe
+{{ salt['file.read']('/srv/key.pub').strip() }}:
+  ssh_auth.present:
+    - user: zoe
+localhost:
+  ssh_known_hosts.present:
+    - enc: ed25519
+    - hash_known_hosts: False
+    - user: root
+/srv/ram:
+  mount.mounted:
+    - device: tmpfs
+    - fstype: tmpfs
+    - opts: [nosuid, size=4m]
+    - mkmnt: True
+/srv/bound:
+  mount.mounted:
+    - device: /srv/ram
+    - fstype: none
+    - opts: bind
+    - mkmnt: True
+    - persist: False
+    - require:
+      - mount: /srv/ram
+net.ipv4.ip_forward:
+  sysctl.present:
+    - value: 1
+    - config: /etc/sysctl.d/90-router.conf
+Europe/Paris:
+  timezone.system: []
+C.UTF-8:
+  locale.system: []
+10.1.2.3:
+  host.only:
+    - hostnames: [printer, printer.example.org]
+git clone:
+  git.latest:
+    - name: file:///srv/origin.git
+    - target: /home/zoe/clone
+    - user: zoe
+"""
+COMMIT = "git -C /srv/work -c user.name=me -c user.email=me@x commit -q --allow-empty -m {0}; git -C /srv/work push -q"
+PREPARE = f"""
+openssl passwd -6 secret >/srv/hash
+ssh-keygen -q -t ed25519 -N '' -f /srv/key -C me
+git init -q --bare -b main /srv/origin.git; git clone -q /srv/origin.git /srv/work 2>/dev/null; {COMMIT.format("one")}
+git config --system --add safe.directory '*'
+"""
+WATCHED = (
+    "cat /etc/passwd /etc/group /etc/shadow /etc/fstab /etc/hosts /proc/mounts /proc/sys/net/ipv4/ip_forward; date +%Z"
+)
+FOLDERS = "/home /srv /etc/cron* /var/spool/cron /etc/sysctl.d /etc/default /etc/locale.conf /root"
+FOUND = f"ls -lR --full-time {FOLDERS} 2>&1 || true"
+
+
+@pytest.fixture(scope="session")
+def ran(lasting: Debian) -> dict[str, dict[str, Any]]:
+    """The results of a dry run, a real one and a second one."""
+    lasting.run(PREPARE)
+    lasting.tree(all=TREE)
+    before = lasting.read(f"{WATCHED}; {FOUND}")
+    dry = lasting.results("sls", "all", "--test")
+    assert lasting.read(f"{WATCHED}; {FOUND}") == before, "a dry run touches nothing"
+    return {"dry": dry, "real": lasting.results("sls", "all"), "again": lasting.results("sls", "all")}
+
+
+def test_everything_changes_once_and_the_dry_run_knew(ran: dict[str, dict[str, Any]]) -> None:
+    unforeseen = {name: each["comment"] for name, each in ran["dry"].items() if each["result"] is not None}
+    assert not unforeseen
+    assert all(each["result"] is True and each["changes"] for each in ran["real"].values()), ran["real"]
+    assert all(each["result"] is True and not each["changes"] for each in ran["again"].values()), ran["again"]
+
+
+def test_the_user_is_one(lasting: Debian, ran: object) -> None:
+    assert lasting.read("id zoe") == "uid=4801(zoe) gid=4800(zoo) groups=4800(zoo),100(users)"
+    assert lasting.read("su -l zoe -c 'echo $GREETING; pwd; stat -c %U:%G .'") == "hi\n/home/zoe\nzoe:zoo"
+    check = "import crypt,spwd; h = spwd.getspnam('zoe').sp_pwdp; print(crypt.crypt('secret', h) == h)"
+    assert lasting.read("/usr/bin/python3", "-W", "ignore", "-c", check) == "True"
+
+
+def test_sshd_lets_the_key_in(lasting: Debian, ran: object) -> None:
+    answer = lasting.read("ssh -i /srv/key -o BatchMode=yes -o StrictHostKeyChecking=yes zoe@localhost 'id -un; pwd'")
+    assert answer == "zoe\n/home/zoe"
+
+
+def test_what_is_mounted(lasting: Debian, ran: object) -> None:
+    assert lasting.read("findmnt -no FSTYPE,OPTIONS /srv/ram").split()[0] == "tmpfs"
+    assert "nosuid" in lasting.read("findmnt -no OPTIONS /srv/ram")
+    lasting.run("echo x >/srv/ram/file")
+    assert lasting.read("cat /srv/bound/file") == "x"
+    fstab = lasting.read("cat /etc/fstab")
+    assert "/srv/ram" in fstab
+    assert "/srv/bound" not in fstab
+    lasting.run("umount /srv/bound; umount /srv/ram; mount /srv/ram; umount /srv/ram; mount /srv/ram")
+    lasting.run("cd /srv/ram; sleep 60 >/dev/null 2>&1 & echo $! >/run/busy")
+    (busy,) = lasting.results("single", "mount.unmounted", "/srv/ram", "persist=True", code=2).values()
+    assert "busy" in busy["comment"]
+    assert "/srv/ram" in lasting.read("cat /etc/fstab"), "what is still mounted stays in fstab"
+    lasting.run("kill $(cat /run/busy)")
+    lasting.results("single", "mount.unmounted", "/srv/ram", "persist=True")
+    assert "/srv/ram" not in lasting.read("cat /etc/fstab /proc/mounts")
+
+
+def test_settings_of_the_system(lasting: Debian, ran: object) -> None:
+    assert lasting.read("cat /proc/sys/net/ipv4/ip_forward") == "1"
+    lasting.run("echo 0 >/proc/sys/net/ipv4/ip_forward; sysctl -q --system 2>/dev/null || true")
+    assert lasting.read("cat /proc/sys/net/ipv4/ip_forward") == "1", "also after the next start"
+    assert "Time zone: Europe/Paris" in lasting.read("timedatectl")
+    assert "LANG=C.UTF-8" in lasting.read("localectl")
+    assert lasting.read("getent hosts printer").split() == ["10.1.2.3", "printer", "printer.example.org"]
+
+
+def test_git_goes_on(lasting: Debian, ran: object) -> None:
+    log = "git -C /home/zoe/clone log --format=%s; stat -c %U /home/zoe/clone/.git/HEAD"
+    assert lasting.read(log) == "one\nzoe"
+    lasting.run(COMMIT.format("two"))
+    result = lasting.results("sls", "all")["git clone"]
+    assert set(result["changes"]) == {"revision"}
+    assert lasting.read(log) == "two\none\nzoe"
+
+
+def test_a_logged_in_user_stays_unless_forced(lasting: Debian, ran: object) -> None:
+    lasting.run(
+        "useradd -m abe; setsid su abe -c 'sleep 100' >/dev/null 2>&1 & "
+        "while ! pgrep -u abe sleep >/dev/null; do sleep 0.05; done"
+    )
+    (refused,) = lasting.results("single", "user.absent", "abe", code=2).values()
+    assert "currently used by process" in refused["comment"]
+    assert lasting.read("getent passwd abe")
+    (removed,) = lasting.results("single", "user.absent", "abe", "force=True", "purge=True").values()
+    assert removed["changes"]["abe"] == "removed"
+    lasting.run("pkill -u 1000 sleep; test ! -e /home/abe")
+
+
+def test_cron_runs_the_entry_within_its_minute(lasting: Debian, ran: object) -> None:
+    told = lasting.path("/home/zoe/ran")
+    end = time.monotonic() + 75
+    while not told.exists() or len(told.read_text().split()) < 2:
+        assert time.monotonic() < end, lasting.read("crontab -u zoe -l; journalctl -u cron -n 20 --no-pager")
+        time.sleep(0.2)
+    assert told.read_text().split() == ["zoe", time.strftime("%Y")]
+
+
+test_cron_runs_the_entry_within_its_minute.late = True  # type: ignore[attr-defined]
