@@ -40,3 +40,11 @@ def set_answer(owner: str, question: str, kind: str, value: str) -> None:
     done = cmd.probe(["debconf-set-selections"], stdin=f"{owner} {question} {kind} {value}\n")
     if done.retcode:
         raise CommandFailed(f"debconf-set-selections: {done.stderr}", lacks=("command", "debconf-set-selections"))
+
+
+@changer(touches=["debconf", "packages"])
+def set_file(path: str) -> None:
+    """Give the answers of a file (owner, question, type, value on each line). Raises CommandFailed."""
+    done = cmd.probe(["debconf-set-selections", path])
+    if done.retcode:
+        raise CommandFailed(f"debconf-set-selections: {done.stderr}", lacks=("command", "debconf-set-selections"))

@@ -6,8 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from runner.aggregate import candidates, merged
+from runner.api import running
 from runner.beside import Beside
-from runner.current import Run
+from runner.current import Current, Run
 from runner.decide import Decision, Verdict, decide
 from runner.interrupts import number_of
 from runner.invoke import Invoker, Mode, Reaction
@@ -192,7 +193,8 @@ class Executor:
         self._taken.update(taken)
         if not taken:
             return chunk, ()
-        return merged(hook, chunk, [chunks[each] for each in taken], self.run.results), taken
+        with running(Current(self.run, chunk)):
+            return merged(hook, chunk, [chunks[each] for each in taken], self.run.results), taken
 
     def _would_run(self, position: int) -> bool:
         owed = [debt.kind for debt in self.owing.owed(self.work.chunks[position], self.run.results)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable, Sequence
+from typing import Any
 
 from modules import cmd
 from modules.pkg import _apt_get
@@ -27,7 +28,43 @@ def states() -> dict[str, tuple[str, str]]:
     found = {}
     for line in done.stdout.splitlines():
         name, state, version = line.split("\t")
-        found[name.partition(":")[0]] = (state, version)
+        found[normal(name)] = (state, version)
+    return found
+
+
+@look_once("packages")
+def architecture() -> str:
+    """What this machine's own packages are built for."""
+    return cmd.probe(["dpkg", "--print-architecture"]).stdout
+
+
+def normal(name: str) -> str:
+    """A package's name without the architecture, unless that is a foreign one."""
+    bare, colon, built_for = name.partition(":")
+    return bare if colon and built_for in (architecture(), "all") else name
+
+
+def file_info(path: str) -> tuple[str, str]:
+    """The name and the version of a package in a file. Raises CommandFailed for what is no package."""
+    done = cmd.probe(["dpkg-deb", "--showformat=${Package}\\t${Version}", "--show", path])
+    if done.retcode:
+        raise CommandFailed(f"{path} is no package: {done.stderr.strip()}")
+    name, version = done.stdout.split("\t")
+    return name, version
+
+
+ARCHIVES = "/var/cache/apt/archives"
+
+
+def archives() -> dict[str, dict[str, Any]]:
+    """The packages that lie in apt's cache: name -> version -> path, size and time."""
+    found: dict[str, dict[str, Any]] = {}
+    for entry in sorted(os.scandir(ARCHIVES), key=lambda each: each.name) if os.path.isdir(ARCHIVES) else ():
+        parts = entry.name.removesuffix(".deb").split("_")
+        if entry.name.endswith(".deb") and len(parts) == 3:
+            seen = entry.stat()
+            about = {"path": entry.path, "size": seen.st_size, "creation_date_time_t": int(seen.st_ctime)}
+            found.setdefault(parts[0], {})[parts[1].replace("%3a", ":")] = about
     return found
 
 
@@ -86,7 +123,7 @@ def simulate(action: str, targets: Sequence[str], options: Iterable[str] = ()) -
         match = _INSTALLED.match(line) or _REMOVED.match(line)
         if match:
             new = match.groupdict().get("new") or ""
-            found[match["name"].partition(":")[0]] = {"old": match["old"] or "", "new": new}
+            found[normal(match["name"])] = {"old": match["old"] or "", "new": new}
     return found
 
 
@@ -106,6 +143,12 @@ def renew_db() -> None:
 @changer(touches=["packages", "candidates", "services", "users", "groups", "files"])
 def install(targets: Sequence[str], options: Iterable[str] = ()) -> None:
     """Install packages: names, `name=version`, or paths of .deb files."""
+    _apt_get.run("install", *options, *targets)
+
+
+@changer(touches=["files"])
+def download(targets: Sequence[str], options: Iterable[str] = ()) -> None:
+    """Have packages, and what they need, in apt's cache."""
     _apt_get.run("install", *options, *targets)
 
 

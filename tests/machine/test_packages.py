@@ -115,3 +115,44 @@ def test_what_cannot_be_had(clean: Debian) -> None:
     clean.run("cp -a /root/lists /var/lib/apt")
     assert "127.0.0.1:1" in str(result["warnings"]), "the old lists were good enough, but it is told"
     assert result["changes"]
+
+
+TOGETHER = """
+one:
+  pkg.installed:
+    - name: greeting
+    - version: '1.0'
+    - aggregate: True
+two:
+  pkg.installed:
+    - pkgs: [hello]
+    - aggregate: True
+other way:
+  pkg.installed:
+    - name: greeting
+    - install_recommends: False
+    - aggregate: True
+bad:
+  pkg.installed:
+    - name: no-such-package
+    - refresh: False
+    - aggregate: True
+seen:
+  test.succeed_with_changes:
+    - onchanges:
+      - pkg: two
+"""
+
+
+def test_several_states_are_one_transaction_and_each_reports_its_share(clean: Debian) -> None:
+    clean.write("/srv/salt/together.sls", TOGETHER)
+    clean.run("rm -f /var/log/apt/history.log")
+    results = {each["__id__"]: each for each in clean.results("sls", "together", code=2).values()}
+    assert results["one"]["changes"] == {"greeting": {"old": "", "new": "1.0"}}
+    assert results["two"]["changes"] == {"hello": {"old": "", "new": clean.read("dpkg-query -Wf '${Version}' hello")}}
+    assert results["two"]["comment"] == "The following packages were installed/updated: hello"
+    assert not results["bad"]["result"], "its own failure is its own"
+    assert results["seen"]["changes"]
+    assert clean.read("grep -c ^Install: /var/log/apt/history.log") == "1"
+    again = clean.results("sls", "together", code=2)
+    assert not any(each["changes"] for each in again.values() if each["__id__"] != "seen")

@@ -1,0 +1,64 @@
+"""pkg.downloaded: packages lie in the package manager's cache."""
+
+from __future__ import annotations
+
+from modules import pkg
+from runner.api import CommandFailed, Done, Plan, Planned, StateFailed
+from states.pkg import _wanted as packages
+from states.pkg._wanted import Names
+
+
+def downloaded(
+    name: str,
+    version: str | None = None,
+    pkgs: Names | None = None,
+    fromrepo: str | None = None,
+    ignore_epoch: bool = False,
+    refresh: bool | None = None,
+    cache_valid_time: int = 0,
+    skip_verify: bool = False,
+    install_recommends: bool = True,
+) -> Planned:
+    """Make sure that packages lie in apt's cache, ready to be installed. Arguments as those of pkg.installed.
+
+        kernel of tonight:
+          pkg.downloaded:
+            - name: linux-image-amd64
+
+    Behaviour: Salt 3008's pkg.downloaded; what they depend on is downloaded too.
+    """
+    wanted = packages.wanted(name, version, pkgs, None)
+    if not wanted:
+        return "No packages to download provided"
+    newest = packages.known(wanted, refresh, cache_valid_time)
+    exact = {
+        each: packages.version_for(each, want, ignore_epoch) or newest.get(each, "") for each, want in wanted.items()
+    }
+    unknown = [each for each in wanted if each not in newest]
+    if unknown:
+        raise StateFailed(
+            "The following package(s) were not found, and no possible matches were found in the package db:"
+            f" {', '.join(unknown)}"
+        )
+    old = pkg.provider().archives()
+    missing = {each: version for each, version in exact.items() if version not in old.get(each, {})}
+    if not missing:
+        (first, _), *rest = wanted.items()
+        if rest:
+            matching = " (matching specified versions)" if any(wanted.values()) else ""
+            return f"All specified packages{matching} are already downloaded"
+        given = f"Version {version} of package '{first}'" if version else f"Package {first}"
+        return f"{given} is already downloaded"
+    words = [*packages.options(fromrepo, skip_verify, install_recommends, False), "--download-only", "--reinstall"]
+    told = f"The following packages would be downloaded: {', '.join(missing)}"
+    why = "what else is downloaded with them is known afterwards"
+    yield Plan({each: {"old": "", "new": {want: {}}} for each, want in missing.items()}, told, sure=False, why=why)
+    try:
+        pkg.provider().download([f"{each}={want}" for each, want in missing.items()], words)
+    except CommandFailed as failure:
+        raise StateFailed(
+            f"An error was encountered while downloading package(s): {failure.message}", changes={}
+        ) from None
+    new = pkg.provider().archives()
+    changes = {each: {"old": old.get(each, ""), "new": new[each]} for each in new if new[each] != old.get(each)}
+    return Done(f"Packages downloaded: {', '.join(sorted(changes))}", changes)

@@ -1,0 +1,276 @@
+"""pkg.installed, and what several such states do in one transaction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from modules import pkg
+from runner.api import OPEN, CommandFailed, Done, Plan, Planned, StateFailed, here
+from states.pkg import _wanted as packages
+from states.pkg._wanted import Names
+
+PROBLEM = "Problem encountered installing package(s). Additional info follows:\n\n"
+OWN = ("name", "pkgs", "version")  # what states that are done together may differ in
+
+
+def installed(
+    name: str,
+    version: str | None = None,
+    refresh: bool | None = None,
+    fromrepo: str | None = None,
+    skip_verify: bool = False,
+    skip_suggestions: bool = False,
+    pkgs: Names | None = None,
+    sources: Names | None = None,
+    allow_updates: bool = False,
+    pkg_verify: Any = False,
+    normalize: bool = True,
+    ignore_epoch: bool = False,
+    reinstall: bool = False,
+    update_holds: bool = False,
+    hold: bool | None = None,
+    cache_valid_time: int = 0,
+    install_recommends: bool = True,
+    only_upgrade: bool = False,
+    debconf: str | None = None,
+    force_conf_new: bool = False,
+    ignore_types: Any = None,
+    resolve_capabilities: bool = False,
+    report_reboot_exit_codes: bool = True,
+) -> Planned:
+    """Make sure that packages are installed.
+
+    name, version: one package; the version may have operators and a glob (`>=1.2,<2`, `1.2*`), or be latest. pkgs:
+    several, each a name or `name: version`. sources: several as `name: file` (salt://, http(s)://, a path).
+    allow_updates: a newer version than the one given will do. ignore_epoch: compare versions without it. normalize:
+    `name:amd64` on an amd64 machine is `name`. refresh: renew the package lists first (without it: only when a package
+    is not known); cache_valid_time: seconds for which they need no renewal. fromrepo: the release to install from.
+    skip_verify: do not check signatures. install_recommends: also what is recommended. only_upgrade: only what is
+    installed already. reinstall: in each run. hold: keep the packages at their version from now on, or (false) no
+    longer. update_holds: change packages that are held. debconf: a file with answers, given before. force_conf_new: new
+    configuration files replace changed ones. skip_suggestions, report_reboot_exit_codes: accepted, for other systems.
+    pkg_verify, ignore_types, resolve_capabilities: refused, they are for rpm.
+
+        web server:
+          pkg.installed:
+            - pkgs: [nginx, certbot: '>=2.0']
+
+    Behaviour: Salt 3008's pkg.installed. With `aggregate: True` several states install in one transaction.
+    """
+    _refuse(pkg_verify=pkg_verify, ignore_types=ignore_types, resolve_capabilities=resolve_capabilities)
+    wanted = packages.wanted(name, version, pkgs, sources, normalize)
+    if not wanted:
+        return "No packages to install provided"
+    share = {each: found for each in wanted if (found := _done().pop(each, None))}
+    if share:
+        yield Plan(share, "", provides=OPEN)
+        return Done(f"The following packages were installed/updated: {', '.join(share)}", share)
+    present = pkg.list_pkgs()
+    files = {each: packages.local_file(str(want)) for each, want in wanted.items()} if sources is not None else {}
+    if files:
+        wanted = {each: pkg.provider().file_info(path)[1] for each, path in files.items()}
+    if "latest" in wanted.values():
+        newest = packages.known((each for each, want in wanted.items() if want == "latest"), refresh, cache_valid_time)
+        wanted = {each: newest.get(each) if want == "latest" else want for each, want in wanted.items()}
+    asked = {
+        each: f">={want}" if want and allow_updates and want[0] not in "<>=!" else want for each, want in wanted.items()
+    }
+    missing = {each: want for each, want in asked.items() if not packages.fits(present.get(each), want, ignore_epoch)}
+    again = [each for each in wanted if reinstall and each not in missing]
+    holding = _Holding(wanted, hold)
+    if not missing and not again and not holding.changes:
+        return "\n".join([_already(wanted, bool(files)) + ("." if holding.said() else ""), *holding.said()])
+    _refuse_held(missing, present, update_holds)
+    words = packages.options(fromrepo, skip_verify, install_recommends, only_upgrade)
+    words += ["--reinstall"] if again else []
+    words += ["--allow-change-held-packages"] if update_holds else []
+    words += ["-o", "DPkg::Options::=--force-confnew"] if force_conf_new else []
+    todo = _Todo(missing, again, files, words, ignore_epoch)
+    simulated = todo.look(present, refresh, cache_valid_time)
+    yield Plan(
+        holding.merged(simulated or todo.guessed),
+        "\n".join([*todo.told(), *holding.told()]),
+        sure=simulated is not None,
+        why="the package lists do not know it yet" if simulated is None else None,
+        provides=OPEN,
+    )
+    if debconf:
+        _answer(debconf)
+    held = set(pkg.provider().held()) & set(missing) if update_holds else set()
+    changes = todo.carry_out(present, _others(name))
+    pkg.provider().hold(sorted(held | set(holding.add)), holding.drop)
+    return Done("\n".join([*todo.done(), *holding.done()]), holding.merged(changes))
+
+
+def _answer(source: str) -> None:
+    from modules import debconf
+
+    debconf.set_file(packages.local_file(source))
+
+
+def _refuse(**given: Any) -> None:
+    for argument, value in given.items():
+        if value:
+            raise StateFailed(f"{argument} is for systems with rpm; this one has dpkg")
+
+
+def _already(wanted: Mapping[str, str | None], from_files: bool) -> str:
+    desired = " and are at the desired version" if any(wanted.values()) and not from_files else ""
+    return f"All specified packages are already installed{desired}"
+
+
+def _refuse_held(missing: Iterable[str], present: Mapping[str, str], update: bool) -> None:
+    if update:
+        return
+    held = [each for each in missing if each in present and each in pkg.provider().held()]
+    if held:
+        raise StateFailed(
+            f"The following packages are held: {', '.join(held)}. Set update_holds to True to change them all the same."
+        )
+
+
+class _Holding:
+    """Packages that are to be held from now on, or no longer."""
+
+    def __init__(self, wanted: Iterable[str], hold: bool | None) -> None:
+        self._names = list(wanted) if hold is not None else []
+        self._hold = hold
+        has = pkg.provider().held() if hold is not None else []
+        self.add = [each for each in self._names if hold and each not in has]
+        self.drop = [each for each in self._names if not hold and each in has]
+        self.changes = [*self.add, *self.drop]
+
+    def merged(self, changes: Mapping[str, Any]) -> dict[str, Any]:
+        """The changes of packages with those of their holds, a package that has both with both."""
+        word = ("install", "hold") if self._hold else ("hold", "install")
+        found = dict(changes)
+        for each in self.changes:
+            new = f"{found[each]['new']}\n{word[1]}" if each in found else word[1]
+            found[each] = {"old": word[0], "new": new}
+        return found
+
+    def said(self) -> list[str]:
+        word = "is already set to be held." if self._hold else "is already set not to be held."
+        return [f"Package {each} {word}" for each in self._names]
+
+    def told(self) -> list[str]:
+        word = "is set to be held." if self._hold else "is set not to be held."
+        return [f"Package {each} {word}" for each in self.changes]
+
+    def done(self) -> list[str]:
+        word = "is now being held." if self._hold else "is no longer being held."
+        return [f"Package {each} {word}" for each in self.changes]
+
+
+def _named(name: str, want: str | None) -> str:
+    """A package with what is asked of its version."""
+    return f"{name}{'' if not want or want[0] in '<>=!' else '='}{want or ''}"
+
+
+class _Todo:
+    """What has to be installed, and how."""
+
+    def __init__(
+        self, missing: dict[str, str | None], again: list[str], files: dict[str, str], words: list[str], epoch: bool
+    ) -> None:
+        self._missing, self._again, self._files, self._words, self._epoch = missing, again, files, words, epoch
+        self._targets: dict[str, str] = {}
+        self.guessed: dict[str, Any] = {}
+
+    def look(self, present: Mapping[str, str], refresh: bool | None, valid: int) -> dict[str, dict[str, str]] | None:
+        """What apt would change; None when it cannot say."""
+        if not self._missing and not self._again:
+            return {}
+        names = [*self._missing, *self._again]
+        if self._files:
+            self._targets = {each: self._files[each] for each in names}
+            versions = {each: str(self._missing.get(each) or "installed") for each in names}
+        else:
+            newest = packages.known(names, refresh, valid)
+            exact = {each: packages.version_for(each, want, self._epoch) for each, want in self._missing.items()}
+            self._targets = {each: f"{each}={exact[each]}" if exact.get(each) else each for each in names}
+            versions = {each: exact.get(each) or newest.get(each, "installed") for each in names}
+        self.guessed = {each: {"old": present.get(each, ""), "new": versions[each]} for each in self._missing}
+        self.guessed |= {each: {"old": present.get(each, ""), "new": present.get(each, "")} for each in self._again}
+        found = pkg.provider().simulate("install", list(self._targets.values()), self._words)
+        return found if found is None or not self._again else {**self.guessed, **found}
+
+    def carry_out(self, present: Mapping[str, str], others: frozenset[str]) -> dict[str, Any]:
+        """Install; the changes without those that other states of this transaction report."""
+        if not self._targets:
+            return {}
+        try:
+            try:
+                pkg.provider().install(list(self._targets.values()), self._words)
+            except CommandFailed:
+                own = [target for each, target in self._targets.items() if each not in others]
+                if not others or not own:
+                    raise
+                pkg.provider().install(own, self._words)  # what another state asked for must not fail this one
+        except CommandFailed as failure:
+            done = packages.differences(present, pkg.list_pkgs())
+            raise StateFailed(PROBLEM + failure.message, changes=done) from None
+        changes = packages.differences(present, pkg.list_pkgs())
+        changes |= {each: self.guessed[each] for each in self._again if each not in changes}
+        _done().update({each: changes.pop(each) for each in others if each in changes})
+        self._missing = {each: want for each, want in self._missing.items() if each not in others}
+        return changes
+
+    def told(self) -> list[str]:
+        lines = [f"The following packages would be installed/updated: {', '.join(self._missing)}"] * bool(self._missing)
+        lines += [f"The following packages would be reinstalled: {', '.join(self._again)}"] * bool(self._again)
+        return lines or ["All specified packages are already installed."]
+
+    def done(self) -> list[str]:
+        named = ", ".join(each if each in self._files else _named(each, want) for each, want in self._missing.items())
+        lines = [f"The following packages were installed/updated: {named}"] * bool(self._missing)
+        lines += [f"Package {each} was reinstalled." for each in self._again]
+        return lines or ["All specified packages are already installed."]
+
+
+# ---------------------------------------------------------------- several states, one transaction
+
+
+def _done() -> dict[str, Any]:
+    """What was installed for states whose turn is still to come: package -> its change."""
+    found: dict[str, Any] = here.store("pkg.aggregated").setdefault("done", {})
+    return found
+
+
+def _others(name: str) -> frozenset[str]:
+    """The packages that the state that runs now installs for others."""
+    chunk = here.chunk
+    found: frozenset[str] = here.store("pkg.aggregated").get((chunk.id, name) if chunk else None, frozenset())
+    return found
+
+
+def mod_aggregate(low: dict[str, Any], chunks: list[dict[str, Any]], running: dict[str, Any]) -> dict[str, Any]:
+    """pkg.installed with the packages of other such states that install in the same way."""
+    if low.get("fun") != "installed" or low.get("sources") is not None:
+        return low
+    own = packages.wanted(low["name"], _text(low.get("version")), low.get("pkgs"), None)
+    others: dict[str, str | None] = {}
+    for chunk in chunks:
+        if chunk.get("fun") == "installed" and _how(chunk) == _how(low) and "sources" not in chunk:
+            more = packages.wanted(chunk["name"], _text(chunk.get("version")), chunk.get("pkgs"), None)
+            together = {**own, **others}
+            if all(together.get(each, want) == want for each, want in more.items()):
+                others |= {each: want for each, want in more.items() if each not in own}
+    if not others:
+        return low
+    here.store("pkg.aggregated")[(low["__id__"], low["name"])] = frozenset(others)
+    listed = [each if want is None else {each: want} for each, want in {**own, **others}.items()]
+    return {**{key: value for key, value in low.items() if key != "version"}, "pkgs": listed}
+
+
+def _how(low: Mapping[str, Any]) -> dict[str, Any]:
+    """What a state says of how to install."""
+    import inspect
+
+    arguments = inspect.signature(installed).parameters
+    return {key: value for key, value in low.items() if key in arguments and key not in OWN}
+
+
+def _text(version: object) -> str | None:
+    return None if version is None else str(version)

@@ -1,0 +1,127 @@
+"""What the states of packages share: what is wanted, whether it is there, and what apt is told."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from modules import file, pkg
+from runner.api import StateFailed, here
+
+RELATIONS = {"<": "lt", "<=": "le", "=": "eq", "==": "eq", "!=": "ne", ">=": "ge", ">": "gt"}
+Names = list[Any]
+
+
+def wanted(
+    name: str, version: str | None, pkgs: Names | None, sources: Names | None, normalize: bool = True
+) -> dict[str, str | None]:
+    """Each package with what is asked of its version, or the file it comes from."""
+    if pkgs is not None and sources is not None:
+        raise StateFailed('Only one of "pkgs" and "sources" is permitted.')
+    listed = sources if sources is not None else pkgs
+    found: dict[str, str | None] = {name: version} if listed is None else {}
+    for entry in listed or ():
+        if isinstance(entry, dict):
+            found |= {str(key): None if value is None else str(value) for key, value in entry.items()}
+        else:
+            found[str(entry)] = None
+    return {pkg.provider().normal(each) if normalize else each: want for each, want in found.items()}
+
+
+def fits(present: str | None, want: str | None, ignore_epoch: bool = False) -> bool:
+    """Whether an installed version is one that is wanted; several conditions are separated by commas."""
+    if present is None:
+        return False
+    return all(_meets(present, each.strip(), ignore_epoch) for each in (want or "").split(",") if each.strip())
+
+
+def or_newer(want: str | None) -> str | None:
+    """A version, or any that is newer."""
+    return f">={want}" if want and want[0] not in "<>=!" and "*" not in want else want
+
+
+def _meets(present: str, want: str, ignore_epoch: bool) -> bool:
+    operator, bare = _operator(want)
+    if ignore_epoch:
+        present, bare = present.split(":", 1)[-1], bare.split(":", 1)[-1]
+    if "*" in bare:
+        import fnmatch
+
+        return fnmatch.fnmatch(present, bare)
+    return pkg.provider().compare(present, RELATIONS[operator], bare)
+
+
+def _operator(want: str) -> tuple[str, str]:
+    found = re.match(r"(<=|>=|==|!=|<|>|=)?\s*(.*)$", want)
+    assert found
+    return found[1] or "=", found[2]
+
+
+def version_for(name: str, want: str | None, ignore_epoch: bool = False) -> str | None:
+    """The version to install; None for the newest."""
+    if want is None:
+        return None
+    operator, bare = _operator(want)
+    if operator in ("=", "==") and not {"*", ","} & set(want) and not ignore_epoch:
+        return bare
+    there = pkg.provider().versions(name)
+    for version in there:
+        if fits(version, want, ignore_epoch):
+            return version
+    raise StateFailed(f"No version of '{name}' matches {want} (there are {', '.join(there) or 'none'})")
+
+
+def refresh_lists(valid: int) -> None:
+    """Renew the package lists, unless they are younger than so many seconds."""
+    age = pkg.provider().lists_age()
+    if not (valid and age is not None and age < valid):
+        pkg.provider().refresh_db()
+
+
+def known(names: Iterable[str], refresh: bool | None, valid: int) -> dict[str, str]:
+    """The newest versions that could be installed; the lists are renewed when asked, or when a name is not known."""
+    names = tuple(names)
+    if refresh:
+        refresh_lists(valid)
+    newest = pkg.provider().candidates(names)
+    if refresh is None and set(names) - set(newest):
+        refresh_lists(valid)
+        newest = pkg.provider().candidates(names)
+    return newest
+
+
+def options(fromrepo: str | None, skip_verify: bool, recommends: bool, only_upgrade: bool, *more: str) -> list[str]:
+    """What apt-get is told."""
+    words = ["-t", fromrepo] if fromrepo else []
+    words += ["--allow-unauthenticated"] if skip_verify else []
+    words += [] if recommends else ["--no-install-recommends"]
+    return [*words, *(["--only-upgrade"] if only_upgrade else []), *more]
+
+
+def differences(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, Any]:
+    """The changes from one list of packages to another."""
+    return {
+        name: {"old": before.get(name, ""), "new": after.get(name, "")}
+        for name in sorted({*before, *after})
+        if before.get(name) != after.get(name)
+    }
+
+
+def name_of(entry: Any) -> str:
+    """A package in a list: its name, or a mapping of it."""
+    return str(next(iter(entry))) if isinstance(entry, dict) else str(entry)
+
+
+def local_file(source: str) -> str:
+    """The file of a source: salt://, http(s):// or a path. Raises StateFailed when it is not there."""
+    if source.startswith(("http://", "https://", "ftp://")):
+        path, problem = file.download(source)
+        if problem:
+            raise StateFailed(f"Unable to cache {source}: {problem}")
+        return path
+    found = here.tree.fetch(source, here.saltenv)
+    if found is None:
+        lacks = ("file", source.removeprefix("file://")) if not source.startswith("salt://") else None
+        raise StateFailed(f"Unable to cache {source}: file not found", lacks=lacks)
+    return found

@@ -1,0 +1,73 @@
+"""How packages are tried: with a real apt, on a throw-away copy of the machine that has an archive of its own.
+
+The archive has `greeting` in the versions 1.0 and 2.0, and `hello`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from laws import Scenario
+
+OLD = "apt-get install -q -y greeting=1.0; "
+HELD = OLD + "apt-mark hold greeting; "
+DEB = "cp /usr/local/archive/greeting_1.0_all.deb /srv/greeting.deb; "
+# apt does not copy from an archive that is a folder unless it is told to
+COPY = "sed -i 's/file:/copy:/' /etc/apt/sources.list; apt-get -q update; "
+ANSWERS = "echo 'greeting greeting/word string hi' > /srv/answers; "
+
+
+def on(function: str, prepare: str = "", plans: bool = True, fails: str | None = None, **args: Any) -> Scenario:
+    given = {"name": "greeting", **args}
+    converges = not args.get("reinstall")
+    return Scenario(
+        f"pkg.{function}",
+        given,
+        plans=plans and not fails,
+        fails=fails,
+        machine=True,
+        prepare=prepare,
+        converges=converges,
+    )
+
+
+ACCEPTED = {"skip_suggestions": True, "report_reboot_exit_codes": False, "normalize": False, "skip_verify": True}
+SCENARIOS = [
+    on("installed", version="1.0", hold=True, **ACCEPTED),
+    on("installed", version=">=1.0,<2", cache_valid_time=3600, only_upgrade=False),
+    on("installed", version="1.*", ignore_epoch=True),
+    on("installed", OLD, version="latest"),
+    on("installed", OLD, plans=False, pkgs=[{"greeting": "1.0"}], refresh=False),
+    on("installed", OLD, plans=False, version="0.5", allow_updates=True),
+    on("installed", OLD, hold=True),
+    on("installed", HELD, plans=False, hold=True),
+    on("installed", HELD, hold=False),
+    on("installed", HELD, version="2.0", fails="Set update_holds to True"),
+    on("installed", HELD, version="2.0", update_holds=True),
+    on("installed", OLD, only_upgrade=True, version="2.0", force_conf_new=True),
+    on(
+        "installed",
+        version="9.9",
+        only_upgrade=True,
+        fromrepo="nowhere",
+        pkgs=[{"greeting": ">=9"}],
+        fails="No version of",
+    ),
+    on("installed", DEB, sources=[{"greeting": "/srv/greeting.deb"}]),
+    on("installed", DEB + OLD, plans=False, sources=[{"greeting": "file:///srv/greeting.deb"}]),
+    on("installed", sources=[{"greeting": "/srv/nothing.deb"}], fails="Unable to cache /srv/nothing.deb"),
+    on("installed", sources=[{"greeting": "/etc/hosts"}], fails="is no package"),
+    on("installed", pkgs=["greeting"], sources=[{"greeting": "/x"}], fails='Only one of "pkgs" and "sources"'),
+    on("installed", ANSWERS, debconf="/srv/answers", install_recommends=False),
+    on("installed", OLD, reinstall=True),
+    on("installed", pkg_verify=True, fails="pkg_verify is for systems with rpm"),
+    on("installed", ignore_types=["config"], fails="ignore_types is for systems with rpm"),
+    on("installed", resolve_capabilities=True, fails="resolve_capabilities is for systems with rpm"),
+    on("installed", plans=False, pkgs=[]),
+    on("downloaded", COPY),
+    on("downloaded", COPY, version="1.0", cache_valid_time=60, skip_verify=True, install_recommends=False),
+    on("downloaded", COPY, pkgs=[{"greeting": ">=1"}, "hello"], refresh=False, ignore_epoch=True),
+    on("downloaded", COPY + "apt-get install -q -y -d greeting=2.0", plans=False),
+    on("downloaded", name="nosuchpackage", refresh=False, fails="no possible matches were found"),
+    on("downloaded", version=">9", fromrepo="x", fails="No version of"),
+]
