@@ -65,6 +65,9 @@ def compile_chunks(session: Session, gathered: Gathered, strict: bool) -> tuple[
     return Compiled(chunks, relations, order, binder, tuple(problems)), problems
 
 
+DRAWN = 500  # states; placing many more takes minutes
+
+
 def _world(session: Session, binder: Binder) -> references.World:
     def takes_folder(function: str) -> bool:
         source = signature.schema_of(session.registry.state(function).function).parameters.get("source")
@@ -89,9 +92,11 @@ def _arranged(session: Session, chunks: tuple[Chunk, ...], relations: Relations,
 
 
 def _drawn(session: Session, chunks: tuple[Chunk, ...], relations: Relations) -> str:
-    """Draw the graph where it can be looked at; nothing when that is not possible."""
+    """Draw the graph where it can be looked at; nothing when that is not possible or would take long."""
     from runner.drawing import page, picture
 
+    if len(chunks) > DRAWN:
+        return ""
     found = picture(chunks, relations, (), graph.knots(chunks, relations))
     folder = session.options.cachedir
     path = os.path.join(folder, "graph.html")

@@ -80,6 +80,8 @@ FLAGS = {"true": "true", "yes": "true", "on": "true", "1": "true", "false": "fal
 
 def _read(path: str, load_yaml: LoadYaml) -> dict[str, Any]:
     try:
+        if os.path.exists(path) and not os.path.isfile(path):
+            raise UsageError(f"the configuration file {path} is no regular file")
         with open(path, encoding="utf-8") as file:
             text = file.read()
     except OSError as error:
@@ -102,8 +104,10 @@ def _read(path: str, load_yaml: LoadYaml) -> dict[str, Any]:
 def safe_load(text: str, document: Document) -> Any:
     import yaml
 
+    from runner.bounds import plain
+
     try:
-        return yaml.load(text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        return plain(text)
     except yaml.MarkedYAMLError as error:
         from runner.yaml_errors import explained
 

@@ -52,6 +52,7 @@ DEFAULTS: Mapping[str, Any] = {
     "pillarenv_from_saltenv": False,
     "providers": {},
     "renderer": "jinja|yaml",
+    "render_limit": None,
     "renderer_blacklist": [],
     "renderer_whitelist": [],
     "root_dir": "/",
@@ -110,6 +111,7 @@ TYPES: Mapping[str, tuple[str, ...]] = {
     "pillarenv": (TEXT,),
     "pillarenv_from_saltenv": (FLAG,),
     "prometheus_textfile": (TEXT,),
+    "render_limit": (NUMBER,),  # seconds of the processor for one file; 0: no limit
     "renderer": (TEXT,),
     "saltenv": (TEXT,),
     "environment": (TEXT,),

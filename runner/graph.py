@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from runner.errors import CompileError
+from runner.errors import CompileError, Diagnostic
 from runner.model import Chunk, Edge, Kind, Place, Relations
 
 STRENGTH = {
@@ -129,11 +129,28 @@ def _sorted(chunks: Sequence[Chunk], relations: Relations, said: Mapping[Place, 
         holders.setdefault(first, []).append((chunks[edge.holder].defined, -strength, place))
     key = {node: min(chunks[node].order, _pulled(holders.get(node, []))) for node in graph}
     try:
-        return tuple(networkx.lexicographical_topological_sort(graph, key=key.__getitem__))
+        order = tuple(networkx.lexicographical_topological_sort(graph, key=key.__getitem__))
+        _refuse_long_looks(relations, order)
+        return order
     except networkx.NetworkXUnfeasible:
         from runner import cycles
 
         raise CompileError(cycles.told(chunks, graph, said or {})) from None
+
+
+LOOKS = 100  # a prereq looks at a state that looks at a state ...: so many in a row
+
+
+def _refuse_long_looks(relations: Relations, order: Sequence[int]) -> None:
+    """Each look of such a row is made anew for each state of it: a long one would take for ever."""
+    deep: dict[int, int] = {}
+    for node in reversed(order):
+        for edge in relations.of(node) if not isinstance(node, Looked) else ():
+            if edge.kind is Kind.PREREQ:
+                deep[node] = max(deep.get(node, 0), deep.get(edge.target, 0) + 1)
+                if deep[node] > LOOKS:
+                    message = f"more than {LOOKS} states look at each other in a row with prereq"
+                    raise CompileError([Diagnostic(message, edge.place.source, code="prereq")])
 
 
 def knots(chunks: Sequence[Chunk], relations: Relations) -> list[frozenset[Edge]]:

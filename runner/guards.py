@@ -6,6 +6,7 @@ import os.path
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from runner.errors import RunnerError
 from runner.model import Value
 
 Call = Callable[..., Any]  # call("cmd.retcode", ...)
@@ -59,7 +60,7 @@ def _function(entry: Mapping[str, Value], call: Call) -> Any:
     given = dict(entry)
     name = given.pop("fun", None)
     if not isinstance(name, str):
-        raise ValueError(f"a guard that is a mapping needs `fun: module.function`, not {dict(entry)!r}")
+        raise RunnerError(f"a guard that is a mapping needs `fun: module.function`, not {dict(entry)!r}")
     positional = given.pop("args", [])
     path = given.pop("get_return", None)
     positional = positional if isinstance(positional, list) else [positional]
@@ -75,6 +76,8 @@ def checked(args: Mapping[str, Value], call: Call) -> tuple[bool, str]:
     """What check_cmd says of a state that ran: whether it succeeded, and Salt's words for it."""
     shared = options(args)
     for command in _entries(args["check_cmd"]):
+        if not isinstance(command, str):
+            raise RunnerError(f"check_cmd takes commands, not {command!r}")
         if int(call("cmd.retcode", command, ignore_retcode=True, python_shell=True, **shared)) != 0:
             return False, "check_cmd determined the state failed"
     return True, "check_cmd determined the state succeeded"

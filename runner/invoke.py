@@ -283,6 +283,10 @@ def _from_classic(chunk: Chunk, answer: object) -> Result:
 def _apology(error: BaseException) -> str:
     import traceback
 
+    if isinstance(error, RecursionError):
+        return "This goes too deep: folders or values are nested in each other more often than can be followed"
+    if isinstance(error, ValueError) and "embedded null" in str(error):
+        return "A path or an argument contains a NUL character, which the system does not take"
     frames = traceback.extract_tb(error.__traceback__)
     last = f" ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""
     return f"An exception occurred in this state: {type(error).__name__}: {error}{last}"

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import fcntl
 import os
+import stat
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from runner.errors import RunnerError
 
@@ -31,8 +32,9 @@ def held(state_dir: str, wait: float = 0.0) -> Iterator[None]:
     try:
         _take(descriptor, wait)
         words = " ".join([os.path.basename(sys.argv[0]), *sys.argv[1:]])
-        os.ftruncate(descriptor, 0)
-        os.pwrite(descriptor, f"process {os.getpid()} since {time.strftime('%F %T')}: {words}\n".encode(), 0)
+        with suppress(OSError):  # a full disk: the lock holds, it only cannot say whose it is
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, f"process {os.getpid()} since {time.strftime('%F %T')}: {words}\n".encode(), 0)
         yield
     finally:
         os.close(descriptor)
@@ -42,10 +44,14 @@ def _opened(state_dir: str) -> int:
     path = os.path.join(state_dir, "lock")
     try:
         os.makedirs(state_dir, mode=0o700, exist_ok=True)
-        return os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     except OSError as error:
         hint = "--cachedir DIR keeps it elsewhere"
         raise RunnerError(f"there can be no lock: {path}: {error.strerror}", hint=hint) from None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise RunnerError(f"there can be no lock: {path} is no regular file", hint="remove it")
+    return descriptor
 
 
 def _take(descriptor: int, wait: float) -> None:

@@ -22,8 +22,10 @@ from runner.high import SlsFile
 from runner.loader import Registry
 from runner.model import Event
 from runner.render import Renderer
+from runner.render.limits import bounded
 from runner.tree import FileTree
 
+TOO_DEEP = "something in the tree is nested too deeply to be followed"
 Listeners = Iterable[Callable[[Event], None]]
 TREE_FOLDERS = {
     "states": "_states",
@@ -159,6 +161,10 @@ class Session:
                 yield
         except RunnerError as error:
             raise self.run.secrets.error(error) from None
+        except RecursionError:
+            raise RunnerError(
+                TOO_DEEP, hint="how deep do includes, values and requisites lead into each other?"
+            ) from None
 
     def current(self) -> Current:
         """A Here without a state, for rendering and `runner call`."""
@@ -177,14 +183,15 @@ class Session:
 
     def matches(self, expression: str, kind: str = "glob") -> bool:
         """Whether a target of a top file means this machine."""
-        return match.matches(
-            expression,
-            kind,
-            id=self.options.id,
-            grains=self.grains,
-            pillar=self.run.pillar,
-            nodegroups=self.options.nodegroups,
-        )
+        with bounded(f"the target {expression!r}", self.options.raw.get("render_limit")):
+            return match.matches(
+                expression,
+                kind,
+                id=self.options.id,
+                grains=self.grains,
+                pillar=self.run.pillar,
+                nodegroups=self.options.nodegroups,
+            )
 
     # -------------------------------------------------- rendering
 

@@ -32,7 +32,7 @@ class Temporaries:
 
         with suppress(OSError):
             if self._handle is None:
-                flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+                flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
                 self._handle = os.open(self._path, flags, 0o600)
                 _sync(os.path.dirname(self._path))
             os.write(self._handle, json.dumps([folder, found[1]]).encode() + b"\n")
@@ -44,9 +44,11 @@ class Temporaries:
         import json
 
         try:
-            with open(self._path, encoding="ascii") as file:
+            if not stat.S_ISREG(os.lstat(self._path).st_mode):
+                return []
+            with open(self._path, encoding="ascii", errors="replace") as file:
                 lines = file.read().splitlines()
-        except (OSError, UnicodeDecodeError):
+        except OSError:
             return []
         removed = []
         for line in lines:

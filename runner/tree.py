@@ -7,6 +7,7 @@ import os
 import posixpath
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 
@@ -102,11 +103,12 @@ class FileTree:
             path = prefix + entry.name
             if self._is_ignored(path):
                 continue
-            if entry.is_dir(follow_symlinks=self._follow_links):
-                yield path, True
-                yield from self._walk(root, f"{path}/", (*above, here))
-            elif entry.is_file() and not (self._ignore_links and entry.is_symlink()):
-                yield path, False
+            with suppress(OSError):  # a link to itself
+                if entry.is_dir(follow_symlinks=self._follow_links):
+                    yield path, True
+                    yield from self._walk(root, f"{path}/", (*above, here))
+                elif entry.is_file() and not (self._ignore_links and entry.is_symlink()):
+                    yield path, False
 
     def _is_ignored(self, path: str) -> bool:
         return any(fnmatch.fnmatchcase(path, glob) for glob in self._globs) or any(

@@ -13,9 +13,9 @@ VALUES = {"runner.model", "runner.errors", "runner.highdata", "runner.argtypes",
 
 # each stage with its helpers: nothing here may import another stage
 STAGES = {
-    "config": ("config_file", "config_keys", "secrets", "yaml_errors", "yaml_layout", "yaml_spot"),
+    "config": ("config_file", "config_keys", "secrets", "yaml_errors", "yaml_layout", "yaml_spot", "bounds"),
     "tree": (),
-    "render": ("yaml_errors", "yaml_layout", "yaml_spot"),
+    "render": ("yaml_errors", "yaml_layout", "yaml_spot", "bounds"),
     "grains": (),
     "pillar": ("merging",),
     "external": (),

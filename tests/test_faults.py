@@ -16,6 +16,9 @@ SAMPLES = {
     "kills at calls that write": "kills.py --every-call --trials 5",
     "calls that write fail": "errors.py --trials 6",
     "a full disk, a read-only one": "errors.py --full-disk --read-only",
+    "targets swapped for links": "swap.py --only managed",
+    "runs at once": "storm.py --runs 8",
+    "hostile trees": "hostile.py --quick --every 29",
 }
 
 
@@ -24,7 +27,7 @@ def test_sample(sample: str, tmp_path: Path) -> None:
     words = SAMPLES[sample].split()
     if os.geteuid() != 0 and "--full-disk" in words:
         pytest.skip("mounting needs root")
-    if shutil.which("cc") is None and words[0] in ("kills.py", "errors.py") and "--trials" not in words:
+    if shutil.which("cc") is None and words[0] in ("kills.py", "errors.py", "swap.py"):
         pytest.skip("needs a C compiler")
     argv = [sys.executable, str(SCRIPTS / words[0]), *words[1:]]
     memory = Path("/dev/shm")  # where syncing costs nothing

@@ -277,9 +277,9 @@ SECRET = "Tr0ub4dor/&3 x"
 def test_secrets_reach_no_sink(machine: Machine) -> None:
     coded = base64.b64encode(SECRET.encode()).decode()
     machine.write(
-        a="{tmp}/f:\n  file.managed:\n    - contents: 'pw={{ pillar['db']['password'] }}'\n"
-        f"say:\n  cmd.run:\n    - name: echo '{{{{ pillar['db']['password'] }}}}' {coded}\n"
-        "{tmp}/g:\n  file.managed:\n    - source: salt://{{ pillar['db']['password'] }}\n",
+        a="missing:\n  file.exists:\n    - name: '/none/{{ pillar['db']['password'] }}'\n"
+        "{tmp}/f:\n  file.managed:\n    - contents: 'pw={{ pillar['db']['password'] }}'\n"
+        f"say:\n  cmd.run:\n    - name: echo '{{{{ pillar['db']['password'] }}}}' {coded}\n",
         bad="x:\n  test.nop:\n    - {{ pillar['db']['password'] }}: [\n",
         pillar__top="base:\n  '*':\n    - db\n",
         pillar__db=f"db:\n  password: '{SECRET}'\n",

@@ -25,7 +25,7 @@ from typing import Any, NamedTuple
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE.parent.parent))
 
-COUNT, FAIL, KILL, KILL_HALFWAY = range(4)  # as in shim.c
+COUNT, FAIL, KILL, KILL_HALFWAY, SWAP = range(5)  # as in shim.c
 
 
 class Fault(NamedTuple):
@@ -101,6 +101,7 @@ class Tree:
             return Running(child, out, err, began)
         try:
             os.setpgid(0, 0)
+            ctypes.CDLL(None).prctl(1, int(signal.SIGKILL))  # not longer than the script
             os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
             os.dup2(out, 1)
             os.dup2(err, 2)
@@ -132,9 +133,9 @@ class Tree:
         """A run and how it ended."""
         return self.start(*words, **options).wait()
 
-    def faulty(self, shim: ctypes.CDLL, fault: Fault, *words: str) -> Ended:
-        """A run that a fault hits."""
-        folder = str(self.folder).encode()
+    def faulty(self, shim: ctypes.CDLL, fault: Fault, *words: str, below: str = "") -> Ended:
+        """A run that a fault hits. below: only calls below this folder of the tree count."""
+        folder = str(self.folder / below).encode()
         return self.run(
             *words, before=lambda: shim.fault_arm(fault.at, fault.kind, fault.error, int(fault.sticky), folder)
         )

@@ -13,17 +13,19 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/uio.h>
 #include <time.h>
 #include <unistd.h>
 
-enum { COUNT = 0, FAIL = 1, KILL = 2, KILL_HALFWAY = 3 };
+enum { COUNT = 0, FAIL = 1, KILL = 2, KILL_HALFWAY = 3, SWAP = 4 };
 struct shared { long calls; char hit[512]; };
 
 static struct shared *page;
 static int armed, kind, error_number, sticky;
 static long at;
 static char root[PATH_MAX];
+static char swap_from[PATH_MAX], swap_to[PATH_MAX];
 static long clock_offset;
 
 #define REAL(name) ({ static __typeof__(&name) real; if (!real) real = dlsym(RTLD_NEXT, #name); real; })
@@ -39,17 +41,30 @@ void fault_arm(long n, int what, int err, int all_after, const char *folder) {
     snprintf(root, sizeof root, "%s", folder);
     armed = 1;
 }
+void fault_swap(const char *from, const char *to) {
+    snprintf(swap_from, sizeof swap_from, "%s", from);
+    snprintf(swap_to, sizeof swap_to, "%s", to);
+}
 void fault_clock(long seconds) { clock_offset = seconds; }
 long fault_calls(void) { return page->calls; }
 const char *fault_hit(void) { return page->hit; }
 
 /* 1: this call is the one */
 static int due(const char *call, const char *path) {
+    char meant[PATH_MAX];
+    if (armed && path && !strncmp(path, "/proc/self/fd/", 14)) {
+        ssize_t size = readlink(path, meant, sizeof meant - 1);
+        if (size > 0) { meant[size] = 0; path = meant; }
+    }
     if (!armed || !path || strncmp(path, root, strlen(root))) return 0;
     long n = __sync_add_and_fetch(&page->calls, 1);
     if (kind == COUNT || !(n == at || (sticky && n > at))) return 0;
     if (!page->hit[0]) snprintf(page->hit, sizeof page->hit, "%s %s", call, path);
     if (kind == KILL) kill(getpid(), SIGKILL);
+    if (kind == SWAP) { /* somebody else puts another file there, and the call goes on */
+        syscall(SYS_renameat2, AT_FDCWD, swap_from, AT_FDCWD, swap_to, 0);
+        return 0;
+    }
     errno = error_number;
     return 1;
 }
@@ -79,7 +94,7 @@ static const char *at_of(int folder, const char *path, char *into) {
     result name declared { char buffer[PATH_MAX]; const char *whole = armed ? at_of(folder, path, buffer) : NULL; \
         if (due(#name, whole)) return -1; return REAL(name) passed; }
 
-#define WRITES (O_CREAT | O_WRONLY | O_RDWR | O_TRUNC)
+#define WRITES (O_CREAT | O_WRONLY | O_RDWR | O_TRUNC | O_PATH) /* O_PATH: chmod and chown come next */
 #define OPEN(name) \
     int name(const char *path, int flags, ...) { \
         va_list more; va_start(more, flags); mode_t mode = va_arg(more, mode_t); va_end(more); \

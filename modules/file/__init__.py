@@ -8,9 +8,7 @@ from __future__ import annotations
 
 from modules.file._below import entries_below, same
 from modules.file._change import (
-    append_bytes,
     chown,
-    copy,
     link,
     makedirs,
     mkdir,
@@ -18,13 +16,13 @@ from modules.file._change import (
     put_symlink,
     remove,
     remove_folder,
-    rename,
     set_attributes,
     set_mode,
     symlink,
     utime,
 )
 from modules.file._check import try_contents
+from modules.file._copy import copy, rename
 from modules.file._download import cached_path, download, keep_download
 from modules.file._find import find
 from modules.file._hash import check_hash, get_hash, get_sum, hash_of, source_hash, split_hash
@@ -84,7 +82,6 @@ from modules.file._write import default_folder_mode, default_mode, write
 __all__ = [
     "Stat",
     "access",
-    "append_bytes",
     "basename",
     "cached_path",
     "check_hash",

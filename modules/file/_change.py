@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import ParamSpec, TypeVar
 
 from modules.file._owners import gid_of, uid_of
-from modules.file._was import was, was_copied_over, was_missing, was_moved, was_second
+from modules.file._was import was, was_missing, was_second
 from runner.api import StateFailed, changer, here
 from runner.api import forget_looks as _forget_looks
 
@@ -99,14 +99,25 @@ def remove(path: str) -> None:
     """Remove a file, a link or a folder with all that it holds; links in it are not followed. Nothing there is fine."""
     try:
         if bits.S_ISDIR(os.lstat(path).st_mode):
-            import shutil
-
-            shutil.rmtree(path)
+            _remove_tree(path)
         else:
             os.unlink(path)
     except FileNotFoundError:
         return
     sync_folder(os.path.dirname(path.rstrip("/")))
+
+
+def _remove_tree(path: str) -> None:
+    import shutil
+
+    try:
+        shutil.rmtree(path)
+    except RecursionError:  # deeper than Python's library can go; the system's own program can
+        import subprocess
+
+        done = subprocess.run(["rm", "-rf", "--", path], capture_output=True, text=True, check=False)
+        if done.returncode:
+            raise StateFailed(f"{path} is not removed: {done.stderr.strip()}") from None
 
 
 @alters(before=was)
@@ -178,91 +189,45 @@ def link(target: str, path: str) -> None:
     os.link(target, path)
 
 
-@alters(before=was_moved)
-def rename(old: str, new: str) -> None:
-    """Move a path; a file at `new` is replaced."""
+@contextmanager
+def pinned(path: str, follow: bool) -> Iterator[tuple[str, os.stat_result]]:
+    """What a path names now, under a name that nobody can swap; a link at its end is followed or refused."""
+    handle = os.open(os.path.realpath(path) if follow else path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
-        os.rename(old, new)
-    except OSError as problem:
-        if problem.errno != errno.EXDEV:
-            raise
-        import shutil
-
-        shutil.move(old, new)
-    sync_folder(os.path.dirname(new.rstrip("/")))
-
-
-@alters(before=was_copied_over, path=1)
-def copy(old: str, new: str, preserve: bool = False) -> None:
-    """Copy a file or a folder, links in it as links. preserve: mode, times and owner too."""
-    if os.path.isdir(old):
-        import shutil
-
-        shutil.copytree(old, new, symlinks=True, dirs_exist_ok=True)
-    else:
-        if os.path.isdir(new):
-            new = os.path.join(new, os.path.basename(old))
-        _copy_file(old, new)
-    if preserve:
-        _preserve(old, new)
-
-
-def _copy_file(old: str, new: str) -> None:
-    import shutil
-
-    from modules.file._write import Owner, replace_whole
-
-    at = os.stat(old)
-    with open(old, "rb") as source:
-        replace_whole(
-            os.path.realpath(new), lambda target: shutil.copyfileobj(source, target), Owner(None, -1, -1), at.st_mode
-        )
-
-
-def _preserve(old: str, new: str) -> None:
-    import shutil
-
-    pairs = [(old, new)]
-    if os.path.isdir(old):
-        for folder, folders, files in os.walk(old):
-            inside = os.path.join(new, os.path.relpath(folder, old))
-            pairs += [(os.path.join(folder, name), os.path.join(inside, name)) for name in [*folders, *files]]
-    for source, target in reversed(pairs):
-        follow = source == old  # the source itself may be a link, whose file was copied
-        at = os.stat(source, follow_symlinks=follow)
-        os.chown(target, at.st_uid, at.st_gid, follow_symlinks=follow)
-        shutil.copystat(source, target, follow_symlinks=follow)
+        at = os.fstat(handle)
+        if bits.S_ISLNK(at.st_mode):
+            raise StateFailed(f"{path} has become a symbolic link; it is not followed")
+        own = f"/proc/self/fd/{handle}"
+        yield own if os.path.exists(own) else path, at
+    finally:
+        os.close(handle)
 
 
 @alters(before=was)
-def set_mode(path: str, mode: str) -> str:
-    """Set the mode of a path ("0644"); answers with the mode that it has then."""
-    os.chmod(path, int(str(mode), 8))
-    return f"{os.stat(path).st_mode & 0o7777:04o}"
+def set_mode(path: str, mode: str, follow: bool = True) -> str:
+    """Set the mode of a path ("0644"); answers with the mode that it has then. Without `follow` a link is refused."""
+    with pinned(path, follow) as (own, _):
+        os.chmod(own, int(str(mode), 8))
+        return f"{os.stat(own).st_mode & 0o7777:04o}"
 
 
 @alters(before=was)
 def chown(path: str, user: str | int | None, group: str | int | None, follow: bool = True) -> None:
     """Set the owner, None for "as it is"; without `follow` that of a link itself. The set-user-ID bits stay."""
     uid, gid = owner_ids(user, group)
-    before = os.stat(path, follow_symlinks=follow).st_mode
-    os.chown(path, uid, gid, follow_symlinks=follow)
-    if before & 0o6000 and not bits.S_ISLNK(before):
-        os.chmod(path, before & 0o7777)
+    if not follow and os.path.islink(path):
+        os.chown(path, uid, gid, follow_symlinks=False)
+        return
+    with pinned(path, follow) as (own, at):
+        os.chown(own, uid, gid)
+        if at.st_mode & 0o6000:
+            os.chmod(own, at.st_mode & 0o7777)
 
 
 @alters(before=was)
 def utime(path: str, atime: float, mtime: float) -> None:
     """Set the times of access and change (seconds since 1970)."""
     os.utime(path, (atime, mtime))
-
-
-@alters(before=was)
-def append_bytes(path: str, data: bytes) -> None:
-    """Add bytes to the end of a file."""
-    with open(path, "ab", buffering=0) as file:
-        file.write(data)
-        os.fsync(file.fileno())
 
 
 @alters(before=was)

@@ -7,7 +7,7 @@ import stat as bits
 from dataclasses import dataclass
 
 from modules.file._owners import gid_to_group, uid_to_user
-from runner.api import StateFailed
+from runner.api import StateFailed, here
 
 _KINDS = {
     bits.S_IFREG: "file",
@@ -120,10 +120,18 @@ def listdir(path: str) -> list[str]:
         raise StateFailed(f"cannot list {path}: {problem.strerror}") from problem
 
 
+def _not_waiting(path: str, flags: int) -> int:
+    """Open a path; nobody is waited for at the other end of a pipe."""
+    return os.open(path, flags | os.O_NONBLOCK)
+
+
 def read_bytes(path: str) -> bytes:
-    """The contents of a file."""
+    """The contents of a file; a write of the same state will go to what was read."""
+    here.store("read")[path] = (here.chunk, os.path.realpath(path) if os.path.islink(path) else path)
     try:
-        with open(path, "rb", buffering=0) as file:
+        with open(path, "rb", buffering=0, opener=_not_waiting) as file:
+            if not bits.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise StateFailed(f"cannot read {path}: it is a device, a pipe or a socket")
             return file.readall()
     except FileNotFoundError as problem:
         raise StateFailed(f"{path}: file not found", lacks=("file", path)) from problem

@@ -6,7 +6,7 @@ import os
 import time
 from typing import Any
 
-from modules.file import _change, _write
+from modules.file import _change, _copy, _write
 from runner.api import StateFailed
 
 
@@ -52,7 +52,7 @@ def salt_remove(path: str, **_: Any) -> bool:
 
 def salt_rename(src: str, dst: str) -> bool:
     """Move a path."""
-    _change.rename(_path(src), _path(dst))
+    _copy.rename(_path(src), _path(dst))
     return True
 
 
@@ -65,7 +65,7 @@ def salt_copy(src: str, dst: str, recurse: bool = False, remove_existing: bool =
         raise StateFailed(f"Cannot copy overwriting a directory without recurse flag set to true: {src}")
     if remove_existing and os.path.lexists(dst):
         _change.remove(dst)
-    _change.copy(src, dst)
+    _copy.copy(src, dst)
     return True
 
 

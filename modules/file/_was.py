@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from modules.file._look import seen
+from runner.api import here
 
 
 def was(path: str, *_: object, **__: object) -> object:
@@ -18,7 +19,20 @@ def was(path: str, *_: object, **__: object) -> object:
 
 def was_written(path: str, *_: object, follow: bool = True, **__: object) -> object:
     """What was there, for a writer that follows links."""
-    return was(os.path.realpath(path) if follow and os.path.islink(path) else path)
+    return was(target_of(path, follow))
+
+
+def target_of(path: str, follow: bool) -> str:
+    """The file that a write to a path means: what the state found behind a link when it read it, or what is there now.
+
+    What has become a link since the state looked is not followed: it is replaced.
+    """
+    if not follow:
+        return path
+    chunk, target = here.store("read").get(path, (None, ""))
+    if chunk is not None and chunk is here.chunk:
+        return str(target)
+    return os.path.realpath(path) if os.path.islink(path) else path
 
 
 def was_missing(path: str, *_: object, **__: object) -> object:

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import IO
 
 from modules.file._change import alters, beside_name, owner_ids, sync_folder
-from modules.file._was import was_written
+from modules.file._was import target_of, was_written
 from runner.api import StateFailed, here
 
 Fill = Callable[[IO[bytes]], object]
@@ -43,7 +43,7 @@ def write(
     backup: "minion" keeps the old file below the state folder. follow: write what a symbolic link points to; without
     it the link itself is replaced by a file.
     """
-    target = os.path.realpath(path) if follow and os.path.islink(path) else path
+    target = target_of(path, follow)
     owner = Owner(None if mode is None else int(mode, 8), *owner_ids(user, group))
     if backup and os.path.isfile(target):
         keep_copy(target)

@@ -8,8 +8,10 @@ from collections.abc import Callable
 
 def main(arguments: list[str] | None = None) -> None:
     """The console script `runner`."""
-    from runner.cli.edge import guarded
+    from runner.cli.edge import guarded, with_streams
 
+    if sys.stdin is None or sys.stdout is None or sys.stderr is None:
+        with_streams()
     sys.exit(guarded(lambda: _run(sys.argv[1:] if arguments is None else arguments)))
 
 

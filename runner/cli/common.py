@@ -6,7 +6,7 @@ import inspect
 import os
 import sys
 from collections.abc import Callable, Iterable
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, field
 from typing import Annotated, Any
 
@@ -196,8 +196,12 @@ def yaml_value(text: str) -> Any:
     """A value as YAML reads it; text that is no YAML stands for itself."""
     import yaml
 
+    from runner.bounds import OutOfBounds, plain
+
     try:
-        return yaml.safe_load(text)
+        return plain(text)
+    except OutOfBounds as error:
+        raise UsageError(f"a value of the command line: {error.problem}") from None
     except (yaml.YAMLError, ValueError):
         return text
 
@@ -249,7 +253,8 @@ def finish(common: Common, options: Any, run: Callable[[tuple[Any, ...]], Report
         report = run(tuple(listeners))
     for listener in listeners:
         if getattr(listener, "problem", ""):
-            print(f"warning: {listener.problem}", file=sys.stderr)
+            with suppress(OSError):
+                print(f"warning: {listener.problem}", file=sys.stderr)
     if common.out == "junit":
         print(junit.text(report))
     elif common.out != "pretty":

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 
 from runner.errors import RunnerError
 from runner.model import Report
@@ -22,17 +24,34 @@ def code_of(report: Report, detailed: bool = False) -> int:
     return FAILED if report.failed else DONE
 
 
+def with_streams() -> None:
+    """Give a process without standard streams the null device; else files of ours would get their numbers."""
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            handle = os.open(os.devnull, os.O_RDWR)
+            if handle != number:
+                os.dup2(handle, number)
+                os.close(handle)
+            setattr(sys, name, os.fdopen(number, "r" if number == 0 else "w", closefd=False))
+
+
 def guarded(run: Callable[[], int]) -> int:
     """Run a command; whatever goes wrong becomes a message on stderr and an exit code."""
     try:
         code = run()
-        if sys.stdout is not None:  # closed by the caller: `>&-`
-            sys.stdout.flush()
+        sys.stdout.flush()
         return code
     except RunnerError as error:
         return _told(error)
     except BrokenPipeError:
         return _pipe_closed()
+    except OSError as error:
+        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO) or error.filename is not None:
+            return _bug(error)
+        with suppress(OSError):
+            print(f"runner: the answer could not be written: {error.strerror}", file=sys.stderr)
+        _silenced()
+        return FAILED
     except SystemExit as stop:  # the command-line parser makes this of a closed pipe
         if isinstance(stop.__context__, BrokenPipeError):
             return _pipe_closed()
@@ -49,9 +68,13 @@ def guarded(run: Callable[[], int]) -> int:
 
 
 def _pipe_closed() -> int:
+    _silenced()
+    return BROKEN_PIPE
+
+
+def _silenced() -> None:
     """Nothing more can be said; keeps Python from complaining when it flushes at its end."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return BROKEN_PIPE
 
 
 def _told(error: RunnerError) -> int:

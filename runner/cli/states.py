@@ -36,6 +36,8 @@ def sls(
 
     options = options_of(common)
     wanted = [name for word in names for name in word.split(",") if name]
+    if not wanted:
+        raise UsageError("no SLS file is named", hint="runner sls NAME")
     return finish(common, options, lambda listeners: run.sls(options, wanted, listeners))
 
 

@@ -155,7 +155,7 @@ class History:
 
         try:
             yield
-        except (sqlite3.Error, HistoryProblem, OSError, UnicodeEncodeError) as error:
+        except (sqlite3.Error, HistoryProblem, OSError, UnicodeEncodeError, RecursionError) as error:
             self._give_up(error)
 
     def _give_up(self, error: Exception) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import time
 from collections import Counter
 from typing import TextIO
@@ -29,6 +30,7 @@ class Pretty:
         live: bool = False,
         command: str = "",
     ) -> None:
+        self.problem = ""
         self.stream = stream
         self.verbose = verbose
         self.quiet = quiet
@@ -119,8 +121,14 @@ class Pretty:
         self._write((text if raw else safe(text, self.stream)) + "\n")
 
     def _write(self, text: str) -> None:
-        self.stream.write(text)
-        self.stream.flush()
+        try:
+            self.stream.write(text)
+            self.stream.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:  # a full disk keeps no run from its work
+            self.problem = f"the report could not be written: {error.strerror}"
+            self.stream = io.StringIO()
 
 
 _COLOUR = {

@@ -57,6 +57,8 @@ class Prometheus:
 
     def _before(self) -> str:
         """The last success as the file has it; 0 if there was none."""
+        if not os.path.isfile(self._path):
+            return "0"
         with suppress(OSError, UnicodeDecodeError), open(self._path, encoding="utf-8") as file:
             found = re.search(rf"^{_SUCCESS} (\S+)$", file.read(), re.M)
             return found[1] if found else "0"

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 from runner.errors import RenderError, RunnerError
 from runner.model import Place, Source, Untyped, Value
 from runner.render.jinja import Find, Jinja
+from runner.render.limits import bounded
 from runner.render.linemap import Rendered
 from runner.render.texts import read_text
 
@@ -89,8 +90,9 @@ class Renderer:
             place = Source(path, before.count("\n") + 1, len(before.rpartition("\n")[2]) + 1)
             raise RenderError("the file contains a NUL character", place, "remove it", "encoding")
         pipe, text = self.pipe(text, path)
-        names = {**self._shared(saltenv), **self._places(path, sls), **context}
-        value = self.through(pipe, Rendered(text, path), Scope(self, path, saltenv, names))
+        with bounded(path, self.opts.get("render_limit")):
+            names = {**self._shared(saltenv), **self._places(path, sls), **context}
+            value = self.through(pipe, Rendered(text, path), Scope(self, path, saltenv, names))
         if isinstance(value, Rendered):
             raise RenderError(
                 "the renderers of this file end with text; the last one has to give data", Source(path, 1)
@@ -226,6 +228,10 @@ class Renderer:
         self, text: str, engine: str, context: Mapping[str, Any], *, file: str = "", saltenv: str = "base"
     ) -> str:
         """A rendered template. Raises RenderError."""
+        with bounded(file, self.opts.get("render_limit")):
+            return self._template(text, engine, context, file, saltenv)
+
+    def _template(self, text: str, engine: str, context: Mapping[str, Any], file: str, saltenv: str) -> str:
         names = {**self._shared(saltenv), **context}
         if engine == "jinja":
             root = self._root_of(file) if file else None

@@ -49,6 +49,13 @@ class PlacedCodeGenerator(CodeGenerator):
             s = f"environment.included(event, placed_file, {self._including})"
         super().simple_write(s, frame, node)
 
+    def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:
+        self.write("environment.joined((")
+        for part in node.nodes:
+            self.visit(part, frame)
+            self.write(", ")
+        self.write("))")
+
     def visit_Template(self, node: nodes.Template, frame: Frame | None = None) -> None:
         self.writeline("mark = environment.mark")
         self.writeline(f"placed_file = environment.file_of({self.name!r})")

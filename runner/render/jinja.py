@@ -9,12 +9,12 @@ from contextlib import contextmanager
 from typing import Any
 
 import jinja2
-from jinja2.sandbox import SandboxedEnvironment
 
 from runner.errors import RunnerError
 from runner.model import Source
 from runner.render.codegen import PlacedCodeGenerator
 from runner.render.filters import TESTS, filters
+from runner.render.limits import WIDE, BoundedEnvironment, checked
 from runner.render.linemap import Piece, Rendered, concat, included, mark
 from runner.render.tags import SaltTags
 from runner.render.texts import read_text
@@ -60,7 +60,7 @@ class Odict(OrderedDict[Any, Any]):
         return repr(dict(self))
 
 
-class PlacedEnvironment(SandboxedEnvironment):
+class PlacedEnvironment(BoundedEnvironment):
     """An environment whose output knows where it was typed."""
 
     code_generator_class = PlacedCodeGenerator
@@ -221,7 +221,8 @@ class Jinja:
             raise RunnerError(f"{key}: {problem}", _configuration(self._opts)) from None
         environment.saltenv = saltenv
         environment.files = {}
-        environment.filters = filters(environment.filters)
+        wide = {name: checked(name, environment.filters[name]) for name in WIDE}
+        environment.filters = filters({**environment.filters, **wide})
         environment.tests.update(TESTS)
         own = {"raise": _raise, "show_full_context": _full_context, "odict": Odict, "ifelse": _ifelse}
         environment.globals.update(own)

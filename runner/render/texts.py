@@ -40,6 +40,8 @@ def load_json(text: str, document: Document) -> Any:
 
     try:
         return json.loads(text)
+    except RecursionError:
+        raise RenderError("the JSON is nested too deeply", document.source(1, 1), code="json") from None
     except ValueError as error:
         place = document.source(getattr(error, "lineno", 1), getattr(error, "colno", 0))
         hint = "JSON has no comma before } or ], no single quotes and no comments"

@@ -9,12 +9,14 @@ from yaml.constructor import ConstructorError, SafeConstructor
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from runner import yaml_errors
+from runner.bounds import CIRCLE, LIMIT, UNFOLDED, check_depth
 from runner.errors import RenderError
 from runner.model import Document, Place, PlacedList, PlacedMap, Source, Value
 from runner.render.linemap import Rendered
 
 _STANDARD = "tag:yaml.org,2002:"
-LIMIT = 2_000_000  # nodes of one document, aliases counted as often as they stand: more is an alias bomb
+
+LONGEST_NUMBER = 4000  # digits; Python turns no more of them into a number
 
 _Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -47,7 +49,9 @@ class _Reader:
                 return value
         made = self._made.get(id(node))
         if made is not None:
-            self._grow(self._sizes.get(id(node), 1))
+            if id(node) not in self._sizes:
+                raise _problem(CIRCLE, self._place(node))
+            self._grow(self._sizes[id(node)])
             return made
         before = self._count
         made = self._mapping(node) if isinstance(node, MappingNode) else self._sequence(node)
@@ -58,14 +62,14 @@ class _Reader:
     def _grow(self, more: int) -> None:
         self._count += more
         if self._count > LIMIT:
-            raise _problem("the aliases of this document unfold to far too much", Place(self._document, 1, 1))
+            raise _problem(UNFOLDED, Place(self._document, 1, 1))
 
     def _scalar(self, node: ScalarNode) -> Value:
         kind = node.tag.removeprefix(_STANDARD)
         text = node.value
         if kind in ("str", "timestamp"):
             return text
-        if kind == "int":
+        if kind == "int" and len(text) < LONGEST_NUMBER:
             if len(text) > 1 and text.startswith("0") and text[1:2] not in "bx":
                 text = text.lstrip("0") or "0"  # 0644 is a file mode that lost its quotes
             return int(_construct.construct_yaml_int(ScalarNode(node.tag, text)))
@@ -73,6 +77,7 @@ class _Reader:
             return None
         convert = {
             "bool": _construct.construct_yaml_bool,
+            "int": _construct.construct_yaml_int,
             "float": _construct.construct_yaml_float,
             "binary": _construct.construct_yaml_binary,
         }.get(kind)
@@ -81,7 +86,7 @@ class _Reader:
         try:
             return convert(node)
         except (ConstructorError, ValueError, KeyError) as error:
-            raise _problem(f"{node.value!r} is no {kind}: {error}", self._place(node)) from None
+            raise _problem(f"{node.value[:60]!r} is no {kind}: {error}", self._place(node)) from None
 
     def _sequence(self, node: Node) -> Value:
         if isinstance(node, SequenceNode) and node.tag == f"{_STANDARD}pairs":
@@ -161,6 +166,7 @@ def load(text: str, document: Document) -> Value:
     {'a': [1, 644]}
     """
     try:
+        check_depth(text)
         loader = _Composer(text)
         try:
             node = loader.get_single_node()

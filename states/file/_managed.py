@@ -38,9 +38,7 @@ def look_at(name: str, follow: bool) -> Target:
         raise StateFailed(f"Specified target {name} is a directory")
     if not follow and file.is_link(name):
         return Target(name, name, file.stat(name, follow=False), replaces_link=True)
-    if present is None and file.is_link(name):
-        return Target(name, file.real_path(name), None)
-    return Target(name, name, present)
+    return Target(name, file.real_path(name) if file.is_link(name) else name, present)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +125,7 @@ class Writing:
             self._check(data)
             self._put(data, folders)
         else:
-            self.wanted.set(self.target.path, changes)
+            self.wanted.set(self.target.path, changes, follow=False)
         self._set_attributes(changes)
         return f"File {name} updated"
 
@@ -149,7 +147,7 @@ class Writing:
             now = self.target.present.mode
             comment = f"File {name} will be updated with permissions {changes['mode']} from its current state of {now}"
         yield Plan(changes, comment)
-        self.wanted.set(self.target.path, changes)
+        self.wanted.set(self.target.path, changes, follow=False)
         self._set_attributes(changes)
         return ""
 
@@ -187,7 +185,7 @@ class Writing:
             user=wanted.uid,
             group=wanted.gid,
             backup=self.backup or here.opts.get("backup_mode"),
-            follow=not self.target.replaces_link,
+            follow=False,  # the links were followed when the state looked
         )
 
     def _unlock(self) -> None:

@@ -42,7 +42,7 @@ class Permissions:
         if "user" in changes or "group" in changes:
             file.chown(path, self.uid if "user" in changes else None, self.gid if "group" in changes else None, follow)
         if "mode" in changes and self.mode is not None:
-            file.set_mode(path, self.mode)
+            file.set_mode(path, self.mode, follow)
 
 
 def permissions(user: OwnerName, group: OwnerName, mode: str | None) -> Permissions:

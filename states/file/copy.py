@@ -53,8 +53,11 @@ def copy(
     _lines.make_parent(name, dir_mode, _text(user), _text(group))
     if occupied and file.is_dir(name):
         file.remove(name)
-    file.copy(source, name, preserve=preserve)
-    if not preserve:
+    if preserve or file.is_dir(source):
+        file.copy(source, name, preserve=preserve)
+    else:
+        file.copy(source, name, mode=mode, user=_text(user), group=_text(group))
+    if not preserve and file.is_dir(source):
         _own(name, _text(user), _text(group), mode)
     return f'Copied "{source}" to "{given}"' + (" - files are identical but force flag is set" if same else "")
 

@@ -175,7 +175,7 @@ class _Work:
         present = file.seen(path, follow)
         changes = wanted.changes(present) if present else {}
         if changes:
-            self.changed[path] = (wanted, changes, follow)
+            self.changed[path] = (wanted, changes, follow and file.is_link(path))
 
     def do(self, silent: bool, children_only: bool) -> Planned:
         if not (self.changed or self.remove):

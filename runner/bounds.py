@@ -1,0 +1,83 @@
+"""Bounds for YAML: texts that nest too deeply, aliases that unfold to far too much or contain themselves."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import yaml
+
+LEVELS = 200  # of nesting; a stack of Python's and of libyaml's ends somewhere above
+LIMIT = 2_000_000  # nodes of one document, aliases counted as often as they stand: more is an alias bomb
+
+_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+class OutOfBounds(yaml.MarkedYAMLError):
+    """A text that is YAML, but too much of it."""
+
+
+def plain(text: str) -> Any:
+    """The value of a YAML text without places, in bounds. Raises yaml.YAMLError or ValueError."""
+    check_depth(text)
+    loader = _Loader(text)
+    try:
+        node = loader.get_single_node()
+        if node is None:
+            return None
+        _count(node)
+        return loader.construct_document(node)
+    finally:
+        loader.dispose()
+
+
+def check_depth(text: str) -> None:
+    """Raise OutOfBounds for a text that nests too deeply, before anything recursive sees it."""
+    if len(text) > LEVELS and _may_be_deep(text):
+        level = 0
+        for event in yaml.parse(text, Loader=_Loader):
+            if isinstance(event, yaml.CollectionStartEvent):
+                level += 1
+                if level > LEVELS:
+                    problem = f"the YAML is nested too deeply (more than {LEVELS} levels)"
+                    raise OutOfBounds(problem=problem, problem_mark=event.start_mark)  # type: ignore[arg-type]
+            elif isinstance(event, yaml.CollectionEndEvent):
+                level -= 1
+
+
+def _may_be_deep(text: str) -> bool:
+    """A level needs a bracket, or a column of indentation (a list may stand in its key's column)."""
+    brackets = text.count("[") + text.count("{")
+    widest = max((len(indent) for indent in re.findall(r"^[ \-?:]+", text, re.M)), default=0)
+    return brackets + 2 * widest >= LEVELS
+
+
+def _count(top: yaml.Node) -> None:
+    """Count the nodes as if aliases were written out."""
+    sizes: dict[int, int | None] = {}  # None: under way
+    todo = [(top, False)]
+    while todo:
+        node, done = todo.pop()
+        inner = _inside(node)
+        if done:
+            size = 1 + sum(sizes[id(each)] or 0 for each in inner)
+            sizes[id(node)] = size
+            if size > LIMIT:
+                raise OutOfBounds(problem=UNFOLDED, problem_mark=node.start_mark)
+        elif id(node) not in sizes:
+            sizes[id(node)] = None
+            todo.append((node, True))
+            for each in inner:
+                if sizes.get(id(each), 0) is None:
+                    raise OutOfBounds(problem=CIRCLE, problem_mark=each.start_mark)
+                todo.append((each, False))
+
+
+UNFOLDED = "the aliases of this document unfold to far too much"
+CIRCLE = "this contains itself: an alias stands inside of what it names"
+
+
+def _inside(node: yaml.Node) -> list[yaml.Node]:
+    if isinstance(node, yaml.MappingNode):
+        return [each for pair in node.value for each in pair]
+    return list(node.value) if isinstance(node, yaml.SequenceNode) else []
