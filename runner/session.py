@@ -13,7 +13,7 @@ from functools import cached_property
 from typing import Any, NamedTuple, cast
 
 from runner import match, signature
-from runner.api import running
+from runner.api import StateFailed, running
 from runner.config import Options, with_fresh_grains
 from runner.current import Current, Run
 from runner.errors import Diagnostic, RunnerError
@@ -161,6 +161,8 @@ class Session:
                 yield
         except RunnerError as error:
             raise self.run.secrets.error(error) from None
+        except StateFailed as failure:  # a look that the configuration or a command asks for
+            raise self.run.secrets.error(RunnerError(failure.message)) from None
         except RecursionError:
             raise RunnerError(
                 TOO_DEEP, hint="how deep do includes, values and requisites lead into each other?"
