@@ -7,7 +7,10 @@ layer by the middle of its neighbours, then shift boxes towards them.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from functools import reduce
+from graphlib import TopologicalSorter
 from itertools import pairwise
+from operator import or_
 from typing import NamedTuple
 
 GAP_X, GAP_Y = 70.0, 14.0
@@ -54,6 +57,19 @@ def arranged(sizes: Sequence[tuple[float, float]], pairs: Iterable[Pair]) -> Lay
     right, top = _rows(alone, sizes, top, boxes)
     width = max(width, right)
     return Layout([boxes[number] for number in range(len(sizes))], routes, width, max(top - GAP_Y, 0.0))
+
+
+def telling(count: int, pairs: Iterable[Pair]) -> set[Pair]:
+    """The arrows without those that a way over other boxes tells, too. Those that lead back are kept."""
+    forward = _without_cycles(range(count), list(dict.fromkeys((a, b) for a, b in pairs if a != b)))
+    after: dict[int, list[int]] = {node: [] for node in range(count)}
+    for a, b in (edge for edge, turned in forward.items() if edge == turned):
+        after[a].append(b)
+    beyond: dict[int, int] = {}  # what can be reached, as a set of bits
+    for node in TopologicalSorter(after).static_order():
+        beyond[node] = reduce(or_, (beyond[each] | 1 << each for each in after[node]), 0)
+    implied = {(a, b) for a in after for b in after[a] if any(beyond[each] >> b & 1 for each in after[a])}
+    return set(forward) - implied
 
 
 def _components(count: int, edges: Sequence[Pair]) -> list[list[int]]:
@@ -225,15 +241,9 @@ def _longest(members: Sequence[int], edges: Sequence[Pair]) -> dict[int, int]:
     for a, b in dict.fromkeys(edges):
         before[b].append(a)
         after[a].append(b)
-    left = {node: len(before[node]) for node in members}
-    ready = [node for node in members if not left[node]]
     layer: dict[int, int] = {}
-    for node in ready:  # grows
+    for node in TopologicalSorter(before).static_order():
         layer[node] = max((layer[n] + 1 for n in before[node]), default=0)
-        for following in after[node]:
-            left[following] -= 1
-            if not left[following]:
-                ready.append(following)
     for node in members:
         if not before[node]:
             layer[node] = min(layer[n] for n in after[node]) - 1

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from runner.drawing import MANY, Picture, by_sls, folded, label
+from runner.drawing.layout import telling
 from runner.drawing.svg import ENDS, KINDS, Arrow, Node, drawing, escape
 
 FEW = 3  # so many states of another SLS are drawn; of more only the SLS
@@ -22,7 +23,11 @@ def html(drawn: Picture, title: str) -> str:
     """The whole page."""
     states, groups = drawn["states"], by_sls(drawn["states"])
     anchors = {sls: f"sls-{number}" for number, sls in enumerate(groups)}
-    told = f"{len(states)} states in {len(groups)} SLS files, {len(drawn['edges'])} relationships"
+    counted = (_many(len(states), "state"), _many(len(groups), "SLS file"), _many(len(drawn["edges"]), "relationship"))
+    told = "{} in {}, {}".format(*counted)
+    few = folded(drawn)
+    how = "An arrow leads from what runs first to what waits for it. A box leads to its states."
+    how += " Arrows that follow from others are left out." if len(_telling(few)) < len(few["edges"]) else ""
     return "\n".join(
         [
             '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
@@ -32,7 +37,7 @@ def html(drawn: Picture, title: str) -> str:
             _legend(),
             *_cycles(drawn),
             "<h2>The SLS files</h2>",
-            '<p class="soft">An arrow leads from what runs first to what waits for it. A box leads to its states.</p>',
+            f'<p class="soft">{how}</p>',
             _framed(_overview(drawn, anchors)),
             '<h2>The states</h2>\n<p class="tools"><input type="search" placeholder="Words: an ID, a function, a file" '
             'aria-label="Find states"> <button type="button">Open or close all</button></p>',
@@ -53,6 +58,10 @@ def svg(drawn: Picture) -> str:
 
 def _asset(name: str) -> str:
     return (Path(__file__).parent / name).read_text(encoding="utf-8")
+
+
+def _many(count: int, thing: str) -> str:
+    return f"{count} {thing}{'s' * (count != 1)}"
 
 
 def _framed(picture: str) -> str:
@@ -94,16 +103,25 @@ def _overview(drawn: Picture, anchors: Mapping[str, str], style: str = "") -> st
     few = folded(drawn)
     nodes = []
     for state in few["states"]:
-        count = f"{state['count']} state{'s' * (state['count'] != 1)}"
+        count = _many(state["count"], "state")
         begins = f", from number {state['position']} on" if state["position"] else ""
         link = f"#{anchors[state['sls']]}" if anchors else ""
         tied = "cycle" if state["cycle"] else ""
         nodes.append(Node(state["sls"], count, f"{state['sls']}: {count}{begins}", tied, link))
     arrows = []
-    for edge in few["edges"]:
-        tip = f"{edge['count']} relationship{'s' * (edge['count'] != 1)}: {', '.join(edge['kinds'])}"
+    for edge in _telling(few):
+        tip = f"{_many(edge['count'], 'relationship')}: {', '.join(edge['kinds'])}"
         arrows.append(Arrow(edge["first"], edge["then"], tip, _style(edge, edge["kinds"][0])))
     return drawing(nodes, arrows, style)
+
+
+def _telling(few: Picture) -> list[Mapping[str, Any]]:
+    """The arrows of the map; where they are many, without those that others imply."""
+    edges: list[Mapping[str, Any]] = few["edges"]
+    if len(edges) <= MANY:
+        return edges
+    kept = telling(len(few["states"]), [(edge["first"], edge["then"]) for edge in edges])
+    return [edge for edge in edges if edge["cycle"] or (edge["first"], edge["then"]) in kept]
 
 
 def _style(edge: Mapping[str, Any], kind: str) -> str:
@@ -131,7 +149,7 @@ def _section(sls: str, members: Sequence[int], drawn: Picture, anchors: Mapping[
     own = set(members)
     edges = [edge for edge in drawn["edges"] if own & {edge["first"], edge["then"]}]
     tied = ' <span class="tied">in a cycle</span>' if any(states[number]["cycle"] for number in members) else ""
-    count = f"{len(members)} state{'s' * (len(members) != 1)}"
+    count = _many(len(members), "state")
     return (
         f'<details id="{anchors[sls]}"><summary><code>{escape(sls)}</code> <span class="soft">{count}</span>{tied}'
         f"</summary>\n{_framed(_of_sls(members, edges, states, anchors))}\n{_table(members, edges, states)}</details>"
@@ -163,21 +181,53 @@ def _of_sls(
     for edge in edges:
         arrow = _arrow(edge, index[edge["first"]], index[edge["then"]])
         arrows.setdefault((arrow.first, arrow.then, arrow.style), arrow)
-    return drawing(nodes, arrows.values())
+    return drawing(nodes, _of_all(list(arrows.values()), len(members), nodes))
+
+
+def _of_all(arrows: list[Arrow], own: int, nodes: list[Node]) -> list[Arrow]:
+    """An arrow between a box of another SLS and each of the first `own` ones becomes one, to a box for all of them."""
+    ends: dict[tuple[int, bool, str], list[Arrow]] = {}
+    for arrow in arrows:
+        if (arrow.first < own) != (arrow.then < own):
+            outgoing = arrow.first < own
+            ends.setdefault((arrow.then if outgoing else arrow.first, outgoing, arrow.style), []).append(arrow)
+    whole = {key: found for key, found in ends.items() if own > FEW and len(found) == own}
+    if not whole:
+        return arrows
+    gone = {id(arrow) for found in whole.values() for arrow in found}
+    kept = [arrow for arrow in arrows if id(arrow) not in gone]
+    for outgoing in (True, False):
+        others = [(other, style, found[0].tip) for (other, out, style), found in whole.items() if out is outgoing]
+        if others:
+            nodes.append(Node(f"each of these {own} states", "all of this SLS"))
+            box = len(nodes) - 1
+            kept += [Arrow(*((box, other) if outgoing else (other, box)), tip, style) for other, style, tip in others]
+    return kept
 
 
 def _table(members: Sequence[int], edges: Iterable[Mapping[str, Any]], states: Sequence[State]) -> str:
-    waits: dict[int, list[str]] = {}
+    waits: dict[int, list[tuple[str, State]]] = {}
     for edge in edges:
-        told = f"{edge['kind']} {label(states[edge['first']])}"
-        waits.setdefault(edge["then"], []).append(told)
+        waits.setdefault(edge["then"], []).append((edge["kind"], states[edge["first"]]))
     rows = []
     for number in members:
         state = states[number]
-        said = "<br>".join(escape(text) for text in dict.fromkeys(waits.get(number, ())))
+        said = "<br>".join(escape(text) for text in dict.fromkeys(_waits(waits.get(number, ()))))
         rows.append(
             f'<tr><td>{state["position"] or ""}</td><td class="state">{escape(label(state))}</td>'
             f'<td>{said}</td><td class="soft">{escape(state["place"])}</td></tr>'
         )
     head = "<tr><th></th><th>State</th><th>Waits for</th><th>Declared at</th></tr>"
     return f"<table>{head}{''.join(rows)}</table>"
+
+
+def _waits(waits: Iterable[tuple[str, State]]) -> Iterator[str]:
+    """What a state waits for; many states of one SLS are only counted."""
+    groups: dict[tuple[str, str], list[State]] = {}
+    for kind, state in waits:
+        groups.setdefault((kind, state["sls"]), []).append(state)
+    for (kind, sls), found in groups.items():
+        if len(found) > FEW:
+            yield f"{kind} {len(found)} states of {sls}"
+        else:
+            yield from (f"{kind} {label(state)}" for state in found)

@@ -13,7 +13,7 @@ from compiling import compile_tree
 
 from runner import graph
 from runner.drawing import page, picture, written
-from runner.drawing.layout import arranged
+from runner.drawing.layout import arranged, telling
 
 NASTY = '<script>"&]]>\a\n`|#{%'
 
@@ -45,6 +45,27 @@ def test_layout_puts_no_box_over_another_and_waiters_to_the_right() -> None:
             if (a, b) not in [(y, x) for x, y in back]:
                 assert found.boxes[a].x < found.boxes[b].x
             assert found.routes[a, b][0][0] in (found.boxes[a].x, found.boxes[a].x + found.boxes[a].width)
+
+
+def test_arrows_that_follow_from_others_are_left_out() -> None:
+    chain = [(n, n + 1) for n in range(1500)]
+    assert telling(1501, [*chain, (0, 2), (3, 900), (0, 1500), (5, 5)]) == set(chain)
+    assert telling(3, [(0, 1), (1, 2), (2, 0), (0, 2)]) >= {(0, 1), (1, 2), (2, 0)}, "what leads back is kept"
+
+
+def test_requisites_on_whole_sls_files_stay_readable(machine: Machine) -> None:
+    names = [f"q{n}" for n in range(20)]
+    for n, name in enumerate(names):
+        needs = f"    - require: [{', '.join(f'{{sls: {other}}}' for other in names[:n])}]\n" if n else ""
+        machine.write(**{name: "".join(f"{name}_{k}:\n  test.nop:\n    - name: n{n}_{k}\n{needs}" for k in range(5))})
+    machine.write(top=f"base:\n  '*': [{', '.join(names)}]\n")
+    html = machine("show", "graph", "--out", "html").stdout
+    assert "Arrows that follow from others are left out" in html
+    overview = html[html.index("<h2>The SLS files") : html.index("<h2>The states")]
+    assert overview.count('class="arrow') == 19
+    assert "each of these 5 states" in html
+    assert "require 5 states of q0" in html
+    assert html.count('class="arrow') < 600, "of 4750 relationships"
 
 
 def test_a_cycle_is_marked_and_nothing_else_is() -> None:
