@@ -82,7 +82,7 @@ def _cycles(drawn: Picture) -> Iterator[str]:
     for knot in drawn["cycles"]:
         members = set(knot)
         index = {number: place for place, number in enumerate(knot)}
-        edges = [edge for edge in drawn["edges"] if edge["cycle"] and edge["first"] in members]
+        edges = [edge for edge in drawn["edges"] if edge["cycle"] and {edge["first"], edge["then"]} <= members]
         nodes = [_state_node(drawn["states"][number], f" in {drawn['states'][number]['sls']}") for number in knot]
         arrows = [_arrow(edge, index[edge["first"]], index[edge["then"]]) for edge in edges]
         said = "".join(f"<li>{escape(_in_words(edge, drawn['states']))}</li>" for edge in edges)

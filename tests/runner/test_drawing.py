@@ -140,6 +140,16 @@ def test_a_cycle_is_shown_and_told(machine: Machine) -> None:
     assert found["edges"][0]["place"].endswith("a.sls:3:17")
 
 
+def test_two_cycles_through_one_state_are_drawn() -> None:
+    """A look at a state may wait in one circle and the state itself in another."""
+    text = (
+        "s11: test.nop\ns7:\n  test.nop:\n    - require: [{test: s11}]\ns1: test.nop\n"
+        "s0:\n  test.nop:\n    - prereq: [{test: s11}, {test: s7}]\n    - watch: [{test: s1}]\n"
+        "s13:\n  test.nop:\n    - prereq: [{test: s1}, {test: s0}]\n"
+    )
+    assert page.html(drawn(text), "all").count("A cycle:") == 2
+
+
 def test_any_graph_is_laid_out() -> None:
     """Two arrows between the same boxes in both directions once counted a box twice."""
     for seed in range(300):
