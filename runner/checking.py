@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from runner import high, lint, match, node, references, top
-from runner.compiling import Gathered, all_requests, compile_chunks, gather, read_pillar, requests
+from runner import high, lint, lint_yaml, match, node, references, top
+from runner.compiling import Gathered, all_requests, attempted, expected, gather, read_pillar, requests
 from runner.config import Options
 from runner.errors import Diagnostic, RunnerError, told_once
 from runner.high import Request
@@ -14,6 +14,7 @@ from runner.highdata import HighData
 from runner.session import Session
 
 # what depends on a machine's values; the other codes are mistakes whatever the values are
+SALTS = ("missing-file", "match", "feature")  # what Salt finds out when it runs
 OF_VALUES = frozenset(["undefined", "raised", "render", "python"])
 
 
@@ -58,18 +59,20 @@ class _Checker:
         return self._problems
 
     def _compile(self, gathered: Gathered, foreign: bool = False) -> None:
-        compiled, problems = compile_chunks(self._session, gathered, strict=not self._lenient)
+        compiled, problems = attempted(self._session, gathered, strict=not self._lenient)
         if self._pillar_is_broken:  # one mistake, one error: the values are missing because of it
             problems = [problem for problem in problems if problem.code not in OF_VALUES]
         if self._lenient:  # Salt compiles it; the state fails
-            problems = [_mild(problem) if problem.code == "missing-file" else problem for problem in problems]
+            problems = [
+                _mild(problem) if problem.code in ("missing-file", "match") else problem for problem in problems
+            ]
         if foreign:
             problems = [_perhaps(problem) if problem.code in OF_VALUES else problem for problem in problems]
         self._problems += problems
-        if compiled is not None:
-            reacts = compiled.binder.reacting(compiled.chunks)
-            self._problems += lint.warnings(compiled.chunks, compiled.relations, reacts)
-            self._problems += references.templates(compiled.chunks, self._session.tree, self._session.renderer.compile)
+        reacts = compiled.binder.reacting(compiled.chunks)
+        self._problems += lint.warnings(compiled.chunks, compiled.relations, reacts)
+        self._problems += lint_yaml.warnings(compiled.chunks, expected(self._session), lint.row)
+        self._problems += references.templates(compiled.chunks, self._session.tree, self._session.renderer.compile)
 
     def _gather(self, requests: Iterable[Request]) -> Gathered:
         return gather(self._session, requests, self._read)
@@ -96,8 +99,9 @@ class _Checker:
         given = [Request(line.sls, line.env, line.place) for line in all_lines if line not in own]
         named = {key for request in given for key in self._expanded(request)}
         rest = [request for request in (*given, *all_requests(session)) if (request.env, request.sls) not in done]
-        others = _roots([self._gather([request]) for request in dict.fromkeys(rest)])
-        reached = {key for data, _ in (*units, *others) for key in data.rendered if set(data.rendered) & (named | done)}
+        each = {request: self._gather([request]) for request in rest}
+        reached = done | {key for request in given if request in each for key in each[request][0].rendered}
+        others = _roots(list(each.values()))
         elsewhere = frozenset(_declared(data for data, _ in (*units, *others)))
         for gathered in units:
             self._compile(gathered)
@@ -114,16 +118,25 @@ class _Checker:
         session = self._session
         try:
             found = node.entered(session)
-            return found.lines if found else (), node.top_file(session, matches=self._anyone).lines
         except RunnerError as error:
             self._problems += error.diagnostics
             return (), ()
+        try:
+            everyone = node.top_file(session, matches=self._anyone)
+        except RunnerError as error:
+            self._problems += map(_mild, error.diagnostics) if self._lenient else error.diagnostics
+            everyone = node.top_file(session, matches=lambda target, kind: True)
+        return found.lines if found else (), everyone.lines
 
     def _anyone(self, target: str, kind: str) -> bool:
         """Every target that can be read."""
         problem = match.problem(target, kind, self._session.options.nodegroups)
         if problem:
             hint = "terms stand between and, or and not: `G@os:Debian and not web*`"
+            if kind == "nodegroup":
+                hint = (
+                    f"nodegroups of the configuration has: {', '.join(self._session.options.nodegroups) or 'nothing'}"
+                )
             raise RunnerError(problem, hint=hint, code="match")
         return True
 

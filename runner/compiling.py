@@ -6,7 +6,7 @@ A helper of run.py, and like it allowed to import stages.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from runner import automatic, engine_arguments, graph, high, low, node, references, requisites, signature
@@ -40,6 +40,13 @@ def gather(session: Session, requests: Iterable[Request], read: high.Read | None
 
 
 def compile_chunks(session: Session, gathered: Gathered, strict: bool) -> tuple[Compiled | None, list[Diagnostic]]:
+    """A tree that is ready to run (None when it has errors), and all that is to be said of it."""
+    compiled, problems = attempted(session, gathered, strict)
+    return None if any(problem.severity == "error" for problem in problems) else compiled, problems
+
+
+def attempted(session: Session, gathered: Gathered, strict: bool) -> tuple[Compiled, list[Diagnostic]]:
+    """As much of a tree as compiles, and all that is to be said of it."""
     data, problems = gathered
     chunks, found = low.lower(data, True, session.arguments_of, session.defaults)
     problems = [*session.node.warnings, *problems, *found]
@@ -57,9 +64,7 @@ def compile_chunks(session: Session, gathered: Gathered, strict: bool) -> tuple[
     except CompileError as error:
         problems += error.diagnostics
     problems = [_placed(problem, session) for problem in told_once(map(_strict, problems) if strict else problems)]
-    if any(problem.severity == "error" for problem in problems):
-        return None, problems
-    if session.options.auto_relationships:
+    if order and session.options.auto_relationships:
         order, links = automatic.fitted(order, relations, automatic.links(chunks, binder.related))
         relations = automatic.reacting(relations, links, chunks)
     return Compiled(chunks, relations, order, binder, tuple(problems)), problems
@@ -74,6 +79,20 @@ def _world(session: Session, binder: Binder) -> references.World:
         return source is not None and "folder" in source.shape.title
 
     return references.World(session.tree, session.registry, takes_folder, binder.calls)
+
+
+def expected(session: Session) -> Callable[[Chunk, str], str]:
+    """What an argument of a state takes, in words."""
+
+    def title(chunk: Chunk, key: str) -> str:
+        try:
+            found = session.registry.state(chunk.function)
+        except RunnerError:
+            return ""
+        parameter = signature.schema_of(found.function).parameters.get(key)
+        return parameter.shape.title if parameter else ""
+
+    return title
 
 
 def make_binder(session: Session) -> Binder:

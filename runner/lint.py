@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from functools import lru_cache
 
 from runner.errors import Diagnostic
-from runner.model import Chunk, Kind, Place, Relations, Source
+from runner.model import Chunk, Kind, Place, Relations, Source, item_place
 
 GUARDS = ("onlyif", "unless", "creates", "stateful")
 REACTIONS = (Kind.ONCHANGES, Kind.ONCHANGES_ANY, Kind.PREREQ, Kind.ONFAIL, Kind.ONFAIL_ANY, Kind.ONFAIL_ALL)
@@ -20,6 +21,8 @@ def warnings(chunks: Sequence[Chunk], relations: Relations, reacts: frozenset[in
         found += _watch(number, chunk, relations, reacts)
         found += _order(number, chunk, chunks, relations)
         found += _own(number, chunk, relations)
+        found += _inverted(chunk)
+    found += _twice(chunks)
     return list(dict.fromkeys(found))
 
 
@@ -53,9 +56,60 @@ def _own(number: int, chunk: Chunk, relations: Relations) -> Iterator[Diagnostic
     if chunk.function in ("cmd.run", "cmd.script") and not guarded:
         hint = "say when: onlyif, unless, creates, onchanges, or cmd.wait with watch"
         yield _warning(f"{chunk.function} runs, and reports changes, in every run", chunk.place, hint, "cmd-unguarded")
-    if chunk.function == "file.managed" and _SECRET.search(chunk.name) and "mode" not in chunk.args:
-        message = f"{chunk.name} looks like a secret and has no mode"
-        yield _warning(message, chunk.place, "mode: '0600'", "secret-mode")
+    if chunk.function == "file.managed" and _SECRET.search(chunk.name):
+        yield from _secret(chunk)
+    for key, value in chunk.args.items():
+        if isinstance(value, str) and _UNCALLED.search(value):
+            place = chunk.arg_places.get(key, chunk.place)
+            message = f"{key} holds a function, not what it returns: {value}"
+            yield _warning(message, place, "write ( ) after its name, with its arguments", "not-called")
+
+
+_UNCALLED = re.compile(r"<(function|bound method|built-in function) .* at 0x[0-9a-f]+>|<runner\.\S+ object at 0x")
+
+
+def _secret(chunk: Chunk) -> Iterator[Diagnostic]:
+    missing = [key for key in ("user", "mode") if chunk.args.get(key) is None]
+    mode = str(chunk.args.get("mode") or "")
+    if missing:
+        message = f"{chunk.name} looks like a secret and has no {' and no '.join(missing)}"
+        hint = "say who may read it: `- user: root` and `- mode: '0600'`"
+        yield _warning(message, chunk.place, hint, "secret-mode")
+    elif mode.isdigit() and mode[-1] != "0":
+        place = chunk.arg_places.get("mode", chunk.place)
+        message = f"{chunk.name} looks like a secret, and everybody may read it (mode {mode})"
+        yield _warning(message, place, "`- mode: '0600'`, or '0640' with a group", "secret-mode")
+
+
+def _inverted(chunk: Chunk) -> Iterator[Diagnostic]:
+    """`onchanges_in` of a command: what it names runs when the command changed something, which it always does."""
+    listed = chunk.low.get("onchanges_in")
+    if chunk.state not in ("cmd", "module", "service") or not isinstance(listed, list):
+        return
+    place = chunk.arg_places.get("onchanges_in", chunk.place)
+    for index, entry in enumerate(listed):
+        state, target = next(iter(entry.items())) if isinstance(entry, dict) and entry else ("", entry)
+        if state not in ("cmd", "module", "service"):
+            message = f"onchanges_in makes {state}: {target} run only when {chunk.state}: {chunk.id} changed something"
+            hint = f"is it the other way round? write `- onchanges:` with `- {state}: {target}` here"
+            yield _warning(message, item_place(listed, index, place), hint, "onchanges-inverted")
+
+
+def _twice(chunks: Sequence[Chunk]) -> Iterator[Diagnostic]:
+    """The same file written by two states: each run undoes what the other did."""
+    first: dict[tuple[str, str], Chunk] = {}
+    for chunk in chunks:
+        if chunk.function not in _WRITERS or any(key in chunk.args for key in (*GUARDS, "replace")):
+            continue
+        before = first.setdefault((chunk.state, chunk.name), chunk)
+        if before is not chunk:
+            other = before.arg_places.get("name", before.place).source
+            message = f"{chunk.name} is written by two states: {before.id} and {chunk.id}"
+            hint = f"the other one stands at {other}; one of them is enough, or use accumulators and blocks"
+            yield _warning(message, chunk.arg_places.get("name", chunk.place), hint, "written-twice")
+
+
+_WRITERS = ("file.managed", "file.symlink", "file.serialize")
 
 
 def unreached(
@@ -81,12 +135,22 @@ def kept(problems: Iterable[Diagnostic]) -> list[Diagnostic]:
 
 
 def _ignored(problem: Diagnostic) -> bool:
-    if problem.source is None or not problem.source.line:
-        return False
-    try:
-        with open(problem.source.file, encoding="utf-8", errors="replace") as file:
-            lines = file.read().splitlines()
-    except OSError:
-        return False
-    match = _IGNORE.search(lines[problem.source.line - 1]) if problem.source.line <= len(lines) else None
+    source = problem.source
+    rows = _rows(source.file) if source is not None and source.line else ()
+    match = _IGNORE.search(rows[source.line - 1]) if source is not None and 0 < source.line <= len(rows) else None
     return bool(match) and problem.code in [part.strip() for part in match[1].split(",")]  # type: ignore[index]
+
+
+def row(source: Source) -> str:
+    """The line of a place as YAML read it."""
+    rows = _rows(source.file)
+    return source.rendered or (rows[source.line - 1] if 0 < source.line <= len(rows) else "")
+
+
+@lru_cache(maxsize=64)
+def _rows(file: str) -> Sequence[str]:
+    try:
+        with open(file, encoding="utf-8", errors="replace") as opened:
+            return opened.read().splitlines()
+    except (OSError, ValueError):
+        return ()

@@ -82,7 +82,8 @@ def _sources(chunk: Chunk, key: str, value: Value, world: World) -> Iterator[Dia
         if all(isinstance(url, str) and url.startswith("salt://") for url in urls):
             if not any(_exists(url, chunk.env, world.tree) for url in urls):
                 listed = ", ".join(map(str, urls))
-                yield _missing(chunk, f"{key}: none of {listed} is in the tree", _looked(chunk, world), place.source)
+                what = f"{key}: none of {listed} is in the tree"
+                yield _missing(chunk, what, _looked(chunk, world), place.source, sure=False)
 
 
 def _one(chunk: Chunk, key: str, url: str, place: Place, world: World) -> Iterator[Diagnostic]:
@@ -100,7 +101,8 @@ def _one(chunk: Chunk, key: str, url: str, place: Place, world: World) -> Iterat
         path = url.removeprefix("salt://").partition("?")[0]
         near = tree.near_file(path, env)
         hint = f"did you mean salt://{near}?" if near and not wants_folder else _looked(chunk, world, path)
-        yield _missing(chunk, f"{key}: {url} is not in the tree", hint, place.source)
+        beside = _is_folder(f"salt://{os.path.dirname(path)}", env, tree)
+        yield _missing(chunk, f"{key}: {url} is not in the tree", hint, place.source, sure=beside and "/" in path)
     elif folder and not wants_folder and key == "source":
         hint = "name a file in it, or take file.recurse for the whole folder"
         yield _missing(chunk, f"{key}: {url} is a folder", hint, place.source)
@@ -131,9 +133,10 @@ def _looked(chunk: Chunk, world: World, path: str = "") -> str:
     return f"looked for {folders}" if path else f"looked in {folders}"
 
 
-def _missing(chunk: Chunk, what: str, hint: str, source: Source) -> Diagnostic:
+def _missing(chunk: Chunk, what: str, hint: str, source: Source, sure: bool = True) -> Diagnostic:
+    """sure: the tree is at fault, not the pillar that named the file. A state that may be skipped need not fail."""
     guarded = any(key in chunk.args for key in SKIPPING) or any(each.kind in PERHAPS for each in chunk.requisites)
-    severity = "warning" if guarded else "error"  # a state that may be skipped need not fail
+    severity = "warning" if guarded or not (sure or source.rendered is None) else "error"
     return Diagnostic(f"{chunk.function}: {what}", source, hint, "missing-file", severity)
 
 

@@ -153,11 +153,13 @@ def _fill_identifier(schema: Schema, binding: _Binding, given: Mapping[str, Valu
 
 def _complain(schema: Schema, binding: _Binding, given: Mapping[str, Value], extra_known: frozenset[str]) -> None:
     named = {problem.message for problem in binding.problems}
+    told: set[str] = set()  # unknown arguments that are the mistake, and not only beside it
     misspelt = {near: key for key in given for near in [_near(schema, key, extra_known)] if near}
     for key in schema.required:
         missing = schema.parameters[key].name not in binding.arguments
         if missing and not any(message.startswith(f"{binding.where}: {key}") for message in named):
             if key in misspelt:  # told as an argument that is not there
+                told.add(misspelt[key])
                 continue
             reason = "is given, but empty" if key in given else "is missing"
             expected = schema.parameters[key].shape.title
@@ -171,7 +173,9 @@ def _complain(schema: Schema, binding: _Binding, given: Mapping[str, Value], ext
             )
     if "name" in misspelt and binding.named_by_id:  # `path: /x` where `name: /x` was meant: the ID is no mistake then
         binding.problems = [each for each in binding.problems if not each.message.startswith(f"{binding.where}: name:")]
-    raise CompileError([*map(_grave, binding.unknown), *binding.problems])
+        told.add(misspelt["name"])
+    unknown = [_grave(each) if each.subject in told else each for each in binding.unknown]
+    raise CompileError([*unknown, *binding.problems])
 
 
 def _grave(problem: Diagnostic) -> Diagnostic:
@@ -188,7 +192,7 @@ def _near(schema: Schema, key: str, extra_known: frozenset[str]) -> str | None:
 def _unknown(schema: Schema, binding: _Binding, key: str, extra_known: frozenset[str]) -> Diagnostic:
     hint = advice.unknown(str(key), schema.parameters, _near(schema, key, extra_known), binding.where)
     message = f"{binding.where} has no argument {key!r}; it is ignored"
-    return Diagnostic(message, binding.source(key), hint, "unknown-argument", "warning")
+    return Diagnostic(message, binding.source(key), hint, "unknown-argument", "warning", str(key))
 
 
 def _inner(value: Value, path: tuple[Any, ...], place: Place) -> tuple[Source, Value]:

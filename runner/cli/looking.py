@@ -66,8 +66,8 @@ def check(
     problems = _checked(common, grains, list(names or ()), lenient)
     if common.out == "pretty":
         diagnostics.show(problems, sys.stdout, text.wants_colour(sys.stdout, os.environ))
-        if not problems and not common.quiet:
-            print("No mistakes found.")
+        if not common.quiet:
+            print(_summary(problems))
     elif common.out == "github":
         print(annotations.github(problems))
     elif common.out == "sarif":
@@ -75,6 +75,13 @@ def check(
     else:
         write(common, json_.diagnostics(problems))
     return int(any(problem.severity == "error" for problem in problems))
+
+
+def _summary(problems: list[Any]) -> str:
+    if not problems:
+        return "No mistakes found."
+    counts = [(kind, sum(problem.severity == kind for problem in problems)) for kind in ("error", "warning")]
+    return ", ".join(f"{count} {kind}{'s' if count != 1 else ''}" for kind, count in counts if count) + "."
 
 
 def _checked(common: Common, grains: str | None, names: list[str], lenient: bool) -> list[Any]:

@@ -7,10 +7,13 @@ from typing import Any
 
 from runner.errors import Diagnostic
 
+PAGE = "docs/checks.md"  # in runner's own documentation
+
 
 def sarif(problems: Sequence[Diagnostic]) -> dict[str, Any]:
     """A SARIF 2.1.0 log."""
-    rules = [{"id": code} for code in dict.fromkeys(problem.code for problem in problems)]
+    codes = dict.fromkeys(problem.code for problem in problems)
+    rules = [{"id": code, "helpUri": f"{PAGE}#{code}"} for code in codes]
     return {
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
@@ -41,5 +44,6 @@ def _command(problem: Diagnostic) -> str:
     if problem.source:
         where = f" file={problem.source.file},line={max(problem.source.line, 1)}"
         where += f",col={problem.source.column}" if problem.source.column else ""
+        where += f",title={problem.code}"
     text = problem.message + (f" ({problem.hint})" if problem.hint else "")
     return f"::{level}{where}::" + text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")

@@ -20,7 +20,9 @@ def show(problems: Iterable[Diagnostic], stream: TextIO, colour: bool = False) -
 def format_one(problem: Diagnostic, stream: TextIO | None = None, colour: bool = False) -> str:
     """One mistake as a block of lines."""
     word = paint(problem.severity, "yellow" if problem.severity == "warning" else "red", colour)
-    lines = [f"{word}: {safe(problem.message, stream)}"]
+    # the code is what `# runner: ignore[code]` takes
+    code = f" [{problem.code}]" if problem.severity == "warning" and problem.source and problem.source.line else ""
+    lines = [f"{word}: {safe(problem.message, stream)}{code}"]
     source = problem.source
     if source:
         lines.append(f"  at {safe(str(source), stream)}")

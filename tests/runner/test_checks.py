@@ -1,0 +1,118 @@
+"""docs/checks.md lists every code that `runner check` gives, with examples that give it and that do not."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from command import ROOT, Machine
+
+from runner import asking, config
+from runner.errors import Diagnostic, RunnerError
+
+PAGE = (ROOT / "docs/checks.md").read_text()
+SECTIONS = {part.partition("`")[0]: part for part in PAGE.split("### `")[1:]}
+WARNINGS = {part.partition("`")[0] for part in PAGE.partition("## Warnings")[2].split("### `")[1:]}
+EXAMPLES = [
+    (code, kind, text)
+    for code, part in SECTIONS.items()
+    for kind, text in re.findall(r"```yaml (bad|good)\n(.*?)```", part, re.S)
+]
+
+
+def checked(text: str, folder: Path, lenient: bool = False) -> list[Diagnostic]:
+    """What is said of an example: lines like `# name.sls` begin another file."""
+    name = "web.sls"
+    files: dict[str, list[str]] = {}
+    for line in text.splitlines():
+        marker = re.fullmatch(r"# (\S+)", line)
+        name = marker[1] if marker else name
+        if not marker:
+            files.setdefault(name, []).append(line)
+    for path, lines in files.items():
+        target = folder / path if path.startswith(("pillar/", "runner.yaml")) else folder / "states" / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text("\n".join(lines) + "\n")
+    usual = {"file_roots": {"base": ["states"]}, "pillar_roots": {"base": ["pillar"]}, "id": "m1"}
+    if "runner.yaml" not in files:
+        (folder / "runner.yaml").write_text(json.dumps(usual))
+    try:
+        options, warnings = config.load(str(folder / "runner.yaml"), {"cachedir": str(folder / "cache")}, {})
+        return asking.check(options, lenient=lenient, configuration=warnings)
+    except RunnerError as error:
+        return list(error.diagnostics)
+
+
+@pytest.mark.parametrize(("code", "kind", "text"), EXAMPLES, ids=[f"{code} {kind}" for code, kind, _ in EXAMPLES])
+def test_the_examples_of_the_page(code: str, kind: str, text: str, tmp_path: Path) -> None:
+    (tmp_path / "states").mkdir()
+    found = checked(text, tmp_path)
+    said = [str(problem) for problem in found]
+    if kind == "good":
+        assert code not in [problem.code for problem in found], said
+        assert not [problem for problem in found if problem.severity == "error"], said
+        return
+    (problem,) = [problem for problem in found if problem.code == code] or pytest.fail(str(said))
+    assert problem.severity == ("warning" if code in WARNINGS else "error")
+    assert problem.source and problem.source.line, said
+    assert problem.hint, said
+
+
+def test_every_code_of_a_warning_is_ignored_on_its_line(tmp_path: Path) -> None:
+    for code, kind, text in EXAMPLES:
+        if kind == "good" or code not in WARNINGS:
+            continue
+        folder = tmp_path / code
+        (folder / "states").mkdir(parents=True)
+        (problem,) = [problem for problem in checked(text, folder) if problem.code == code]
+        assert problem.source
+        path = Path(problem.source.file)
+        lines = path.read_text().split("\n")
+        lines[problem.source.line - 1] += f"  # runner: ignore[other, {code}]"
+        copy = tmp_path / f"{code}-ignored" / "states" / path.name
+        copy.parent.mkdir(parents=True)
+        for other in (folder / "states").iterdir():
+            (copy.parent / other.name).write_text(other.read_text())
+        copy.write_text("\n".join(lines))
+        assert code not in [each.code for each in checked("", copy.parent.parent)], code
+
+
+def test_every_code_has_its_section() -> None:
+    """Codes of mistakes that the library names: everything that is handed to a Diagnostic or an error."""
+    used = {"error", "compile"}  # bases, never given themselves
+    for path in (ROOT / "runner").rglob("*.py"):
+        if path.parent.name in ("cli", "output", "history", "grains"):
+            continue
+        text = path.read_text()
+        used |= set(re.findall(r'^\s+code = "([a-z-]+)"', text, re.M))
+    missing = used - set(SECTIONS) - {"error", "compile", "locked", "unavailable", "interrupted", "state-failed"}
+    assert not missing, f"docs/checks.md has no section for {sorted(missing)}"
+
+
+def test_lenient_gives_warnings_for_what_salt_compiles(tmp_path: Path) -> None:
+    (tmp_path / "states").mkdir()
+    for code in ("unknown-argument", "ignored", "missing-file", "unknown-state", "match"):
+        (text,) = [text for name, kind, text in EXAMPLES if (name, kind) == (code, "bad")]
+        folder = tmp_path / code
+        (folder / "states").mkdir(parents=True)
+        found = checked(text, folder, lenient=True)
+        assert code in [problem.code for problem in found]
+        assert {problem.severity for problem in found} == {"warning"}, [str(each) for each in found]
+
+
+def test_forms_for_programs(machine: Machine) -> None:
+    machine.write(web="/etc/motd:\n  file.managed:\n    - moed: '0644'\n\n    - mode: 0644\n")
+    sarif = json.loads(machine("check", "--out", "sarif", code=1).stdout)["runs"][0]
+    rules = {rule["id"]: rule for rule in sarif["tool"]["driver"]["rules"]}
+    assert rules["unknown-argument"]["helpUri"].endswith("docs/checks.md#unknown-argument")
+    where = [each["locations"][0]["physicalLocation"] for each in sarif["results"]]
+    assert [each["region"]["startLine"] for each in where] == [3, 5]
+    lines = machine("check", "--out", "github", code=1).stdout.splitlines()
+    assert lines[0].startswith(f"::error file={machine.folder}/states/web.sls,line=3,col=7,title=unknown-argument::")
+    assert lines[1].startswith("::warning ")
+    shown = machine("check", code=1).stdout
+    assert "warning: file.managed: mode: 0644 without quotes" in shown
+    assert "[yaml-octal]" in shown
+    assert shown.splitlines()[-1] == "1 error, 1 warning."
