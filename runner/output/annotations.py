@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any
 
@@ -21,6 +22,12 @@ def sarif(problems: Sequence[Diagnostic]) -> dict[str, Any]:
     }
 
 
+def _file(path: str) -> str:
+    """A path as CI wants it: from the folder of the checkout, where runner is started."""
+    here = os.path.join(os.getcwd(), "")
+    return path.removeprefix(here)
+
+
 def _result(problem: Diagnostic) -> dict[str, Any]:
     text = problem.message + (f"\nHint: {problem.hint}" if problem.hint else "")
     level = problem.severity if problem.severity in ("error", "warning") else "note"
@@ -28,7 +35,7 @@ def _result(problem: Diagnostic) -> dict[str, Any]:
     source = problem.source
     if source:
         region = {"startLine": max(source.line, 1), **({"startColumn": source.column} if source.column else {})}
-        place = {"artifactLocation": {"uri": source.file}, "region": region}
+        place = {"artifactLocation": {"uri": _file(source.file)}, "region": region}
         found["locations"] = [{"physicalLocation": place}]
     return found
 
@@ -42,7 +49,7 @@ def _command(problem: Diagnostic) -> str:
     level = problem.severity if problem.severity in ("error", "warning") else "notice"
     where = ""
     if problem.source:
-        where = f" file={problem.source.file},line={max(problem.source.line, 1)}"
+        where = f" file={_file(problem.source.file)},line={max(problem.source.line, 1)}"
         where += f",col={problem.source.column}" if problem.source.column else ""
         where += f",title={problem.code}"
     text = problem.message + (f" ({problem.hint})" if problem.hint else "")

@@ -163,7 +163,7 @@ def test_check_speaks_to_programs(machine: Machine, form: str) -> None:
         (result,) = json.loads(out)["runs"][0]["results"]
         assert result["locations"][0]["physicalLocation"]["region"]["startLine"] == 4
     if form == "github":
-        assert out.startswith(f"::error file={machine.folder}/states/a.sls,line=4,col=7::")
+        assert out.startswith(f"::error file={machine.folder}/states/a.sls,line=4,col=7,title=unknown-argument::")
     assert machine("check", "--out", form, "--lenient").stdout
 
 
