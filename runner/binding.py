@@ -243,7 +243,9 @@ class Binder:
         table: Providers[Provider] | None = getattr(found.module, "PROVIDERS", None)
         if table is None:
             return []
-        needs = self._needs(found.function, given)
+        needs = dict(self._needs(found.function, given))
+        if found.mod_watch is not None:
+            needs |= self._needs(found.mod_watch, chunk.args)
         provider = table.certain(chunk.args.get("provider")) if needs else None
         if provider is None:
             return []

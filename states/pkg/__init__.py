@@ -182,6 +182,27 @@ def uptodate(name: str, refresh: bool = False, pkgs: Names | None = None) -> Pla
     return Done("Upgrade ran successfully", packages.differences(present, pkg.list_pkgs()))
 
 
+def mod_watch(
+    name: str,
+    sfun: str,
+    version: str | None = None,
+    pkgs: Names | None = None,
+    sources: Names | None = None,
+    reinstall_on_refresh: bool = False,
+) -> Planned:
+    """Look again because something that is watched changed.
+
+    reinstall_on_refresh: pkg.installed and pkg.latest install the packages anew.
+    """
+    if sfun == "installed" or (sfun == "latest" and reinstall_on_refresh):
+        return (yield from installed(name, version, pkgs=pkgs, sources=sources, reinstall=reinstall_on_refresh))
+    if sfun == "latest":
+        return (yield from latest(name, pkgs, refresh=False))
+    if sfun in ("removed", "purged"):
+        return (yield from (removed if sfun == "removed" else purged)(name, version, pkgs))
+    raise StateFailed(f"pkg.{sfun} does not work with the watch requisite")
+
+
 __all__ = [
     "PROVIDERS",
     "UNCONVERGING",
@@ -190,6 +211,7 @@ __all__ = [
     "installed",
     "latest",
     "mod_aggregate",
+    "mod_watch",
     "purged",
     "removed",
     "unheld",

@@ -231,3 +231,73 @@ def test_what_should_not_be_there() -> None:
     apply(gone, True)
     assert log == ["destroyed"]
     assert look(gone, False) == Done("entry is absent already", {})
+
+
+# ---------------------------------------------------------------- packages that react
+
+
+class Packages:
+    """A package manager with one package."""
+
+    def __init__(self) -> None:
+        self.done: list[Any] = []
+
+    def list_pkgs(self) -> dict[str, str]:
+        return {"sed": "4.9"}
+
+    def states(self) -> dict[str, tuple[str, str]]:
+        return {"sed": ("installed", "4.9")}
+
+    def candidates(self, names: tuple[str, ...]) -> dict[str, str]:
+        return {"sed": "4.9"}
+
+    def versions(self, name: str) -> list[str]:
+        return ["4.9"]
+
+    def simulate(self, *words: Any) -> dict[str, dict[str, str]]:
+        return {}
+
+    def held(self) -> list[str]:
+        return []
+
+    def normal(self, name: str) -> str:
+        return name
+
+    def hold(self, names: list[str], release: list[str]) -> None:
+        assert not names
+        assert not release
+
+    def install(self, names: list[str], options: list[str]) -> None:
+        self.done.append((names, options))
+
+
+@pytest.mark.parametrize(
+    ("sfun", "more", "comment", "anew"),
+    [
+        ("installed", {}, "All specified packages are already installed", False),
+        ("latest", {}, "Package sed is already up-to-date", False),
+        ("installed", {"reinstall_on_refresh": True}, "Package sed was reinstalled.", True),
+        ("latest", {"reinstall_on_refresh": True, "pkgs": ["sed"]}, "Package sed was reinstalled.", True),
+        ("removed", {"pkgs": ["x"], "reinstall_on_refresh": True}, "All specified packages are already absent", False),
+        ("purged", {"pkgs": ["x"]}, "None of the targeted packages are installed", False),
+        ("held", {}, None, False),
+    ],
+)
+def test_what_packages_do_when_something_changed(
+    monkeypatch: pytest.MonkeyPatch, sfun: str, more: dict[str, Any], comment: str | None, anew: bool
+) -> None:
+    from modules import pkg
+    from states.pkg import mod_watch
+
+    manager = Packages()
+    monkeypatch.setattr(pkg, "provider", lambda: manager)
+    if comment is None:
+        with pytest.raises(StateFailed, match=r"pkg\.held does not work with the watch requisite"):
+            look(mod_watch, "sed", sfun, **more)
+        return
+    planned = look(mod_watch, "sed", sfun, **more)
+    assert isinstance(planned, Plan) is anew
+    assert manager.done == []
+    outcome = apply(mod_watch, "sed", sfun, **more)
+    assert comment in outcome.comment
+    assert ["--reinstall" in options for _, options in manager.done] == [True] * anew
