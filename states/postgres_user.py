@@ -46,7 +46,7 @@ def present(
 
         app:
           postgres_user.present:
-            - password: '{{ pillar.db_password }}'
+            - password: '{{ pillar.get('db_password') }}'
             - groups: readers
 
     Behaviour: Salt 3008's postgres_user.present; a password is compared in either form.
