@@ -20,12 +20,13 @@ _shapes: dict[Any, Shape] = {}
 
 def shape(annotation: Any) -> Shape:
     """The shape of a type; built once."""
+    key = (annotation, repr(annotation))  # `str | list[str]` equals `list[str] | str`, but is not tried in this order
     try:
-        known = _shapes.get(annotation)
+        known = _shapes.get(key)
     except TypeError:  # an annotation with unhashable metadata
         return _build(annotation)
     if known is None:
-        known = _shapes[annotation] = _build(annotation)
+        known = _shapes[key] = _build(annotation)
     return known
 
 

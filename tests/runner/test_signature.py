@@ -193,3 +193,12 @@ def test_patterns_are_in_the_schema() -> None:
     found = json_schema(function)["properties"]
     assert found["shade"] == {"type": "string", "pattern": r"^(?:\w+)$", "default": "red"}
     assert found["colour"]["anyOf"][0] == {"enum": ["blue", "red"]}
+
+
+def test_the_order_of_a_union_is_kept() -> None:
+    one = Annotated[str, Munge(str.upper)]
+    assert (converted(one | list[str], "a"), converted(list[str] | one, "a")) == ("A", "A")
+    with pytest.raises(CompileError, match="expected text or a list of text, got a mapping"):
+        converted(str | list[str], {})
+    with pytest.raises(CompileError, match="expected a list of text or text, got a mapping"):
+        converted(list[str] | str, {})
