@@ -30,6 +30,25 @@ def echo(text: Any) -> Any:
 
 outputter = echo
 
+_NAMES = {"user": "useradd", "group": "groupadd", "cmd": "cmdmod", "shadow": "linux_shadow", "locale": "localemod"}
+_NAMES |= {"sysctl": "linux_sysctl", "ini": "ini_manage"}
+
+
+def provider(module: str) -> str:
+    """What does the work of a module on this machine, as Salt calls it.
+
+    {% if salt['test.provider']('service').startswith('systemd') %}
+    """
+    if module == "service":
+        from modules import service
+
+        return service.provider().NAMES[1]
+    if module == "pkg":
+        from modules import pkg
+
+        return pkg.provider().NAMES[1]
+    return _NAMES.get(module, module)
+
 
 def arg(*args: Any, **kwargs: Any) -> dict[str, Any]:
     """What it was given, positional and named."""

@@ -32,12 +32,10 @@ class PlacedCodeGenerator(CodeGenerator):
         return f"mark({text}, placed_file, {self._line}, True)"
 
     def _output_child_pre(self, node: nodes.Expr, frame: Frame, finalize: Any) -> None:
-        self.write("mark(")
-        super()._output_child_pre(node, frame, finalize)
+        self.write("mark((")  # mark makes a text of the value
 
     def _output_child_post(self, node: nodes.Expr, frame: Frame, finalize: Any) -> None:
-        super()._output_child_post(node, frame, finalize)
-        self.write(f", placed_file, {node.lineno})")
+        self.write(f"), placed_file, {node.lineno})")
 
     def visit_Include(self, node: nodes.Include, frame: Frame) -> None:
         self._including = node.lineno

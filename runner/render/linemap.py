@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import NamedTuple
 
 from runner.model import Source
+from runner.render.printed import printed
 
 
 class Piece(str):
@@ -63,7 +64,7 @@ def concat(parts: Iterable[str]) -> Pieces:
 
 def mark(value: object, file: str, line: int, literal: bool = False) -> str:
     """A value that is put out, with the place that put it out."""
-    text = str(value)
+    text = printed(value)
     if isinstance(text, Pieces):
         called = Called(text)
         called.file, called.line, called.inner = file, line, text

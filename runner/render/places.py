@@ -22,7 +22,10 @@ def frames(traceback: TracebackType | None) -> Iterator[tuple[Source, FrameType]
     """Where in templates an exception came by, outermost first."""
     while traceback is not None:
         template = traceback.tb_frame.f_globals.get("__jinja_template__")
-        if isinstance(template, jinja2.Template):
+        missing = re.fullmatch(
+            r"t_\d+", traceback.tb_frame.f_code.co_name
+        )  # stands for a filter or test that is not there
+        if isinstance(template, jinja2.Template) and not missing:
             line = template.get_corresponding_lineno(traceback.tb_lineno)
             file = str(traceback.tb_frame.f_globals.get("placed_file", template.filename))
             yield Source(file, line), traceback.tb_frame

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from harness import HarnessHere
 
-from modules import dnsutil, environ, random, status
+from modules import dnsutil, environ, random, status, test
 from runner.api import running
 
 
@@ -32,6 +32,7 @@ def here() -> Iterator[HarnessHere]:
         (lambda: random.str_encode("abc"), "YWJj"),
         (lambda: environ.get("NO_SUCH_VARIABLE", "d"), "d"),
         (lambda: status.time("as %% written"), "as % written"),
+        (lambda: test.provider("cmd"), "cmdmod"),
         (lambda: environ.has_value("PATH"), True),
     ],
 )

@@ -111,3 +111,20 @@ def test_a_command_of_a_template_needs_no_shell(tmp_path: Path, machine: Machine
     text = "".join(f"{number}-{{{{ salt[{call}) }}}}: test.nop\n" for number, call in enumerate(calls))
     assert ids(compiled(tmp_path, {"site.sls": text})) == ["0-a | cat", "1-a", "2-a"]
     assert machine("call", "cmd.run", "echo a | cat").stdout == "a\n"
+
+
+def test_lines_of_a_printed_mapping_are_kept(tmp_path: Path) -> None:
+    """A mapping that is put out as it is keeps its line breaks; YAML would not read them in single quotes."""
+    pillar = {"vpn": {"key": "a\nb\n", "list": [{"tab\t'": '"x"\ty'}, "plain\\n"], "rest": [None, True, 1.5, "it's"]}}
+    text = "site:\n  test.nop:\n    - vpn: {{ pillar['vpn'] }}\n"
+    (chunk,) = compiled(tmp_path, {"site.sls": text}, pillar)
+    assert chunk["vpn"]["key"] == "a\nb\n"
+    assert chunk["vpn"]["list"] == [{"tab\t'": '"x"\ty'}, "plain\\\\n"]
+    assert chunk["vpn"]["rest"] == ["None", True, 1.5, "it's"]
+
+
+def test_an_unknown_test_is_named_where_it_stands(machine: Machine) -> None:
+    machine.write(a="x: test.nop\n{% if grains is maping %}\n{% endif %}\n")
+    shown = machine("check", code=1).stdout
+    assert "no test is named 'maping'" in shown
+    assert "a.sls:2" in shown
