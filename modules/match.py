@@ -123,6 +123,27 @@ def filter_by(
     return update(found, merge, lists=merge_lists) if merge and found is not None else found
 
 
+def ifelse(
+    *pairs: Any,
+    tgt_type: str = "compound",
+    minion_id: str | None = None,
+    merge: Mapping[str, Any] | None = None,
+    merge_lists: bool = False,
+) -> Any:
+    """The value beside the first target that means this machine (or is True); the last argument when there is none.
+
+    Options as those of filter_by. Raises RunnerError for an even number of arguments.
+
+        {% set role = salt['match.ifelse']('web*', 'web', 'db*', 'db', 'other') %}
+    """
+    if len(pairs) % 2 == 0:
+        raise RunnerError("The ifelse function must have an odd number of arguments!")
+    for target, value in zip(pairs[:-1:2], pairs[1::2], strict=True):
+        if target is True or (isinstance(target, str) and _fits(target, tgt_type, minion_id)):
+            return filter_by({"default": value}, tgt_type, minion_id, merge, merge_lists)
+    return pairs[-1]
+
+
 def _fits(target: str, kind: str, minion_id: str | None) -> bool:
     if minion_id is not None and kind in ("compound", "glob", "pcre", "list"):
         tests = {"compound": compound, "glob": glob, "pcre": pcre, "list": list_}

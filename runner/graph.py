@@ -1,4 +1,4 @@
-"""Edges -> the order of the run, and cycles. networkx is imported only when there is something to work on.
+"""Edges -> the order of the run, and cycles. networkx is imported only when there are cycles to tell.
 
 A state runs after what it requires. Where nothing forces otherwise the order numbers hold, but a state that others
 need takes their lowest number when that is lower than its own. Of the others only those count whose kind of requisite
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from heapq import heapify, heappop, heappush
 
 from runner.errors import CompileError, Diagnostic
 from runner.model import Chunk, Edge, Kind, Place, Relations
@@ -82,7 +83,10 @@ def _is_met(chunks: Sequence[Chunk], edge: Edge) -> bool:
     return served and edge.kind is not Kind.PREREQ
 
 
-def _arrows(chunks: Sequence[Chunk], relations: Relations) -> Iterator[tuple[int, int, Edge]]:
+Arrow = tuple[int, int, Edge]  # (first, then, the requisite that asks for it)
+
+
+def _arrows(chunks: Sequence[Chunk], relations: Relations) -> Iterator[Arrow]:
     """Each pair (first, then) with the requisite that asks for it."""
     looked: dict[int, int] = {}  # what has a prereq on it -> the first that says so, by definition
     for edge in relations.edges:
@@ -113,29 +117,61 @@ def _pulled(holders: list[tuple[int, int, float]]) -> float:
 
 
 def _sorted(chunks: Sequence[Chunk], relations: Relations, said: Mapping[Place, str] | None) -> tuple[int, ...]:
-    import networkx
+    """A lexicographical topological sort by order numbers; of equals the one that was declared first."""
+    arrows = list(_arrows(chunks, relations))
+    nodes = list(_nodes(chunks, relations))
+    key = _keys(chunks, nodes, arrows)
+    after: dict[int, list[int]] = {}
+    waits = dict.fromkeys(nodes, 0)
+    for first, then in dict.fromkeys((first, then) for first, then, _ in arrows):
+        after.setdefault(first, []).append(then)
+        waits[then] += 1
+    place = {node: number for number, node in enumerate(nodes)}
+    ready = [(key[node], place[node], node) for node in nodes if not waits[node]]
+    heapify(ready)
+    found: list[int] = []
+    while ready:
+        node = heappop(ready)[2]
+        found.append(node)
+        for then in after.get(node, ()):
+            waits[then] -= 1
+            if not waits[then]:
+                heappush(ready, (key[then], place[then], then))
+    if len(found) < len(nodes):
+        raise CompileError(_cycles(chunks, nodes, arrows, said))
+    _refuse_long_looks(relations, found)
+    return tuple(found)
 
-    graph = networkx.DiGraph()
+
+def _nodes(chunks: Sequence[Chunk], relations: Relations) -> Iterator[int]:
     looked = {edge.target for edge in relations.edges if edge.kind is Kind.PREREQ}
     for number in range(len(chunks)):
         if number in looked:
-            graph.add_node(Looked(number))
-        graph.add_node(number)
+            yield Looked(number)
+        yield number
+
+
+def _keys(chunks: Sequence[Chunk], nodes: list[int], arrows: list[Arrow]) -> dict[int, float]:
+    """The order number of each state: its own, or a lower one of those that need it."""
     holders: dict[int, list[tuple[int, int, float]]] = {}
-    for first, then, edge in _arrows(chunks, relations):
-        graph.add_edge(first, then, edge=edge)
+    for first, then, edge in arrows:
         waits = chunks[then]
         strength, place = (LATER, waits.order) if then == edge.target else (STRENGTH[edge.kind], waits.wanted)
         holders.setdefault(first, []).append((chunks[edge.holder].defined, -strength, place))
-    key = {node: min(chunks[node].order, _pulled(holders.get(node, []))) for node in graph}
-    try:
-        order = tuple(networkx.lexicographical_topological_sort(graph, key=key.__getitem__))
-        _refuse_long_looks(relations, order)
-        return order
-    except networkx.NetworkXUnfeasible:
-        from runner import cycles
+    return {node: min(chunks[node].order, _pulled(holders.get(node, []))) for node in nodes}
 
-        raise CompileError(cycles.told(chunks, graph, said or {})) from None
+
+def _cycles(
+    chunks: Sequence[Chunk], nodes: list[int], arrows: list[Arrow], said: Mapping[Place, str] | None
+) -> list[Diagnostic]:
+    import networkx
+
+    from runner import cycles
+
+    graph = networkx.DiGraph()
+    graph.add_nodes_from(nodes)
+    graph.add_edges_from((first, then, {"edge": edge}) for first, then, edge in arrows)
+    return cycles.told(chunks, graph, said or {})
 
 
 LOOKS = 100  # a prereq looks at a state that looks at a state ...: so many in a row

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Iterator, Mapping
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
@@ -74,6 +75,14 @@ class PlacedMap(dict[Any, Any]):
         self.keys_at: dict[Any, tuple[int, int]] = {}
         self.values_at: dict[Any, tuple[int, int]] = {}
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> PlacedMap:
+        made = PlacedMap(self.document, self.start)
+        memo[id(self)] = made
+        made.keys_at, made.values_at = self.keys_at.copy(), self.values_at.copy()
+        for key, value in self.items():
+            made[key] = deepcopy(value, memo) if isinstance(value, dict | list | set) else value
+        return made
+
     @property
     def place(self) -> Place:
         return Place(self.document, *self.start)
@@ -95,6 +104,13 @@ class PlacedList(list[Any]):
         self.document = document
         self.start = start
         self.items_at: list[tuple[int, int]] = []
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> PlacedList:
+        made = PlacedList(self.document, self.start)
+        memo[id(self)] = made
+        made.items_at = self.items_at.copy()
+        made.extend(deepcopy(item, memo) if isinstance(item, dict | list | set) else item for item in self)
+        return made
 
     @property
     def place(self) -> Place:

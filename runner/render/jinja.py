@@ -18,6 +18,7 @@ from runner.render.limits import WIDE, BoundedEnvironment, checked
 from runner.render.linemap import Piece, Rendered, concat, included, mark
 from runner.render.tags import SaltTags
 from runner.render.texts import read_text
+from runner.render.verbatim import Verbatim, verbatim
 
 Find = Callable[[str, str], str | None]  # (path below the roots, saltenv) -> file on disk
 
@@ -70,6 +71,7 @@ class PlacedEnvironment(BoundedEnvironment):
     saltenv = "base"
     files: dict[str, str]  # template name -> file as a message names it
     given_always: dict[str, Any]
+    verbatims: dict[str, Verbatim | None]
     fresh: dict[jinja2.Template, bool]  # the templates that the current rendering has begun to use
 
     def file_of(self, name: str | None) -> str:
@@ -98,6 +100,15 @@ class PlacedEnvironment(BoundedEnvironment):
             template.globals = globals
             self.fresh[template] = True
         return template
+
+    def verbatim(self, name: str, parent: str | None) -> Verbatim | None:
+        """A file of the tree as it is, when there is nothing in it for Jinja."""
+        name = name.removeprefix("salt://")
+        name = self.join_path(name, parent) if parent else name
+        if name not in self.verbatims:
+            text, path, _ = self.loader.get_source(self, name)  # type: ignore[union-attr]
+            self.verbatims[name] = verbatim(self, text, path or name)
+        return self.verbatims[name]
 
     @contextmanager
     def given(self, names: Mapping[str, Any]) -> Iterator[None]:
@@ -220,7 +231,7 @@ class Jinja:
         except AssertionError as problem:
             raise RunnerError(f"{key}: {problem}", _configuration(self._opts)) from None
         environment.saltenv = saltenv
-        environment.files = {}
+        environment.files, environment.verbatims = {}, {}
         wide = {name: checked(name, environment.filters[name]) for name in WIDE}
         environment.filters = filters({**environment.filters, **wide})
         environment.tests.update(TESTS)

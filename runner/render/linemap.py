@@ -114,7 +114,8 @@ class Rendered:
         if self.pieces is None or line < 1:
             return Source(self.file, line, column)
         starts = self._line_starts
-        start = starts[min(line, len(starts)) - 1]
+        line = min(line, len(starts))  # YAML may complain of the line after the last one
+        start = starts[line - 1]
         origin = self._origin(start + max(column, 1) - 1)
         if origin is None:
             return Source(self.file, line, column)

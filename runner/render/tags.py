@@ -37,6 +37,9 @@ class SaltTags(Extension):
         module = f"_imported_{line}"
         imported = nodes.Import(template, module, False, lineno=line)
         parser.parse_import_context(imported, False)
+        if not imported.with_context:
+            named: list[nodes.Expr] = [nodes.Const(tag), template, nodes.Const(parser.name)]
+            return [nodes.Assign(target, self.call_method("_read", named, lineno=line), lineno=line)]
         arguments: list[nodes.Expr] = [nodes.Const(tag), nodes.Name(module, "load")]
         return [imported, nodes.Assign(target, self.call_method("_imported", arguments, lineno=line), lineno=line)]
 
@@ -59,6 +62,14 @@ class SaltTags(Extension):
         return [start, *body, end]
 
     # -------------------------------------------------- called while rendering
+
+    def _read(self, tag: str, name: Any, parent: str | None) -> Any:
+        """An import without context; a file without Jinja in it is read as it is."""
+        environment: Any = self.environment
+        verbatim = environment.verbatim(name, parent) if isinstance(name, str) else None
+        if verbatim is not None:
+            return verbatim.value(tag, _parsed)
+        return self._imported(tag, environment.get_template(name, parent)._get_default_module())
 
     def _imported(self, tag: str, module: Any) -> Any:
         text = self.environment.concat(module._body_stream)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from typing import Any
 
 import yaml
@@ -21,8 +22,30 @@ LONGEST_NUMBER = 4000  # digits; Python turns no more of them into a number
 _Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
+_STR, _INT = f"{_STANDARD}str", f"{_STANDARD}int"
+_TAGS: dict[type[Node], str] = {SequenceNode: f"{_STANDARD}seq", MappingNode: f"{_STANDARD}map"}
+_plain_tags: dict[str, str] = {}  # what plain scalars are: the same words come in every file
+
+
 class _Composer(_Base):  # type: ignore[misc]
     """Composes nodes; the constructor is ours."""
+
+    # called for each node, and of use only to resolvers by path: built-in functions that do nothing are the fastest
+    descend_resolver = staticmethod(operator.is_)
+    ascend_resolver = tuple
+
+    def resolve(self, kind: type[Node], value: str, implicit: tuple[bool, bool]) -> str:
+        """The tag of what is written without one."""
+        if kind is not ScalarNode:
+            return _TAGS[kind]
+        if not implicit[0]:
+            return _STR
+        tag = _plain_tags.get(value)
+        if tag is None:
+            tag = str(super().resolve(kind, value, implicit))
+            if len(_plain_tags) < 20_000 and len(value) < 100:
+                _plain_tags[value] = tag
+        return tag
 
 
 _construct = SafeConstructor()
@@ -41,6 +64,8 @@ class _Reader:
     def value(self, node: Node) -> Value:
         """The value of a node."""
         if isinstance(node, ScalarNode):
+            if node.tag == _STR:
+                return node.value
             key = (node.tag, node.value)
             try:
                 return self._scalars[key]
@@ -72,7 +97,10 @@ class _Reader:
         if kind == "int" and len(text) < LONGEST_NUMBER:
             if len(text) > 1 and text.startswith("0") and text[1:2] not in "bx":
                 text = text.lstrip("0") or "0"  # 0644 is a file mode that lost its quotes
-            return int(_construct.construct_yaml_int(ScalarNode(node.tag, text)))
+            try:
+                return int(_construct.construct_yaml_int(ScalarNode(node.tag, text)))
+            except ValueError:
+                raise _problem(f"{node.value!r} is no number", self._place(node)) from None
         if kind == "null":
             return None
         convert = {

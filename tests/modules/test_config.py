@@ -185,3 +185,21 @@ def test_the_mine_until_the_run_ends() -> None:
     assert mine.get("*", "test.true_") == {}
     with pytest.raises(RunnerError, match="no way to match called 'nonsense'"):
         mine.get("*", "test.ping", "nonsense")
+
+
+@pytest.mark.parametrize(
+    ("pairs", "options", "wanted"),
+    [
+        (("x*", 1, "m*", 2, 3), {}, 2),
+        (("x*", 1, 3), {}, 3),
+        ((5,), {}, 5),
+        ((True, 1, 2), {}, 1),
+        (("m*", {"a": 1}, {}), {"merge": {"b": 2}}, {"a": 1, "b": 2}),
+        (("m.", 1, 2), {"tgt_type": "pcre"}, 1),
+        (("x*", 1, "default", 9, 7), {}, 7),
+    ],
+)
+def test_match_ifelse(pairs: tuple[Any, ...], options: dict[str, Any], wanted: Any) -> None:
+    assert match.ifelse(*pairs, **options) == wanted
+    with pytest.raises(RunnerError, match="odd number"):
+        match.ifelse(*pairs, 1)

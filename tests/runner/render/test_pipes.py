@@ -183,3 +183,19 @@ def test_stateconf(machine: Machine) -> None:
     assert ("web::x", "nop", "h:8080") in found
     assert found[-1][0] == "a::y"
     machine("sls", "a")
+
+
+def test_what_is_imported_as_data_is_each_importers_own(machine: Machine) -> None:
+    importing = "{% import_yaml 'd.yaml' as d %}{% import_text 'd.yaml' as t %}{% do d.l.append(sls) %}"
+    body = "\n{{ sls }}:\n  test.nop:\n    - d: {{ d }}\n    - t: {{ t | json }}\n"
+    machine.write(a="include: [b, c]" + importing + body, b=importing + body, c=importing + body)
+    (machine.folder / "states" / "d.yaml").write_bytes(b"k: &x [1]\r\nl: [2]\nm: *x\n")
+    text = "k: &x [1]\nl: [2]\nm: *x"
+    assert low(machine, "a", "d", "t") == [
+        (name, "nop", {"k": [1], "l": [2, name], "m": [1]}, text) for name in ("b", "c", "a")
+    ]
+    (machine.folder / "states" / "d.yaml").write_text("k: 1\nl: [2\n")
+    machine.write(c="x: {}\n")
+    error = machine("show", "low-sls", "b", code=1).stderr
+    assert "d.yaml:2" in error
+    assert "called from" in error
