@@ -82,8 +82,8 @@ def test_mistakes_are_named_where_they_were_typed_and_nothing_runs(machine: Mach
     [
         ("a:\n  test.nop:\n    - x: {{ nope }}\n", "Jinja variable 'nope' is undefined", "t.sls:3"),
         ("a:\n  test.nop:\n    - x: {% nope %}\n", "Encountered unknown tag 'nope'", "t.sls:3"),
-        ("a: b: c\n", "mapping values are not allowed", "t.sls:1:5"),
-        ("a:\n\ttest.nop: []\n", "there is a tab in the indentation", "t.sls:2:1"),
+        ("a: b: c\n", "a second colon with a space after it", "t.sls:1:5"),
+        ("a:\n\ttest.nop: []\n", "a tab in the indentation", "t.sls:2:1"),
         ("a: test.nop\na: test.nop\n", "found conflicting ID 'a'", "t.sls:2:1"),
         ("include: [nope]\n", "Specified SLS nope in saltenv base is not available", "t.sls:1:11"),
         ("{{ salt['no.such']() }}\n", "'no.such' is not available", "t.sls:1"),
