@@ -24,9 +24,9 @@ class Docstring(NamedTuple):
 
 def read(text: str, parameters: Collection[str]) -> Docstring:
     """Take a docstring (cleaned, as inspect.getdoc gives it) to pieces. parameters: the names of the arguments."""
-    blocks = list(_blocks(text))
-    summary = " ".join(blocks[0][1].split()) if blocks else ""
     said: dict[str, str] = {}
+    blocks = list(_blocks("\n".join(_take_definitions(text.split("\n"), parameters, said))))
+    summary = " ".join(blocks[0][1].split()) if blocks else ""
     before: list[str] = []
     after: list[str] = []
     examples: list[str] = []
@@ -60,6 +60,28 @@ def _blocks(text: str) -> Iterator[tuple[bool, str]]:
         lines.append(line)
     if any(each.strip() for each in lines):
         yield indented, textwrap.dedent("\n".join(lines)).strip("\n")
+
+
+def _take_definitions(lines: list[str], parameters: Collection[str], said: dict[str, str]) -> Iterator[str]:
+    """Note what modules for Salt say: a line with the name (and perhaps a default), below it, indented, what it is.
+
+    `:param name: what it is` too. The other lines, without directives of reStructuredText, are left.
+    """
+    name = ""
+    for number, line in enumerate(lines):
+        following = lines[number + 1] if number + 1 < len(lines) else ""
+        field = re.match(r":param (?:\w+ )?(\w+): *(.*)", line)
+        term = re.match(r"(\w+)(?: ?[:=(].*)?$", line) if following.startswith("    ") else None
+        found = field or term
+        if found and found[1] in parameters:
+            name = found[1]
+            said[name] = field[2] if field else ""
+        elif name and (line.startswith("    ") or not line.strip()):
+            said[name] = f"{said[name]} {line.strip()}".strip()
+        else:
+            name = ""
+            if not re.match(r"(\.\. [\w-]+::|:(type|return|rtype)\b)|(CLI )?Examples?:$", line):
+                yield line
 
 
 def _take_arguments(text: str, parameters: Collection[str], said: dict[str, str]) -> str:

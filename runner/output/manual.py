@@ -12,12 +12,17 @@ from runner.manual import Argument, Page
 
 def contents(states: Mapping[str, Sequence[str]], modules: Iterable[str], width: int = 80) -> str:
     """All that there is a page of."""
-    lines = ["States (`runner doc file.managed` shows a page, `runner doc arguments` what every state takes):"]
+    lines = ["States (`runner doc file.managed` shows the page of one):"]
     column = max(len(module) for module in states) + 4
     for module, names in states.items():
         begin = f"  {module}".ljust(column)
         lines.append(textwrap.fill(", ".join(names), width, initial_indent=begin, subsequent_indent=" " * column))
-    lines += ["", "Execution modules, for templates and `runner call` (`runner doc MODULE` lists their functions):"]
+    lines += [
+        "",
+        "`runner doc arguments` shows what every state takes.",
+        "",
+        "Modules for templates and `runner call`:",
+    ]
     lines.append(textwrap.fill(", ".join(modules), width, initial_indent="  ", subsequent_indent="  "))
     return "\n".join(lines) + "\n"
 
