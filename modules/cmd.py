@@ -95,6 +95,8 @@ def complete(
         argv = shlex.split(cmd) if plain else [shell or os.environ.get("SHELL") or "/bin/sh", "-c", cmd]
     else:
         argv = [str(word) for word in cmd]
+    if shell and argv[0] == shell and not os.path.exists(shell):
+        raise CommandFailed(f"The shell {shell} is not available", lacks=("file", shell))
     if root:
         argv = ["chroot", root, *argv]
     done = _run(argv, env=variables, cwd=cwd, stdin=stdin, timeout=timeout, bg=bg, **user)
@@ -110,6 +112,8 @@ def _variables(env: Any) -> dict[str, str]:
         return {}
     if isinstance(env, str):
         env = [env]
+    if not isinstance(env, Mapping | list | tuple):
+        raise CommandFailed("Invalidly-formatted 'env' parameter. See documentation.")
     if isinstance(env, Mapping):
         return {str(name): "" if value in (None, False) else str(value) for name, value in env.items()}
     found: dict[str, str] = {}

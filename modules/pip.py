@@ -39,13 +39,19 @@ def normal(name: str) -> str:
 
 @look_once("pip")
 def list_(
-    prefix: str | None = None, bin_env: str | None = None, user: str | None = None, cwd: str | None = None
+    prefix: str | None = None,
+    bin_env: str | None = None,
+    user: str | None = None,
+    cwd: str | None = None,
+    target: str | None = None,
 ) -> dict[str, str]:
     """The installed packages with their versions. Raises CommandFailed when pip does not work.
 
+    prefix: only those whose name begins so. target: those that were installed into a folder.
+
     {{ salt['pip.list'](bin_env='/srv/venv') }}
     """
-    argv = [*_argv(bin_env), "list", "--format=json"]
+    argv = [*_argv(bin_env), "list", "--format=json", *(["--path", target] if target else [])]
     done = cmd.complete(argv, cwd=cwd, runas=user, env=QUIET, python_shell=False)
     if done.retcode:
         raise CommandFailed(f"pip does not work: {done.stderr or done.stdout}", lacks=("command", "pip"))
@@ -87,11 +93,11 @@ def change(
 
 
 def would_install(
-    words: Sequence[str], bin_env: str | None, user: str | None, cwd: str | None
+    words: Sequence[str], bin_env: str | None, user: str | None, cwd: str | None, env: Any = None
 ) -> dict[str, str] | None:
     """What pip would install, with versions; None where pip is too old to say so."""
     argv = [*_argv(bin_env), "install", "--dry-run", "--quiet", "--report", "-", *words]
-    done = cmd.complete(argv, cwd=cwd, runas=user, env=QUIET, python_shell=False)
+    done = cmd.complete(argv, cwd=cwd, runas=user, env={**QUIET, **(env or {})}, python_shell=False)
     if done.retcode:
         return None
     try:

@@ -58,6 +58,8 @@ def run(
 
     Behaviour: Salt 3008's cmd.run.
     """
+    if here.dry and (trial := _trial(stateful)):
+        return (yield from _tried(trial, cwd, runas, env, shell))
     yield _plan(f'Command "{name}" would have been executed', {"cmd": name}, stateful)
     if cwd is not None and not os.path.isdir(cwd):
         raise StateFailed(f'Desired working directory "{cwd}" is not available', changes={})
@@ -229,6 +231,9 @@ def wait_script(
     return ""
 
 
+watch = wait
+
+
 def mod_watch(name: str, sfun: str, **arguments: Any) -> Planned:
     """Run the command or the script because something that is watched changed.
 
@@ -279,10 +284,28 @@ def _outcome(comment: str, done: cmd.Completed, stateful: object, accepted: _Acc
     return Done(comment, changes)
 
 
+def _trial(stateful: object) -> str | None:
+    """The command that tells in a dry run what the real one would do: `stateful: [{test_name: ...}]`."""
+    entries = stateful if isinstance(stateful, list) else []
+    return next((str(each["test_name"]) for each in entries if isinstance(each, dict) and "test_name" in each), None)
+
+
+def _tried(trial: str, cwd: str | None, runas: str | None, env: Any, shell: str | None) -> Planned:
+    done = cmd.complete(trial, cwd=cwd, runas=runas, env=env, shell=shell)
+    comment, changes = _stateful(done, {"pid": done.pid, "retcode": done.retcode, "stdout": "", "stderr": done.stderr})
+    if done.retcode:
+        raise StateFailed(comment, changes=changes)
+    if changes:
+        yield Plan(changes, comment, sure=False, why=WHY, provides=OPEN)
+    return comment
+
+
 def _stateful(done: cmd.Completed, changes: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     """What the last line of a stateful command says. Raises StateFailed when it says nothing."""
     lines = [line for line in done.stdout.splitlines() if line.strip()]
-    said = _said(lines[-1]) if lines else None
+    if not lines:
+        return "", {}
+    said = _said(lines[-1])
     if said is None:
         raise StateFailed(UNPARSED, changes=changes)
     changes["stdout"] = "\n".join(lines[:-1])

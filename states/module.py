@@ -28,15 +28,20 @@ def run(name: str, **functions: Any) -> Planned:
     if missing:
         raise StateFailed(f"Unavailable function: {', '.join(missing)}.", lacks=("function", missing[0]))
     names = ", ".join(function for function, _, _ in calls)
-    yield Plan({}, f"Function {names} to be executed", sure=False, why=WHY, provides=OPEN)
+    older = not any("." in key for key in functions)
+    told = f"Module function {names} is set to execute" if older else f"Function {names} to be executed."
+    yield Plan({}, told, sure=False, why=WHY, provides=OPEN)
     changes: dict[str, Any] = {}
     for function, args, kwargs in calls:
+        key = "ret" if older else function
         try:
-            changes[function] = here.call(function, *args, **kwargs)
+            changes[key] = here.call(function, *args, **kwargs)
         except (RunnerError, StateFailed, TypeError, ValueError) as error:
             raise StateFailed(f"'{function}' failed: {error}", changes=changes) from None
-        if changes[function] is False:
-            raise StateFailed(f"'{function}' failed: {changes[function]}", changes=changes)
+        if changes[key] is False:
+            raise StateFailed(f"'{function}' failed: {changes[key]}", changes=changes)
+    if older:
+        return Done(f"Module function {names} executed", changes)
     return Done("\n".join(f"{function}: {_short(answer)}" for function, answer in changes.items()), changes)
 
 
@@ -55,6 +60,9 @@ def wait(name: str, **functions: Any) -> str:
     Behaviour: Salt 3008's module.wait.
     """
     return ""
+
+
+watch = wait
 
 
 def mod_watch(name: str, sfun: str, **functions: Any) -> Planned:

@@ -23,6 +23,8 @@ def installed(
     log: str | None = None,
     proxy: str | None = None,
     timeout: int | None = None,
+    repo: str | None = None,
+    mirrors: OneOrMany[str] | None = None,
     editable: OneOrMany[str] | None = None,
     find_links: OneOrMany[str] | None = None,
     index_url: str | None = None,
@@ -65,7 +67,11 @@ def installed(
     bin_env (pip_bin): the environment or the pip to use; without it the system's. user, cwd, env_vars: how pip runs.
     upgrade: to the newest version. force_reinstall, ignore_installed, no_deps, pre_releases, target, editable,
     no_binary, extra_args: as pip has them. index_url, extra_index_url, find_links, no_index, trusted_host, proxy,
-    timeout, cert, cache_dir, no_cache_dir: where packages come from. Others: accepted; pip has them no more.
+    timeout, cert, cache_dir, no_cache_dir: where packages come from. source: where editable ones are kept.
+    exists_action, log, global_options: as pip has them. repo: the same as a name that begins with git+https://.
+    use_wheel, no_use_wheel, download_cache, disable_version_check, use_vt: accepted, today's pip needs them not.
+    no_install, no_download, download, build, mirrors, install_options, allow_all_external, allow_external,
+    allow_unverified, process_dependency_links: refused, today's pip has them no more.
 
         /srv/venv packages:
           pip.installed:
@@ -74,9 +80,21 @@ def installed(
 
     Behaviour: Salt 3008's pip.installed.
     """
+    _refuse(
+        no_install=no_install,
+        no_download=no_download,
+        download=download,
+        build=build,
+        mirrors=mirrors,
+        install_options=install_options,
+        allow_all_external=allow_all_external,
+        allow_external=allow_external,
+        allow_unverified=allow_unverified,
+        process_dependency_links=process_dependency_links,
+    )
     place = bin_env or pip_bin
     path = _file(requirements) if requirements else None
-    specs = [_spec(each) for each in pkgs] if pkgs else [] if requirements or editable else [name]
+    specs = [_spec(each) for each in pkgs] if pkgs else [] if requirements or editable else [repo or name]
     words = _options(
         {"--proxy": proxy, "--timeout": timeout, "--index-url": index_url, "--target": target, "--cert": cert},
         {"--extra-index-url": extra_index_url, "--find-links": find_links, "--trusted-host": trusted_host},
@@ -86,13 +104,13 @@ def installed(
         {"--cache-dir": cache_dir, "--exists-action": exists_action, "--log": log, "--src": source},
     )
     words += [*(extra_args or ()), *(["--requirement", path] if path else [])]
-    before = pip.list_(None, place, user, cwd)
+    before = pip.list_(None, place, user, cwd, target)
     missing = [spec for spec in specs if not _met(spec, before)]
     always = upgrade or force_reinstall or ignore_installed or bool(editable) or bool(path)
     if not missing and not always:
         return _already(specs)
-    would = pip.would_install([*words, *specs], place, user, cwd)
-    if would is not None and not would and not force_reinstall:
+    would = pip.would_install([*_without_log(words), *specs], place, user, cwd, env_vars)
+    if would is not None and (not would or (target and not _changes(before, would))) and not force_reinstall:
         return "Requirements were already installed." if path else _already(specs)
     planned = _changes(before, would) if would is not None else {f"{_name(spec)}==???": "Installed" for spec in missing}
     label = requirements or ", ".join(specs or editable or [])
@@ -100,7 +118,7 @@ def installed(
     told = f"Requirements file '{label}' will be processed." if path else told
     yield Plan(planned, told, sure=would is not None, why="pip cannot say what it would install", provides=OPEN)
     pip.change(["install", *words, *specs], place, user, cwd, env_vars)
-    after = pip.list_(None, place, user, cwd)
+    after = pip.list_(None, place, user, cwd, target)
     again = would or {} if force_reinstall else {}
     changed = {key: version for key, version in after.items() if before.get(key) != version or key in again}
     done = "All packages were successfully installed"
@@ -164,6 +182,23 @@ def uptodate(
     yield Plan(changes, "System update will be performed", provides=OPEN)
     pip.change(["install", "--upgrade", *newer], bin_env, user, cwd)
     return "Upgrade ran successfully"
+
+
+UNCONVERGING = {"installed": "with force_reinstall, ignore_installed or editable it installs in each run"}
+
+
+def _without_log(words: list[str]) -> list[str]:
+    """The words of a look: it writes nothing, no log either."""
+    if "--log" not in words:
+        return words
+    at = words.index("--log")
+    return [*words[:at], *words[at + 2 :]]
+
+
+def _refuse(**given: Any) -> None:
+    for argument, value in given.items():
+        if value:
+            raise StateFailed(f"{argument}: today's pip has this no more; take it out")
 
 
 def autorequire(

@@ -21,7 +21,11 @@ SCENARIOS = [
     Scenario("cmd.run", {"name": "sleep 9", "timeout": 0.1, "ignore_timeout": True}, converges=False),
     Scenario("cmd.run", {"name": "echo a; exit 1", "success_stdout": ["a\n", "a"]}, converges=False),
     Scenario("cmd.run", {"name": "echo b >&2; exit 1", "success_stderr": ["b"]}, converges=False),
+    Scenario("cmd.run", {"name": "true", "stateful": True}, converges=False),
+    Scenario("cmd.run", {"name": "echo changed=no", "stateful": [{"test_name": "echo changed=yes"}]}, converges=False),
+    Scenario("cmd.run", {"name": "true", "shell": "/no/shell"}, breaks="The shell /no/shell is not available"),
     Scenario("cmd.wait", {"name": "echo hello"}, plans=False),
+    Scenario("cmd.watch", {"name": "echo hello"}, plans=False),
     Scenario("cmd.script", {"source": "{tmp}/say.sh", "args": "a"}, setup=with_script, converges=False),
     Scenario(
         "cmd.script",

@@ -9,4 +9,5 @@ SCENARIOS = [
     Scenario("module.run", {"test.nope": []}, fails="Unavailable function: test.nope"),
     Scenario("module.run", {"test.false_": []}, breaks="'test.false_' failed: False", converges=False),
     Scenario("module.wait", {"name": "test.ping"}, plans=False),
+    Scenario("module.watch", {"name": "test.ping"}, plans=False),
 ]

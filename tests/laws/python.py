@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import zipfile
@@ -10,6 +11,9 @@ from pathlib import Path
 from typing import Any
 
 from laws import Scenario
+
+for each in [each for each in os.environ if each.startswith("PIP_")]:
+    del os.environ[each]  # what this machine says of pip is not what is tried
 
 
 def wheel(tmp: Path, version: str) -> None:
@@ -50,8 +54,92 @@ def pip(function: str, *words: str, plans: bool = True, fails: str | None = None
     return Scenario(f"pip.{function}", given, made(*words), plans=plans and not fails, fails=fails)
 
 
+def with_project(tmp: Path) -> None:
+    """A project with a build backend of its own, which needs nothing."""
+    made()(tmp)
+    project = tmp / "project"
+    project.mkdir()
+    (project / "pyproject.toml").write_text(
+        '[build-system]\nrequires = []\nbuild-backend = "backend"\nbackend-path = ["."]\n'
+    )
+    (project / "backend.py").write_text(BACKEND)
+
+
+BACKEND = """
+import os, zipfile
+NAME, INFO = "edited-1.0-py3-none-any.whl", "edited-1.0.dist-info"
+FILES = {
+    "METADATA": "Metadata-Version: 2.1\\nName: edited\\nVersion: 1.0\\n",
+    "WHEEL": "Wheel-Version: 1.0\\nRoot-Is-Purelib: true\\nTag: py3-none-any\\n",
+    "RECORD": "",
+}
+def build_wheel(folder, *more, **options):
+    with zipfile.ZipFile(os.path.join(folder, NAME), "w") as archive:
+        archive.writestr("edited.pth", os.getcwd())
+        for name, text in FILES.items():
+            archive.writestr(f"{INFO}/{name}", text)
+    return NAME
+build_editable = build_wheel
+"""
+PIP_CONF = "[global]\nno-index = true\nfind-links = {tmp}/wheels\n"
+
+
+def with_configuration(*words: str) -> Callable[[Path], None]:
+    """pip finds the wheels by itself."""
+
+    def setup(tmp: Path) -> None:
+        made(*words)(tmp)
+        (tmp / "v/pip.conf").write_text(PIP_CONF.replace("{tmp}", str(tmp)))
+
+    return setup
+
+
 ONE = ("install", "demo==1.0")
+REFUSED = (
+    *("no_install", "no_download", "download", "build", "mirrors", "install_options", "allow_all_external"),
+    *("allow_external", "allow_unverified", "process_dependency_links"),
+)
+LIKE_PIP = {
+    **{"index_url": "http://127.0.0.1:1/", "extra_index_url": ["http://127.0.0.1:1/x"], "trusted_host": "127.0.0.1"},
+    **{"proxy": "http://127.0.0.1:1", "timeout": 1, "cache_dir": "{tmp}/c", "exists_action": "w", "source": "{tmp}/s"},
+    **{"log": "{tmp}/v/log", "no_binary": ":none:", "extra_args": ["--no-compile"], "cert": "/etc/hosts"},
+}
+TAKEN = {"use_wheel": True, "no_use_wheel": False, "download_cache": "/x", "use_vt": True, "user": "root"}
+HERE = {"env_vars": {"PIP_FIND_LINKS": "{tmp}/wheels", "PIP_NO_INDEX": "1"}, "user": "root", "cwd": "/"}
+AGAIN = {"force_reinstall": True, "ignore_installed": True}
 SCENARIOS = [
+    pip("installed", **LIKE_PIP),
+    pip("installed", name="x", repo="demo==2.0", bin_env=None, pip_bin="{tmp}/v/bin/python", target="{tmp}/t", **TAKEN),
+    Scenario("pip.installed", {**OFFLINE, "name": "demo", **AGAIN}, made(*ONE), converges=False),
+    Scenario("pip.installed", {**OFFLINE, "name": "x", "editable": "{tmp}/project"}, with_project, converges=False),
+    Scenario("pip.installed", {**OFFLINE, "name": "nosuch", "global_options": ["x"]}, made(), breaks=""),
+    *(Scenario("pip.installed", {"name": "x", each: ["y"]}, plans=False, fails=each) for each in REFUSED[4:6]),
+    *(Scenario("pip.installed", {"name": "x", each: True}, plans=False, fails=each) for each in REFUSED[:2]),
+    *(Scenario("pip.installed", {"name": "x", each: "y"}, plans=False, fails=each) for each in REFUSED[2:4]),
+    *(Scenario("pip.installed", {"name": "x", each: "y"}, plans=False, fails=each) for each in REFUSED[7:9]),
+    *(
+        Scenario("pip.installed", {"name": "x", each: True}, plans=False, fails=each)
+        for each in (REFUSED[6], REFUSED[9])
+    ),
+    Scenario(
+        "pip.uptodate", {"name": "all", "bin_env": "{tmp}/v", "user": "root", "cwd": "/"}, with_configuration(*ONE)
+    ),
+    pip("removed", *ONE, log="{tmp}/log", proxy="http://x", timeout=1, user="root", cwd="/", use_vt=True),
+    Scenario(
+        "virtualenv.managed",
+        {
+            "name": "{tmp}/v",
+            "requirements": "{tmp}/requirements.txt",
+            "pip_upgrade": True,
+            "no_deps": True,
+            "pre_releases": True,
+            **HERE,
+        },
+        made(),
+    ),
+    Scenario("virtualenv.managed", {"name": "{tmp}/new", "pip_pkgs": "demo", "python": sys.executable, **HERE}, made()),
+    Scenario("virtualenv.managed", {"name": "{tmp}/new", "python": "/no/python"}, breaks="/no/python"),
+    Scenario("virtualenv.managed", {"name": "{tmp}/new", "venv_bin": "/no/virtualenv"}, breaks="/no/virtualenv"),
     pip("installed"),
     pip("installed", name="demo==1.0", no_deps=True, pre_releases=True, cwd="/", no_cache_dir=True),
     pip("installed", *ONE, plans=False),
