@@ -231,7 +231,20 @@ def wait_script(
     return ""
 
 
-watch = wait
+def watch(name: str, **arguments: Any) -> str:
+    """The same as cmd.wait, under an older name. The arguments are those of cmd.run.
+
+        rebuild the index again:
+          cmd.watch:
+            - name: /usr/bin/updatedb
+            - watch:
+              - test: calm
+        calm:
+          test.nop: []
+
+    Behaviour: Salt 3008's cmd.watch.
+    """
+    return ""
 
 
 def mod_watch(name: str, sfun: str, **arguments: Any) -> Planned:

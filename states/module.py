@@ -62,7 +62,20 @@ def wait(name: str, **functions: Any) -> str:
     return ""
 
 
-watch = wait
+def watch(name: str, **functions: Any) -> str:
+    """The same as module.wait, under an older name. Arguments as those of module.run.
+
+        reload the units:
+          module.watch:
+            - name: service.systemctl_reload
+            - watch:
+              - test: quiet
+        quiet:
+          test.nop: []
+
+    Behaviour: Salt 3008's module.watch.
+    """
+    return ""
 
 
 def mod_watch(name: str, sfun: str, **functions: Any) -> Planned:
