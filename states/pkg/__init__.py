@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from modules import pkg
-from runner.api import OPEN, Done, Plan, Planned, StateFailed, requires_feature
+from runner.api import OPEN, CommandFailed, Done, Plan, Planned, StateFailed, requires_feature
 from states.pkg import _wanted as packages
 from states.pkg._download import downloaded
+from states.pkg._hold import held, unheld
 from states.pkg._install import installed, mod_aggregate
 from states.pkg._wanted import Names
 
@@ -52,9 +55,21 @@ def latest(
         each: {"old": present.get(each, ""), "new": newest[each]} for each in old
     }
     yield Plan(changes, f"The following packages would be installed/upgraded: {', '.join(old)}", provides=OPEN)
-    pkg.provider().install(targets, options)
-    done = packages.differences(present, pkg.list_pkgs())
-    return Done(f"The following packages were successfully installed/upgraded: {', '.join(old)}", done)
+    try:
+        pkg.provider().install(targets, options)
+    except CommandFailed as failure:
+        done = packages.differences(present, pkg.list_pkgs())
+        raise StateFailed(packages.ERROR + failure.message, changes=done) from None
+    after = pkg.list_pkgs()
+    failed = [each for each in old if after.get(each) != newest[each]]
+    if failed:
+        many = f"The following packages failed to update: {', '.join(sorted(failed))}"
+        told = many if len(failed) > 1 else f"Package {failed[0]} failed to update."
+        raise StateFailed(told, changes=packages.differences(present, after))
+    told = f"The following packages were successfully installed/upgraded: {', '.join(sorted(old))}"
+    kept = sorted(set(names) - set(old))
+    told += f" The following packages were already up-to-date: {', '.join(kept)}" if kept else ""
+    return Done(told, packages.differences(present, after))
 
 
 def removed(name: str, version: str | None = None, pkgs: Names | None = None) -> Planned:
@@ -71,12 +86,23 @@ def removed(name: str, version: str | None = None, pkgs: Names | None = None) ->
     wanted = packages.wanted(name, version, pkgs, None)
     there = [each for each, want in wanted.items() if each in present and packages.fits(present[each], want)]
     if not there:
-        return "All specified packages are already absent"
+        matching = " (matching specified versions)" if any(wanted.values()) else ""
+        return f"All specified packages{matching} are already absent"
     plain = {each: {"old": present[each], "new": ""} for each in there}
     changes = pkg.provider().simulate("remove", there) or plain
     yield Plan(changes, f"The following packages will be removed: {', '.join(there)}.", provides=OPEN)
     pkg.provider().remove(there)
-    return Done("All targeted packages were removed.", packages.differences(present, pkg.list_pkgs()))
+    return Done(_gone("removed", wanted, there), packages.differences(present, pkg.list_pkgs()))
+
+
+def _gone(word: str, wanted: Iterable[str], there: Sequence[str]) -> str:
+    missing = sorted(set(wanted) - set(there))
+    if not missing:
+        return f"All targeted packages were {word}."
+    names = ", ".join(sorted(there))
+    return (
+        f"The following packages were not installed: {', '.join(missing)} The following packages were {word}: {names}."
+    )
 
 
 def purged(name: str, version: str | None = None, pkgs: Names | None = None) -> Planned:
@@ -88,11 +114,8 @@ def purged(name: str, version: str | None = None, pkgs: Names | None = None) -> 
     Behaviour: Salt 3008's pkg.purged.
     """
     known = pkg.provider().states()
-    there = [
-        each
-        for each in packages.wanted(name, version, pkgs, None)
-        if known.get(each, ("", ""))[0] not in ("", "not-installed")
-    ]
+    wanted = packages.wanted(name, version, pkgs, None)
+    there = [each for each in wanted if known.get(each, ("", ""))[0] not in ("", "not-installed")]
     if not there:
         return "None of the targeted packages are installed or partially installed"
     present = pkg.list_pkgs()
@@ -102,59 +125,9 @@ def purged(name: str, version: str | None = None, pkgs: Names | None = None) -> 
     pkg.provider().remove(there, purge=True)
     gone = {each: {"old": known[each][1], "new": ""} for each in there if known[each][0] == "config-files"}
     return Done(
-        "All targeted packages were purged.",
+        _gone("purged", wanted, there),
         {"removed": gone, "installed": packages.differences(present, pkg.list_pkgs())},
     )
-
-
-@requires_feature("holdable")
-def held(name: str, pkgs: Names | None = None, replace: bool = False) -> Planned:
-    """Make sure that packages stay at their version.
-
-    name: one package; pkgs: several. replace: other held packages are let go.
-
-        linux-image-amd64:
-          pkg.held: []
-
-    Behaviour: Salt 3008's pkg.held.
-    """
-    wanted = [packages.name_of(each) for each in pkgs or [name]]
-    has = pkg.provider().held()
-    present = pkg.list_pkgs()
-    absent = [each for each in wanted if each not in present]
-    if absent:
-        raise StateFailed(f"Package {absent[0]} is not installed.", lacks=("pkg", absent[0]))
-    add = [each for each in wanted if each not in has]
-    drop = [each for each in has if replace and each not in wanted]
-    if not add and not drop:
-        return "\n".join(f"Package {each} is already set to be held." for each in wanted)
-    changes = {each: {"old": "install", "new": "hold"} for each in add}
-    changes |= {each: {"old": "hold", "new": "install"} for each in drop}
-    yield Plan(
-        changes, "\n".join(f"Package {each} is set to be {'held' if each in add else 'unheld'}." for each in changes)
-    )
-    pkg.provider().hold(add, drop)
-    return "\n".join(f"Package {each} is now being {'held' if each in add else 'unheld'}." for each in changes)
-
-
-@requires_feature("holdable")
-def unheld(name: str, pkgs: Names | None = None, all_: bool = False) -> Planned:
-    """Make sure that packages may change their version. all: whatever is held. The rest as pkg.held.
-
-        linux-image-amd64:
-          pkg.unheld: []
-
-    Behaviour: Salt 3008's pkg.unheld.
-    """
-    has = pkg.provider().held()
-    wanted = has if all_ else [packages.name_of(each) for each in pkgs or [name]]
-    drop = [each for each in wanted if each in has]
-    if not drop:
-        return "\n".join(f"Package {each} does not have hold state." for each in wanted) or "No package is held."
-    told = "\n".join(f"Package {each} is set to be unheld." for each in drop)
-    yield Plan({each: {"old": "hold", "new": "install"} for each in drop}, told)
-    pkg.provider().hold([], drop)
-    return "\n".join(f"Package {each} is now being unheld." for each in drop)
 
 
 @requires_feature("upgradable")

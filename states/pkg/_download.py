@@ -61,4 +61,7 @@ def downloaded(
         ) from None
     new = pkg.provider().archives()
     changes = {each: {"old": old.get(each, ""), "new": new[each]} for each in new if new[each] != old.get(each)}
+    failed = [f"{each}={want}" if version else each for each, want in missing.items() if want not in new.get(each, {})]
+    if failed:
+        raise StateFailed(f"The following packages failed to download: {', '.join(failed)}", changes=changes)
     return Done(f"Packages downloaded: {', '.join(sorted(changes))}", changes)

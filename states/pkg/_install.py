@@ -67,7 +67,7 @@ def installed(
         yield Plan(share, "", provides=OPEN)
         return Done(f"The following packages were installed/updated: {', '.join(share)}", share)
     present = pkg.list_pkgs()
-    files = {each: packages.local_file(str(want)) for each, want in wanted.items()} if sources is not None else {}
+    files = packages.local_files(wanted) if sources is not None else {}
     if files:
         wanted = {each: pkg.provider().file_info(path)[1] for each, path in files.items()}
     if "latest" in wanted.values():
@@ -100,7 +100,10 @@ def installed(
     held = set(pkg.provider().held()) & set(missing) if update_holds else set()
     changes = todo.carry_out(present, _others(name))
     pkg.provider().hold(sorted(held | set(holding.add)), holding.drop)
-    return Done("\n".join([*todo.done(), *holding.done()]), holding.merged(changes))
+    kept = [_named(each, want) for each, want in asked.items() if each not in missing and each not in again]
+    lines = [*todo.done(), *holding.done()]
+    lines += [f"The following packages were already installed: {', '.join(kept)}"] * bool(kept and missing)
+    return Done("\n".join(lines), holding.merged(changes))
 
 
 def _answer(source: str) -> None:
@@ -189,6 +192,8 @@ class _Todo:
         else:
             newest = packages.known(names, refresh, valid)
             exact = {each: packages.version_for(each, want, self._epoch) for each, want in self._missing.items()}
+            if any(want and pkg.provider().compare(present.get(each, ""), "gt", want) for each, want in exact.items()):
+                self._words.append("--allow-downgrades")
             self._targets = {each: f"{each}={exact[each]}" if exact.get(each) else each for each in names}
             versions = {each: exact.get(each) or newest.get(each, "installed") for each in names}
         self.guessed = {each: {"old": present.get(each, ""), "new": versions[each]} for each in self._missing}
@@ -211,7 +216,12 @@ class _Todo:
         except CommandFailed as failure:
             done = packages.differences(present, pkg.list_pkgs())
             raise StateFailed(PROBLEM + failure.message, changes=done) from None
-        changes = packages.differences(present, pkg.list_pkgs())
+        after = pkg.list_pkgs()
+        changes = packages.differences(present, after)
+        failed = [each for each, want in self._missing.items() if not packages.fits(after.get(each), want, self._epoch)]
+        if failed:
+            named = ", ".join(_named(each, self._missing[each]) for each in failed)
+            raise StateFailed(f"The following packages failed to install/update: {named}", changes=changes)
         changes |= {each: self.guessed[each] for each in self._again if each not in changes}
         _done().update({each: changes.pop(each) for each in others if each in changes})
         self._missing = {each: want for each, want in self._missing.items() if each not in others}

@@ -113,15 +113,25 @@ def name_of(entry: Any) -> str:
     return str(next(iter(entry))) if isinstance(entry, dict) else str(entry)
 
 
-def local_file(source: str) -> str:
+ERROR = "An error was encountered while installing package(s): "
+
+
+def local_files(sources: Mapping[str, str | None]) -> dict[str, str]:
+    """The file of each package."""
+    return {name: local_file(str(source), f" for package {name}") for name, source in sources.items()}
+
+
+def local_file(source: str, what: str = "") -> str:
     """The file of a source: salt://, http(s):// or a path. Raises StateFailed when it is not there."""
     if source.startswith(("http://", "https://", "ftp://")):
         path, problem = file.download(source)
         if problem:
-            raise StateFailed(f"Unable to cache {source}: {problem}")
+            raise StateFailed(f"{ERROR}Unable to cache source {source}{what}: {problem}", changes={})
         return path
     found = here.tree.fetch(source, here.saltenv)
+    if found is None and source.startswith("salt://"):
+        raise StateFailed(f"{ERROR}Unable to cache source {source}{what}", changes={})
     if found is None:
-        lacks = ("file", source.removeprefix("file://")) if not source.startswith("salt://") else None
-        raise StateFailed(f"Unable to cache {source}: file not found", lacks=lacks)
+        lacks = ("file", source.removeprefix("file://"))
+        raise StateFailed(f"{ERROR}{source} does not exist on minion", changes={}, lacks=lacks)
     return found

@@ -55,7 +55,7 @@ SCENARIOS = [
     ),
     on("installed", DEB, sources=[{"greeting": "/srv/greeting.deb"}]),
     on("installed", DEB + OLD, plans=False, sources=[{"greeting": "file:///srv/greeting.deb"}]),
-    on("installed", sources=[{"greeting": "/srv/nothing.deb"}], fails="Unable to cache /srv/nothing.deb"),
+    on("installed", sources=[{"greeting": "/srv/nothing.deb"}], fails="/srv/nothing.deb does not exist on minion"),
     on("installed", sources=[{"greeting": "/etc/hosts"}], fails="is no package"),
     on("installed", pkgs=["greeting"], sources=[{"greeting": "/x"}], fails='Only one of "pkgs" and "sources"'),
     on("installed", ANSWERS, debconf="/srv/answers", install_recommends=False),

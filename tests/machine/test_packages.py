@@ -54,12 +54,32 @@ def test_a_version_an_upgrade_a_hold_and_a_removal(clean: Debian) -> None:
     }
     assert clean.read("dpkg-query -Wf '${Version}' greeting") == "1.0"
     assert not single(clean, "pkg.installed", "greeting")["changes"], "any version will do"
-    assert single(clean, "pkg.held", "greeting")["changes"] == {"greeting": {"old": "install", "new": "hold"}}
+    held = single(clean, "pkg.held", "greeting")["changes"]
+    assert held == {
+        "greeting": {
+            "name": "greeting",
+            "changes": {"old": "install", "new": "hold"},
+            "result": True,
+            "comment": "Package greeting is now being held.",
+        }
+    }
     assert clean.read("apt-mark showhold") == "greeting"
+    assert "update_holds" in str(single(clean, "pkg.installed", "greeting", "version=2.0", code=2)["comment"])
     single(clean, "pkg.unheld", "greeting")
     dry = single(clean, "pkg.latest", "greeting", "--test")
     real = single(clean, "pkg.latest", "greeting")
     assert dry["changes"] == real["changes"] == {"greeting": {"old": "1.0", "new": "2.0"}}
+    back = single(clean, "pkg.installed", "greeting", "version=1.*")
+    assert back["comment"] == "The following packages were installed/updated: greeting=1.*"
+    assert back["changes"] == {"greeting": {"old": "2.0", "new": "1.0"}}
+    result = single(clean, "pkg.installed", "pkgs=[greeting: 2.0, hello: '>=1', bash: null]")
+    assert result["comment"] == (
+        "The following packages were installed/updated: greeting=2.0, hello>=1\n"
+        "The following packages were already installed: bash"
+    )
+    clean.run("apt-get purge -q hello")
+    result = single(clean, "pkg.installed", "hello", "only_upgrade=True", code=2)
+    assert result["comment"] == "The following packages failed to install/update: hello"
     assert single(clean, "pkg.removed", "greeting")["changes"] == {"greeting": {"old": "2.0", "new": ""}}
     clean.run("dpkg-query -W hello", code=1)
 

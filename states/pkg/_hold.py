@@ -1,0 +1,70 @@
+"""pkg.held and pkg.unheld."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from modules import pkg
+from runner.api import Plan, Planned, StateFailed, requires_feature
+from states.pkg import _wanted as packages
+from states.pkg._wanted import Names
+
+
+@requires_feature("holdable")
+def held(name: str, pkgs: Names | None = None, replace: bool = False) -> Planned:
+    """Make sure that packages stay at their version.
+
+    name: one package; pkgs: several. replace: other held packages are let go.
+
+        linux-image-amd64:
+          pkg.held: []
+
+    Behaviour: Salt 3008's pkg.held.
+    """
+    wanted = [packages.name_of(each) for each in pkgs or [name]]
+    has = pkg.provider().held()
+    present = pkg.list_pkgs()
+    add = [each for each in wanted if each not in has]
+    absent = tuple(each for each in add if each not in present)
+    unknown = sorted(set(absent) - set(pkg.provider().candidates(absent))) if absent else []
+    if unknown:
+        raise StateFailed(f"Unable to locate package {', '.join(unknown)}", lacks=("pkg", unknown[0]))
+    drop = [each for each in has if replace and each not in wanted]
+    if not add and not drop:
+        return "No changes made"
+    changes = {each: _change(each, "install" if each in present else None, "hold") for each in add}
+    changes |= {each: _change(each, "hold", "install") for each in drop}
+    told = [f"The following package would be held: {each}" for each in add]
+    yield Plan(changes, "\n".join([*told, *(f"The following package would be unheld: {each}" for each in drop)]))
+    pkg.provider().hold(add, drop)
+    return "\n".join([*(f"Package {each} is now being held" for each in add), *map(_let_go, drop)])
+
+
+@requires_feature("holdable")
+def unheld(name: str, pkgs: Names | None = None, all_: bool = False) -> Planned:
+    """Make sure that packages may change their version. all: whatever is held. The rest as pkg.held.
+
+        linux-image-amd64:
+          pkg.unheld: []
+
+    Behaviour: Salt 3008's pkg.unheld.
+    """
+    has = pkg.provider().held()
+    wanted = has if all_ else [packages.name_of(each) for each in pkgs or [name]]
+    drop = [each for each in wanted if each in has]
+    if not drop:
+        return "No changes made"
+    told = "\n".join(f"The following package would be unheld: {each}" for each in drop)
+    yield Plan({each: _change(each, "hold", "install") for each in drop}, told)
+    pkg.provider().hold([], drop)
+    return "\n".join(map(_let_go, drop))
+
+
+def _change(name: str, old: str | None, new: str) -> dict[str, Any]:
+    """Salt's answer for one package."""
+    told = f"Package {name} is now being held." if new == "hold" else _let_go(name)
+    return {"name": name, "changes": {"old": old, "new": new}, "result": True, "comment": told}
+
+
+def _let_go(name: str) -> str:
+    return f"Package {name} is no longer being held."
