@@ -42,7 +42,7 @@ WANTED = frozenset(["ensure", "state", "status", "present", "absent", "installed
 
 def meant(key: str, own: Collection[str], others: Iterable[str]) -> str | None:
     """The argument that was probably meant. own: the function's; others: those that every state has."""
-    others = list(others)
+    others = list(map(str, others))
     for alias in ALIASES.get(key.lower().replace("-", "_"), ()):
         if alias in own or alias in others:
             return alias

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 from runner import high, lint, lint_yaml, match, node, references, top
-from runner.compiling import Gathered, all_requests, attempted, expected, gather, read_pillar, requests
+from runner.compiling import Compiled, Gathered, all_requests, attempted, expected, gather, read_pillar, requests
 from runner.config import Options
 from runner.errors import Diagnostic, RunnerError, told_once
 from runner.high import Request
 from runner.highdata import HighData
+from runner.loader import UnavailableError
 from runner.session import Session
 
 # what depends on a machine's values; the other codes are mistakes whatever the values are
@@ -32,7 +33,10 @@ def check(
     except RunnerError as error:
         found = list(error.diagnostics)
     odd = [problem if lenient else _grave(problem) for problem in configuration if problem.severity != "info"]
-    return lint.kept(told_once(map(session.run.secrets.diagnostic, [*odd, *found])))
+    found = [*odd, *found]
+    if "run" in session.__dict__:  # else a module for the grains is broken, and no secret was read
+        found = list(map(session.run.secrets.diagnostic, found))
+    return lint.kept(told_once(found))
 
 
 class _Checker:
@@ -69,10 +73,23 @@ class _Checker:
         if foreign:
             problems = [_perhaps(problem) if problem.code in OF_VALUES else problem for problem in problems]
         self._problems += problems
+        self._problems += self._unavailable(compiled)
         reacts = compiled.binder.reacting(compiled.chunks)
         self._problems += lint.warnings(compiled.chunks, compiled.relations, reacts)
         self._problems += lint_yaml.warnings(compiled.chunks, expected(self._session), lint.row)
         self._problems += references.templates(compiled.chunks, self._session.tree, self._session.renderer.compile)
+
+    def _unavailable(self, compiled: Compiled) -> Iterator[Diagnostic]:
+        """State modules that cannot work now; an earlier state may change that."""
+        for chunk in compiled.chunks:
+            try:
+                self._session.registry.state(chunk.function)
+            except UnavailableError as error:
+                hint = error.hint or "it may work when an earlier state has installed what it needs"
+                message = f"State '{chunk.function}' cannot work here: {error.message}"
+                yield Diagnostic(message, error.source or chunk.place.source, hint, "unavailable", "warning")
+            except RunnerError:
+                continue
 
     def _gather(self, requests: Iterable[Request]) -> Gathered:
         return gather(self._session, requests, self._read)

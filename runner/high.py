@@ -319,6 +319,11 @@ class Gatherer:
                 where,
                 shapes.list_hint(entries),
             )
+        if "." in function:
+            said = f"state '{declaration.id}' in SLS '{declaration.sls}'"
+            message = f"{key} in {said} names more than a function; it is ignored"
+            hint = f"write `{state}.{function.partition('.')[0]}:`"
+            self.problems.append(Diagnostic(message, at.source, hint, "ignored", "warning"))
         if function:
             body.items.append(Item(None, function.partition(".")[0], at))
         if not extending and not self._failed(before):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import re
 from collections.abc import Callable, Sequence
 
 from runner.errors import Diagnostic
@@ -58,6 +59,9 @@ class Index:
         module, _, function = state.partition(".")
         if function and any(chunk.state == module and target in (chunk.id, chunk.name) for chunk in self._chunks):
             return f"a requisite names the module without the function: `- {module}: {target}`"
+        typed = re.fullmatch(r"(\w+)\s*[: ]\s*(\S.*)", target) if state == "id" else None
+        if typed and self.find(typed[1], typed[2]):
+            return f"a colon and a space part the module from the ID: `- {typed[1]}: {typed[2]}`"
         if target == "None":
             return f"write the ID after it: `- {state}: ID`"
         other = [chunk for chunk in self._chunks if target in (chunk.id, chunk.name)]

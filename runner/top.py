@@ -215,7 +215,10 @@ class _Reader:
             self.problem(f"the top file is not a mapping of environments (got {_kind(value)})", place, EXAMPLE)
             return []
         found: list[Target] = []
+        margin = [name for name, section in value.items() if isinstance(section, list)]
         for name, section in value.items():
+            if section is None and margin:  # what belongs below it stands at the margin: that is told
+                continue
             if name != "include":  # Salt reads it over as well
                 found += self.section(name, section, key_place(value, name, place))
         return found

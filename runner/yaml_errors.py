@@ -177,6 +177,11 @@ def _start(spot: Spot) -> Mistake | None:
 
 
 def _alias(spot: Spot) -> Mistake | None:
+    if "scanning an alias" in spot.context:
+        begin = spot.began[1]
+        typed = re.split(r":\s|:$|\s", spot.at(spot.began[0])[begin:])[0]
+        message = f"what begins with * is an alias for YAML, and {typed} names none"
+        return spot.mistake(message, spot.began[0], begin, f"put it in quotes: '{typed}'")
     if "undefined alias" not in spot.problem:
         return None
     name = re.match(r"\*(\S*)", spot.rest)

@@ -87,7 +87,11 @@ def simple_key(spot: Spot) -> Mistake | None:
     if "could not find expected ':'" not in spot.problem:
         return None
     line, column = spot.began
-    above = spot.at(spot.above(line)).rstrip()
+    number = spot.above(line)
+    blocked = re.search(r"[|>][+-]?\d?$", spot.at(number).rstrip())
+    while not blocked and number > 0 and margin(spot.at(number)) >= margin(spot.at(line)) and margin(spot.at(number)):
+        number = spot.above(number)
+    above = spot.at(number).rstrip()
     written = spot.at(line).strip()
     if re.search(r"[|>][+-]?\d?$", above):
         message = f"{short(written)!r} is not indented, so that it does not belong to the text above"

@@ -105,6 +105,10 @@ def _template_hint(error: jinja2.TemplateNotFound, environment: PlacedEnvironmen
 
 def _hint(error: Exception, row: str, variables: Mapping[str, Any]) -> str | None:
     text = str(error)
+    macro = re.match(r"macro '(\w+)' takes", text)
+    arguments = getattr(variables.get(macro[1]), "arguments", None) if macro else None
+    if macro and arguments is not None:
+        return f"it takes: {macro[1]}({', '.join(arguments)})"
     called = re.match(r"(\w+)\(\) (missing|got an unexpected|takes|got multiple)", text)
     if called:
         return _signature(called[1], text, row, variables)
@@ -123,6 +127,8 @@ _HINTS = (
     (r"not subscriptable", "it has no parts: `| default({})`, or look at the value before the [ ]"),
     (r"'NoneType'", "the value is none: give it one, or use `| default(..., true)`"),
     (r"JSON", "the text is no JSON"),
+    (r"values to unpack", "loop over `.items()` of a mapping; each item has to have as many parts as there are names"),
+    (r"RecursionError", "templates or macros call each other in a circle: take one of the calls or imports away"),
 )
 
 

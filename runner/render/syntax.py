@@ -45,6 +45,11 @@ def explained(message: str, line: int, source: str, filters: Collection[str], te
         return Found(line, _word(row, named[2]), hint)
     if "Unexpected end of template" in message:
         return _unclosed(source) or Found(line, _tag_column(row), None)
+    if "Missing end of raw" in message:
+        tag = next((tag for tag in _tags(source) if tag.name == "raw"), Tag("raw", line, _tag_column(row), ""))
+        return Found(tag.line, tag.column, "write `{% endraw %}` where it ends")
+    if "expected token 'in'" in message:
+        return Found(line, _tag_column(row), "write `{% for NAME in LIST %}`")
     if "Missing end of comment" in message:
         at = source.rfind("{#")
         return Found(source.count("\n", 0, at) + 1, at - source.rfind("\n", 0, at), "close the comment with #}")
@@ -120,6 +125,13 @@ def _unknown_tag(name: str, line: int, row: str, source: str, inside: bool) -> F
             hint = f"the `{{% {tag.name} %}}` of line {tag.line} is still open: close it with `{{% {_end_of(tag)} %}}`"
             return Found(line, column, hint)
         opening = "if or for" if name in ("else", "elif") else name.removeprefix("end")
+        broken = re.search(
+            rf"\{{[ ]*({opening.replace(' or ', '|')})\b[^{{}}]*?%?\}}|(?<!\{{)%[ ]*({opening})\b", source
+        )
+        if broken:
+            at, said = broken.start(), broken[0][: broken.end(1) - broken.start()] or broken[0]
+            place = source.count("\n", 0, at) + 1, at - source.rfind("\n", 0, at)
+            return Found(*place, f"write `{{% {broken[1] or broken[2]} ... %}}`", f"`{said}` does not begin a tag")
         return Found(line, column, f"no `{{% {opening} %}}` is open here: take it away, or write what it closes")
     near = [f"`{{% {each} %}}`" for each in difflib.get_close_matches(name, TAGS, 2, 0.6)]
     return Found(line, column, f"did you mean {' or '.join(near)}?" if near else "tags are " + ", ".join(TAGS[:12]))

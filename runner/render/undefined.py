@@ -33,8 +33,17 @@ def undefined(
             f"Jinja variable {told}", replace(source, column=column), _name_hint(name, names, row), "undefined"
         )
     holder = _holder(obj, name, row, environment)
+    if not holder:  # looked up further above, used here
+        rows = text_of(source).split("\n")[: max(source.line - 1, 0)]
+        above = [(number, each) for number, each in enumerate(rows, 1) if _holder(obj, name, each, environment, True)]
+        if above:
+            use = replace(source, via=(), values=())
+            source = Source(source.file, above[-1][0], via=(use, *source.via))
+            row = above[-1][1]
+            holder = _holder(obj, name, row, environment)
     keys = [str(key) for key in (obj if hasattr(obj, "keys") else dir(type(obj))) if not str(key).startswith("_")]
-    near = difflib.get_close_matches(str(name), keys, 1, 0.6)
+    methods = ["items", "keys", "values", "get"] if hasattr(obj, "keys") else []
+    near = difflib.get_close_matches(str(name), [*keys, *methods], 1, 0.6)
     key = re.escape(str(name))
     column = column_of(row, rf"(?<=\.){key}(?!\w)|(?<=\[['\"]){key}(?=['\"]\])|(?<=\[){key}(?=\])")
     message = f"Jinja variable '{holder}' has no attribute {name!r}" if holder else f"Jinja variable {told}"
@@ -47,9 +56,9 @@ def undefined(
     return RenderError(message, replace(source, column=column), hint, "undefined")
 
 
-def _holder(obj: Any, name: Any, row: str, environment: PlacedEnvironment) -> str:
-    """What an attribute was looked for in, as it was typed."""
-    for known in ("pillar", "grains", "opts", "salt"):
+def _holder(obj: Any, name: Any, row: str, environment: PlacedEnvironment, typed: bool = False) -> str:
+    """What an attribute was looked for in, as it was typed. typed: only if the row has it."""
+    for known in () if typed else ("pillar", "grains", "opts", "salt"):
         if obj is not None and obj is environment.globals.get(known):
             return known
     key = re.escape(str(name))

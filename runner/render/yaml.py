@@ -223,7 +223,11 @@ def _explained(error: yaml.MarkedYAMLError, text: str, document: Document) -> Re
     found = yaml_errors.explained(error, text)
     if found is None:
         return RenderError(str(error.problem or error.context), Source(document.file), code="yaml")
-    return RenderError(found.message, document.source(found.line, found.column), found.hint, "yaml")
+    source, hint = document.source(found.line, found.column), found.hint
+    if source.values and source.rendered:  # an expression of the line is what YAML cannot read
+        safe = f"`{{{{ {source.values[0][0]} | yaml_dquote }}}}` is safe whatever the value is"
+        hint = f"{hint}; {safe}" if hint else safe
+    return RenderError(found.message, source, hint, "yaml")
 
 
 def _unreadable(error: yaml.YAMLError, text: str, document: Document) -> RenderError:

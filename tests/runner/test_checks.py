@@ -116,3 +116,14 @@ def test_forms_for_programs(machine: Machine) -> None:
     assert "warning: file.managed: mode: 0644 without quotes" in shown
     assert "[yaml-octal]" in shown
     assert shown.splitlines()[-1] == "1 error, 1 warning."
+
+
+def test_the_hook_for_pre_commit_calls_a_command_that_there_is(machine: Machine) -> None:
+    import yaml
+
+    (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
+    program, *words = hook["entry"].split()
+    assert (program, hook["language"], hook["pass_filenames"]) == ("runner", "python", False)
+    assert [re.search(hook["files"], name) is not None for name in ("a/b.sls", "_states/x.py", "x.py")] == [1, 1, 0]
+    machine.write(web="a:\n  test.nop: []\n")
+    assert machine(*words).stdout == "No mistakes found.\n"
