@@ -27,7 +27,7 @@ def given_in(path: str, load_yaml: LoadYaml, warnings: list[Diagnostic]) -> dict
     checked = [(path, given)]
     patterns = given.get("include") or []
     default = given.get("default_include") or ("minion.d/*.conf" if is_salts(path) else "runner.d/*.yaml")
-    for pattern in [default, *([patterns] if isinstance(patterns, str) else patterns)]:
+    for pattern in [default, *([patterns] if not isinstance(patterns, list) else patterns)]:
         for more in expanded(os.path.join(os.path.dirname(os.path.abspath(path)), str(pattern))):
             checked.append((more, _read(more, load_yaml)))
             values |= checked[-1][1]
@@ -50,6 +50,8 @@ def _complaint(key: Any, value: Any) -> tuple[str, str | None, str] | None:
     if not is_known(key):
         near = nearest(key)
         return f"unknown configuration key {key!r}", f"did you mean {near}?" if near else None, "warning"
+    if "\0" in str(value):
+        return f"{key} contains a NUL character", None, "error"
     wanted = TYPES.get(key, ())
     if value is not None and wanted:
         fits = any(isinstance(value, KINDS[kind]) for kind in wanted)
@@ -139,6 +141,8 @@ def place_of(path: str | None, *keys: str) -> Source:
 
 def expanded(pattern: str) -> list[str]:
     """The paths that a glob means, sorted; a path without marks is itself."""
+    if "\0" in pattern:
+        return []  # told with the key's other mistakes
     if not any(mark in pattern for mark in "*?["):
         return [pattern]
     import glob

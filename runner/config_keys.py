@@ -79,6 +79,7 @@ KINDS: Mapping[str, tuple[type, ...]] = {MAPPING: (dict,), TEXT: (str,), FLAG: (
 TYPES: Mapping[str, tuple[str, ...]] = {
     "auto_relationships": (FLAG,),
     "cachedir": (TEXT,),
+    "decrypt_pillar": (LIST,),
     "default_include": (TEXT,),
     "default_top": (TEXT,),
     "durable": (TEXT, FLAG),  # a flag is Salt's: of a transport that is not here
@@ -111,6 +112,8 @@ TYPES: Mapping[str, tuple[str, ...]] = {
     "pillarenv": (TEXT,),
     "pillarenv_from_saltenv": (FLAG,),
     "prometheus_textfile": (TEXT,),
+    "renderer_blacklist": (LIST,),
+    "renderer_whitelist": (LIST,),
     "render_limit": (NUMBER,),  # seconds of the processor for one file; 0: no limit
     "renderer": (TEXT,),
     "saltenv": (TEXT,),

@@ -30,7 +30,7 @@ from runner.errors import CompileError, Diagnostic, RunnerError
 from runner.execute import Executor
 from runner.highdata import Made, of_one, of_states
 from runner.history import About, History, revision
-from runner.history.store import opened
+from runner.history.store import opened, readable
 from runner.interrupts import ending
 from runner.invoke import Invoker
 from runner.lock import held
@@ -84,7 +84,7 @@ def undo(options: Options, number: str | None) -> tuple[Undo, bool]:
     """Put back the files that a run altered: what was to be done, and whether it was (not in a dry run, nor when the
     machine was changed since)."""
     session = Session(options)
-    with ending(options.timeout), held(options.state_dir, options.wait), session.opened():
+    with ending(options.timeout), held(options.state_dir, options.wait), session.opened(), readable():
         connection = opened(options.state_dir)
         found = undoing.planned(connection, options.state_dir, number)
         if options.test or found.refused:

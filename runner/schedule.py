@@ -87,32 +87,35 @@ def _systemd_word(word: str) -> str:
     return f'"{word}"' if re.search(r"[\s'\"]", word) or not word else word
 
 
-def installing(plan: Plan, timer: bool) -> dict[str, tuple[str, Mapping[str, object]]]:
-    """The states that install it: ID -> (function, arguments)."""
+States = dict[str, tuple[str, Mapping[str, object]]]
+
+
+def installing(plan: Plan, timer: bool, has_systemd: bool) -> States:
+    """The states that install it: ID -> (function, arguments). What was installed the other way goes."""
     if not timer:
-        return {
-            "schedule": (
-                "file.managed",
-                {"name": CRON_FILE, "contents": cron_text(plan), "mode": "0644", "user": "root", "group": "root"},
-            )
-        }
+        entry = {"name": CRON_FILE, "contents": cron_text(plan), "mode": "0644", "user": "root", "group": "root"}
+        return {**(_without_timer() if has_systemd else {}), "schedule": ("file.managed", entry)}
     texts = {"service": service_text(plan), "timer": timer_text(plan)}
-    units: dict[str, tuple[str, Mapping[str, object]]] = {
+    units: States = {
         kind: ("file.managed", {"name": f"{UNIT_FOLDER}/{UNIT}.{kind}", "contents": text, "mode": "0644"})
         for kind, text in texts.items()
     }
     started = {"name": f"{UNIT}.timer", "enable": True, "watch": [{"file": "service"}, {"file": "timer"}]}
-    return {**units, "started": ("service.running", started)}
+    return {"entry": _WITHOUT_ENTRY, **units, "started": ("service.running", started)}
 
 
-def removing(timer: bool) -> dict[str, tuple[str, Mapping[str, object]]]:
+def removing(has_systemd: bool) -> States:
     """The states that remove it."""
-    found: dict[str, tuple[str, Mapping[str, object]]] = {"schedule": ("file.absent", {"name": CRON_FILE})}
-    if timer:
-        found["stopped"] = ("service.dead", {"name": f"{UNIT}.timer", "enable": False})
-        for kind in ("timer", "service"):
-            found[kind] = ("file.absent", {"name": f"{UNIT_FOLDER}/{UNIT}.{kind}"})
-    return found
+    return {"schedule": _WITHOUT_ENTRY, **(_without_timer() if has_systemd else {})}
+
+
+_WITHOUT_ENTRY: tuple[str, Mapping[str, object]] = ("file.absent", {"name": CRON_FILE})
+
+
+def _without_timer() -> States:
+    stopped = ("service.dead", {"name": f"{UNIT}.timer", "enable": False})
+    units = {kind: ("file.absent", {"name": f"{UNIT_FOLDER}/{UNIT}.{kind}"}) for kind in ("timer", "service")}
+    return {"stopped": stopped, **units}
 
 
 # ---------------------------------------------------------------- when the next one is due

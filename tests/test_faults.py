@@ -18,6 +18,8 @@ SAMPLES = {
     "a full disk, a read-only one": "errors.py --full-disk --read-only",
     "targets swapped for links": "swap.py --only managed",
     "runs at once": "storm.py --runs 8",
+    "damaged histories and debts": "history.py --trials 2",
+    "clocks that jump": "clock.py --trials 1",
     "hostile trees": "hostile.py --quick --every 29",
 }
 
@@ -27,7 +29,7 @@ def test_sample(sample: str, tmp_path: Path) -> None:
     words = SAMPLES[sample].split()
     if os.geteuid() != 0 and "--full-disk" in words:
         pytest.skip("mounting needs root")
-    if shutil.which("cc") is None and words[0] in ("kills.py", "errors.py", "swap.py"):
+    if shutil.which("cc") is None and words[0] in ("kills.py", "errors.py", "swap.py", "clock.py"):
         pytest.skip("needs a C compiler")
     argv = [sys.executable, str(SCRIPTS / words[0]), *words[1:]]
     memory = Path("/dev/shm")  # where syncing costs nothing

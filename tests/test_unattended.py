@@ -128,7 +128,7 @@ def test_dry_runs_are_kept_and_count_for_nothing(machine: Machine) -> None:
     assert "dry run, done" in machine("history").stdout
     assert "would change  file.managed" in machine("history", "show", "last").stdout
     assert (machine.folder / "f").read_text() == "theirs"
-    assert answer(machine, "schedule", "status")["last"]["id"] == 2
+    assert answer(machine, "schedule", "status")["last"] is None, "no highstate was run"
 
 
 def test_a_source_that_was_edited_is_no_drift(machine: Machine) -> None:
@@ -358,6 +358,27 @@ def test_forget(machine: Machine) -> None:
     machine("forget", code=1)
     assert "forgotten: watch of cmd react" in machine("forget", "react").stdout
     assert answer(machine, "show", "debts") == []
+
+
+def test_the_environment_of_cron(machine: Machine) -> None:
+    """No terminal, hardly a PATH, LANG=C, umask 077: names and contents are what they are everywhere."""
+    machine.write(
+        a="{tmp}/grün/日本:\n  file.managed:\n    - contents: Grüße {{ salt['cmd.run']('echo ü') }}\n"
+        "    - makedirs: True\n    - mode: '0644'\n"
+    )
+    argv = machine.argv("sls", "a", "-q")
+    for environment in ({"LANG": "C"}, {"LC_ALL": "C"}, {}):
+        (machine.folder / "grün/日本").unlink(missing_ok=True)
+        bare = {"PYTHONPATH": machine.environment["PYTHONPATH"], "PATH": "/usr/bin:/bin", "HOME": "/", **environment}
+        for said in ("grün/日本", ""):
+            done = subprocess.run(
+                argv, stdin=subprocess.DEVNULL, capture_output=True, env=bare, umask=0o077, timeout=60
+            )
+            assert (done.returncode, done.stderr) == (0, b"")
+            assert said in done.stdout.decode()
+            assert bool(said) is bool(done.stdout)
+        made = machine.folder / "grün/日本"
+        assert (made.read_text(), made.stat().st_mode & 0o777) == ("Grüße ü\n", 0o644)
 
 
 def test_junit(machine: Machine) -> None:

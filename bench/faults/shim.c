@@ -155,3 +155,8 @@ int clock_gettime(clockid_t id, struct timespec *now) {
     if (!done && (id == CLOCK_REALTIME || id == CLOCK_REALTIME_COARSE)) now->tv_sec += clock_offset;
     return done;
 }
+time_t time(time_t *into) {
+    time_t now = REAL(time)(NULL) + clock_offset;
+    if (into) *into = now;
+    return now;
+}

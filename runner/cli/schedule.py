@@ -45,7 +45,7 @@ def schedule(
     uses_timer = timer or (has_systemd and not cron_d and not cron)
     minutes = None if cron else plans.minutes(every or "30m")
     plan = plans.Plan(_command(common), minutes, cron, plans.seconds(delay, "--splay"))
-    states = plans.installing(plan, uses_timer) if action == "install" else plans.removing(has_systemd)
+    states = plans.installing(plan, uses_timer, has_systemd) if action == "install" else plans.removing(has_systemd)
     if os.geteuid() != 0 and not common.test:
         entry = f"{plans.expression(plan)} {' '.join(plan.command)}"
         raise RunnerError("this needs root", hint=f"as a user, put a line into `crontab -e`:\n    {entry}")
@@ -69,8 +69,8 @@ def _command(common: Common) -> tuple[str, ...]:
 def _status(common: Common) -> int:
     from runner import asking
 
-    runs = asking.past(options_of(common), (), 1, real=True)
-    last = runs[0] if runs else None
+    runs = asking.past(options_of(common), (), 100, real=True)
+    last = next((run for run in runs if run["command"].startswith("runner highstate")), None)
     how, upcoming = _installed()
     if common.out != "pretty":
         write_value(common, {"installed": how, "last": last, "next": upcoming})

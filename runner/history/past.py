@@ -2,42 +2,24 @@
 
 from __future__ import annotations
 
-import functools
 import json
 import os
 import time
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from runner.errors import RunnerError
-from runner.history.store import NAME, HistoryProblem, opened
+from runner.history.store import NAME, opened, readable
 
 if TYPE_CHECKING:
     import sqlite3
 
-P = ParamSpec("P")
-R = TypeVar("R")
 _RUN = "id, run, kind, command, user, started, finished, revision, dirty, compiled, outcome, total, changed, failed"
 _RUN += ", undone"
 _RESULT = "tag, id, name, function, sls, result, ran, changes, comment, duration, place, cause, origin"
 
 
-def _readable(function: Callable[P, R]) -> Callable[P, R]:
-    """Turn what a broken database says into an error for people."""
-
-    @functools.wraps(function)
-    def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        import sqlite3
-
-        try:
-            return function(*args, **kwargs)
-        except (sqlite3.Error, ValueError) as error:
-            raise RunnerError(f"the history cannot be read: {error}", hint="the next run sets it aside") from None
-
-    return call
-
-
-@_readable
+@readable()
 def runs(state_dir: str, limit: int = 20, real: bool = False) -> list[dict[str, Any]]:
     """The last runs, the newest first. real: no dry runs and no undos."""
     connection = _reading(state_dir)
@@ -48,7 +30,7 @@ def runs(state_dir: str, limit: int = 20, real: bool = False) -> list[dict[str, 
     return [_run(row) for row in connection.execute(query, (limit,))]
 
 
-@_readable
+@readable()
 def one(state_dir: str, number: str) -> dict[str, Any]:
     """One run with its results and the changes to the machine. number: of the run, or "last". Raises RunnerError."""
     connection = _reading(state_dir)
@@ -86,7 +68,7 @@ def difference(state_dir: str, first: str, second: str) -> dict[str, Any]:
     }
 
 
-@_readable
+@readable()
 def of_state(state_dir: str, tag: str) -> dict[str, Any] | None:
     """What became of a state in the last real run that had it, with that run; None if none had."""
     connection = _reading(state_dir)
@@ -101,10 +83,7 @@ def of_state(state_dir: str, tag: str) -> dict[str, Any] | None:
 def _reading(state_dir: str) -> sqlite3.Connection | None:
     if not os.path.exists(os.path.join(state_dir, NAME)):
         return None
-    try:
-        return opened(state_dir)
-    except HistoryProblem as problem:
-        raise RunnerError(f"the history cannot be read: {problem}") from None
+    return opened(state_dir)
 
 
 def _find(connection: sqlite3.Connection, number: str) -> dict[str, Any] | None:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import time
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
+
+from runner.errors import RunnerError
 
 if TYPE_CHECKING:
     import sqlite3
@@ -54,6 +57,17 @@ MIGRATIONS = (
 
 class HistoryProblem(Exception):
     """The history cannot be read or written; the message says why and what became of it."""
+
+
+@contextmanager
+def readable() -> Iterator[None]:
+    """Turn what a broken or unreadable database says into an error for people."""
+    import sqlite3
+
+    try:
+        yield
+    except (sqlite3.Error, ValueError, HistoryProblem) as error:
+        raise RunnerError(f"the history cannot be read: {error}") from None
 
 
 def opened(state_dir: str, notes: list[str] | None = None) -> sqlite3.Connection:

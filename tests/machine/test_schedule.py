@@ -1,0 +1,130 @@
+"""Runs that start by themselves: by a real cron with its bare environment, and by a real systemd timer."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import debian as machines
+import pytest
+from debian import Debian
+
+CONFIG = "/etc/runner/runner.yaml"
+SENDMAIL = '#!/bin/sh\n{ echo "to $*"; cat; } >>/root/mails\n'
+TREE = """
+/root/grüße-日本:
+  file.managed:
+    - contents: Grüße aus 日本
+    - encoding: utf-8
+environment:
+  cmd.run:
+    - name: (env; umask; tty || true) >/root/environment
+    - creates: /root/environment
+"""
+
+
+def status(machine: Debian) -> Any:
+    return json.loads(machine.runner("schedule", "status", "--out", "json").stdout)["local"]
+
+
+def prepared(machine: Debian) -> None:
+    machine.tree(top="base: {'*': [all]}\n", all=TREE)
+    machine.write(CONFIG, "file_roots: {base: [/srv/runner/states]}\n")
+
+
+@pytest.fixture(scope="session")
+def with_cron(layer: Path) -> Iterator[Debian]:
+    """A machine whose cron is to start runner each minute; what cron mails is kept."""
+    with machines.debian(layer) as machine:
+        prepared(machine)
+        machine.write("/usr/sbin/sendmail", SENDMAIL, 0o755)
+        machine.run("systemctl start cron")
+        machine.runner("schedule", "install", "--cron", "* * * * *", "--cron-d")
+        yield machine
+
+
+@pytest.fixture(scope="session")
+def with_timer(layer: Path) -> Iterator[Debian]:
+    """A machine whose systemd is to start runner each minute."""
+    with machines.debian(layer) as machine:
+        prepared(machine)
+        machine.runner("schedule", "install", "--every", "1m", "--timer")
+        yield machine
+
+
+def until(machine: Debian, command: str) -> None:
+    """Wait, for at most two turns of the clock, until a command succeeds."""
+    end = time.monotonic() + 130
+    while machine.run(command, code=None).returncode:
+        assert time.monotonic() < end, machine.read("journalctl -n 50; runner history")
+        time.sleep(0.5)
+
+
+def test_an_entry_for_cron(with_cron: Debian) -> None:
+    assert with_cron.read("stat -c '%a %U' /etc/cron.d/runner") == "644 root"
+    assert "/usr/local/bin/runner highstate -q\n" in with_cron.read("cat /etc/cron.d/runner") + "\n"
+    again = with_cron.runner("schedule", "install", "--cron", "* * * * *", "--cron-d", "-q")
+    assert again.stdout + again.stderr == ""
+    found = status(with_cron)
+    assert found["installed"] == "/etc/cron.d/runner"
+    assert found["next"]
+
+
+def test_a_timer(with_timer: Debian) -> None:
+    assert with_timer.read("systemctl is-enabled runner-highstate.timer") == "enabled"
+    assert with_timer.read("systemctl is-active runner-highstate.timer") == "active"
+    verified = with_timer.run("systemd-analyze verify /etc/systemd/system/runner-highstate.*")
+    assert verified.stdout + verified.stderr == ""
+    shown = with_timer.read("systemctl show runner-highstate.timer -p Persistent -p RandomizedDelayUSec")
+    assert set(shown.split()) == {"Persistent=yes", "RandomizedDelayUSec=0"}
+    again = with_timer.runner("schedule", "install", "--every", "1m", "--timer", "-q")
+    assert again.stdout + again.stderr == ""
+
+
+def test_cron_starts_it_and_mails_what_changed(with_cron: Debian) -> None:
+    until(with_cron, "runner history | grep -q 'runner highstate'")
+    until(with_cron, "test -s /root/mails")
+    assert with_cron.read("cat /root/grüße-日本") == "Grüße aus 日本"
+    variables = with_cron.read("cat /root/environment").split("\n")
+    assert "not a tty" in variables
+    assert not [line for line in variables if line.startswith(("TERM=", "DISPLAY=", "SSH_"))]
+    mail = with_cron.read("cat /root/mails")
+    assert "changed  file.managed  /root/grüße-日本" in mail
+    quiet = with_cron.runner("highstate", "-q", "--wait")
+    assert quiet.stdout + quiet.stderr == "", "nothing changed: no mail"
+    last = status(with_cron)["last"]
+    assert last["outcome"] == "done"
+    assert last["command"].startswith("runner highstate -q")
+
+
+def test_the_timer_starts_it(with_timer: Debian) -> None:
+    until(with_timer, "runner history | grep -q 'runner highstate'")
+    until(with_timer, "test -e /root/environment")
+    until(with_timer, "! systemctl is-active -q runner-highstate.service")
+    assert with_timer.read("systemctl show -p Result --value runner-highstate.service") == "success"
+    assert "changed  file.managed" in with_timer.read("journalctl -u runner-highstate.service -o cat")
+    found = status(with_timer)
+    assert found["installed"].endswith("runner-highstate.timer")
+    assert found["next"]
+    assert found["last"]["outcome"] == "done"
+
+
+def test_the_other_way_replaces_it(with_timer: Debian) -> None:
+    with_timer.runner("schedule", "install", "--cron-d", "--wait")
+    assert with_timer.run("systemctl is-active -q runner-highstate.timer", code=None).returncode
+    assert status(with_timer)["installed"] == "/etc/cron.d/runner"
+    assert with_timer.read("ls /etc/systemd/system | grep -c runner-highstate || true") == "0"
+    with_timer.runner("schedule", "install", "--timer", "--wait")
+    assert with_timer.run("test -e /etc/cron.d/runner", code=None).returncode
+    with_timer.runner("schedule", "remove", "--wait")
+    assert status(with_timer)["installed"] is None
+    assert with_timer.run("systemctl is-active -q runner-highstate.timer", code=None).returncode
+    gone = with_timer.runner("schedule", "remove", "-q")
+    assert gone.stdout + gone.stderr == ""
+
+
+for _late in (test_cron_starts_it_and_mails_what_changed, test_the_timer_starts_it, test_the_other_way_replaces_it):
+    _late.late = True  # type: ignore[attr-defined]
