@@ -48,7 +48,7 @@ def compile_chunks(session: Session, gathered: Gathered, strict: bool) -> tuple[
 def attempted(session: Session, gathered: Gathered, strict: bool) -> tuple[Compiled, list[Diagnostic]]:
     """As much of a tree as compiles, and all that is to be said of it."""
     data, problems = gathered
-    chunks, found = low.lower(data, True, session.arguments_of, session.defaults)
+    chunks, found = low.lower(data, True, session.arguments_of, session.defaults, session.functions_of)
     problems = [*session.node.warnings, *problems, *found]
     chunks = _selected(session.options, chunks)
     binder = make_binder(session)

@@ -74,7 +74,7 @@ class HighData:
 
 def is_chain(value: Value) -> bool:
     """Whether the value of a top-level `chain` is a chain and not the body of an ID."""
-    return isinstance(value, list) and bool(value) and all(isinstance(entry, str) for entry in value)
+    return isinstance(value, list) and all(isinstance(entry, str) for entry in value)
 
 
 def is_defaults(value: Value) -> bool:

@@ -10,7 +10,7 @@ from runner.extend import Reconciler
 from runner.highdata import Body, Declaration, HighData, Item, puppets_way
 from runner.model import REQUISITE_KEYS, Chunk, Kind, Place, Requisite, Value, item_place, value_place
 from runner.relationships import Known
-from runner.scope import Scopes
+from runner.scope import Functions, Scopes
 
 LAST = 1_000_000  # what Salt adds for `last` and negative numbers
 KINDS = {kind.value: kind for kind in Kind}
@@ -21,11 +21,13 @@ def lower(
     reconcile: bool = True,
     known: Known = lambda state, function: frozenset(),
     defaults: Mapping[str, Mapping[str, Mapping[str, Value]]] | None = None,
+    functions: Functions = lambda state: (),
 ) -> tuple[tuple[Chunk, ...], list[Diagnostic]]:
     """The chunks in their order of definition and order numbers, and the mistakes found on the way.
 
     reconcile: carry out extend, exclude and the `_in` requisites (`show low-sls` does not, as with Salt).
-    known: the arguments that a function has. defaults: those of the top file and of the configuration.
+    known: the arguments that a function has. defaults: those of the top file and of the configuration. functions: of a
+    state module.
     """
     problems: list[Diagnostic] = []
     if reconcile:
@@ -46,6 +48,8 @@ def lower(
             low[name] = value
             draft.places[name] = place
             draft.origins[name] = origin
+    if scopes and reconcile:
+        problems += scopes.mistakes({(draft.low["state"], draft.low["fun"]) for draft in drafts}, functions)
     problems += _number(drafts)
     for position, draft in enumerate(drafts):
         draft.defined = position

@@ -180,6 +180,10 @@ class Session:
             return frozenset()
         return signature.known(found.function) | (signature.known(found.mod_watch) if found.mod_watch else frozenset())
 
+    def functions_of(self, state: str) -> list[str]:
+        """The functions of a state module; none when there is no such module."""
+        return self.registry.state_functions(state) if self.registry.has_state(state) else []
+
     def call(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
         return self.registry.function(name)(*args, **kwargs)
 

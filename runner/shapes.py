@@ -37,6 +37,10 @@ def argument(text: str) -> str | None:
 
 def body_hint(id_: str, value: Value) -> str:
     """The cure for an ID whose value is no mapping of states."""
+    if id_ == "chain" and isinstance(value, list | str) and value:
+        said: Value = value if isinstance(value, str) else value[0]
+        said = ": ".join(map(str, next(iter(said.items())))) if isinstance(said, Mapping) and said else said
+        return f"a chain is a list of texts in quotes: write `chain:` and below it `- '{said}'`"
     if isinstance(value, list) and value and isinstance(value[0], Mapping) and value[0]:
         return f"take the dash away: `{next(iter(value[0]))}:`; dashes stand before arguments only"
     if isinstance(value, str) and FUNCTION.match(value) is None and "." in value:

@@ -188,3 +188,42 @@ def test_noop_by_default_of_an_sls(machine: Machine) -> None:
     machine("sls", "a")
     assert not (machine.folder / "f").exists()
     assert (machine.folder / "g").exists()
+
+
+def test_defaults_that_can_never_be_one_are_told(machine: Machine) -> None:
+    machine.config["defaults"] = {"cron": {"usr": "bob", "user": "bob"}}
+    machine.write(
+        a="defaults:\n  fiel: {user: root}\n  file.managd: {mode: '0644'}\n"
+        "  file:\n    moed: 3\n    recurse: [user]\n    require: [{test: x}]\n    name: y\n    noop: False\n"
+        "  file.line: {before: x}\nx:\n  test.nop: []\n{tmp}/f:\n  file.managed: []\n"
+    )
+    told = machine("sls", "a").stderr
+    for message, line in (
+        ("there is no state fiel", 2),
+        ("there is no state file.managd", 3),
+        ("file has no argument 'moed'", 5),
+        ("require has no defaults", 7),
+        ("name has no defaults", 8),
+    ):
+        assert f"defaults: {message}; it is ignored" in told
+        assert f"a.sls:{line}:" in told
+    assert "cron has no argument 'usr'; it is ignored" in told
+    assert told.count("it is ignored") == 6
+    assert "error: defaults: there is no state fiel" in machine("check", "a", code=1).stdout
+
+
+@pytest.mark.parametrize(
+    ("text", "hint"),
+    [
+        ("chain:\n  - test: x -> x\n", "below it `- 'test: x -> x'`"),
+        ("chain: 'test: x -> test: x'\n", "a chain is a list of texts in quotes"),
+    ],
+)
+def test_a_chain_without_quotes(machine: Machine, text: str, hint: str) -> None:
+    machine.write(a=text + "x:\n  test.nop: []\n")
+    assert hint in machine("sls", "a", code=1).stderr
+
+
+def test_an_empty_chain_links_nothing(machine: Machine) -> None:
+    machine.write(a="chain: []\nx:\n  test.nop: []\n")
+    assert order(machine) == "x"
