@@ -7,8 +7,9 @@ import textwrap
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
-_NAME = r"[a-z_]\w*(?: \([^()]*\))?"
+_NAME = r"(?:[a-z_]\w*\*?|\.\.\.)(?: \([^()]*\))?"
 NAMES = re.compile(rf"(?:^|(?<=[.;:!?)] ))({_NAME}(?:, {_NAME})*(?:,? (?:and|or) {_NAME})?):\s")
+OTHERS = re.compile(r"(?:^|(?<=[.;] ))Others: ")
 SENTENCE = re.compile(r"(?<=[.!?]) +(?=[A-Za-z_`])")
 
 
@@ -25,6 +26,7 @@ class Docstring(NamedTuple):
 def read(text: str, parameters: Collection[str]) -> Docstring:
     """Take a docstring (cleaned, as inspect.getdoc gives it) to pieces. parameters: the names of the arguments."""
     said: dict[str, str] = {}
+    aside: dict[str, str] = {}  # of names that stand in parentheses, and of all others
     blocks = list(_blocks("\n".join(_take_definitions(text.split("\n"), parameters, said))))
     summary = " ".join(blocks[0][1].split()) if blocks else ""
     before: list[str] = []
@@ -34,9 +36,11 @@ def read(text: str, parameters: Collection[str]) -> Docstring:
         if is_example:
             examples.append(block)
             continue
-        rest = _take_arguments(" ".join(block.split()), parameters, said)
+        rest = _take_arguments(" ".join(block.split()), parameters, said, aside)
         if rest:
             (after if examples else before).append(rest)
+    others = dict.fromkeys([name for name in parameters if name != "name"], aside.pop("Others", ""))
+    said = {name: text for name, text in (others | aside | said).items() if text}
     return Docstring(summary, tuple(before), said, tuple(examples), tuple(after))
 
 
@@ -84,14 +88,29 @@ def _take_definitions(lines: list[str], parameters: Collection[str], said: dict[
                 yield line
 
 
-def _take_arguments(text: str, parameters: Collection[str], said: dict[str, str]) -> str:
-    """Note each `name: what it is.` or `one, two: what they are.` of a paragraph; what stands before the first."""
-    found = [match for match in NAMES.finditer(text) if set(_names(match[1])) <= set(parameters)]
-    ends = [*(match.start() for match in found[1:]), len(text)]
-    for match, end in zip(found, ends, strict=False):
-        said |= dict.fromkeys(_names(match[1]), text[match.end() : end].strip(" ;"))
-    return text[: found[0].start()].strip() if found else text
+def _take_arguments(text: str, parameters: Collection[str], said: dict[str, str], aside: dict[str, str]) -> str:
+    """Note each `name: what it is.` or `one (another), two*: what they are.`; what stands before the first."""
+    end = len(text)
+    rest = OTHERS.search(text)
+    if rest:
+        aside["Others"] = text[rest.end() :].strip(" ;")
+        end = rest.start()
+    matches = [match for match in NAMES.finditer(text[:end]) if _names(match[1], parameters)]
+    for match, stop in zip(matches, [*(match.start() for match in matches[1:]), end], strict=False):
+        told = text[match.end() : stop].strip(" ;")
+        said |= dict.fromkeys(_names(match[1], parameters), told)
+        aside |= dict.fromkeys(
+            set(re.findall(r"\w+", " ".join(re.findall(r"\(.*?\)", match[1])))) & set(parameters), told
+        )
+    return text[: matches[0].start() if matches else end].strip()
 
 
-def _names(listed: str) -> list[str]:
-    return re.split(r",? (?:and|or) |, ", re.sub(r" \([^()]*\)", "", listed))
+def _names(listed: str, parameters: Collection[str]) -> list[str]:
+    """The parameters that a list of names means; none when it has another word."""
+    names: list[str] = []
+    for word in re.split(r",? (?:and|or) |, ", re.sub(r" \([^()]*\)", "", listed)):
+        meant = [each for each in parameters if each == word or (word[-1] == "*" and each.startswith(word[:-1]))]
+        if not meant and word != "...":
+            return []
+        names += meant
+    return names

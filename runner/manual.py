@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from typing import Any, NamedTuple, Protocol
 
@@ -209,14 +210,27 @@ def _call(name: str, function: Callable[..., Any]) -> str:
 
 def said(library: Library, name: str) -> Docstring:
     """The docstring of a state function; of arguments that it says nothing of, what a sister function says."""
-    module, _, function = name.partition(".")
     found = _read(library, name)
-    sisters = [_read(library, f"{module}.{each}") for each in _of_module(library, module) if each != function]
-    more = {key: text for sister in reversed(sisters) for key, text in sister.arguments.items()}
     untold = {key for key in _names(library.state(name).function) if not docstring.mentions(found, key)}
-    told = {key: more[key] for key in untold & more.keys()} | found.arguments
+    sisters = _of_sisters(library, name) if untold else {}
+    told = {key: sisters[key] for key in untold & sisters.keys()} | found.arguments
     told |= {key: SETTINGS[key].description for key in untold & SETTINGS.keys() - told.keys()}
     return found._replace(arguments=told)
+
+
+def _of_sisters(library: Library, name: str) -> dict[str, str]:
+    """What the functions that a docstring names ("The rest as of file.managed") say of arguments; of others of the
+    module what they all say alike."""
+    module, _, function = name.partition(".")
+    text = inspect.getdoc(library.state(name).function) or ""
+    named: dict[str, str] = {}
+    others: dict[str, set[str]] = {}
+    for sister in (f"{module}.{each}" for each in _of_module(library, module) if each != function):
+        for key, told in _read(library, sister).arguments.items():
+            if re.search(rf"\b{re.escape(sister)}\b", text):
+                named.setdefault(key, told)
+            others.setdefault(key, set()).add(told)
+    return {key: told for key, (told, *more) in others.items() if not more} | named
 
 
 def said_of_all(library: Library, name: str) -> Docstring:

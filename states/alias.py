@@ -9,6 +9,8 @@ from runner.api import Plan, Planned
 def present(name: str, target: str) -> Planned:
     """Make sure that mail for a name goes to a target.
 
+    target: an address, a file, a pipe, or several with commas between them.
+
         root:
           alias.present:
             - target: zoe@example.com

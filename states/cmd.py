@@ -49,6 +49,7 @@ def run(
     (`changed=yes comment='...'` or JSON). stdin: what it reads. umask: octal. timeout: seconds, after which it is
     ended. ignore_timeout: a timeout is no failure. bg: do not wait for it. success_retcodes, success_stdout,
     success_stderr: what counts as success beside exit code 0. hide_output: keep the output out of the result.
+    shell: the shell, or python_shell: False for none. root: a folder that is the command's /.
     use_vt, output_loglevel: taken for Salt's sake, without effect.
 
         make install:

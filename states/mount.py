@@ -36,7 +36,7 @@ def mounted(
 
     name: the folder. device, fstype, opts: as for mount (opts: a text or a list). mkmnt: create the folder.
     persist: write the line in config (fstab) with dump and pass_num. mount: false only writes the line. user: mounts.
-    hidden_opts and the extra_mount_* lists: options that the kernel does not show, or shows otherwise; they start no
+    hidden_opts, extra_mount_*: options that the kernel does not show, or shows otherwise; they start no
     remount. match_on, device_name_regex, bind_mount_copy_active_opts: accepted.
 
         /srv/data:
@@ -187,7 +187,7 @@ def fstab_present(
 
     name: the device. fs_file: the folder. fs_vfstype, fs_mntops, fs_freq, fs_passno: the other columns.
     mount_by: device (default), label, uuid, partlabel or partuuid in front of the name. mount (fs_mount): mount a new
-    line at once. not_change: leave a line that differs. match_on: accepted.
+    line at once. not_change: leave a line that differs. config: the file. match_on: accepted.
 
         /dev/sdb1:
           mount.fstab_present:

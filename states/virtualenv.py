@@ -47,8 +47,8 @@ def managed(
 
     name: the folder. python: the interpreter. venv_bin: virtualenv or its path; without it Python's own venv.
     system_site_packages: see the system's packages, too. clear: make it anew. user: whose it is. prompt: its prompt.
-    requirements, pip_pkgs, pip_upgrade and the other pip options: packages as with pip.installed.
-    distribute, use_wheel, extra_search_dir, never_download, ...: accepted; today's tools have them no more.
+    requirements, pip_*, index_url, extra_index_url, pre_releases, no_deps, no_binary, proxy, cwd, env_vars: packages
+    and how to get them, as with pip.installed. Others: accepted; today's tools have them no more.
 
         /srv/app/venv:
           virtualenv.managed:

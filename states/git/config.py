@@ -21,8 +21,8 @@ def config_set(
 ) -> Planned:
     """Make sure that a key of git's configuration has a value, or several (multivar).
 
-    name: the key. repo: the repository; global: of the user (default: who runs this) instead. password,
-    output_encoding: accepted.
+    name: the key. value, multivar: one value, or a list of all that the key has. repo: the repository; global: of the
+    user (default: who runs this) instead. password, output_encoding: accepted.
 
         user.email:
           git.config_set:

@@ -42,7 +42,9 @@ def held(name: str, pkgs: Names | None = None, replace: bool = False) -> Planned
 
 @requires_feature("holdable")
 def unheld(name: str, pkgs: Names | None = None, all_: bool = False) -> Planned:
-    """Make sure that packages may change their version. all: whatever is held. The rest as pkg.held.
+    """Make sure that packages may change their version. Arguments as those of pkg.held.
+
+    all: whatever is held.
 
         linux-image-amd64:
           pkg.unheld: []
