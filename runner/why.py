@@ -93,7 +93,8 @@ def _brought(chunk: Chunk, run: Run) -> dict[str, Any]:
     for sls, by in zip((chunk.sls, *chain), chain, strict=False):
         found.append({"sls": sls, "by": by, "place": _told(run.high.brought_at.get((chunk.env, sls)))})
     first = chain[-1] if chain else chunk.sls
-    at = _told(run.high.brought_at.get((chunk.env, first))) or ""
+    place = run.high.brought_at.get((chunk.env, first))
+    at = str(place.source) if place else ""  # without a line where master_tops names it
     top = f"{run.top[at]} at {at}" if at in run.top else None
     return {"included_by": list(chain), "includes": found, "top": top, "first": first}
 

@@ -168,7 +168,7 @@ def test_a_file_that_is_a_mount_point_is_written_in_place(tmp_path: Path, monkey
 def test_an_unknown_owner_is_named(tmp_path: Path) -> None:
     with pytest.raises(StateFailed) as failure:
         file.write(str(tmp_path / "f"), b"x", user="no-one-here")
-    assert failure.value.lacks == ("user", "no-one-here")
+    assert failure.value.lacks == (("user", "no-one-here"),)
     assert not list(tmp_path.iterdir())
 
 

@@ -127,9 +127,9 @@ def test_why_shows_where_defaults_come_from(node: Machine) -> None:
     node.config["defaults"] = {"file": {"user": "root"}}
     node.write(a="include: [b]\ndefaults:\n  file.managed: {makedirs: True}\n")
     why = node("why", f"{node.folder}/f", "a").stdout
-    assert f"mode: '0644'   at {node.folder}/states/top.sls:7:22" in why
-    assert f"user: 'root'   at {node.folder}/runner.yaml:1:" in why
-    assert f"makedirs: True   at {node.folder}/states/a.sls:3:28" in why
+    assert f'mode: "0644"   (defaults of the top file, at {node.folder}/states/top.sls:7:22)' in why
+    assert f"user: root   (defaults of the configuration, at {node.folder}/runner.yaml:1:" in why
+    assert f"makedirs: true   (defaults of a, at {node.folder}/states/a.sls:3:28)" in why
 
 
 def test_check_sees_the_variables_too(node: Machine) -> None:

@@ -154,7 +154,7 @@ def test_what_is_missing_may_come_from_another_state(tmp_path: Path) -> None:
     ):
         with pytest.raises(StateFailed) as failure:
             look(managed, **arguments)
-        assert failure.value.lacks == lacks
+        assert failure.value.lacks == (lacks,)
 
 
 def test_a_plan_provides_the_file_and_its_folders(tmp_path: Path) -> None:
@@ -196,7 +196,7 @@ def test_a_check_gets_the_new_contents(tmp_path: Path) -> None:
 def test_a_check_that_cannot_run_says_so(tmp_path: Path) -> None:
     with pytest.raises(StateFailed, match="cannot be run: No such file") as failure:
         apply(managed, f"{tmp_path}/f", contents="x", check_cmd="no-such-program -t")
-    assert failure.value.lacks == ("command", "no-such-program")
+    assert failure.value.lacks == (("command", "no-such-program"),)
     assert not (tmp_path / "f").exists()
 
 
