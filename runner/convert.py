@@ -84,7 +84,8 @@ def _union(members: tuple[Any, ...]) -> Shape:
     nullable = any(item.nullable for item in shapes)
     if len(some) == 1:
         return replace(some[0], convert=_or_none(some[0].convert), nullable=True)
-    title = " or ".join(sorted(dict.fromkeys(item.title for item in some), key=len))  # typing keeps no order of unions
+    titles = dict.fromkeys(item.title for item in some)
+    title = " or ".join(sorted(titles, key=lambda each: each.startswith("a list")))  # typing keeps no order of unions
 
     def convert(value: Any) -> Any:
         if value is None and nullable:
