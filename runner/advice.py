@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Collection, Iterable
 from typing import Any
@@ -42,6 +41,8 @@ WANTED = frozenset(["ensure", "state", "status", "present", "absent", "installed
 
 def meant(key: str, own: Collection[str], others: Iterable[str]) -> str | None:
     """The argument that was probably meant. own: the function's; others: those that every state has."""
+    import difflib
+
     others = list(map(str, others))
     for alias in ALIASES.get(key.lower().replace("-", "_"), ()):
         if alias in own or alias in others:
@@ -65,6 +66,8 @@ def unknown(key: str, own: Collection[str], near: str | None, function: str) -> 
 
 def cure(title: str, key: str, value: Value, options: Iterable[Any] = ()) -> str | None:
     """The hint for a value that is not what the argument takes. title: what it takes, in words."""
+    import difflib
+
     first = next(iter(value), None) if isinstance(value, list | dict) else None
     if "file mode" in title:
         return _mode(key, value)

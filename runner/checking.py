@@ -36,7 +36,7 @@ def check(
     found = [*odd, *found]
     if "run" in session.__dict__:  # else a module for the grains is broken, and no secret was read
         found = list(map(session.run.secrets.diagnostic, found))
-    return lint.kept(told_once(found))
+    return sorted(lint.kept(told_once(found)), key=_place)
 
 
 class _Checker:
@@ -159,6 +159,11 @@ class _Checker:
 
     def _expanded(self, request: Request) -> set[tuple[str, str]]:
         return {(request.env, name) for name in high.expanded(request, self._session.tree.sls_names)}
+
+
+def _place(problem: Diagnostic) -> tuple[str, int, int]:
+    source = problem.source
+    return (source.file, source.line, source.column) if source else ("", 0, 0)
 
 
 def _grave(problem: Diagnostic) -> Diagnostic:

@@ -38,12 +38,19 @@ def told_once(problems: Iterable[Diagnostic]) -> list[Diagnostic]:
         if source is None or not source.line:
             found.setdefault(problem, problem)
             continue
-        said = problem.message.partition(", got ")[0] if problem.code in ("argument", "structure") else ""
+        said = _said(problem)
         key = (problem.code, problem.severity, source.file, source.line, source.column, said)
         if key in found:
             more[key] = more.get(key, 0) + (problem != found[key])
         found.setdefault(key, problem)
     return [_counted(problem, more.get(key, 0)) for key, problem in found.items()]
+
+
+def _said(problem: Diagnostic) -> str:
+    """What tells two mistakes at one place apart, without the values that a loop gave."""
+    if problem.code == "argument":
+        return ":".join(problem.message.split(":")[:2])
+    return problem.message if problem.code == "structure" else ""
 
 
 def _counted(problem: Diagnostic, more: int) -> Diagnostic:

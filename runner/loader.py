@@ -82,11 +82,19 @@ class Registry:
             return f"did you mean {suggestion}?"
         if self.has_state(module):
             return f"{module} has: {', '.join(self.state_functions(module))}"
+        near = self._near_module(module)
+        if near:
+            return f"did you mean the module {near}? It has: {', '.join(self.state_functions(near))}"
         if self.has_function(name):
             return (
                 f"{name} is an execution function, not a state: `module.run:` and below it `- {name}: [...]` calls it"
             )
         return "`runner doc` lists all states; one of your own belongs into _states/ of the tree"
+
+    def _near_module(self, name: str) -> str | None:
+        import difflib
+
+        return next(iter(difflib.get_close_matches(name.lower(), self.state_modules(), 1, 0.7)), None)
 
     def _is_state(self, name: str) -> bool:
         module, _, function = name.partition(".")

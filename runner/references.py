@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
@@ -54,11 +53,19 @@ def problems(chunks: Sequence[Chunk], world: World) -> Iterator[Diagnostic]:
             if value:
                 yield from _sources(chunk, key, value, world)
         yield from _functions(chunk, world)
-        engine = chunk.args.get("template")
-        near = difflib.get_close_matches(engine, ENGINES, 1, 0.6) if isinstance(engine, str) else []
-        if near and engine not in ENGINES and "|" not in str(engine):
-            message = f"{chunk.function}: template: there is no template engine {engine!r}"
-            yield Diagnostic(message, _at(chunk, "template").source, f"did you mean {near[0]}?", "argument")
+        yield from _engine(chunk)
+
+
+def _engine(chunk: Chunk) -> Iterator[Diagnostic]:
+    engine = chunk.args.get("template")
+    if not isinstance(engine, str) or engine in ENGINES or "|" in engine:
+        return
+    import difflib
+
+    near = difflib.get_close_matches(engine, ENGINES, 1, 0.6)
+    if near:
+        message = f"{chunk.function}: template: there is no template engine {engine!r}"
+        yield Diagnostic(message, _at(chunk, "template").source, f"did you mean {near[0]}?", "argument")
 
 
 def _at(chunk: Chunk, key: str) -> Place:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -76,6 +75,8 @@ def no_function_hint(state: str, functions: Iterable[str] = ()) -> str:
 
 def top_level(key: str, value: Value) -> str | None:
     """What a key at the margin was meant to be, when it is no ID."""
+    import difflib
+
     if key[:1] in ODD_SPACES:
         return f"it begins with a space that is none (U+{ord(key[0]):04X}): replace it with a plain space"
     if key in REQUISITE_KEYS and isinstance(value, list):

@@ -100,6 +100,10 @@ def brief(value: object) -> str:
     return text if len(text) <= 60 else f"{text[:57]}..."
 
 
+def _margin(row: str) -> int:
+    return len(row) - len(row.lstrip())
+
+
 @dataclass(frozen=True, eq=False)
 class Rendered:
     """A rendered template: a Document."""
@@ -122,6 +126,10 @@ class Rendered:
         offset = start + max(column, 1) - 1 - origin.offset
         shown = self._rendered_line(line)
         written = self._written_line(origin.file, origin.line)
+        if written is not None and written.lstrip().startswith("{%") and shown.strip():
+            inside = self._inside(origin, shown.strip())
+            if inside:
+                return Source(origin.file, inside[0], inside[1] + column - 1 - _margin(shown), via=origin.via)
         began = origin.column
         if not began and origin.text and written is not None and written.count(origin.text) == 1:
             began = written.index(origin.text) + 1
@@ -133,6 +141,12 @@ class Rendered:
             typed = next((column for at, column, *_ in values if at == origin.offset), 0)
         named = tuple((name, value) for _, _, name, value in values if name.strip("'\"") != value.strip("'\""))
         return Source(origin.file, origin.line, typed, via=origin.via, rendered=shown, values=named)
+
+    def _inside(self, origin: Origin, text: str) -> tuple[int, int] | None:
+        """The only line below a tag that says this: what a filter block did to the whole hides where each part was."""
+        below = enumerate(self.written.get(origin.file, ())[origin.line :], origin.line + 1)
+        found = [(number, _margin(row) + 1) for number, row in below if row.strip() == text]
+        return found[0] if len(found) == 1 else None
 
     def _values(self, line: int, origin: Origin, written: str) -> list[tuple[int, int, str, str]]:
         """What the expressions of a written line became: (offset, column as written, expression, value)."""

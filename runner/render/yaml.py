@@ -9,7 +9,6 @@ import yaml
 from yaml.constructor import ConstructorError, SafeConstructor
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
-from runner import yaml_errors
 from runner.bounds import CIRCLE, LIMIT, UNFOLDED, check_depth
 from runner.errors import RenderError
 from runner.model import Document, Place, PlacedList, PlacedMap, Source, Value
@@ -220,11 +219,15 @@ def _problem(message: str, place: Place, hint: str | None = None, code: str = "y
 
 
 def _explained(error: yaml.MarkedYAMLError, text: str, document: Document) -> RenderError:
+    from runner import yaml_errors
+
     found = yaml_errors.explained(error, text)
     if found is None:
         return RenderError(str(error.problem or error.context), Source(document.file), code="yaml")
     source, hint = document.source(found.line, found.column), found.hint
-    if source.values and source.rendered:  # an expression of the line is what YAML cannot read
+    if (
+        source.values and source.rendered and "tab" not in found.message
+    ):  # an expression of the line is what YAML cannot read
         safe = f"`{{{{ {source.values[0][0]} | yaml_dquote }}}}` is safe whatever the value is"
         hint = f"{hint}; {safe}" if hint else safe
     return RenderError(found.message, source, hint, "yaml")
@@ -237,5 +240,7 @@ def _unreadable(error: yaml.YAMLError, text: str, document: Document) -> RenderE
     character = getattr(error, "character", "")
     code = ord(character) if isinstance(character, str) and len(character) == 1 else character
     shown = f"U+{code:04X}" if isinstance(code, int) else str(code)
+    from runner import yaml_errors
+
     found = yaml_errors.unreadable(position, shown, text)
     return RenderError(found.message, document.source(found.line, found.column), found.hint, "yaml")
