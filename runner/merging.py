@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from runner.aggregates import laid_over
+
 Merge = Callable[[Mapping[Any, Any], Mapping[Any, Any], bool], dict[Any, Any]]
 
 
@@ -36,6 +38,11 @@ def recurse(old: Mapping[Any, Any], new: Mapping[Any, Any], lists: bool = False)
     return merged
 
 
+def aggregate(old: Mapping[Any, Any], new: Mapping[Any, Any], lists: bool = False) -> dict[Any, Any]:
+    """The later top-level key replaces the earlier one, except where yamlex marks say that it adds to it."""
+    return laid_over(old, new)
+
+
 def overwrite(old: Mapping[Any, Any], new: Mapping[Any, Any], lists: bool = False) -> dict[Any, Any]:
     """The later top-level key replaces the earlier one, whatever both hold."""
     return {**old, **new}
@@ -64,6 +71,6 @@ STRATEGIES: Mapping[str, Merge] = {
     "recurse": recurse,
     "none": recurse,
     "overwrite": overwrite,
-    "aggregate": overwrite,
+    "aggregate": aggregate,
     "list": listed,
 }

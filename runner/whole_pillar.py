@@ -53,7 +53,14 @@ def _compiled(session: Session, found: Mapping[str, Any]) -> dict[str, Any]:
 
 def _merged(session: Session, old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
     options = session.options
-    return merge(old, new, options.pillar_source_merging_strategy, options.pillar_merge_lists)
+    return merge(old, new, _strategy(session), options.pillar_merge_lists)
+
+
+def _strategy(session: Session) -> str:
+    """`smart` adds up what is marked so where yamlex is the renderer."""
+    said = session.options.pillar_source_merging_strategy
+    yamlex = str(session.options.renderer).split("|")[-1].strip() == "yamlex"
+    return "aggregate" if said == "smart" and yamlex else said
 
 
 def _of_sls(session: Session) -> dict[str, Any]:
@@ -62,7 +69,7 @@ def _of_sls(session: Session) -> dict[str, Any]:
     found = top.names(session.read_pillar_top, envs, session.matches, options.pillarenv, pillar=True)
     stage = pillar.Pillar(
         session.read_pillar,
-        options.pillar_source_merging_strategy,
+        _strategy(session),
         options.pillar_merge_lists,
         read_with=session.read_pillar,
         names=session.pillar_tree.sls_names,

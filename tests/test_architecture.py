@@ -9,7 +9,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("runner", "states", "modules")
-VALUES = {"runner.model", "runner.errors", "runner.highdata", "runner.argtypes", "runner"}
+VALUES = {"runner.model", "runner.errors", "runner.highdata", "runner.argtypes", "runner.aggregates", "runner"}
 
 # each stage with its helpers: nothing here may import another stage
 STAGES = {

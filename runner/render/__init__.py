@@ -15,11 +15,11 @@ from runner.render.linemap import Rendered
 from runner.render.texts import read_text
 
 # what turns a value into the next one: (value, step) -> value; each is imported when a file names it
-RENDERERS = ("jinja", "yaml", "json", "py", "gpg", "mako", "pyobjects", "stateconf")
+RENDERERS = ("jinja", "yaml", "yamlex", "json", "toml", "py", "gpg", "mako", "pyobjects", "stateconf")
 # Salt's, but not runner's
 NOT_HERE = frozenset(
     ["aws_kms", "cheetah", "dson", "genshi", "hjson", "json5", "msgpack", "nacl", "pass", "pydsl"]
-    + ["toml", "tomlmod", "wempy", "yamlex"]
+    + ["tomlmod", "wempy"]
 )
 LARGEST = 16 * 1024 * 1024  # bytes of one SLS
 OwnRenderer = Callable[..., Any]

@@ -33,6 +33,18 @@ def _yaml(text: Rendered, scope: Scope, arguments: Arguments) -> Value:
     return load(text.text, text)
 
 
+def _yamlex(text: Rendered, scope: Scope, arguments: Arguments) -> Value:
+    from runner.render.yamlex import load
+
+    return load(text.text, text)
+
+
+def _toml(text: Rendered, scope: Scope, arguments: Arguments) -> Value:
+    from runner.render.texts import load_toml
+
+    return load_toml(text.text, text)
+
+
 def _json(text: Rendered, scope: Scope, arguments: Arguments) -> Value:
     from runner.render.texts import load_json
 
@@ -75,6 +87,8 @@ def _stateconf(text: Rendered, scope: Scope, arguments: Arguments) -> Value:
 _STAGES: dict[str, Callable[[Any, Scope, Arguments], Any]] = {
     "jinja": _jinja,
     "yaml": _yaml,
+    "yamlex": _yamlex,
+    "toml": _toml,
     "json": _json,
     "gpg": _gpg,
     "py": _py,

@@ -41,9 +41,11 @@ def states(text: Rendered, scope: Scope, arguments: tuple[str, ...]) -> Any:
         head = Rendered(text.text[: marker.start()], text.file)
         known.update(_parameters(_through(head, options, scope, known), sls, scope))
     data = _through(text, options, scope, known)
-    if not isinstance(data, PlacedMap):
+    if not isinstance(data, dict):
         return data
-    return _Sls(data, sls, scope).high(options)
+    placed = data if isinstance(data, PlacedMap) else PlacedMap(Untyped(scope.path), (1, 1))
+    placed.update(data)
+    return _Sls(placed, sls, scope).high(options)
 
 
 def _options(arguments: tuple[str, ...], path: str) -> Options:
@@ -105,10 +107,9 @@ def _functions(body: Any) -> Iterator[tuple[str, str, Any]]:
 
 
 def _set(arguments: Any) -> dict[str, Any]:
-    """What a stateconf.set says, requisites aside."""
+    """What a stateconf.set says."""
     items = [item for item in arguments or () if isinstance(item, dict)]
-    said = {key: value for item in items for key, value in item.items()}
-    return {key: value for key, value in said.items() if key not in REQUISITE_KEYS and key not in ("name", "order")}
+    return {key: value for item in items for key, value in item.items()}
 
 
 def _parameters(data: Any, sls: Name, scope: Scope) -> dict[str, dict[str, Any]]:
@@ -154,6 +155,9 @@ class _Sls:
         own = [reference for key in made if key not in RESERVED for reference in _references(key, made[key])]
         if options.ordered:
             self._order(made)
+        for key in [key for key in self._data if str(key).startswith(".")]:  # short names come last, as with Salt
+            name = self._sls.absolute(str(key))
+            made[name] = made.pop(name)
         self._ends(made, own, options)
         return made
 
@@ -162,11 +166,11 @@ class _Sls:
         opts = self._scope.renderer.opts
         if options.start:
             start = self._sls.absolute(str(opts.get("stateconf_start_state") or ".start"))
-            made[start] = {"stateconf": ["set", {"require_in": own[:1]}]}
+            made[start] = {"stateconf.set": [{"require_in": own[:1]}]}
             own = [*own, {"stateconf": start}]
         if options.goal:
             goal = self._sls.absolute(str(opts.get("stateconf_goal_state") or ".goal"))
-            made[goal] = {"stateconf": ["set", {"require": own}]}
+            made[goal] = {"stateconf.set": [{"require": own}]}
 
     def _extend(self, body: Any) -> Any:
         """What is extended, by long names; parameters of another SLS are told to its rendering."""
@@ -196,7 +200,7 @@ class _Sls:
             for item in arguments:
                 for kind in REQUISITE_KEYS & item.keys() if isinstance(item, dict) else ():
                     item[kind] = self._requisites(item[kind])
-            named = any(isinstance(item, dict) and item.keys() & {"name", "names"} for item in arguments)
+            named = any(isinstance(item, dict) and "name" in item for item in arguments)
             if key.startswith(".") and not named and (module, function) != ("stateconf", "set"):
                 body[state] = _with_first(arguments, {"name": key[1:]})
         return body

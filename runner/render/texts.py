@@ -46,3 +46,24 @@ def load_json(text: str, document: Document) -> Any:
         place = document.source(getattr(error, "lineno", 1), getattr(error, "colno", 0))
         hint = "JSON has no comma before } or ], no single quotes and no comments"
         raise RenderError(f"this is no JSON: {getattr(error, 'msg', error)}", place, hint, "json") from None
+
+
+def load_toml(text: str, document: Document) -> Any:
+    """The value of a TOML text; dates and times are texts. Raises RenderError with the place as written."""
+    import re
+    import tomllib
+
+    try:
+        return _undated(tomllib.loads(text))
+    except tomllib.TOMLDecodeError as error:
+        found = re.search(r"^(.*) \(at line (\d+), column (\d+)\)$", str(error))
+        what, line, column = (found[1], int(found[2]), int(found[3])) if found else (str(error), 1, 0)
+        raise RenderError(f"this is no TOML: {what}", document.source(line, column)) from None
+
+
+def _undated(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _undated(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_undated(item) for item in value]
+    return value if isinstance(value, str | int | float) else str(value)

@@ -50,7 +50,12 @@ class _Composer(_Base):  # type: ignore[misc]
 _construct = SafeConstructor()
 
 
-class _Reader:
+def plain_tag(word: str) -> str:
+    """The tag of a word that is written without quotes."""
+    return _Composer("").resolve(ScalarNode, word, (True, False))
+
+
+class Reader:
     """Turns the nodes of one document into values."""
 
     def __init__(self, document: Document) -> None:
@@ -156,14 +161,16 @@ class _Reader:
             known = key in made
         except TypeError:
             raise _problem(f"found unacceptable key {key!r}", Place(self._document, *at), "a key is text") from None
-        if known:
-            first = made.key_place(key).source
-            hint = f"the other one stands at {first}"
-            raise _problem(f"found conflicting ID '{key}'", Place(self._document, *at), hint, "conflicting-id")
-        made[key] = value
+        made[key] = self.again(made, key, value, at, node) if known else value
         made.keys_at[key] = at
         mark = node.start_mark
         made.values_at[key] = (mark.line + 1, mark.column + 1)
+
+    def again(self, made: PlacedMap, key: Value, value: Value, at: tuple[int, int], node: Node) -> Value:
+        """The value of a key that comes a second time."""
+        first = made.key_place(key).source
+        hint = f"the other one stands at {first}"
+        raise _problem(f"found conflicting ID '{key}'", Place(self._document, *at), hint, "conflicting-id")
 
     def _merge(self, made: PlacedMap, node: Node, at: tuple[int, int]) -> None:
         value = self.value(node)
@@ -192,6 +199,11 @@ def load(text: str, document: Document) -> Value:
     >>> load("a: [1, 0644]", Rendered("", "x"))
     {'a': [1, 644]}
     """
+    return load_with(Reader, text, document)
+
+
+def load_with(reader: type[Reader], text: str, document: Document) -> Value:
+    """The value that a reader makes of a YAML text. Raises RenderError with the place as written."""
     try:
         check_depth(text)
         loader = _Composer(text)
@@ -199,7 +211,7 @@ def load(text: str, document: Document) -> Value:
             node = loader.get_single_node()
         finally:
             loader.dispose()
-        return None if node is None else _Reader(document).value(node)
+        return None if node is None else reader(document).value(node)
     except yaml.MarkedYAMLError as error:
         raise _explained(error, text, document) from None
     except yaml.YAMLError as error:

@@ -24,6 +24,8 @@ def shown(machine: Machine) -> Any:
         "#!yaml\nx:\n  test.nop:\n    - name: n\n",
         '#!json\n{"x": {"test.nop": [{"name": "n"}]}}\n',
         '#!jinja|json\n{"{{ "x" }}": {"test.nop": [{"name": "n"}]}}\n',
+        "#!yamlex\nx: !aggregate\n  test.nop:\n    - name: m\nx: !reset\n  test.nop:\n    - name: n\n",
+        '#!jinja|toml\n[x]\n"test.nop" = [{name = "{{ "n" }}"}]\n',
         "#!py\ndef run():\n    return {'x': {'test.nop': [{'name': __salt__['test.echo']('n')}]}}\n",
         "#!jinja|py\ndef run():\n    return {'{{ sls }}x'[1:]: {'test.nop': [{'name': 'n'}]}}\n",
     ],
@@ -39,6 +41,7 @@ def test_pipes(machine: Machine, text: str) -> None:
         ("#!jinjaa|yaml\n", "there is no renderer 'jinjaa'", "a.sls:1:3"),
         ("#!pydsl\n", "is one of Salt's that runner does not have", "a.sls:1:3"),
         ("#!json\n{\n  nonsense\n", "this is no JSON", "a.sls:3:3"),
+        ("#!toml\n[x\n", "this is no TOML: Expected ']'", "a.sls:2:3"),
         ("#!py\ndef run():\n    return 1 / 0\n", "ZeroDivisionError", "a.sls:3"),
         ("#!py\nx = 1\n", "has to define run()", "a.sls:1"),
         ("#!py\ndef run(:\n", "Python:", "a.sls:2"),
@@ -199,3 +202,70 @@ def test_what_is_imported_as_data_is_each_importers_own(machine: Machine) -> Non
     error = machine("show", "low-sls", "b", code=1).stderr
     assert "d.yaml:2" in error
     assert "called from" in error
+
+
+YAMLEX = """#!yamlex
+spread: {foo: !aggregate {foo: 42}}
+spread: {foo: !aggregate {bar: null}}
+list: !aggregate [1, 2]
+list: !aggregate [2, 3]
+scalars: !aggregate 1
+scalars: !aggregate two
+later: !aggregate [1]
+later: 5
+reset: !aggregate {a: !aggregate [1]}
+reset: !reset {b: !aggregate [2]}
+deep: !aggregate {a: !aggregate [1], b: [1]}
+deep: !aggregate {a: !aggregate [2], b: [2]}
+plain: {a: 1}
+plain: {b: 2}
+empty: !aggregate
+text: !aggregate "1"
+"""
+
+
+def test_yamlex(machine: Machine) -> None:
+    second = "#!yamlex\nlist: !aggregate [9]\nplain: {c: 3}\nspread: {foo: !aggregate {z: 1}}\n"
+    machine.write(pillar__top="base: {'*': [one, two]}", pillar__one=YAMLEX, pillar__two=second)
+    shared = {"scalars": [1, "two"], "later": 5, "reset": {"b": [2]}, "deep": {"a": [1, 2], "b": [2]}}
+    shared |= {"empty": [], "text": ["1"]}
+    found = json.loads(machine("show", "pillar", "--out", "json").stdout)["local"]
+    spread = {"foo": {"foo": 42, "bar": None, "z": 1}}
+    assert found == {**shared, "list": [9], "plain": {"b": 2, "c": 3}, "spread": spread}
+    machine.config["renderer"] = "jinja|yamlex"  # then the strategy smart is aggregate
+    found = json.loads(machine("show", "pillar", "--out", "json").stdout)["local"]
+    assert found == {**shared, "list": [1, 2, 3, 9], "plain": {"c": 3}, "spread": spread}
+
+
+SHORT = """#!stateconf -so
+.p:
+  stateconf.set:
+    - name: n
+    - order: 5
+# --- end of state config ---
+.a:
+  test.nop:
+    - x: {{ p.name }}{{ p.order }}
+b: test.nop
+.c: {test: [nop]}
+"""
+
+
+def test_stateconf_in_the_order_as_written(machine: Machine) -> None:
+    machine.write(t__u=SHORT)
+    found = json.loads(machine("show", "sls", "t.u", "--out", "json").stdout)["local"]
+    bodies = {name: next(value for key, value in body.items() if key[:2] != "__") for name, body in found.items()}
+    assert {name: body[:-1] for name, body in bodies.items()} == {
+        "b": [{"require": [{"test": "t.u::a"}]}, "nop"],
+        "t.u::p": [{"name": "n"}, {"order": 5}],
+        "t.u::a": [{"name": "a"}, {"x": "n5"}, {"require": [{"stateconf": "t.u::p"}]}, "nop"],
+        "t.u::c": ["nop", {"name": "c"}, {"require": [{"test": "b"}]}],
+        "t.u::start": [{"require_in": [{"stateconf": "t.u::p"}]}, "set"],
+        "t.u::goal": [
+            {
+                "require": [{"stateconf": "t.u::p"}, {"test": "t.u::a"}, {"test": "b"}, {"test": "t.u::c"}]
+                + [{"stateconf": "t.u::start"}]
+            },
+            "set",
+        ],
+    }
