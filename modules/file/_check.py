@@ -6,6 +6,8 @@ import os
 
 from runner.api import StateFailed, here
 
+SALT = """. runner-salt-call takes its place: ln -s "$(command -v runner-salt-call)" /usr/local/bin/salt-call"""
+
 
 def try_contents(data: bytes, command: str, suffix: str = "", folder: str | None = None) -> tuple[bool, str]:
     """Run a command with the path of a temporary file that holds the contents; whether it likes them, and its words.
@@ -39,9 +41,8 @@ def try_contents(data: bytes, command: str, suffix: str = "", folder: str | None
             env={**os.environ, "LC_ALL": "C.UTF-8"},
         )
     except OSError as problem:
-        raise StateFailed(
-            f"check_cmd {command!r} cannot be run: {problem.strerror}", changes={}, lacks=("command", argv[0])
-        ) from problem
+        told = f"check_cmd {command!r} cannot be run: {problem.strerror}{SALT if argv[0] == 'salt-call' else ''}"
+        raise StateFailed(told, changes={}, lacks=("command", argv[0])) from problem
     finally:
         os.unlink(path)
     said = [text.decode("utf-8", "replace").strip() for text in (done.stdout, done.stderr)]

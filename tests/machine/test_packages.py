@@ -176,3 +176,22 @@ def test_several_states_are_one_transaction_and_each_reports_its_share(clean: De
     assert clean.read("grep -c ^Install: /var/log/apt/history.log") == "1"
     again = clean.results("sls", "together", code=2)
     assert not any(each["changes"] for each in again.values() if each["__id__"] != "seen")
+
+
+def test_a_hundred_packages_are_one_question_and_never_stale(clean: Debian) -> None:
+    installed = clean.read("dpkg-query -Wf '${db:Status-Abbrev}${Package}\\n' | sed -n 's/^ii //p' | head -100").split()
+    tree: dict[str, object] = {f"has {name}": {"pkg.installed": [{"name": name}]} for name in installed}
+    clean.tree(many=json.dumps(tree))
+    clean.write("/usr/local/sbin/dpkg-query", '#!/bin/sh\necho x >>/run/asked\nexec /usr/bin/dpkg-query "$@"\n', 0o755)
+    results = clean.results("sls", "many")
+    assert len(results) == 100
+    assert not any(result["changes"] for result in results.values())
+    assert clean.read("cat /run/asked") == "x"
+    clean.run("rm /usr/local/sbin/dpkg-query")
+    behind = {
+        "first": {"pkg.installed": [{"name": "bash"}]},
+        "behind its back": {"cmd.run": [{"name": "apt-get install greeting"}]},
+        "then": {"pkg.installed": [{"name": "greeting"}]},
+    }
+    clean.tree(behind=json.dumps(behind))
+    assert not clean.results("sls", "behind")["then"]["changes"]

@@ -27,6 +27,8 @@ MASKED = (
 # a package of our own in two versions: what can be upgraded, without a download
 OWN = "greeting"
 
+PATIENCE = 300  # seconds for all of it
+
 ENTER = """
 set -e
 mount -t tmpfs none "$0"; mkdir "$0/upper" "$0/work" "$0/root"
@@ -110,7 +112,10 @@ def _make(kept: Path, furnish: str) -> None:
     unfinished = kept.with_suffix(".unfinished")
     with tempfile.TemporaryDirectory() as folder:
         command = ["unshare", "-m", "sh", "-c", ENTER, folder, str(unfinished), furnish]
-        done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+        try:
+            done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            raise NoLayer(f"apt is not done after {PATIENCE} seconds") from None
     if done.returncode:
         raise NoLayer("; ".join(done.stderr.strip().split("\n")[-3:]))
     unfinished.rename(kept)
