@@ -135,3 +135,56 @@ def test_why_shows_where_defaults_come_from(node: Machine) -> None:
 def test_check_sees_the_variables_too(node: Machine) -> None:
     node.write(a="x:\n  test.configurable_test_state:\n    - comment: {{ port }}{{ size }}\n    - changes: False\n")
     assert "undefined" not in node("check", code=None).stdout
+
+
+def test_nothing_leaks_and_what_is_anothers_is_imported(machine: Machine) -> None:
+    (machine.folder / "states/lib").mkdir()
+    (machine.folder / "states/lib/params.jinja").write_text("{% set confdir = '/etc/lib' %}\n")
+    machine.write(
+        a="{% set x = 1 %}{% set vars = 2 %}\ninclude: [b]\nend:\n  test.nop: []\n",
+        b=TELL.replace("tell", "told") + "{{ x is defined }} {{ vars is defined }}\n",
+    )
+    assert machine.results("sls", "a")["told"]["comment"] == "False False"
+    assert told(machine, "{% import 'lib/params.jinja' as params %}{{ params.confdir }}") == "/etc/lib"
+
+
+FILE = "/{}:\n  file.managed: []\n"
+MODE = "defaults:\n  file: {{mode: '{}'}}\n"
+
+
+@pytest.mark.parametrize(
+    ("lines", "mode", "user"),
+    [
+        ("a, b", "0001", "root"),  # a is the parent
+        ("b, a", "0002", None),  # b is
+        ("c, a, b", None, None),  # the top file is
+        ("m, b", "0003", "root"),  # m, and behind it a
+        ("d", "0004", "root"),  # its own are nearer
+    ],
+)
+def test_the_first_who_brings_an_sls_is_its_parent(
+    machine: Machine, lines: str, mode: str | None, user: str | None
+) -> None:
+    machine.write(
+        top=f"base:\n  '*': [{lines}]\n",
+        a=MODE.format("0001") + "  file.managed: {user: root}\ninclude: [c]\n",
+        b=MODE.format("0002") + "include: [c]\n",
+        c=FILE.format("c"),
+        m="include: [n]\ndefaults:\n  file: {user: root}\n",
+        n=MODE.format("0003") + "include: [c]\n",
+        d="include: [o]\ndefaults:\n  file: {user: root, mode: '0001'}\n",
+        o=MODE.format("0004") + FILE.format("c"),
+    )
+    found = json.loads(machine("show", "lowstate", "--out", "json").stdout)["local"]
+    (chunk,) = [each for each in found if each["__id__"] == "/c"]
+    assert (chunk.get("mode"), chunk.get("user")) == (mode, user)
+
+
+def test_a_loop_makes_ids_and_the_chain_that_holds_them(machine: Machine) -> None:
+    machine.write(
+        a="{% set names = ['x', 'y'] %}\nlast:\n  test.nop: []\n"
+        "{% for name in names %}\n{{ name }}:\n  test.nop: []\n{% endfor %}\n"
+        "chain:\n  - 'test: [{{ names | join(', ') }}] -> test: last'\n"
+    )
+    found = machine.results("sls", "a")
+    assert sorted(found, key=lambda name: int(found[name]["__run_num__"])) == ["x", "y", "last"]
