@@ -76,6 +76,10 @@ class Registry:
     def _state_hint(self, name: str) -> str:
         """What to write for a state function that is not there."""
         module, _, function = name.partition(".")
+        from runner import elsewhere
+
+        if not self.has_state(module) and (instead := elsewhere.hint(module)):
+            return instead
         lowered = f"{OTHERS.get(module.lower(), module.lower())}.{function.lower()}"
         suggestion = lowered if self._is_state(lowered) else self.suggest_state(lowered)
         if suggestion:

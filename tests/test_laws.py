@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import inspect
 import os
 from pathlib import Path
 from typing import Any
@@ -94,6 +95,18 @@ def test_laws(scenario: Scenario, tmp_path: Path) -> None:
 def test_every_function_has_a_scenario() -> None:
     tried = {scenario.function for scenario in ALL}
     assert not [name for name in functions() if name not in tried and not name.endswith(".mod_watch")]
+
+
+def test_every_argument_is_tried() -> None:
+    tried: dict[str, set[str]] = {}
+    for scenario in ALL:
+        tried.setdefault(scenario.function, set()).update(scenario.args)
+    untried = []
+    for name in functions():
+        names = inspect.signature(REGISTRY.state(name).function).parameters.values()
+        wanted = {each.name.rstrip("_") for each in names if each.kind is not each.VAR_KEYWORD} - {"name"}
+        untried += [f"{name}: {each}" for each in sorted(wanted - tried.get(name, set()))]
+    assert not untried
 
 
 def test_scenarios_are_of_real_functions() -> None:

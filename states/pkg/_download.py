@@ -43,12 +43,8 @@ def downloaded(
     old = pkg.provider().archives()
     missing = {each: version for each, version in exact.items() if version not in old.get(each, {})}
     if not missing:
-        (first, _), *rest = wanted.items()
-        if rest:
-            matching = " (matching specified versions)" if any(wanted.values()) else ""
-            return f"All specified packages{matching} are already downloaded"
-        given = f"Version {version} of package '{first}'" if version else f"Package {first}"
-        return f"{given} is already downloaded"
+        matching = " (matching specified versions)" if any(wanted.values()) else ""
+        return f"All specified packages{matching} are already downloaded"
     words = [*packages.options(fromrepo, skip_verify, install_recommends, False), "--download-only", "--reinstall"]
     told = f"The following packages would be downloaded: {', '.join(missing)}"
     why = "what else is downloaded with them is known afterwards"

@@ -189,3 +189,19 @@ def test_refresh_finds_what_is_new(registry: Registry, tmp_path: Path) -> None:
     (tmp_path / "_states/late.py").write_text("def go(name):\n    return {}\n")
     registry.refresh()
     assert registry.state("late.go").classic
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("selinux.boolean", "runner has no selinux states: call setsebool"),
+        ("linux_acl.present", "setfacl"),
+        ("iptables.append", "file.managed"),
+        ("win_lgpo.set", "for another system"),
+        ("salt.state", "several machines"),
+    ],
+)
+def test_what_only_salt_has_is_told_with_a_way_out(name: str, words: str) -> None:
+    with pytest.raises(UnknownFunction) as error:
+        Registry({}).state(name)
+    assert words in str(error.value.hint)

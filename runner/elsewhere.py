@@ -1,0 +1,33 @@
+"""State modules of Salt's that runner does not have, and what to write instead (a helper of loader.py)."""
+
+from __future__ import annotations
+
+_GUARDED = "call {} with cmd.run, with a guard such as `unless`"
+INSTEAD = {
+    "selinux": _GUARDED.format("setsebool and semanage"),
+    "firewalld": _GUARDED.format("firewall-cmd"),
+    "firewall": _GUARDED.format("the firewall's own program"),
+    "ufw": _GUARDED.format("ufw"),
+    **dict.fromkeys(("acl", "linux_acl"), _GUARDED.format("setfacl")),
+    **dict.fromkeys(
+        ("iptables", "nftables", "ipset"),
+        "write the rules to their file with file.managed and have a service load it, or "
+        + _GUARDED.format("the program")
+        + ": `unless: iptables -C ...`",
+    ),
+    **dict.fromkeys(("docker_container", "docker_image", "lxc", "lxd"), _GUARDED.format("the container engine")),
+    **dict.fromkeys(("mysql_user", "mysql_database", "mysql_grants"), _GUARDED.format("mysql")),
+    **dict.fromkeys(("salt", "cloud", "saltmod"), "this orchestrates several machines: runner brings one to its state"),
+    **dict.fromkeys(
+        ("chocolatey", "macpackage", "reg", "zypper", "win_servermanager", "macdefaults"),
+        "it is for another system than the Linux machines that runner is for",
+    ),
+}
+
+
+def hint(module: str) -> str | None:
+    """What to write instead of a state of this module; None where nothing is known of it."""
+    said = INSTEAD.get(module)
+    if said is None and module.startswith(("win_", "mac_")):
+        said = INSTEAD["reg"]
+    return f"runner has no {module} states: {said}; or bring your own in _states/ of the tree" if said else None

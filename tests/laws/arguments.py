@@ -1,0 +1,110 @@
+"""The arguments that the scenarios of their functions leave out: each has to be tried (tests/test_laws.py)."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+from pathlib import Path
+from typing import Any
+
+from laws import Scenario
+
+
+def machine(function: str, prepare: str = "", plans: bool = True, fails: str | None = None, **args: Any) -> Scenario:
+    return Scenario(function, args, plans=plans and not fails, fails=fails, machine=True, prepare=prepare)
+
+
+def script(tmp: Path) -> None:
+    (tmp / "say.sh").write_text("#!/bin/sh\numask; pwd; echo $A; cat; echo changed=yes\n")
+
+
+HOW: dict[str, Any] = {
+    **{"cwd": "{tmp}", "runas": "root", "shell": "/bin/sh", "env": [{"A": "1"}], "stateful": True, "umask": "077"},
+    **{"output_loglevel": "quiet", "hide_output": True, "use_vt": True, "success_retcodes": [3]},
+    **{"success_stdout": ["x"], "success_stderr": ["y"]},
+}
+MORE = {"group": "root", "prepend_path": "/opt/bin", "stdin": "in", "timeout": 10}
+TEMPLATE = {"template": "jinja", "context": {"a": 1}, "defaults": {"a": 2}, "args": "x"}
+DIGEST = hashlib.sha256(b"x").hexdigest()
+SIGNED = {"signed_by_any": ["0" * 40], "signed_by_all": ["0" * 40], "keyring": "/no/ring", "gnupghome": "/no/home"}
+MOUNTED = {"device": "tmpfs", "fstype": "tmpfs", "opts": ["size=1M", "mode=0700"], "persist": False, "mkmnt": True}
+HIDDEN = {
+    **{
+        "device_name_regex": ["x"],
+        "extra_mount_invisible_options": ["mode=0700"],
+        "bind_mount_copy_active_opts": False,
+    },
+    **{"extra_mount_invisible_keys": ["mode"], "extra_mount_ignore_fs_keys": {"tmpfs": ["mode"]}},
+    **{"extra_mount_translate_options": {"quiet": "silent"}},
+}
+USER = "useradd -m zoe; "
+KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJtVE3mJYXPjhnMkXvYyPuVFgXVhGxZ9RzGZ5hZbJ8Kq zoe"
+KEYS = f"{USER} echo '{KEY}' > /keys; mkdir -p /home/zoe/.ssh; cp /keys /home/zoe/.ssh/authorized_keys; "
+FINGERPRINT = hashlib.sha256(base64.b64decode(KEY.split()[1])).digest().hex(":")
+KNOWN = f"mkdir -p /etc/ssh; echo 'h {KEY}' > /etc/ssh/ssh_known_hosts; "
+OLD = "apt-get install -q -y greeting=1.0; "
+TICK = """cat > /etc/init.d/tick <<'X'
+#!/bin/sh
+### BEGIN INIT INFO
+# Provides: tick
+# Required-Start:
+# Required-Stop:
+# Default-Start: 2 3 4 5
+# Default-Stop: 0 1 6
+### END INIT INFO
+case "$1" in start) touch /run/tick ;; stop) rm -f /run/tick ;; status) test -e /run/tick ;; esac
+X
+chmod 755 /etc/init.d/tick; rm -f /run/tick; """
+SLEEPER = "sleep 77 >/dev/null 2>&1 & "
+PIP = {
+    **{"distribute": True, "use_wheel": True, "no_use_wheel": False, "extra_search_dir": ["/x"], "use_vt": True},
+    **{"never_download": True, "pip_download": None, "pip_download_cache": "/x", "process_dependency_links": False},
+    **{"index_url": "http://127.0.0.1:1/", "extra_index_url": "http://127.0.0.1:1/", "proxy": "http://127.0.0.1:1"},
+    **{"pip_exists_action": "w", "pip_ignore_installed": False, "pip_no_cache_dir": True, "pip_cache_dir": "{tmp}/c"},
+    **{"no_binary": ":none:", "clear": False},
+}
+SCENARIOS = [
+    Scenario("cmd.run", {"name": "id -gn", "group": "root", "root": "/"}, converges=False),
+    Scenario("cmd.script", {"name": "{tmp}/say.sh", **HOW, **MORE}, script, converges=False),
+    Scenario("cmd.script", {"name": "{tmp}/say.sh", "bg": True, "ignore_timeout": True}, script, converges=False),
+    Scenario("cmd.wait", {"name": "true", "root": "/", **HOW, **MORE}, plans=False),
+    Scenario("cmd.wait_script", {"name": "{tmp}/say.sh", **HOW, **TEMPLATE}, script, plans=False),
+    Scenario(
+        "file.cached",
+        {"name": "{tmp}/say.sh", "source_hash": "{tmp}/say.sh", "source_hash_sig": True, "sig_backend": "x", **SIGNED},
+        script,
+        plans=False,
+        fails="sig_backend: only gpg can be used",
+    ),
+    Scenario("file.hardlink", {"name": "{tmp}/l", "target": "{tmp}/say.sh", "user": "root", "group": "root"}, script),
+    machine("mount.mounted", name="/mnt/x", **MOUNTED, **HIDDEN),
+    machine("mount.fstab_present", name="/dev/vdx", fs_file="/mnt/a", fs_vfstype="xfs", mount=False, match_on=["name"]),
+    machine("pkg.latest", OLD, name="x", pkgs=["greeting"], cache_valid_time=3600, skip_verify=True),
+    machine("pkg.latest", OLD, name="greeting", only_upgrade=True, install_recommends=False, refresh=False),
+    machine("pkg.latest", OLD, name="nosuchpackage", fromrepo="x", refresh=False, fails="No information found"),
+    machine("pkg.purged", OLD, name="x", pkgs=["greeting"], version="1.0"),
+    machine("pkg.removed", OLD, plans=False, name="greeting", version="2.0"),
+    machine("service.dead", TICK, plans=False, name="tick", sig="no-such-process", timeout=5, no_block=True),
+    machine("service.dead", TICK + "update-rc.d tick defaults", name="tick", enable=False),
+    machine("service.running", TICK + SLEEPER, plans=False, name="tick", sig="sleep 77", init_delay=0, timeout=5),
+    machine("ssh_auth.absent", KEYS, name=KEY, user="zoe", fingerprint_hash_type="sha256"),
+    machine(
+        "ssh_auth.manage",
+        KEYS,
+        plans=False,
+        name="k",
+        user="zoe",
+        ssh_keys=[KEY],
+        fingerprint_hash_type="md5",
+        config="%h/.ssh/authorized_keys",
+        source=None,
+        options=None,
+    ),
+    machine(
+        "ssh_known_hosts.present", KNOWN, plans=False, name="h", fingerprint=FINGERPRINT, fingerprint_hash_type="sha256"
+    ),
+    machine("pkgrepo.managed", name="deb [trusted=yes] file:/srv ./", copr="a/b", refresh=False),
+    machine("service.running", TICK, name="tick", unmask=True, unmask_runtime=True),
+    Scenario("pip.uptodate", {"name": "x", "bin_env": "/none", "use_vt": True}, plans=False, fails="there is no /none"),
+    Scenario("virtualenv.managed", {"name": "{tmp}/new", **PIP}),
+]
