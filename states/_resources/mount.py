@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from modules import mount
+from modules import file, mount
 from runner.api import Resource
 from states._mounted import INVISIBLE, missing_options
 
@@ -17,7 +17,9 @@ def resources(name: str | None) -> Iterator[Resource]:
     active = mount.active_mounts()
     for each in sorted({*lines, *active}) if name is None else [name.rstrip("/") or "/"]:
         present = active.get(os.path.realpath(each))
-        if present is not None:
+        if present is not None and not file.is_dir(each):
+            yield Resource("", each, note=f"{each}: what is mounted there is a file, which no state manages")
+        elif present is not None:
             yield _mounted(each, present, lines.get(each))
         elif each in lines:
             yield _line(lines[each])
