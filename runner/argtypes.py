@@ -68,6 +68,13 @@ class Form:
         self.parse = parse  # raises ValueError(what is wrong)
 
 
+class Leftover:
+    """`**rest: Leftovers`: other arguments are variables of the template that the state renders.
+
+    They are told as unknown when the template does not use them: then they are a mistyped argument.
+    """
+
+
 class Hidden:
     """The value is a secret: it appears in no output, log or history."""
 
@@ -100,6 +107,7 @@ def _one_or_many(value: object) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else [value]
 
 
+Leftovers = Annotated[Any, Leftover()]
 TreeFolder = Annotated[str, Form("salt:// folder", str)]
 AbsolutePath = Annotated[str, Form("absolute path", _absolute)]
 Mode = Annotated[str, Form("file mode", _mode)]  # always four octal digits: "0644", "4755"

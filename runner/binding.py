@@ -52,8 +52,13 @@ class Binder:
         secret: Callable[[str], None],
         fail_unknown: bool = False,
         needs: Needs = lambda function, given: {},
+        used: Callable[[Chunk, str], bool] = lambda chunk, name: False,
     ) -> None:
-        """state: of the registry; bind, known, needs: of signature.py. fail_unknown: unknown states only fail."""
+        """state: of the registry; bind, known, needs: of signature.py. fail_unknown: unknown states only fail.
+
+        used: whether the template of a state uses a variable.
+        """
+        self._used = used
         self._needs = needs
         self._state = state
         self._bind = bind
@@ -81,7 +86,7 @@ class Binder:
                 elif error.code != "unavailable":  # a module of the tree is broken
                     problems += error.diagnostics
             else:
-                problems += unknown
+                problems += [each for each in unknown if not self._variable(chunk, call, each.subject)]
                 self._kept[id(chunk)] = (chunk, call)
         return problems
 
@@ -154,6 +159,10 @@ class Binder:
         hook = self._hooks[key]
         kept = self._kept.get(id(chunk)) if hook else None
         return hook(**kept[1].arguments) if hook and kept else ()
+
+    def _variable(self, chunk: Chunk, call: Call, name: str) -> bool:
+        """Whether an argument that the function does not have is handed on to a template which uses it."""
+        return name in call.arguments and self._used(chunk, name)
 
     def calls(self, chunk: Chunk) -> Iterable[str]:
         """The execution functions that a state calls by the names that it was given."""

@@ -97,7 +97,9 @@ def expected(session: Session) -> Callable[[Chunk, str], str]:
 
 def make_binder(session: Session) -> Binder:
     secret, fail = session.run.secrets.add, session.options.unknown_states == "fail"
-    return Binder(session.registry.state, signature.bind, signature.known, secret, fail, signature.needed_features)
+    used = references.used_by_template(session.tree)
+    needs = signature.needed_features
+    return Binder(session.registry.state, signature.bind, signature.known, secret, fail, needs, used)
 
 
 def _arranged(session: Session, chunks: tuple[Chunk, ...], relations: Relations, data: HighData) -> tuple[int, ...]:

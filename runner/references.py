@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -171,6 +172,34 @@ def _functions(chunk: Chunk, world: World) -> Iterator[Diagnostic]:
 def _unknown(chunk: Chunk, name: str, source: Source, world: World) -> Diagnostic:
     message = f"{chunk.function}: there is no execution function {name}"
     return Diagnostic(message, source, world.library.function_hint(name), "unknown-function", "warning")
+
+
+def used_by_template(tree: Tree) -> Callable[[Chunk, str], bool]:
+    """Whether the template of a state uses a variable; it does when nobody can know (a folder, imports)."""
+
+    def used(chunk: Chunk, name: str) -> bool:
+        if not chunk.args.get("template"):
+            return False
+        source = chunk.args.get("source")
+        if source is None:
+            return _names(str(chunk.args.get("contents", "")), name)
+        urls = source if isinstance(source, list) else [source]
+        files = [file for url in urls if isinstance(url, str) and (file := tree.fetch(url, chunk.env))]
+        return not files or any(_names(_text(file), name) for file in files)
+
+    return used
+
+
+def _names(text: str, name: str) -> bool:
+    return bool(re.search(rf"\b{re.escape(name)}\b|\{{%-?\s*(import|from|include|extends)\b", text))
+
+
+def _text(file: str) -> str:
+    try:
+        with open(file, encoding="utf-8", errors="replace") as opened:
+            return opened.read()
+    except OSError:
+        return ""
 
 
 def templates(chunks: Sequence[Chunk], tree: Tree, read: Callable[[str, str], Any]) -> Iterator[Diagnostic]:

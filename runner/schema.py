@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from runner.argtypes import requires_feature
+from runner.argtypes import Leftovers, requires_feature
 from runner.convert import shape
 from runner.errors import RunnerError
 from runner.scalars import Shape
@@ -39,6 +39,7 @@ class Schema:
     required: tuple[str, ...]
     open: Parameter | None  # **rule: T
     identifier: str | None  # the NameVar parameter
+    leftover: bool = False  # the open arguments are variables of a template
 
 
 _schemas: dict[Callable[..., Any], Schema] = {}
@@ -74,7 +75,8 @@ def _read(function: Callable[..., Any]) -> Schema:
     identifiers = [key for key, item in parameters.items() if _says(item, "NameVar")]
     if len(identifiers) > 1:
         raise RunnerError(f"{function.__name__} has {len(identifiers)} name variables: {', '.join(identifiers)}")
-    return Schema(parameters, required, rule, identifiers[0] if identifiers else None)
+    leftover = rule is not None and rule.annotation in ("Leftovers", Leftovers)
+    return Schema(parameters, required, rule, identifiers[0] if identifiers else None, leftover=leftover)
 
 
 def _in_sls(name: str) -> str:
@@ -144,7 +146,7 @@ def json_schema(function: Callable[..., Any]) -> dict[str, Any]:
     required = [key for key in schema.required if key not in ("name", schema.identifier)]
     if required:
         document["required"] = required
-    document["additionalProperties"] = dict(schema.open.shape.schema) if schema.open else False
+    document["additionalProperties"] = dict(schema.open.shape.schema) if schema.open and not schema.leftover else False
     summary = (function.__doc__ or "").strip().partition("\n")[0]
     return {"description": summary, **document} if summary else document
 

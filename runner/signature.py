@@ -120,7 +120,11 @@ def bind(
             converted = binding.convert(parameter, key, value)
             if converted is not MISSING:
                 binding.arguments[parameter.name] = converted
-        elif schema.open is not None:
+        elif schema.leftover and schema.open and not (key in GLOBAL_ARGUMENTS or key in extra_known):
+            if not key.startswith("__"):
+                binding.arguments[key] = binding.convert(schema.open, key, value)
+                binding.unknown.append(_unknown(schema, binding, key, extra_known))
+        elif schema.open is not None and not schema.leftover:
             _bind_open(schema.open, binding, key, value, extra_known)
         elif not (key in GLOBAL_ARGUMENTS or key in extra_known or key.startswith("__")):
             binding.unknown.append(_unknown(schema, binding, key, extra_known))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from modules import file
-from runner.api import AbsolutePath, Mode, OneOrMany, Planned, StateFailed
+from runner.api import AbsolutePath, Leftovers, Mode, OneOrMany, Planned, StateFailed
 from states.file import _sources as sources
 from states.file._contents import Encoding, Inline, Template, accumulated, inline_data, source_data
 from states.file._managed import Ignoring, Writing, look_at
@@ -60,6 +60,7 @@ def managed(
     ignore_ordering: bool = False,
     ignore_whitespace: bool = False,
     ignore_comment_characters: OneOrMany[str] | None = None,
+    **variables: Leftovers,
 ) -> Planned:
     """Make sure that a file exists with the right contents, owner and mode.
 
@@ -70,7 +71,8 @@ def managed(
     contents_grains (keys, nested ones with contents_delimiter). With none of them only owner and mode are seen to.
     contents_newline: end with one newline; false removes those at the end. allow_empty: false refuses empty contents.
     encoding, encoding_errors: of contents and rendered templates, instead of UTF-8.
-    template: jinja, mako or py renders the contents with the variables of defaults and context.
+    template: jinja, mako or py renders the contents with the variables of defaults and context, and with any other
+    argument (variables).
     source_hash (digits, algorithm=digits or the address of a hash file, in which source_hash_name is looked for),
     skip_verify, keep_source, use_etag, verify_ssl: for remote sources; /path sources are verified too.
     signature, source_hash_sig: the source, or its hash file, is signed: true for a signature in it, or the address of
@@ -119,7 +121,7 @@ def managed(
     )
     if empty or (found and not found.path):
         return (yield from writing.permissions_only())
-    rendering = Template(template, {**(defaults or {}), **(context or {}), **accumulated(name, template)})
+    rendering = Template(template, {**variables, **(defaults or {}), **(context or {}), **accumulated(name, template)})
     coding = Encoding(encoding, encoding_errors)
     if found:
         known = {"name": name, "user": user, "group": group, "mode": mode, "attrs": attrs}

@@ -6,7 +6,19 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from modules import file
-from runner.api import AbsolutePath, Done, Mode, OneOrMany, Plan, Planned, StateFailed, TreeFolder, here, together
+from runner.api import (
+    AbsolutePath,
+    Done,
+    Leftovers,
+    Mode,
+    OneOrMany,
+    Plan,
+    Planned,
+    StateFailed,
+    TreeFolder,
+    here,
+    together,
+)
 from states.file._folders import matches, needed, superfluous
 from states.file._permissions import parent, permissions
 from states.file.directory import directory
@@ -36,6 +48,7 @@ def recurse(
     keep_symlinks: bool = False,
     force_symlinks: bool = False,
     mode: Any = None,
+    **variables: Leftovers,
 ) -> Planned:
     """Make sure that a folder holds the files of a folder of the tree.
 
@@ -82,6 +95,7 @@ def recurse(
             replace=replace,
             defaults=defaults,
             backup=backup,
+            **variables,
         )
         parts[path] = _reported(path, part)
     for path, target in content.links.items():

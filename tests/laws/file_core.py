@@ -90,6 +90,7 @@ MANAGED = [
     Scenario(M, {**F, "source": "{tmp}/no"}, tree(), fails="does not exist", plans=False),
     Scenario(M, {**F, "source": "salt://x.j2", "template": "jinja", "context": {"greeting": "hi"}}, tree(old)),
     Scenario(M, {**TEXT, "template": "jinja", "defaults": {"greeting": 1}}, tree(old)),
+    Scenario(M, {**F, "contents": "x {{ zone }}", "template": "jinja", "zone": "a"}, tree(old)),
     Scenario(M, {**TEXT, "template": "zork"}, tree(), fails="is not supported", plans=False),
     Scenario(M, TEXT, tree(same), plans=False),
     Scenario(M, {**TEXT, "contents_newline": False, "new_file_diff": True}, tree()),

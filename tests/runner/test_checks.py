@@ -127,3 +127,14 @@ def test_the_hook_for_pre_commit_calls_a_command_that_there_is(machine: Machine)
     assert [re.search(hook["files"], name) is not None for name in ("a/b.sls", "_states/x.py", "x.py")] == [1, 1, 0]
     machine.write(web="a:\n  test.nop: []\n")
     assert machine(*words).stdout == "No mistakes found.\n"
+
+
+def test_variables_of_a_template_among_the_arguments(machine: Machine) -> None:
+    """As with Salt, other arguments are variables of the template; one that it does not use is a mistake."""
+    state = "{tmp}/out:\n  file.managed:\n    - source: salt://t.sls\n    - template: jinja\n    - zone: a.example\n"
+    machine.write(web=state, t="zone {{ zone }}\n")
+    assert machine("check", "web").stdout == "No mistakes found.\n"
+    machine("sls", "web")
+    assert (machine.folder / "out").read_text() == "zone a.example\n"
+    machine.write(web=state + "    - moed: '0600'\n")
+    assert "did you mean 'mode'?" in machine("check", "web", code=1).stdout
