@@ -76,7 +76,7 @@ def pages(library: Library, name: str) -> list[Page]:
     """
     if name == ARGUMENTS:
         return [everywhere()]
-    module, dot, function = name.partition(".")
+    module, dot, function = name.rstrip(".").partition(".")
     states = [each for each in _of_module(library, module) if not dot or each == function]
     found = [state_page(library, f"{module}.{each}") for each in states]
     if (dot or not found) and module in library.modules():

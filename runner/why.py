@@ -45,7 +45,7 @@ def _unknown(wanted: str, chunks: Sequence[Chunk]) -> RunnerError:
 
     names = {name for chunk in chunks for name in (chunk.id, chunk.name, f"{chunk.state}: {chunk.id}")}
     near = difflib.get_close_matches(wanted, names, 1)
-    hint = f"did you mean {near[0]}?" if near else "`runner show lowstate` lists all states of the run"
+    hint = f"did you mean {near[0]}?" if near else None
     return RunnerError(f"no state of this run has the ID or name {wanted}", hint=hint)
 
 

@@ -100,3 +100,10 @@ def test_the_commands_of_the_reliability_table_select_tests() -> None:
         body = (ROOT / file).read_text()
         for each in (quoted or word).split(" or "):
             assert file == "tests/test_laws.py" or re.search(rf"def test_\w*{each}", body), (file, each)
+
+
+def test_the_readme_names_each_command() -> None:
+    from runner.cli.app import COMMANDS
+
+    text = (ROOT / "README.md").read_text()
+    assert [name for name in COMMANDS if not re.search(rf"\brunner {name}\b", text)] == []

@@ -6,6 +6,7 @@ that they touch as dashed boxes. Works without scripts and on paper.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -49,11 +50,18 @@ def html(drawn: Picture, title: str) -> str:
 
 def svg(drawn: Picture) -> str:
     """One picture in a file: all states, or of many only the SLS files."""
-    style = _asset("page.css")
+    style = _plain_colours(_asset("page.css"))
     if len(drawn["states"]) > MANY:
         return _overview(drawn, {}, style)
     nodes = [_state_node(state, f" in {state['sls']}") for state in drawn["states"]]
     return drawing(nodes, [_arrow(edge, edge["first"], edge["then"]) for edge in drawn["edges"]], style)
+
+
+def _plain_colours(style: str) -> str:
+    """The style sheet without variables and dark colours: not every program that draws SVG knows them."""
+    colours = dict(re.findall(r"(--\w+): ([^;]+);", style.partition("@media")[0]))
+    rules = style[style.index("svg text") :]
+    return re.sub(r"var\((--\w+)\)", lambda found: colours[found[1]], rules)
 
 
 def _asset(name: str) -> str:

@@ -42,13 +42,18 @@ def drawing(nodes: Sequence[Node], arrows: Iterable[Arrow], standalone: str = ""
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
         f'viewBox="{-PAD:.0f} {-PAD:.0f} {width:.0f} {height:.0f}" role="img">',
-        *([f"<style>{standalone}</style>"] if standalone else []),
+        *([f"<style>{standalone}</style>", _ground(width, height)] if standalone else []),
         "<defs>" + "".join(_head(end) for end in ENDS) + "</defs>",
         *_lines(arrows, layout.routes),
         *(_box(node, box, number) for number, (node, box) in enumerate(zip(nodes, layout.boxes, strict=True))),
         "</svg>",
     ]
     return "\n".join(lines)
+
+
+def _ground(width: float, height: float) -> str:
+    """A white sheet below a picture that stands alone."""
+    return f'<path d="M{-PAD:.0f} {-PAD:.0f}h{width:.0f}v{height:.0f}h-{width:.0f}z" fill="#fff"/>'
 
 
 def _head(style: str) -> str:

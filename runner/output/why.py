@@ -16,6 +16,16 @@ ORIGINS = {
     "repeats": "it changes something in every run",
 }
 MOVES = {"later": "moved behind what it waits for", "earlier": "moved before what waits for it"}
+WAITS = {
+    "require": "waits for {}",
+    "prereq": "runs before {}, if that is about to change something",
+    "listen": "reacts at the end of the run to {}",
+}
+WAITED = {
+    "require": "waited for by {}",
+    "prereq": "comes after {}, which looks at it",
+    "listen": "listened to by {}",
+}
 LONG = 160
 AMBIGUOUS = re.compile(
     r"[-+.\d:eE_]*|true|false|yes|no|on|off|null|~|[\[{\"'].*", re.I | re.S
@@ -67,10 +77,9 @@ def _position(each: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _requisites(each: Mapping[str, Any]) -> Iterator[str]:
-    for item in each["waits_for"]:
-        yield f"  {_waits(item)}"
-    for item in each["waited_for_by"]:
-        yield f"  {_waited(item)}"
+    for key, words in (("waits_for", WAITS), ("waited_for_by", WAITED)):
+        for item in each[key]:
+            yield f"  {words.get(item['kind'], words['require']).format(item['state'])} {_how(item)}"
     own = each["state"]
     for item in each["automatic"]:
         if item["after"] == own:
@@ -82,22 +91,6 @@ def _requisites(each: Mapping[str, Any]) -> Iterator[str]:
 def _how(item: Mapping[str, Any]) -> str:
     written = f", written as {item['written']}" if item["written"] else ""
     return f"({item['kind']}, {item['place']}{written}), number {item['position']}"
-
-
-def _waits(item: Mapping[str, Any]) -> str:
-    if item["kind"] == "prereq":
-        return f"runs before {item['state']}, if that is about to change something {_how(item)}"
-    if item["kind"] == "listen":
-        return f"reacts at the end of the run to {item['state']} {_how(item)}"
-    return f"waits for {item['state']} {_how(item)}"
-
-
-def _waited(item: Mapping[str, Any]) -> str:
-    if item["kind"] == "prereq":
-        return f"comes after {item['state']}, which looks at it {_how(item)}"
-    if item["kind"] == "listen":
-        return f"listened to by {item['state']} {_how(item)}"
-    return f"waited for by {item['state']} {_how(item)}"
 
 
 # ---------------------------------------------------------------- the last run

@@ -98,6 +98,7 @@ def test_what_runs_first_is_where_the_arrow_begins() -> None:
 def test_nothing_in_an_id_breaks_the_languages() -> None:
     found = drawn(json.dumps({NASTY: {"test.nop": []}, "b": {"test.nop": [{"require": [{"test": NASTY}]}]}}))
     ElementTree.fromstring(page.svg(found))
+    assert "var(" not in page.svg(found), "not every program knows variables"
     html = page.html(found, NASTY)
     assert html.count("<script>") == 1, "our own"
     assert '\\n`|#{%"' in written.dot(found)
