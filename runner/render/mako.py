@@ -2,28 +2,70 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import os
+from typing import TYPE_CHECKING, Any
 
 from runner.errors import RenderError
 from runner.model import Source
 from runner.render.linemap import Rendered
+from runner.render.texts import read_text
 
 if TYPE_CHECKING:
     from runner.render import Scope
 
 
 def rendered(text: str, scope: Scope) -> Rendered:
-    """A text rendered by Mako. Raises RenderError, with the line where Mako tells it."""
+    """A text rendered by Mako; it may include and inherit files of the tree. Raises RenderError with the line."""
     try:
         from mako import exceptions  # type: ignore[import-not-found,import-untyped,unused-ignore]
-        from mako.template import Template  # type: ignore[import-not-found,import-untyped,unused-ignore]
     except ImportError:
         hint = "install it beside runner: pip install Mako"
         raise RenderError("a mako template needs the Python package Mako", Source(scope.path, 1), hint) from None
+    uri = str(scope.names.get("tplfile") or scope.path)
+    lookup = _lookup(scope)
     try:
-        return Rendered(str(Template(text, strict_undefined=True).render(**scope.names)), scope.path)
+        return Rendered(str(lookup.made(text, uri, scope.path).render(**scope.names)), scope.path)
     except exceptions.MakoException as error:
-        raise RenderError(f"Mako: {error}", Source(scope.path, getattr(error, "lineno", 0) or 0)) from None
+        place = Source(getattr(error, "filename", None) or scope.path, getattr(error, "lineno", 0) or 0)
+        raise RenderError(f"Mako: {error}", place) from None
+    except RenderError:
+        raise
     except Exception as error:
-        line = exceptions.RichTraceback().lineno or 0
-        raise RenderError(f"Mako: {type(error).__name__}: {error}", Source(scope.path, line)) from None
+        traced = exceptions.RichTraceback()
+        place = Source(lookup.files.get(_uri(traced), scope.path), traced.lineno or 0)
+        what = "a variable has no value" if str(error) == "Undefined" else f"{type(error).__name__}: {error}"
+        raise RenderError(f"Mako: {what}", place) from None
+
+
+def _uri(traced: Any) -> str:
+    """The template in which an exception came by last."""
+    return next((str(record[4]) for record in reversed(traced.records) if record[4]), "")
+
+
+def _lookup(scope: Scope) -> Any:
+    """Finds what a template includes: beside it, from the root with a leading `/`, or by `salt://`."""
+    from mako.lookup import TemplateCollection  # type: ignore[import-not-found,import-untyped,unused-ignore]
+    from mako.template import Template  # type: ignore[import-not-found,import-untyped,unused-ignore]
+
+    class Lookup(TemplateCollection):  # type: ignore[misc,unused-ignore]
+        def __init__(self) -> None:
+            self.files: dict[str, str] = {}
+
+        def made(self, text: str, uri: str, path: str) -> Any:
+            self.files[uri] = path
+            return Template(text, uri=uri, lookup=self)
+
+        def adjust_uri(self, uri: str, relativeto: str) -> str:
+            if uri.startswith(("salt://", "/")):
+                return uri
+            return os.path.normpath(os.path.join(os.path.dirname(relativeto), uri))
+
+        def get_template(self, uri: str, relativeto: str | None = None) -> Any:
+            path = scope.renderer.find(uri.removeprefix("salt://"), scope.saltenv)
+            if path is None:
+                raise RenderError(
+                    f"the template {uri} does not exist", Source(scope.path), "its path begins at the file roots"
+                )
+            return self.made(read_text(path), uri.removeprefix("salt://").strip("/"), path)
+
+    return Lookup()

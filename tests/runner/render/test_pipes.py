@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -269,3 +270,30 @@ def test_stateconf_in_the_order_as_written(machine: Machine) -> None:
             "set",
         ],
     }
+
+
+MAKO = """#!mako|yaml
+<%namespace name="lib" file="/d/lib.mako"/>
+<%include file="inc.mako"/>
+% for number in range(2):
+${lib.named(number)}:
+  test.nop:
+    - v: ${salt['test.echo']('e')} ${grains['id']} ${pillar.get('x', 'none')} ${opts['id']} ${tpldir}
+% endfor
+"""
+
+
+def test_mako(machine: Machine) -> None:
+    pytest.importorskip("mako")
+    machine.environment["PYTHONPATH"] = ":".join([machine.environment["PYTHONPATH"], *sys.path])
+    machine.write(d__a=MAKO, b="#!mako|yaml\n\n${nope}\n", c='#!mako|yaml\n<%include file="salt://d/bad.mako"/>\n')
+    folder = machine.folder / "states" / "d"
+    (folder / "lib.mako").write_text('<%def name="named(x)">n${x}</%def>\n')
+    (folder / "inc.mako").write_text("inc-${sls}: {test.nop: []}\n")
+    (folder / "bad.mako").write_text("\n\n${1 / 0}\n")
+    assert low(machine, "d.a", "v") == [
+        ("inc-d.a", "nop", None),
+        *[(f"n{number}", "nop", "e m1 none m1 d") for number in range(2)],
+    ]
+    assert "b.sls:3" in machine("sls", "b", code=1).stderr
+    assert "d/bad.mako:3" in machine("sls", "c", code=1).stderr
