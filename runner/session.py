@@ -27,6 +27,7 @@ from runner.tree import FileTree
 
 TOO_DEEP = "something in the tree is nested too deeply to be followed"
 Listeners = Iterable[Callable[[Event], None]]
+SALTS_WORD = {"modules": "module", "renderers": "render"}  # in `module_dirs`, `render_dirs`
 TREE_FOLDERS = {
     "states": "_states",
     "modules": "_modules",
@@ -115,10 +116,19 @@ class Session:
     def registry(self) -> Registry:
         roots = [root for folders in self.options.file_roots.values() for root in folders]
         folders = {
-            kind: [path for root in roots if os.path.isdir(path := os.path.join(root, name))]
+            kind: [*self._more_folders(kind), *(os.path.join(root, name) for root in roots)]
             for kind, name in TREE_FOLDERS.items()
         }
-        return Registry(folders, self.options.raw)
+        there = {kind: [path for path in paths if os.path.isdir(path)] for kind, paths in folders.items()}
+        return Registry(there, self.options.raw)
+
+    def _more_folders(self, kind: str) -> list[str]:
+        """Folders of modules that the configuration names: `states_dirs`, ..., and those below `module_dirs`."""
+        raw = self.options.raw
+        base = str(raw.get("config_dir") or "")
+        own = raw.get(f"{SALTS_WORD.get(kind, kind)}_dirs") or []
+        named = [*(os.path.join(folder, kind) for folder in raw.get("module_dirs") or []), *own]
+        return [os.path.join(base, folder) for folder in named]
 
     @cached_property
     def grains(self) -> Mapping[str, Any]:

@@ -5,6 +5,7 @@ from textwrap import dedent
 
 import jinja2
 import pytest
+from command import Machine
 from harness import HarnessHere
 
 from runner.api import running
@@ -205,3 +206,19 @@ def test_what_only_salt_has_is_told_with_a_way_out(name: str, words: str) -> Non
     with pytest.raises(UnknownFunction) as error:
         Registry({}).state(name)
     assert words in str(error.value.hint)
+
+
+def test_folders_of_modules_that_the_configuration_names(machine: Machine) -> None:
+    machine.config |= {"module_dirs": ["more"], "states_dirs": ["own"]}  # type: ignore[dict-item]
+    files = {
+        "more/direct.py": "def f():\n    return 'direct'\n",
+        "more/modules/below.py": "def f():\n    return 'below'\n",
+        "more/grains/here.py": "def g():\n    return {'mine': 1}\n",
+        "own/st.py": "def run(name):\n    return {'name': name, 'changes': {}, 'result': True, 'comment': name}\n",
+        "states/_modules/direct.py": "def f():\n    return 'tree'\n",
+    }
+    for name, text in files.items():
+        (machine.folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (machine.folder / name).write_text(text)
+    machine.write(a="{{ salt['direct.f']() }}{{ salt['below.f']() }}{{ grains.mine }}:\n  st.run: []\n")
+    assert machine.results("sls", "a")["directbelow1"]["comment"] == "directbelow1"
