@@ -9,6 +9,7 @@ from typing import Any, Literal
 from modules import archive, file
 from runner.api import OPEN, AbsolutePath, Done, OneOrMany, Plan, Planned, Secret, StateFailed
 from states.file import _sources as sources
+from states.file._signed import Signed
 
 
 def extracted(
@@ -37,11 +38,19 @@ def extracted(
     archive_format: Literal["tar", "zip", "rar"] | None = None,
     keep_source: bool = True,
     use_etag: bool = False,
+    signature: str | bool | None = None,
+    source_hash_sig: str | bool | None = None,
+    signed_by_any: OneOrMany[str] | None = None,
+    signed_by_all: OneOrMany[str] | None = None,
+    keyring: str | None = None,
+    gnupghome: str | None = None,
+    sig_backend: str = "gpg",
 ) -> Planned:
     """Make sure that the members of an archive are there.
 
     name: the folder. source (salt://, /path, http(s)://; of a list the first that is there), source_hash,
-    source_hash_name, skip_verify, keep_source, use_etag: as of file.managed. archive_format: tar (any compression) or
+    source_hash_name, skip_verify, keep_source, use_etag, signature, source_hash_sig, signed_by_any, signed_by_all,
+    keyring, gnupghome, sig_backend: as of file.managed. archive_format: tar (any compression) or
     zip; found out when not said. options: --strip-components=N, others are handed to tar. password: of a zip.
     if_missing: do nothing when this path is there. enforce_toplevel: refuse an archive without a single top folder.
     force: remove what has the wrong type. overwrite: extract even when all is there. clean: remove the top folder
@@ -66,7 +75,8 @@ def extracted(
         raise StateFailed(f"{name.rstrip('/')} exists and is not a directory")
     owner = _owner(user, group)
     strip, others = archive.strip_of(options or "")
-    verify = sources.Verify(source_hash, source_hash_name, skip_verify, use_etag, True, keep_source)
+    signed = Signed(signature, source_hash_sig, signed_by_any, signed_by_all, keyring, gnupghome, sig_backend)
+    verify = sources.Verify(source_hash, source_hash_name, skip_verify, use_etag, True, keep_source, signed)
     path, label = _fetched(source, verify)
     kind = archive.kind_of(path, archive_format)
     found = _Found(name, archive.members(path, kind, strip, password, others), owner, enforce_ownership_on)

@@ -6,6 +6,8 @@ from typing import Any
 
 from modules import debconf
 from runner.api import Plan, Planned, here
+from states.file import _sources as sources
+from states.file._contents import Encoding, Template, source_data
 
 
 def set_(name: str, data: dict[str, Any] | None = None) -> Planned:
@@ -41,6 +43,47 @@ def set_(name: str, data: dict[str, Any] | None = None) -> Planned:
     for question, kind, value in todo:
         debconf.set_answer(name, question, kind, value)
     return "\n".join([*told, "Changes were made"]) if told else "Changes were made"
+
+
+def set_file(
+    name: str,
+    source: str,
+    template: str | None = None,
+    context: dict[str, Any] | None = None,
+    defaults: dict[str, Any] | None = None,
+) -> Planned:
+    """Make sure that the questions of a file are answered.
+
+    name: names the state. source: the file (salt://, a path): owner, question, type and value on each line.
+    template: render it first, with context over defaults.
+
+        answers of postfix:
+          debconf.set_file:
+            - source: salt://postfix/answers.selections
+
+    Behaviour: Salt 3008's debconf.set_file; what is answered so already is no change.
+    """
+    found = sources.locate([source], name, sources.Verify(skip=True), reuse=False)
+    variables = {**(defaults or {}), **(context or {})}
+    data = source_data(found, Template(template, variables), {"name": name}, Encoding())
+    lines = [line.split(None, 3) for line in data.decode("utf-8", "replace").splitlines()]
+    wanted = [(*line, "")[:4] for line in lines if len(line) >= 3 and not line[0].startswith("#")]
+    todo = [each for each in wanted if not _answered(*each)]
+    if not todo:
+        return "All specified answers are already set"
+    changes = {each[1]: "(password hidden)" if each[2] == "password" else each[3] for each in todo}
+    yield Plan(changes, "Debconf selections would have been set.")
+    for owner, question, kind, value in todo:
+        debconf.set_answer(owner, question, kind, value)
+    return "Debconf selections were set."
+
+
+def _answered(owner: str, question: str, kind: str, value: str) -> bool:
+    known = debconf.value_of(owner, question)
+    if kind == "password":
+        here.secret(value)
+        return known is not None
+    return known == value
 
 
 def _text(value: Any) -> str:

@@ -6,7 +6,7 @@ from typing import Any
 
 from runner.api import CustomEvent, Plan, Planned, here
 
-UNCONVERGING = {"send": "it sends an event in each run"}
+UNCONVERGING = dict.fromkeys(("send", "fire_master"), "it sends an event in each run")
 
 
 def send(
@@ -37,3 +37,46 @@ def send(
     yield Plan({"tag": name, "data": data} if show_changed else {}, "Event would have been fired")
     here.emit(CustomEvent(name, carried))
     return "Event fired"
+
+
+def fire_master(
+    name: str,
+    data: Any = None,
+    preload: dict[str, Any] | None = None,
+    with_env: bool | list[str] = False,
+    with_grains: bool | list[str] = False,
+    with_pillar: bool | list[str] = False,
+    show_changed: bool = True,
+) -> Planned:
+    """The same as event.send, under an older name.
+
+        deployed too:
+          event.fire_master:
+            - data: {version: 1.2}
+
+    Behaviour: Salt 3008's event.fire_master.
+    """
+    return (yield from send(name, data, preload, with_env, with_grains, with_pillar, show_changed))
+
+
+def wait(name: str, data: Any = None) -> str:
+    """Send an event only when something that the state watches changed. Arguments as those of event.send.
+
+        changed:
+          event.wait:
+            - watch:
+              - test: silent
+        silent:
+          test.nop: []
+
+    Behaviour: Salt 3008's event.wait.
+    """
+    return ""
+
+
+def mod_watch(name: str, sfun: str, data: Any = None) -> Planned:
+    """Send the event because something that is watched changed.
+
+    sfun: the state function that watches.
+    """
+    return (yield from send(name, data))

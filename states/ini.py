@@ -147,7 +147,10 @@ def options_absent(
 
 
 def sections_present(
-    name: AbsolutePath, sections: list[str] | dict[str, Any] | None = None, encoding: str | None = None
+    name: AbsolutePath,
+    sections: list[str] | dict[str, Any] | None = None,
+    separator: str = "=",
+    encoding: str | None = None,
 ) -> Planned:
     """Make sure that an ini file has sections, empty ones if they are missing.
 
@@ -157,7 +160,7 @@ def sections_present(
 
     Behaviour: Salt 3008's ini.sections_present.
     """
-    present = ini.get_ini(name, encoding=encoding)
+    present = ini.get_ini(name, separator, encoding)
     missing = [each for each in sections or () if not isinstance(present.get(each), dict)]
     if not missing:
         return "No anomaly detected"
@@ -170,7 +173,10 @@ def sections_present(
 
 
 def sections_absent(
-    name: AbsolutePath, sections: list[str] | dict[str, Any] | None = None, encoding: str | None = None
+    name: AbsolutePath,
+    sections: list[str] | dict[str, Any] | None = None,
+    separator: str = "=",
+    encoding: str | None = None,
 ) -> Planned:
     """Make sure that an ini file does not have sections.
 
@@ -180,7 +186,7 @@ def sections_absent(
 
     Behaviour: Salt 3008's ini.sections_absent.
     """
-    present = ini.get_ini(name, encoding=encoding)
+    present = ini.get_ini(name, separator, encoding)
     there = [each for each in sections or () if isinstance(present.get(each), dict)]
     if not there:
         return "No anomaly detected"

@@ -12,16 +12,19 @@ from runner.api import Fact, Plan, Planned, StateFailed, here
 Text = str | int | float | bool
 
 
-def read_text(name: str) -> str:
-    """The text of a file; bytes that are not UTF-8 survive a later `write_text`."""
+def read_text(name: str, encoding: str | None = None) -> str:
+    """The text of a file; bytes that are not of the encoding (UTF-8) survive a later `write_text`."""
     if file.is_dir(name):
         raise StateFailed(f"{name} is a directory; expected a file")
-    return file.read_bytes(name).decode("utf-8", "surrogateescape")
+    try:
+        return file.read_bytes(name).decode(encoding or "utf-8", "surrogateescape")
+    except LookupError:
+        raise StateFailed(f"encoding: {encoding!r} is none that Python knows") from None
 
 
-def write_text(name: str, text: str, backup: str | None = None) -> None:
+def write_text(name: str, text: str, backup: str | None = None, encoding: str | None = None) -> None:
     """Replace the contents of a file (of what a symlink points to), keeping its mode and owner."""
-    file.write(name, text.encode("utf-8", "surrogateescape"), backup=backup)
+    file.write(name, text.encode(encoding or "utf-8", "surrogateescape"), backup=backup)
 
 
 def shown(text: str) -> str:
@@ -156,6 +159,11 @@ def _check_hash(url: str, data: bytes, expected: str) -> None:
     actual = hashlib.new(algorithm, data).hexdigest()
     if actual != digest:
         raise StateFailed(f"{url} does not have the expected hash: {algorithm} is {actual}, expected {digest}")
+
+
+def hidden(_: str, __: str) -> str:
+    """What is shown of a difference that is not to be shown."""
+    return "<show_changes=False>"
 
 
 def add_lines(

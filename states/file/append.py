@@ -20,6 +20,7 @@ def append(
     defaults: dict[str, Any] | None = None,
     context: dict[str, Any] | None = None,
     ignore_whitespace: bool = True,
+    show_changes: bool = True,
 ) -> Planned:
     """Make sure that a file has some texts as whole lines; those that it lacks are added at its end.
 
@@ -28,6 +29,7 @@ def append(
     source_hash, source_hashes: their expected digests. template: how sources are rendered, or null for not at all.
     defaults, context: variables of the templates; context wins.
     ignore_whitespace: compare without regard to white space; false searches for the text as a regular expression.
+    show_changes: false hides the difference.
 
         /etc/profile:
           file.append:
@@ -50,4 +52,8 @@ def append(
     def missing(old: str, chunk: str) -> bool:
         return not _lines.contains(old, chunk, ignore_whitespace)
 
-    return (yield from _lines.add_lines(name, wanted, makedirs, join, missing, _lines.spaced_diff, "Appended"))
+    return (
+        yield from _lines.add_lines(
+            name, wanted, makedirs, join, missing, _lines.spaced_diff if show_changes else _lines.hidden, "Appended"
+        )
+    )

@@ -20,6 +20,7 @@ def prepend(
     defaults: dict[str, Any] | None = None,
     context: dict[str, Any] | None = None,
     header: bool = False,
+    show_changes: bool = True,
 ) -> Planned:
     """Make sure that a file has some texts as whole lines; those that it lacks are added at its start.
 
@@ -28,6 +29,7 @@ def prepend(
     source_hash, source_hashes: their expected digests. template: how sources are rendered, or null for not at all.
     defaults, context: variables of the templates; context wins.
     header: the file has to begin with exactly these lines, even where it has them elsewhere.
+    show_changes: false hides the difference.
 
         /etc/motd:
           file.prepend:
@@ -52,4 +54,8 @@ def prepend(
             return old.splitlines()[: len(head)] != head
         return not _lines.contains(old, chunk)
 
-    return (yield from _lines.add_lines(name, wanted, makedirs, join, missing, _lines.diff, "Prepended"))
+    return (
+        yield from _lines.add_lines(
+            name, wanted, makedirs, join, missing, _lines.diff if show_changes else _lines.hidden, "Prepended"
+        )
+    )

@@ -23,6 +23,7 @@ def replace(
     show_changes: bool = True,
     ignore_if_missing: bool = False,
     backslash_literal: bool = False,
+    encoding: str | None = None,
 ) -> Planned:
     """Replace what matches a regular expression in a file.
 
@@ -33,6 +34,7 @@ def replace(
     append_if_not_found, prepend_if_not_found: add `not_found_content` (or `repl`) when nothing matches.
     backup: what the name of a copy of the old file ends with; false for no copy. show_changes: report the diff.
     ignore_if_missing: a missing file is no failure. backslash_literal: backslashes in `repl` mean themselves.
+    encoding: of the file, instead of UTF-8.
 
         /etc/ssh/sshd_config:
           file.replace:
@@ -48,7 +50,7 @@ def replace(
         if ignore_if_missing:
             return "No changes needed to be made"
         raise StateFailed(f"{name}: file not found", lacks=("file", name))
-    old = _lines.read_text(name)
+    old = _lines.read_text(name, encoding)
     if "\0" in old:
         raise StateFailed(f"Cannot perform string replacements on a binary file: {name}")
     expression = _lines.compiled(pattern, flags)
@@ -62,7 +64,7 @@ def replace(
     yield Plan(changes, "Changes would have been made", provides=[("file", name)])
     if backup:
         _edits.keep_copy(name, backup)
-    _lines.write_text(name, new)
+    _lines.write_text(name, new, encoding=encoding)
     return "Changes were made"
 
 

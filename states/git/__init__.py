@@ -12,6 +12,7 @@ FUNCTIONS = {
     "config_unset": "config",
     "detached": "detached",
     "latest": "latest",
+    "present": "present",
 }
 
 

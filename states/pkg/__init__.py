@@ -72,10 +72,16 @@ def latest(
     return Done(told, packages.differences(present, after))
 
 
-def removed(name: str, version: str | None = None, pkgs: Names | None = None) -> Planned:
+def removed(
+    name: str,
+    version: str | None = None,
+    pkgs: Names | None = None,
+    normalize: bool = True,
+    ignore_epoch: bool = False,
+) -> Planned:
     """Make sure that packages are not installed; their configuration stays.
 
-    name: one package. version: only this version. pkgs: several.
+    name: one package. version: only this version. pkgs: several. normalize, ignore_epoch: as with pkg.installed.
 
         telnetd:
           pkg.removed: []
@@ -83,8 +89,9 @@ def removed(name: str, version: str | None = None, pkgs: Names | None = None) ->
     Behaviour: Salt 3008's pkg.removed.
     """
     present = pkg.list_pkgs()
-    wanted = packages.wanted(name, version, pkgs, None)
-    there = [each for each, want in wanted.items() if each in present and packages.fits(present[each], want)]
+    wanted = packages.wanted(name, version, pkgs, None, normalize)
+    fits = packages.fits
+    there = [each for each, want in wanted.items() if each in present and fits(present[each], want, ignore_epoch)]
     if not there:
         matching = " (matching specified versions)" if any(wanted.values()) else ""
         return f"All specified packages{matching} are already absent"
@@ -105,7 +112,13 @@ def _gone(word: str, wanted: Iterable[str], there: Sequence[str]) -> str:
     )
 
 
-def purged(name: str, version: str | None = None, pkgs: Names | None = None) -> Planned:
+def purged(
+    name: str,
+    version: str | None = None,
+    pkgs: Names | None = None,
+    normalize: bool = True,
+    ignore_epoch: bool = False,
+) -> Planned:
     """Make sure that packages and their configuration are gone. Arguments as those of pkg.removed.
 
         telnetd:
@@ -114,7 +127,7 @@ def purged(name: str, version: str | None = None, pkgs: Names | None = None) -> 
     Behaviour: Salt 3008's pkg.purged.
     """
     known = pkg.provider().states()
-    wanted = packages.wanted(name, version, pkgs, None)
+    wanted = packages.wanted(name, version, pkgs, None, normalize)
     there = [each for each in wanted if known.get(each, ("", ""))[0] not in ("", "not-installed")]
     if not there:
         return "None of the targeted packages are installed or partially installed"

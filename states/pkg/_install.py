@@ -98,9 +98,11 @@ def installed(
     if debconf:
         _answer(debconf)
     held = set(pkg.provider().held()) & set(missing) if update_holds else set()
-    changes = todo.carry_out(present, _others(name))
+    others = _others(name)
+    changes = todo.carry_out(present, others)
     pkg.provider().hold(sorted(held | set(holding.add)), holding.drop)
-    kept = [_named(each, want) for each, want in asked.items() if each not in missing and each not in again]
+    there = {*missing, *again, *others}
+    kept = [_named(each, want) for each, want in asked.items() if each not in there]
     lines = [*todo.done(), *holding.done()]
     lines += [f"The following packages were already installed: {', '.join(kept)}"] * bool(kept and missing)
     return Done("\n".join(lines), holding.merged(changes))
@@ -218,13 +220,14 @@ class _Todo:
             raise StateFailed(PROBLEM + failure.message, changes=done) from None
         after = pkg.list_pkgs()
         changes = packages.differences(present, after)
-        failed = [each for each, want in self._missing.items() if not packages.fits(after.get(each), want, self._epoch)]
+        own_missing = {each: want for each, want in self._missing.items() if each not in others}
+        failed = [each for each, want in own_missing.items() if not packages.fits(after.get(each), want, self._epoch)]
         if failed:
             named = ", ".join(_named(each, self._missing[each]) for each in failed)
             raise StateFailed(f"The following packages failed to install/update: {named}", changes=changes)
         changes |= {each: self.guessed[each] for each in self._again if each not in changes}
         _done().update({each: changes.pop(each) for each in others if each in changes})
-        self._missing = {each: want for each, want in self._missing.items() if each not in others}
+        self._missing = own_missing
         return changes
 
     def told(self) -> list[str]:

@@ -63,7 +63,49 @@ PIP = {
     **{"pip_exists_action": "w", "pip_ignore_installed": False, "pip_no_cache_dir": True, "pip_cache_dir": "{tmp}/c"},
     **{"no_binary": ":none:", "clear": False},
 }
+NO_GPG = {"sig_backend": "x", "skip_verify": True}
+EVENT = {
+    **{"data": 1, "preload": {"a": 1}, "with_env": True, "with_grains": ["os"], "with_pillar": True},
+    "show_changed": True,
+}
+WORK_TREE = {"bare": False, "template": "/usr/share/git-core/templates", "separate_git_dir": "{tmp}/sep"}
+ANSWERS = "echo 'greeting greeting/{{ w }} string {{ v }}' > /srv/answers; "
+SELECTIONS = {"template": "jinja", "context": {"w": "word"}, "defaults": {"w": "x", "v": "hi"}}
 SCENARIOS = [
+    Scenario("file.append", {"name": "{tmp}/say.sh", "text": "x", "show_changes": False}, script),
+    Scenario("file.prepend", {"name": "{tmp}/say.sh", "text": "x", "show_changes": False}, script),
+    Scenario(
+        "file.replace",
+        {"name": "{tmp}/say.sh", "pattern": "umask", "repl": "caf\u00e9", "encoding": "latin-1", "backup": False},
+        script,
+    ),
+    Scenario(
+        "file.replace",
+        {"name": "{tmp}/say.sh", "pattern": "x", "repl": "y", "encoding": "klingon"},
+        script,
+        plans=False,
+        fails="is none that Python knows",
+    ),
+    Scenario("ini.sections_present", {"name": "{tmp}/i", "sections": ["a"], "separator": ":"}),
+    Scenario("ini.sections_absent", {"name": "{tmp}/i", "sections": ["a"], "separator": ":"}, plans=False),
+    Scenario(
+        "archive.extracted",
+        {"name": "{tmp}/a", "source": "{tmp}/say.sh", "signature": True, "source_hash_sig": True, **SIGNED, **NO_GPG},
+        script,
+        plans=False,
+        fails="sig_backend: only gpg can be used",
+    ),
+    Scenario("event.fire_master", {"name": "t", **EVENT}, converges=False),
+    Scenario("event.wait", {"name": "t", "data": {"a": 1}}, plans=False),
+    Scenario("git.present", {"name": "{tmp}/g", "shared": "group", "user": "root", "output_encoding": "utf-8"}),
+    Scenario("git.present", {"name": "{tmp}/g", **WORK_TREE, "password": "x"}),
+    Scenario("git.present", {"name": "{tmp}", "force": False}, script, plans=False, fails="is not a git repository"),
+    Scenario("git.present", {"name": "{tmp}/say.sh", "force": True}, script),
+    Scenario("git.present", {"name": "{tmp}/g", "separate_git_dir": "/x"}, plans=False, fails="say bare: False"),
+    machine("debconf.set_file", ANSWERS, name="x", source="/srv/answers", **SELECTIONS),
+    machine("debconf.set_file", name="x", source="/srv/nothing", fails="does not exist"),
+    machine("pkg.removed", OLD, name="greeting:all", normalize=True, version="1.0", ignore_epoch=True),
+    machine("pkg.purged", OLD, name="greeting", normalize=False, ignore_epoch=True),
     Scenario("cmd.run", {"name": "id -gn", "group": "root", "root": "/"}, converges=False),
     Scenario("cmd.script", {"name": "{tmp}/say.sh", **HOW, **MORE}, script, converges=False),
     Scenario("cmd.script", {"name": "{tmp}/say.sh", "bg": True, "ignore_timeout": True}, script, converges=False),

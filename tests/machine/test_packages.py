@@ -195,3 +195,19 @@ def test_a_hundred_packages_are_one_question_and_never_stale(clean: Debian) -> N
     }
     clean.tree(behind=json.dumps(behind))
     assert not clean.results("sls", "behind")["then"]["changes"]
+
+
+def test_one_that_cannot_be_had_fails_alone(clean: Debian) -> None:
+    states = {
+        name: {"pkg.installed": [{"name": name}, {"aggregate": True}]}
+        for name in ("greeting", "no-such-package", "hello")
+    }
+    clean.write("/srv/salt/alone.sls", json.dumps(states))
+    results = {each["__id__"]: each for each in clean.results("sls", "alone", code=2).values()}
+    assert {name: each["result"] for name, each in results.items()} == {
+        "greeting": True,
+        "no-such-package": False,
+        "hello": True,
+    }
+    assert list(results["greeting"]["changes"]) == ["greeting"]
+    assert list(results["hello"]["changes"]) == ["hello"]

@@ -1,0 +1,66 @@
+"""git.present: there is a repository."""
+
+from __future__ import annotations
+
+from modules import file, git
+from runner.api import AbsolutePath, Plan, Planned, Secret, StateFailed
+from states.git._clone import Repository, sentence
+
+
+def present(
+    name: AbsolutePath,
+    force: bool = False,
+    bare: bool = True,
+    template: AbsolutePath | None = None,
+    separate_git_dir: AbsolutePath | None = None,
+    shared: str | None = None,
+    user: str | None = None,
+    password: Secret[str] | None = None,
+    output_encoding: str | None = None,
+) -> Planned:
+    """Make sure that a folder is a repository; an empty one is made where there is none.
+
+    name: the folder. bare: without a work tree. force: empty a folder that is no repository. template, shared (group,
+    all, 0660, ...), separate_git_dir (not for bare ones): as git init has them. user: works as this user. password,
+    output_encoding: accepted.
+
+        /srv/git/app.git:
+          git.present:
+            - shared: group
+
+    Behaviour: Salt 3008's git.present.
+    """
+    target = name.rstrip("/") or "/"
+    if bare and separate_git_dir:
+        raise StateFailed("separate_git_dir is for repositories with a work tree: say bare: False")
+    if Repository("", target, user=user).exists:
+        return ""
+    empties = _empties(target, force)
+    kind = "bare repository" if bare else "repository"
+    changes = {"forced init": True, "new": target} if empties else {"new": target}
+    yield Plan(changes, f"New {kind} would be created", provides=[("file", target)])
+    if empties:
+        file.remove(target)
+    if not file.is_dir(target):
+        file.makedirs(target, user=user)
+    words = ["init", *(["--bare"] if bare else []), *([f"--template={template}"] if template else [])]
+    words += [f"--separate-git-dir={separate_git_dir}"] if separate_git_dir else []
+    words += [f"--shared={shared}"] if shared else []
+    git.change([*words, target], None, user)
+    told = [f"Initialized {kind} in {target}"]
+    told += [f"Template directory set to {template}"] if template else []
+    return sentence([*told, *([f"Gitdir set to {separate_git_dir}"] if separate_git_dir else [])])
+
+
+def _empties(target: str, force: bool) -> bool:
+    """Whether something has to go first; StateFailed where it must not."""
+    if not file.lexists(target) or (file.is_dir(target) and not file.listdir(target)):
+        return False
+    if force:
+        return True
+    if not file.is_dir(target):
+        raise StateFailed(f"Target '{target}' exists and is not a folder. Set the 'force' option to True to remove it")
+    raise StateFailed(
+        f"Target '{target}' exists, is non-empty, and is not a git repository. Set the 'force' option to True to remove"
+        " this directory's contents and proceed with initializing a repository"
+    )
