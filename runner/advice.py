@@ -36,6 +36,7 @@ ALIASES = {
     "enabled": ("enable",),
     "uses": ("use",),
 }
+MANY = 15  # arguments that a message lists
 WANTED = frozenset(["ensure", "state", "status", "present", "absent", "installed", "running"])
 
 
@@ -61,7 +62,10 @@ def unknown(key: str, own: Collection[str], near: str | None, function: str) -> 
         return f"did you mean {near!r}?"
     if key in WANTED:
         return f"what is wanted is the function ({function} here), not an argument"
-    return "its arguments are: " + ", ".join(sorted(own)) if own else "it has no arguments of its own"
+    listed = sorted(own)
+    if len(listed) > MANY:
+        return f"`runner doc {function}` lists its arguments: {', '.join(listed[:MANY])}, ..."
+    return "its arguments are: " + ", ".join(listed) if own else "it has no arguments of its own"
 
 
 def cure(title: str, key: str, value: Value, options: Iterable[Any] = ()) -> str | None:

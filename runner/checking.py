@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
-from runner import high, lint, lint_yaml, match, node, references, top
+from runner import high, lint, lint_yaml, match, node, references, top, whole_tree
 from runner.compiling import Compiled, Gathered, all_requests, attempted, expected, gather, read_pillar, requests
 from runner.config import Options
 from runner.errors import Diagnostic, RunnerError, told_once
@@ -51,6 +51,8 @@ class _Checker:
 
     def __call__(self, names: Sequence[str]) -> list[Diagnostic]:
         session = self._session
+        heard: list[Diagnostic] = []
+        whole_tree.listening(session, heard)
         try:
             read_pillar(session)
         except RunnerError as error:
@@ -60,7 +62,8 @@ class _Checker:
             self._compile(self._gather(requests(session, names)))
         else:
             self._tree()
-        return self._problems
+            self._beside()
+        return [*self._problems, *heard]
 
     def _compile(self, gathered: Gathered, foreign: bool = False) -> None:
         compiled, problems = attempted(self._session, gathered, strict=not self._lenient)
@@ -130,6 +133,17 @@ class _Checker:
                 session.tree.sls_path, [key for data, _ in others for key in data.rendered], reached
             )
 
+    def _beside(self) -> None:
+        """The pillar of other machines, and modules that nothing used."""
+        told = {(problem.message, problem.source) for problem in self._problems}
+        places = {(problem.source.file, problem.source.line) for problem in self._problems if problem.source}
+        found = [*whole_tree.of_pillar(self._session, self._anyone), *whole_tree.of_modules(self._session)]
+        for problem in found:
+            source = problem.source
+            if (problem.message, source) in told or (source and (source.file, source.line) in places):
+                continue
+            self._problems.append(_perhaps(problem) if problem.code in OF_VALUES else problem)
+
     def _top(self) -> tuple[Sequence[top.Line], Sequence[top.Line]]:
         """The lines of the top file for this machine, and for all."""
         session = self._session
@@ -177,7 +191,7 @@ def _mild(problem: Diagnostic) -> Diagnostic:
 
 def _perhaps(problem: Diagnostic) -> Diagnostic:
     """A mistake that may come from the values of this machine, which is not one that gets the SLS."""
-    more = "; the top file gives this SLS to other machines only: check it with --id or --grains"
+    more = "; the top file gives this to other machines only: check it with --id or --grains"
     return problem._replace(message=problem.message + more, severity="warning")
 
 

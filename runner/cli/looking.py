@@ -78,6 +78,7 @@ def check(
 
 
 def _summary(problems: list[Any]) -> str:
+    problems = [problem for problem in problems if problem.severity != "info"]
     if not problems:
         return "No mistakes found."
     counts = [(kind, sum(problem.severity == kind for problem in problems)) for kind in ("error", "warning")]

@@ -102,6 +102,29 @@ def test_lenient_gives_warnings_for_what_salt_compiles(tmp_path: Path) -> None:
         assert {problem.severity for problem in found} == {"warning"}, [str(each) for each in found]
 
 
+def test_what_templates_run_is_told(machine: Machine) -> None:
+    machine.write(web="a:\n  test.nop:\n    - name: x{{ salt['cmd.run']('echo hello') }}\n")
+    out = machine("check").stdout
+    assert "info: the template runs a command: cmd.run 'echo hello'" in out
+    assert "web.sls:3" in out
+    assert out.endswith("No mistakes found.\n")
+
+
+def test_pillar_and_modules_that_this_machine_does_not_use_are_checked(machine: Machine) -> None:
+    machine.write(
+        web="a: {test.nop: []}\n", pillar__top="base:\n  other:\n  - broken\n  - gone\n", pillar__broken="a: [1\n"
+    )
+    (machine.folder / "states/_modules").mkdir()
+    (machine.folder / "states/_modules/box.py").write_text("def get(:\n")
+    found = json.loads(machine("check", "--out", "json", code=1).stdout)["diagnostics"]
+    places = {(each["code"], each["file"].removeprefix(f"{machine.folder}/"), each["line"]) for each in found}
+    assert places == {
+        ("yaml", "pillar/broken.sls", 1),
+        ("missing-sls", "pillar/top.sls", 4),
+        ("module", "states/_modules/box.py", 1),
+    }
+
+
 def test_forms_for_programs(machine: Machine) -> None:
     machine.write(web="/etc/motd:\n  file.managed:\n    - moed: '0644'\n\n    - mode: 0644\n")
     sarif = json.loads(machine("check", "--out", "sarif", code=1).stdout)["runs"][0]
