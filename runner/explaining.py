@@ -84,9 +84,10 @@ def schema(options: Options) -> dict[str, Any]:
 
     registry = Session(options).registry
     found: dict[str, sls_schema.Function] = {}
-    for module, names in manuals.contents(registry).items():
+    there = manuals.contents(registry)
+    for module, names in there.items():
         for name in (f"{module}.{each}" for each in names):
             state = registry.state(name)
             reacting = signature.known(state.mod_watch) - {"name", "sfun"} if state.mod_watch else ()
             found[name] = (manuals.said_of_all(registry, name), signature.json_schema(state.function), reacting)
-    return sls_schema.schema(found, signature.GLOBAL_ARGUMENTS)
+    return sls_schema.schema(found, signature.GLOBAL_ARGUMENTS, set(registry.state_modules()) - there.keys())

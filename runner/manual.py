@@ -83,11 +83,21 @@ def pages(library: Library, name: str) -> list[Page]:
         functions = [each for each in library.functions(module) if not dot or each == function]
         found += [function_page(library, f"{module}.{each}") for each in functions]
     if not found:
+        _refuse_unavailable(library, module, function)
         near = _near(name, [library.suggest_state(name), library.suggest_function(name)])
         raise RunnerError(
             f"there is no page for {name}", hint=f"did you mean {near}?" if near else "`runner doc` lists all"
         )
     return found
+
+
+def _refuse_unavailable(library: Library, module: str, function: str) -> None:
+    """Tell why a module of the tree cannot be read, rather than that there is none."""
+    try:
+        library.state(f"{module}.{function or 'any'}")
+    except RunnerError as reason:
+        if reason.code == "unavailable":
+            raise
 
 
 def _near(name: str, suggestions: list[str | None]) -> str | None:

@@ -23,8 +23,9 @@ WORDS: Schema = {"type": "string", "pattern": rf"^\s*({_WORDS})\s*$|{SPECIAL}"}
 NULL: Schema = {"type": "null"}
 
 
-def schema(functions: Mapping[str, Function], silent: Iterable[str]) -> Schema:
-    """functions: by name ("file.managed"). silent: further arguments of all states that are known but not described."""
+def schema(functions: Mapping[str, Function], silent: Iterable[str], unclear: Iterable[str] = ()) -> Schema:
+    """functions: by name ("file.managed"). silent: further arguments of all states that are known but not described.
+    unclear: modules that cannot work on this machine (yet): they may have any function."""
     modules: dict[str, list[str]] = {}
     for name in functions:
         modules.setdefault(name.partition(".")[0], []).append(name.partition(".")[2])
@@ -38,8 +39,8 @@ def schema(functions: Mapping[str, Function], silent: Iterable[str]) -> Schema:
         **{f"arguments_{name}": _arguments(each, shared) for name, each in functions.items()},
         **{f"state_{name}": _state(name, each) for name, each in functions.items()},
         **{f"module_{module}": _module(module, names) for module, names in modules.items()},
-        "id": _identifier(functions, modules),
-        "extended": _extended(functions, modules),
+        "id": _identifier(functions, modules, _open(unclear)),
+        "extended": _extended(functions, modules, _open(unclear)),
     }
     return {
         "$schema": "http://json-schema.org/draft-07/schema#",
@@ -81,14 +82,20 @@ def _top_level(functions: Iterable[str], modules: Iterable[str]) -> Schema:
     }
 
 
-def _identifier(functions: Iterable[str], modules: Iterable[str]) -> Schema:
+def _open(modules: Iterable[str]) -> str:
+    """The pattern of keys of which nothing more is known."""
+    return "|".join(["^__", *(rf"^{module}(\.|$)" for module in sorted(modules))])
+
+
+def _identifier(functions: Iterable[str], modules: Iterable[str], unknown: str) -> Schema:
     body: Schema = {"type": "object", "minProperties": 1, "properties": _bodies(functions, modules)}
-    body |= {"patternProperties": {"^__": {}}, "additionalProperties": False}
-    return {"anyOf": [body, {"enum": sorted(functions)}]}
+    body |= {"patternProperties": {unknown: {}}, "additionalProperties": False}
+    return {"anyOf": [body, {"enum": sorted(functions)}, {"type": "string", "pattern": unknown}]}
 
 
-def _extended(functions: Iterable[str], modules: Iterable[str]) -> Schema:
-    return {"type": "object", "properties": _bodies(functions, modules), "additionalProperties": False}
+def _extended(functions: Iterable[str], modules: Iterable[str], unknown: str) -> Schema:
+    body: Schema = {"type": "object", "properties": _bodies(functions, modules)}
+    return body | {"patternProperties": {unknown: {}}, "additionalProperties": False}
 
 
 def _bodies(functions: Iterable[str], modules: Iterable[str]) -> Schema:

@@ -65,9 +65,9 @@ def _lines(page: Page, width: int) -> Iterator[str]:
 
 
 def _kind(argument: Argument) -> str:
-    if argument.default is None:
-        return f"{argument.type}, required"
-    return f"{argument.type}, default {argument.default}" if argument.default else argument.type
+    default = "required" if argument.default is None else f"default {argument.default}" if argument.default else ""
+    kind = "" if argument.type == "anything" and default else argument.type
+    return ", ".join(part for part in (kind, default) if part)
 
 
 def as_markdown(found: Iterable[Page]) -> str:

@@ -167,6 +167,7 @@ def test_doc_knows_the_states_of_the_tree(machine: Machine) -> None:
         "default": "3",
         "description": "in metres. Not less than 1.",
     }
+    assert "no client" in machine("doc", "broken.made", code=1).stderr
     folder = machine.folder / "manual"
     assert "below" in machine("doc", "--reference", str(folder)).stdout
     assert "Make a box." in (folder / "states/box.md").read_text()

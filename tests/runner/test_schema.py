@@ -149,9 +149,14 @@ def test_the_states_of_the_tree_are_known(machine: Machine) -> None:
     (machine.folder / "states/_states/old.py").write_text(
         "__virtualname__ = 'older'\ndef done(name, mood='fine', **kwargs):\n    '''Old style.'''\n    return {}\n"
     )
+    (machine.folder / "states/_states/later.py").write_text("def __virtual__():\n    return False, 'no client'\n")
     schema = json.loads(machine("schema").stdout)
     assert schema["definitions"]["arguments_box.made"]["properties"]["size"]["description"] == "in metres."
     assert wrong(schema, {"a": {"box.made": [{"size": 4}, {"lid": "shut"}]}}) == []
     assert wrong(schema, {"a": {"box.made": [{"lid": "ajar"}]}})
     assert wrong(schema, {"a": {"older.done": [{"mood": []}, {"anything": 1}]}}) == []
     assert wrong(schema, {"a": {"old.done": []}})
+    assert (
+        wrong(schema, {"a": {"later.done": [{"b": 1}]}, "c": "later.done", "extend": {"d": {"later": [{"e": 1}]}}})
+        == []
+    )
