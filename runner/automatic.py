@@ -15,7 +15,19 @@ from runner.model import Chunk, Edge, Kind, Relations
 # functions that take things away; an order among them would be the wrong way round
 TAKING = frozenset(
     (
-        *("absent", "removed", "purged", "dead", "disabled", "masked", "unmounted", "missing", "tidied", "pruned"),
+        *(
+            "absent",
+            "remove",
+            "removed",
+            "purged",
+            "dead",
+            "disabled",
+            "masked",
+            "unmounted",
+            "missing",
+            "tidied",
+            "pruned",
+        ),
         *("not_cached", "fstab_absent", "options_absent", "sections_absent", "config_unset", "env_absent"),
         "list_absent",
     )

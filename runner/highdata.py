@@ -83,13 +83,16 @@ def is_defaults(value: Value) -> bool:
 
 
 def add_item(body: Body, new: Item) -> None:
-    """Requisites grow, a function or an argument replaces the one before in its place; `name` replaces `names`."""
-    for index, old in enumerate(body.items):
-        if old.key == new.key or (old.key == "names" and new.key == "name"):
+    """Requisites grow, a function or an argument replaces the one before in its place; `name` replaces `names`.
+
+    Of a key that stands there twice the last one counts, and so it is the one that grows or is replaced.
+    """
+    for index in range(len(body.items) - 1, -1, -1):
+        old = body.items[index]
+        if old.key == new.key or (old.key, new.key) == ("names", "name"):
             if old.key in REQUISITE_KEYS and isinstance(old.value, list) and isinstance(new.value, list):
-                body.items[index] = Item(old.key, _joined(old, new), old.place)
-            else:
-                body.items[index] = new
+                new = Item(old.key, _joined(old, new), old.place)
+            body.items[index] = new
             return
     body.items.append(new)
 

@@ -132,6 +132,16 @@ def test_a_whole_sls_reacts_and_is_reacted_to(machine: Machine) -> None:
     assert machine.results("sls", "a")["own"]["changes"]["retcode"] == 0
 
 
+@pytest.mark.parametrize("kind", ["watch_in", "notify"])
+def test_a_requisite_that_stands_there_twice_grows_all_the_same(machine: Machine, kind: str) -> None:
+    machine.write(
+        a="a:\n  test.nop:\n    - watch: [{test: d}]\n    - watch: [{test: c}]\n"
+        f"b:\n  test.succeed_with_changes:\n    - {kind}: [{{test: a}}]\n" + nops("c d")
+    )
+    found = machine.results("sls", "a")["a"]
+    assert found["changes"] == {"Requisites with changes": ["test: c", "test: b"]}
+
+
 def test_ids_of_these_names_are_ids(machine: Machine) -> None:
     machine.write(a="chain:\n  test.nop: []\ndefaults:\n  test.nop: []\n")
     assert order(machine) == "chain defaults"
