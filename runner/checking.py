@@ -70,9 +70,7 @@ class _Checker:
         if self._pillar_is_broken:  # one mistake, one error: the values are missing because of it
             problems = [problem for problem in problems if problem.code not in OF_VALUES]
         if self._lenient:  # Salt compiles it; the state fails
-            problems = [
-                _mild(problem) if problem.code in ("missing-file", "match") else problem for problem in problems
-            ]
+            problems = [_mild(problem) if problem.code in SALTS else problem for problem in problems]
         if foreign:
             problems = [_perhaps(problem) if problem.code in OF_VALUES else problem for problem in problems]
         self._problems += problems
@@ -205,8 +203,9 @@ def _roots(units: list[Gathered]) -> list[Gathered]:
 
 
 def _declared(data: Iterable[HighData]) -> Iterable[str]:
-    """IDs and names."""
+    """SLS files, IDs and names."""
     for each in data:
+        yield from (sls for _, sls in each.rendered)
         for declaration in each.declarations.values():
             yield declaration.id
             for body in declaration.bodies.values():

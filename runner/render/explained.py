@@ -119,6 +119,8 @@ def _hint(error: Exception, row: str, variables: Mapping[str, Any]) -> str | Non
 
 
 _HINTS = (
+    (r"^CommandFailed: Unable to run", "is it installed? `|`, `>` and `$` need a shell: salt['cmd.shell'](...)"),
+    (r"^CommandFailed", "run that command by hand to see why it fails"),
     (r"concatenate|unsupported operand|must be str", "`~` joins text (`a ~ b`), `| int` makes a number of it"),
     (r"ZeroDivisionError", "the value on the right is zero: ask for it with `{% if %}` first"),
     (r"not iterable", "a loop and `in` need a list: `| default([])`, or [ ] around the one value"),

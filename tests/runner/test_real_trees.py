@@ -128,3 +128,16 @@ def test_an_unknown_test_is_named_where_it_stands(machine: Machine) -> None:
     shown = machine("check", code=1).stdout
     assert "no test is named 'maping'" in shown
     assert "a.sls:2" in shown
+
+
+def test_check_takes_what_another_part_of_the_tree_declares(machine: Machine) -> None:
+    machine.write(top="base: {'*': [web, tls]}\n", web="w: test.nop\n", tls="t: test.nop\n")
+    machine.write(part="p: {test.nop: [require_in: [sls: tls]]}\n", other="o: {test.nop: [require: [sls: web]]}\n")
+    assert "error" not in machine("check").stdout
+
+
+def test_a_command_that_needs_a_shell_says_so(machine: Machine) -> None:
+    machine.write(a="{{ salt['cmd.run']('no-such-program | cat') }}: test.nop\n")
+    shown = machine("check", code=1).stdout
+    assert "Unable to run command 'no-such-program'" in shown
+    assert "salt['cmd.shell']" in shown
