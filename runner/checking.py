@@ -203,9 +203,9 @@ def _roots(units: list[Gathered]) -> list[Gathered]:
 
 
 def _declared(data: Iterable[HighData]) -> Iterable[str]:
-    """SLS files, IDs and names."""
+    """SLS files (as `sls: NAME`), IDs and names."""
     for each in data:
-        yield from (sls for _, sls in each.rendered)
+        yield from (f"sls: {sls}" for _, sls in each.rendered)
         for declaration in each.declarations.values():
             yield declaration.id
             for body in declaration.bodies.values():

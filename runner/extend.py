@@ -136,7 +136,7 @@ class Reconciler:
                 found = True
                 for _ in range(times):
                     add_item(target, source)
-            if not found:
+            if not found and not self._high.excuses(name, state):
                 self._unknown(
                     name, holder, place, "that SLS is not in this run: include it" if state == "sls" else None
                 )

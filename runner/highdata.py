@@ -62,12 +62,12 @@ class HighData:
     defaults: dict[tuple[str, str], Mapping[str, Mapping[str, Value]]] = field(default_factory=dict)  # by (env, sls)
     scopes: dict[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)  # the first includers, nearest first
     brought_at: dict[tuple[str, str], Place] = field(default_factory=dict)  # (env, sls) -> the line that named it first
-    elsewhere: frozenset[str] = frozenset()  # IDs and names of the tree that may be in a run with this
+    elsewhere: frozenset[str] = frozenset()  # `sls: NAME`s, IDs and names of the tree that may be in a run with this
     lost: list[str | None] = field(default_factory=list)  # what mistakes kept from being declared, as written
 
-    def excuses(self, target: str) -> bool:
+    def excuses(self, target: str, state: str = "") -> bool:
         """Whether what a requisite names may only be missing because of another mistake: that one is told."""
-        if target in self.elsewhere:
+        if (f"sls: {target}" if state == "sls" else target) in self.elsewhere:
             return True
         return any(text is None or target in text or "{{" in text for text in self.lost)
 

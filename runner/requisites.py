@@ -86,12 +86,14 @@ def _list(value: object) -> list[object]:
 
 
 def resolve(
-    chunks: Sequence[Chunk], empty_sls: frozenset[str], excused: Callable[[str], bool] = lambda target: False
+    chunks: Sequence[Chunk],
+    empty_sls: frozenset[str],
+    excused: Callable[[str, str], bool] = lambda target, state: False,
 ) -> tuple[Relations, list[Diagnostic]]:
     """All edges, and the requisites that match nothing.
 
-    empty_sls: the SLS files of this run without a state; requisites on them are met. excused: whether a target is
-    missing only because of another mistake.
+    empty_sls: the SLS files of this run without a state; requisites on them are met. excused: whether a target (and
+    its state module) is missing only because of another mistake.
     """
     index = Index(chunks)
     by_holder: dict[int, list[Edge]] = {}
@@ -100,7 +102,7 @@ def resolve(
         for requisite in chunk.requisites:
             targets = index.find(requisite.state, requisite.target)
             if not targets and not (requisite.state == "sls" and requisite.target in empty_sls):
-                problems += [] if excused(requisite.target) else [_unmet(chunk, requisite, index)]
+                problems += [] if excused(requisite.target, requisite.state) else [_unmet(chunk, requisite, index)]
             edges = by_holder.setdefault(number, [])
             edges.extend(Edge(number, requisite.kind, target, requisite.place) for target in targets)
         if "listen_in" in chunk.low:
