@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from modules import cmd, file
-from runner.api import OPEN, Done, OneOrMany, Plan, Planned, StateFailed, here
+from runner.api import OPEN, Done, OneOrMany, Plan, Planned, Secret, StateFailed, here
 
 UNCONVERGING = {
     "run": "a command is run in each run; guard it with onlyif, unless, creates or onchanges",
@@ -24,6 +24,7 @@ def run(
     cwd: str | None = None,
     root: str | None = None,
     runas: str | None = None,
+    password: Secret[str] | None = None,
     group: str | None = None,
     shell: str | None = None,
     env: Variables | None = None,
@@ -50,7 +51,7 @@ def run(
     ended. ignore_timeout: a timeout is no failure. bg: do not wait for it. success_retcodes, success_stdout,
     success_stderr: what counts as success beside exit code 0. hide_output: keep the output out of the result.
     shell: the shell, or python_shell: False for none. root: a folder that is the command's /.
-    use_vt, output_loglevel: taken for Salt's sake, without effect.
+    use_vt, output_loglevel: taken for Salt's sake, without effect. password: refused, it is for Windows.
 
         make install:
           cmd.run:
@@ -61,6 +62,7 @@ def run(
     """
     if here.dry and (trial := _trial(stateful)):
         return (yield from _tried(trial, cwd, runas, env, shell))
+    _refuse(password)
     yield _plan(f'Command "{name}" would have been executed', {"cmd": name}, stateful)
     if cwd is not None and not os.path.isdir(cwd):
         raise StateFailed(f'Desired working directory "{cwd}" is not available', changes={})
@@ -131,6 +133,7 @@ def script(
     args: str | list[Any] | None = None,
     cwd: str | None = None,
     runas: str | None = None,
+    password: Secret[str] | None = None,
     group: str | None = None,
     shell: str | None = None,
     env: Variables | None = None,
@@ -162,6 +165,7 @@ def script(
 
     Behaviour: Salt 3008's cmd.script.
     """
+    _refuse(password)
     url, _, words = (source or name).partition(" ")
     found = here.tree.fetch(url, here.saltenv)
     if found is None:
@@ -258,6 +262,11 @@ def mod_watch(name: str, sfun: str, **arguments: Any) -> Planned:
 
 
 # ---------------------------------------------------------------- what came of it
+
+
+def _refuse(password: str | None) -> None:
+    if password is not None:
+        raise StateFailed("password is for Windows: here root becomes any user without one")
 
 
 def _plan(comment: str, changes: Mapping[str, Any], stateful: object) -> Plan:

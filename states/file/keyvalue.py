@@ -27,13 +27,14 @@ def keyvalue(
     key_ignore_case: bool = False,
     value_ignore_case: bool = False,
     create_if_missing: bool = False,
+    prune: bool = False,
 ) -> Planned:
     """Make sure that keys of a file have these values.
 
     name: the file. key, value: one setting; key_values: several. separator: what stands between them.
     append_if_not_found, prepend_if_not_found: add keys that are missing. search_only: change nothing.
     show_changes: report the lines. ignore_if_missing: a missing file is no failure.
-    create_if_missing: make a missing file, with the keys.
+    create_if_missing: make a missing file, with the keys. prune: remove all lines without a wanted key, comments too.
     count: how many lines of each key there may be (more of them are removed), -1 for any number.
     uncomment: the characters that begin a comment; keys that stand in one count as being there and are taken out of it.
     key_ignore_case, value_ignore_case: compare without regard to case.
@@ -56,7 +57,7 @@ def keyvalue(
             return f"unable to open {name}"
         raise StateFailed(f"unable to open {name}", lacks=("file", name))
     old = _lines.read_text(name) if there else ""
-    edit = _Edit(separator, count, uncomment, key_ignore_case, value_ignore_case)
+    edit = _Edit(separator, count, uncomment, key_ignore_case, value_ignore_case, prune)
     edit.change(_lines.lines_of(old), wanted)
     if append_if_not_found or not there:
         edit.append(wanted)
@@ -65,12 +66,12 @@ def keyvalue(
     new, diff = "".join(edit.lines), "".join(edit.diff)
     if search_only or new == old:
         return ""
-    told = f"File {name} is set to be changed ({edit.changed} lines modified, 0 deleted)"
+    told = f"File {name} is set to be changed ({edit.changed} lines modified, {edit.deleted} deleted)"
     if show_changes:
         told += "\nPredicted diff:\n" + "".join(f"\r\t\t{line}\n" for line in diff.splitlines())
     yield Plan({"diff": diff if show_changes else True}, told, provides=[("file", name)])
     _lines.write_text(name, new)
-    return f"Changed {edit.changed}, deleted 0 lines"
+    return f"Changed {edit.changed}, deleted {edit.deleted} lines"
 
 
 def _wanted(key: str | None, value: Text, key_values: dict[str, Any] | None) -> dict[str, Any]:
@@ -87,8 +88,15 @@ class _Edit:
     """The lines of a file on their way to what they should be, with what was changed so far."""
 
     def __init__(
-        self, separator: str, most: int, uncomment: str | None, key_ignores_case: bool, value_ignores_case: bool
+        self,
+        separator: str,
+        most: int,
+        uncomment: str | None,
+        key_ignores_case: bool,
+        value_ignores_case: bool,
+        prune: bool = False,
     ) -> None:
+        self.prune = prune
         self.separator = separator
         self.most = most
         self.uncomment = uncomment
@@ -97,19 +105,23 @@ class _Edit:
         self.lines: list[str] = []
         self.diff: list[str] = []
         self.changed = 0
+        self.deleted = 0
         self.seen: dict[str, int] = {}
 
     def change(self, lines: list[str], wanted: dict[str, Any]) -> None:
         """Edit the lines that have a wanted key."""
         for old in lines:
-            new = old
+            new, known = old, sum(self.seen.values())
             for key, value in wanted.items():
                 edited = self._edited(new, key, value)
                 if edited != new:
                     self.changed += 1
                     self.diff += [f"- {_ended(new)}", f"+ {_told(edited, value)}" if edited else ""]
                 new = edited
-            if new:
+            if self.prune and known == sum(self.seen.values()):
+                self.deleted += 1
+                self.diff.append(f"- {_ended(old)}")
+            elif new:
                 self.lines.append(new)
 
     def append(self, wanted: dict[str, Any]) -> None:

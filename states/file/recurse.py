@@ -47,12 +47,14 @@ def recurse(
     maxdepth: int | None = None,
     keep_symlinks: bool = False,
     force_symlinks: bool = False,
+    merge: bool = False,
     mode: Any = None,
     **variables: Leftovers,
 ) -> Planned:
     """Make sure that a folder holds the files of a folder of the tree.
 
-    name: the folder. source: a salt:// folder, or a list of which the first that has files is taken.
+    name: the folder. source: a salt:// folder, or a list of which the first that has files is taken; with merge the
+    files of all of them are, and of those with the same path the one of the earliest source.
     user, group, dir_mode, file_mode (`keep`: as in the tree): what is not given stays as it is.
     clean: remove what is not in the source, but what file states manage that this one requires or that require it.
     template, context, defaults, replace, backup: as for file.managed, for each file.
@@ -71,12 +73,14 @@ def recurse(
         raise StateFailed("'mode' is not allowed in 'file.recurse'. Please use 'file_mode' and 'dir_mode'.")
     top = name.rstrip("/") or "/"
     permissions(user, group, None)
-    prefix, saltenv = _first(source)
+    origins = _existing(source) if merge else _existing(source)[:1]
     if file.lexists(top) and not file.is_dir(top):
         raise StateFailed(f"The path {top} exists and is not a directory")
-    content = _content(top, prefix, saltenv, _Choice(include_pat or [], exclude_pat or [], maxdepth), keep_symlinks)
-    if include_empty:
-        content.add_folders(prefix, saltenv)
+    content = _Content(top, _Choice(include_pat or [], exclude_pat or [], maxdepth))
+    for prefix, saltenv in reversed(origins):
+        content.add(prefix, saltenv, keep_symlinks)
+        if include_empty:
+            content.add_folders(prefix, saltenv)
     parts: dict[str, Planned | str | Done] = {}
     for folder in content.folders:
         made = directory(folder, user=user, group=group, dir_mode=dir_mode, makedirs=True)
@@ -156,6 +160,28 @@ class _Content:
         folders = self.folders
         return set(folders) - {parent(folder) for folder in folders} - {self.top}
 
+    def add(self, prefix: str, saltenv: str, keep_symlinks: bool) -> None:
+        """The files of a source, over those of the sources that come after it."""
+        later = bool(self.files or self.links)
+        for path in here.tree.files(prefix, saltenv):
+            inside = path[len(prefix) + 1 :] if prefix else path
+            if not self.chosen(inside):
+                continue
+            place = f"{self.top}/{inside}"
+            if later:
+                self._clear(place)
+            found = here.tree.find(path, saltenv) if keep_symlinks else None
+            if found and file.is_link(found):
+                self.links[place] = file.readlink(found)
+            else:
+                self.files[place] = f"salt://{path}?saltenv={saltenv}"
+
+    def _clear(self, place: str) -> None:
+        """Drop what cannot be beside a path: the same path, what is below it, and files where its folders will be."""
+        for known in (self.files, self.links):
+            for other in [each for each in known if f"{each}/".startswith(f"{place}/") or place.startswith(f"{each}/")]:
+                del known[other]
+
     def add_folders(self, prefix: str, saltenv: str) -> None:
         """The folders of the source, empty ones among them."""
         for folder in here.tree.folders(prefix, saltenv):
@@ -164,8 +190,9 @@ class _Content:
                 self.empty.append(f"{self.top}/{inside}")
 
 
-def _first(sources: list[str]) -> tuple[str, str]:
-    """The path and the environment of the first source that is there."""
+def _existing(sources: list[str]) -> list[tuple[str, str]]:
+    """The path and the environment of each source that is there."""
+    found = []
     for url in sources:
         if not url.startswith("salt://"):
             raise StateFailed(f"Recurse failed: Invalid source '{url}' (must be a salt:// URI)")
@@ -175,22 +202,10 @@ def _first(sources: list[str]) -> tuple[str, str]:
         prefix = path.strip("/")
         if here.tree.files(prefix, saltenv) or here.tree.folders(prefix, saltenv):
             if here.tree.find(prefix, saltenv) is None:
-                return prefix, saltenv
+                found.append((prefix, saltenv))
+    if found:
+        return found
     raise StateFailed("Recurse failed: none of the specified sources were found")
-
-
-def _content(top: str, prefix: str, saltenv: str, chosen: _Choice, keep_symlinks: bool) -> _Content:
-    content = _Content(top, chosen)
-    for path in here.tree.files(prefix, saltenv):
-        inside = path[len(prefix) + 1 :] if prefix else path
-        if not chosen(inside):
-            continue
-        found = here.tree.find(path, saltenv) if keep_symlinks else None
-        if found and file.is_link(found):
-            content.links[f"{top}/{inside}"] = file.readlink(found)
-        else:
-            content.files[f"{top}/{inside}"] = f"salt://{path}?saltenv={saltenv}"
-    return content
 
 
 # ---------------------------------------------------------------- parts

@@ -25,8 +25,11 @@ def latest(
     skip_verify: bool = False,
     install_recommends: bool = True,
     only_upgrade: bool = False,
+    watch_flags: bool = True,
 ) -> Planned:
     """Make sure that packages are installed in their newest version. Arguments as those of pkg.installed.
+
+    watch_flags: accepted, for Gentoo.
 
         openssl:
           pkg.latest:

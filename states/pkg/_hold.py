@@ -11,10 +11,11 @@ from states.pkg._wanted import Names
 
 
 @requires_feature("holdable")
-def held(name: str, pkgs: Names | None = None, replace: bool = False) -> Planned:
+def held(name: str, version: str | None = None, pkgs: Names | None = None, replace: bool = False) -> Planned:
     """Make sure that packages stay at their version.
 
-    name: one package; pkgs: several. replace: other held packages are let go.
+    name: one package; pkgs: several. version: accepted; dpkg holds a package, not a version. replace: other held
+    packages are let go.
 
         linux-image-amd64:
           pkg.held: []
@@ -41,7 +42,7 @@ def held(name: str, pkgs: Names | None = None, replace: bool = False) -> Planned
 
 
 @requires_feature("holdable")
-def unheld(name: str, pkgs: Names | None = None, all_: bool = False) -> Planned:
+def unheld(name: str, version: str | None = None, pkgs: Names | None = None, all_: bool = False) -> Planned:
     """Make sure that packages may change their version. Arguments as those of pkg.held.
 
     all: whatever is held.

@@ -18,6 +18,13 @@ def script(tmp: Path) -> None:
     (tmp / "say.sh").write_text("#!/bin/sh\numask; pwd; echo $A; cat; echo changed=yes\n")
 
 
+def two_trees(tmp: Path) -> None:
+    for name in ("one/a", "one/b/c", "two/a/under", "two/b/d", "two/e"):
+        path = tmp / "tree" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(name)
+
+
 HOW: dict[str, Any] = {
     **{"cwd": "{tmp}", "runas": "root", "shell": "/bin/sh", "env": [{"A": "1"}], "stateful": True, "umask": "077"},
     **{"output_loglevel": "quiet", "hide_output": True, "use_vt": True, "success_retcodes": [3]},
@@ -72,6 +79,15 @@ WORK_TREE = {"bare": False, "template": "/usr/share/git-core/templates", "separa
 ANSWERS = "echo 'greeting greeting/{{ w }} string {{ v }}' > /srv/answers; "
 SELECTIONS = {"template": "jinja", "context": {"w": "word"}, "defaults": {"w": "x", "v": "hi"}}
 SCENARIOS = [
+    Scenario("file.recurse", {"name": "{tmp}/d", "source": ["salt://one", "salt://two"], "merge": True}, two_trees),
+    Scenario("cmd.run", {"name": "true", "password": "x"}, plans=False, fails="password is for Windows"),
+    Scenario("cmd.script", {"name": "true", "password": "x"}, plans=False, fails="password is for Windows"),
+    machine("pkg.held", OLD, name="greeting", version="1.0"),
+    machine("pkg.unheld", OLD + "apt-mark hold greeting", name="greeting", version="1.0"),
+    machine("pkg.latest", OLD, name="greeting", watch_flags=False),
+    Scenario(
+        "file.keyvalue", {"name": "{tmp}/say.sh", "key": "echo", "value": "$A", "separator": " ", "prune": True}, script
+    ),
     Scenario("file.append", {"name": "{tmp}/say.sh", "text": "x", "show_changes": False}, script),
     Scenario("file.prepend", {"name": "{tmp}/say.sh", "text": "x", "show_changes": False}, script),
     Scenario(

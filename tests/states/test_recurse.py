@@ -99,3 +99,13 @@ def test_a_failing_file_keeps_the_others_from_being_written(roots: Path, tmp_pat
 def test_a_dry_run_titles_its_parts(roots: Path, tmp_path: Path) -> None:
     plan = look(recurse, f"{tmp_path}/d", source=["salt://r"], current=HarnessHere(roots, dry=True))
     assert f"#### {tmp_path}/d/sub/b ####\nThe file {tmp_path}/d/sub/b is set to be changed" in plan.comment
+
+
+def test_several_sources_are_merged_and_the_earliest_wins(roots: Path, tmp_path: Path) -> None:
+    for name, text in (("one/a", "first\n"), ("two/a/under", "x\n"), ("two/sub/b", "second\n"), ("one/sub/c", "c\n")):
+        (roots / name).parent.mkdir(parents=True, exist_ok=True)
+        (roots / name).write_text(text)
+    run(roots, tmp_path, source=["salt://one", "salt://two", "salt://none"], merge=True)
+    assert arrived(tmp_path) == ["a", "sub", "sub/b", "sub/c"]
+    assert (tmp_path / "d/a").read_text() == "first\n"
+    assert not run(roots, tmp_path, source=["salt://one", "salt://two"], merge=True).changes
