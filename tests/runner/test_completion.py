@@ -85,7 +85,7 @@ def test_bash(machine: Machine, site: list[str], tmp_path: Path, line: str, repl
         f"#!/bin/sh\nPYTHONPATH={machine.environment['PYTHONPATH']} exec {argv[0]} -c '{argv[2]}' \"$@\"\n"
     )
     program.chmod(0o755)
-    line = line.replace("CONFIG", f"--config={site[1]}")
+    line = line.replace("CONFIG", f"--config={site[1]} --cachedir={site[3]}")
     script = (
         f"{program} completion bash > {tmp_path}/c; . {tmp_path}/c; COMP_WORDS=({program} x); COMP_CWORD=1; _runner; "
         'echo "${COMPREPLY[*]}"'
