@@ -78,6 +78,8 @@ class Executor:
         edges = self.work.relations.of(position)
         if self._wait_for([edge.target for edge in edges]):
             return True
+        if position in self.results:  # a look has shown that it is kept from running
+            return False
         self.run.emit(StateStarted(chunk, self.number))
         owed = self.owing.owed(chunk, self.run.results) if edges or position in self.work.self_refreshing else ()
         decision = decide(edges, self._seen, [debt.kind for debt in owed]) if edges or owed else _RUN
@@ -88,7 +90,9 @@ class Executor:
             return False
         else:
             result = self._guarded(position, decision)
-            if self._mode_of(position) is not self._mode:
+            if failed := self._failed_before(position):
+                result = _withheld(result, failed)
+            elif self._mode_of(position) is not self._mode:
                 result = replace(result, noop=True)
         if owed and self.run.dry:
             result = replace(
@@ -157,8 +161,13 @@ class Executor:
         return Mode.DRY if self.run.dry else Mode.REAL
 
     def _mode_of(self, position: int) -> Mode:
-        """A no-op state is only planned, in a real run too."""
-        return Mode.DRY if position in self.work.noop else self._mode
+        """A no-op state is only planned, in a real run too, and so is one whose prereq holder failed."""
+        return Mode.DRY if position in self.work.noop or self._failed_before(position) else self._mode
+
+    def _failed_before(self, position: int) -> Result | None:
+        """The state that had a prereq on this one, to prepare its change, and failed."""
+        holders = (self.results.get(holder) for holder in self.work.relations.prepared_by.get(position, ()))
+        return next((found for found in holders if found is not None and found.result is False), None)
 
     def _called(self, position: int, decision: Decision, mode: Mode, invoke: Invoker | None = None) -> Result:
         """The result of a state function, or of mod_watch after it. invoke: of a thread of its own."""
@@ -241,7 +250,8 @@ class Executor:
             [debt.kind for debt in self.owing.owed(chunk, self.run.results)],
         )
         if decision.verdict in (Verdict.SKIP, Verdict.FAIL):
-            return _kept(chunk, decision)
+            self._finish(position, _kept(chunk, decision))  # all that it needs has ended: nothing will change that
+            return self.results[position]
         return self._called(position, decision, Mode.LOOK)
 
     def _waits_for(self, position: int) -> str:
@@ -281,6 +291,14 @@ class Executor:
 
 
 _RUN = Decision(Verdict.RUN)
+
+
+def _withheld(result: Result, failed: Result) -> Result:
+    """What was only looked at because the state that should have prepared its change failed."""
+    if result.result is not None:
+        return result
+    comment = f"{result.comment}\nThis is not done, because {failed.chunk.state}: {failed.chunk.id} failed"
+    return replace(result, changes={}, comment=comment, cause=failed.cause or failed.tag)
 
 
 def _kept(chunk: Chunk, decision: Decision) -> Result:

@@ -249,6 +249,7 @@ class Relations:
     edges: tuple[Edge, ...]
     by_holder: Mapping[int, tuple[Edge, ...]]
     automatic: tuple[tuple[int, int, str], ...] = ()  # (first, then, the hook that asked for it): order only
+    prepared_by: Mapping[int, tuple[int, ...]] = field(default_factory=dict)  # target -> those with a prereq on it
 
     def of(self, holder: int) -> tuple[Edge, ...]:
         """The edges of one chunk, in the order of its requisites."""

@@ -110,7 +110,12 @@ def resolve(
             _listeners(number, chunk, index, by_holder, found)
             problems += found
     frozen = {number: tuple(dict.fromkeys(edges)) for number, edges in by_holder.items() if edges}
-    return Relations(tuple(edge for edges in frozen.values() for edge in edges), frozen), problems
+    every = tuple(edge for edges in frozen.values() for edge in edges)
+    prepared: dict[int, tuple[int, ...]] = {}
+    for edge in every:
+        if edge.kind is Kind.PREREQ:
+            prepared[edge.target] = (*prepared.get(edge.target, ()), edge.holder)
+    return Relations(every, frozen, prepared_by=prepared), problems
 
 
 def _listeners(

@@ -1,0 +1,57 @@
+"""prereq in a run: the state that prepares a change, and the state whose change it prepares."""
+
+from __future__ import annotations
+
+import pytest
+from command import Machine
+
+TREE = """
+prepare:
+  test.{prepare}:
+    - prereq: [test: change]
+change:
+  test.{change}: []
+after:
+  test.nop:
+    - require: [test: change]
+reacts:
+  test.nop:
+    - onchanges: [test: change]
+"""
+
+
+@pytest.mark.parametrize("words", [[], ["--test"]])
+def test_what_could_not_be_prepared_is_not_done(machine: Machine, words: list[str]) -> None:
+    machine.write(a=TREE.format(prepare="fail_without_changes", change="succeed_with_changes"))
+    found = machine.results("sls", "a", *words, code=2)
+    assert found["prepare"]["result"] is False
+    assert found["change"]["result"] is None
+    assert found["change"]["changes"] == {}
+    assert "not done, because test: prepare failed" in found["change"]["comment"]
+    assert found["reacts"]["comment"] == "State was not run because none of the onchanges reqs changed"
+
+
+def test_one_of_two_that_prepare_is_enough_to_keep_it_back(machine: Machine) -> None:
+    more = "also:\n  test.succeed_with_changes:\n    - prereq: [test: change]\n"
+    machine.write(a=TREE.format(prepare="fail_without_changes", change="succeed_with_changes") + more)
+    found = machine.results("sls", "a", code=2)
+    assert found["also"]["changes"]
+    assert found["change"]["result"] is None
+
+
+def test_what_has_nothing_to_change_needs_no_preparation(machine: Machine) -> None:
+    machine.write(a=TREE.format(prepare="fail_without_changes", change="succeed_without_changes"))
+    found = machine.results("sls", "a")
+    assert found["prepare"]["comment"] == "No changes detected"
+    assert found["change"]["result"] is True
+
+
+def test_a_look_that_shows_that_a_state_is_kept_from_running_is_final(machine: Machine) -> None:
+    machine.write(
+        a="x:\n  test.fail_without_changes: []\n"
+        "prepare:\n  test.nop:\n    - prereq: [test: change]\n"
+        "change:\n  test.succeed_with_changes:\n    - require: [test: x]\n"
+    )
+    found = machine.results("sls", "a", code=2)
+    assert [each for each in found if not found[each]["result"]] == ["x", "change", "prepare"]
+    assert found["change"]["__run_num__"] < found["prepare"]["__run_num__"]
