@@ -84,8 +84,7 @@ def _union(members: tuple[Any, ...]) -> Shape:
     nullable = any(item.nullable for item in shapes)
     if len(some) == 1:
         return replace(some[0], convert=_or_none(some[0].convert), nullable=True)
-    titles = dict.fromkeys(item.title for item in some)
-    title = " or ".join(sorted(titles, key=lambda each: each.startswith("a list")))  # typing keeps no order of unions
+    title = " or ".join(dict.fromkeys(item.title for item in some))
 
     def convert(value: Any) -> Any:
         if value is None and nullable:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
-from runner.model import Edge, Kind, Result
+from runner.model import Chunk, Edge, Kind, Result
 
 
 class Verdict(enum.Enum):
@@ -110,3 +111,16 @@ def _met(seen: Seen, kinds: tuple[Kind, ...], test: Callable[[Result | None], bo
     """Whether a chunk has no edge of these kinds, or one that passes."""
     group = [found for edge, found in seen if edge.kind in kinds]
     return not group or any(test(found) for found in group)
+
+
+def kept(chunk: Chunk, decision: Decision) -> Result:
+    """The result of a state that its requisites kept from running."""
+    return Result(chunk, decision.verdict is Verdict.SKIP, decision.comment, ran=False, cause=decision.cause)
+
+
+def withheld(result: Result, failed: Result) -> Result:
+    """The result of what was only looked at, because the state that should have prepared its change failed."""
+    if result.result is not None:
+        return result
+    comment = f"{result.comment}\nThis is not done, because {failed.chunk.state}: {failed.chunk.id} failed"
+    return replace(result, changes={}, comment=comment, cause=failed.cause or failed.tag)

@@ -9,7 +9,7 @@ from runner.aggregate import candidates, merged
 from runner.api import running
 from runner.beside import Beside
 from runner.current import Current, Run
-from runner.decide import Decision, Verdict, decide
+from runner.decide import RUN, Decision, Verdict, decide, kept, withheld
 from runner.interrupts import number_of
 from runner.invoke import Invoker, Mode, Reaction
 from runner.model import (
@@ -82,16 +82,16 @@ class Executor:
             return False
         self.run.emit(StateStarted(chunk, self.number))
         owed = self.owing.owed(chunk, self.run.results) if edges or position in self.work.self_refreshing else ()
-        decision = decide(edges, self._seen, [debt.kind for debt in owed]) if edges or owed else _RUN
+        decision = decide(edges, self._seen, [debt.kind for debt in owed]) if edges or owed else RUN
         if decision.verdict in (Verdict.SKIP, Verdict.FAIL):
-            result = _kept(chunk, decision)
+            result = kept(chunk, decision)
         elif chunk.args.get("parallel") is True and self._mode_of(position) is Mode.REAL:
             self._start_beside(position, decision)
             return False
         else:
             result = self._guarded(position, decision)
             if failed := self._failed_before(position):
-                result = _withheld(result, failed)
+                result = withheld(result, failed)
             elif self._mode_of(position) is not self._mode:
                 result = replace(result, noop=True)
         if owed and self.run.dry:
@@ -250,7 +250,7 @@ class Executor:
             [debt.kind for debt in self.owing.owed(chunk, self.run.results)],
         )
         if decision.verdict in (Verdict.SKIP, Verdict.FAIL):
-            self._finish(position, _kept(chunk, decision))  # all that it needs has ended: nothing will change that
+            self._finish(position, kept(chunk, decision))  # all that it needs has ended: nothing will change that
             return self.results[position]
         return self._called(position, decision, Mode.LOOK)
 
@@ -288,19 +288,3 @@ class Executor:
         """Whether a listener is to be told of the target's changes."""
         found = self._seen(edge)
         return found is not None and bool(found.changes) and not found.noop
-
-
-_RUN = Decision(Verdict.RUN)
-
-
-def _withheld(result: Result, failed: Result) -> Result:
-    """What was only looked at because the state that should have prepared its change failed."""
-    if result.result is not None:
-        return result
-    comment = f"{result.comment}\nThis is not done, because {failed.chunk.state}: {failed.chunk.id} failed"
-    return replace(result, changes={}, comment=comment, cause=failed.cause or failed.tag)
-
-
-def _kept(chunk: Chunk, decision: Decision) -> Result:
-    """The result of a state that its requisites kept from running."""
-    return Result(chunk, decision.verdict is Verdict.SKIP, decision.comment, ran=False, cause=decision.cause)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from harness import HarnessHere
 
 from modules import _apt_sources as apt
+from runner.api import running
 
 ENTRY = "deb http://deb.example.org/debian bookworm main"
 STANZA = """\
@@ -18,6 +21,12 @@ Components: main
 Signed-By: /k.gpg
 X-Mine: yes
 """
+
+
+@pytest.fixture(autouse=True)
+def here() -> Iterator[None]:
+    with running(HarnessHere()):
+        yield
 
 
 def source(text: str) -> apt.Source:
