@@ -126,6 +126,8 @@ def _drafts(declaration: Declaration, body: Body, problems: list[Diagnostic]) ->
             elif item.value is not None:
                 problems.append(_no_name(item, body, declaration))
         elif item.key not in ("state", "fun"):
+            if item.key in places:
+                problems.append(_again(item, places[item.key], declaration))
             low[item.key] = item.value
             places[item.key] = item.place
     if names is not None and "name" in low and places["name"] != declaration.place:
@@ -138,6 +140,13 @@ def _drafts(declaration: Declaration, body: Body, problems: list[Diagnostic]) ->
             yield Draft(low | {"fun": function.value}, body, places, place)
         else:
             yield from _named(low, function, names, body, places, declaration, problems)
+
+
+def _again(item: Item, first: Place, declaration: Declaration) -> Diagnostic:
+    where = f"state '{declaration.id}' in SLS '{declaration.sls}'"
+    message = f"{item.key} is given twice in {where}: what the first one says is lost; it is ignored"
+    hint = f"the other one stands at {first.source}; put what they say into one `- {item.key}:`"
+    return Diagnostic(message, item.place.source, hint, "ignored", "warning")
 
 
 def _no_name(item: Item, body: Body, declaration: Declaration) -> Diagnostic:

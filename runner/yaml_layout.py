@@ -96,6 +96,10 @@ def simple_key(spot: Spot) -> Mistake | None:
     if re.search(r"[|>][+-]?\d?$", above):
         message = f"{short(written)!r} is not indented, so that it does not belong to the text above"
         return spot.mistake(message, line, column, "indent each line of a text after | further than its key")
+    dashed = re.match(r"-([^\s-].*)", written)
+    if dashed:
+        message = f"no space follows the dash of {short(written)!r}"
+        return spot.mistake(message, line, column, f"write `- {short(dashed[1])}`")
     return spot.mistake(
         f"no colon follows {short(written)!r}", line, column, f"write `{short(written)}: ...`, or quote it"
     )

@@ -30,11 +30,16 @@ def format_one(problem: Diagnostic, stream: TextIO | None = None, colour: bool =
         if source.rendered and source.rendered.strip():
             lines.append(f"    rendered: {safe(source.rendered.strip(), stream)}")
         if source.values:
-            lines.append(f"    with {safe(', '.join(f'{name} = {value}' for name, value in source.values), stream)}")
+            values = ", ".join(f"{name} = {_short(value)}" for name, value in source.values)
+            lines.append(f"    with {safe(values, stream)}")
         lines += [f"  called from {safe(str(via), stream)}" for via in source.via]
     if problem.hint:
         lines.append(f"  {paint('hint', 'cyan', colour)}: {safe(problem.hint, stream)}")
     return "\n".join(lines)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= 60 else f"{text[:57]}..."
 
 
 def _excerpt(source: Source) -> list[str]:

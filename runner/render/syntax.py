@@ -56,7 +56,7 @@ def explained(message: str, line: int, source: str, filters: Collection[str], te
     unknown = re.search(r"Encountered unknown tag '([^']*)'", message)
     if unknown:
         return _unknown_tag(unknown[1], line, row, source, "innermost block" in message)
-    return _expression(message, line, row, source)
+    return _expression(message, line, row, source, filters)
 
 
 def _row(source: str, line: int) -> str:
@@ -140,7 +140,7 @@ def _unknown_tag(name: str, line: int, row: str, source: str, inside: bool) -> F
 # ---------------------------------------------------------------- expressions
 
 
-def _expression(message: str, line: int, row: str, source: str) -> Found:
+def _expression(message: str, line: int, row: str, source: str, filters: Collection[str]) -> Found:
     character = re.search(r"unexpected char (['\"])(.+?)\1 at (\d+)", message)
     if character:
         return _character(character[2].replace("\\\\", "\\"), int(character[3]), line, row, source)
@@ -161,6 +161,14 @@ def _expression(message: str, line: int, row: str, source: str) -> Found:
     unclosed = _unclosed_expression(line, source)
     if unclosed:
         return unclosed
+    got = re.search(r"got '(\w+)'", message)
+    if got and got[1] in filters:
+        return Found(line, _word(row, got[1]) or column, f"a filter stands behind a bar: `| {got[1]}`")
+    if "expected token ':'" in message:
+        return Found(line, column, "a mapping is written `{'key': value}`")
+    extra = re.search(r"unexpected '([)\]}])'", message)
+    if extra:
+        return Found(line, column, f"there is one {extra[1]} too many, or its opening bracket is missing")
     return Found(line, column, "look for a missing comma, operator, quote or bracket in this line")
 
 

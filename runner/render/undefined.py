@@ -62,7 +62,8 @@ def _holder(obj: Any, name: Any, row: str, environment: PlacedEnvironment, typed
         if obj is not None and obj is environment.globals.get(known):
             return known
     key = re.escape(str(name))
-    found = re.search(rf"([A-Za-z_][\w.]*(?:\[[^\]]*\][\w.]*)*?)(?:\.{key}(?!\w)|\[['\"]?{key}['\"]?\])", row)
+    part = r"\[[^\]]*\]|\([^()]*\)|\.\w+"
+    found = re.search(rf"([A-Za-z_]\w*(?:{part})*?)(?:\.{key}(?!\w)|\[['\"]?{key}['\"]?\])", row)
     return found[1] if found else ""
 
 

@@ -340,4 +340,32 @@ MISTAKES = [
         "templates or macros call each other in a circle: take one of",
         check_only=True,
     ),
+    Mistake(
+        "argument twice in one list",
+        "/x:\n  file.managed:\n    - mode: '0644'\n    - «mode: '0600'\n",
+        "mode is given twice",
+        ":3:7",
+        check_only=True,
+    ),
+    Mistake(
+        "requisite twice in one list",
+        "a: test.nop\nb:\n  test.nop:\n    - require: [{test: a}]\n    - «require: [{test: a}]\n",
+        "require is given twice",
+        ":4:7",
+        check_only=True,
+    ),
+    Mistake(
+        "item without a space", "a:\n  pkg.installed:\n    - pkgs:\n      «-vim\n      -git\n", "dash of '-vim", "- vim"
+    ),
+    Mistake(
+        "filter without its bar", "a:\n  test.nop:\n    - name: {{ 'x' «default('y') }}\n", "default", "\\| default"
+    ),
+    Mistake("bracket too many", "a:\n  test.nop:\n    - name: «{{ salt['test.version']()) }}\n", "\\)", "too many"),
+    Mistake("mapping without a colon", "«{% set x = {'a' 1} %}\n", "':'", "'key': value"),
+    Mistake(
+        "part of nothing",
+        "a:\n  test.nop:\n    - name: {{ pillar.get('x').«y }}\n",
+        "pillar.get\\('x'\\).*none",
+        "default",
+    ),
 ]

@@ -161,3 +161,15 @@ def test_variables_of_a_template_among_the_arguments(machine: Machine) -> None:
     assert (machine.folder / "out").read_text() == "zone a.example\n"
     machine.write(web=state + "    - moed: '0600'\n")
     assert "did you mean 'mode'?" in machine("check", "web", code=1).stdout
+
+
+def test_a_secret_in_a_value_is_hidden_however_long_the_value_is(machine: Machine) -> None:
+    words = "".join(f"  key{n}: {n}\n" for n in range(10))
+    machine.write(
+        pillar__top="base: {'*': [x]}\n",
+        pillar__x=f"app:\n{words}  password: hunter2-hunter2\n",
+        web="{% set app = pillar['app'] %}\na:\n  test.nop:\n    - name: {{ app.prot }}\n",
+    )
+    shown = machine("check", code=1).stdout
+    assert "with app = {'key0'" in shown
+    assert "hunter2" not in shown + machine("check", "--out", "json", code=1).stdout
