@@ -11,6 +11,7 @@ from runner import slots
 from runner.aggregate import Hook
 from runner.api import StateFailed, armed, here
 from runner.errors import CompileError, Diagnostic, RunnerError
+from runner.hooks import asked, pairs
 from runner.invoke import Call, Reaction
 from runner.model import Chunk
 from runner.scalars import SIMPLE, Mismatch
@@ -158,7 +159,7 @@ class Binder:
             self._hooks[key] = self._hook(chunk, kind)
         hook = self._hooks[key]
         kept = self._kept.get(id(chunk)) if hook else None
-        return hook(**kept[1].arguments) if hook and kept else ()
+        return pairs(hook, kind, chunk, kept[1].arguments) if hook and kept else ()
 
     def _variable(self, chunk: Chunk, call: Call, name: str) -> bool:
         """Whether an argument that the function does not have is handed on to a template which uses it."""
@@ -186,9 +187,11 @@ class Binder:
             kept = self._kept.get(id(chunk)) if hook else None
             if hook and kept:
                 try:
-                    hook(**kept[1].arguments)
+                    asked(hook, "pre_run_check", chunk, kept[1].arguments)
                 except StateFailed as failure:
                     found.append(Diagnostic(failure.message, chunk.place.source, None, "pre-run-check"))
+                except RunnerError as error:
+                    found += error.diagnostics
         return found
 
     def _initialise(self, chunk: Chunk) -> None:
@@ -255,17 +258,7 @@ class Binder:
         needs = dict(self._needs(found.function, given))
         if found.mod_watch is not None:
             needs |= self._needs(found.mod_watch, chunk.args)
-        provider = table.certain(chunk.args.get("provider")) if needs else None
-        if provider is None:
-            return []
-        problems = []
-        for argument, names in needs.items():
-            what = f"{chunk.function}: {argument}" if argument else chunk.function
-            source = chunk.arg_places.get(argument, chunk.place).source
-            for name in (each for each in names if not provider.has(each)):
-                message = f"{what} needs the feature {name}, which the provider {provider.NAMES[0]} has not"
-                problems.append(Diagnostic(message, source, table.told(name), "feature"))
-        return problems
+        return table.lacking(chunk, needs) if needs else []
 
     def _watch(self, chunk: Chunk) -> Call:
         found = self._state(chunk.function)

@@ -9,7 +9,8 @@ import inspect
 from collections.abc import Mapping, Sequence
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar, cast
 
-from runner.errors import RunnerError
+from runner.errors import Diagnostic, RunnerError
+from runner.model import Chunk
 
 
 class Feature(NamedTuple):
@@ -97,6 +98,23 @@ class Providers(Generic[P]):
     def all(self) -> list[P]:
         """All providers, for the manual."""
         return [self._loaded(each) for each in self._candidates]
+
+    def lacking(self, chunk: Chunk, needs: Mapping[str, tuple[str, ...]]) -> list[Diagnostic]:
+        """The features that a state needs and the provider has not; nothing while it is not certain which one it is.
+
+        needs: features by the argument that needs them, "" for the function itself.
+        """
+        provider = cast(Provider | None, self.certain(chunk.args.get("provider")))
+        if provider is None:
+            return []
+        problems = []
+        for argument, names in needs.items():
+            what = f"{chunk.function}: {argument}" if argument else chunk.function
+            source = chunk.arg_places.get(argument, chunk.place).source
+            for name in (each for each in names if not provider.has(each)):
+                message = f"{what} needs the feature {name}, which the provider {provider.NAMES[0]} has not"
+                problems.append(Diagnostic(message, source, self.told(name), "feature"))
+        return problems
 
     def told(self, feature: str) -> str:
         """What a feature is, for people."""

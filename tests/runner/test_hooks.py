@@ -148,3 +148,21 @@ def test_the_reaction_to_an_own_change_survives_a_kill(machine: Machine) -> None
     machine("sls", "a")
     machine("sls", "a")
     assert (machine.folder / "f.log").read_text() == "refreshed\n"
+
+
+@pytest.mark.parametrize(
+    ("hook", "message", "line"),
+    [
+        ("def pre_run_check(name):\n    return 1 / 0\n", "box.pre_run_check failed for x: ZeroDivisionError", 4),
+        ("def pre_run_check():\n    pass\n", "box.pre_run_check failed for x: TypeError", 3),
+        ("def autorequire(name):\n    yield 'file', name\n    nothing()\n", "box.autorequire failed for x: NameErr", 5),
+        ("def autorequire(name):\n    return ['/etc/x']\n", "box.autorequire for x gives ['/etc/x']", 3),
+        ("def autonotify(name):\n    return 5\n", "box.autonotify for x gives 5", 3),
+    ],
+)
+def test_a_hook_that_fails_is_told_by_its_line(machine: Machine, hook: str, message: str, line: int) -> None:
+    module(machine, "def made(name: str) -> str:\n    return 'made'\n" + hook)
+    machine.write(a="x:\n  box.made: []\n")
+    error = machine("sls", "a", code=1).stderr
+    assert message in error
+    assert f"{machine.folder}/states/_states/box.py:{line}" in error
