@@ -52,6 +52,8 @@ def _unknown(wanted: str, chunks: Sequence[Chunk]) -> RunnerError:
 def _one(number: int, run: Run) -> dict[str, Any]:
     chunk = run.chunks[number]
     position = run.position
+    # a watch that stands where its holder does was not typed: it is told as automatic
+    typed = [edge for edge in run.relations.edges if edge.place != run.chunks[edge.holder].place]
     return {
         "state": label(chunk),
         "id": chunk.id,
@@ -67,10 +69,8 @@ def _one(number: int, run: Run) -> dict[str, Any]:
         "order_place": None if _by_definition(chunk) else _place(chunk, "order"),
         "moved": _moved(number, run, position),
         "arguments": dict(_arguments(chunk)),
-        "waits_for": _sorted(_waits(edge, run, position) for edge in run.relations.of(number)),
-        "waited_for_by": _sorted(
-            _waiting(edge, run, position) for edge in run.relations.edges if edge.target == number
-        ),
+        "waits_for": _sorted(_waits(edge, run, position) for edge in typed if edge.holder == number),
+        "waited_for_by": _sorted(_waiting(edge, run, position) for edge in typed if edge.target == number),
         "automatic": [
             {"kind": kind, "after": label(run.chunks[then]), "before": label(run.chunks[first])}
             for first, then, kind in run.relations.automatic
