@@ -10,10 +10,10 @@ INSTEAD = {
     "ufw": _GUARDED.format("ufw"),
     **dict.fromkeys(("acl", "linux_acl"), _GUARDED.format("setfacl")),
     **dict.fromkeys(
-        ("iptables", "nftables", "ipset"),
+        ("nftables", "ipset"),
         "write the rules to their file with file.managed and have a service load it, or "
         + _GUARDED.format("the program")
-        + ": `unless: iptables -C ...`",
+        + ": `unless: ...`",
     ),
     **dict.fromkeys(("docker_container", "docker_image", "lxc", "lxd"), _GUARDED.format("the container engine")),
     **dict.fromkeys(("mysql_user", "mysql_database", "mysql_grants"), _GUARDED.format("mysql")),

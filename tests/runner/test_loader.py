@@ -197,7 +197,7 @@ def test_refresh_finds_what_is_new(registry: Registry, tmp_path: Path) -> None:
     [
         ("selinux.boolean", "runner has no selinux states: call setsebool"),
         ("linux_acl.present", "setfacl"),
-        ("iptables.append", "file.managed"),
+        ("nftables.append", "file.managed"),
         ("win_lgpo.set", "for another system"),
         ("salt.state", "several machines"),
     ],
