@@ -149,7 +149,8 @@ def _run(session: Session, command: list[str]) -> str:
         raise _problem(session, f"master_tops: {error.message}") from None
     if done["retcode"]:
         said = (done["stderr"] or done["stdout"]).strip()
-        raise _problem(session, f"master_tops: `{shlex.join(command)}` ended with {done['retcode']}: {said}")
+        hint = "it gets the ID of the machine and has to end with 0"
+        raise _problem(session, f"master_tops: `{shlex.join(command)}` ended with {done['retcode']}: {said}", hint)
     return str(done["stdout"])
 
 
