@@ -135,9 +135,15 @@ def _inside(convert: Callable[[Any], Any], key: Any, value: Any) -> Any:
         raise Mismatch(problem.problem, (key, *problem.path)) from None
 
 
+def _several(title: str) -> str:
+    """`a whole number or text` -> `whole numbers or text`."""
+    parts = [f"{part[2:]}s" if part.startswith("a ") and " of " not in part else part for part in title.split(" or ")]
+    return " or ".join(parts)
+
+
 def _sequence(item: Any) -> Shape:
     inner = shape(item)
-    title = "a list" if inner.title == "anything" else f"a list of {inner.title}"
+    title = "a list" if inner.title == "anything" else f"a list of {_several(inner.title)}"
 
     def convert(value: Any) -> Any:
         if not isinstance(value, list | tuple | set | frozenset):
@@ -186,7 +192,8 @@ def _annotated(base: Any, *extras: Any) -> Shape:
     patterns = [extra for extra in extras if isinstance(extra, Pattern)]
     title = next(iter([*(each.title for each in forms), *(each.title for each in patterns), inner.title]))
     if title == "one or a list":
-        title = inner.title.replace("a list of ", "", 1) + " or " + inner.title
+        one = shape((typing.get_args(base) or (Any,))[0]).title
+        title = one if one == "anything" else f"{one} or {inner.title}"
     return replace(
         inner,
         title=title,

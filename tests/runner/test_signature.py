@@ -88,7 +88,7 @@ def test_converts(annotation: Any, value: Any, expected: Any) -> None:
         (list[int], [1, "b"], r"x\[1\]: expected a whole number, got 'b'"),
         (dict[str, int], {"k": "v"}, r"x\['k'\]: expected a whole number"),
         (Literal["a", "b"], "c", "expected one of 'a', 'b', got 'c'"),
-        (int | list[int], {}, "expected a whole number or a list of a whole number, got a mapping"),
+        (int | list[int], {}, "expected a whole number or a list of whole numbers, got a mapping"),
         (SHADE, "green", "x: green ones are too slow"),
         (SHADE, "a b", "x: expected a colour, got 'a b'"),
         (OneOrMany[SHADE], ["red", "-"], r"x\[1\]: expected a colour, got '-'"),
