@@ -142,11 +142,13 @@ def _strict(problem: Diagnostic) -> Diagnostic:
 
 def _placed(problem: Diagnostic, session: Session) -> Diagnostic:
     """A reference to what is not in this run, with the SLS that has it."""
-    if problem.hint is not None or not problem.subject:
+    if not problem.subject or not (problem.hint or "did you mean").startswith("did you mean"):
         return problem
     holder = session.tree.declaring(problem.subject, session.options.saltenv or "base")
     if holder:
         return problem._replace(hint=f"{problem.subject} is declared in the SLS {holder}: include it")
+    if problem.hint is not None:
+        return problem
     return problem._replace(hint="no SLS declares it: look at the spelling; it is the ID (or the name) of a state")
 
 

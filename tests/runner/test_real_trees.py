@@ -141,3 +141,10 @@ def test_a_command_that_needs_a_shell_says_so(machine: Machine) -> None:
     shown = machine("check", code=1).stdout
     assert "Unable to run command 'no-such-program'" in shown
     assert "salt['cmd.shell']" in shown
+
+
+def test_the_sls_that_declares_it_comes_before_what_is_spelt_alike(machine: Machine) -> None:
+    machine.write(**{"web/config": "web.config: {test.nop: [require_in: [test: web.service]]}\n"})
+    machine.write(**{"web/service": "web.service: test.nop\n"})
+    shown = machine("check", "web.config", code=1).stdout
+    assert "web.service is declared in the SLS web.service: include it" in shown
