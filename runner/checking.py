@@ -140,6 +140,8 @@ class _Checker:
             source = problem.source
             if (problem.message, source) in told or (source and (source.file, source.line) in places):
                 continue
+            mild = self._lenient and problem.code in SALTS
+            problem = _mild(problem) if mild else problem
             self._problems.append(_perhaps(problem) if problem.code in OF_VALUES else problem)
 
     def _top(self) -> tuple[Sequence[top.Line], Sequence[top.Line]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+import re
 from typing import Any
 
 import yaml
@@ -237,12 +238,14 @@ def _explained(error: yaml.MarkedYAMLError, text: str, document: Document) -> Re
     if found is None:
         return RenderError(str(error.problem or error.context), Source(document.file), code="yaml")
     source, hint = document.source(found.line, found.column), found.hint
-    if (
-        source.values and source.rendered and "tab" not in found.message
-    ):  # an expression of the line is what YAML cannot read
-        safe = f"`{{{{ {source.values[0][0]} | yaml_dquote }}}}` is safe whatever the value is"
+    unsafe = [name for name, value in source.values if _UNSAFE.search(value[1:-1])]
+    if unsafe and "tab" not in found.message:  # an expression of the line is what YAML cannot read
+        safe = f"`{{{{ {unsafe[0]} | yaml_dquote }}}}` is safe whatever the value is"
         hint = f"{hint}; {safe}" if hint else safe
     return RenderError(found.message, source, hint, "yaml")
+
+
+_UNSAFE = re.compile(r"""[:'"#{}\[\]\\&*!|>%@`]""")  # what a plain value may not hold, or not everywhere
 
 
 def _unreadable(error: yaml.YAMLError, text: str, document: Document) -> RenderError:
