@@ -55,8 +55,10 @@ def raw(key: str | None = None) -> Any:
     return here.pillar.get(key, {}) if key else dict(here.pillar)
 
 
-def item(*keys: str, default: Any = "", delimiter: str = ":") -> dict[str, Any]:
-    """Several keys at once."""
+def item(
+    *keys: str, default: Any = "", delimiter: str = ":", pillarenv: str | None = None, saltenv: str | None = None
+) -> dict[str, Any]:
+    """Several keys at once; options as those of get."""
     return {key: traverse(here.pillar, key, default, delimiter) for key in keys}
 
 

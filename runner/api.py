@@ -292,6 +292,10 @@ class Here(Protocol):
         """Never show this value anywhere."""
         ...
 
+    def masked(self, text: str) -> str:
+        """The text without secrets, for a log."""
+        ...
+
     def emit(self, event: Event) -> None: ...
 
 

@@ -166,5 +166,8 @@ class Current:
         if value:
             self.run.secrets.add(value)
 
+    def masked(self, text: str) -> str:
+        return str(self.run.secrets.mask(text))
+
     def emit(self, event: Event) -> None:
         self.run.emit(event)

@@ -142,9 +142,11 @@ def answered(common: Common, run: Callable[[], int]) -> int:
 
 def options_of(common: Common, **more: Any) -> Any:
     """The configuration: file, environment and command line together. Warnings go to stderr."""
+    from runner.cli import logs
     from runner.output import diagnostics, text
 
     options, warnings = loaded(common, **more)
+    logs.set_up(options.raw, bool(common.log_file))
     if not common.quiet:
         diagnostics.show(warnings, sys.stderr, text.wants_colour(sys.stderr, os.environ))
     return options

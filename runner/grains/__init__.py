@@ -15,7 +15,7 @@ class Grains(Mapping[str, Any]):
 
     static: from the configuration; they win over all others. functions: the tree's own (`_grains`), called before the
     first look at any other grain, since what they answer wins over the machine's own facts. id: this machine's ID.
-    A function that fails leaves its grains out, as in Salt, and its complaint in `problems`.
+    A function that fails leaves its grains out, as in Salt, and its complaint in `problems` and the log.
     """
 
     def __init__(
@@ -73,10 +73,16 @@ class Grains(Mapping[str, Any]):
             try:
                 found = function(self) if _wants_grains(function) else function()
             except Exception as error:
-                self.problems.append(f"the grains of {name} are missing: {type(error).__name__}: {error}")
+                self._complain(f"the grains of {name} are missing: {type(error).__name__}: {error}")
                 continue
             if isinstance(found, Mapping):
                 self._known.update((key, value) for key, value in found.items() if key not in self._static)
+
+    def _complain(self, problem: str) -> None:
+        import logging
+
+        self.problems.append(problem)
+        logging.getLogger("runner.grains").warning(problem)
 
     def _all(self) -> Facts:
         if self._functions:
@@ -88,5 +94,7 @@ class Grains(Mapping[str, Any]):
 
 def _wants_grains(function: Function) -> bool:
     """Salt hands the grains so far to a function with a parameter `grains`."""
+    while hasattr(function, "__wrapped__"):  # the loader wraps what it loads
+        function = function.__wrapped__
     code = getattr(function, "__code__", None)
     return code is not None and "grains" in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]

@@ -8,6 +8,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 import pytest
+from command import Machine
 
 import runner
 from runner.cli import main, salt_call
@@ -178,3 +179,28 @@ def test_version_and_light_start() -> None:
     program += "finally: print(sorted({'rich', 'yaml', 'jinja2', 'networkx', 'sqlite3'} & sys.modules.keys()))"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout == f"runner {runner.__version__}\n[]\n"
+
+
+LOGGING = "{% do salt.log.debug('deb') %}{% do salt.log.warning('warn ' ~ pillar.password) %}\nx:\n  test.nop: []\n"
+
+
+def test_log_level_and_log_file(machine: Machine) -> None:
+    machine.write(a=LOGGING, pillar__top="base: {'*': [p]}", pillar__p="password: hunter2hunter2")
+    (machine.folder / "states" / "_grains").mkdir()
+    (machine.folder / "states" / "_grains" / "g.py").write_text(
+        "def bad():\n    return 1 / 0\ndef good(grains):\n    return {'x': grains['kernel']}\n"
+    )
+    usual = machine("call", "grains.get", "x")
+    assert usual.stdout.strip() == "Linux"
+    assert usual.stderr.splitlines() == ["the grains of g.bad are missing: ZeroDivisionError: division by zero"]
+    assert machine("sls", "a").stderr.splitlines()[-1] == "warn **********"
+    log = machine.folder / "log"
+    told = machine("sls", "a", "--log-level", "debug", "--log-file", str(log)).stderr
+    assert "[DEBUG   ] deb" in told
+    assert "[WARNING ] warn **********" in told
+    assert "[runner.template][DEBUG   ] deb" in log.read_text()
+    assert "warn" not in machine("sls", "a", "-l", "quiet").stderr
+    assert "there is no log level 'loud'" in machine("sls", "a", "-l", "loud", code=1).stderr
+    assert "cannot be written" in machine("sls", "a", "--log-file", "/proc/x/y", code=1).stderr
+    machine.config["log_file"] = "/proc/x/y"  # type: ignore[assignment]
+    assert "the log file /proc/x/y cannot be written" in machine("sls", "a").stderr
