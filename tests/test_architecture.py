@@ -38,8 +38,6 @@ LONG_FILES = {
     "runner/api.py": "the one page that authors of states read",
     "runner/high.py": "one walk over the text of an SLS",
     "runner/model.py": "all values that travel between stages, side by side",
-    "runner/render/filters.py": "one short function for each of many filters",
-    "runner/grains.py": "a table of facts and a short look for each",
     "runner/config.py": "the keys of the configuration, all in one place",
     "states/pkg.py": "seven signatures and their docstrings",
     "states/cmd.py": "four signatures of twenty arguments each",

@@ -17,7 +17,6 @@ from runner.model import Report
 
 OUTPUTS = ("pretty", "json", "yaml")
 REPORTS = (*OUTPUTS, "junit")  # of runs
-LEVELS = ("all", "garbage", "trace", "debug", "profile", "info", "warning", "error", "critical", "quiet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,11 +141,11 @@ def answered(common: Common, run: Callable[[], int]) -> int:
 
 def options_of(common: Common, **more: Any) -> Any:
     """The configuration: file, environment and command line together. Warnings go to stderr."""
-    from runner.cli import logs
+    from runner.cli.logs import set_up
     from runner.output import diagnostics, text
 
     options, warnings = loaded(common, **more)
-    logs.set_up(options.raw, bool(common.log_file))
+    set_up(options.raw, bool(common.log_file))
     if not common.quiet:
         diagnostics.show(warnings, sys.stderr, text.wants_colour(sys.stderr, os.environ))
     return options

@@ -184,7 +184,7 @@ def _arguments(before: list[str], options: dict[str, Any]) -> list[str]:
 
 def _of_option(name: str, option: Any, before: list[str]) -> Iterable[Named]:
     from runner import naming
-    from runner.cli import common
+    from runner.cli import common, logs
 
     metavar = str(getattr(option, "metavar", ""))
     forms = {"check": (*common.OUTPUTS, "sarif", "github"), "show": (*common.OUTPUTS, "dot", "mermaid", "svg", "html")}
@@ -194,7 +194,7 @@ def _of_option(name: str, option: Any, before: list[str]) -> Iterable[Named]:
         return [(form, "") for form in forms.get(name, common.REPORTS if name in _RUNS else common.OUTPUTS)]
     tables: dict[str, Callable[[], Iterable[Named]]] = {
         "DIR": lambda: [FOLDERS],
-        "LEVEL": lambda: [(level, "") for level in common.LEVELS],
+        "LEVEL": lambda: [(level, "") for level in logs.LEVELS],
         "ID": lambda: naming.ids(_options(before)),
         "ENV": lambda: naming.environments(_options(before)),
     }
