@@ -156,7 +156,7 @@ def test_salt_call(engine: Engine, arguments: list[str], call: Any) -> None:
 def test_a_closed_pipe_is_quiet(arguments: str) -> None:
     program = (
         "import sys, types, runner; fake = types.ModuleType('fake'); runner.run = runner.config = fake\n"
-        "fake.load = lambda *a: (None, []); fake.call = lambda *a: 'x' * 100000\n"
+        "fake.load = lambda *a: (types.SimpleNamespace(raw={}), []); fake.call = lambda *a: 'x' * 100000\n"
         f"from runner.cli import main; main([{arguments}])"
     )
     reading, writing = os.pipe()
