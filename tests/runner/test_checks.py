@@ -173,3 +173,10 @@ def test_a_secret_in_a_value_is_hidden_however_long_the_value_is(machine: Machin
     shown = machine("check", code=1).stdout
     assert "with app = {'key0'" in shown
     assert "hunter2" not in shown + machine("check", "--out", "json", code=1).stdout
+
+
+def test_a_run_that_does_not_compile_tells_its_errors_in_salts_shape(machine: Machine) -> None:
+    machine.write(web="/x:\n  file.managed:\n    - moed: '0644'\n    - makedirs: perhaps\n")
+    (said,) = json.loads(machine("sls", "web", "--out", "json", code=1).stdout)["local"]
+    assert said.startswith("file.managed: makedirs: expected true or false")
+    assert "web.sls:4:7" in said
