@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
-from runner.chain_text import Operand, parsed
 from runner.errors import Diagnostic
 from runner.highdata import Body, Chain, Declaration, HighData, Item, add_item, members_of, puppets_way
 from runner.model import JoinedList, Value, item_place
+
+if TYPE_CHECKING:
+    from runner.chain_text import Operand
 
 Known = Callable[[str, str], frozenset[str]]  # (state, function) -> the arguments that the function has
 NAMES = {"before": "require_in", "notify": "watch_in", "subscribe": "watch"}
@@ -76,6 +79,8 @@ class _Linked:
         self._problems: list[Diagnostic] = []
 
     def __call__(self) -> list[Diagnostic]:
+        from runner.chain_text import parsed  # only trees with chains need it
+
         groups, arrows = parsed(self._chain.text)
         if len(groups) < 2 or not all(groups):
             self._problem(f"the chain {self._chain.text!r} links nothing", "write 'pkg: nginx -> service: nginx'")
