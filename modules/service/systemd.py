@@ -70,7 +70,7 @@ def available(name: str) -> bool:
 
 def status(name: str) -> bool:
     """Whether a service runs."""
-    return properties(name).get("ActiveState") in ("active", "activating", "reloading")
+    return properties(name).get("ActiveState") in ("active", "reloading")
 
 
 def enabled(name: str) -> bool:
@@ -111,9 +111,11 @@ def act(name: str, action: str, options: Sequence[str] = ()) -> None:
 
     Raises CommandFailed with the unit's last log lines.
     """
-    asked = ["systemctl", "show", "--value", "--property=NeedDaemonReload", "--", unit(name)]
-    if cmd.probe(asked).stdout.strip() == "yes":
+    now = cmd.probe(["systemctl", "show", "--property=NeedDaemonReload,SubState", "--", unit(name)]).stdout.split()
+    if "NeedDaemonReload=yes" in now:
         cmd.probe(["systemctl", "daemon-reload"])
+    if action == "start" and "SubState=auto-restart" in now:
+        action = "restart"  # a start would wait for its next attempt, which may be far away
     began = time.time()
     done = cmd.probe(["systemctl", action, *options, "--", unit(name)])
     if done.retcode:
@@ -123,7 +125,7 @@ def act(name: str, action: str, options: Sequence[str] = ()) -> None:
 def log(name: str, since: float = 0) -> str:
     """A paragraph with the last lines that a unit wrote, or nothing. since: seconds since the epoch."""
     asked = ["journalctl", "-q", "-n", "10", "--no-pager", "-o", "cat", f"--since=@{since:.6f}", "-u", unit(name)]
-    cmd.probe(["journalctl", "--sync"])  # the last lines may still be on their way
+    cmd.probe(["journalctl", "--sync"], timeout=3)  # the last lines may still be on their way
     lines = cmd.probe(asked).stdout.strip()
     return f"\n\nThe last lines of its journal:\n{lines}" if lines else ""
 

@@ -15,9 +15,11 @@ def page(debian: Debian, port: int, name: str = "index.html") -> str:
 
 
 def touched(debian: Debian) -> list[str]:
-    """What was made or changed anywhere since the file /marker was, beside runner's own notes."""
-    own = "-path /var/lib/runner -prune -o -path /var/cache/runner -prune"
-    found = debian.read(f"find / -xdev {own} -o -newercm /marker -print").split("\n")
+    """What was made or changed anywhere since the file /marker was, beside runner's own notes and the tests'."""
+    own = " ".join(
+        f"-path {path} -prune -o" for path in ("/var/lib/runner", "/var/cache/runner", "/var/cache/runner-*")
+    )
+    found = debian.read(f"find / -xdev {own} -type f -newercm /marker -print").split("\n")
     return [path for path in found if path not in ("", "/var/lib", "/var/cache", "/marker")]
 
 

@@ -88,12 +88,14 @@ CASES = [
     Case("start", "dead", {}, OFF, "Service {0} was killed", changes=False, watch=True),
 ]
 LATER = f"sleep 0.1; {DIES}"
+LOOP = "simple\nRestart=always\nRestartSec=1000"  # between two attempts it is "activating"
 FAILING = [
     Case("", "running", {}, OFF, "Job for {0}.service failed", kind="oneshot", start=DIES),
     Case("", "running", {}, OFF, "Job for {0}.service failed", kind="notify", start=DIES),
     Case("", "running", {"init_delay": 0.5}, OFF, "Service {0} failed to start\nDelayed", start=LATER),
     Case("", "running", {"enable": True, "init_delay": 0.5}, OFF, "Service {0} has been enabled, and is", start=LATER),
     Case("start", "running", {}, OFF, "Job for {0}.service failed", watch=True, kind="oneshot", start=DIES),
+    Case("", "running", {"init_delay": 0.5}, OFF, "Service {0} failed to start\nDelayed", kind=LOOP, start=LATER),
 ]
 
 
