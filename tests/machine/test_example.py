@@ -17,7 +17,7 @@ def page(debian: Debian, port: int, name: str = "index.html") -> str:
 def touched(debian: Debian) -> list[str]:
     """What was made or changed anywhere since the file /marker was, beside runner's own notes and the tests'."""
     own = " ".join(
-        f"-path {path} -prune -o" for path in ("/var/lib/runner", "/var/cache/runner", "/var/cache/runner-*")
+        f"-path '{path}' -prune -o" for path in ("/var/lib/runner", "/var/cache/runner", "/var/cache/runner-*")
     )
     found = debian.read(f"find / -xdev {own} -type f -newercm /marker -print").split("\n")
     return [path for path in found if path not in ("", "/var/lib", "/var/cache", "/marker")]
