@@ -63,13 +63,6 @@ case "$1" in start) touch /run/tick ;; stop) rm -f /run/tick ;; status) test -e 
 X
 chmod 755 /etc/init.d/tick; rm -f /run/tick; """
 SLEEPER = "sleep 77 >/dev/null 2>&1 & "
-PIP = {
-    **{"distribute": True, "use_wheel": True, "no_use_wheel": False, "extra_search_dir": ["/x"], "use_vt": True},
-    **{"never_download": True, "pip_download": None, "pip_download_cache": "/x", "process_dependency_links": False},
-    **{"index_url": "http://127.0.0.1:1/", "extra_index_url": "http://127.0.0.1:1/", "proxy": "http://127.0.0.1:1"},
-    **{"pip_exists_action": "w", "pip_ignore_installed": False, "pip_no_cache_dir": True, "pip_cache_dir": "{tmp}/c"},
-    **{"no_binary": ":none:", "clear": False},
-}
 NO_GPG = {"sig_backend": "x", "skip_verify": True}
 EVENT = {
     **{"data": 1, "preload": {"a": 1}, "with_env": True, "with_grains": ["os"], "with_pillar": True},
@@ -164,5 +157,4 @@ SCENARIOS = [
     machine("pkgrepo.managed", name="deb [trusted=yes] file:/srv ./", copr="a/b", refresh=False),
     machine("service.running", TICK, name="tick", unmask=True, unmask_runtime=True),
     Scenario("pip.uptodate", {"name": "x", "bin_env": "/none", "use_vt": True}, plans=False, fails="there is no /none"),
-    Scenario("virtualenv.managed", {"name": "{tmp}/new", **PIP}),
 ]

@@ -39,8 +39,12 @@ def made(*words: str) -> Callable[[Path], None]:
         (site,) = (tmp / "v/lib").glob("python*/site-packages")
         (site / "tests.pth").write_text("\n".join(paths))
         if words:
-            argv = [tmp / "v/bin/python", "-m", "pip", *words, "--no-index", "--find-links", tmp / "wheels"]
-            subprocess.run(argv, check=True, capture_output=True)
+            _, _, version = words[1].partition("==")
+            with zipfile.ZipFile(tmp / f"wheels/demo-{version}-py3-none-any.whl") as archive:
+                archive.extractall(site)
+            names = [*archive.namelist(), f"demo-{version}.dist-info/INSTALLER"]
+            (site / names[-1]).write_text("pip\n")
+            (site / f"demo-{version}.dist-info/RECORD").write_text("".join(f"{name},,\n" for name in names))
 
     return setup
 
@@ -107,6 +111,13 @@ LIKE_PIP = {
 TAKEN = {"use_wheel": True, "no_use_wheel": False, "download_cache": "/x", "use_vt": True, "user": "root"}
 HERE = {"env_vars": {"PIP_FIND_LINKS": "{tmp}/wheels", "PIP_NO_INDEX": "1"}, "user": "root", "cwd": "/"}
 AGAIN = {"force_reinstall": True, "ignore_installed": True}
+NEW: dict[str, Any] = {
+    **{"python": sys.executable, "system_site_packages": True, "prompt": "x", "clear": False, "use_vt": True},
+    **{"distribute": True, "use_wheel": True, "no_use_wheel": False, "extra_search_dir": ["/x"], "pip_download": None},
+    **{"never_download": True, "pip_download_cache": "/x", "process_dependency_links": False, "pip_exists_action": "w"},
+    **{"index_url": "http://127.0.0.1:1/", "extra_index_url": "http://127.0.0.1:1/", "proxy": "http://127.0.0.1:1"},
+    **{"pip_ignore_installed": False, "pip_no_cache_dir": True, "pip_cache_dir": "{tmp}/c", "no_binary": ":none:"},
+}
 SCENARIOS = [
     pip("installed", **LIKE_PIP),
     pip("installed", name="x", repo="demo==2.0", bin_env=None, pip_bin="{tmp}/v/bin/python", target="{tmp}/t", **TAKEN),
@@ -137,7 +148,7 @@ SCENARIOS = [
         },
         made(),
     ),
-    Scenario("virtualenv.managed", {"name": "{tmp}/new", "pip_pkgs": "demo", "python": sys.executable, **HERE}, made()),
+    Scenario("virtualenv.managed", {"name": "{tmp}/new", "pip_pkgs": "demo", **NEW, **HERE}, made()),
     Scenario("virtualenv.managed", {"name": "{tmp}/new", "python": "/no/python"}, breaks="/no/python"),
     Scenario("virtualenv.managed", {"name": "{tmp}/new", "venv_bin": "/no/virtualenv"}, breaks="/no/virtualenv"),
     pip("installed"),
@@ -153,6 +164,5 @@ SCENARIOS = [
     pip("removed", *ONE, requirements="{tmp}/requirements.txt"),
     pip("removed", plans=False, pkgs=["demo", "other"]),
     Scenario("virtualenv.managed", {"name": "{tmp}/v"}, made(), plans=False),
-    Scenario("virtualenv.managed", {"name": "{tmp}/new", "system_site_packages": True, "prompt": "x"}),
     Scenario("pip.uptodate", {"name": "all", "bin_env": "/none"}, fails="there is no /none", plans=False),
 ]

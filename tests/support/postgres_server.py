@@ -37,6 +37,7 @@ def _run(argv: Sequence[object]) -> None:
 def started() -> bool:
     """Start the server; it ends with this process."""
     programs, base = _programs(), FOLDER
+    os.environ["PATH"] = f"{programs}:{os.environ['PATH']}"  # psql itself: Debian's wrapper takes most of the time
     (base / "space").mkdir(parents=True)
     if os.geteuid() == 0:
         shutil.chown(base, "postgres", "postgres")
