@@ -63,6 +63,7 @@ class Options:
     secret_keys: tuple[str, ...] = KEYS  # keys of the pillar whose values are secrets (globs)
     strict_permissions: bool = False  # refuse a tree or a configuration that others can write
     shuffle: str | None = None  # the seed of a random order
+    quiet: bool = False  # no warnings about the tree in a run that changes nothing
     only: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
 
@@ -73,7 +74,7 @@ PLAIN = (
     *("top_file_merging_strategy", "default_top", "state_auto_order", "failhard", "pillar_source_merging_strategy"),
     *("pillar_merge_lists", "pillar_includes_override_sls", "test", "strict", "unknown_states", "shuffle"),
     *("strict_permissions", "auto_relationships", "noop", "defaults", "vars"),
-    *("wait", "timeout", "durable", "history_runs", "history_days"),
+    *("wait", "timeout", "quiet", "durable", "history_runs", "history_days"),
 )
 
 

@@ -116,7 +116,9 @@ def _locked(session: Session, gathered: Callable[[], Gathered]) -> Report:
         problems = problems if compiled is None else compiled.binder.refusals(compiled.chunks)
         if compiled is None or problems:
             raise CompileError(problems)
-    _tell([*_untrusted(session), *_shuffled(session), *map(session.run.secrets.diagnostic, compiled.warnings)])
+    told = [*_untrusted(session), *_shuffled(session), *map(session.run.secrets.diagnostic, compiled.warnings)]
+    if not session.options.quiet:
+        _tell(told)
     session.run.reload = lambda what: _reload(session, what)
     session.run.chunks = tuple(compiled.chunks[position] for position in compiled.order)
     work = Work(
@@ -139,6 +141,8 @@ def _locked(session: Session, gathered: Callable[[], Gathered]) -> Report:
     executor = Executor(work, session.run, Invoker(session.run, compiled.binder), owing, past.origin)
     with _sweeping(session):
         report = executor()
+    if session.options.quiet and (report.changed or report.failed):
+        _tell(told)
     for note in [*ledger.notes, *past.notes]:
         _warn(note)
     _warn(past.problem and f"the history of this run is not kept: {past.problem}")

@@ -257,8 +257,11 @@ def mod_watch(name: str, sfun: str, **arguments: Any) -> Planned:
 
     sfun: the state function that watches.
     """
+    import inspect
+
     function = script if sfun in ("script", "wait_script") else run
-    return (yield from function(name, **arguments))
+    known = inspect.signature(function).parameters
+    return (yield from function(name, **{key: value for key, value in arguments.items() if key in known}))
 
 
 # ---------------------------------------------------------------- what came of it

@@ -20,6 +20,9 @@ SAMPLES = {
     "runs at once": "storm.py --runs 8",
     "damaged histories and debts": "history.py --trials 2",
     "clocks that jump": "clock.py --trials 1",
+    "secrets in sinks": "sinks.py --every 7",
+    "modes at each call": "modes.py --only cop",
+    "mangled files": "fuzz.py --trials 15",
     "hostile trees": "hostile.py --quick --every 29",
 }
 
@@ -29,7 +32,7 @@ def test_sample(sample: str, tmp_path: Path) -> None:
     words = SAMPLES[sample].split()
     if os.geteuid() != 0 and "--full-disk" in words:
         pytest.skip("mounting needs root")
-    if shutil.which("cc") is None and words[0] in ("kills.py", "errors.py", "swap.py", "clock.py"):
+    if shutil.which("cc") is None and words[0] in ("kills.py", "errors.py", "swap.py", "clock.py", "modes.py"):
         pytest.skip("needs a C compiler")
     argv = [sys.executable, str(SCRIPTS / words[0]), *words[1:]]
     memory = Path("/dev/shm")  # where syncing costs nothing

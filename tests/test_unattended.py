@@ -381,6 +381,17 @@ def test_the_environment_of_cron(machine: Machine) -> None:
         assert (made.read_text(), made.stat().st_mode & 0o777) == ("Grüße ü\n", 0o644)
 
 
+def test_quiet_is_silent_about_what_never_changes(machine: Machine) -> None:
+    machine.write(a="x:\n  test.nop:\n    - bogus: 1\n", b="x:\n  test.succeed_with_changes:\n    - bogus: 1\n")
+    (machine.folder / "states").chmod(0o777)
+    done = machine("sls", "a", "-q")
+    assert done.stdout + done.stderr == ""
+    loud = machine("sls", "b", "-q")
+    assert "changed  test.succeed_with_changes" in loud.stdout
+    assert "has no argument 'bogus'" in loud.stderr
+    assert "others can write" in loud.stderr
+
+
 def test_junit(machine: Machine) -> None:
     from xml.etree import ElementTree
 

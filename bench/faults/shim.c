@@ -45,6 +45,9 @@ void fault_swap(const char *from, const char *to) {
     snprintf(swap_from, sizeof swap_from, "%s", from);
     snprintf(swap_to, sizeof swap_to, "%s", to);
 }
+static void (*watcher)(const char *, const char *);
+static __thread int watching;
+void fault_watch(void (*function)(const char *, const char *)) { watcher = function; }
 void fault_clock(long seconds) { clock_offset = seconds; }
 long fault_calls(void) { return page->calls; }
 const char *fault_hit(void) { return page->hit; }
@@ -57,6 +60,13 @@ static int due(const char *call, const char *path) {
         if (size > 0) { meant[size] = 0; path = meant; }
     }
     if (!armed || !path || strncmp(path, root, strlen(root))) return 0;
+    if (watcher && !watching) {
+        int saved = errno;
+        watching = 1;
+        watcher(call, path);
+        watching = 0;
+        errno = saved;
+    }
     long n = __sync_add_and_fetch(&page->calls, 1);
     if (kind == COUNT || !(n == at || (sticky && n > at))) return 0;
     if (!page->hit[0]) snprintf(page->hit, sizeof page->hit, "%s %s", call, path);

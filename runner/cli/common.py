@@ -171,6 +171,7 @@ def overrides(common: Common) -> dict[str, Any]:
         "exclude": common.exclude or None,
         "test": common.test or None,
         "wait": common.wait,
+        "quiet": common.quiet or None,
         "timeout": common.timeout,
         "shuffle": common.shuffle,
     }

@@ -12,7 +12,7 @@ def text(report: Report) -> str:
     failures = sum(result.result is False and result.ran for result in report.results)
     skipped = sum(not result.ran for result in report.results)
     seconds = sum(result.duration for result in report.results) / 1000
-    counts = f'tests="{len(report.results)}" failures="{failures}" skipped="{skipped}" time="{seconds:.3f}"'
+    counts = f'tests="{len(report.results)}" failures="{failures}" errors="0" skipped="{skipped}" time="{seconds:.3f}"'
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', f'<testsuite name="runner" {counts}>']
     for result in report.results:
         lines += _case(result)
@@ -37,7 +37,7 @@ def _inside(result: Result) -> str:
     if not result.ran:
         return f"<skipped message={first}/>"
     if result.result is False:
-        return f"<failure message={first}>{_escaped(result.comment)}</failure>"
+        return f'<failure type="failed" message={first}>{_escaped(result.comment)}</failure>'
     if result.changes:
         import json
 

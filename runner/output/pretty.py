@@ -59,7 +59,7 @@ class Pretty:
         kind = outcome(result, self.dry)
         self.counts[kind] += 1
         if kind != "unchanged" or (self.verbose and not self.quiet) or result.warnings:
-            if kind == "skipped" and self.quiet:
+            if kind in ("skipped", "unchanged") and self.quiet:
                 return
             self._state(kind, result)
 

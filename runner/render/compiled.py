@@ -30,7 +30,7 @@ class FolderCache(jinja2.BytecodeCache):
         target = os.path.join(self._folder, bucket.key)
         temporary = f"{target}.{os.getpid()}"
         with suppress(OSError):
-            with open(temporary, "wb") as file:
+            with open(temporary, "wb", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
                 bucket.write_bytecode(file)
             os.replace(temporary, target)
 
