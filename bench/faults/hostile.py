@@ -339,7 +339,9 @@ def odd_files() -> Iterator[Case]:
         prepare=pipe("prom"),
         config={"prometheus_textfile": "PROM"},
     )
-    yield sls("a pipe as source", "{target}/f:\n  file.managed:\n    - source: salt://p\n", None, prepare=pipe("states/p"))
+    yield sls(
+        "a pipe as source", "{target}/f:\n  file.managed:\n    - source: salt://p\n", None, prepare=pipe("states/p")
+    )
     yield sls(
         "a pipe as local source",
         "{target}/f:\n  file.managed:\n    - source: {target}/p\n",
