@@ -57,6 +57,8 @@ def _complaint(key: Any, value: Any) -> tuple[str, str | None, str] | None:
         fits = any(isinstance(value, KINDS[kind]) for kind in wanted)
         if not fits and not (key == "id" and isinstance(value, int)):
             return f"{key} has to be {' or '.join(wanted)}, not {value!r}", _cure(key, value), "error"
+    if str(key).endswith("_dirs") and isinstance(value, list) and not all(isinstance(each, str) for each in value):
+        return f"{key} has to be a list of folders, not {value!r}", f"write\n    {key}:\n      - /srv/more", "error"
     choices = CHOICES.get(key) or ODD_CHOICES.get(key)
     if isinstance(value, str) and choices and value not in choices:
         severity = "error" if key in CHOICES else "warning"
