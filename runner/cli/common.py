@@ -253,10 +253,9 @@ def finish(common: Common, options: Any, run: Callable[[tuple[Any, ...]], Report
 
             listeners.append(Prometheus(path))
         report = run(tuple(listeners))
-    for listener in listeners:
-        if getattr(listener, "problem", ""):
-            with suppress(OSError):
-                print(f"warning: {listener.problem}", file=sys.stderr)
+    with suppress(OSError):
+        for problem in filter(None, (getattr(listener, "problem", "") for listener in listeners)):
+            print(f"warning: {problem}", file=sys.stderr)
     if common.out == "junit":
         print(junit.text(report))
     elif common.out != "pretty":

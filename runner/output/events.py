@@ -24,13 +24,21 @@ class Events:
     """A listener that writes a line for each event, flushed at once."""
 
     def __init__(self, stream: TextIO) -> None:
+        self.problem = ""
         self._stream = stream
 
     def __call__(self, event: Event) -> None:
         name = re.sub(r"(?<!^)(?=[A-Z])", "_", type(event).__name__).lower()
         line = {"event": name, "time": round(time.time(), 6), **_facts(event)}
-        self._stream.write(json.dumps(json_.simple(line)) + "\n")
-        self._stream.flush()
+        if self.problem:
+            return
+        try:
+            self._stream.write(json.dumps(json_.simple(line)) + "\n")
+            self._stream.flush()
+        except BrokenPipeError:
+            raise
+        except OSError as error:  # a full disk keeps no run from its work
+            self.problem = f"not all events could be written: {error.strerror}"
 
 
 def _facts(event: Event) -> dict[str, Any]:
