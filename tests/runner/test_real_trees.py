@@ -121,6 +121,8 @@ def test_lines_of_a_printed_mapping_are_kept(tmp_path: Path) -> None:
     assert chunk["vpn"]["key"] == "a\nb\n"
     assert chunk["vpn"]["list"] == [{"tab\t'": '"x"\ty'}, "plain\\\\n"]
     assert chunk["vpn"]["rest"] == ["None", True, 1.5, "it's"]
+    text = '"x{{ 2 ~ pillar.vpn }}": test.nop\n'
+    assert ids(compiled(tmp_path, {"site.sls": text}, {"vpn": {"a": 1}})) == ["x2{'a': 1}"]
 
 
 def test_an_unknown_test_is_named_where_it_stands(machine: Machine) -> None:
