@@ -6,13 +6,16 @@ import atexit
 import functools
 import os
 import shutil
+import signal
 import subprocess
 import tempfile
+import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import pytest
+from namespaces import die_with_parent
 
 PORT = 5999  # only a part of the socket's name
 FOLDER = Path(tempfile.gettempdir(), f"runner-postgres-{os.getpid()}")  # of the socket: what db_host says
@@ -27,10 +30,14 @@ def _programs() -> Path:
     return found[-1].parent
 
 
-def _run(argv: Sequence[object]) -> None:
+def _start(argv: Sequence[object]) -> subprocess.Popen[bytes]:
+    """Start a program as the user who may run PostgreSQL; it dies with this process."""
     user: dict[str, Any] = {"user": "postgres", "group": "postgres", "extra_groups": []} if os.geteuid() == 0 else {}
-    words = [str(word) for word in argv]
-    subprocess.run(words, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd="/", **user)
+    quiet = subprocess.DEVNULL
+    dying = functools.partial(die_with_parent, signal.SIGQUIT)
+    return subprocess.Popen(
+        [str(word) for word in argv], stdin=quiet, stdout=quiet, stderr=quiet, cwd="/", preexec_fn=dying, **user
+    )
 
 
 @functools.cache
@@ -42,16 +49,23 @@ def started() -> bool:
     if os.geteuid() == 0:
         shutil.chown(base, "postgres", "postgres")
         shutil.chown(base / "space", "postgres", "postgres")
-    _run([programs / "initdb", "-D", base / "data", "-U", "postgres", "-A", "trust", "--no-sync", "--locale=C.UTF-8"])
-    quiet = f"-c fsync=off -c listen_addresses= -c unix_socket_directories={base} -c port={PORT}"
-    _run([programs / "pg_ctl", "-D", base / "data", "-w", "-o", quiet, "-l", base / "log", "start"])
+    made = ["-D", base / "data", "-U", "postgres", "-A", "trust", "--no-sync", "--locale=C.UTF-8"]
+    assert _start([programs / "initdb", *made]).wait() == 0
+    options = ("fsync=off", "listen_addresses=", f"unix_socket_directories={base}", f"port={PORT}")
+    server = _start([programs / "postgres", "-D", base / "data", *(word for each in options for word in ("-c", each))])
 
     def stop() -> None:
-        subprocess.run(["kill", "-QUIT", (base / "data/postmaster.pid").read_text().split()[0]], check=False)
+        server.send_signal(signal.SIGQUIT)
+        server.wait()
         shutil.rmtree(base, ignore_errors=True)
 
     atexit.register(stop)
-    return True
+    ready = [programs / "pg_isready", "-q", "-h", base, "-p", str(PORT)]
+    for _ in range(300):
+        if subprocess.run(ready, check=False).returncode == 0:
+            return True
+        time.sleep(0.1)
+    raise RuntimeError("PostgreSQL did not start within 30 seconds")
 
 
 def sql(*statements: str, database: str = "postgres") -> str:
