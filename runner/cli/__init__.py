@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from collections.abc import Callable
 
@@ -12,7 +13,10 @@ def main(arguments: list[str] | None = None) -> None:
 
     if sys.stdin is None or sys.stdout is None or sys.stderr is None:
         with_streams()
-    sys.exit(guarded(lambda: _run(sys.argv[1:] if arguments is None else arguments)))
+    gc.set_threshold(100_000)  # starting makes many objects and no garbage; a long run is still collected
+    code = guarded(lambda: _run(sys.argv[1:] if arguments is None else arguments))
+    gc.disable()  # the process ends: no last look at everything
+    sys.exit(code)
 
 
 def _run(arguments: list[str]) -> int:
