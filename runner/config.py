@@ -64,6 +64,7 @@ class Options:
     strict_permissions: bool = False  # refuse a tree or a configuration that others can write
     shuffle: str | None = None  # the seed of a random order
     quiet: bool = False  # no warnings about the tree in a run that changes nothing
+    verify: bool = False  # look again after each change
     only: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
 
@@ -72,7 +73,7 @@ class Options:
 PLAIN = (
     *("id", "grains", "nodegroups", "jinja_env", "jinja_sls_env", "renderer", "state_top", "state_top_saltenv"),
     *("top_file_merging_strategy", "default_top", "state_auto_order", "failhard", "pillar_source_merging_strategy"),
-    *("pillar_merge_lists", "pillar_includes_override_sls", "test", "strict", "unknown_states", "shuffle"),
+    *("pillar_merge_lists", "pillar_includes_override_sls", "test", "strict", "unknown_states", "shuffle", "verify"),
     *("strict_permissions", "auto_relationships", "noop", "defaults", "vars"),
     *("wait", "timeout", "quiet", "durable", "history_runs", "history_days"),
 )

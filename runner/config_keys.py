@@ -105,6 +105,7 @@ TYPES: Mapping[str, tuple[str, ...]] = {
     "module_dirs": (LIST,),
     "nodegroups": (MAPPING,),
     "noop": (FLAG,),
+    "verify": (FLAG,),
     "only": (LIST,),
     "pillar": (MAPPING,),
     "pillar_includes_override_sls": (FLAG,),

@@ -124,3 +124,11 @@ def withheld(result: Result, failed: Result) -> Result:
         return result
     comment = f"{result.comment}\nThis is not done, because {failed.chunk.state}: {failed.chunk.id} failed"
     return replace(result, changes={}, comment=comment, cause=failed.cause or failed.tag)
+
+
+def verified(result: Result, again: Result) -> Result:
+    """The result of a state that was looked at again after its change (`--verify`): a second Plan is a failure."""
+    if again.result is True:
+        return result
+    left = f"it would change {', '.join(map(str, again.changes))} again" if again.changes else again.comment
+    return replace(result, result=False, comment=f"{result.comment}\nThis did not converge: {left}")

@@ -9,7 +9,7 @@ from runner.aggregate import candidates, merged
 from runner.api import running
 from runner.beside import Beside
 from runner.current import Current, Run
-from runner.decide import RUN, Decision, Verdict, decide, kept, withheld
+from runner.decide import RUN, Decision, Verdict, decide, kept, verified, withheld
 from runner.interrupts import number_of
 from runner.invoke import Invoker, Mode, Reaction
 from runner.model import (
@@ -178,6 +178,8 @@ class Executor:
         result = call(whole, mode, owe=lambda: self.owing.owe((position, *taken), self.results), waits_for=waits)
         result = replace(result, chunk=chunk) if taken else result
         attempts = call.attempts
+        if mode is Mode.REAL and self.work.is_verified(position, result):
+            result = verified(result, call(chunk, Mode.LOOK))
         reaction = self.work.reaction(position, result, decision)
         if reaction is not None:
             own = result

@@ -130,6 +130,7 @@ def _locked(session: Session, gathered: Callable[[], Gathered]) -> Report:
         noop=compiled.binder.noop(compiled.chunks, session.options.noop),
         aggregates=compiled.binder.aggregating(compiled.chunks, session.options.state_aggregate, session.options.noop),
         unconverging=compiled.binder.unconverging(compiled.chunks),
+        verify=session.options.verify,
         failhard=session.options.failhard,
         run_id=_run_id(),
     )

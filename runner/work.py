@@ -26,6 +26,12 @@ class Work(NamedTuple):
     aggregates: Mapping[int, Hook] = {}  # the mod_aggregate of the chunks that have one and use it
     self_refreshing: frozenset[int] = frozenset()  # the chunks that react to their own changes, too
     unconverging: frozenset[int] = frozenset()  # the chunks that change something in each run by their nature
+    verify: bool = False  # look again after each change
+
+    def is_verified(self, position: int, result: Result) -> bool:
+        """Whether a state has to be looked at again: it changed something, and should find nothing left to do."""
+        changed = result.result is True and bool(result.changes)
+        return self.verify and changed and position not in self.unconverging
 
     def named(self, position: int) -> str:
         """A state as messages call it."""

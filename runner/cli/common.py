@@ -45,6 +45,7 @@ class Common:
     events: str | None = None
     splay: float = 0.0
     shuffle: str | None = None
+    verify: bool = False
 
 
 def _option(*names: str, help: str = "", **more: Any) -> Any:
@@ -79,9 +80,9 @@ CHANGING: dict[str, Any] = {
     "only": Annotated[list[str], _option("--only", metavar="ID", help="Only this state and what it needs.")],
     "exclude": Annotated[list[str], _option("--exclude", metavar="ID", help="Leave this state or SLS out.")],
     "shuffle": Annotated[
-        str | None,
-        _option("--shuffle", metavar="[SEED]", help="Run what nothing orders in random order."),
+        str | None, _option("--shuffle", metavar="[SEED]", help="Random order of what nothing orders.")
     ],
+    "verify": Annotated[bool, _option("--verify", help="Look again after each change; fail what did not converge.")],
     "splay": Annotated[float, _option("--splay", metavar="SECONDS", help="Start up to so much later.")],
     "events": Annotated[str | None, _option("--events", metavar="FILE|-", help="Events as JSON lines.")],
     "detailed_exitcodes": Annotated[
@@ -174,6 +175,7 @@ def overrides(common: Common) -> dict[str, Any]:
         "quiet": common.quiet or None,
         "timeout": common.timeout,
         "shuffle": common.shuffle,
+        "verify": common.verify or None,
     }
     if common.state_tree:
         said["file_roots"] = {common.saltenv or "base": [os.path.abspath(folder) for folder in common.state_tree]}

@@ -166,3 +166,23 @@ def test_a_hook_that_fails_is_told_by_its_line(machine: Machine, hook: str, mess
     error = machine("sls", "a", code=1).stderr
     assert message in error
     assert f"{machine.folder}/states/_states/box.py:{line}" in error
+
+
+RESTLESS = (
+    "from runner.api import Plan, Planned\n"
+    "def made(name: str) -> Planned:\n    yield Plan({name: 'made'}, 'p')\n    return 'made'\n"
+)
+
+
+def test_verify_looks_again_after_each_change(machine: Machine) -> None:
+    module(machine, RESTLESS)
+    machine.write(
+        a="x:\n  box.made: []\n{tmp}/f:\n  file.managed:\n    - contents: a\nc:\n  cmd.run:\n    - name: 'true'\n"
+    )
+    assert machine.results("sls", "a")["x"]["result"] is True
+    (machine.folder / "f").unlink()
+    found = machine.results("sls", "a", "--verify", code=2)
+    assert found["x"]["result"] is False
+    assert found["x"]["comment"] == "made\nThis did not converge: it would change x again"
+    assert found[str(machine.folder / "f")]["result"] is True
+    assert found["c"]["result"] is True
