@@ -249,8 +249,7 @@ def finish(common: Common, options: Any, run: Callable[[tuple[Any, ...]], Report
     with ExitStack() as opened:
         if common.events:
             listeners.append(_events(common.events, opened))
-        path = options.raw.get("prometheus_textfile")
-        if path:
+        if path := options.raw.get("prometheus_textfile"):
             from runner.output.prometheus import Prometheus
 
             listeners.append(Prometheus(path))
