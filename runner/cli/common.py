@@ -79,9 +79,7 @@ CHANGING: dict[str, Any] = {
     **RUNNING,
     "only": Annotated[list[str], _option("--only", metavar="ID", help="Only this state and what it needs.")],
     "exclude": Annotated[list[str], _option("--exclude", metavar="ID", help="Leave this state or SLS out.")],
-    "shuffle": Annotated[
-        str | None, _option("--shuffle", metavar="[SEED]", help="Random order of what nothing orders.")
-    ],
+    "shuffle": Annotated[str | None, _option("--shuffle", metavar="[SEED]", help="Random order where it may be.")],
     "verify": Annotated[bool, _option("--verify", help="Look again after each change; fail what did not converge.")],
     "splay": Annotated[float, _option("--splay", metavar="SECONDS", help="Start up to so much later.")],
     "events": Annotated[str | None, _option("--events", metavar="FILE|-", help="Events as JSON lines.")],
