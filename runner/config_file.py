@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from runner.config_keys import CHOICES, KINDS, LIST, ODD_CHOICES, TYPES, is_known, nearest
+from runner.config_keys import CHOICES, KINDS, ODD_CHOICES, TYPES, is_known, nearest
 from runner.errors import CompileError, Diagnostic, UsageError
 from runner.model import Document, Source, Untyped
 
@@ -59,18 +59,6 @@ def _complaint(key: Any, value: Any) -> tuple[str, str | None, str] | None:
             return f"{key} has to be {' or '.join(wanted)}, not {value!r}", _cure(key, value), "error"
     if str(key).endswith("_dirs") and isinstance(value, list) and not all(isinstance(each, str) for each in value):
         return f"{key} has to be a list of folders, not {value!r}", f"write\n    {key}:\n      - /srv/more", "error"
-    if (
-        isinstance(value, list)
-        and LIST in wanted
-        and key not in MIXED
-        and not all(isinstance(each, str) for each in value)
-    ):
-        odd = next(each for each in value if not isinstance(each, str))
-        return (
-            f"{key} has to be a list of texts; {odd!r} is none",
-            f"put it in quotes, or take it away from {key}",
-            "error",
-        )
     choices = CHOICES.get(key) or ODD_CHOICES.get(key)
     if isinstance(value, str) and choices and value not in choices:
         severity = "error" if key in CHOICES else "warning"
@@ -91,7 +79,6 @@ def _cure(key: str, value: Any) -> str | None:
     return None
 
 
-MIXED = ("decrypt_pillar", "master_tops")  # lists of more than texts
 FLAGS = {"true": "true", "yes": "true", "on": "true", "1": "true", "false": "false", "no": "false", "0": "false"}
 
 

@@ -220,7 +220,6 @@ def test_a_salt_minions_keys_are_known(tmp_path: Path) -> None:
         ("file_roots: /srv/salt", "file_roots has to be a mapping, not '/srv/salt'", "- /srv/salt"),
         ("file_roots: {base: [1]}", "file_roots: base has to be a list of folders, not [1]", "base:"),
         ("failhard: 'yes'", "failhard has to be true or false, not 'yes'", "write true, without quotes"),
-        ("utils_dirs: [null]", "utils_dirs has to be a list of texts; None is none", "put it in quotes"),
         ("grains: [a]", "grains has to be a mapping", None),
         ("unknown_states: ignore", "unknown_states: there is no 'ignore'", "one of error, fail"),
         ("state_aggregate: pkg", "state_aggregate has to be true or false or a list", None),
