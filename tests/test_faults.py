@@ -13,8 +13,8 @@ import pytest
 SCRIPTS = Path(__file__).parent.parent / "bench/faults"
 SAMPLES = {
     "kills at random moments": "kills.py --trials 5",
-    "kills at calls that write": "kills.py --every-call --trials 5",
-    "calls that write fail": "errors.py --trials 6",
+    "kills at calls that write": "kills.py --every-call --below target --trials 6",
+    "calls that write fail": "errors.py --below target --trials 10",
     "a full disk, a read-only one": "errors.py --full-disk --read-only",
     "targets swapped for links": "swap.py --only managed",
     "runs at once": "storm.py --runs 8",

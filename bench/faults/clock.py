@@ -107,7 +107,7 @@ def main() -> int:
         tree.write("states/slower.sls", "slow:\n  cmd.run:\n    - name: sleep 30\n")
         for generation in range(1, options.trials + 1):
             one(tree, score, shim, chance, generation)
-        for jump in JUMPS[:: max(1, 10 // options.trials)]:
+        for jump in JUMPS[:: -max(1, 10 // options.trials)]:
             set_meanwhile(tree, score, shim, jump)
     return score.end()
 

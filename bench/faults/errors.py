@@ -60,7 +60,9 @@ def expected(generation: int) -> str:
 class Trial:
     """The tree, which is brought from one generation to the next again and again."""
 
-    def __init__(self, folder: Path, score: Score) -> None:
+    def __init__(self, folder: Path, score: Score, below: str = "") -> None:
+        """below: only calls below this folder fail."""
+        self.below = below
         self.tree = Tree(folder)
         self.score = score
         self.generation = 0
@@ -76,7 +78,7 @@ class Trial:
         self.generation += 1
         if shim is None or fault is None:
             return self.tree.run(*self.words())
-        return self.tree.faulty(shim, fault, *self.words())
+        return self.tree.faulty(shim, fault, *self.words(), below=self.below)
 
     def after(self, ended: Ended, how: str) -> None:
         """Look at what the faulty run left, then run without a fault."""
@@ -180,6 +182,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--trials", type=int, help="only so many of the calls and errors, by chance")
     parser.add_argument("--seed", type=int)
+    parser.add_argument("--below", default="", help="only calls below this folder, such as target")
     parser.add_argument("--full-disk", action="store_true")
     parser.add_argument("--read-only", action="store_true")
     options = parser.parse_args()
@@ -194,7 +197,7 @@ def main() -> int:
         read_only(score)
     if not real:
         with tempfile.TemporaryDirectory(prefix="runner-errors-") as folder:
-            each_call(Trial(Path(folder), score), options.trials, options.seed)
+            each_call(Trial(Path(folder), score, options.below), options.trials, options.seed)
     return score.end()
 
 

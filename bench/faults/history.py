@@ -81,6 +81,8 @@ def main() -> int:
             tree.run(*words)
             files = sorted(path for path in tree.state.rglob("*") if path.is_file() and "corrupt" not in path.name)
             hit = chance.sample(files, min(len(files), chance.randint(1, 3)))
+            if number % 2 == 0:
+                tree.write("cache/state/history.sqlite", b"no database")
             how = ", ".join(f"{path.name}: {damage(path, chance)}" for path in hit)
             score.trials += 1
             for look in LOOKS:

@@ -135,16 +135,16 @@ def at_random(trial: Trial, trials: int, seed: int | None) -> None:
     print(f"{killed} of {trials} runs were hit before their end")
 
 
-def at_every_call(trial: Trial, some: int | None, seed: int | None) -> None:
+def at_every_call(trial: Trial, below: str, some: int | None, seed: int | None) -> None:
     shim = with_shim()
     trial.next()
-    trial.tree.faulty(shim, Fault(0, COUNT), *trial.words())
+    trial.tree.faulty(shim, Fault(0, COUNT), *trial.words(), below=below)
     calls = shim.fault_calls()
     print(f"a run makes {calls} calls that write")
     faults = [Fault(at, kind) for at in range(1, calls + 1) for kind in (KILL, KILL_HALFWAY)]
     for fault in seeded(seed).sample(faults, some) if some else faults:
         trial.next()
-        ended = trial.tree.faulty(shim, fault, *trial.words())
+        ended = trial.tree.faulty(shim, fault, *trial.words(), below=below)
         if fault.kind == KILL_HALFWAY and ended.code == 0:
             continue  # a call that has no middle
         trial.after_kill(f"{fault} ({shim.fault_hit().decode()})")
@@ -154,6 +154,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--trials", type=int, help="default: 300 random moments, every call")
     parser.add_argument("--seed", type=int)
+    parser.add_argument("--below", default="", help="with --every-call: only calls below this folder, such as target")
     parser.add_argument("--every-call", action="store_true")
     options = parser.parse_args()
     if options.every_call:
@@ -163,7 +164,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="runner-kills-") as folder:
         trial = Trial(Path(folder), score)
         if options.every_call:
-            at_every_call(trial, options.trials, options.seed)
+            at_every_call(trial, options.below, options.trials, options.seed)
         else:
             at_random(trial, options.trials or 300, options.seed)
     return score.end()
