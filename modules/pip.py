@@ -30,6 +30,7 @@ def _argv(bin_env: str | None) -> list[str]:
 
 
 QUIET = {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1", "PIP_NO_COLOR": "1"}
+LEAVES_NOTHING = {"PYTHONDONTWRITEBYTECODE": "1"}  # a look writes no compiled files beside what it looks at
 
 
 def normal(name: str) -> str:
@@ -97,7 +98,7 @@ def would_install(
 ) -> dict[str, str] | None:
     """What pip would install, with versions; None where pip is too old to say so."""
     argv = [*_argv(bin_env), "install", "--dry-run", "--quiet", "--report", "-", *words]
-    done = cmd.complete(argv, cwd=cwd, runas=user, env={**QUIET, **(env or {})}, python_shell=False)
+    done = cmd.complete(argv, cwd=cwd, runas=user, env={**QUIET, **LEAVES_NOTHING, **(env or {})}, python_shell=False)
     if done.retcode:
         return None
     try:
