@@ -7,7 +7,6 @@ automatic edge, and an order that serves them already stays as it is. Idea: Pupp
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from runner.model import Chunk, Edge, Kind, Relations
@@ -143,4 +142,4 @@ def reacting(relations: Relations, kept: Iterable[Link], chunks: Sequence[Chunk]
     frozen = {holder: tuple(edges) for holder, edges in by_holder.items()}
     edges = tuple(edge for group in frozen.values() for edge in group)
     automatic = tuple((link.first, link.then, link.kind) for link in kept)
-    return replace(relations, edges=edges, by_holder=frozen, automatic=automatic)
+    return relations._replace(edges=edges, by_holder=frozen, automatic=automatic)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 
 from runner import high, lint, lint_yaml, match, node, references, top, whole_tree
 from runner.compiling import Compiled, Gathered, all_requests, attempted, expected, gather, read_pillar, requests
@@ -26,7 +25,7 @@ def check(
 
     lenient: what Salt compiles (unknown arguments and states) is a warning only. configuration: what is odd about it.
     """
-    session = Session(replace(options, unknown_states="fail") if lenient else options)
+    session = Session(options._replace(unknown_states="fail") if lenient else options)
     try:
         with session.opened():
             found = _Checker(session, lenient)(list(names))

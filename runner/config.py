@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from runner.config_file import LoadYaml, expanded, given_in, grains_beside, is_salts, safe_load
 from runner.config_keys import DEFAULTS
@@ -17,8 +16,7 @@ SALT_MINION = "/etc/salt/minion"
 SYSTEM = "/etc/runner/runner.yaml"
 
 
-@dataclass(frozen=True)
-class Options:
+class Options(NamedTuple):
     """What the configuration says, checked; `raw` is what templates see as `opts`."""
 
     id: str
@@ -27,13 +25,13 @@ class Options:
     cachedir: str
     state_dir: str
     raw: Mapping[str, Any]
-    grains: Mapping[str, Any] = field(default_factory=dict)  # static ones
-    own_grains: Mapping[str, Any] = field(default_factory=dict)  # those of the configuration itself
-    pillar: Mapping[str, Any] = field(default_factory=dict)  # from --pillar, merged last
-    pillar_of_file: Mapping[str, Any] = field(default_factory=dict)  # from the configuration file
-    nodegroups: Mapping[str, Any] = field(default_factory=dict)
-    jinja_env: Mapping[str, Any] = field(default_factory=dict)
-    jinja_sls_env: Mapping[str, Any] = field(default_factory=dict)
+    grains: Mapping[str, Any] = {}  # static ones
+    own_grains: Mapping[str, Any] = {}  # those of the configuration itself
+    pillar: Mapping[str, Any] = {}  # from --pillar, merged last
+    pillar_of_file: Mapping[str, Any] = {}  # from the configuration file
+    nodegroups: Mapping[str, Any] = {}
+    jinja_env: Mapping[str, Any] = {}
+    jinja_sls_env: Mapping[str, Any] = {}
     saltenv: str | None = None
     pillarenv: str | None = None
     renderer: str = "jinja|yaml"
@@ -58,8 +56,8 @@ class Options:
     history_days: int = 180
     auto_relationships: bool = True
     noop: bool = False
-    defaults: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)  # of arguments: state or function -> values
-    vars: Mapping[str, Any] = field(default_factory=dict)  # variables of all SLS files
+    defaults: Mapping[str, Mapping[str, Any]] = {}  # of arguments: state or function -> values
+    vars: Mapping[str, Any] = {}  # variables of all SLS files
     secret_keys: tuple[str, ...] = KEYS  # keys of the pillar whose values are secrets (globs)
     strict_permissions: bool = False  # refuse a tree or a configuration that others can write
     shuffle: str | None = None  # the seed of a random order
@@ -102,13 +100,13 @@ def load(
     raw["grains"] = {**grains_beside(path or SYSTEM, load_yaml or safe_load), **own_grains}
     raw |= {"conf_file": os.path.abspath(path) if path else None}
     raw |= {"config_dir": os.path.dirname(os.path.abspath(path or SYSTEM))}
-    return replace(_options(raw, given, overrides), own_grains=own_grains), tuple(warnings)
+    return _options(raw, given, overrides)._replace(own_grains=own_grains), tuple(warnings)
 
 
 def with_fresh_grains(options: Options) -> Options:
     """The options with the static grains that the file beside the configuration has by now."""
     path = options.raw.get("conf_file") or SYSTEM
-    return replace(options, grains={**grains_beside(path, safe_load), **options.own_grains})
+    return options._replace(grains={**grains_beside(path, safe_load), **options.own_grains})
 
 
 def _options(raw: dict[str, Any], given: Mapping[str, Any], overrides: Mapping[str, Any]) -> Options:

@@ -242,14 +242,13 @@ class Edge(NamedTuple):
     automatic: bool = False  # a hook of a module asked for it: what fails there stops nobody
 
 
-@dataclass(frozen=True, slots=True)
-class Relations:
+class Relations(NamedTuple):
     """All edges between the chunks, by their holders."""
 
     edges: tuple[Edge, ...]
     by_holder: Mapping[int, tuple[Edge, ...]]
     automatic: tuple[tuple[int, int, str], ...] = ()  # (first, then, the hook that asked for it): order only
-    prepared_by: Mapping[int, tuple[int, ...]] = field(default_factory=dict)  # target -> those with a prereq on it
+    prepared_by: Mapping[int, tuple[int, ...]] = {}  # target -> those with a prereq on it
 
     def of(self, holder: int) -> tuple[Edge, ...]:
         """The edges of one chunk, in the order of its requisites."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from runner.argtypes import Leftovers, requires_feature
 from runner.convert import shape
@@ -31,8 +31,7 @@ class Parameter:
         return self.resolved
 
 
-@dataclass(frozen=True, slots=True)
-class Schema:
+class Schema(NamedTuple):
     """The arguments of a function by the names that an SLS uses."""
 
     parameters: Mapping[str, Parameter]

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, NamedTuple, cast
 
@@ -154,7 +154,7 @@ class Session:
 
     def only_look(self) -> None:
         """Make this a dry run: the pillar may say `test: true`."""
-        self.options = replace(self.options, test=True)
+        self.options = self.options._replace(test=True)
         self.run.dry = True
 
     def reload_grains(self) -> None:

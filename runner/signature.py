@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from runner import advice
 from runner.errors import CompileError, Diagnostic
@@ -46,8 +46,7 @@ ENGINE_ARGUMENTS = (
 GLOBAL_ARGUMENTS = ENGINE_ARGUMENTS | GUARD_ARGUMENTS
 
 
-@dataclass(frozen=True, slots=True)
-class Bound:
+class Bound(NamedTuple):
     """Checked and converted arguments, by the names of the function's parameters."""
 
     arguments: Mapping[str, Any]

@@ -7,8 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass, field
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -19,20 +18,19 @@ OUTPUTS = ("pretty", "json", "yaml")
 REPORTS = (*OUTPUTS, "junit")  # of runs
 
 
-@dataclass(frozen=True, slots=True)
-class Common:
+class Common(NamedTuple):
     """The shared options of one command line, as typed."""
 
     config: str | None = None
-    state_tree: list[str] = field(default_factory=list)
+    state_tree: list[str] = []
     pillar: str | None = None
-    pillar_tree: list[str] = field(default_factory=list)
+    pillar_tree: list[str] = []
     id: str | None = None
     saltenv: str | None = None
     pillarenv: str | None = None
     cachedir: str | None = None
-    only: list[str] = field(default_factory=list)
-    exclude: list[str] = field(default_factory=list)
+    only: list[str] = []
+    exclude: list[str] = []
     test: bool = False
     out: str = "pretty"
     verbose: bool = False
