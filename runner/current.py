@@ -14,7 +14,7 @@ from runner.model import Chunk, Event, Result
 from runner.secrets import Secrets
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Run:
     """What all states of one run share. run.py fills it; nobody else does."""
 

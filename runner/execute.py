@@ -32,7 +32,7 @@ from runner.work import Work
 Judge = Callable[[Result, bool, bool], tuple[str, str]]
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Executor:
     """One run over a Work."""
 

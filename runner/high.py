@@ -44,7 +44,7 @@ class Request(NamedTuple):
     place: Place = NOWHERE
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Brought:
     """What an SLS brings into the run, itself and its includes."""
 

@@ -20,7 +20,7 @@ class Item(NamedTuple):
     origin: str = ""  # where it comes from when not from the state's own list: "extend in SLS x", say
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Body:
     """One state of an ID: `file:` with what its list says. Only this stage and low.py append to it."""
 
@@ -29,7 +29,7 @@ class Body:
     place: Place
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Declaration:
     """One ID with its states."""
 
@@ -50,7 +50,7 @@ class Chain(NamedTuple):
     place: Place
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class HighData:
     """All declarations in the order of rendering, with what SLS files say of others' IDs."""
 

@@ -55,7 +55,7 @@ class Reaction(NamedTuple):
     key: str = ""  # the key of the result when it is a listener's
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Pending:
     """What the plans of a dry run will have made true: facts, and the first state after which anything may be."""
 
@@ -75,7 +75,7 @@ class Pending:
         return next((self.facts[fact] for fact in facts if fact in self.facts), self.open_by)
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Invoker:
     """Runs chunks one at a time. `bind` checks and converts arguments and finds the function."""
 

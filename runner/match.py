@@ -58,7 +58,7 @@ def problem(expression: Any, kind: str, nodegroups: Mapping[str, Any] | None = N
     return None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class _Machine:
     id: str
     grains: Mapping[str, Any]

@@ -202,7 +202,7 @@ class Requisite(NamedTuple):
     place: Place
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Chunk:
     """One state of one name, ready to be ordered and run. `args` are raw, as `show lowstate` prints them."""
 
@@ -255,7 +255,7 @@ class Relations(NamedTuple):
         return self.by_holder.get(holder, ())
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Result:
     """What became of one chunk. `result` is Salt's: True, False, or None (would change, or cannot be known)."""
 
@@ -284,7 +284,7 @@ class Result:
         return self.key or self.chunk.tag
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Report:
     """All results of one run, in the order in which the states ran."""
 

@@ -10,10 +10,9 @@ import time
 import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from runner import permissions
-from runner import undo as undoing
 from runner.api import StateFailed, armed, forget_looks
 from runner.compiling import (
     Compiled,
@@ -38,8 +37,10 @@ from runner.model import Report, Value
 from runner.owing import Owing
 from runner.session import Listeners, Session
 from runner.temporaries import Temporaries
-from runner.undo import Undo
 from runner.work import Work
+
+if TYPE_CHECKING:
+    from runner.undo import Undo
 
 
 def highstate(options: Options, listeners: Listeners = ()) -> Report:
@@ -83,6 +84,8 @@ def call(options: Options, function: str, args: Iterable[Value], kwargs: Mapping
 def undo(options: Options, number: str | None) -> tuple[Undo, bool]:
     """Put back the files that a run altered: what was to be done, and whether it was (not in a dry run, nor when the
     machine was changed since)."""
+    from runner import undo as undoing
+
     session = Session(options)
     with ending(options.timeout), held(options.state_dir, options.wait), session.opened(), readable():
         connection = opened(options.state_dir)

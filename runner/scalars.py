@@ -20,7 +20,7 @@ class Mismatch(ValueError):
         self.path = path
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Shape:
     """What a type accepts: for people (title), for the binder (convert) and as JSON Schema."""
 

@@ -14,7 +14,7 @@ from runner.scalars import Shape
 MISSING: Any = object()
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class Parameter:
     """One parameter; its type is looked at when a value is there for it."""
 

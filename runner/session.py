@@ -66,7 +66,7 @@ class Top(dict[str, Any]):
         return self._more[key]()
 
 
-@dataclass
+@dataclass(eq=False, repr=False)
 class Session:
     """One command's view of the machine and the tree; everything in it is made when it is first needed."""
 

@@ -54,7 +54,7 @@ class Bound(NamedTuple):
     secrets: tuple[str, ...] = ()
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class _Binding:
     where: str
     places: Mapping[str, Place]

@@ -193,7 +193,7 @@ SETTINGS = ("match", "order", "ignore_missing")
 SCOPED = ("vars", "defaults")  # settings of ours, only when they hold a mapping
 
 
-@dataclass(slots=True)
+@dataclass(slots=True, eq=False, repr=False)
 class _Reader:
     read: ReadTop
     problems: list[Diagnostic]

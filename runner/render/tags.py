@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from typing import Any
 
@@ -83,6 +82,8 @@ class SaltTags(Extension):
 
     def _ended(self, label: str, start: float) -> None:
         seconds = time.perf_counter() - start
+        import logging
+
         logging.getLogger("runner.render").info("Time (in seconds) to render block '%s': %s", label, seconds)
 
 
