@@ -7,7 +7,6 @@ Each of them still runs at its turn, finds its work done and reports its own sha
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from runner.model import Chunk, Kind, Relations, Result
@@ -45,4 +44,4 @@ def merged(hook: Hook, chunk: Chunk, others: Iterable[Chunk], results: Mapping[s
     running = {tag: {"result": found.result, "changes": dict(found.changes)} for tag, found in results.items()}
     low = hook(dict(chunk.low), [dict(other.low) for other in others], running)
     args = {key: value for key, value in low.items() if key in chunk.args or key not in chunk.low}
-    return replace(chunk, args={key: value for key, value in args.items() if not key.startswith("__")}, low=low)
+    return chunk._replace(args={key: value for key, value in args.items() if not key.startswith("__")}, low=low)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from typing import NamedTuple
 
 from runner.model import Chunk, Edge, Kind, Result
@@ -123,7 +122,7 @@ def withheld(result: Result, failed: Result) -> Result:
     if result.result is not None:
         return result
     comment = f"{result.comment}\nThis is not done, because {failed.chunk.state}: {failed.chunk.id} failed"
-    return replace(result, changes={}, comment=comment, cause=failed.cause or failed.tag)
+    return result._replace(changes={}, comment=comment, cause=failed.cause or failed.tag)
 
 
 def verified(result: Result, again: Result) -> Result:
@@ -131,4 +130,4 @@ def verified(result: Result, again: Result) -> Result:
     if again.result is True:
         return result
     left = f"it would change {', '.join(map(str, again.changes))} again" if again.changes else again.comment
-    return replace(result, result=False, comment=f"{result.comment}\nThis did not converge: {left}")
+    return result._replace(result=False, comment=f"{result.comment}\nThis did not converge: {left}")

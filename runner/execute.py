@@ -93,10 +93,10 @@ class Executor:
             if failed := self._failed_before(position):
                 result = withheld(result, failed)
             elif self._mode_of(position) is not self._mode:
-                result = replace(result, noop=True)
+                result = result._replace(noop=True)
         if owed and self.run.dry:
-            result = replace(
-                result, owed=tuple(f"{debt.kind} owed since {debt.time} by {debt.source}" for debt in owed)
+            result = result._replace(
+                owed=tuple(f"{debt.kind} owed since {debt.time} by {debt.source}" for debt in owed)
             )
         return self._ended(position, result, decision)
 
@@ -116,7 +116,7 @@ class Executor:
         self.number += 1
 
         def work() -> Result:
-            return replace(self._called(position, decision, Mode.REAL, invoke), run_num=number)
+            return self._called(position, decision, Mode.REAL, invoke)._replace(run_num=number)
 
         self._decisions[position] = decision
         self.beside.start(position, work)
@@ -154,7 +154,7 @@ class Executor:
             return result
         reacted = decision.verdict is Verdict.WATCH or self.work.reacts_otherwise(position)
         origin, note = self.judge(result, reacted, position not in self.work.unconverging)
-        return replace(result, origin=origin, note=note)
+        return result._replace(origin=origin, note=note)
 
     @property
     def _mode(self) -> Mode:
@@ -176,7 +176,7 @@ class Executor:
         call = invoke or self.invoke
         whole, taken = self._aggregated(position, mode)
         result = call(whole, mode, owe=lambda: self.owing.owe((position, *taken), self.results), waits_for=waits)
-        result = replace(result, chunk=chunk) if taken else result
+        result = result._replace(chunk=chunk) if taken else result
         attempts = call.attempts
         if mode is Mode.REAL and self.work.is_verified(position, result):
             result = verified(result, call(chunk, Mode.LOOK))
@@ -184,14 +184,14 @@ class Executor:
         if reaction is not None:
             own = result
             result = call(chunk, mode, reaction, owe=lambda: self.owing.owe((position,), self.results))
-            result = replace(
-                result, warnings=(*own.warnings, *result.warnings), changes={**own.changes, **result.changes}
+            result = result._replace(
+                warnings=(*own.warnings, *result.warnings), changes={**own.changes, **result.changes}
             )
-            result = replace(result, comment=f"{own.comment}\n{result.comment}") if own.changes else result
+            result = result._replace(comment=f"{own.comment}\n{result.comment}") if own.changes else result
             attempts += call.attempts
         if mode is not Mode.LOOK and invoke is None:
             self.number += attempts
-        return replace(result, run_num=self.number - 1)
+        return result._replace(run_num=self.number - 1)
 
     def _aggregated(self, position: int, mode: Mode) -> tuple[Chunk, tuple[int, ...]]:
         """The chunk with what it does for others, and who they are."""
@@ -213,7 +213,7 @@ class Executor:
 
     def _finish(self, position: int, result: Result) -> None:
         if not result.ran:
-            result = replace(result, run_num=self.number)
+            result = result._replace(run_num=self.number)
             self.number += 1
         chunk = result.chunk
         tag = result.tag
@@ -237,7 +237,7 @@ class Executor:
             return self._look(edge.target)
         found = self.results.get(edge.target)
         if found is not None and found.noop and edge.holder in self.work.noop:
-            return replace(found, noop=False)  # what is only planned itself tells what would follow
+            return found._replace(noop=False)  # what is only planned itself tells what would follow
         return found
 
     def _look(self, position: int) -> Result:
@@ -279,7 +279,7 @@ class Executor:
             result = self.invoke(chunk, self._mode_of(position), Reaction((), key))
             self.number += 1
             spared = self._mode_of(position) is not self._mode
-            result = self.run.secrets.result(replace(result, run_num=self.number - 1, noop=spared))
+            result = self.run.secrets.result(result._replace(run_num=self.number - 1, noop=spared))
             self.finished.append(result)
             self.run.results[key] = result
             self.run.emit(StateFinished(result))

@@ -9,7 +9,6 @@ looks at, and after all that the look needs. All of this was measured with Salt 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from heapq import heapify, heappop, heappush
 
 from runner.errors import CompileError, Diagnostic
@@ -67,7 +66,7 @@ def _shuffled(chunks: Sequence[Chunk], seed: str) -> list[Chunk]:
 
     dice = random.Random(seed)
     drawn = [(chunk, dice.uniform(*NUMBERED)) for chunk in chunks]
-    return [chunk if _ordered(chunk) else replace(chunk, order=place, wanted=place) for chunk, place in drawn]
+    return [chunk if _ordered(chunk) else chunk._replace(order=place, wanted=place) for chunk, place in drawn]
 
 
 NUMBERED = (10_000, 1_000_000)  # the numbers that states get which say none

@@ -9,7 +9,7 @@ from __future__ import annotations
 import enum
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
 from runner import guards, slots
@@ -108,8 +108,7 @@ class Invoker:
                 result = self._retried(chunk, mode, reaction, owe, waits_for)
             finally:
                 current.clean()
-        return replace(
-            result,
+        return result._replace(
             key=reaction.key if reaction else "",
             warnings=(*result.warnings, *current.warnings),
             inputs=tuple(current.inputs),
@@ -132,12 +131,12 @@ class Invoker:
                 f"  The state would be retried every {wanted.interval} seconds (with a splay of up to {wanted.splay} "
                 f"seconds) a maximum of {wanted.attempts} times or until a result of {wanted.until} is returned"
             )
-            return replace(result, comment=result.comment + told) if result.result is None else result
+            return result._replace(comment=result.comment + told) if result.result is None else result
         comments = [problem] if problem else []
         while True:
             result = self._attempt(chunk, mode, reaction, owe, waits_for)
             if result.result is wanted.until or self.attempts >= wanted.attempts:
-                return replace(result, comment="\n".join([*comments, result.comment])) if comments else result
+                return result._replace(comment="\n".join([*comments, result.comment])) if comments else result
             comments.append(
                 f'Attempt {self.attempts}: Returned a result of "{result.result}", '
                 f'with the following comment: "{result.comment}"'
@@ -162,8 +161,8 @@ class Invoker:
                 and (mode is Mode.REAL or result.result is not None)
             ):
                 passed, comment = guards.checked(chunk.args, self.run.call)
-                result = replace(result, result=passed, comment=comment)
-            return replace(result, warnings=(*call.warnings, *result.warnings)) if call.warnings else result
+                result = result._replace(result=passed, comment=comment)
+            return result._replace(warnings=(*call.warnings, *result.warnings)) if call.warnings else result
         except RunnerError as error:
             return Result(chunk, False, str(error))
         except StateFailed as failure:  # a guard's command that cannot be started
@@ -180,7 +179,7 @@ class Invoker:
     def _filled(self, chunk: Chunk) -> Chunk:
         if any(slots.has_slot(value) for value in chunk.args.values()):
             args = {key: slots.fill(value, self.run.call) for key, value in chunk.args.items()}
-            return replace(chunk, args=args)
+            return chunk._replace(args=args)
         return chunk
 
     def _called(self, chunk: Chunk, call: Call, mode: Mode, owe: Callable[[], None]) -> Result:

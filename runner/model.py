@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 Value = Any  # what YAML can say: None, bool, int, float, str, list, dict
@@ -202,8 +202,7 @@ class Requisite(NamedTuple):
     place: Place
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Chunk:
+class Chunk(NamedTuple):
     """One state of one name, ready to be ordered and run. `args` are raw, as `show lowstate` prints them."""
 
     state: str
@@ -217,8 +216,8 @@ class Chunk:
     low: Mapping[str, Value]  # all of it, in Salt's shape and order of keys
     requisites: tuple[Requisite, ...]
     place: Place  # of the function
-    arg_places: Mapping[str, Place] = field(default_factory=dict)
-    origins: Mapping[str, str] = field(default_factory=dict)  # of the arguments that the state does not say itself
+    arg_places: Mapping[str, Place] = {}
+    origins: Mapping[str, str] = {}  # of the arguments that the state does not say itself
     defined: int = 0  # its place among all chunks in the order of high data, before order numbers count
     wanted: float = float("inf")  # the number as written (negative too): what this chunk needs is pulled up to it
 
@@ -255,20 +254,19 @@ class Relations(NamedTuple):
         return self.by_holder.get(holder, ())
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
-class Result:
+class Result(NamedTuple):
     """What became of one chunk. `result` is Salt's: True, False, or None (would change, or cannot be known)."""
 
     chunk: Chunk
     result: bool | None
     comment: str
-    changes: Mapping[str, Value] = field(default_factory=dict)
+    changes: Mapping[str, Value] = {}
     ran: bool = True  # False when a requisite kept the state function from being called
     run_num: int = 0
     start_time: str = ""
     duration: float = 0.0  # milliseconds
     warnings: tuple[str, ...] = ()
-    extra: Mapping[str, Value] = field(default_factory=dict)  # further keys of Salt's JSON (skip_watch, ...)
+    extra: Mapping[str, Value] = {}  # further keys of Salt's JSON (skip_watch, ...)
     cause: str | None = None  # the tag of the state that made this one be skipped
     sure: bool = True  # False: a dry run that could not know
     undecided: bool = False  # a dry run could not even look: it depends on what is pending, and counts as a change

@@ -87,13 +87,12 @@ class Secrets:
     def result(self, result: Result) -> Result:
         """A result without secrets; with `no_log` nothing but the keys of its changes is left."""
         if result.chunk.args.get("no_log"):
-            return replace(result, comment=HIDDEN, changes=dict.fromkeys(result.changes, HIDDEN), warnings=())
+            return result._replace(comment=HIDDEN, changes=dict.fromkeys(result.changes, HIDDEN), warnings=())
         if not self._values:
             return result
-        result = replace(result, chunk=self.chunk(result.chunk), key=self.mask(result.key))
+        result = result._replace(chunk=self.chunk(result.chunk), key=self.mask(result.key))
         warnings = tuple(self.mask(warning) for warning in result.warnings)
-        return replace(
-            result,
+        return result._replace(
             comment=self.mask(result.comment),
             changes=self.mask(result.changes),
             warnings=warnings,
@@ -103,7 +102,7 @@ class Secrets:
     def chunk(self, chunk: Chunk) -> Chunk:
         """A chunk whose ID and name show no secrets; its arguments are shown nowhere."""
         id_, name = self.mask(chunk.id), self.mask(chunk.name)
-        return chunk if (id_, name) == (chunk.id, chunk.name) else replace(chunk, id=id_, name=name)
+        return chunk if (id_, name) == (chunk.id, chunk.name) else chunk._replace(id=id_, name=name)
 
     def event(self, event: Event) -> Event:
         """An event without secrets."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 
 from runner.model import Chunk, Edge, Kind, Relations, Result
 from runner.owing import REACTIONS
@@ -32,7 +31,7 @@ class Spared:
         self._spared.add(position)
         names = dict.fromkeys(f"{self._chunks[each].state}: {self._chunks[each].id}" for each in targets)
         told = f"It would have reacted to a change of {', '.join(names)} (no-op)"
-        return replace(result, comment=f"{result.comment}\n{told}".strip(), note=told)
+        return result._replace(comment=f"{result.comment}\n{told}".strip(), note=told)
 
     def _would_send(self, edge: Edge) -> bool:
         onchanges = edge.kind in (Kind.ONCHANGES, Kind.ONCHANGES_ANY)
