@@ -12,6 +12,9 @@ from runner.model import Chunk, Kind, Place, Relations, Source, item_place
 GUARDS = ("onlyif", "unless", "creates", "stateful")
 REACTIONS = (Kind.ONCHANGES, Kind.ONCHANGES_ANY, Kind.PREREQ, Kind.ONFAIL, Kind.ONFAIL_ANY, Kind.ONFAIL_ALL)
 _SECRET = re.compile(r"(?i)(\.pem|\.key|_rsa|_ed25519|password|passwd|secret|credentials|\.htpasswd|\.pgpass|\.netrc)$")
+_PUBLIC = re.compile(  # certificates and parameters, not keys
+    r"(?i)/(ssl|tls)/certs/|/trusted[^/]*/|(^|[/_.-])(ca|cacerts?|cert|(full)?chain|dh(params?)?\d*|pub)([-_.][^/]*)?\.pem$"
+)
 
 
 def warnings(chunks: Sequence[Chunk], relations: Relations, reacts: frozenset[int]) -> list[Diagnostic]:
@@ -56,7 +59,7 @@ def _own(number: int, chunk: Chunk, relations: Relations) -> Iterator[Diagnostic
     if chunk.function in ("cmd.run", "cmd.script") and not guarded:
         hint = "say when: onlyif, unless, creates, onchanges, or cmd.wait with watch"
         yield _warning(f"{chunk.function} runs, and reports changes, in every run", chunk.place, hint, "cmd-unguarded")
-    if chunk.function == "file.managed" and _SECRET.search(chunk.name):
+    if chunk.function == "file.managed" and _SECRET.search(chunk.name) and not _PUBLIC.search(chunk.name):
         yield from _secret(chunk)
     for key, value in chunk.args.items():
         if isinstance(value, str) and _UNCALLED.search(value):

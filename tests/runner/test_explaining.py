@@ -173,3 +173,24 @@ def test_check_for_another_machine(machine: Machine, tmp_path: Path) -> None:
     (tmp_path / "grains.yaml").write_text("os: Plan9\n")
     assert "nosuch.state" in machine("check", "--grains", str(tmp_path / "grains.yaml"), code=1).stdout
     assert "--grains /none" in machine("check", "--grains", "/none", code=1).stderr
+
+
+def test_only_what_may_hold_a_key_needs_a_mode() -> None:
+    from runner.lint import _PUBLIC, _SECRET
+
+    public = (
+        "/etc/ssl/certs/x.pem",
+        "/etc/nginx/dhparams.pem",
+        "/a/fullchain.pem",
+        "/a/ca-bundle.pem",
+        "/a/web.cert.pem",
+    )
+    secret = (
+        "/etc/ssl/private/web.pem",
+        "/a/privkey.pem",
+        "/a/site.key",
+        "/etc/haproxy/certs/site.pem",
+        "/a/local.pem",
+    )
+    assert all(_SECRET.search(path) and _PUBLIC.search(path) for path in public)
+    assert all(_SECRET.search(path) and not _PUBLIC.search(path) for path in secret)
