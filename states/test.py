@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from typing import Literal
+from typing import Any, Literal
 
 from modules import pillar
 from runner.api import Changes, Done, OneOrMany, Plan, Planned, StateFailed, here
@@ -88,14 +88,14 @@ def configurable_test_state(
     name: str,
     changes: bool | Literal["Random"] = True,
     result: bool | Literal["Random"] = True,
-    comment: str = "",
+    comment: str | dict[Any, Any] | list[Any] = "",
     warnings: OneOrMany[str] | None = None,
     allow_test_mode_failure: bool = False,
 ) -> Planned:
     """Succeed or fail, with or without changes, as asked.
 
     changes, result: whether it changes something and succeeds; Random tosses a coin.
-    comment: what the result says. warnings: warnings of the result.
+    comment: what the result says (a mapping or a list as text). warnings: warnings of the result.
     allow_test_mode_failure: taken for Salt's sake; a dry run fails here whenever the real one does.
 
         try it:
@@ -105,18 +105,19 @@ def configurable_test_state(
 
     Behaviour: Salt 3008's test.configurable_test_state.
     """
+    told = str(comment)
     succeeds = random.choice([True, False]) if result == "Random" else result
     changing = random.choice([True, False]) if changes == "Random" else changes
     for warning in warnings or ():
         here.warn(warning)
     if not changing:
         if not succeeds:
-            raise StateFailed(comment)
-        return comment
-    yield Plan(PRETENDED, comment or "This is a test")
+            raise StateFailed(told)
+        return told
+    yield Plan(PRETENDED, told or "This is a test")
     if not succeeds:
-        raise StateFailed(comment, changes=PRETENDED)
-    return comment
+        raise StateFailed(told, changes=PRETENDED)
+    return told
 
 
 def show_notification(name: str, text: str) -> str:

@@ -11,6 +11,7 @@ SCENARIOS = [
     Scenario("test.succeed_with_changes", {"comment": "done"}, converges=False),
     Scenario("test.configurable_test_state", {"changes": True, "comment": "c", "warnings": "w"}, converges=False),
     Scenario("test.configurable_test_state", {"changes": False, "result": True}, plans=False),
+    Scenario("test.configurable_test_state", {"changes": False, "comment": {"a": [1]}}, plans=False),
     Scenario(
         "test.configurable_test_state",
         {"changes": False, "result": False, "allow_test_mode_failure": True, "comment": "no"},
