@@ -33,6 +33,11 @@ def chained(count: int, folder: str) -> str:
     return text + f"s{count - 1}: test.nop\n"
 
 
+def looped(count: int, folder: str) -> str:
+    """IDs that a loop makes: what a line had become is looked up for each of them."""
+    return f"{{% for i in range({count}) %}}\ns{{{{ i }}}}: test.nop\n{{% endfor %}}\n"
+
+
 def guarded(count: int, folder: str) -> str:
     """Commands that their guard skips."""
     return "".join(f"c{n}:\n  cmd.run:\n    - name: 'false'\n    - unless: 'true'\n" for n in range(count))
@@ -43,6 +48,7 @@ LOADS = (
     ("1,000 converged file.managed", files, 1000, "0.3 s beyond the start"),
     ("10,000 converged file.managed", files, 10000, "ten times 1,000"),
     ("5,000 test.nop, reverse order", chained, 5000, "2 s in all"),
+    ("5,000 test.nop from a loop", looped, 5000, "2 s in all"),
     ("100 guarded commands", guarded, 100, "what the shells cost and 0.1 s"),
 )
 

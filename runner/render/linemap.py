@@ -7,7 +7,7 @@ map only when somebody asks for a place.
 from __future__ import annotations
 
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -151,15 +151,15 @@ class Rendered:
 
     def _values(self, line: int, origin: Origin, written: str) -> list[tuple[int, int, str, str]]:
         """What the expressions of a written line became: (offset, column as written, expression, value)."""
-        starts = [*self._line_starts, len(self.text) + 1]
-        first, end = starts[line - 1], starts[line]
-        offsets = [*self._offsets, len(self.text)]
+        starts, offsets = self._line_starts, self._offsets
+        end = starts[line] if line < len(starts) else len(self.text) + 1
         typed = list(_EXPRESSION.finditer(written))
-        became = [
-            (each.offset, self.text[each.offset : offsets[number + 1]])
-            for number, each in enumerate(self._origins)
-            if first <= each.offset < end and not each.literal and each[1:3] == origin[1:3]
-        ]
+        became = []
+        for number in range(bisect_left(offsets, starts[line - 1]), bisect_left(offsets, end)):
+            each = self._origins[number]
+            if not each.literal and each[1:3] == origin[1:3]:
+                stop = offsets[number + 1] if number + 1 < len(offsets) else len(self.text)
+                became.append((each.offset, self.text[each.offset : stop]))
         if len(typed) != len(became):
             return []
         return [
