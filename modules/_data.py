@@ -102,18 +102,8 @@ def _aggregated(first: Any, second: Any) -> Any:
     return [*both[0], *(item for item in both[1] if item not in both[0])]
 
 
-def merged(old: Any, new: Any, strategy: str = "smart", lists: bool = False) -> Any:
-    """Two values in one, the new one wins; neither is changed.
-
-    strategy: smart and recurse merge nested mappings, overwrite replaces.
-    """
+def merged(old: Any, new: Any) -> Any:
+    """New data over old, mapping by mapping; neither is changed."""
     if not (isinstance(old, Mapping) and isinstance(new, Mapping)):
-        if lists and isinstance(old, list) and isinstance(new, list):
-            return [*old, *(item for item in new if item not in old)]
         return new
-    if strategy == "overwrite":
-        return {**old, **new}
-    return {
-        **old,
-        **{key: merged(old[key], value, strategy, lists) if key in old else value for key, value in new.items()},
-    }
+    return {**old, **{key: merged(old[key], value) if key in old else value for key, value in new.items()}}

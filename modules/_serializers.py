@@ -29,13 +29,6 @@ def deserialize(kind: str, text: str, options: Options) -> Any:
         raise StateFailed(f"the text cannot be read as {kind}: {problem}") from problem
 
 
-def merged(old: Any, new: Any) -> Any:
-    """New data over old, mapping by mapping."""
-    if not (isinstance(old, Mapping) and isinstance(new, Mapping)):
-        return new
-    return {**old, **{key: merged(old[key], value) if key in old else value for key, value in new.items()}}
-
-
 def difference(old: Any, new: Any) -> dict[str, Any]:
     """What differs between two mappings, key by key, as Salt shows it."""
     found: dict[str, Any] = {}

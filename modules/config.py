@@ -35,7 +35,7 @@ def get(
         return found[0]
     result = found[-1]
     for value in reversed(found[:-1]):
-        result = merged(result, value, "recurse")
+        result = merged(result, value)
     return result
 
 

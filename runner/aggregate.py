@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
+from runner.guards import GUARDS
 from runner.model import Chunk, Kind, Relations, Result
 
 # (low chunk, the low chunks that may be taken in, results by tag) -> low chunk with the arguments of all
 Hook = Callable[[dict[str, Any], list[dict[str, Any]], dict[str, Any]], Mapping[str, Any]]
-GUARDS = ("onlyif", "unless", "creates")
 
 
 def candidates(
@@ -34,7 +34,7 @@ def candidates(
             continue
         edges = [edge for edge in relations.of(other) if edge.kind is not Kind.LISTEN]
         ended = all(edge.kind is not Kind.PREREQ and edge.target in done for edge in edges)
-        if ended and not any(guard in chunks[other].args for guard in GUARDS) and runs(other):
+        if ended and not GUARDS & chunks[other].args.keys() and runs(other):
             found.append(other)
     return tuple(found)
 

@@ -12,6 +12,7 @@ from runner.model import Value
 Call = Callable[..., Any]  # call("cmd.retcode", ...)
 
 # the arguments of a state that its guard commands share
+GUARDS = frozenset(["onlyif", "unless", "creates"])  # what may skip a state
 COMMAND_OPTIONS = ("cwd", "root", "runas", "env", "prepend_path", "umask", "timeout", "success_retcodes", "shell")
 
 

@@ -150,7 +150,7 @@ class Invoker:
         self, chunk: Chunk, mode: Mode, reaction: Reaction | None, owe: Callable[[], None], waits_for: str
     ) -> Result:
         try:
-            skipped = guards.reason_to_skip(chunk.args, self.run.call) if _GUARDS & chunk.args.keys() else None
+            skipped = guards.reason_to_skip(chunk.args, self.run.call) if guards.GUARDS & chunk.args.keys() else None
             if skipped:
                 return self._skipped(chunk, mode, skipped, waits_for)
             call = self.bind(self._filled(chunk), reaction)
@@ -243,9 +243,6 @@ class Invoker:
 
     def _emit(self, event: Event) -> None:
         self.run.emit(event)
-
-
-_GUARDS = frozenset(["onlyif", "unless", "creates"])
 
 
 def _done(chunk: Chunk, outcome: str | Done, planned: Mapping[str, Value]) -> Result:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from modules import postgres
 from modules.postgres import Server
 from runner.api import Plan, Planned
-from states._postgres import carried_out, dropped
+from states._postgres import after_server, carried_out, dropped
 
 WORDS = {
     **{"createdb": "CREATEDB", "createroles": "CREATEROLE", "superuser": "SUPERUSER", "replication": "REPLICATION"},
@@ -116,3 +116,9 @@ def absent(name: str, kind: str, server: Server) -> Planned:
     if name not in postgres.roles(server, name, passwords=False):
         return f"{kind.capitalize()} {name} is not present, so it cannot be removed"
     return (yield from dropped(server, kind.capitalize(), name, f"ROLE {postgres.name(name)}"))
+
+
+def autorequire(name: str, groups: object = None, **_: object) -> Iterator[tuple[str, str]]:
+    """A role comes after the server and the groups that it joins."""
+    joined = split([groups] if isinstance(groups, str) else groups if isinstance(groups, list) else [])
+    yield from after_server(*(("postgres_group", group) for group in joined))

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Literal
 
 from modules.postgres import Server
 from runner.api import OneOrMany, Planned, Secret
 from states import _postgres_role
-from states._postgres import after_server
 from states._postgres_role import Role, split
 
 UNCONVERGING = {"present": "with refresh_password it sets the password in each run"}
@@ -94,7 +92,4 @@ def absent(
     )
 
 
-def autorequire(name: str, groups: object = None, **_: object) -> Iterator[tuple[str, str]]:
-    """A role comes after the server and the groups that it joins."""
-    joined = split([groups] if isinstance(groups, str) else groups if isinstance(groups, list) else [])
-    yield from after_server(*(("postgres_group", group) for group in joined))
+autorequire = _postgres_role.autorequire

@@ -2,21 +2,15 @@
 
 from __future__ import annotations
 
-import gc
 import sys
 from collections.abc import Callable
 
 
 def main(arguments: list[str] | None = None) -> None:
     """The console script `runner`."""
-    from runner.cli.edge import guarded, with_streams
+    from runner.cli.edge import program
 
-    if sys.stdin is None or sys.stdout is None or sys.stderr is None:
-        with_streams()
-    gc.set_threshold(100_000)  # starting makes many objects and no garbage; a long run is still collected
-    code = guarded(lambda: _run(sys.argv[1:] if arguments is None else arguments))
-    gc.disable()  # the process ends: no last look at everything
-    sys.exit(code)
+    program(lambda: _run(sys.argv[1:] if arguments is None else arguments))
 
 
 def _run(arguments: list[str]) -> int:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import errno
+import gc
 import os
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from typing import NoReturn
 
 from runner.errors import RunnerError
 from runner.model import Report
@@ -33,6 +35,16 @@ def with_streams() -> None:
                 os.dup2(handle, number)
                 os.close(handle)
             setattr(sys, name, os.fdopen(number, "r" if number == 0 else "w", closefd=False))
+
+
+def program(run: Callable[[], int]) -> NoReturn:
+    """Run a command as a whole process, and end with its exit code."""
+    if sys.stdin is None or sys.stdout is None or sys.stderr is None:
+        with_streams()
+    gc.set_threshold(100_000)  # starting makes many objects and no garbage; a long run is still collected
+    code = guarded(run)
+    gc.disable()  # the process ends: no last look at everything
+    sys.exit(code)
 
 
 def guarded(run: Callable[[], int]) -> int:

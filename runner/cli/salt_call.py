@@ -18,9 +18,9 @@ SHOWS = {
 
 def main(arguments: list[str] | None = None) -> None:
     """The console script."""
-    from runner.cli.edge import guarded
+    from runner.cli.edge import program
 
-    sys.exit(guarded(lambda: _run(sys.argv[1:] if arguments is None else arguments)))
+    program(lambda: _run(sys.argv[1:] if arguments is None else arguments))
 
 
 def _parsed(arguments: list[str]) -> Any:

@@ -7,6 +7,7 @@ from typing import Any
 
 from modules import _serializers as kinds
 from modules import file, pillar
+from modules._data import merged
 from runner.api import AbsolutePath, Done, Mode, Plan, Planned, StateFailed
 from states.file.managed import managed
 
@@ -99,7 +100,7 @@ def _merged(old: Any, new: Any) -> Any:
         return new
     if not (isinstance(old, Mapping) and isinstance(new, Mapping)):
         raise StateFailed("merge_if_exists merges mappings only; the file or the dataset holds something else")
-    return kinds.merged(old, new)
+    return merged(old, new)
 
 
 def _as_data(name: str, written: Planned, old: Any, new: Any) -> Planned:
