@@ -57,6 +57,19 @@ def _counted(problem: Diagnostic, more: int) -> Diagnostic:
     return problem._replace(message=f"{problem.message} (and {more} more from this line)") if more else problem
 
 
+def nearest(word: str, words: Iterable[str], alike: float = 0.6) -> str | None:
+    """The word that was probably meant. alike: how much it has to look like it, from 0 to 1."""
+    import difflib
+
+    return next(iter(difflib.get_close_matches(word, words, 1, alike)), None)
+
+
+def did_you_mean(word: str, words: Iterable[str], alike: float = 0.6) -> str | None:
+    """The hint that names it; None when nothing is near."""
+    near = nearest(word, words, alike)
+    return f"did you mean {near}?" if near else None
+
+
 class RunnerError(Exception):
     """A mistake that a user made: what is wrong, where it was typed, what was probably meant.
 

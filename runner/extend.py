@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from runner import relationships
-from runner.errors import Diagnostic
+from runner.errors import Diagnostic, did_you_mean
 from runner.highdata import Body, Declaration, HighData, Item, add_item, members_of, puppets_way
 from runner.model import REQUISITE_KEYS, Place, item_place
 
@@ -69,10 +69,10 @@ class Reconciler:
                 add_item(old, item)
 
     def _ignored(self, message: str, place: Place, candidates: Iterable[str]) -> None:
-        import difflib
 
-        near = difflib.get_close_matches(message.split("'")[1], candidates, 1)
-        hint = f"did you mean {near[0]}?" if near else "take it away, look at the spelling, or include its SLS"
+        hint = (
+            did_you_mean(message.split("'")[1], candidates) or "take it away, look at the spelling, or include its SLS"
+        )
         self.problems.append(Diagnostic(f"{message}; it is ignored", place.source, hint, "ignored", "warning"))
 
     def _functionless(self, extension: Declaration, target: Declaration, body: Body) -> None:

@@ -9,7 +9,7 @@ from contextlib import suppress
 from types import FunctionType, ModuleType
 from typing import Any, NamedTuple
 
-from runner.errors import RunnerError
+from runner.errors import RunnerError, nearest
 from runner.salt_object import Salt, UnknownFunction
 from runner.tree_modules import TreeModules, UnavailableError, offered, virtual_name
 
@@ -96,9 +96,7 @@ class Registry:
         return "`runner doc` lists all states; one of your own belongs into _states/ of the tree"
 
     def _near_module(self, name: str) -> str | None:
-        import difflib
-
-        return next(iter(difflib.get_close_matches(name.lower(), self.state_modules(), 1, 0.7)), None)
+        return nearest(name.lower(), self.state_modules(), 0.7)
 
     def _is_state(self, name: str) -> bool:
         module, _, function = name.partition(".")
@@ -240,8 +238,7 @@ class Registry:
         module = name.partition(".")[0]
         near = [module] if module in modules else difflib.get_close_matches(module, modules, 3, 0.7)
         candidates = [f"{each}.{one}" for each in near for one in functions(each)]
-        best = difflib.get_close_matches(name, candidates, 1)
-        return best[0] if best else None
+        return nearest(name, candidates)
 
 
 OTHERS = {  # what other tools call state modules

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, Protocol
 
 from runner import docstring
 from runner.docstring import Docstring
-from runner.errors import RunnerError
+from runner.errors import RunnerError, nearest
 from runner.everywhere import EVERYWHERE, SETTINGS
 from runner.schema import MISSING, Parameter, features_of, schema_of
 
@@ -101,9 +101,7 @@ def _refuse_unavailable(library: Library, module: str, function: str) -> None:
 
 
 def _near(name: str, suggestions: list[str | None]) -> str | None:
-    import difflib
-
-    return next(iter(difflib.get_close_matches(name, [each for each in suggestions if each], 1, 0)), None)
+    return nearest(name, [each for each in suggestions if each], 0)
 
 
 # ---------------------------------------------------------------- one page

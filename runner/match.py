@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from runner.errors import RunnerError
+from runner.errors import RunnerError, did_you_mean
 
 LETTERS = {
     "G": "grain",
@@ -128,11 +128,8 @@ PLAIN: Mapping[str, Callable[[_Machine, Any], bool]] = {
 
 
 def _unknown(kind: str) -> RunnerError:
-    import difflib
-
     known = [*PLAIN, *DATA, "compound"]
-    near = difflib.get_close_matches(str(kind), known, 1)
-    hint = f"did you mean {near[0]}?" if near else "one of " + ", ".join(known)
+    hint = did_you_mean(str(kind), known) or "one of " + ", ".join(known)
     return RunnerError(f"there is no way to match called {kind!r}", hint=hint, code="match")
 
 

@@ -6,9 +6,11 @@ import fnmatch
 import os
 import posixpath
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
+
+from runner.errors import nearest
 
 
 class FileTree:
@@ -155,30 +157,20 @@ class FileTree:
 
     def near_file(self, path: str, saltenv: str) -> str | None:
         """The file of the tree that was probably meant; asks the folders that lie nearest first."""
-        import difflib
-
-        paths = self._listing(saltenv)[0]
-        near = difflib.get_close_matches(path, paths, 1, 0.75)
-        if near:
-            return near[0]
-        last = path.rpartition("/")[2]
-        same = [each for each in paths if each.rpartition("/")[2] == last]
-        return same[0] if len(same) == 1 else None
+        return _meant(path, self._listing(saltenv)[0], "/", 0.75)
 
     def suggest(self, name: str, saltenv: str) -> str | None:
         """The name of an SLS that was probably meant."""
-        import difflib
-
         names = self.sls_names(saltenv)
         plain = name.removesuffix(".sls").replace("/", ".").strip(".")
-        if plain in names:
-            return plain
-        near = difflib.get_close_matches(plain, names, 1, 0.6)
-        if near:
-            return near[0]
-        last = plain.rpartition(".")[2]
-        same = [other for other in names if other.rpartition(".")[2] == last]
-        return same[0] if len(same) == 1 else None
+        return plain if plain in names else _meant(plain, names, ".", 0.6)
+
+
+def _meant(wanted: str, names: Collection[str], mark: str, alike: float) -> str | None:
+    """The name that looks like it, or else the only one that ends as it does (what follows the last mark)."""
+    last = wanted.rpartition(mark)[2]
+    same = [each for each in names if each.rpartition(mark)[2] == last]
+    return nearest(wanted, names, alike) or (same[0] if len(same) == 1 else None)
 
 
 def _strings(value: Any) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from runner.errors import RunnerError
+from runner.errors import RunnerError, did_you_mean
 from runner.highdata import HighData
 from runner.model import REQUISITE_KEYS, Chunk, Edge, Kind, Place, Relations, item_place
 
@@ -41,11 +41,8 @@ def explained(wanted: str, run: Run) -> list[dict[str, Any]]:
 
 
 def _unknown(wanted: str, chunks: Sequence[Chunk]) -> RunnerError:
-    import difflib
-
     names = {name for chunk in chunks for name in (chunk.id, chunk.name, f"{chunk.state}: {chunk.id}")}
-    near = difflib.get_close_matches(wanted, names, 1)
-    hint = f"did you mean {near[0]}?" if near else None
+    hint = did_you_mean(wanted, names)
     return RunnerError(f"no state of this run has the ID or name {wanted}", hint=hint)
 
 

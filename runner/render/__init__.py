@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Any, NamedTuple
 
-from runner.errors import RenderError, RunnerError
+from runner.errors import RenderError, RunnerError, did_you_mean
 from runner.model import Place, Source, Untyped, Value
 from runner.render.jinja import Find, Jinja
 from runner.render.limits import bounded
@@ -275,11 +275,8 @@ def _text(value: Any, renderer: str, path: str) -> Rendered:
 
 
 def _unknown(name: str, path: str, column: int) -> RenderError:
-    import difflib
-
     if name in NOT_HERE:
         why = f"the renderer {name!r} is one of Salt's that runner does not have"
         return RenderError(why, Source(path, 1, column), "write the file as `#!jinja|yaml` or `#!py`")
-    near = difflib.get_close_matches(name, RENDERERS, 1)
-    hint = f"did you mean {near[0]}?" if near else "there are " + ", ".join(RENDERERS) + ", and a tree's _renderers/"
+    hint = did_you_mean(name, RENDERERS) or "there are " + ", ".join(RENDERERS) + ", and a tree's _renderers/"
     return RenderError(f"there is no renderer {name!r}", Source(path, 1, column), hint)

@@ -7,6 +7,8 @@ import re
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
+from runner.errors import did_you_mean
+
 TAGS = (
     *("if", "elif", "else", "for", "set", "macro", "import", "from", "include", "do", "call", "filter", "block"),
     *("break", "continue", "extends", "with", "raw", "autoescape", "import_yaml", "import_json", "import_text"),
@@ -40,8 +42,10 @@ def explained(message: str, line: int, source: str, filters: Collection[str], te
     row = _row(source, line)
     named = re.search(r"No (filter|test) named '([^']*)'", message)
     if named:
-        near = difflib.get_close_matches(named[2], filters if named[1] == "filter" else tests, 1, 0.6)
-        hint = f"did you mean {near[0]}?" if near else f"neither Jinja nor Salt has a {named[1]} of that name"
+        hint = (
+            did_you_mean(named[2], filters if named[1] == "filter" else tests)
+            or f"neither Jinja nor Salt has a {named[1]} of that name"
+        )
         return Found(line, _word(row, named[2]), hint)
     if "Unexpected end of template" in message:
         return _unclosed(source) or Found(line, _tag_column(row), None)

@@ -10,7 +10,7 @@ from typing import Any
 
 import jinja2
 
-from runner.errors import RenderError
+from runner.errors import RenderError, did_you_mean
 from runner.model import Source
 from runner.render.jinja import PlacedEnvironment, Told
 from runner.render.places import column_of, locals_of, row_of, text_of, without
@@ -81,8 +81,7 @@ def _not_exported(
 ) -> RenderError:
     file = environment.file_of(imported[1])
     exported = re.findall(r"\{%[-+]?\s*(?:set|macro|import_\w+\s.*?\sas|load_\w+\s+as)\s+(\w+)", text_of(Source(file)))
-    near = difflib.get_close_matches(name, exported, 1, 0.5)
-    hint = f"did you mean {near[0]}?" if near else f"{imported[1]} has: {', '.join(exported) or 'nothing'}"
+    hint = did_you_mean(name, exported, 0.5) or f"{imported[1]} has: {', '.join(exported) or 'nothing'}"
     where = Source(environment.file_of(imported[3]), int(imported[2]))
     where = replace(where, column=column_of(row_of(where), rf"\b{re.escape(name)}\b"))
     return RenderError(

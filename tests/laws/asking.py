@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import functools
 import http.server
-import threading
 from pathlib import Path
 from typing import Any
 
 from laws import Scenario
+from serving import served
 
 
 class _Answers(http.server.BaseHTTPRequestHandler):
@@ -27,13 +26,6 @@ class _Answers(http.server.BaseHTTPRequestHandler):
         """Say nothing."""
 
 
-@functools.cache
-def server() -> str:
-    found = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Answers)
-    threading.Thread(target=found.serve_forever, daemon=True).start()
-    return f"http://127.0.0.1:{found.server_port}"
-
-
 def with_files(folder: Path) -> None:
     (folder / "body").write_text("whole {{ word }}")
     (folder / "headers").write_text("X-Who: {{ word }}")
@@ -41,7 +33,7 @@ def with_files(folder: Path) -> None:
 
 def ask(path: str, breaks: str | None = None, fails: str | None = None, wait: bool = False, **args: Any) -> Scenario:
     function = "http.wait_for_successful_query" if wait else "http.query"
-    given = {"name": server() + path, **args}
+    given = {"name": served(_Answers) + path, **args}
     return Scenario(function, given, with_files, plans=not fails, fails=fails, breaks=breaks, converges=False)
 
 
@@ -54,7 +46,7 @@ SCENARIOS = [
     ask("/200", match="nope", breaks='Match text "nope" was not found.'),
     ask("/200", match="G.T", match_type="pcre", status="2..", status_type="pcre"),
     ask("/200", match="x.z", match_type="pcre", status="4..", status_type="pcre", breaks="Match pattern"),
-    ask("/404", status=[200, 404], status_type="list", test_url=server() + "/200"),
+    ask("/404", status=[200, 404], status_type="list", test_url=served(_Answers) + "/200"),
     ask("/500", status=[200, 404], status_type="list", breaks="Statuses [200, 404] were not found."),
     ask("/500", status=200, wait_for=0.2, request_interval=0.1, breaks="Status 200 was not found."),
     ask("/200", method="POST", data="a=1", header_dict={"X-Who": "zoe"}, match="POST /200 a=1 by zoe"),

@@ -6,11 +6,11 @@ import functools
 import hashlib
 import http.server
 import subprocess
-import threading
 from pathlib import Path
 from typing import Any
 
 from laws import Scenario
+from serving import served
 
 TEXT = "alpha\nbeta\ngamma\n"
 PATCH = "--- a/f\n+++ b/f\n@@ -1,3 +1,3 @@\n alpha\n-{old}\n+BETA\n gamma\n"
@@ -31,13 +31,6 @@ class _Answers(http.server.BaseHTTPRequestHandler):
 
     def log_message(self, *args: Any) -> None:
         """Say nothing."""
-
-
-@functools.cache
-def server() -> str:
-    found = http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Answers)
-    threading.Thread(target=found.serve_forever, daemon=True).start()
-    return f"http://127.0.0.1:{found.server_port}"
 
 
 def tree(folder: Path) -> None:
@@ -121,17 +114,17 @@ SCENARIOS = [
     on("cached", name="{tmp}/nope", fails="is not present on the minion"),
     on("cached", name="salt://nope", fails="it is not in the file roots"),
     on("cached", name="nope", fails="Only URLs or local file paths"),
-    on("cached", name=server() + "/f", fails="please set source_hash or set skip_verify or use_etag to True"),
-    on("cached", name=server() + "/missing", skip_verify=True, fails="HTTP 404"),
-    on("cached", name=server() + "/f", source_hash="0" * 64, fails="does not match the specified hash"),
-    Scenario("file.cached", {"name": server() + "/f", "source_hash": DIGEST}, converges=False),
-    Scenario("file.cached", {"name": server() + "/f", "use_etag": True}, converges=False),
+    on("cached", name=served(_Answers) + "/f", fails="please set source_hash or set skip_verify or use_etag to True"),
+    on("cached", name=served(_Answers) + "/missing", skip_verify=True, fails="HTTP 404"),
+    on("cached", name=served(_Answers) + "/f", source_hash="0" * 64, fails="does not match the specified hash"),
+    Scenario("file.cached", {"name": served(_Answers) + "/f", "source_hash": DIGEST}, converges=False),
+    Scenario("file.cached", {"name": served(_Answers) + "/f", "use_etag": True}, converges=False),
     Scenario(
         "file.cached",
-        {"name": server() + "/f", "source_hash": server() + "/f.sha256", "source_hash_name": "file"},
+        {"name": served(_Answers) + "/f", "source_hash": served(_Answers) + "/f.sha256", "source_hash_name": "file"},
         converges=False,
     ),
-    on("not_cached", plans=False, name=server() + "/f", saltenv="base"),
+    on("not_cached", plans=False, name=served(_Answers) + "/f", saltenv="base"),
     on("not_cached", plans=False, name="{tmp}/f"),
     on("pruned", name="{tmp}/empty/inner"),
     on("pruned", name="{tmp}/empty", recurse=True),

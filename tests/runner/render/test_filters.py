@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
-from runner.config import load
 from runner.errors import RunnerError
 from runner.session import Session
 
@@ -156,16 +151,6 @@ CASES = [
     ("'2020-01-01'|yaml", "'2020-01-01'"),
     ("'12:30'|yaml", "'12:30'"),
 ]
-
-
-@pytest.fixture(scope="module")
-def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
-    folder: Path = tmp_path_factory.mktemp("filters")
-    (folder / "runner.yaml").write_text("{}")
-    options, _ = load(str(folder / "runner.yaml"), {"cachedir": str(folder / "cache")}, os.environ)
-    found = Session(options)
-    with found.opened():
-        yield found
 
 
 @pytest.mark.parametrize(("expression", "wanted"), CASES)

@@ -6,28 +6,15 @@ Its answers are kept in salt_filters.json: {"answers": {expression or template: 
 from __future__ import annotations
 
 import json
-import os
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from runner.config import load
 from runner.errors import RunnerError
 from runner.session import Session
 
 SALT = json.loads((Path(__file__).parent / "salt_filters.json").read_text(encoding="utf-8"))
-
-
-@pytest.fixture(scope="module")
-def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Session]:
-    folder: Path = tmp_path_factory.mktemp("filters")
-    (folder / "runner.yaml").write_text("{}")
-    options, _ = load(str(folder / "runner.yaml"), {"cachedir": str(folder / "cache")}, os.environ)
-    found = Session(options)
-    with found.opened():
-        yield found
 
 
 def template(expression: str) -> str:
