@@ -1,7 +1,7 @@
-"""Rendered SLS files -> high data: IDs with their states, include, extend, exclude.
+"""The SLS files asked for and all that they include -> high data.
 
-The result still has the shape of the text; `low.py` makes chunks of it. What a list item or a mapping says is kept as
-`Item`s with the place where each was typed.
+Each is rendered once, depth first; `sls.py` reads what one of them says. The result still has the shape of the text;
+`low.py` makes chunks of it.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 
 from runner import shapes
 from runner.errors import Diagnostic, RunnerError
-from runner.highdata import Body, Chain, Declaration, HighData, Item, is_chain, is_defaults
-from runner.model import Place, PlacedList, Untyped, Value, item_place, key_place, value_place
+from runner.highdata import Body, Declaration, HighData, Item
+from runner.model import Place, PlacedList, Untyped, Value, item_place, value_place
+from runner.sls import Sls
 
-RESERVED = ("include", "extend", "exclude")
 NOWHERE = Place(Untyped("command line"))
 
 
@@ -132,9 +132,24 @@ class Gatherer:
             self.high.lost.append(self._text_of(request.sls, request.env))
             return own
         included = self._includes(value, request, file, chain, place)
-        self._top_level(value, request, place, own)
+        own.add(self._said(value, request, place))
         own.add(included)
         return own
+
+    def _said(self, value: dict[Any, Any], request: Request, place: Place) -> Brought:
+        """What an SLS says itself; its states get their order numbers after those of its includes."""
+        key = (request.env, request.sls)
+        sls = Sls(request.sls, request.env, self.high.rendered[key])
+        sls.read(value, place)
+        for declaration in sls.declarations:
+            for body in declaration.bodies.values():
+                self._number(body)
+        if sls.defaults is not None:
+            self.high.defaults[key] = sls.defaults
+        self.high.chains += sls.chains
+        self.high.lost += sls.lost
+        self.problems += sls.problems
+        return Brought(sls.declarations, sls.extends, sls.excludes)
 
     # -------------------------------------------------- include
 
@@ -190,53 +205,6 @@ class Gatherer:
             return None
         return Request(".".join([*package[: len(package) - up], name]), env, place)
 
-    # -------------------------------------------------- IDs
-
-    def _top_level(self, value: dict[Any, Any], request: Request, place: Place, own: Brought) -> None:
-        if "extend" in value:
-            own.extends += self._extend(value, request, place)
-        if "exclude" in value:
-            own.excludes += self._excludes(value, request, place)
-        taken = set(RESERVED)
-        if is_chain(value.get("chain")):
-            taken.add("chain")
-            listed, at = value["chain"], value_place(value, "chain", place)
-            for index, text in enumerate(listed):
-                self.high.chains.append(Chain(text, request.sls, request.env, item_place(listed, index, at)))
-        if is_defaults(value.get("defaults")):
-            taken.add("defaults")
-            self.high.defaults[request.env, request.sls] = value["defaults"]
-        before: tuple[str, Value] | None = None  # the entry above, while it may lack what stands at the margin here
-        for key, body in value.items():
-            if key in taken or (isinstance(key, str) and key.startswith("__")):
-                continue
-            at = key_place(value, key, place)
-            above, before = before, (str(key), body)
-            if above and above[1] is None and isinstance(key, str) and shapes.FUNCTION.fullmatch(key):
-                message = f"`{key}:` stands at the margin, so that it is taken for an ID and {above[0]!r} has no state"
-                del self.problems[-1]  # that the one above has no state
-                self.problem(message, at, f"indent it, and what is below it, so that it belongs to `{above[0]}:`")
-                continue
-            misplaced = shapes.top_level(key, body) if isinstance(key, str) else None
-            if misplaced:
-                if above and above[1] is None and key[:1] in shapes.ODD_SPACES:
-                    del self.problems[-1]
-                self.problem(f"{key!r} in SLS {request.sls} is not an ID with its states", at, misplaced)
-                continue
-            if not isinstance(key, str):
-                self.problem(
-                    f"ID '{key}' in SLS '{request.sls}' is not formed as a string, but is type {type(key).__name__}. "
-                    "It may need to be quoted.",
-                    at,
-                    f"put quotes around it, as you typed it: `{str(key).lower()!r}:`",
-                )
-                continue
-            declaration = self._declaration(key, body, request, at)
-            if declaration is not None:
-                own.declarations.append(declaration)
-                for body in declaration.bodies.values():
-                    self._number(body)
-
     def _add(self, new: Declaration) -> None:
         old = self.high.declarations.get(new.id)
         if old is None:
@@ -259,156 +227,6 @@ class Gatherer:
         if self._auto_order:
             body.items.append(Item("order", self._order, body.place, DEFINITION))
             self._order += 1
-
-    def _declaration(
-        self, id_: str, value: Value, request: Request, place: Place, extending: bool = False
-    ) -> Declaration | None:
-        declaration = Declaration(
-            id_, request.sls, request.env, place, included_from=self.high.rendered[request.env, request.sls]
-        )
-        if isinstance(value, str) and "." in value and not extending:
-            state, _, function = value.partition(".")
-            declaration.bodies[state] = Body(state, [Item(None, function, place)], place)
-            return declaration
-        if not isinstance(value, dict):
-            what = f"ID {id_} in SLS {request.sls} is not a dictionary, but {shapes.kind(value)}"
-            self.problem(what, getattr(value, "place", place), shapes.body_hint(id_, value))
-            self.high.lost.append(id_)
-            return None
-        keys = [key for key in value if isinstance(key, str) and not key.startswith("__")]
-        for key in sorted(keys, key=lambda key: "." in key):  # `service: [running]` is numbered before `pkg.installed:`
-            self._body(declaration, key, value[key], value, place, extending)
-        if not value:
-            message = f"ID {id_} in SLS {request.sls} has no state"
-            hint = shapes.body_hint(id_, value)
-            self.problems.append(Diagnostic(message, place.source, hint, "no-state", "warning"))
-        return declaration
-
-    def _body(
-        self, declaration: Declaration, key: str, entries: Value, value: dict[Any, Any], place: Place, extending: bool
-    ) -> None:
-        at = key_place(value, key, place)
-        where = value_place(value, key, at)
-        state, _, function = key.partition(".")
-        if state in declaration.bodies:
-            other = declaration.bodies[state].place.source
-            self.problem(
-                f"ID '{declaration.id}' in SLS '{declaration.sls}' "
-                f"contains multiple state declarations of the same type ({state})",
-                at,
-                f"the other one stands at {other}; give one of them an ID of its own, with `- name: {declaration.id}`",
-            )
-            return
-        body = Body(state, [], at)
-        before = len(self.problems)
-        if isinstance(entries, str) and not function and extending:
-            body.items.append(Item(None, entries, where))
-        elif isinstance(entries, list):
-            self._items(declaration, body, entries, where)
-        elif entries is None and function and not extending:
-            self.problem(
-                f"ID '{declaration.id}' in SLS '{declaration.sls}' contains a short declaration ({key}) with a "
-                "trailing colon. When not passing any arguments to a state, the colon must be omitted.",
-                at,
-                f"write `{declaration.id}: {key}`, or `{key}: []`",
-            )
-        elif entries is not None:
-            self.problem(
-                f"State '{declaration.id}' in SLS '{declaration.sls}' is not formed as a list, but is "
-                f"{shapes.kind(entries)}",
-                where,
-                shapes.list_hint(entries),
-            )
-        if "." in function:
-            said = f"state '{declaration.id}' in SLS '{declaration.sls}'"
-            message = f"{key} in {said} names more than a function; it is ignored"
-            hint = f"write `{state}.{function.partition('.')[0]}:`"
-            self.problems.append(Diagnostic(message, at.source, hint, "ignored", "warning"))
-        if function:
-            body.items.append(Item(None, function.partition(".")[0], at))
-        if not extending and not self._failed(before):
-            self._check_functions(declaration, body, function)
-        if not self._failed(before):
-            declaration.bodies[state] = body
-        else:  # what is wrong with it was said; nothing else is to be said of it, nor of those that refer to it
-            self.high.lost += [declaration.id, *map(str, _names(body))]
-
-    def _failed(self, since: int) -> bool:
-        return any(each.severity == "error" for each in self.problems[since:])
-
-    def _items(self, declaration: Declaration, body: Body, entries: list[Any], where: Place) -> None:
-        for index, entry in enumerate(entries):
-            if isinstance(entry, str):
-                body.items.append(Item(None, entry, item_place(entries, index, where)))
-            elif isinstance(entry, dict):
-                at = item_place(entries, index, where)
-                body.items.extend(Item(str(key), value, key_place(entry, key, at)) for key, value in entry.items())
-            else:
-                said = f"{entry!r} among" if not isinstance(entry, list) else "a list among"
-                message = f"{said} the arguments of state '{declaration.id}' in SLS '{declaration.sls}'; it is ignored"
-                at = item_place(entries, index, where)
-                hint = "an argument is written `- NAME: VALUE`"
-                self.problems.append(Diagnostic(message, at.source, hint, "unknown-argument", "warning"))
-
-    def _check_functions(self, declaration: Declaration, body: Body, function: str) -> None:
-        found = [item for item in body.items if item.key is None]
-        if len(found) > 1:
-            extra = next((item for item in found if item.place != body.place), found[-1]) if function else found[1]
-            self.problem(
-                f"Too many functions declared in state '{declaration.id}' in SLS '{declaration.sls}'. "
-                f"Please choose one of the following: {', '.join(item.value for item in found)}",
-                extra.place,
-                shapes.argument(extra.value)
-                or f"take `{extra.value}` away, give it an ID of its own, or write it as an argument: "
-                f"`- {extra.value}: VALUE`",
-            )
-        elif not found:
-            self.problem(
-                f"No function declared in state '{declaration.id}' in SLS '{declaration.sls}': {body.state}",
-                body.place,
-                shapes.no_function_hint(body.state),
-            )
-
-    # -------------------------------------------------- extend and exclude
-
-    def _extend(self, value: dict[Any, Any], request: Request, place: Place) -> list[Declaration]:
-        extensions: list[Declaration] = []
-        extend = value["extend"]
-        where = value_place(value, "extend", place)
-        if not isinstance(extend, dict):
-            what = f"Extension value in SLS '{request.sls}' is not a dictionary, but {shapes.kind(extend)}"
-            self.problem(
-                what, where, f"write `extend:` and below it, indented and without a dash, `{shapes.first_key(extend)}:`"
-            )
-            return extensions
-        for key, body in extend.items():
-            declaration = self._declaration(str(key), body, request, key_place(extend, key, where), extending=True)
-            if declaration is not None:
-                extensions.append(declaration)
-        return extensions
-
-    def _excludes(self, value: dict[Any, Any], request: Request, place: Place) -> list[tuple[str, str, Place]]:
-        found: list[tuple[str, str, Place]] = []
-        excludes = value["exclude"]
-        where = value_place(value, "exclude", place)
-        if not isinstance(excludes, list):
-            hint = "write `exclude:` and below it, indented, `- sls: NAME` or `- id: ID`"
-            self.problem(f"Exclude Declaration in SLS {request.sls} is not formed as a list", where, hint)
-            return found
-        for index, entry in enumerate(excludes):
-            at = item_place(excludes, index, where)
-            kind, name = next(iter(entry.items()), ("", "")) if isinstance(entry, dict) else ("sls", entry)
-            if kind not in ("sls", "id") or not isinstance(name, str):
-                self.problem(
-                    f"Invalid exclude {entry!r} in SLS {request.sls}", at, "write `- NAME`, `- sls: NAME` or `- id: ID`"
-                )
-                continue
-            found.append((kind, name, at))
-        return found
-
-
-def _names(body: Body) -> list[Value]:
-    return [item.value for item in body.items if item.key in ("name", "names")]
 
 
 def as_data(high: HighData) -> dict[str, Any]:

@@ -190,6 +190,7 @@ class Kind(enum.StrEnum):
     LISTEN = "listen"
 
 
+RESERVED = ("include", "extend", "exclude")  # what stands at the margin of an SLS and is no ID
 REQUISITE_KEYS = frozenset([*Kind, *(f"{kind}_in" for kind in Kind), "use", "use_in"])
 
 

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from runner.api import Resource
+from runner.model import RESERVED
 
-RESERVED = ("include", "extend", "exclude", "chain", "defaults")
+TAKEN = (*RESERVED, "chain", "defaults")
 PLAIN = "#!yaml"  # no template: contents may hold what looks like one
 
 
@@ -25,7 +26,7 @@ def by_id(found: Iterable[Resource]) -> dict[str, dict[str, list[dict[str, Any]]
 
 
 def _id(each: Resource, taken: Mapping[str, Any]) -> str:
-    if each.name not in taken and each.name not in RESERVED and not each.name.startswith("__"):
+    if each.name not in taken and each.name not in TAKEN and not each.name.startswith("__"):
         return each.name
     user = each.arguments.get("user")
     longer = f"{each.function} {each.name}" + (f" of {user}" if user else "")

@@ -1,4 +1,4 @@
-"""What the shape of an SLS should have been: the words for mistakes that high.py finds. A helper of high.py."""
+"""What the shape of an SLS should have been: the words for mistakes that sls.py and high.py find. A helper of both."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from runner.model import REQUISITE_KEYS, Value
+from runner.model import REQUISITE_KEYS, RESERVED, Value
 
 FUNCTION = re.compile(r"[a-z_]\w*\.[a-z_]\w*")
-RESERVED = ("include", "extend", "exclude")
 GUARDS = frozenset(["onlyif", "unless", "creates", "check_cmd", "retry", "order", "failhard", "name", "names"])
 ODD_SPACES = tuple("\u00a0\u2007\u202f\u3000\u200b")
 BESIDE = REQUISITE_KEYS | GUARDS  # what belongs among the arguments and is often written beside the function

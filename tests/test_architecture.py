@@ -21,7 +21,8 @@ STAGES = {
     "external": (),
     "match": (),
     "top": (),
-    "high": ("shapes",),
+    "high": ("sls", "shapes"),
+    "sls": ("shapes",),
     "low": ("extend", "relationships", "chain_text", "scope"),
     "requisites": (),
     "graph": ("cycles",),
@@ -36,10 +37,7 @@ STAGES = {
 # files and functions that are longer than the rule, with the reason
 LONG_FILES = {
     "runner/api.py": "the one page that authors of states read",
-    "runner/high.py": "one walk over the text of an SLS",
     "runner/model.py": "all values that travel between stages, side by side",
-    "runner/config.py": "the keys of the configuration, all in one place",
-    "states/pkg.py": "seven signatures and their docstrings",
     "states/cmd.py": "four signatures of twenty arguments each",
 }
 
@@ -127,4 +125,4 @@ def test_files_are_short() -> None:
     for path in sources():
         name = str(path.relative_to(ROOT))
         lines = len(path.read_text().splitlines())
-        assert lines < 300 or name in LONG_FILES, f"{name} has {lines} lines"
+        assert (lines >= 300) is (name in LONG_FILES), f"{name} has {lines} lines"

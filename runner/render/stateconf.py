@@ -11,14 +11,13 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from runner.errors import RenderError
-from runner.model import REQUISITE_KEYS, Place, PlacedList, PlacedMap, Source, Untyped, item_place, key_place
+from runner.model import REQUISITE_KEYS, RESERVED, Place, PlacedList, PlacedMap, Source, Untyped, item_place, key_place
 from runner.render.linemap import Rendered
 
 if TYPE_CHECKING:
     from runner.render import Scope
 
 END = r"#\s*-+\s*end of state config\s*-+"
-RESERVED = ("include", "exclude", "extend")
 
 
 class Options(NamedTuple):
