@@ -274,7 +274,8 @@ class Binder:
             extra_known=self._known(found.function),
             where=f"{chunk.state}.mod_watch",
         )
-        return Call(_Reacting(found), bound.arguments, False)
+        own = self._bound(chunk)[0].arguments if _open(found) and not found.classic else {}
+        return Call(_Reacting(found), {**own, **bound.arguments}, False)
 
 
 class _Reacting:

@@ -98,6 +98,9 @@ def managed(
     return Done(f"{'Cleared' if there else 'Created new'} virtualenv", changes)
 
 
+manage = managed  # its older name
+
+
 def _run(part: Planned) -> None:
     """Carry out a part whose look was not possible before: there was no environment yet."""
     for _ in part:
@@ -115,4 +118,4 @@ def autorequire(name: str, user: str | None = None, **_: object) -> Iterator[tup
         above = above.rpartition("/")[0]
 
 
-__all__ = ["autorequire", "managed"]
+__all__ = ["autorequire", "manage", "managed"]

@@ -32,6 +32,7 @@ FUNCTIONS = {
     "replace": "replace",
     "retention_schedule": "retention_schedule",
     "serialize": "serialize",
+    "shortcut": "shortcut",
     "symlink": "symlink",
     "tidied": "tidied",
     "touch": "touch",

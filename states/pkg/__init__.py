@@ -8,6 +8,7 @@ from modules import pkg
 from runner.api import OPEN, CommandFailed, Done, Plan, Planned, StateFailed, requires_feature
 from states.pkg import _wanted as packages
 from states.pkg._download import downloaded
+from states.pkg._elsewhere import group_installed, patch_downloaded, patch_installed
 from states.pkg._hold import held, unheld
 from states.pkg._install import installed, mod_aggregate
 from states.pkg._wanted import Names
@@ -196,11 +197,14 @@ __all__ = [
     "PROVIDERS",
     "UNCONVERGING",
     "downloaded",
+    "group_installed",
     "held",
     "installed",
     "latest",
     "mod_aggregate",
     "mod_watch",
+    "patch_downloaded",
+    "patch_installed",
     "purged",
     "removed",
     "unheld",

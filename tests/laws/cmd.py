@@ -9,6 +9,15 @@ def with_script(folder: Path) -> None:
     (folder / "say.sh").write_text("#!/bin/sh\necho said $1 '{{ word }}'\n")
 
 
+def add(*numbers: int, **more: int) -> int:
+    return sum(numbers) + sum(more.values())
+
+
+def tell(result: bool) -> dict[str, object]:
+    return {"changes": {"it": "changed"}, "comment": "told", "result": result}
+
+
+QUIET = {"hide_output": True, "output_loglevel": "quiet", "use_vt": True}
 LINE = {"name": "echo hello > {tmp}/out", "cwd": "{tmp}", "env": [{"A": "1"}], "umask": "077", "timeout": 10}
 SCENARIOS = [
     Scenario("cmd.run", LINE, converges=False),
@@ -35,4 +44,11 @@ SCENARIOS = [
     ),
     Scenario("cmd.script", {"source": "{tmp}/nope.sh"}, fails="Unable to cache script"),
     Scenario("cmd.wait_script", {"source": "{tmp}/say.sh"}, plans=False),
+    Scenario("cmd.call", {"func": add, "args": [1, 2], "kws": {"three": 3}}, converges=False),
+    Scenario("cmd.call", {"func": "test.echo", "args": ["x"], **QUIET}, converges=False),
+    Scenario("cmd.call", {"func": tell, "args": [True]}, converges=False),
+    Scenario("cmd.call", {"func": tell, "args": [False]}, breaks="told"),
+    Scenario("cmd.call", {"func": add}, breaks=""),
+    Scenario("cmd.call", {"func": "test.nothing_like_it"}, fails="is no execution function"),
+    Scenario("cmd.wait_call", {"func": add, "args": [1], "kws": {"x": 2}, "stateful": True, **QUIET}, plans=False),
 ]

@@ -164,5 +164,6 @@ SCENARIOS = [
     pip("removed", *ONE, requirements="{tmp}/requirements.txt"),
     pip("removed", plans=False, pkgs=["demo", "other"]),
     Scenario("virtualenv.managed", {"name": "{tmp}/v"}, made(), plans=False),
+    Scenario("virtualenv.manage", {"name": "{tmp}/v"}, made(), plans=False),
     Scenario("pip.uptodate", {"name": "all", "bin_env": "/none"}, fails="there is no /none", plans=False),
 ]

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os.path
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from modules import cmd, file
-from runner.api import OPEN, Done, OneOrMany, Plan, Planned, Secret, StateFailed, here
+from runner.api import OPEN, OneOrMany, Plan, Planned, Secret, StateFailed, here
+from states.cmd._call import call, wait_call
+from states.cmd._outcome import Accepted, outcome, stateful_answer
 
 UNCONVERGING = {
     "run": "a command is run in each run; guard it with onlyif, unless, creates or onchanges",
     "script": "a script is run in each run; guard it with onlyif, unless, creates or onchanges",
+    "call": "a function is called in each run; guard it with onlyif, unless, creates or onchanges",
 }
 WHY = "what a command changes is known when it has run"
-UNPARSED = "Failed parsing script output! Stdout must be JSON or a line of name=value pairs."
 
 Variables = dict[str, Any] | list[Any] | str
 
@@ -84,8 +86,8 @@ def run(
         )
     except StateFailed as failure:
         raise StateFailed(failure.message, changes={}, lacks=failure.lacks) from None
-    accepted = _Accepted(success_retcodes, success_stdout, success_stderr, ignore_timeout)
-    return _outcome(f'Command "{name}" run', done, stateful, accepted, hide_output, bg)
+    accepted = Accepted(success_retcodes, success_stdout, success_stderr, ignore_timeout)
+    return outcome(f'Command "{name}" run', done, stateful, accepted, hide_output, bg)
 
 
 def wait(
@@ -196,8 +198,8 @@ def script(
         timeout=timeout,
         bg=bg,
     )
-    accepted = _Accepted(success_retcodes, success_stdout, success_stderr, ignore_timeout)
-    return _outcome(f"Command '{name}' run", done, stateful, accepted, hide_output, bg)
+    accepted = Accepted(success_retcodes, success_stdout, success_stderr, ignore_timeout)
+    return outcome(f"Command '{name}' run", done, stateful, accepted, hide_output, bg)
 
 
 def wait_script(
@@ -236,20 +238,7 @@ def wait_script(
     return ""
 
 
-def watch(name: str, **arguments: Any) -> str:
-    """The same as cmd.wait, under an older name. The arguments are those of cmd.run.
-
-        rebuild the index again:
-          cmd.watch:
-            - name: /usr/bin/updatedb
-            - watch:
-              - test: calm
-        calm:
-          test.nop: []
-
-    Behaviour: Salt 3008's cmd.watch.
-    """
-    return ""
+watch = wait  # its older name
 
 
 def mod_watch(name: str, sfun: str, **arguments: Any) -> Planned:
@@ -259,12 +248,13 @@ def mod_watch(name: str, sfun: str, **arguments: Any) -> Planned:
     """
     import inspect
 
-    function = script if sfun in ("script", "wait_script") else run
+    function: Callable[..., Planned] = run
+    if sfun in ("script", "wait_script"):
+        function = script
+    elif sfun in ("call", "wait_call"):
+        function = call
     known = inspect.signature(function).parameters
     return (yield from function(name, **{key: value for key, value in arguments.items() if key in known}))
-
-
-# ---------------------------------------------------------------- what came of it
 
 
 def _refuse(password: str | None) -> None:
@@ -276,40 +266,6 @@ def _plan(comment: str, changes: Mapping[str, Any], stateful: object) -> Plan:
     return Plan({} if stateful else changes, "" if stateful else comment, sure=False, why=WHY, provides=OPEN)
 
 
-class _Accepted:
-    """What counts as success beside exit code 0."""
-
-    def __init__(
-        self, retcodes: list[int] | None, stdout: list[str] | None, stderr: list[str] | None, timeout: bool
-    ) -> None:
-        self._retcodes = retcodes or []
-        self._stdout = stdout or []
-        self._stderr = stderr or []
-        self._timeout = timeout
-
-    def code(self, done: cmd.Completed) -> int:
-        """The exit code as the result shows it."""
-        fine = (
-            done.retcode in self._retcodes
-            or done.stdout in self._stdout
-            or done.stderr in self._stderr
-            or (done.timed_out and self._timeout)
-        )
-        return 0 if fine else done.retcode
-
-
-def _outcome(comment: str, done: cmd.Completed, stateful: object, accepted: _Accepted, hide: bool, bg: bool) -> Done:
-    code = accepted.code(done)
-    streams = ("", "") if hide else (done.stdout.rstrip(), done.stderr.rstrip())
-    changes: dict[str, Any] = {"pid": done.pid, "retcode": None if bg else code}
-    changes |= {"stdout": streams[0], "stderr": streams[1]}
-    if stateful:
-        comment, changes = _stateful(done, changes)
-    if code:
-        raise StateFailed(comment, changes=changes)
-    return Done(comment, changes)
-
-
 def _trial(stateful: object) -> str | None:
     """The command that tells in a dry run what the real one would do: `stateful: [{test_name: ...}]`."""
     entries = stateful if isinstance(stateful, list) else []
@@ -318,7 +274,9 @@ def _trial(stateful: object) -> str | None:
 
 def _tried(trial: str, cwd: str | None, runas: str | None, env: Any, shell: str | None) -> Planned:
     done = cmd.complete(trial, cwd=cwd, runas=runas, env=env, shell=shell)
-    comment, changes = _stateful(done, {"pid": done.pid, "retcode": done.retcode, "stdout": "", "stderr": done.stderr})
+    comment, changes = stateful_answer(
+        done, {"pid": done.pid, "retcode": done.retcode, "stdout": "", "stderr": done.stderr}
+    )
     if done.retcode:
         raise StateFailed(comment, changes=changes)
     if changes:
@@ -326,33 +284,4 @@ def _tried(trial: str, cwd: str | None, runas: str | None, env: Any, shell: str 
     return comment
 
 
-def _stateful(done: cmd.Completed, changes: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """What the last line of a stateful command says. Raises StateFailed when it says nothing."""
-    lines = [line for line in done.stdout.splitlines() if line.strip()]
-    if not lines:
-        return "", {}
-    said = _said(lines[-1])
-    if said is None:
-        raise StateFailed(UNPARSED, changes=changes)
-    changes["stdout"] = "\n".join(lines[:-1])
-    changed = str(said.get("changed", "")).lower() in ("true", "yes", "1")
-    comment = str(said.pop("comment", ""))
-    return comment, {**said, **changes} if changed else {}
-
-
-def _said(line: str) -> dict[str, Any] | None:
-    import json
-    import shlex
-
-    try:
-        value = json.loads(line)
-        if isinstance(value, dict):
-            return value
-    except ValueError:
-        pass
-    try:
-        words = shlex.split(line)
-    except ValueError:
-        return None
-    pairs = dict(word.split("=", 1) for word in words if "=" in word)
-    return pairs if len(pairs) == len(words) else None
+__all__ = ["call", "mod_watch", "run", "script", "wait", "wait_call", "wait_script", "watch"]

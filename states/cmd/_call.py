@@ -1,0 +1,91 @@
+"""Calling a function of Python's: what an SLS written in Python hands over."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from runner.api import OPEN, Check, Done, Plan, Planned, StateFailed, here
+
+WHY = "what a function changes is known when it has been called"
+
+
+def _callable(value: Any) -> str | None:
+    return None if callable(value) or isinstance(value, str) else "expected a function of Python's, or the name of one"
+
+
+Function = Annotated[Any, Check(_callable)]
+
+
+def call(
+    name: str,
+    func: Function,
+    args: list[Any] | None = None,
+    kws: dict[str, Any] | None = None,
+    output_loglevel: str | None = None,
+    hide_output: bool = False,
+    use_vt: bool = False,
+) -> Planned:
+    """Call a function of Python's.
+
+    name: says what is done. func: the function, from an SLS written in Python (`#!py`), or the name of an execution
+    function. args, kws: its arguments. It answers with the result of a state (changes, comment, result), or with
+    anything that counts as success when it is true, or None. hide_output: keep the answer out of the result.
+    output_loglevel, use_vt: taken for Salt's sake, without effect.
+
+        warm the cache:
+          cmd.call:
+            - func: hashutil.md5_digest
+            - args: [text]
+
+    Behaviour: Salt 3008's cmd.call, which calls it in a dry run, too.
+    """
+    told = func if isinstance(func, str) else getattr(func, "__name__", "?")
+    if isinstance(func, str) and not here.has(func):
+        raise StateFailed(f"{func!r} is no execution function, nor a function of Python's")
+    yield Plan({"retval": None}, f"Function {told} would have been called", sure=False, why=WHY, provides=OPEN)
+    given, words = args or [], kws or {}
+    answer = here.call(func, *given, **words) if isinstance(func, str) else func(*given, **words)
+    if isinstance(answer, dict):
+        return _told(answer)
+    comment = answer if isinstance(answer, str) and not hide_output else ""
+    changes = {"retval": None if hide_output else answer}
+    if not (answer is None or answer):
+        raise StateFailed(comment, changes=changes)
+    return Done(comment, changes)
+
+
+def _told(answer: dict[str, Any]) -> Done:
+    """The outcome that a function tells itself."""
+    comment, changes = str(answer.get("comment", "")), answer.get("changes", {})
+    if not answer.get("result", False):
+        raise StateFailed(comment, changes=changes)
+    return Done(comment, changes)
+
+
+def wait_call(
+    name: str,
+    func: Function,
+    args: list[Any] | None = None,
+    kws: dict[str, Any] | None = None,
+    stateful: bool = False,
+    use_vt: bool = False,
+    output_loglevel: str | None = None,
+    hide_output: bool = False,
+) -> str:
+    """Call a function of Python's only when something that the state watches changed. Arguments as those of cmd.call.
+
+    stateful: taken for Salt's sake, without effect.
+
+        count again:
+          cmd.wait_call:
+            - func: hashutil.md5_digest
+            - args: [text]
+            - watch:
+              - file: /etc/words
+        /etc/words:
+          file.managed:
+            - source: salt://words
+
+    Behaviour: Salt 3008's cmd.wait_call.
+    """
+    return ""

@@ -1,0 +1,77 @@
+"""What came of a command: its exit code, its streams, and what a stateful one says of itself."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from modules import cmd
+from runner.api import Done, StateFailed
+
+UNPARSED = "Failed parsing script output! Stdout must be JSON or a line of name=value pairs."
+
+
+class Accepted:
+    """What counts as success beside exit code 0."""
+
+    def __init__(
+        self, retcodes: list[int] | None, stdout: list[str] | None, stderr: list[str] | None, timeout: bool
+    ) -> None:
+        self._retcodes = retcodes or []
+        self._stdout = stdout or []
+        self._stderr = stderr or []
+        self._timeout = timeout
+
+    def code(self, done: cmd.Completed) -> int:
+        """The exit code as the result shows it."""
+        fine = (
+            done.retcode in self._retcodes
+            or done.stdout in self._stdout
+            or done.stderr in self._stderr
+            or (done.timed_out and self._timeout)
+        )
+        return 0 if fine else done.retcode
+
+
+def outcome(comment: str, done: cmd.Completed, stateful: object, accepted: Accepted, hide: bool, bg: bool) -> Done:
+    """The result of a command. Raises StateFailed when it is none."""
+    code = accepted.code(done)
+    streams = ("", "") if hide else (done.stdout.rstrip(), done.stderr.rstrip())
+    changes: dict[str, Any] = {"pid": done.pid, "retcode": None if bg else code}
+    changes |= {"stdout": streams[0], "stderr": streams[1]}
+    if stateful:
+        comment, changes = stateful_answer(done, changes)
+    if code:
+        raise StateFailed(comment, changes=changes)
+    return Done(comment, changes)
+
+
+def stateful_answer(done: cmd.Completed, changes: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """What the last line of a stateful command says. Raises StateFailed when it says nothing."""
+    lines = [line for line in done.stdout.splitlines() if line.strip()]
+    if not lines:
+        return "", {}
+    said = _said(lines[-1])
+    if said is None:
+        raise StateFailed(UNPARSED, changes=changes)
+    changes["stdout"] = "\n".join(lines[:-1])
+    changed = str(said.get("changed", "")).lower() in ("true", "yes", "1")
+    comment = str(said.pop("comment", ""))
+    return comment, {**said, **changes} if changed else {}
+
+
+def _said(line: str) -> dict[str, Any] | None:
+    import json
+    import shlex
+
+    try:
+        value = json.loads(line)
+        if isinstance(value, dict):
+            return value
+    except ValueError:
+        pass
+    try:
+        words = shlex.split(line)
+    except ValueError:
+        return None
+    pairs = dict(word.split("=", 1) for word in words if "=" in word)
+    return pairs if len(pairs) == len(words) else None

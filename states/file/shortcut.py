@@ -1,0 +1,30 @@
+"""Shortcuts: what Windows has instead of links."""
+
+from __future__ import annotations
+
+from runner.api import AbsolutePath, StateFailed
+
+
+def shortcut(
+    name: AbsolutePath,
+    target: str,
+    arguments: str | None = None,
+    working_dir: str | None = None,
+    description: str | None = None,
+    icon_location: str | None = None,
+    force: bool = False,
+    backupname: str | None = None,
+    makedirs: bool = False,
+    user: str | None = None,
+) -> str:
+    """Make sure that there is a shortcut: refused, they are for Windows.
+
+    name: the shortcut. target: what it leads to. The other arguments are those of Salt.
+
+        /srv/site.lnk:
+          file.shortcut:
+            - target: /srv/site-1.2
+
+    Behaviour: Salt 3008's file.shortcut, which fails here, too.
+    """
+    raise StateFailed("Shortcuts are only supported on Windows: use file.symlink")

@@ -1,0 +1,16 @@
+"""How states of other systems are refused: by name, with what to write instead."""
+
+from laws import Scenario
+
+ADVISORY = {"name": "x", "advisory_ids": ["x"]}
+LINK = {"arguments": "-x", "working_dir": "/", "description": "x", "icon_location": "/x", "backupname": "y"}
+SCENARIOS = [
+    Scenario("pkg.group_installed", {"name": "x", "skip": ["a"], "include": "b"}, fails="apt has no groups"),
+    Scenario("pkg.patch_installed", {**ADVISORY, "downloadonly": True}, fails="pkg.uptodate"),
+    Scenario("pkg.patch_downloaded", ADVISORY, fails="pkg.uptodate"),
+    Scenario(
+        "file.shortcut",
+        {"target": "/x", "user": "root", "makedirs": True, "force": True, **LINK},
+        fails="only supported on Windows: use file.symlink",
+    ),
+]

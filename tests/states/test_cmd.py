@@ -1,0 +1,63 @@
+"""Commands and functions that react, as a user meets them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from command import Machine
+
+REACTS = """
+{tmp}/plan:
+  file.managed:
+    - contents: new
+index:
+  cmd.wait:
+    - name: cat; pwd; exit 3
+    - cwd: {tmp}/cache
+    - stdin: "read "
+    - success_retcodes: 3
+    - watch: [{file: "{tmp}/plan"}]
+"""
+CALLS = """#!py
+def add(one, two=0):
+    return {"changes": {"sum": one + two}, "comment": "added", "result": True}
+
+def fails():
+    return False
+
+def run():
+    return {
+        "{tmp}/plan": {"file.managed": [{"contents": "new"}]},
+        "now": {"cmd.call": [{"func": add}, {"args": [1]}, {"kws": {"two": 2}}]},
+        "fails": {"cmd.call": [{"func": fails}]},
+        "later": {"cmd.wait_call": [{"func": add}, {"args": [3]}, {"watch": [{"file": "{tmp}/plan"}]}]},
+        "never": {"cmd.wait_call": [{"func": fails}]},
+    }
+"""
+
+
+def test_a_command_that_waits_keeps_its_arguments(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    machine.write(a=REACTS)
+    changes = machine.results("sls", "a")["index"]["changes"]
+    assert (changes["stdout"], changes["retcode"]) == (f"read {tmp_path}/cache", 0)
+    assert not machine.results("sls", "a")["index"]["changes"]
+
+
+def test_functions_of_an_sls_in_python_are_called(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    machine.write(a=CALLS)
+    dry = machine.results("sls", "a", "--test")
+    assert [dry[name]["result"] for name in ("now", "fails", "later", "never")] == [None, None, None, True]
+    real = machine.results("sls", "a", code=2)
+    assert (real["now"]["changes"], real["now"]["comment"]) == ({"sum": 3}, "added")
+    assert (real["fails"]["changes"], real["fails"]["result"]) == ({"retval": False}, False)
+    assert real["later"]["changes"] == {"sum": 3}
+    assert machine.results("sls", "a", code=2)["later"]["changes"] == {}
+
+
+def test_arguments_for_windows_are_told(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    machine.write(a="{tmp}/x:\n  file.managed:\n    - contents: x\n    - win_owner: Adm\n")
+    assert "it is for Windows; on Linux it has no effect" in machine("sls", "a").stderr
+    assert "it is for Windows; on Linux it has no effect" in machine("check", "a", code=1).stdout
