@@ -124,7 +124,10 @@ def state_page(library: Library, name: str) -> Page:
     """The page of a state function."""
     found = library.state(name)
     page = _page(name, "state", found.function, said(library, name))
-    return page._replace(notes=tuple(_notes(found)))
+    real = f"{name.partition('.')[0]}.{found.function.__name__.rstrip('_')}"
+    notes = _notes(found) if real == name else [f"Another name of {real}.", *_notes(found)]
+    examples = tuple(re.sub(rf"\b{re.escape(real)}\b", name, example) for example in page.examples)
+    return page._replace(notes=tuple(notes), examples=examples)
 
 
 def _notes(found: Any) -> list[str]:
