@@ -106,13 +106,9 @@ def _usage(error: Exception) -> int | None:
         return int(error.exit_code)
     if "ClickException" not in names:
         return None
-    context = getattr(error, "ctx", None)
-    say = getattr(error, "format_message", lambda: str(error))
-    if "NoArgsIsHelpError" in names:
-        print(say(), file=sys.stderr)
-        return NOT_RUN
-    print(f"runner: {say()}", file=sys.stderr)
-    print(f"Try '{context.command_path if context else 'runner'} --help'.", file=sys.stderr)
+    from runner.cli import usage
+
+    print(*usage.words(error), sep="\n", file=sys.stderr)
     return NOT_RUN
 
 

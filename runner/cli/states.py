@@ -38,6 +38,9 @@ def sls(
     wanted = [name for word in names for name in word.split(",") if name]
     if not wanted:
         raise UsageError("no SLS file is named", hint="runner sls NAME")
+    for word in wanted:
+        if "=" in word:
+            _no_option(word)
     return finish(common, options, lambda listeners: run.sls(options, wanted, listeners))
 
 
@@ -61,3 +64,10 @@ def single(
         raise UsageError(f"{positional[0]!r} is no argument", hint="write key=value")
     options = options_of(common)
     return finish(common, options, lambda listeners: run.single(options, function, named, listeners))
+
+
+def _no_option(word: str) -> None:
+    from runner.cli.usage import as_option
+
+    if hint := as_option(word):
+        raise UsageError(f"{word!r} is no SLS file", hint=hint)

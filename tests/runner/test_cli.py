@@ -99,6 +99,25 @@ def test_usage_errors(engine: Engine, arguments: list[str], capsys: pytest.Captu
     assert not engine.calls
 
 
+@pytest.mark.parametrize(
+    ("arguments", "hint"),
+    [
+        (["--test", "highstate"], "behind the command"),
+        (["highstate", "test=True"], "`--test`"),
+        (["highstate", "web"], "`runner sls web`"),
+        (["sls", "web", "pillar={}"], "`--pillar`"),
+        (["state.apply"], "runner-salt-call --local state.apply"),
+        (["cmd.run", "id"], "runner call"),
+    ],
+)
+def test_what_was_probably_meant(
+    engine: Engine, arguments: list[str], hint: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert code(*arguments) == 1
+    assert hint in capsys.readouterr().err
+    assert not engine.calls
+
+
 def test_what_the_engine_is_asked(engine: Engine) -> None:
     code("sls", "a,b", "c", "--test", "--out", "json", "--pillar", "{k: 1}", "--state-tree", "/t", "--id", "me")
     assert engine.calls == [("sls", ["a", "b", "c"], ())]
