@@ -34,6 +34,14 @@ _NAMES = {"user": "useradd", "group": "groupadd", "cmd": "cmdmod", "shadow": "li
 _NAMES |= {"sysctl": "linux_sysctl", "ini": "ini_manage"}
 
 
+def random_hash(size: int = 9999999999, hash_type: str = "sha512") -> str:
+    """The digest of a random number from 1 to size."""
+    from hashlib import new
+    from secrets import randbelow
+
+    return new(hash_type, str(1 + randbelow(size)).encode()).hexdigest()
+
+
 def provider(module: str) -> str:
     """What does the work of a module on this machine, as Salt calls it.
 

@@ -270,6 +270,10 @@ class Here(Protocol):
         """Call an execution function by its name ("pkg.version"), the tree's own included."""
         ...
 
+    def function(self, name: str) -> Callable[..., Any]:
+        """An execution function itself, for its signature."""
+        ...
+
     def has(self, name: str) -> bool:
         """Whether there is such an execution function."""
         ...

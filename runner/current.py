@@ -30,6 +30,7 @@ class Run:
     chunks: tuple[Chunk, ...] = ()
     results: dict[str, Result] = field(default_factory=dict)
     call: Callable[..., Any] = lambda name, *args, **kwargs: None
+    function: Callable[[str], Callable[..., Any]] = lambda name: print
     has: Callable[[str], bool] = lambda name: False
     render: Callable[..., str] = lambda *args, **kwargs: ""
     match: Callable[[str, str], bool] = lambda expression, kind: False
@@ -146,6 +147,9 @@ class Current:
 
     def call(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
         return self.run.call(name, *args, **kwargs)
+
+    def function(self, name: str) -> Callable[..., Any]:
+        return self.run.function(name)
 
     def has(self, name: str) -> bool:
         return self.run.has(name)

@@ -146,6 +146,7 @@ class Session:
             saltenv=options.saltenv or "base",
             dry=options.test,
             call=self.call,
+            function=self.registry.function,
             has=self.registry.has_function,
             render=self.template,
             match=self.matches,

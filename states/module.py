@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from inspect import signature
 from typing import Any
 
 from runner.api import OPEN, Done, Plan, Planned, RunnerError, StateFailed, here
+from states._calls import Call, gathered, listed, refused
 
 UNCONVERGING = {"run": "a function is called in each run; guard it with onlyif, unless or onchanges"}
 WHY = "what an execution function changes is known when it has run"
-TAKEN = ("name", "func", "args", "kwargs", "returner", "m_name")
 
 
 def run(name: str, **functions: Any) -> Planned:
     """Call execution functions.
 
     functions: `module.function` with a list of arguments, several one after another. The older form gives the
-    function as `name` and its arguments beside it (`m_name` for one that is called name, `args`, `kwargs`).
+    function as `name` and its arguments beside it: `m_name`, `m_fun`, `m_names`, `m_state`, `m_saltenv` for those that
+    are called so, `args` and `kwargs` for what it takes beyond those that have a name. An answer that is False, or that
+    holds a `result: False` or a `retcode` other than 0, is a failure.
 
         refresh the package lists:
           module.run:
@@ -23,26 +27,10 @@ def run(name: str, **functions: Any) -> Planned:
 
     Behaviour: Salt 3008's module.run.
     """
-    calls = _calls(name, functions)
-    missing = [function for function, _, _ in calls if not here.has(function)]
-    if missing:
-        raise StateFailed(f"Unavailable function: {', '.join(missing)}.", lacks=("function", missing[0]))
-    names = ", ".join(function for function, _, _ in calls)
-    older = not any("." in key for key in functions)
-    told = f"Module function {names} is set to execute" if older else f"Function {names} to be executed."
-    yield Plan({}, told, sure=False, why=WHY, provides=OPEN)
-    changes: dict[str, Any] = {}
-    for function, args, kwargs in calls:
-        key = "ret" if older else function
-        try:
-            changes[key] = here.call(function, *args, **kwargs)
-        except (RunnerError, StateFailed, TypeError, ValueError) as error:
-            raise StateFailed(f"'{function}' failed: {error}", changes=changes) from None
-        if changes[key] is False:
-            raise StateFailed(f"'{function}' failed: {changes[key]}", changes=changes)
-    if older:
-        return Done(f"Module function {names} executed", changes)
-    return Done("\n".join(f"{function}: {_short(answer)}" for function, answer in changes.items()), changes)
+    calls = [key for key in functions if "." in key]
+    if calls:
+        return (yield from _each({key: functions[key] for key in calls}))
+    return (yield from _older(name, functions))
 
 
 def wait(name: str, **functions: Any) -> str:
@@ -88,33 +76,61 @@ def mod_watch(name: str, sfun: str, **functions: Any) -> Planned:
 
 def calls(name: str, **functions: Any) -> list[str]:
     """The functions that a state names: there has to be such a one."""
-    return [function for function, _, _ in _calls(name, functions)]
+    return [key for key in functions if "." in key] or [name]
 
 
-Call = tuple[str, list[Any], dict[str, Any]]
+def _each(functions: Mapping[str, Any]) -> Planned:
+    """Functions with their arguments as a list, one after another; one that says no does not keep the others back."""
+    missing = [function for function in functions if not here.has(function)]
+    if missing:
+        raise StateFailed(f"Unavailable function: {', '.join(missing)}.", lacks=("function", missing[0]))
+    yield Plan({}, f"Function {', '.join(functions)} to be executed.", sure=False, why=WHY, provides=OPEN)
+    changes: dict[str, Any] = {}
+    told: list[str] = []
+    failed = False
+    for function, given in functions.items():
+        try:
+            answer = _called(listed(function, signature(here.function(function)), given))
+        except TypeError as error:  # the arguments do not fit
+            told, failed = [*told, f"'{function}' failed: {error}"], True
+            continue
+        except (RunnerError, StateFailed, ValueError) as error:
+            raise StateFailed(", ".join([*told, f"'{function}' failed: {error}"]), changes=changes) from None
+        if refused(answer):
+            told, failed = [*told, f"'{function}'{_failure(answer)}"], True
+        else:
+            told, changes = [*told, f"{function}: {_success(answer)}"], {**changes, function: answer}
+    if failed:
+        raise StateFailed(", ".join(told), changes=changes)
+    return Done(", ".join(told), changes)
 
 
-def _calls(name: str, given: dict[str, Any]) -> list[Call]:
-    dotted = [key for key in given if "." in key]
-    if dotted:
-        return [(key, *_arguments(given[key])) for key in dotted]
-    kwargs = {key: value for key, value in given.items() if key not in TAKEN}
-    if "m_name" in given:
-        kwargs["name"] = given["m_name"]
-    kwargs |= dict(given.get("kwargs") or {})
-    return [(str(given.get("func", name)), list(given.get("args") or ()), kwargs)]
+def _failure(answer: Any) -> str:
+    if not isinstance(answer, Mapping):
+        return f": {answer}"
+    return f" failed: {answer.get('comment') or '(error message N/A)'}"
 
 
-def _arguments(given: Any) -> tuple[list[Any], dict[str, Any]]:
-    """A list of values and of one-key mappings: positional and named arguments."""
-    if given is None:
-        return [], {}
-    if not isinstance(given, list):
-        return ([], dict(given)) if isinstance(given, dict) else ([given], {})
-    positional = [item for item in given if not isinstance(item, dict)]
-    named = {key: value for item in given if isinstance(item, dict) for key, value in item.items()}
-    return positional, named
+def _success(answer: Any) -> str:
+    return str(answer.get("comment") or "Success") if isinstance(answer, Mapping) else str(answer)
 
 
-def _short(answer: Any) -> str:
-    return "True" if answer is None else str(answer)
+def _older(function: str, given: Mapping[str, Any]) -> Planned:
+    """One function, with its arguments beside it."""
+    if not here.has(function):
+        raise StateFailed(f"Module function {function} is not available", lacks=("function", function))
+    yield Plan({}, f"Module function {function} is set to execute", sure=False, why=WHY, provides=OPEN)
+    call = gathered(function, signature(here.function(function)), given)
+    if call.unused:
+        here.warn(f"{function} has no {', '.join(call.unused)}: not given to it")
+    try:
+        answer = _called(call)
+    except (RunnerError, StateFailed, TypeError, ValueError) as error:
+        raise StateFailed(f"Module function {function} threw an exception. Exception: {error}", changes={}) from None
+    if refused(answer):
+        raise StateFailed(f"Module function {function} executed", changes={"ret": answer})
+    return Done(f"Module function {function} executed", {"ret": answer})
+
+
+def _called(call: Call) -> Any:
+    return here.call(call.function, *call.args, **call.kwargs)

@@ -80,8 +80,11 @@ class HarnessHere:
         return jinja2.Environment(undefined=jinja2.StrictUndefined).from_string(text).render(**base | dict(context))
 
     def call(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
+        return self.function(name)(*args, **kwargs)
+
+    def function(self, name: str) -> Any:
         module, function = name.split(".")
-        return getattr(importlib.import_module(f"modules.{module}"), function)(*args, **kwargs)
+        return getattr(importlib.import_module(f"modules.{module}"), function)
 
     def has(self, name: str) -> bool:
         module, function = name.split(".")

@@ -1,0 +1,104 @@
+"""How module.run reads the arguments of the functions that it calls."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple
+
+from runner.api import StateFailed
+
+# what an SLS means by these itself; the argument of a function that has such a name is typed with `m_` before it
+TAKEN = ("fun", "name", "names", "state", "saltenv")
+READ = ("func", "returner", "returner_config", "returner_kwargs", "sfun")
+EMPTY = inspect.Parameter.empty
+
+
+class Call(NamedTuple):
+    """A function with its arguments. unused: arguments that were given and that it does not have."""
+
+    function: str
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
+    unused: tuple[str, ...] = ()
+
+
+def gathered(function: str, signature: inspect.Signature, given: Mapping[str, Any]) -> Call:
+    """The older form: arguments by their names. Raises StateFailed when one is missing."""
+    args: list[Any] = []
+    kwargs: dict[str, Any] = {}
+    used, missing = set(), []
+    for parameter in signature.parameters.values():
+        key = f"m_{parameter.name}" if parameter.name in TAKEN else parameter.name
+        used.add(key)
+        if parameter.kind == parameter.VAR_POSITIONAL:
+            args += _many(parameter.name, given.get(key))
+        elif parameter.kind == parameter.VAR_KEYWORD:
+            kwargs |= dict(given.get(key) or {})
+        elif key in given and parameter.kind == parameter.POSITIONAL_ONLY:
+            args.append(given[key])
+        elif key in given:
+            kwargs[parameter.name] = given[key]
+        elif parameter.default is EMPTY:
+            missing.append(parameter.name)
+    if missing:
+        raise StateFailed(f"The following arguments are missing: {' '.join(missing)}", changes={})
+    if args:
+        args, kwargs = _before(args, kwargs, signature)
+    return Call(function, tuple(args), kwargs, tuple(key for key in given if key not in used and key not in READ))
+
+
+def _many(name: str, value: Any) -> list[Any]:
+    if value is not None and not isinstance(value, list):
+        raise StateFailed(f"'{name}' must be a list.", changes={})
+    return list(value or ())
+
+
+def _before(args: list[Any], kwargs: dict[str, Any], signature: inspect.Signature) -> tuple[list[Any], dict[str, Any]]:
+    """Those with a name come before the ones without, if they may be given by their place."""
+    first: list[Any] = []
+    for parameter in signature.parameters.values():
+        if parameter.kind == parameter.POSITIONAL_OR_KEYWORD and parameter.name in kwargs:
+            first.append(kwargs.pop(parameter.name))
+    return first + args, kwargs
+
+
+def listed(function: str, signature: inspect.Signature, given: Any) -> Call:
+    """The newer form: a list of values and of one-key mappings. Raises TypeError when an argument is missing."""
+    args, kwargs = _parted(given)
+    missing = [name for name in _needed(signature)[len(args) :] if name not in kwargs]
+    if missing:
+        raise TypeError(f"Missing arguments: {', '.join(missing)}")
+    return Call(function, tuple(args), kwargs)
+
+
+def _parted(given: Any) -> tuple[list[Any], dict[str, Any]]:
+    if given is None:
+        return [], {}
+    if not isinstance(given, list):
+        return ([], dict(given)) if isinstance(given, dict) else ([given], {})
+    named = {key: value for item in given if isinstance(item, dict) for key, value in item.items()}
+    return [item for item in given if not isinstance(item, dict)], named
+
+
+def _needed(signature: inspect.Signature) -> list[str]:
+    """The arguments that have to be there and may be given by their place."""
+    places = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+    return [each.name for each in signature.parameters.values() if each.kind in places and each.default is EMPTY]
+
+
+def refused(answer: Any) -> bool:
+    """Whether the answer of a function says that it failed, anywhere in it.
+
+    >>> refused(False), refused({"retcode": 1}), refused({"web": {"result": False}}), refused(0)
+    (True, True, True, False)
+    """
+    if not isinstance(answer, Mapping):
+        return answer is False
+    if answer.get("result") is False or answer.get("retcode", 0) != 0:
+        return True
+    return _any_refused(answer.values())
+
+
+def _any_refused(values: Iterable[Any]) -> bool:
+    return any(refused(value) for value in values if isinstance(value, Mapping))
