@@ -5,15 +5,15 @@ from __future__ import annotations
 import glob
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from modules import file
+from runner.api import Record
 
 MAIN = "/etc/apt/sources.list"
 PARTS = "/etc/apt/sources.list.d"
 
 
-class Source(NamedTuple):
+class Source(Record):
     """One source of packages. options: as in the brackets of an entry, by lower-case names."""
 
     type: str

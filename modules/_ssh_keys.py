@@ -5,11 +5,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from modules import file
 from modules import user as users
-from runner.api import StateFailed
+from runner.api import Record, StateFailed
 
 KINDS = (
     "ssh-rsa|ssh-dss|ssh-ed25519|ecdsa-sha2-nistp256|ecdsa-sha2-nistp384|ecdsa-sha2-nistp521|"
@@ -19,7 +18,7 @@ _LINE = re.compile(rf"(?:(?P<options>\S.*?)\s+)?(?P<kind>{KINDS})\s+(?P<key>\S+)
 _SHORT = {"rsa": "ssh-rsa", "dsa": "ssh-dss", "ed25519": "ssh-ed25519", "ecdsa": "ecdsa-sha2-nistp256"}
 
 
-class Key(NamedTuple):
+class Key(Record):
     """One key. kind: as sshd writes it."""
 
     key: str

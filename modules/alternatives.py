@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 from modules import cmd
 from runner.api import CommandFailed, changer
 
 
-@dataclass(slots=True)
 class Group:
     """A name with its alternatives. choices: path -> priority. current: what the name means now."""
 
-    link: str = ""
-    auto: bool = True
-    current: str = ""
-    choices: dict[str, int] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self.link, self.auto, self.current = "", True, ""
+        self.choices: dict[str, int] = {}
 
 
 def _program() -> str:

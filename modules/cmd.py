@@ -7,16 +7,14 @@ import shlex
 import signal
 import subprocess
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from runner.api import CommandFailed, changer, here
+from runner.api import CommandFailed, Record, changer, here
 
 LOCALE = {"LC_ALL": "C.UTF-8", "LANGUAGE": ""}
 
 
-@dataclass(frozen=True, slots=True)
-class Completed:
+class Completed(Record):
     """What a program did. Streams are text without the last line's end."""
 
     retcode: int

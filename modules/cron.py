@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from modules import cmd, file
-from runner.api import CommandFailed, changer, look_once
+from runner.api import CommandFailed, Record, changer, look_once
 
 HEADER = "# Lines below here are managed by Salt, do not edit"
 MARK = "SALT_CRON_IDENTIFIER:"
@@ -21,8 +20,7 @@ def sets_variable(line: str) -> bool:
     return _VARIABLE.match(line) is not None
 
 
-@dataclass(frozen=True, slots=True)
-class Entry:
+class Entry(Record):
     """One managed line of a crontab, with the comment above it."""
 
     time: str  # five fields, or @daily and the like

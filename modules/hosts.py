@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 from modules import file
-from runner.api import look_once
+from runner.api import Record, look_once
 
 PATH = "/etc/hosts"
 
 
-class Line(NamedTuple):
+class Line(Record):
     """One line: an address with its names, or something else that is kept as it is."""
 
     text: str

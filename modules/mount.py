@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from modules import cmd, file
-from runner.api import StateFailed, changer, look_once
+from runner.api import Record, StateFailed, changer, look_once
 
 FSTAB = "/etc/fstab"
 
 
-class Mounted(NamedTuple):
+class Mounted(Record):
     """One mount. options: of the mount and of its super block, together."""
 
     device: str
@@ -22,7 +22,7 @@ class Mounted(NamedTuple):
     root: str = "/"  # of a bind mount: what of the device is seen
 
 
-class Entry(NamedTuple):
+class Entry(Record):
     """One line of fstab."""
 
     device: str

@@ -19,8 +19,7 @@ import functools
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Final, NamedTuple, ParamSpec, Protocol, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, Final, ParamSpec, Protocol, TypeVar, cast, overload
 
 from runner.argtypes import (
     AbsolutePath,
@@ -38,6 +37,7 @@ from runner.argtypes import (
 )
 from runner.errors import RunnerError
 from runner.model import ChangerCalled, Chunk, CustomEvent, Event, Result, Value
+from runner.records import Record
 
 __all__ = [
     "OPEN",
@@ -62,6 +62,7 @@ __all__ = [
     "Property",
     "Provider",
     "Providers",
+    "Record",
     "Resource",
     "RunnerError",
     "Secret",
@@ -100,8 +101,7 @@ class _Open:
 OPEN: Final = _Open()
 
 
-@dataclass(frozen=True, slots=True)
-class Plan:
+class Plan(Record):
     """What a state function is about to change.
 
     changes: the keys that the real run reports, with their values as far as they are known now.
@@ -117,8 +117,7 @@ class Plan:
     provides: Iterable[Fact] | _Open = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
+class Done(Record):
     """The outcome when there is more to say than a comment. Without `changes` those of the Plan hold.
 
     extra: further keys of the result in Salt's JSON (`skip_watch`, ...).
@@ -126,7 +125,7 @@ class Done:
 
     comment: str
     changes: Changes | None = None
-    extra: Mapping[str, Value] = field(default_factory=dict)
+    extra: Mapping[str, Value] = {}
 
 
 class StateFailed(Exception):
@@ -161,7 +160,7 @@ class CommandFailed(StateFailed):
 Planned = Generator[Plan, None, str | Done]
 
 
-class Resource(NamedTuple):
+class Resource(Record):
     """Something that is there now, as the state that would make it so: what the hook `resources` gives.
 
     note: what is to be said of it. Without a function it is a remark only.

@@ -7,9 +7,9 @@ automatic edge, and an order that serves them already stays as it is. Idea: Pupp
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from runner.model import Chunk, Edge, Kind, Relations
+from runner.records import Record
 
 # functions that take things away; an order among them would be the wrong way round
 TAKING = frozenset(
@@ -36,7 +36,7 @@ KINDS = ("autorequire", "autobefore", "autonotify", "autosubscribe")
 Hook = Callable[[Chunk, str], Iterable[tuple[str, str]]]  # (chunk, kind) -> (state module, ID or name) pairs
 
 
-class Link(NamedTuple):
+class Link(Record):
     """The state at `first` comes before the one at `then`; `reacts`: and a change of it is told."""
 
     first: int

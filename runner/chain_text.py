@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import NamedTuple
+
+from runner.records import Record
 
 ARROW = re.compile(r"\s*(->|~>|<-|<~)\s*")
 COMMA = re.compile(r"\s*,\s*")
@@ -12,7 +13,7 @@ WHERE = re.compile(r"\s+where\s+")
 BEFORE_A_QUOTE = ("", *":,[=>-~")  # elsewhere a quote is part of a title
 
 
-class Operand(NamedTuple):
+class Operand(Record):
     """`state: title where key=value`, as it was typed. literal: the title stood in quotes, and is no glob."""
 
     text: str

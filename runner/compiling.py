@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
 
 from runner import automatic, engine_arguments, graph, high, low, node, references, requisites, signature
 from runner.binding import Binder
@@ -16,13 +15,14 @@ from runner.errors import CompileError, Diagnostic, RunnerError, told_once
 from runner.high import Request
 from runner.highdata import HighData
 from runner.model import Chunk, Relations
+from runner.records import Record
 from runner.session import Session
 from runner.whole_pillar import read_pillar as read_pillar
 
 Gathered = tuple[HighData, list[Diagnostic]]
 
 
-class Compiled(NamedTuple):
+class Compiled(Record):
     """A tree that is ready to run, with the warnings that compiling it gave."""
 
     chunks: tuple[Chunk, ...]

@@ -5,18 +5,19 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from runner.config_file import LoadYaml, expanded, given_in, grains_beside, is_salts, safe_load
 from runner.config_keys import DEFAULTS
 from runner.errors import Diagnostic, UsageError
+from runner.records import Record
 from runner.secrets import KEYS
 
 SALT_MINION = "/etc/salt/minion"
 SYSTEM = "/etc/runner/runner.yaml"
 
 
-class Options(NamedTuple):
+class Options(Record):
     """What the configuration says, checked; `raw` is what templates see as `opts`."""
 
     id: str

@@ -9,10 +9,10 @@ import enum
 import types
 import typing
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from typing import Any
 
 from runner.argtypes import Check, Form, Hidden, Munge, NameVar, Pattern
+from runner.records import Record
 from runner.scalars import FALSE, SIMPLE, SLOT, TRUE, Mismatch, Shape, show, spelled, wrong
 
 _shapes: dict[Any, Shape] = {}
@@ -47,7 +47,7 @@ def _build(annotation: Any) -> Shape:
             return _enum(kind)
         if issubclass(kind, Mapping):
             return _mapping(*(typing.get_args(annotation) or (Any, Any)))
-        if issubclass(kind, Iterable) and not issubclass(kind, str | bytes):
+        if issubclass(kind, Iterable) and not issubclass(kind, str | bytes | Record):
             return _sequence((typing.get_args(annotation) or (Any,))[0])
     return SIMPLE[Any]
 
@@ -75,7 +75,7 @@ def _literal(options: tuple[Any, ...]) -> Shape:
 
 def _enum(kind: type[enum.Enum]) -> Shape:
     inner = _literal(tuple(member.value for member in kind))
-    return replace(inner, convert=lambda value: kind(inner.convert(value)))
+    return inner._replace(convert=lambda value: kind(inner.convert(value)))
 
 
 def _union(members: tuple[Any, ...]) -> Shape:
@@ -83,7 +83,7 @@ def _union(members: tuple[Any, ...]) -> Shape:
     some = [item for item in shapes if item is not SIMPLE[type(None)]]
     nullable = any(item.nullable for item in shapes)
     if len(some) == 1:
-        return replace(some[0], convert=_or_none(some[0].convert), nullable=True)
+        return some[0]._replace(convert=_or_none(some[0].convert), nullable=True)
     title = " or ".join(dict.fromkeys(item.title for item in some))
 
     def convert(value: Any) -> Any:
@@ -194,8 +194,7 @@ def _annotated(base: Any, *extras: Any) -> Shape:
     if title == "one or a list":
         one = shape((typing.get_args(base) or (Any,))[0]).title
         title = one if one == "anything" else f"{one} or {inner.title}"
-    return replace(
-        inner,
+    return inner._replace(
         title=title,
         convert=convert if len(steps) > 1 else inner.convert,
         schema=_form_schema(inner, forms, patterns),

@@ -6,7 +6,6 @@ import os
 import threading
 from collections.abc import Callable, Mapping, MutableMapping
 from contextlib import suppress
-from dataclasses import dataclass, field
 from typing import Any
 
 from runner.api import Tree
@@ -14,32 +13,37 @@ from runner.model import Chunk, Event, Result
 from runner.secrets import Secrets
 
 
-@dataclass(slots=True, eq=False, repr=False)
 class Run:
     """What all states of one run share. run.py fills it; nobody else does."""
 
-    opts: Mapping[str, Any]
-    grains: Mapping[str, Any]
-    tree: Tree
-    cache_dir: str
-    state_dir: str
-    pillar: Mapping[str, Any] = field(default_factory=dict)
-    saltenv: str = "base"
-    dry: bool = False
-    by_hand: bool = False
-    chunks: tuple[Chunk, ...] = ()
-    results: dict[str, Result] = field(default_factory=dict)
-    call: Callable[..., Any] = lambda name, *args, **kwargs: None
-    function: Callable[[str], Callable[..., Any]] = lambda name: print
-    has: Callable[[str], bool] = lambda name: False
-    render: Callable[..., str] = lambda *args, **kwargs: ""
-    match: Callable[[str, str], bool] = lambda expression, kind: False
-    intends: Callable[[str], None] = lambda path: None  # notes a temporary path that is about to be made
-    reload: Callable[[str], None] = lambda what: None  # modules, grains or pillar, for the states that follow
-    listeners: tuple[Callable[[Event], None], ...] = ()
-    secrets: Secrets = field(default_factory=Secrets)
-    stores: dict[str, dict[Any, Any]] = field(default_factory=dict)
-    lock: threading.Lock = field(default_factory=threading.Lock)
+    def __init__(
+        self,
+        opts: Mapping[str, Any],
+        grains: Mapping[str, Any],
+        tree: Tree,
+        cache_dir: str,
+        state_dir: str,
+        saltenv: str,
+        dry: bool,
+        call: Callable[..., Any],
+        function: Callable[[str], Callable[..., Any]],
+        has: Callable[[str], bool],
+        render: Callable[..., str],
+        match: Callable[[str, str], bool],
+        listeners: tuple[Callable[[Event], None], ...],
+    ) -> None:
+        self.opts, self.grains, self.tree = opts, grains, tree
+        self.cache_dir, self.state_dir, self.saltenv = cache_dir, state_dir, saltenv
+        self.dry, self.by_hand, self.listeners = dry, False, listeners
+        self.call, self.function, self.has, self.render, self.match = call, function, has, render, match
+        self.pillar: Mapping[str, Any] = {}
+        self.chunks: tuple[Chunk, ...] = ()
+        self.results: dict[str, Result] = {}
+        self.intends: Callable[[str], None] = lambda path: None  # notes a temporary path that is about to be made
+        self.reload: Callable[[str], None] = lambda what: None  # modules, grains or pillar, for the states that follow
+        self.secrets = Secrets()
+        self.stores: dict[str, dict[Any, Any]] = {}
+        self.lock = threading.Lock()
 
     def emit(self, event: Event) -> None:
         event = self.secrets.event(event)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
 
 from runner.model import Chunk, Edge, Kind, Result
+from runner.records import Record
 
 
 class Verdict(enum.Enum):
@@ -16,7 +16,7 @@ class Verdict(enum.Enum):
     FAIL = "fail"  # not run, because something it needs failed
 
 
-class Decision(NamedTuple):
+class Decision(Record):
     """What is to be done with a chunk. `changed`: the edges that made a watch fire; `cause`: the root of a failure."""
 
     verdict: Verdict

@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Collection, Iterator
-from typing import NamedTuple
+
+from runner.records import Record
 
 _NAME = r"(?:[a-z_]\w*\*?|\.\.\.)(?: \([^()]*\))?"
 NAMES = re.compile(rf"(?:^|(?<=[.;:!?)] ))({_NAME}(?:, {_NAME})*(?:,? (?:and|or) {_NAME})?):\s")
@@ -13,7 +14,7 @@ OTHERS = re.compile(r"(?:^|(?<=[.;] ))Others: ")
 SENTENCE = re.compile(r"(?<=[.!?]) +(?=[A-Za-z_`])")
 
 
-class Docstring(NamedTuple):
+class Docstring(Record):
     """before, after: the paragraphs before and after the first example, less what is said of single arguments."""
 
     summary: str

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from runner.model import Source
+from runner.records import Record
 
 
-class Diagnostic(NamedTuple):
+class Diagnostic(Record):
     """One mistake in the user's input."""
 
     message: str

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from runner.model import Kind
+from runner.records import Record
 
 
-class Everywhere(NamedTuple):
+class Everywhere(Record):
     """One such argument. title: what it looks like, for people."""
 
     title: str

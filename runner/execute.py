@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
 
 from runner.aggregate import candidates, merged
 from runner.api import running
@@ -32,25 +31,18 @@ from runner.work import Work
 Judge = Callable[[Result, bool, bool], tuple[str, str]]
 
 
-@dataclass(slots=True, eq=False, repr=False)
 class Executor:
     """One run over a Work."""
 
-    work: Work
-    run: Run
-    invoke: Invoker
-    owing: Owing
-    judge: Judge | None = None
-    results: dict[int, Result] = field(default_factory=dict)
-    finished: list[Result] = field(default_factory=list)
-    number: int = 0  # Salt's __run_num__: counts calls of state functions
-    beside: Beside = field(default_factory=Beside)
-    _taken: set[int] = field(default_factory=set)  # what another state has done the work of
-    _decisions: dict[int, Decision] = field(default_factory=dict)  # about what runs side by side
-    _spared: Spared = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._spared = Spared(self.work.chunks, self.work.relations, self.work.reacts, self.results)
+    def __init__(self, work: Work, run: Run, invoke: Invoker, owing: Owing, judge: Judge | None = None) -> None:
+        self.work, self.run, self.invoke, self.owing, self.judge = work, run, invoke, owing, judge
+        self.results: dict[int, Result] = {}
+        self.finished: list[Result] = []
+        self.number = 0  # Salt's __run_num__: counts calls of state functions
+        self.beside = Beside()
+        self._taken: set[int] = set()  # what another state has done the work of
+        self._decisions: dict[int, Decision] = {}  # about what runs side by side
+        self._spared = Spared(work.chunks, work.relations, work.reacts, self.results)
 
     def __call__(self) -> Report:
         """Run everything. An interrupt ends the run in the state that it hits, and the report tells what was left."""
@@ -112,7 +104,7 @@ class Executor:
     # -------------------------------------------------- side by side
 
     def _start_beside(self, position: int, decision: Decision) -> None:
-        number, invoke = self.number, replace(self.invoke)
+        number, invoke = self.number, self.invoke.twin()
         self.number += 1
 
         def work() -> Result:

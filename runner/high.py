@@ -8,19 +8,19 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from runner import shapes
 from runner.errors import Diagnostic, RunnerError
 from runner.highdata import Body, Declaration, HighData, Item
 from runner.model import Place, PlacedList, Untyped, Value, item_place, value_place
+from runner.records import Record
 from runner.sls import Sls
 
 NOWHERE = Place(Untyped("command line"))
 
 
-class SlsFile(NamedTuple):
+class SlsFile(Record):
     """What the reader of SLS files answers: the rendered value, and whether the file is the folder's init.sls."""
 
     value: Value
@@ -36,7 +36,7 @@ TextOf = Callable[[str, str], str | None]  # (sls, saltenv) -> the text of the f
 DEFINITION = "definition"  # the origin of an order number that no one typed
 
 
-class Request(NamedTuple):
+class Request(Record):
     """An SLS to put into the run."""
 
     sls: str
@@ -44,13 +44,13 @@ class Request(NamedTuple):
     place: Place = NOWHERE
 
 
-@dataclass(slots=True, eq=False, repr=False)
 class Brought:
     """What an SLS brings into the run, itself and its includes."""
 
-    declarations: list[Declaration] = field(default_factory=list)
-    extends: list[Declaration] = field(default_factory=list)
-    excludes: list[tuple[str, str, Place]] = field(default_factory=list)
+    def __init__(self) -> None:
+        self.declarations: list[Declaration] = []
+        self.extends: list[Declaration] = []
+        self.excludes: list[tuple[str, str, Place]] = []
 
     def add(self, other: Brought) -> None:
         self.declarations += other.declarations
@@ -149,7 +149,9 @@ class Gatherer:
         self.high.chains += sls.chains
         self.high.lost += sls.lost
         self.problems += sls.problems
-        return Brought(sls.declarations, sls.extends, sls.excludes)
+        brought = Brought()
+        brought.declarations, brought.extends, brought.excludes = sls.declarations, sls.extends, sls.excludes
+        return brought
 
     # -------------------------------------------------- include
 

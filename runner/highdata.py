@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from runner.errors import RunnerError
 from runner.model import REQUISITE_KEYS, JoinedList, Place, Untyped, Value, item_place
+from runner.records import Record
 
 
-class Item(NamedTuple):
+class Item(Record):
     """One entry of a state's list: a function (`key` None) or an argument."""
 
     key: str | None
@@ -20,28 +19,34 @@ class Item(NamedTuple):
     origin: str = ""  # where it comes from when not from the state's own list: "extend in SLS x", say
 
 
-@dataclass(slots=True, eq=False, repr=False)
 class Body:
     """One state of an ID: `file:` with what its list says. Only this stage and low.py append to it."""
 
-    state: str
-    items: list[Item]
-    place: Place
+    __slots__ = ("items", "place", "state")
+
+    def __init__(self, state: str, items: list[Item], place: Place) -> None:
+        self.state, self.items, self.place = state, items, place
 
 
-@dataclass(slots=True, eq=False, repr=False)
 class Declaration:
     """One ID with its states."""
 
-    id: str
-    sls: str
-    env: str
-    place: Place
-    bodies: dict[str, Body] = field(default_factory=dict)
-    included_from: tuple[str, ...] = ()
+    __slots__ = ("bodies", "env", "id", "included_from", "place", "sls")
+
+    def __init__(
+        self,
+        id: str,
+        sls: str,
+        env: str,
+        place: Place,
+        bodies: dict[str, Body] | None = None,
+        included_from: tuple[str, ...] = (),
+    ) -> None:
+        self.id, self.sls, self.env, self.place, self.included_from = id, sls, env, place, included_from
+        self.bodies = {} if bodies is None else bodies
 
 
-class Chain(NamedTuple):
+class Chain(Record):
     """One entry of a top-level `chain:`."""
 
     text: str
@@ -50,20 +55,20 @@ class Chain(NamedTuple):
     place: Place
 
 
-@dataclass(slots=True, eq=False, repr=False)
 class HighData:
     """All declarations in the order of rendering, with what SLS files say of others' IDs."""
 
-    declarations: dict[str, Declaration] = field(default_factory=dict)
-    extends: list[Declaration] = field(default_factory=list)
-    excludes: list[tuple[str, str, Place]] = field(default_factory=list)  # (sls | id, name, place)
-    rendered: dict[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)  # (env, sls) -> chain of includers
-    chains: list[Chain] = field(default_factory=list)
-    defaults: dict[tuple[str, str], Mapping[str, Mapping[str, Value]]] = field(default_factory=dict)  # by (env, sls)
-    scopes: dict[tuple[str, str], tuple[str, ...]] = field(default_factory=dict)  # the first includers, nearest first
-    brought_at: dict[tuple[str, str], Place] = field(default_factory=dict)  # (env, sls) -> the line that named it first
-    elsewhere: frozenset[str] = frozenset()  # `sls: NAME`s, IDs and names of the tree that may be in a run with this
-    lost: list[str | None] = field(default_factory=list)  # what mistakes kept from being declared, as written
+    def __init__(self) -> None:
+        self.declarations: dict[str, Declaration] = {}
+        self.extends: list[Declaration] = []
+        self.excludes: list[tuple[str, str, Place]] = []  # (sls | id, name, place)
+        self.rendered: dict[tuple[str, str], tuple[str, ...]] = {}  # (env, sls) -> chain of includers
+        self.chains: list[Chain] = []
+        self.defaults: dict[tuple[str, str], Mapping[str, Mapping[str, Value]]] = {}  # by (env, sls)
+        self.scopes: dict[tuple[str, str], tuple[str, ...]] = {}  # the first includers, nearest first
+        self.brought_at: dict[tuple[str, str], Place] = {}  # (env, sls) -> the line that named it first
+        self.elsewhere: frozenset[str] = frozenset()  # `sls: NAME`s, IDs, names of the tree, perhaps in a run with it
+        self.lost: list[str | None] = []  # what mistakes kept from being declared, as written
 
     def excuses(self, target: str, state: str = "") -> bool:
         """Whether what a requisite names may only be missing because of another mistake: that one is told."""

@@ -9,14 +9,14 @@ from __future__ import annotations
 import enum
 import time
 from collections.abc import Callable, Generator, Iterable, Mapping
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from runner import guards, slots
 from runner.api import OPEN, Done, Plan, StateFailed, armed, running
 from runner.current import Current, Run
 from runner.errors import RunnerError
 from runner.model import Chunk, Event, Result, StatePlanned, Value
+from runner.records import Record
 from runner.retry import retry_options
 
 
@@ -36,7 +36,7 @@ class Function(Protocol):
     def classic(self) -> bool: ...
 
 
-class Call(NamedTuple):
+class Call(Record):
     """A state function with its bound arguments, ready to be called."""
 
     function: Function
@@ -48,19 +48,19 @@ class Call(NamedTuple):
 Bind = Callable[[Chunk, "Reaction | None"], Call]
 
 
-class Reaction(NamedTuple):
+class Reaction(Record):
     """Call mod_watch instead of the state function. `changed`: "state: ID" of what changed."""
 
     changed: tuple[str, ...] = ()
     key: str = ""  # the key of the result when it is a listener's
 
 
-@dataclass(slots=True, eq=False, repr=False)
 class Pending:
     """What the plans of a dry run will have made true: facts, and the first state after which anything may be."""
 
-    facts: dict[tuple[str, str], str] = field(default_factory=dict)  # fact -> "state: ID"
-    open_by: str = ""
+    def __init__(self) -> None:
+        self.facts: dict[tuple[str, str], str] = {}  # fact -> "state: ID"
+        self.open_by = ""
 
     def note(self, chunk: Chunk, provides: object) -> None:
         who = f"{chunk.state}: {chunk.id}"
@@ -75,15 +75,16 @@ class Pending:
         return next((self.facts[fact] for fact in facts if fact in self.facts), self.open_by)
 
 
-@dataclass(slots=True, eq=False, repr=False)
 class Invoker:
     """Runs chunks one at a time. `bind` checks and converts arguments and finds the function."""
 
-    run: Run
-    bind: Bind
-    pending: Pending = field(default_factory=Pending)
-    sleep: Callable[[float], None] = time.sleep
-    attempts: int = 0  # attempts made for the last chunk (each one counts in Salt's run numbers)
+    def __init__(self, run: Run, bind: Bind, pending: Pending | None = None) -> None:
+        self.run, self.bind, self.pending = run, bind, pending or Pending()
+        self.attempts = 0  # attempts made for the last chunk (each one counts in Salt's run numbers)
+
+    def twin(self) -> Invoker:
+        """Another one for the same run, for a state beside this one's."""
+        return Invoker(self.run, self.bind, self.pending)
 
     def __call__(
         self,
@@ -142,7 +143,7 @@ class Invoker:
                 f'with the following comment: "{result.comment}"'
             )
             self.attempts += 1
-            self.sleep(wanted.pause())
+            time.sleep(wanted.pause())
 
     # -------------------------------------------------- one attempt
 

@@ -7,16 +7,17 @@ import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from types import FunctionType, ModuleType
-from typing import Any, NamedTuple
+from typing import Any
 
 from runner.errors import RunnerError, nearest
+from runner.records import Record
 from runner.salt_object import Salt, UnknownFunction
 from runner.tree_modules import TreeModules, UnavailableError, offered, virtual_name
 
 __all__ = ["Registry", "StateFunction", "UnavailableError", "UnknownFunction"]
 
 
-class StateFunction(NamedTuple):
+class StateFunction(Record):
     """A state function, ready to be bound and called."""
 
     name: str  # "file.managed"

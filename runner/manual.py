@@ -5,12 +5,13 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from runner import docstring
 from runner.docstring import Docstring
 from runner.errors import RunnerError, nearest
 from runner.everywhere import EVERYWHERE, SETTINGS
+from runner.records import Record
 from runner.schema import MISSING, Parameter, features_of, schema_of
 
 ARGUMENTS = "arguments"  # the page of what every state takes
@@ -30,7 +31,7 @@ class Library(Protocol):
     def suggest_function(self, name: str) -> str | None: ...
 
 
-class Argument(NamedTuple):
+class Argument(Record):
     """One argument of a function. default: as YAML has it; None for one that has to be given."""
 
     name: str
@@ -39,7 +40,7 @@ class Argument(NamedTuple):
     description: str
 
 
-class Page(NamedTuple):
+class Page(Record):
     """What is known of one function. before, after: what to read before and after the examples."""
 
     name: str

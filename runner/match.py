@@ -5,10 +5,10 @@ from __future__ import annotations
 import fnmatch
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from runner.errors import RunnerError, did_you_mean
+from runner.records import Record
 
 LETTERS = {
     "G": "grain",
@@ -58,8 +58,7 @@ def problem(expression: Any, kind: str, nodegroups: Mapping[str, Any] | None = N
     return None
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _Machine:
+class _Machine(Record):
     id: str
     grains: Mapping[str, Any]
     pillar: Mapping[str, Any]

@@ -5,14 +5,14 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
-from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
+
+from runner.records import Record
 
 Value = Any  # what YAML can say: None, bool, int, float, str, list, dict
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
+class Source(Record):
     """A place in a file as its author wrote it (line and column count from 1; 0 means unknown)."""
 
     file: str
@@ -42,7 +42,7 @@ class Document(Protocol):
         ...
 
 
-class Untyped(NamedTuple):
+class Untyped(Record):
     """A document for values that no one typed (made by a program, the command line, a py renderer)."""
 
     file: str
@@ -51,7 +51,7 @@ class Untyped(NamedTuple):
         return Source(self.file, line, column)
 
 
-class Place(NamedTuple):
+class Place(Record):
     """A position in a document; cheap to carry, resolved to a Source only when a message needs it."""
 
     document: Document
@@ -194,7 +194,7 @@ RESERVED = ("include", "extend", "exclude")  # what stands at the margin of an S
 REQUISITE_KEYS = frozenset([*Kind, *(f"{kind}_in" for kind in Kind), "use", "use_in"])
 
 
-class Requisite(NamedTuple):
+class Requisite(Record):
     """One reference as a chunk holds it: `kind: [{state: target}]`."""
 
     kind: Kind
@@ -203,7 +203,7 @@ class Requisite(NamedTuple):
     place: Place
 
 
-class Chunk(NamedTuple):
+class Chunk(Record):
     """One state of one name, ready to be ordered and run. `args` are raw, as `show lowstate` prints them."""
 
     state: str
@@ -232,7 +232,7 @@ class Chunk(NamedTuple):
         return f"{self.state}.{self.fun}"
 
 
-class Edge(NamedTuple):
+class Edge(Record):
     """`holder` has a requisite of this kind on `target` (both are positions in the tuple of chunks)."""
 
     holder: int
@@ -242,7 +242,7 @@ class Edge(NamedTuple):
     automatic: bool = False  # a hook of a module asked for it: what fails there stops nobody
 
 
-class Relations(NamedTuple):
+class Relations(Record):
     """All edges between the chunks, by their holders."""
 
     edges: tuple[Edge, ...]
@@ -255,7 +255,7 @@ class Relations(NamedTuple):
         return self.by_holder.get(holder, ())
 
 
-class Result(NamedTuple):
+class Result(Record):
     """What became of one chunk. `result` is Salt's: True, False, or None (would change, or cannot be known)."""
 
     chunk: Chunk
@@ -283,15 +283,22 @@ class Result(NamedTuple):
         return self.key or self.chunk.tag
 
 
-@dataclass(frozen=True, slots=True, eq=False, repr=False)
 class Report:
-    """All results of one run, in the order in which the states ran."""
+    """All results of one run, in the order in which the states ran.
 
-    results: tuple[Result, ...]
-    dry: bool
-    interrupted: int = 0  # the number of the signal that ended the run early
-    why: str = ""  # what interrupted it, for people
-    left: tuple[Chunk, ...] = ()  # the states that it therefore did not come to
+    interrupted: the number of the signal that ended the run early; why: what interrupted it, for people; left: the
+    states that it therefore did not come to.
+    """
+
+    def __init__(
+        self,
+        results: tuple[Result, ...],
+        dry: bool,
+        interrupted: int = 0,
+        why: str = "",
+        left: tuple[Chunk, ...] = (),
+    ) -> None:
+        self.results, self.dry, self.interrupted, self.why, self.left = results, dry, interrupted, why, left
 
     def __iter__(self) -> Iterator[Result]:
         return iter(self.results)
@@ -308,7 +315,7 @@ class Report:
 # ---------------------------------------------------------------- debts: reactions owed
 
 
-class Debt(NamedTuple):
+class Debt(Record):
     """A reaction that is owed: the reactor has to react to a change of the source, whatever happens in between."""
 
     reactor: str  # the reactor's tag
@@ -322,24 +329,24 @@ class Debt(NamedTuple):
 # ---------------------------------------------------------------- events that the engine emits
 
 
-class RunStarted(NamedTuple):
+class RunStarted(Record):
     total: int
     dry: bool
     run: str = ""
 
 
-class StateStarted(NamedTuple):
+class StateStarted(Record):
     chunk: Chunk
     number: int
 
 
-class StatePlanned(NamedTuple):
+class StatePlanned(Record):
     chunk: Chunk
     changes: Mapping[str, Value]
     comment: str
 
 
-class ChangerCalled(NamedTuple):
+class ChangerCalled(Record):
     """A function is about to alter the machine."""
 
     function: str
@@ -348,18 +355,18 @@ class ChangerCalled(NamedTuple):
     chunk: Chunk | None = None
 
 
-class StateFinished(NamedTuple):
+class StateFinished(Record):
     result: Result
 
 
-class CustomEvent(NamedTuple):
+class CustomEvent(Record):
     """What `fire_event` and event.send give to the listeners."""
 
     tag: str
     data: Mapping[str, Value]
 
 
-class RunFinished(NamedTuple):
+class RunFinished(Record):
     report: Report
 
 

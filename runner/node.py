@@ -11,19 +11,20 @@ import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from runner import top
 from runner.config_file import place_of
 from runner.errors import Diagnostic, RunnerError
 from runner.model import Place, Source, Untyped, key_place
+from runner.records import Record
 from runner.session import GIVEN, Node, Session
 
 _SCOPED = re.compile(r"^\s*-\s+(vars|defaults):", re.M)
 EXAMPLE = "print a list of SLS names, {environment: [names]}, or {classes: [names], parameters: {name: value}}"
 
 
-class Given(NamedTuple):
+class Given(Record):
     """What the command `master_tops` says of this machine."""
 
     lines: tuple[top.Line, ...] = ()

@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from runner.errors import CompileError, Diagnostic, RunnerError
 from runner.merging import merge
 from runner.model import Place, Untyped, item_place, value_place
+from runner.records import Record
 
 Read = Callable[[str, str], tuple[Any, str, bool]]  # (sls, saltenv) -> value, file, is init.sls
 ReadWith = Callable[[str, str, Mapping[str, Any]], tuple[Any, str, bool]]  # with variables for the template too
 Names = Callable[[str], Iterable[str]]  # saltenv -> the names of all SLS files
 
 
-class Include(NamedTuple):
+class Include(Record):
     """One item of an `include:` list."""
 
     sls: str

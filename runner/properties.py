@@ -6,10 +6,10 @@ A part of api.py.
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from runner.api import Done, Plan
+from runner.records import Record
 
 
 def shown(value: Any) -> str:
@@ -17,8 +17,7 @@ def shown(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
-@dataclass(frozen=True, slots=True)
-class Property:
+class Property(Record):
     """One property of a thing.
 
     name: the key of its change. wanted: the value from the SLS; None: it is not managed. get: measures it.

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Mapping, Sequence
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar, cast
+from typing import Any, Generic, Protocol, TypeVar, cast
 
 from runner.errors import Diagnostic, RunnerError
 from runner.model import Chunk
+from runner.records import Record
 
 
-class Feature(NamedTuple):
+class Feature(Record):
     """Something that a provider may be able to do.
 
     methods: a provider that defines them all has it. Without methods it has to say so: `FEATURES = ("name",)`.

@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 from runner.errors import Diagnostic, RunnerError
 from runner.model import Chunk, Kind, Place, Source, Value, item_place
+from runner.records import Record
 
 SOURCES = ("source", "sources", "name", "source_hash")
 ENGINES = ("jinja", "mako", "py")
@@ -32,7 +33,7 @@ class Library(Protocol):
     def function_hint(self, name: str) -> str: ...
 
 
-class World(NamedTuple):
+class World(Record):
     """What references are looked up in. takes_folder: whether the source of a state function is a folder.
 
     calls: the execution functions that a state calls by name.

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from runner.model import Value
+from runner.records import Record
 
 
-class Retry(NamedTuple):
+class Retry(Record):
     """How often a state is tried again: attempts in all, seconds between them, up to `splay` seconds more."""
 
     attempts: int = 2

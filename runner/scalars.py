@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from runner.records import Record
 
 TRUE = frozenset(["true", "yes", "on", "y", "t", "1"])
 FALSE = frozenset(["false", "no", "off", "n", "f", "0"])
@@ -20,8 +21,7 @@ class Mismatch(ValueError):
         self.path = path
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Shape:
+class Shape(Record):
     """What a type accepts: for people (title), for the binder (convert) and as JSON Schema."""
 
     title: str

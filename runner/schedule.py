@@ -6,9 +6,9 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import NamedTuple
 
 from runner.errors import UsageError
+from runner.records import Record
 
 CRON_FILE = "/etc/cron.d/runner"
 UNIT = "runner-highstate"
@@ -17,7 +17,7 @@ MARK = "# Written by `runner schedule install`; `runner schedule remove` removes
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
-class Plan(NamedTuple):
+class Plan(Record):
     """When to run what. every: minutes. cron: five fields, instead of `every`. splay: seconds, at most."""
 
     command: tuple[str, ...]

@@ -3,26 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from runner.argtypes import Leftovers, requires_feature
 from runner.convert import shape
 from runner.errors import RunnerError
+from runner.records import Record
 from runner.scalars import Shape
 
 MISSING: Any = object()
 
 
-@dataclass(slots=True, eq=False, repr=False)
 class Parameter:
-    """One parameter; its type is looked at when a value is there for it."""
+    """One parameter; its type is looked at when a value is there for it. name: as the function calls it."""
 
-    name: str  # as the function calls it
-    annotation: Any
-    namespace: dict[str, Any]
-    default: Any = MISSING
-    resolved: Shape | None = None
+    __slots__ = ("annotation", "default", "name", "namespace", "resolved")
+
+    def __init__(self, name: str, annotation: Any, namespace: dict[str, Any], default: Any = MISSING) -> None:
+        self.name, self.annotation, self.namespace, self.default = name, annotation, namespace, default
+        self.resolved: Shape | None = None
 
     @property
     def shape(self) -> Shape:
@@ -31,7 +30,7 @@ class Parameter:
         return self.resolved
 
 
-class Schema(NamedTuple):
+class Schema(Record):
     """The arguments of a function by the names that an SLS uses."""
 
     parameters: Mapping[str, Parameter]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import fnmatch
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 
 from runner.errors import CompileError, Diagnostic, RunnerError
 from runner.model import (
@@ -133,7 +132,7 @@ class Secrets:
         source = problem.source
         if source is not None and (source.rendered or source.values):
             values = tuple((name, self.mask(value)) for name, value in source.values)
-            source = replace(source, rendered=self.mask(source.rendered), values=values)
+            source = source._replace(rendered=self.mask(source.rendered), values=values)
         return problem._replace(message=self.mask(problem.message), hint=self.mask(problem.hint), source=source)
 
 

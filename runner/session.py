@@ -8,9 +8,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, NamedTuple, cast
+from typing import Any, cast
 
 from runner import match, signature
 from runner.api import StateFailed, running
@@ -21,6 +20,7 @@ from runner.grains import Grains
 from runner.high import SlsFile
 from runner.loader import Registry
 from runner.model import Event
+from runner.records import Record
 from runner.render import Renderer
 from runner.render.limits import bounded
 from runner.tree import FileTree
@@ -37,7 +37,7 @@ TREE_FOLDERS = {
 }
 
 
-class Node(NamedTuple):
+class Node(Record):
     """What the top file says of this machine beside its SLS files: Puppet's node scope."""
 
     vars: Mapping[str, Any] = {}
@@ -66,15 +66,14 @@ class Top(dict[str, Any]):
         return self._more[key]()
 
 
-@dataclass(eq=False, repr=False)
 class Session:
     """One command's view of the machine and the tree; everything in it is made when it is first needed."""
 
-    options: Options
-    listeners: tuple[Callable[[Event], None], ...] = ()
-    node: Node = field(default_factory=Node)
-    external_keys: dict[str, str] = field(default_factory=dict)  # keys of the pillar -> the external pillar they are of
-    kept: dict[str, Any] = field(default_factory=dict)  # what is asked once a run
+    def __init__(self, options: Options, listeners: tuple[Callable[[Event], None], ...] = ()) -> None:
+        self.options, self.listeners = options, listeners
+        self.node = Node()
+        self.external_keys: dict[str, str] = {}  # keys of the pillar -> the external pillar they are of
+        self.kept: dict[str, Any] = {}  # what is asked once a run
 
     @property
     def defaults(self) -> dict[str, Mapping[str, Mapping[str, Any]]]:

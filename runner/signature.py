@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 from runner import advice
 from runner.errors import CompileError, Diagnostic
 from runner.model import REQUISITE_KEYS, Place, Source, Value, item_place, value_place
+from runner.records import Record
 from runner.scalars import Mismatch, Shape
 from runner.schema import MISSING, Parameter, Schema, json_schema, known, needed_features, schema_of
 
@@ -46,7 +46,7 @@ ENGINE_ARGUMENTS = (
 GLOBAL_ARGUMENTS = ENGINE_ARGUMENTS | GUARD_ARGUMENTS
 
 
-class Bound(NamedTuple):
+class Bound(Record):
     """Checked and converted arguments, by the names of the function's parameters."""
 
     arguments: Mapping[str, Any]
@@ -54,16 +54,15 @@ class Bound(NamedTuple):
     secrets: tuple[str, ...] = ()
 
 
-@dataclass(slots=True, eq=False, repr=False)
 class _Binding:
-    where: str
-    places: Mapping[str, Place]
-    default_place: Place
-    arguments: dict[str, Any] = field(default_factory=dict)
-    problems: list[Diagnostic] = field(default_factory=list)
-    unknown: list[Diagnostic] = field(default_factory=list)
-    secrets: list[str] = field(default_factory=list)
-    named_by_id: bool = False
+    __slots__ = ("arguments", "default_place", "named_by_id", "places", "problems", "secrets", "unknown", "where")
+
+    def __init__(self, where: str, places: Mapping[str, Place], default_place: Place, named_by_id: bool) -> None:
+        self.where, self.places, self.default_place, self.named_by_id = where, places, default_place, named_by_id
+        self.arguments: dict[str, Any] = {}
+        self.problems: list[Diagnostic] = []
+        self.unknown: list[Diagnostic] = []
+        self.secrets: list[str] = []
 
     def convert(self, parameter: Parameter, key: str, value: Value) -> Any:
         """The converted value; MISSING where there is none to pass on."""
@@ -112,7 +111,7 @@ def bind(
     where: how messages call the function ("file.managed"). named_by_id: the SLS gives no name but the ID.
     """
     schema = schema_of(function)
-    binding = _Binding(where or function.__name__, places, default_place, named_by_id=named_by_id)
+    binding = _Binding(where or function.__name__, places, default_place, named_by_id)
     for key, value in given.items():
         parameter = schema.parameters.get(key)
         if parameter is not None:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 from runner.errors import CompileError, Diagnostic, RunnerError
 from runner.model import JoinedMap, Place, Untyped, item_place, key_place, value_place
+from runner.records import Record
 
 Matches = Callable[[str, str], bool]  # (target, kind); raises RunnerError for an unknown kind
 ReadTop = Callable[[str], Any]  # environment -> the rendered top file, None where there is none
 
 
-class Line(NamedTuple):
+class Line(Record):
     """One SLS (or glob of them) that a target of a top file gives this machine."""
 
     env: str
@@ -23,7 +23,7 @@ class Line(NamedTuple):
     ignore_missing: bool = False
 
 
-class Top(NamedTuple):
+class Top(Record):
     """All lines that mean this machine, in order."""
 
     lines: tuple[Line, ...]
@@ -52,7 +52,7 @@ class Top(NamedTuple):
         return found
 
 
-class Target(NamedTuple):
+class Target(Record):
     """One target of a top file with its lines."""
 
     env: str  # the section of the top file
@@ -193,10 +193,9 @@ SETTINGS = ("match", "order", "ignore_missing")
 SCOPED = ("vars", "defaults")  # settings of ours, only when they hold a mapping
 
 
-@dataclass(slots=True, eq=False, repr=False)
 class _Reader:
-    read: ReadTop
-    problems: list[Diagnostic]
+    def __init__(self, read: ReadTop, problems: list[Diagnostic]) -> None:
+        self.read, self.problems = read, problems
 
     def problem(self, message: str, place: Place, hint: str | None = None) -> None:
         self.problems.append(Diagnostic(message, place.source, hint, "top"))

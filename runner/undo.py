@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from runner.api import StateFailed
 from runner.errors import RunnerError
 from runner.history.kept import Kept, Store, at
+from runner.records import Record
 
 if TYPE_CHECKING:
     import sqlite3
 
 
-class Step(NamedTuple):
+class Step(Record):
     """One path that is put back. refused: why it cannot be; empty when it can."""
 
     was: Kept
@@ -25,7 +26,7 @@ class Step(NamedTuple):
         return f"{self.was.path}: {_described(self.was, self.now)}"
 
 
-class Undo(NamedTuple):
+class Undo(Record):
     """What undoing a run would do, in the order in which it is done."""
 
     run: int

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from runner.errors import RunnerError, did_you_mean
 from runner.highdata import HighData
 from runner.model import REQUISITE_KEYS, Chunk, Edge, Kind, Place, Relations, item_place
+from runner.records import Record
 
 
-@dataclass(frozen=True)
-class Run:
+class Run(Record):
     """What the explanation is taken from. top: the targets of the top file by the places of their SLS names."""
 
     chunks: Sequence[Chunk]

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple
 
 from runner.aggregate import Hook
 from runner.decide import Decision, Verdict
 from runner.invoke import Reaction
 from runner.model import Chunk, Kind, Relations, Result
+from runner.records import Record
 
 ORDERING = (Kind.REQUIRE, Kind.REQUIRE_ANY, Kind.WATCH, Kind.WATCH_ANY, Kind.LISTEN)
 
 
-class Work(NamedTuple):
+class Work(Record):
     """What is to be run: chunks, their relations, and the positions in the order of the run."""
 
     chunks: tuple[Chunk, ...]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import yaml
 
+from runner.records import Record
 
-class Mistake(NamedTuple):
+
+class Mistake(Record):
     """What is wrong, where (both count from 1), and the cure."""
 
     message: str

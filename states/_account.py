@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from modules import file, group, shadow
 from modules import user as users
-from runner.api import StateFailed, here
+from runner.api import Record, StateFailed, here
 
 HIDDEN = "XXX-REDACTED-XXX"
 NUMBERS = {"uid": "-u", "gid": "-g", "home": "-d", "shell": "-s"}
@@ -23,7 +23,7 @@ AGING = {
 }
 
 
-class Password(NamedTuple):
+class Password(Record):
     """What the state says of the password. text: a hash, or (hashes) the password itself; "" is for no password."""
 
     text: str | None
@@ -59,7 +59,7 @@ class Password(NamedTuple):
             shadow.unlock_password(name)
 
 
-class Wanted(NamedTuple):
+class Wanted(Record):
     """What the state says of a user; what it does not say is not in `account` and `days`."""
 
     account: Mapping[str, Any]  # uid, gid, home, shell and the parts of the GECOS field

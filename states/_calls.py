@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
-from runner.api import StateFailed
+from runner.api import Record, StateFailed
 
 # what an SLS means by these itself; the argument of a function that has such a name is typed with `m_` before it
 TAKEN = ("fun", "name", "names", "state", "saltenv")
@@ -14,7 +14,7 @@ READ = ("func", "returner", "returner_config", "returner_kwargs", "sfun")
 EMPTY = inspect.Parameter.empty
 
 
-class Call(NamedTuple):
+class Call(Record):
     """A function with its arguments. unused: arguments that were given and that it does not have."""
 
     function: str

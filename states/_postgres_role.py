@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from modules import postgres
 from modules.postgres import Server
-from runner.api import Plan, Planned
+from runner.api import Plan, Planned, Record
 from states._postgres import after_server, carried_out, dropped
 
 WORDS = {
@@ -17,8 +16,7 @@ WORDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Role:
+class Role(Record):
     """A role as it should be. flags: what is None stays as it is."""
 
     name: str
@@ -29,7 +27,7 @@ class Role:
     first_password: str | None = None
     refresh: bool = False
     valid_until: str | None = None
-    groups: Sequence[str] = field(default_factory=tuple)
+    groups: Sequence[str] = ()
 
     def present(self, server: Server) -> Planned:
         """The state of a role that has to be there."""

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
 
 from modules import archive, file
-from runner.api import OPEN, AbsolutePath, Done, OneOrMany, Plan, Planned, Secret, StateFailed
+from runner.api import OPEN, AbsolutePath, Done, OneOrMany, Plan, Planned, Record, Secret, StateFailed
 from states.file import _sources as sources
 from states.file._signed import Signed
 
@@ -133,8 +132,7 @@ def _fetched(source: list[str | dict[str, Any]], verify: sources.Verify) -> tupl
     return found.path, found.url
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
+class _Found(Record):
     """The members of an archive, and what is at their places below `name`."""
 
     name: str

@@ -9,7 +9,15 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = ("runner", "states", "modules")
-VALUES = {"runner.model", "runner.errors", "runner.highdata", "runner.argtypes", "runner.aggregates", "runner"}
+VALUES = {
+    "runner.model",
+    "runner.errors",
+    "runner.highdata",
+    "runner.argtypes",
+    "runner.aggregates",
+    "runner.records",
+    "runner",
+}
 
 # each stage with its helpers: nothing here may import another stage
 STAGES = {
@@ -102,6 +110,19 @@ def test_only_the_command_line_imports_the_pipeline() -> None:
     for path in sources():
         if not name_of(path).startswith("runner.cli"):
             assert not {"runner.run", "runner.asking", "runner.explaining", "runner.naming"} & ours(path), path
+
+
+def test_values_are_records() -> None:
+    """A dataclass or typing.NamedTuple is compiled anew at each start."""
+    for path in sources():
+        imported = {
+            alias.name
+            for node in ast.walk(ast.parse(path.read_text()))
+            if isinstance(node, ast.ImportFrom) and node.module in ("typing", "dataclasses", "collections")
+            for alias in node.names
+        }
+        allowed = {"NamedTuple"} if name_of(path) == "runner.records" else set()
+        assert not imported & {"NamedTuple", "dataclass", "namedtuple"} - allowed, path
 
 
 def lengths() -> Iterator[tuple[str, int]]:

@@ -6,10 +6,9 @@ import re
 import stat as bits
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
 
 from modules import cmd
-from runner.api import StateFailed
+from runner.api import Record, StateFailed
 
 TAR, ZIP = "tar", "zip"
 LARGEST = 64 * 1024**3  # bytes that an archive may unpack to
@@ -17,7 +16,7 @@ MOST = 2_000_000  # members
 _FLAGS = re.compile(r"-?[xzjJvpfa]+|--(?:extract|gzip|bzip2|xz|zstd|verbose|preserve-permissions|no-same-owner)")
 
 
-class Member(NamedTuple):
+class Member(Record):
     """One entry. kind: file, dir, link, hard or device. name: where it goes, without ./ and slashes at its ends."""
 
     name: str

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import stat as bits
-from typing import NamedTuple
+
+from runner.api import Record
 
 
-class Entry(NamedTuple):
+class Entry(Record):
     """One path. kind: file, dir, link or other. Times are seconds since 1970."""
 
     path: str

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import stat as bits
-from dataclasses import dataclass
 
 from modules.file._owners import gid_to_group, uid_to_user
-from runner.api import StateFailed, here
+from runner.api import Record, StateFailed, here
 
 _KINDS = {
     bits.S_IFREG: "file",
@@ -20,8 +19,7 @@ _KINDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Stat:
+class Stat(Record):
     """What a path is. size: bytes; mtime: seconds since 1970; type: file, dir, link, pipe, socket, block, char."""
 
     bits: int

@@ -7,18 +7,16 @@ import os
 import stat as bits
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import IO
 
 from modules.file._change import alters, beside_name, owner_ids, sync_folder
 from modules.file._was import target_of, was_written
-from runner.api import StateFailed, here
+from runner.api import Record, StateFailed, here
 
 Fill = Callable[[IO[bytes]], object]
 
 
-@dataclass(frozen=True, slots=True)
-class Owner:
+class Owner(Record):
     """What a file is to have; None and -1: what it had, or what the system gives a new one."""
 
     mode: int | None = None

@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 import os
 import re
-from dataclasses import dataclass
 from typing import Any
 
 from modules import cmd
-from runner.api import CommandFailed, changer, here
+from runner.api import CommandFailed, Record, changer, here
 
 
-@dataclass(frozen=True, slots=True)
-class Server:
+class Server(Record):
     """Which server, and as whom.
 
     runas: the user of the system as whom psql runs; without it postgres, or for another host nobody else.

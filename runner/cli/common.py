@@ -7,18 +7,19 @@ import os
 import sys
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack, suppress
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import typer
 
 from runner.errors import CompileError, RunnerError, UsageError
 from runner.model import Report
+from runner.records import Record
 
 OUTPUTS = ("pretty", "json", "yaml")
 REPORTS = (*OUTPUTS, "junit")  # of runs
 
 
-class Common(NamedTuple):
+class Common(Record):
     """The shared options of one command line, as typed."""
 
     config: str | None = None

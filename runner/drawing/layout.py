@@ -11,7 +11,8 @@ from functools import reduce
 from graphlib import TopologicalSorter
 from itertools import pairwise
 from operator import or_
-from typing import NamedTuple
+
+from runner.records import Record
 
 GAP_X, GAP_Y = 70.0, 14.0
 WIDE = 1080.0  # boxes without arrows are set in rows of about this width
@@ -21,14 +22,14 @@ Point = tuple[float, float]
 Pair = tuple[int, int]
 
 
-class Box(NamedTuple):
+class Box(Record):
     x: float
     y: float
     width: float
     height: float
 
 
-class Layout(NamedTuple):
+class Layout(Record):
     """boxes: one for each size given. routes: for each pair the points that its arrow passes, ends included."""
 
     boxes: list[Box]

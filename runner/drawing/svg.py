@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from html import escape as escaped
 from itertools import pairwise
-from typing import NamedTuple
 
 from runner.drawing.layout import Box, Pair, Point, arranged
+from runner.records import Record
 
 PAD = 12.0
 LETTER = 7.3  # the width of a letter of the 12 pixel font, a little too much
@@ -16,7 +16,7 @@ KINDS = ("require", "watch", "onchanges", "onfail", "prereq", "listen")
 ENDS = (*KINDS, "automatic", "cycle")  # an arrow head for each colour
 
 
-class Node(NamedTuple):
+class Node(Record):
     """A box: two lines of text, what a pointer on it tells, its style and where a click on it leads."""
 
     title: str
@@ -26,7 +26,7 @@ class Node(NamedTuple):
     link: str = ""
 
 
-class Arrow(NamedTuple):
+class Arrow(Record):
     first: int
     then: int
     tip: str

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from runner.errors import RunnerError
 from runner.external import commands, file_tree, stack
 from runner.external.tools import Tools
+from runner.records import Record
 
 __all__ = ["Tools", "gathered"]
 
@@ -22,7 +23,7 @@ LOOKS: Mapping[str, Look] = {
 }
 
 
-class Entry(NamedTuple):
+class Entry(Record):
     """One item of `ext_pillar`."""
 
     name: str

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from runner.errors import RunnerError
 from runner.model import Source
+from runner.records import Record
 
 
-class Tools(NamedTuple):
+class Tools(Record):
     """The machine's name and environment, the configuration, a shell, templates."""
 
     id: str

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
+
+from runner.records import Record
 
 Facts = dict[str, Any]
 
 
-class Group(NamedTuple):
+class Group(Record):
     """Grains that are found together."""
 
     names: tuple[str, ...]

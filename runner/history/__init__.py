@@ -12,7 +12,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from runner.history import kept
 from runner.history.store import NAME, HistoryProblem, opened, set_aside
@@ -26,6 +26,7 @@ from runner.model import (
     RunStarted,
     StateFinished,
 )
+from runner.records import Record
 
 if TYPE_CHECKING:
     import sqlite3
@@ -34,7 +35,7 @@ TOGETHER = 500  # results of unchanged states that are written at once
 REPEATS = 3  # from so many changes in a row on, a state is said to change in every run
 
 
-class About(NamedTuple):
+class About(Record):
     """What is known of a run before it starts. kind: run, test (a dry run) or undo."""
 
     command: str

@@ -7,12 +7,13 @@ import os
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from typing import NamedTuple
+
+from runner.records import Record
 
 LARGEST = 64 * 1024 * 1024  # bytes; the contents of larger files are not kept
 
 
-class Kept(NamedTuple):
+class Kept(Record):
     """What was at a path. type: none, file, dir, link, moved (to `target`), or other (device, pipe, socket).
 
     content: the hash of a file's contents; empty when they were too large or could not be read.

@@ -82,7 +82,7 @@ def simple(data: Any) -> Any:
     if isinstance(data, Mapping):
         return {key if isinstance(key, str) else str(key): simple(item) for key, item in data.items()}
     if isinstance(data, list | tuple):
-        return [simple(item) for item in data]
+        return simple(data._asdict()) if hasattr(data, "_asdict") else [simple(item) for item in data]
     if isinstance(data, set | frozenset):
         return sorted((simple(item) for item in data), key=str)
     if data is None or isinstance(data, bool | int | float):

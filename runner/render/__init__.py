@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 from runner.errors import RenderError, RunnerError, did_you_mean
 from runner.model import Place, Source, Untyped, Value
+from runner.records import Record
 from runner.render.jinja import Find, Jinja
 from runner.render.limits import bounded
 from runner.render.linemap import Rendered
@@ -25,7 +26,7 @@ LARGEST = 16 * 1024 * 1024  # bytes of one SLS
 OwnRenderer = Callable[..., Any]
 
 
-class Step(NamedTuple):
+class Step(Record):
     """One renderer of a pipe."""
 
     name: str
@@ -249,7 +250,7 @@ class Renderer:
         raise RenderError(f"there is no template engine {engine!r}", Source(file), hint)
 
 
-class Scope(NamedTuple):
+class Scope(Record):
     """What a renderer knows beside the value: the file, its environment and the variables."""
 
     renderer: Renderer

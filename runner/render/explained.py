@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Mapping
-from dataclasses import replace
 from types import FrameType
 from typing import Any
 
@@ -28,20 +27,20 @@ def explained(error: Exception, file: str, environment: PlacedEnvironment) -> Re
         return _syntax(error, file, environment, places)
     if isinstance(error, SyntaxError):
         return _misplaced(error, file)
-    source = replace(places[0], via=tuple(places[1:])) if places else Source(file)
+    source = places[0]._replace(via=tuple(places[1:])) if places else Source(file)
     if isinstance(error, RunnerError):
         own = error.source
         if own is not None and own.line and not own.file.startswith("<"):
-            source = replace(own, via=(*own.via, *without(places, own.file, own.line)))
+            source = own._replace(via=(*own.via, *without(places, own.file, own.line)))
         else:
-            source = replace(source, column=call_column(source, error.message))
+            source = source._replace(column=call_column(source, error.message))
         return RenderError(error.message, source, error.hint, error.code)
     row = row_of(source)
     if passed:
-        source = replace(source, values=values_of(passed[-1][1], row))
+        source = source._replace(values=values_of(passed[-1][1], row))
     found = _told(error, row, source, passed[-1][1] if passed else None, environment)
     if found.source and not found.source.column:
-        found.source = replace(found.source, column=tag_column(row))
+        found.source = found.source._replace(column=tag_column(row))
     return found
 
 
@@ -60,7 +59,7 @@ def _told(
     unknown = re.search(r"No test named '([^']*)'", str(error))
     if unknown:
         found = syntax.explained(str(error), source.line, text_of(source), (), environment.tests)
-        source = replace(source, column=found.column)
+        source = source._replace(column=found.column)
         return RenderError(f"Jinja: no test is named '{unknown[1]}'", source, found.hint, "jinja")
     raised = _raised_in(error)
     hint = f"raised in {raised}" if raised else _hint(error, row, locals_of(frame))

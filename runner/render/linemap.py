@@ -9,11 +9,10 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
 
 from runner.model import Source
+from runner.records import Record
 from runner.render.printed import printed
 
 
@@ -79,7 +78,7 @@ def included(event: str, file: str, line: int) -> str:
     return called
 
 
-class Origin(NamedTuple):
+class Origin(Record):
     """Where the text from `offset` on was typed."""
 
     offset: int
@@ -105,14 +104,12 @@ def _margin(row: str) -> int:
     return len(row) - len(row.lstrip())
 
 
-@dataclass(frozen=True, eq=False)
 class Rendered:
     """A rendered template: a Document."""
 
-    text: str
-    file: str
-    pieces: Pieces | None = None
-    written: dict[str, list[str]] = field(default_factory=dict)
+    def __init__(self, text: str, file: str, pieces: Pieces | None = None) -> None:
+        self.text, self.file, self.pieces = text, file, pieces
+        self.written: dict[str, list[str]] = {}
 
     def source(self, line: int, column: int) -> Source:
         """The place as written of a line and column (from 1) of the rendered text."""

@@ -12,10 +12,11 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from fnmatch import fnmatchcase
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from runner.errors import RenderError
 from runner.model import REQUISITE_KEYS, PlacedMap, Source, Untyped
+from runner.records import Record
 from runner.render.python import execute, namespace
 from runner.render.texts import read_text
 
@@ -37,7 +38,7 @@ def run(text: str, scope: Scope) -> PlacedMap:
     return program.high
 
 
-class _Extended(NamedTuple):
+class _Extended(Record):
     """What `extend('id')` gives: the ID of a state that another SLS declares."""
 
     id: str

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from runner.errors import RenderError
 from runner.model import REQUISITE_KEYS, RESERVED, Place, PlacedList, PlacedMap, Source, Untyped, item_place, key_place
+from runner.records import Record
 from runner.render.linemap import Rendered
 
 if TYPE_CHECKING:
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 END = r"#\s*-+\s*end of state config\s*-+"
 
 
-class Options(NamedTuple):
+class Options(Record):
     """What stands behind `#!stateconf`."""
 
     goal: bool = True
@@ -68,7 +69,7 @@ def _through(text: Rendered, options: Options, scope: Scope, names: dict[str, An
     return scope.renderer.through(pipe, text, scope._replace(names=names))
 
 
-class Name(NamedTuple):
+class Name(Record):
     """The name of an SLS, from which others are named."""
 
     sls: str

@@ -5,9 +5,9 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Collection, Iterator
-from typing import NamedTuple
 
 from runner.errors import did_you_mean
+from runner.records import Record
 
 TAGS = (
     *("if", "elif", "else", "for", "set", "macro", "import", "from", "include", "do", "call", "filter", "block"),
@@ -19,7 +19,7 @@ BLOCKS = {"load_yaml": "load", "load_json": "load", "load_text": "load"}
 OPERATORS = {"&": "and", "!": "not", "|": "or", "=": "=="}
 
 
-class Found(NamedTuple):
+class Found(Record):
     """The place (from 1; column 0: not known) and the cure of a mistake."""
 
     line: int
@@ -28,7 +28,7 @@ class Found(NamedTuple):
     message: str | None = None  # better than Jinja's own
 
 
-class Tag(NamedTuple):
+class Tag(Record):
     """One `{% name ... %}`."""
 
     name: str

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import difflib
 import re
-from dataclasses import replace
 from types import FrameType
 from typing import Any
 
@@ -30,14 +29,14 @@ def undefined(
         names = [*locals_of(frame), *(name for name in environment.globals)] if frame else []
         column = column_of(row, rf"(?<![\w.'\"]){re.escape(name)}(?!\w)")
         return RenderError(
-            f"Jinja variable {told}", replace(source, column=column), _name_hint(name, names, row), "undefined"
+            f"Jinja variable {told}", source._replace(column=column), _name_hint(name, names, row), "undefined"
         )
     holder = _holder(obj, name, row, environment)
     if not holder:  # looked up further above, used here
         rows = text_of(source).split("\n")[: max(source.line - 1, 0)]
         above = [(number, each) for number, each in enumerate(rows, 1) if _holder(obj, name, each, environment, True)]
         if above:
-            use = replace(source, via=(), values=())
+            use = source._replace(via=(), values=())
             source = Source(source.file, above[-1][0], via=(use, *source.via))
             row = above[-1][1]
             holder = _holder(obj, name, row, environment)
@@ -53,7 +52,7 @@ def undefined(
     if obj is None:
         message = f"Jinja variable {holder!r} is none, so that it has no attribute {name!r}"
         hint = f"give {holder or 'it'} a value, with `default=` of grains.filter_by or pillar.get, say"
-    return RenderError(message, replace(source, column=column), hint, "undefined")
+    return RenderError(message, source._replace(column=column), hint, "undefined")
 
 
 def _holder(obj: Any, name: Any, row: str, environment: PlacedEnvironment, typed: bool = False) -> str:
@@ -83,10 +82,10 @@ def _not_exported(
     exported = re.findall(r"\{%[-+]?\s*(?:set|macro|import_\w+\s.*?\sas|load_\w+\s+as)\s+(\w+)", text_of(Source(file)))
     hint = did_you_mean(name, exported, 0.5) or f"{imported[1]} has: {', '.join(exported) or 'nothing'}"
     where = Source(environment.file_of(imported[3]), int(imported[2]))
-    where = replace(where, column=column_of(row_of(where), rf"\b{re.escape(name)}\b"))
+    where = where._replace(column=column_of(row_of(where), rf"\b{re.escape(name)}\b"))
     return RenderError(
         f"Jinja: {told}",
-        replace(where, via=(*without([source], where.file, where.line), *source.via)),
+        where._replace(via=(*without([source], where.file, where.line), *source.via)),
         hint,
         "undefined",
     )

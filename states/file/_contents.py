@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
 from modules import file
-from runner.api import RunnerError, StateFailed, here
+from runner.api import Record, RunnerError, StateFailed, here
 from states.file._sources import Found
 
 _MALFORMED = (
@@ -17,8 +16,7 @@ _MALFORMED = (
 TEMPLATES = ("jinja", "mako", "py")
 
 
-@dataclass(frozen=True, slots=True)
-class Encoding:
+class Encoding(Record):
     """How text becomes bytes."""
 
     name: str | None = None
@@ -33,8 +31,7 @@ class Encoding:
             raise StateFailed(f"Unable to manage file: {problem.args[0]}") from None
 
 
-@dataclass(frozen=True, slots=True)
-class Inline:
+class Inline(Record):
     """What contents, contents_pillar and contents_grains say; at most one of them may."""
 
     contents: Any = None
@@ -105,12 +102,11 @@ def _one(value: Any) -> str:
     return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else str(value)
 
 
-@dataclass(frozen=True, slots=True)
-class Template:
+class Template(Record):
     """The engine that renders contents or source, and the variables that it sees."""
 
     engine: str | None = None
-    variables: Mapping[str, Any] = field(default_factory=dict)
+    variables: Mapping[str, Any] = {}
 
     def render(self, text: str, more: Mapping[str, Any], path: str = "") -> str:
         if self.engine not in TEMPLATES:

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from modules import file
-from runner.api import Fact, Plan, Planned, StateFailed, here
+from runner.api import Fact, Plan, Planned, Record, StateFailed, here
 from states.file._diff import diff
 from states.file._permissions import Permissions, creator, folder_mode, missing_folders, parent
 
 PRIVATE = "0600"  # what a new file has until its own mode is set; results do not tell of it
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Record):
     """name: as the SLS says. path: the file to write, behind links. present: None for a new file."""
 
     name: str
@@ -41,8 +39,7 @@ def look_at(name: str, follow: bool) -> Target:
     return Target(name, file.real_path(name) if file.is_link(name) else name, present)
 
 
-@dataclass(frozen=True, slots=True)
-class Ignoring:
+class Ignoring(Record):
     """Differences between texts that do not count."""
 
     ordering: bool = False
@@ -68,8 +65,7 @@ class Ignoring:
         return sorted(lines) if self.ordering else lines
 
 
-@dataclass(frozen=True, slots=True)
-class Writing:
+class Writing(Record):
     """How a target is written."""
 
     target: Target

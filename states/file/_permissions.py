@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from modules import file
-from runner.api import StateFailed
+from runner.api import Record, StateFailed
 
 OwnerName = str | int | None
 
 
-@dataclass(frozen=True, slots=True)
-class Permissions:
+class Permissions(Record):
     """What a path is to have; None: as it is. Names as written, numbers for comparing."""
 
     user: OwnerName = None

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
-from runner.api import StateFailed
+from runner.api import Record, StateFailed
 
 
-@dataclass(frozen=True, slots=True)
-class Signed:
+class Signed(Record):
     """What has to be signed, and by whom.
 
     source, hash: True for a signature in the file itself, or the address of one beside it. any_of, all_of:

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
 
 from modules import file
-from runner.api import StateFailed, here
+from runner.api import Record, StateFailed, here
 from states.file._signed import Signed
 
 Source = str | dict[str, Any]
 REMOTE = ("http://", "https://", "ftp://")
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(Record):
     """url: as written. path: the local file; "" for one that need not be fetched, as the target has its hash."""
 
     url: str
@@ -23,8 +21,7 @@ class Found:
     remote: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Verify:
+class Verify(Record):
     """How a remote or local source is verified. hash: digits, algorithm=digits or the address of a hash file."""
 
     hash: str | None = None
@@ -33,7 +30,7 @@ class Verify:
     use_etag: bool = False
     verify_ssl: bool = True
     keep: bool = True
-    signed: Signed = field(default_factory=Signed)
+    signed: Signed = Signed()
 
 
 BARE = Verify(skip=True)
@@ -59,7 +56,7 @@ class _Absent(StateFailed):
 def _with_hash(source: Mapping[str, Any], verify: Verify) -> tuple[str, Verify]:
     url, own = next(iter(source.items()))
     value = own if isinstance(own, str) and own else verify.hash
-    return url, replace(verify, hash=value)
+    return url, verify._replace(hash=value)
 
 
 def _located(url: str, target: str, verify: Verify, reuse: bool) -> Found:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 from modules import file
-from runner.api import AbsolutePath, Mode, OneOrMany, Plan, Planned, StateFailed
+from runner.api import AbsolutePath, Mode, OneOrMany, Plan, Planned, Record, StateFailed
 from states.file._folders import below, needed, superfluous
 from states.file._permissions import Permissions, missing_folders, parent, permissions
 
@@ -138,8 +137,7 @@ def _create(name: str, wanted: Permissions, makedirs: bool, obstacle: str | None
 # ---------------------------------------------------------------- owner and mode of what is there
 
 
-@dataclass(frozen=True, slots=True)
-class _Inside:
+class _Inside(Record):
     """What the things in a folder are to have."""
 
     options: set[str]
@@ -160,14 +158,14 @@ class _Inside:
         )
 
 
-@dataclass(slots=True)
 class _Work:
     """All that is to be done to a folder that is there."""
 
-    name: str
-    remove: list[str] = field(default_factory=list)
-    gone: frozenset[str] = frozenset()
-    changed: dict[str, tuple[Permissions, dict[str, Any], bool]] = field(default_factory=dict)
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.remove: list[str] = []
+        self.gone: frozenset[str] = frozenset()
+        self.changed: dict[str, tuple[Permissions, dict[str, Any], bool]] = {}
 
     def note(self, path: str, wanted: Permissions, follow: bool) -> None:
         if wanted.uid is None and wanted.gid is None and wanted.mode is None:

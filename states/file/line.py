@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from modules import file
-from runner.api import AbsolutePath, Mode, Planned, StateFailed
+from runner.api import AbsolutePath, Mode, Planned, Record, StateFailed
 from states.file import _edits, _lines
 
 
@@ -76,7 +74,7 @@ def line(
     )
 
 
-class _Place(NamedTuple):
+class _Place(Record):
     """Where the line goes."""
 
     location: str | None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from modules import file
@@ -14,6 +13,7 @@ from runner.api import (
     OneOrMany,
     Plan,
     Planned,
+    Record,
     StateFailed,
     TreeFolder,
     here,
@@ -120,8 +120,7 @@ def recurse(
 # ---------------------------------------------------------------- what the source holds
 
 
-@dataclass(frozen=True, slots=True)
-class _Choice:
+class _Choice(Record):
     """Which paths of the source are wanted."""
 
     include: list[str]
@@ -134,15 +133,14 @@ class _Choice:
         return (not self.include or matches(path, self.include)) and not matches(path, self.exclude)
 
 
-@dataclass(slots=True)
 class _Content:
     """The target paths: files with their URLs, links with what they say, folders."""
 
-    top: str
-    chosen: _Choice
-    files: dict[str, str] = field(default_factory=dict)
-    links: dict[str, str] = field(default_factory=dict)
-    empty: list[str] = field(default_factory=list)
+    def __init__(self, top: str, chosen: _Choice) -> None:
+        self.top, self.chosen = top, chosen
+        self.files: dict[str, str] = {}
+        self.links: dict[str, str] = {}
+        self.empty: list[str] = []
 
     @property
     def folders(self) -> list[str]:

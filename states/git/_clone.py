@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from modules import file, git
-from runner.api import StateFailed
+from runner.api import Record, StateFailed
 
 
-@dataclass(frozen=True, slots=True)
-class Repository:
+class Repository(Record):
     """Where a clone comes from and goes to, and as whom git works."""
 
     url: str
@@ -67,8 +65,7 @@ class Repository:
         return len(lines) == 3 and not lines[1]  # not in a folder of a work tree
 
 
-@dataclass(frozen=True, slots=True)
-class Wanted:
+class Wanted(Record):
     """The revision that is wanted. kind: HEAD, branch, tag or sha. label: for comments."""
 
     rev: str

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from modules import git
-from runner.api import StateFailed
+from runner.api import Record, StateFailed
 from states.git._clone import Repository, Wanted
 
 FETCH_FAILED = (
@@ -16,8 +15,7 @@ FETCH_FAILED = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Options:
+class Options(Record):
     """How far the update may go, and what else it sees to: the arguments of git.latest."""
 
     branch: str | None
