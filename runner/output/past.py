@@ -21,11 +21,13 @@ _KINDS = {"run": "", "test": "dry run, ", "undo": "undo, "}
 def _runs(found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     if not found:
         yield "There are no runs in the history yet."
-    for run in found:
-        counts = f"{run['total']} states, {run['changed'] or 0} changed, {run['failed'] or 0} failed"
+    outcomes = [_KINDS[run["kind"]] + run["outcome"] for run in found]
+    width = max(map(len, outcomes), default=0)
+    for run, outcome in zip(found, outcomes, strict=True):
+        changed = "would change" if run["kind"] == "test" else "changed"
+        counts = f"{run['total']} states, {run['changed'] or 0} {changed}, {run['failed'] or 0} failed"
         when = run["started"][:19].replace("T", " ")
-        outcome = _KINDS[run["kind"]] + run["outcome"]
-        yield f"{run['id']:>6}  {when}  {outcome:<10}  {counts}  {run['command']}"
+        yield f"{run['id']:>6}  {when}  {outcome:<{width}}  {counts}  {run['command']}"
 
 
 def _run(run: Mapping[str, Any]) -> Iterator[str]:
