@@ -107,10 +107,18 @@ def _carry_out(session: Session, gathered: Callable[[], Gathered]) -> Report:
     """Compile, check, run; nobody else does meanwhile."""
     options = session.options
     with ending(options.timeout), held(options.state_dir, options.wait):
-        return _locked(session, gathered)
+        compiled = _compiled(session, gathered)
+        told = [*_untrusted(session), *_shuffled(session), *map(session.run.secrets.diagnostic, compiled.warnings)]
+        if not options.quiet:
+            _tell(told)
+        report = _executed(session, compiled)
+        if options.quiet and (report.changed or report.failed):
+            _tell(told)
+        return report
 
 
-def _locked(session: Session, gathered: Callable[[], Gathered]) -> Report:
+def _compiled(session: Session, gathered: Callable[[], Gathered]) -> Compiled:
+    """SLS files -> chunks in their order; all mistakes at once."""
     with session.opened():
         read_pillar(session)
         if session.run.pillar.get("test"):
@@ -119,39 +127,45 @@ def _locked(session: Session, gathered: Callable[[], Gathered]) -> Report:
         problems = problems if compiled is None else compiled.binder.refusals(compiled.chunks)
         if compiled is None or problems:
             raise CompileError(problems)
-    told = [*_untrusted(session), *_shuffled(session), *map(session.run.secrets.diagnostic, compiled.warnings)]
-    if not session.options.quiet:
-        _tell(told)
-    session.run.reload = lambda what: _reload(session, what)
-    session.run.chunks = tuple(compiled.chunks[position] for position in compiled.order)
-    work = Work(
-        compiled.chunks,
-        compiled.relations,
-        compiled.order,
-        reacts=compiled.binder.reacting(compiled.chunks),
-        self_refreshing=compiled.binder.self_refreshing(compiled.chunks),
-        noop=compiled.binder.noop(compiled.chunks, session.options.noop),
-        aggregates=compiled.binder.aggregating(compiled.chunks, session.options.state_aggregate, session.options.noop),
-        unconverging=compiled.binder.unconverging(compiled.chunks),
-        verify=session.options.verify,
-        failhard=session.options.failhard,
-        run_id=_run_id(),
-    )
-    ledger = Ledger(session.options.state_dir)
-    required = session.options.durable == "required"
+        return compiled
+
+
+def _executed(session: Session, compiled: Compiled) -> Report:
+    """Chunks in their order -> results, with the debts and the history of the run."""
+    options, run = session.options, session.run
+    run.reload = lambda what: _reload(session, what)
+    run.chunks = tuple(compiled.chunks[position] for position in compiled.order)
+    work = _work(options, compiled)
+    ledger = Ledger(options.state_dir)
+    required = options.durable == "required"
     owing = Owing(ledger, work.chunks, work.relations, work.reacts, work.run_id, work.self_refreshing, required)
     past = _history(session, compiled)
-    session.run.listeners = (*session.run.listeners, past)
-    executor = Executor(work, session.run, Invoker(session.run, compiled.binder), owing, past.origin)
+    run.listeners = (*run.listeners, past)
     with _sweeping(session):
-        report = executor()
-    if session.options.quiet and (report.changed or report.failed):
-        _tell(told)
+        report = Executor(work, run, Invoker(run, compiled.binder), owing, past.origin)()
     for note in [*ledger.notes, *past.notes]:
         _warn(note)
     _warn(past.problem and f"the history of this run is not kept: {past.problem}")
     _warn(owing.unprotected and f"not protected against a kill: {owing.unprotected}")
     return report
+
+
+def _work(options: Options, compiled: Compiled) -> Work:
+    """What the engine needs to know of the chunks and of the functions behind them."""
+    chunks, binder = compiled.chunks, compiled.binder
+    return Work(
+        chunks,
+        compiled.relations,
+        compiled.order,
+        reacts=binder.reacting(chunks),
+        self_refreshing=binder.self_refreshing(chunks),
+        noop=binder.noop(chunks, options.noop),
+        aggregates=binder.aggregating(chunks, options.state_aggregate, options.noop),
+        unconverging=binder.unconverging(chunks),
+        verify=options.verify,
+        failhard=options.failhard,
+        run_id=_run_id(),
+    )
 
 
 @contextmanager
