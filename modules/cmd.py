@@ -6,6 +6,7 @@ import os
 import shlex
 import signal
 import subprocess
+import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -230,7 +231,8 @@ def run_all(
     """Run a command; its pid, retcode, stdout and stderr.
 
     python_shell: whether a shell reads the command line (default: in `runner call` only). success_retcodes: exit codes
-    that count as 0. redirect_stderr: both streams in stdout. raise_err: raise on failure.
+    that count as 0. ignore_retcode: a guard that calls this does not look at the exit code. redirect_stderr: both
+    streams in stdout. raise_err: raise on failure.
 
         {{ salt['cmd.run_all']('id -u').retcode }}
     """
@@ -245,6 +247,8 @@ def run_all(
         out, err = out.rstrip(), err.rstrip()
     if redirect_stderr:
         out, err = "\n".join(part for part in (out, err) if part), ""
+    if retcode and not ignore_retcode:
+        here.store("retcodes")[threading.get_ident()] = retcode
     if raise_err and retcode:
         raise CommandFailed(f"Command {cmd!r} failed with return code {retcode}: {err or out}")
     if hide_output:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from typing import Any
 
@@ -21,6 +22,12 @@ def true_() -> bool:
 def false_() -> bool:
     """False."""
     return False
+
+
+def retcode(code: int = 42) -> bool:
+    """True, with an exit code: a guard that calls this takes every other than 0 for false."""
+    here.store("retcodes")[threading.get_ident()] = code
+    return True
 
 
 def echo(text: Any) -> Any:

@@ -51,6 +51,11 @@ class Run:
             for listener in self.listeners:
                 listener(event)
 
+    def took_failure(self) -> bool:
+        """Whether an execution function of this thread noted an exit code other than 0 since this was asked last."""
+        noted = self.stores.get("retcodes", {}).pop(threading.get_ident(), 0)
+        return bool(self.stores.get("__context__", {}).pop("retcode", 0) or noted)
+
 
 class _Noting:
     """The file roots, and which of their files a state was made from."""

@@ -7,10 +7,12 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from runner.errors import Diagnostic
-from runner.model import Chunk, Edge, Place
+from runner.model import Chunk, Edge, Kind, Place
 
 if TYPE_CHECKING:
     import networkx
+
+Arrow = tuple[int, int, Edge]  # (first, then, the requisite that asks for it)
 
 MOST = 10  # edges of a cycle that are told one by one; larger ones are folded by SLS
 LARGE = 300  # states of a knot in which the shortest cycle is looked for
@@ -20,31 +22,31 @@ def told(chunks: Sequence[Chunk], graph: networkx.DiGraph[int], said: Mapping[Pl
     """One diagnostic for each knot of states that wait for each other. said: the chains of the tree by their places."""
     import networkx
 
+    place = {node: number for number, node in enumerate(graph)}
     found: dict[frozenset[Edge], Diagnostic] = {}  # a prereq look makes a second knot of the same requisites
-    for knot in networkx.strongly_connected_components(graph):
-        if len(knot) > 1 or any(graph.has_edge(node, node) for node in knot):
-            nodes = _shortest(graph.subgraph(knot))
-            pairs = zip(nodes, [*nodes[1:], nodes[0]], strict=True)
-            edges = list(dict.fromkeys(graph.edges[a, b]["edge"] for a, b in pairs))
-            if frozenset(edges) not in found:
-                found[frozenset(edges)] = _cycle(chunks, _as_read(edges), said)
+    knots = networkx.strongly_connected_components(graph)
+    for knot in sorted((sorted(knot, key=place.__getitem__) for knot in knots), key=lambda knot: place[knot[0]]):
+        if len(knot) > 1 or graph.has_edge(knot[0], knot[0]):
+            arrows = _circle(graph.subgraph(knot), knot)
+            edges = frozenset(edge for _, _, edge in arrows)
+            if edges not in found:
+                found[edges] = _cycle(chunks, arrows, said)
     return list(found.values())
 
 
-def _as_read(edges: list[Edge]) -> list[Edge]:
-    """From a holder to what it waits for, beginning with the state that is declared first."""
-    back = edges[::-1]
-    first = min(range(len(back)), key=lambda index: back[index].holder)
-    return back[first:] + back[:first]
-
-
-def _shortest(knot: networkx.DiGraph[int]) -> list[int]:
-    """The nodes of a cycle: the shortest, where that is not too much to look for; always the same one."""
+def _circle(knot: networkx.DiGraph[int], nodes: list[int]) -> list[Arrow]:
+    """A cycle: the one that Salt finds, or the shortest when that is long. It is always the same one."""
     import networkx
 
-    nodes = sorted(knot, key=int)
-    if len(nodes) > LARGE:
-        return [edge[0] for edge in networkx.find_cycle(knot, nodes[:1])]
+    circle = [each[0] for each in networkx.find_cycle(knot, nodes)]
+    circle = circle if len(circle) <= MOST or len(nodes) > LARGE else _shortest(knot, nodes)
+    pairs = zip(circle, [*circle[1:], circle[0]], strict=True)
+    return [(first, then, knot.edges[first, then]["edge"]) for first, then in pairs]
+
+
+def _shortest(knot: networkx.DiGraph[int], nodes: list[int]) -> list[int]:
+    import networkx
+
     best: list[int] = []
     for node in nodes:
         near = networkx.single_source_shortest_path(knot, node)
@@ -54,11 +56,12 @@ def _shortest(knot: networkx.DiGraph[int]) -> list[int]:
     return best
 
 
-def _cycle(chunks: Sequence[Chunk], edges: list[Edge], said: Mapping[Place, str]) -> Diagnostic:
+def _cycle(chunks: Sequence[Chunk], arrows: list[Arrow], said: Mapping[Place, str]) -> Diagnostic:
+    edges = _as_read([edge for _, _, edge in arrows])
     folded = len(edges) > MOST
     lines = list(_folded(chunks, edges, said) if folded else (_line(chunks, edge, said) for edge in edges))
     chained = next((edge.place for edge in edges if any(mark in said.get(edge.place, "") for mark in "*?[")), None)
-    text = f"{len(edges)} of them make one circle" if folded else ", ".join(_salts(chunks, edge) for edge in edges)
+    text = f"{len(edges)} of them make one circle" if folded else ", ".join(_salts(chunks, *arrow) for arrow in arrows)
     hint = "that chain's glob means more than was meant" if chained else "take one of these requisites away"
     return Diagnostic(
         "".join([f"Recursive requisites were found: {text}", *(f"\n  {line}" for line in lines)]),
@@ -68,15 +71,24 @@ def _cycle(chunks: Sequence[Chunk], edges: list[Edge], said: Mapping[Place, str]
     )
 
 
-def _salts(chunks: Sequence[Chunk], edge: Edge) -> str:
-    """An edge in Salt's words."""
+def _as_read(edges: list[Edge]) -> list[Edge]:
+    """Each edge once, from a holder to what it waits for, beginning with the state that is declared first."""
+    back = list(dict.fromkeys(edges))[::-1]
+    first = min(range(len(back)), key=lambda index: back[index].holder)
+    return back[first:] + back[:first]
+
+
+def _salts(chunks: Sequence[Chunk], first: int, then: int, edge: Edge) -> str:
+    """An arrow in Salt's words: what a prereq prepares requires its holder, where it requires anything."""
 
     def shown(number: int) -> str:
         chunk = chunks[number]
         named = {"SLS": chunk.sls, "ID": chunk.id} | ({"NAME": chunk.name} if chunk.name != chunk.id else {})
         return str(named)
 
-    return f"({shown(edge.holder)}, '{edge.kind}', {shown(edge.target)})"
+    requires = then == edge.target and any(each.kind is Kind.REQUIRE for each in chunks[then].requisites)
+    kind = Kind.REQUIRE if edge.kind is Kind.PREREQ and requires else edge.kind
+    return f"({shown(then)}, '{kind}', {shown(first)})"
 
 
 def _line(chunks: Sequence[Chunk], edge: Edge, said: Mapping[Place, str]) -> str:

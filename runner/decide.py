@@ -52,8 +52,7 @@ def decide(edges: Sequence[Edge], result: Lookup, owed: Iterable[str] = ()) -> D
         failed = [found for _, found in needed if found is not None and found.result is False]
         names = dict.fromkeys(f"{found.chunk.sls}.{found.chunk.id}" for found in failed)
         comment = f"One or more requisite failed: {', '.join(names)}"
-        root = failed[0].cause
-        return Decision(Verdict.FAIL, comment + (_root(root) if root else ""), cause=root or failed[0].tag)
+        return Decision(Verdict.FAIL, comment, cause=failed[0].cause or failed[0].tag)
     if not _met(seen, (Kind.PREREQ,), _changed):
         return Decision(Verdict.SKIP, "No changes detected")
     if not _onfail(seen):
@@ -62,10 +61,6 @@ def decide(edges: Sequence[Edge], result: Lookup, owed: Iterable[str] = ()) -> D
         return Decision(Verdict.SKIP, "State was not run because none of the onchanges reqs changed")
     changed = tuple(edge for edge, found in seen if edge.kind in (Kind.WATCH, Kind.WATCH_ANY) and _changed(found))
     return Decision(Verdict.WATCH, changed=changed) if changed or "watch" in owed else RUN
-
-
-def _root(tag: str) -> str:
-    return f"\nThe root cause is {': '.join(tag.split('_|-')[:2])}"
 
 
 Seen = Sequence[tuple[Edge, Result | None]]
@@ -121,8 +116,7 @@ def withheld(result: Result, failed: Result) -> Result:
     """The result of what was only looked at, because the state that should have prepared its change failed."""
     if result.result is not None:
         return result
-    comment = f"{result.comment}\nThis is not done, because {failed.chunk.state}: {failed.chunk.id} failed"
-    return result._replace(changes={}, comment=comment, cause=failed.cause or failed.tag)
+    return result._replace(changes={}, cause=failed.cause or failed.tag)
 
 
 def verified(result: Result, again: Result) -> Result:

@@ -136,7 +136,10 @@ class Reconciler:
                 found = True
                 for _ in range(times):
                     add_item(target, source)
-            if not found and not self._high.excuses(name, state):
+            if not found and state == "" and not self._high.excuses(name):
+                message = f"{item.key} names {name!r}, which is not in this run"
+                self._ignored(message, place, self._high.declarations)
+            elif not found and not self._high.excuses(name, state):
                 self._unknown(
                     name, holder, place, "that SLS is not in this run: include it" if state == "sls" else None
                 )
@@ -181,15 +184,18 @@ class Reconciler:
                             pairs += [(body, other) if item.key == "use" else (other, body) for other in found]
         declarations = self._high.declarations.values() if pairs else ()
         names = {id(body): each.id for each in declarations for body in each.bodies.values()}
+        taken: dict[int, tuple[Body, dict[str, Item]]] = {}  # what a state has by `use` itself is handed to nobody
         for user, used in pairs:
             have = {item.key for item in user.items}
-            user.items.extend(
-                item._replace(origin=item.origin or f"use of {used.state}: {names[id(used)]}")
+            taken.setdefault(id(user), (user, {}))[1].update(
+                (item.key, item._replace(origin=item.origin or f"use of {used.state}: {names[id(used)]}"))
                 for item in used.items
                 if item.key is not None
                 and item.key not in have
                 and item.key not in (*REQUISITE_KEYS, "name", "names", "order")
             )
+        for user, items in taken.values():
+            user.items.extend(items.values())
 
 
 def _reference(entry: object) -> tuple[str, str]:

@@ -8,7 +8,7 @@ looks at, and after all that the look needs. All of this was measured with Salt 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 
 from runner.errors import CompileError, Diagnostic
@@ -85,13 +85,19 @@ def _is_met(chunks: Sequence[Chunk], edge: Edge) -> bool:
 Arrow = tuple[int, int, Edge]  # (first, then, the requisite that asks for it)
 
 
-def _arrows(chunks: Sequence[Chunk], relations: Relations) -> Iterator[Arrow]:
-    """Each pair (first, then) with the requisite that asks for it."""
-    looked: dict[int, int] = {}  # what has a prereq on it -> the first that says so, by definition
-    for edge in relations.edges:
+def _looked(chunks: Sequence[Chunk], edges: Iterable[Edge]) -> dict[int, int]:
+    """What has a prereq on it -> where the first stands that says so, by definition."""
+    looked: dict[int, int] = {}
+    for edge in edges:
         if edge.kind is Kind.PREREQ:
             said = chunks[edge.holder].defined
             looked[edge.target] = min(said, looked.get(edge.target, said))
+    return looked
+
+
+def _arrows(chunks: Sequence[Chunk], relations: Relations) -> Iterator[Arrow]:
+    """Each pair (first, then) with the requisite that asks for it."""
+    looked = _looked(chunks, relations.edges)
     for edge in relations.edges:
         if edge.kind is Kind.LISTEN:
             continue
@@ -168,9 +174,24 @@ def _cycles(
     from runner import cycles
 
     graph = networkx.DiGraph()
-    graph.add_nodes_from(nodes)
-    graph.add_edges_from((first, then, {"edge": edge}) for first, then, edge in arrows)
+    graph.add_nodes_from(sorted(nodes, key=lambda node: (isinstance(node, Looked), chunks[node].defined)))
+    for first, then, edge in _read(arrows, chunks):
+        if not graph.has_edge(first, then):
+            graph.add_edge(first, then, edge=edge)
     return cycles.told(chunks, graph, said or {})
+
+
+def _read(arrows: Sequence[Arrow], chunks: Sequence[Chunk]) -> list[Arrow]:
+    """The arrows as Salt reads them: a look with what it needs at the first state that looks."""
+    looked = _looked(chunks, (edge for _, _, edge in arrows))
+
+    def place(arrow: Arrow) -> tuple[int, int]:
+        _, then, edge = arrow
+        if isinstance(then, Looked):
+            return looked[int(then)], STRENGTH[Kind.PREREQ]
+        return chunks[edge.holder].defined, STRENGTH[edge.kind]
+
+    return sorted(arrows, key=place)
 
 
 LOOKS = 100  # a prereq looks at a state that looks at a state ...: so many in a row

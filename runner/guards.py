@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os.path
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from runner.errors import RunnerError
 from runner.model import Value
@@ -23,62 +23,96 @@ def options(args: Mapping[str, Value]) -> dict[str, Value]:
     return {key: args[key] for key in COMMAND_OPTIONS if args.get(key) is not None and key not in left_out}
 
 
-def reason_to_skip(args: Mapping[str, Value], call: Call) -> str | None:
-    """Why the guards say that the state is not to run; None when it is."""
-    if "onlyif" in args and not all(_holds(entry, args, call) for entry in _entries(args["onlyif"])):
-        return "onlyif condition is false"
-    if "unless" in args:
-        entries = _entries(args["unless"])
-        if entries and all(_holds(entry, args, call) for entry in entries):
-            return "unless condition is true"
-    if "creates" in args:
-        return _created(args["creates"])
-    return None
+class Asking(NamedTuple):
+    """What guards are asked with. failed: whether the function called last has noted an exit code other than 0."""
+
+    args: Mapping[str, Value]
+    call: Call
+    failed: Callable[[], bool] = lambda: False
 
 
-def _created(creates: Value) -> str | None:
-    if isinstance(creates, str):
-        return f"{creates} exists" if os.path.exists(creates) else None
-    if isinstance(creates, list) and creates and all(os.path.exists(str(path)) for path in creates):
-        return "All files in creates exist"
-    return None
+def reason_to_skip(asking: Asking) -> str | None:
+    """Why the guards say that the state is not to run: a line for each of them; None when it is to run."""
+    said = [guard(asking) for key, guard in _GUARDS.items() if key in asking.args]
+    return "\n".join(text for _, text in said) if any(skips for skips, _ in said) else None
+
+
+Answer = tuple[bool, str]  # whether the state is skipped, and the guard's words
+
+
+def _onlyif(asking: Asking) -> Answer:
+    holds = all(_holds(entry, asking) for entry in _entries(asking.args["onlyif"]) if _asks(entry))
+    return not holds, f"onlyif condition is {'true' if holds else 'false'}"
+
+
+def _unless(asking: Asking) -> Answer:
+    entries = _entries(asking.args["unless"])
+    holds = bool(entries) and all(_asks(entry) and _holds(entry, asking) for entry in entries)
+    return holds, f"unless condition is {'true' if holds else 'false'}"
+
+
+def _creates(asking: Asking) -> Answer:
+    creates = asking.args["creates"]
+    if isinstance(creates, str) and os.path.exists(creates):
+        return True, f"{creates} exists"
+    if isinstance(creates, list) and all(os.path.exists(str(path)) for path in creates):
+        return True, "All files in creates exist"
+    return False, "Creates files not found"
+
+
+_GUARDS: dict[str, Callable[[Asking], Answer]] = {"onlyif": _onlyif, "unless": _unless, "creates": _creates}
+
+
+def _asks(entry: Value) -> bool:
+    """Whether an entry is a command or a mapping with `fun`: anything else skips no state (and is warned of)."""
+    return isinstance(entry, str) or (isinstance(entry, Mapping) and "fun" in entry)
 
 
 def _entries(value: Value) -> list[Value]:
     return value if isinstance(value, list) else [value]
 
 
-def _holds(entry: Value, args: Mapping[str, Value], call: Call) -> bool:
+def _holds(entry: Value, asking: Asking) -> bool:
     if isinstance(entry, str):
-        return int(call("cmd.retcode", entry, ignore_retcode=True, python_shell=True, **options(args))) == 0
-    if isinstance(entry, Mapping):
-        return bool(_function(entry, call))
-    return bool(entry)
+        return _retcode(entry, asking) == 0
+    asking.failed()  # of a function that was called before
+    answer = _function(entry, asking.call)
+    return bool(answer) and not asking.failed()
+
+
+def _retcode(command: str, asking: Asking) -> int:
+    return int(asking.call("cmd.retcode", command, ignore_retcode=True, python_shell=True, **options(asking.args)))
 
 
 def _function(entry: Mapping[str, Value], call: Call) -> Any:
     """`fun: module.function` with `args`, keyword arguments and `get_return`."""
     given = dict(entry)
-    name = given.pop("fun", None)
-    if not isinstance(name, str):
-        raise RunnerError(f"a guard that is a mapping needs `fun: module.function`, not {dict(entry)!r}")
+    name = given.pop("fun")
     positional = given.pop("args", [])
     path = given.pop("get_return", None)
     positional = positional if isinstance(positional, list) else [positional]
-    answer = call(
-        name, *positional, **{str(key): value for key, value in given.items() if not str(key).startswith("__")}
-    )
-    for part in str(path).split(".") if path else ():
-        answer = answer.get(part) if isinstance(answer, Mapping) else None
+    named = {str(key): value for key, value in given.items() if not str(key).startswith("__")}
+    answer = call(str(name), *positional, **named)
+    return _within(answer, str(path)) if path else answer
+
+
+def _within(answer: Any, path: str) -> Any:
+    """What lies at `key:key:number` of an answer."""
+    for part in path.split(":"):
+        if isinstance(answer, Mapping):
+            answer = answer.get(part)
+        elif isinstance(answer, list) and part.isdigit() and int(part) < len(answer):
+            answer = answer[int(part)]
+        else:
+            return None
     return answer
 
 
-def checked(args: Mapping[str, Value], call: Call) -> tuple[bool, str]:
+def checked(asking: Asking) -> tuple[bool, str]:
     """What check_cmd says of a state that ran: whether it succeeded, and Salt's words for it."""
-    shared = options(args)
-    for command in _entries(args["check_cmd"]):
+    for command in _entries(asking.args["check_cmd"]):
         if not isinstance(command, str):
             raise RunnerError(f"check_cmd takes commands, not {command!r}")
-        if int(call("cmd.retcode", command, ignore_retcode=True, python_shell=True, **shared)) != 0:
+        if _retcode(command, asking) != 0:
             return False, "check_cmd determined the state failed"
     return True, "check_cmd determined the state succeeded"

@@ -151,7 +151,7 @@ class Invoker:
         self, chunk: Chunk, mode: Mode, reaction: Reaction | None, owe: Callable[[], None], waits_for: str
     ) -> Result:
         try:
-            skipped = guards.reason_to_skip(chunk.args, self.run.call) if guards.GUARDS & chunk.args.keys() else None
+            skipped = guards.reason_to_skip(self._asking(chunk)) if guards.GUARDS & chunk.args.keys() else None
             if skipped:
                 return self._skipped(chunk, mode, skipped, waits_for)
             call = self.bind(self._filled(chunk), reaction)
@@ -161,7 +161,7 @@ class Invoker:
                 and not call.checks_itself
                 and (mode is Mode.REAL or result.result is not None)
             ):
-                passed, comment = guards.checked(chunk.args, self.run.call)
+                passed, comment = guards.checked(self._asking(chunk))
                 result = result._replace(result=passed, comment=comment)
             return result._replace(warnings=(*call.warnings, *result.warnings)) if call.warnings else result
         except RunnerError as error:
@@ -170,6 +170,9 @@ class Invoker:
             return self._failed(chunk, failure, mode, {})
         except Exception as error:
             return Result(chunk, False, _apology(error))
+
+    def _asking(self, chunk: Chunk) -> guards.Asking:
+        return guards.Asking(chunk.args, self.run.call, self.run.took_failure)
 
     def _skipped(self, chunk: Chunk, mode: Mode, reason: str, waits_for: str) -> Result:
         undecided = waits_for or self.pending.open_by

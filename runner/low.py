@@ -273,8 +273,14 @@ def _requisite(
         return
     if isinstance(entry, dict):
         state, target = next(iter(entry.items()))
-        for each in target if isinstance(target, list) else [target]:
-            yield Requisite(kind, str(state), str(each), place)
+        if isinstance(target, list | dict):
+            message = f'Illegal requisite "{target}" in SLS "{low["__sls__"]}", please check your syntax.'
+            listed = ", ".join(f"`- {state}: {each}`" for each in target)
+            problems.append(
+                Diagnostic(message, place.source, f"write each on a line of its own: {listed}", "structure")
+            )
+            return
+        yield Requisite(kind, str(state), str(target), place)
     elif entry is not None:
         yield Requisite(kind, "id", str(entry), place)
 

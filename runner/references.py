@@ -157,17 +157,23 @@ def _functions(chunk: Chunk, world: World) -> Iterator[Diagnostic]:
         if not world.library.has_function(name):
             yield _unknown(chunk, name, _at(chunk, name).source, world)
     for key in ("onlyif", "unless"):
-        listed = chunk.args.get(key)
+        listed = chunk.args.get(key, [])
         for index, entry in enumerate(listed if isinstance(listed, list) else [listed]):
-            if not isinstance(entry, Mapping):
-                continue
             source = item_place(listed, index, _at(chunk, key)).source
-            named = entry.get("fun")
+            named = entry.get("fun") if isinstance(entry, Mapping) else entry
             if not isinstance(named, str):
-                message = f"{chunk.function}: {key}: a mapping needs `fun:`"
-                yield Diagnostic(message, source, "write `- fun: MODULE.FUNCTION` and its arguments below", "argument")
-            elif not world.library.has_function(named):
+                yield _no_guard(chunk, key, entry, source)
+            elif isinstance(entry, Mapping) and not world.library.has_function(named):
                 yield _unknown(chunk, named, source, world)
+
+
+def _no_guard(chunk: Chunk, key: str, entry: Value, source: Source) -> Diagnostic:
+    if isinstance(entry, Mapping):
+        message, hint = "a mapping needs `fun:`", "write `- fun: MODULE.FUNCTION` and its arguments below"
+    else:
+        shown = {True: "true", False: "false", None: "null"}.get(entry, entry) if not isinstance(entry, list) else entry
+        message, hint = f"{shown} is no command", f"write a command as text: `- {key}: '{shown}'`"
+    return Diagnostic(f"{chunk.function}: {key}: {message}; it is ignored", source, hint, "ignored", "warning")
 
 
 def _unknown(chunk: Chunk, name: str, source: Source, world: World) -> Diagnostic:

@@ -137,7 +137,7 @@ def _unmet(chunk: Chunk, requisite: Requisite, index: Index, kind: str | None = 
     globbed_sls = requisite.state == "sls" and any(mark in requisite.target for mark in "*?[")
     return Diagnostic(
         f"Referenced state does not exist for requisite [{kind or requisite.kind}: "
-        f"({requisite.state}: {requisite.target})] in state [{chunk.id}] in SLS [{chunk.sls}]",
+        f"({requisite.state}: {requisite.target})] in state [{chunk.name}] in SLS [{chunk.sls}]",
         requisite.place.source,
         index.near(requisite.state, requisite.target),
         "unmet-requisite",

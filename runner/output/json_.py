@@ -30,6 +30,8 @@ def result(item: Result) -> dict[str, Any]:
         duration=item.duration,
         __id__=item.key.split("_|-")[1] if item.key.count("_|-") == 3 else item.chunk.id,
     )
+    if item.cause:
+        data["__cause__"] = item.cause
     if item.noop:
         data["__noop__"] = True
     if item.origin in ("drift", "repeats"):

@@ -75,7 +75,7 @@ class Pretty:
             self._block(f"at {chunk.place.source}")
         elif kind in ("skipped", "undecided") or self.verbose or (not result.changes and kind != "unchanged"):
             self._block(result.comment)
-        if kind == "skipped" and result.cause:
+        if result.cause:
             self._block(f"because of {result.cause.replace('_|-', ' ')}")
         for line, colour in change_lines(result.changes):
             self._line(" " * 14 + paint(safe(line, self.stream), colour, self.colour), raw=True)

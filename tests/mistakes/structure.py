@@ -140,6 +140,14 @@ MISTAKES = [
         "a:\n  cmd.run:\n    - name: x\n    - unless:\n      - «args: [a]\n",
         "unless|fun",
         "fun:",
+        check_only=True,
+    ),
+    Mistake(
+        "guard that is no command",
+        "a:\n  cmd.run:\n    - name: x\n    - «onlyif: false\n",
+        "false is no command|ignored",
+        "onlyif: 'false'",
+        check_only=True,
     ),
     Mistake(
         "guard with an unknown function",

@@ -89,7 +89,7 @@ def test_a_dry_run_and_no_op_everywhere_tell_the_whole_chain(machine: Machine, w
     assert not (machine.folder / "log").exists()
 
 
-def test_the_message_of_a_skipped_state_ends_with_the_root_cause(machine: Machine) -> None:
+def test_a_skipped_state_names_the_root_cause_beside_salts_comment(machine: Machine) -> None:
     machine.write(
         a="a:\n  test.fail_without_changes: []\nb:\n  test.nop:\n    - require: [{test: a}]\n"
         "c:\n  cmd.wait:\n    - name: echo 1 > {tmp}/log\n    - require: [{test: b}]\n    - watch: [{test: d}]\n"
@@ -97,7 +97,9 @@ def test_the_message_of_a_skipped_state_ends_with_the_root_cause(machine: Machin
     )
     found = machine.results("sls", "a", code=2)
     assert found["b"]["comment"] == "One or more requisite failed: a.a"
-    assert found["c"]["comment"] == "One or more requisite failed: a.b\nThe root cause is test: a"
+    assert found["c"]["comment"] == "One or more requisite failed: a.b"
+    assert found["c"]["__cause__"] == "test_|-a_|-a_|-fail_without_changes"
+    assert "because of test a a fail_without_changes" in machine("sls", "a", code=2).stdout
     assert not (machine.folder / "log").exists(), "what is skipped is not refreshed either"
 
 

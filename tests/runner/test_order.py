@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from compiling import order
+from compiling import compile_tree, order
 
 
 def tree(*lines: str) -> str:
@@ -90,6 +90,34 @@ def test_cycle_names_every_edge() -> None:
         assert line in message
 
 
+CIRCLES = {
+    ("a require=b", "b require=a"): "b require a, a require b",
+    ("a prereq=b", "b prereq=a"): "b prereq a, a prereq b",
+    ("a", "b", "c require=b prereq=a,b"): "c require b, b prereq c",
+    ("a require=b", "b", "c prereq=a,b"): "a require b, c prereq a, b prereq c",
+    ("a require=b", "b require=d", "c prereq=a,b", "d"): "a require b, c prereq a, b require c",
+    ("a require=b watch=b", "b onfail=a onchanges=a"): "b onfail a, a require b",
+    ("a require=c", "b watch=a", "c require=b,d", "d require=a"): "b watch a, c require b, a require c",
+}
+
+
+@pytest.mark.parametrize("lines", CIRCLES, ids=str)
+def test_a_cycle_begins_with_salts_words(lines: tuple[str, ...]) -> None:
+    (message,) = order(tree(*lines))
+    said = [each.split() for each in CIRCLES[lines].split(", ")]
+    shown = {name: str({"SLS": "main", "ID": name}) for name in "abcd"}
+    salts = [f"({shown[then]}, '{kind}', {shown[first]})" for then, kind, first in said]
+    assert message.split("\n")[0] == f"Recursive requisites were found: {', '.join(salts)}"
+
+
+def test_use_hands_on_what_stands_in_the_tree_only() -> None:
+    """What a state has by `use` itself is not used again, and of several the last one counts."""
+    text = "a:\n  test.nop:\n    - name: A\n    - order: 4\n    - x: 1\nb:\n  test.nop:\n    - x: 2\n    - y: 3\n"
+    text += "c:\n  test.nop:\n    - use: [{test: a}, {test: b}]\nd:\n  test.nop:\n    - use: [{test: c}]\n"
+    low = {chunk.id: chunk.args for chunk in compile_tree(text)[0]}
+    assert (low["c"]["x"], low["c"]["y"], low["d"].get("x")) == (2, 3, None)
+
+
 def test_includes_come_first() -> None:
     files = {
         "d.init": "include: [.e]\nd: test.nop",
@@ -128,6 +156,7 @@ MISTAKES = {
     "in state [a] in SLS [main]",
     "a: {test.nop: [{require: ['zz*']}]}": "Referenced state does not exist for requisite [require: (id: zz*)] "
     "in state [a] in SLS [main]",
+    "a: {test.nop: [{require: [{test: [b]}]}]}": 'Illegal requisite "[\'b\']" in SLS "main", please check your syntax.',
     "include: x": "Include Declaration in SLS main is not formed as a list",
     "include: [nope]": "Specified SLS nope in saltenv base is not available",
     "[a, b]": "SLS main does not render to a dictionary",
