@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os.path
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from runner.errors import RunnerError
 from runner.model import Value
+from runner.records import Record
 
 Call = Callable[..., Any]  # call("cmd.retcode", ...)
 
@@ -23,7 +24,7 @@ def options(args: Mapping[str, Value]) -> dict[str, Value]:
     return {key: args[key] for key in COMMAND_OPTIONS if args.get(key) is not None and key not in left_out}
 
 
-class Asking(NamedTuple):
+class Asking(Record):
     """What guards are asked with. failed: whether the function called last has noted an exit code other than 0."""
 
     args: Mapping[str, Value]
