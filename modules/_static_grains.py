@@ -59,21 +59,31 @@ def with_value(key: str, value: Any, delimiter: str = ":", force: bool = False) 
     return {top: _nested(whole, top, rest, value, force)}
 
 
-def _nested(inside: Any, name: str, rest: list[str], value: Any, force: bool) -> dict[str, Any]:
-    """A mapping with the value at the end of a path; `inside` is what is there so far, under `name`."""
-    if inside is None:
+def _nested(inside: Any, path: str, rest: list[str], value: Any, force: bool) -> Any:
+    """What is there under `path` so far, with the value at the end of the rest of the path."""
+    key, *deeper = rest
+    if isinstance(inside, list) and (place := _place(inside, key)) is not None:
+        within = inside[place]
+        return [*inside[:place], _nested(within, path, rest, value, force), *inside[place + 1 :]]
+    if inside is None or inside == key:  # a value becomes the key of what is to be there
         inside = {}
     if not isinstance(inside, dict):
         if not force:
             raise StateFailed(
-                f"The key '{name}' value is '{inside}', which is different from the provided key '{rest[0]}'."
+                f"The key '{path}' value is '{inside}', which is different from the provided key '{key}'."
                 " Use 'force=True' to overwrite."
             )
         inside = {}
-    if len(rest) == 1:
-        _replaceable(rest[0], inside.get(rest[0]), value, force)
-        return {**inside, rest[0]: value}
-    return {**inside, rest[0]: _nested(inside.get(rest[0]), rest[0], rest[1:], value, force)}
+    if not deeper:
+        _replaceable(f"{path}:{key}", inside.get(key), value, force)
+        return {**inside, key: value}
+    return {**inside, key: _nested(inside.get(key), f"{path}:{key}", deeper, value, force)}
+
+
+def _place(values: list[Any], key: str) -> int | None:
+    """Where a list has a mapping with a key, or the key itself."""
+    found = [index for index, each in enumerate(values) if each == key or (isinstance(each, dict) and key in each)]
+    return found[0] if found else None
 
 
 def _replaceable(key: str, old: Any, new: Any, force: bool) -> None:
@@ -95,8 +105,17 @@ def without(key: str, delimiter: str = ":") -> dict[str, Any] | None:
     whole = copy.deepcopy(here.grains.get(top))
     inside = whole
     for part in rest[:-1]:
-        inside = inside.get(part) if isinstance(inside, dict) else None
-    if not isinstance(inside, dict):
-        raise StateFailed(f"{key} is not a key of a mapping, so it cannot be removed")
-    inside.pop(rest[-1], None)
+        inside = _mapping(inside, part).get(part)
+    _mapping(inside, rest[-1], key).pop(rest[-1], None)
     return {top: whole}
+
+
+def _mapping(inside: Any, key: str, wanted: str = "") -> dict[str, Any]:
+    """A mapping, or the one of a list that has a key. Raises StateFailed for anything else when one is wanted."""
+    if isinstance(inside, list):
+        inside = next((each for each in inside if isinstance(each, dict) and key in each), None)
+    if isinstance(inside, dict):
+        return inside
+    if wanted:
+        raise StateFailed(f"{wanted} is not a key of a mapping, so it cannot be removed")
+    return {}

@@ -89,13 +89,13 @@ def with_options(text: str, wanted: Mapping[str, Any], separator: str, spaces: b
 
 def _set(lines: list[str], section: str, option: str, value: Any, separator: str, spaces: bool) -> list[str]:
     sign = f" {separator} " if spaces and separator.strip() else separator
-    new = f"{option}{sign}{_text(value)}"
+    new = f"{option}{sign}{value}"
     where = _walk(lines, separator)
     at = [index for index, (its, name, _) in enumerate(where) if its == section and name == option]
     if at:
         first = next(index for index in at if _option(lines[index], separator))
         old = _option(lines[first], separator)
-        if old and old[1] == _text(value) and len(at) == 1:
+        if old and old[1] == str(value) and len(at) == 1:
             return lines
         return [*lines[:first], new, *(line for index, line in enumerate(lines) if index > first and index not in at)]
     heads = [index for index, line in enumerate(lines) if (m := _SECTION.match(line)) and m["name"].strip() == section]
@@ -105,7 +105,8 @@ def _set(lines: list[str], section: str, option: str, value: Any, separator: str
     end = inside[-1] + 1 if inside else 0
     while end and not lines[end - 1].strip():
         end -= 1
-    return [*lines[:end], new, *lines[end:]]
+    apart = [""] if not end and lines and lines[0].strip() else []
+    return [*lines[:end], new, *apart, *lines[end:]]
 
 
 def without_options(text: str, unwanted: Mapping[str, Any], separator: str) -> str:
@@ -125,10 +126,6 @@ def without_sections(text: str, names: list[str]) -> str:
     lines = text.splitlines()
     kept = [line for line, (section, _, _) in zip(lines, _walk(lines, "="), strict=True) if section not in names]
     return "".join(f"{line}\n" for line in kept)
-
-
-def _text(value: Any) -> str:
-    return "" if value is None else str(value)
 
 
 def set_option(

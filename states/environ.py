@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from modules import environ
-from runner.api import Plan, Planned, StateFailed
+from runner.api import Plan, Planned, StateFailed, here
 
 UNCONVERGING = {"setenv": "it holds for the run that it is in, so each run sets it anew"}
 
@@ -39,10 +40,17 @@ def setenv(
         raise StateFailed(f"Environ value must be string, dict or False ({bad[0]} is {wanted[bad[0]]!r}; quote it)")
     if clear_all:
         wanted = {**dict.fromkeys(environ.items(), False), **wanted}
-    values = {str(key): (None if false_unsets else "") if each is False else each for key, each in wanted.items()}
-    changes = {key: each for key, each in values.items() if environ.items().get(key) != each}
-    if not changes:
-        return "Environ values were already set with the correct values"
+    wanted = {str(key): each for key, each in wanted.items()}
+    values = {key: (None if false_unsets else "") if each is False else each for key, each in wanted.items()}
+    has = environ.items()
+    if all(_is(has, key, each, wanted[key] is False) for key, each in values.items()):
+        return f"Environ values {'are' if here.dry else 'were'} already set with the correct values"
+    changes = {key: each for key, each in values.items() if not each or has.get(key) != each}
     yield Plan(changes, "Environ values will be changed")
     environ.setenv(changes, false_unsets=True)
     return "Environ values were set"
+
+
+def _is(has: Mapping[str, str], key: str, value: str | None, false: bool) -> bool:
+    """Whether a variable has its value; a text that is empty may be one that is not set."""
+    return has.get(key) == value if value is None or false else has.get(key, "") == value

@@ -21,7 +21,8 @@ def exists(name: str, delimiter: str = ":") -> str:
 
     Behaviour: Salt 3008's grains.exists.
     """
-    if _value(name, delimiter) is _NONE:
+    name = name.replace(delimiter, ":")
+    if _value(name) is _NONE:
         raise StateFailed("Grain does not exist", lacks=("grain", name))
     return "Grain exists"
 
@@ -38,10 +39,11 @@ def present(name: str, value: Any, delimiter: str = ":", force: bool = False) ->
 
     Behaviour: Salt 3008's grains.present.
     """
-    old = _value(name, delimiter)
+    name = name.replace(delimiter, ":")
+    old = _value(name)
     if old is not _NONE and old == value:
         return "Grain is already set"
-    wanted = static.with_value(name, value, delimiter, force)
+    wanted = static.with_value(name, value, force=force)
     told = f"Grain {name} is set to be {'added' if old is _NONE else 'changed'}"
     yield Plan(wanted, told, provides=[("grain", name)])
     static.put(wanted)
@@ -60,19 +62,20 @@ def absent(name: str, destructive: bool = False, delimiter: str = ":", force: bo
 
     Behaviour: Salt 3008's grains.absent. What the machine itself says of a grain is not removed by it.
     """
-    old = _value(name, delimiter)
+    name = name.replace(delimiter, ":")
+    old = _value(name)
     if old is _NONE:
         return f"Grain {name} does not exist"
     if old is None and not destructive:
         return "Grain is already set"
     if not destructive:
-        emptied = static.with_value(name, None, delimiter, force)
+        emptied = static.with_value(name, None, force=force)
         yield Plan({"grain": name, "value": None}, f"Value for grain {name} is set to be deleted (None)")
         static.put(emptied)
         return f"Value for grain {name} was set to None"
     if isinstance(old, dict | list) and not force:
         raise StateFailed(f"The key '{name}' {static.IS_NESTED}")
-    rest = static.without(name, delimiter)
+    rest = static.without(name)
     if rest is None and name not in static.read():
         raise StateFailed(f"Grain {name} is not in {static.place()}: only static grains can be removed")
     yield Plan({"deleted": name}, f"Grain {name} is set to be deleted")
@@ -95,7 +98,8 @@ def append(name: str, value: Any, convert: bool = False, delimiter: str = ":") -
 
     Behaviour: Salt 3008's grains.append; of a list of values only those that are missing are added.
     """
-    old = _value(name, delimiter)
+    name = name.replace(delimiter, ":")
+    old = _value(name)
     if old is _NONE:
         raise StateFailed(f"Grain {name} does not exist", lacks=("grain", name))
     if not isinstance(old, list) and not convert:
@@ -107,7 +111,7 @@ def append(name: str, value: Any, convert: bool = False, delimiter: str = ":") -
     told = f"Value {value} in grain {name} is set to be added"
     if have is not old:
         told = f"Grain {name} is set to be converted to list and value {value} will be added"
-    wanted = static.with_value(name, [*have, *missing], delimiter, force=True)
+    wanted = static.with_value(name, [*have, *missing], force=True)
     yield Plan({"added": value}, told)
     static.put(wanted)
     return f"Value {value} was added to grain {name}"
@@ -124,14 +128,15 @@ def list_present(name: str, value: Any, delimiter: str = ":") -> Planned:
 
     Behaviour: Salt 3008's grains.list_present.
     """
-    old = _value(name, delimiter)
+    name = name.replace(delimiter, ":")
+    old = _value(name)
     have = [] if old is _NONE or old is None else old
     if not isinstance(have, list):
         raise StateFailed(f"Grain {name} is not a valid list")
     missing = _missing(value, have)
     if not missing:
         return f"Value {value} is already in grain {name} (or pending)"
-    wanted = static.with_value(name, [*have, *missing], delimiter, force=True)
+    wanted = static.with_value(name, [*have, *missing], force=True)
     shown = missing if isinstance(value, list) else value
     told = f"Value {shown} is set to be appended to grain {name}" if have else f"Grain {name} is set to be added"
     yield Plan({"new": wanted}, told, provides=[("grain", name)])
@@ -152,7 +157,8 @@ def list_absent(name: str, value: OneOrMany[Any], delimiter: str = ":") -> Plann
 
     Behaviour: Salt 3008's grains.list_absent.
     """
-    have = _value(name, delimiter)
+    name = name.replace(delimiter, ":")
+    have = _value(name)
     if have is _NONE or have is None:
         return f"Grain {name} does not exist"
     if not isinstance(have, list):
@@ -160,7 +166,7 @@ def list_absent(name: str, value: OneOrMany[Any], delimiter: str = ":") -> Plann
     there = [each for each in value if each in have]
     if not there:
         return "\n".join(f"Value {each} is absent from grain {name}" for each in value)
-    wanted = static.with_value(name, [each for each in have if each not in there], delimiter, force=True)
+    wanted = static.with_value(name, [each for each in have if each not in there], force=True)
     yield Plan({"deleted": there}, _told(value, there, name, f"in grain {name} is set to be deleted"))
     static.put(wanted)
     return _told(value, there, name, f"was deleted from grain {name}")
@@ -171,8 +177,8 @@ def _told(values: list[Any], there: list[Any], name: str, of_those: str) -> str:
     return "\n".join(lines)
 
 
-def _value(name: str, delimiter: str) -> Any:
-    return grains.get(name, _NONE, delimiter)
+def _value(name: str) -> Any:
+    return grains.get(name, _NONE)
 
 
 def _missing(value: Any, have: list[Any]) -> list[Any]:

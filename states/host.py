@@ -28,13 +28,14 @@ def present(name: str, ip: OneOrMany[str], comment: str = "", clean: bool = Fals
     if stale and not clean:
         _warn(name, stale)
     if not (added or commented or (clean and stale)):
-        return "\n".join(f"Host {name} ({each}) already present" for each in wanted)
+        return "\n".join(_kept(name, wanted))
     changes: dict[str, Any] = {"added": {each: [name] for each in added}} if added else {}
     if commented:
         changes["comment_added"] = {each: [comment] for each in commented}
     if clean and stale:
         changes["removed"] = {each: [name] for each in stale}
-    told = [f"Host {name} ({each}) would be added" for each in added]
+    kept = _kept(name, [each for each in wanted if each in has and each not in commented])
+    told = [*kept, *(f"Host {name} ({each}) would be added" for each in added)]
     told += [f"Host {name} ({each}) would be removed" for each in stale if clean]
     told += [f"Comment for {each} ({comment}) would be added" for each in commented]
     yield Plan(changes, "\n".join(told))
@@ -43,9 +44,13 @@ def present(name: str, ip: OneOrMany[str], comment: str = "", clean: bool = Fals
     for each in stale if clean else ():
         found = hosts.without(found, each, name)
     hosts.write(hosts.with_comments(found, commented))
-    done = [f"Added host {name} ({each})" for each in added]
+    done = [*kept, *(f"Added host {name} ({each})" for each in added)]
     done += [f"Removed host {name} ({each})" for each in stale if clean]
     return "\n".join([*done, *(f"Set comment for host {each} ({comment})" for each in commented)])
+
+
+def _kept(name: str, addresses: list[str]) -> list[str]:
+    return [f"Host {name} ({each}) already present" for each in addresses]
 
 
 def _commented(found: list[hosts.Line], ip: str, comment: str) -> bool:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 from modules import file, ini
-from runner.api import AbsolutePath, Plan, Planned, StateFailed
+from runner.api import AbsolutePath, Plan, Planned, StateFailed, here
 
 Sections = dict[str, Any]
 
@@ -41,11 +42,20 @@ def options_present(
         told = [*_removals(unwanted, gone), *told]
         changes = {**_taken(unwanted, gone, present), **_merged(changes, unwanted, present)}
     if not changes:
-        return "No anomaly detected"
-    yield Plan(changes, "".join(f"{line}\n" for line in told), provides=[("file", name)])
+        return _nothing(told)
+    yield Plan(changes, _told(told), provides=[("file", name)])
     text = ini.without_sections(ini.without_options(_text(name, encoding), unwanted, separator), gone)
     _write(name, ini.with_options(text, wanted, separator, not no_spaces), encoding)
     return "Changes take effect"
+
+
+def _told(sentences: list[str]) -> str:
+    return "".join(f"{each}\n" for each in sentences)
+
+
+def _nothing(sentences: list[str], without: str = "") -> str:
+    """Nothing is to be done; a dry run tells why."""
+    return (_told(sentences) or without) if here.dry else "No anomaly detected"
 
 
 def _differences(wanted: Sections, present: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
@@ -74,7 +84,7 @@ def _difference(options: dict[str, Any], has: dict[str, Any]) -> dict[str, Any]:
     found = {}
     for option, value in options.items():
         before = has.get(str(option))
-        after = "" if value is None else str(value)
+        after = str(value)
         if before != after:
             found[str(option)] = {"before": before, "after": after}
     return found
@@ -138,12 +148,24 @@ def options_absent(
         for section, names in unwanted.items()
         if names
     }
+    told = list(_deletions(sections or {}, unwanted))
     if not changes:
-        return "No anomaly detected"
-    told = [f"Deleted key {key} in section {section}." for section, keys in changes.items() for key in keys]
-    yield Plan(changes, "".join(f"{line}\n" for line in told))
+        return _nothing(told, "No changes detected.")
+    yield Plan(changes, _told(told))
     _write(name, ini.without_options(_text(name, encoding), unwanted, separator), encoding)
     return "Changes take effect"
+
+
+def _deletions(sections: Sections, unwanted: dict[str, list[str]]) -> Iterator[str]:
+    """A sentence for each option that is to go."""
+    for section, names in sections.items():
+        if not isinstance(names, list | dict):
+            yield f"Deleted key {section}." if section in unwanted.get("", ()) else f"Key {section} does not exist."
+            continue
+        for name in map(str, names):
+            there = name in unwanted[section]
+            place = f"{name} in section {section}"
+            yield f"Deleted key {place}." if there else f"Key {place} does not exist."
 
 
 def sections_present(
@@ -162,11 +184,11 @@ def sections_present(
     """
     present = ini.get_ini(name, separator, encoding)
     missing = [each for each in sections or () if not isinstance(present.get(each), dict)]
+    told = [f"{'Created new section' if each in missing else 'Section unchanged'} {each}." for each in sections or ()]
     if not missing:
-        return "No anomaly detected"
-    yield Plan(
-        {each: {"before": None, "after": {}} for each in missing}, "Changes would be made", provides=[("file", name)]
-    )
+        return _nothing(told, "No changes detected.")
+    changes: dict[str, Any] = {each: {"before": None, "after": {}} for each in missing}
+    yield Plan(changes, _told(told), provides=[("file", name)])
     old = _text(name, encoding)
     _write(name, old + "".join(f"{chr(10) if old else ''}[{each}]\n" for each in missing), encoding)
     return "Changes take effect"
@@ -188,9 +210,12 @@ def sections_absent(
     """
     present = ini.get_ini(name, separator, encoding)
     there = [each for each in sections or () if isinstance(present.get(each), dict)]
+    told = [
+        f"Deleted section {each}." if each in there else f"Section {each} does not exist." for each in sections or ()
+    ]
     if not there:
-        return "No anomaly detected"
-    yield Plan({each: present[each] for each in there}, "".join(f"Deleted section {each}.\n" for each in there))
+        return _nothing(told, "No changes detected.")
+    yield Plan({each: present[each] for each in there}, _told(told))
     _write(name, ini.without_sections(_text(name, encoding), there), encoding)
     return "Changes take effect"
 

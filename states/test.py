@@ -96,7 +96,7 @@ def configurable_test_state(
 
     changes, result: whether it changes something and succeeds; Random tosses a coin.
     comment: what the result says (a mapping or a list as text). warnings: warnings of the result.
-    allow_test_mode_failure: taken for Salt's sake; a dry run fails here whenever the real one does.
+    allow_test_mode_failure: a dry run fails, too, if the state is to fail after its changes.
 
         try it:
           test.configurable_test_state:
@@ -105,7 +105,7 @@ def configurable_test_state(
 
     Behaviour: Salt 3008's test.configurable_test_state.
     """
-    told = str(comment)
+    told = str(comment) or ("This is a test" if here.dry else "")
     succeeds = random.choice([True, False]) if result == "Random" else result
     changing = random.choice([True, False]) if changes == "Random" else changes
     for warning in warnings or ():
@@ -114,7 +114,9 @@ def configurable_test_state(
         if not succeeds:
             raise StateFailed(told)
         return told
-    yield Plan(PRETENDED, told or "This is a test")
+    if allow_test_mode_failure and here.dry and not succeeds:
+        raise StateFailed(told, changes=PRETENDED)
+    yield Plan(PRETENDED, told)
     if not succeeds:
         raise StateFailed(told, changes=PRETENDED)
     return told
@@ -149,7 +151,7 @@ def check_pillar(
     """Fail when keys of the pillar are missing or have the wrong type.
 
     present: keys that have to be there. boolean, integer, string, listing, dictionary: keys that have to have this
-    type. verbose: say so when all is well.
+    type. verbose: name those that have it, too.
 
         pillar is complete:
           test.check_pillar:
@@ -158,7 +160,7 @@ def check_pillar(
 
     Behaviour: Salt 3008's test.check_pillar.
     """
-    wanted: list[tuple[list[str] | None, type | None]] = [
+    asked: list[tuple[list[str] | None, type | None]] = [
         (present, None),
         (boolean, bool),
         (integer, int),
@@ -166,21 +168,30 @@ def check_pillar(
         (listing, list),
         (dictionary, dict),
     ]
-    problems = [problem for keys, kind in wanted for key in keys or () if (problem := _problem(key, kind))]
+    wanted = {key: kind for keys, kind in asked for key in keys or ()}
+    if not wanted:
+        raise StateFailed("Missing required argument text.")
+    problems = {key: problem for key, kind in wanted.items() if (problem := _problem(key, kind))}
+    told = "".join(f"{problem}\n" for problem in problems.values())
+    passed = "".join(f"- {key} ({_shown(kind)})\n" for key, kind in wanted.items() if key not in problems)
+    if verbose and passed:
+        told += f"Those keys passed the check:\n{passed}"
     if problems:
-        raise StateFailed("".join(f"{problem}\n" for problem in problems))
-    return "All pillar keys are present and have the right type" if verbose else ""
+        raise StateFailed(told)
+    return told
 
 
 def _problem(key: str, kind: type | None) -> str:
-    value = pillar.get(key, _MISSING)
-    if value is _MISSING:
+    value = pillar.get(key, None)
+    if value is None:
         return f'Pillar key "{key}" is missing.'
     fits = kind is None or (type(value) is kind if kind in (bool, int) else isinstance(value, kind))
-    return "" if fits else f'Pillar key "{key}" is not {kind}.'
+    return "" if fits else f'Pillar key "{key}" is not {_shown(kind)}.'
 
 
-_MISSING = object()
+def _shown(kind: type | None) -> str:
+    """A type as Salt writes it."""
+    return "(<class 'str'>,)" if kind is str else str(kind)
 
 
 def mod_watch(name: str, sfun: str = "") -> Planned:

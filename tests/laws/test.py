@@ -18,7 +18,7 @@ SCENARIOS = [
         fails="no",
     ),
     Scenario("test.show_notification", {"text": "Hello"}, plans=False),
-    Scenario("test.check_pillar", {"verbose": True}, plans=False),
+    Scenario("test.check_pillar", {"verbose": True}, fails="Missing required argument"),
     Scenario("test.check_pillar", {"present": "a", "boolean": ["b"]}, fails='Pillar key "a" is missing.'),
     Scenario("test.check_pillar", {"integer": "i", "string": "s"}, fails='Pillar key "i" is missing.'),
     Scenario("test.check_pillar", {"listing": "l", "dictionary": "d"}, fails='Pillar key "d" is missing.'),
