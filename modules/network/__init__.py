@@ -22,6 +22,7 @@ from modules.network._arithmetic import (
     is_private,
     reverse_ip,
 )
+from modules.network._hostname import keep_hostname, kept_hostname, mod_hostname
 from modules.network._links import hw_addr, ifacestartswith, interface, interface_ip, interfaces
 from modules.network._reach import connect, dig, fqdns, get_fqdn, get_hostname, ping
 from modules.network._routes import arp, default_route, get_route, ip_neighs, ip_neighs6, routes
@@ -58,6 +59,9 @@ __all__ = [
     "iphexval",
     "is_loopback",
     "is_private",
+    "keep_hostname",
+    "kept_hostname",
+    "mod_hostname",
     "ping",
     "reverse_ip",
     "routes",

@@ -47,6 +47,9 @@ WATCHED = (
     "/proc/self/mounts",
     "/home/zoe/.ssh/authorized_keys",
     "/etc/apt/sources.list.d/ex.list",
+    "/etc/hostname",
+    "/etc/network/interfaces",
+    "/etc/network/if-up.d/route-eth7",
 )
 
 

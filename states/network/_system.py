@@ -1,0 +1,114 @@
+"""The settings of the whole machine's network: its name, and whether ifupdown configures interfaces."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated
+
+from modules import file, network
+from runner.api import Check, OneOrMany, Plan, Planned, here
+from states.file._diff import unified
+
+DEFAULTS = "/etc/default/networking"
+SWITCH = "CONFIGURE_INTERFACES"
+RESOLVER = "/etc/resolv.conf"
+LABEL = r"[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
+
+
+def _is_hostname(value: str) -> str | None:
+    if len(value) > 64 or not re.fullmatch(rf"{LABEL}(\.{LABEL})*", value):
+        return "expected the name of a machine: letters, digits and hyphens between dots, at most 64"
+    return None
+
+
+Hostname = Annotated[str, Check(_is_hostname)]
+
+
+def system(
+    name: str,
+    enabled: bool = True,
+    hostname: Hostname | None = None,
+    apply_hostname: bool = False,
+    domain: str | None = None,
+    search: OneOrMany[str] | None = None,
+    retain_settings: bool = False,
+    require_reboot: bool = False,
+    gateway: str | None = None,
+    gatewaydev: str | None = None,
+    nozeroconf: bool | None = None,
+    nisdomain: str | None = None,
+) -> Planned:
+    """Make sure of the machine's name, and of other settings of its network.
+
+    name: says what it is. hostname: the name that the machine starts with (/etc/hostname, and 127.0.1.1 in
+    /etc/hosts); apply_hostname: it gets the name at once, too. enabled: whether ifupdown configures interfaces.
+    domain, search: what the resolver takes names to be in (/etc/resolv.conf; a link there belongs to another program
+    and is left alone). retain_settings: what is not given stays as it is, which it does anyway. require_reboot: taken
+    for Salt's sake. gateway, gatewaydev, nozeroconf, nisdomain: for Red Hat, told and left alone.
+
+        the name:
+          network.system:
+            - hostname: web1.example.com
+            - apply_hostname: True
+
+    Behaviour: Salt 3008's network.system, whose hostname without apply_hostname changes nothing on a Debian.
+    """
+    given = {"gateway": gateway, "gatewaydev": gatewaydev, "nozeroconf": nozeroconf, "nisdomain": nisdomain}
+    for key in (key for key, value in given.items() if value is not None):
+        here.warn(f"{key} is for /etc/sysconfig of Red Hat; on a Debian an interface has its own (network.managed)")
+    resolves = not file.is_link(RESOLVER)
+    wanted = {"NETWORKING": "yes" if enabled else "no", "HOSTNAME": hostname}
+    wanted |= {"DOMAIN": domain, "SEARCH": " ".join(search) if search else None} if resolves else {}
+    now = _now()
+    new = {key: wanted.get(key) or value for key, value in now.items()}
+    runs = hostname is None or not apply_hostname or network.get_hostname() == hostname
+    if new == now and runs:
+        return "Global network settings are up to date."
+    difference = unified(_lines(now), _lines(new)) or f"-{network.get_hostname()}\n+{hostname}\n"
+    yield Plan({"network_settings": difference}, f"Global network settings are set to be updated:\n{difference}")
+    if new["NETWORKING"] != now["NETWORKING"]:
+        _put(DEFAULTS, re.compile(rf"\s*{SWITCH}\s*="), f"{SWITCH}={new['NETWORKING']}")
+    for key, word in (("DOMAIN", "domain"), ("SEARCH", "search")):
+        if new[key] != now[key]:
+            _put(RESOLVER, re.compile(rf"\s*{word}\s"), f"{word} {new[key]}")
+    if hostname and new["HOSTNAME"] != now["HOSTNAME"]:
+        network.keep_hostname(hostname)
+    if hostname and not runs:
+        network.mod_hostname(hostname)
+    return "Global network settings are up to date."
+
+
+def _now() -> dict[str, str]:
+    """What is set now."""
+    switch = _said(DEFAULTS, rf"^\s*{SWITCH}\s*=\s*[\"']?(\w+)")
+    return {
+        "NETWORKING": "no" if switch == "no" else "yes",
+        "HOSTNAME": network.kept_hostname(),
+        "DOMAIN": _said(RESOLVER, r"^\s*domain\s+(\S+)"),
+        "SEARCH": " ".join(_said(RESOLVER, r"^\s*search\s+(.+)$").split()),
+    }
+
+
+def _said(path: str, pattern: str) -> str:
+    found = re.findall(pattern, _text(path), re.MULTILINE)
+    return str(found[-1]) if found else ""
+
+
+def _text(path: str) -> str:
+    return file.read_bytes(path).decode("utf-8", "surrogateescape") if file.is_file(path) else ""
+
+
+def _lines(settings: dict[str, str]) -> bytes:
+    return "".join(f"{key}={value}\n" for key, value in settings.items() if value).encode()
+
+
+def _put(path: str, old: re.Pattern[str], line: str) -> None:
+    """Write one line in the place of the old one; the others stay."""
+    lines = _text(path).splitlines()
+    places = [number for number, each in enumerate(lines) if old.match(each)]
+    if places:
+        lines[places[-1]] = line
+    else:
+        lines.append(line)
+    data = "".join(f"{each}\n" for each in lines).encode("utf-8", "surrogateescape")
+    file.write(path, data, mode=None if file.is_file(path) else "0644")
