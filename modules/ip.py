@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
 
 from modules import cmd, file
-from runner.api import StateFailed, changer
+from runner.api import Record, StateFailed, changer
 
 FILE = "/etc/network/interfaces"
 STATE = "/run/network/ifstate"
@@ -15,7 +14,7 @@ SCRIPTS = {"up": "/etc/network/if-up.d/route-{}", "down": "/etc/network/if-down.
 _OTHERS = ("source", "source-directory", "no-auto-down", "no-scripts", "rename", "template", "mapping")
 
 
-class Block(NamedTuple):
+class Block(Record):
     """Lines that belong together. kind: auto, allow-hotplug, iface, ...; empty for comments between. names: whose."""
 
     kind: str
