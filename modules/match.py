@@ -111,16 +111,27 @@ def filter_by(
 ) -> Any:
     """The entry of a mapping whose key is a target that means this machine.
 
-    minion_id: take this for the machine's ID. merge: laid over what was found. merge_lists: join lists then.
+    minion_id: take this for the machine's ID. merge: laid over what a target found. merge_lists: join lists then.
     default: the key to use when none fits. Raises RunnerError when `merge` is no mapping.
 
         {% set role = salt['match.filter_by']({'web*': 'web', 'default': 'other'}) %}
     """
-    if merge and not isinstance(merge, Mapping):
+    fitting = next((key for key in lookup if _fits(key, tgt_type, minion_id)), None)
+    if fitting is None:
+        return copy.deepcopy(lookup.get(default))
+    return _merged(lookup[fitting], merge, merge_lists)
+
+
+def _merged(found: Any, merge: Mapping[str, Any] | None, lists: bool) -> Any:
+    """A copy of what was found, with `merge` laid over it."""
+    found = copy.deepcopy(found)
+    if not merge or found is None:
+        return found
+    if not isinstance(merge, Mapping):
         raise RunnerError("filter_by merge argument must be a dictionary.")
-    fitting = (value for key, value in lookup.items() if _fits(key, tgt_type, minion_id))
-    found = copy.deepcopy(next(fitting, lookup.get(default)))
-    return update(found, merge, lists=merge_lists) if merge and found is not None else found
+    if not isinstance(found, Mapping):
+        raise RunnerError("filter_by: only a mapping can be merged with another")
+    return update(found, merge, lists=lists)
 
 
 def ifelse(
@@ -140,7 +151,7 @@ def ifelse(
         raise RunnerError("The ifelse function must have an odd number of arguments!")
     for target, value in zip(pairs[:-1:2], pairs[1::2], strict=True):
         if target is True or (isinstance(target, str) and _fits(target, tgt_type, minion_id)):
-            return filter_by({"default": value}, tgt_type, minion_id, merge, merge_lists)
+            return _merged(value, merge, merge_lists)
     return pairs[-1]
 
 

@@ -177,6 +177,10 @@ class Registry:
         extra = {name.partition(".")[0] for name in self.extra}
         return sorted({*self._libraries["modules"], *self._tree("modules").names(), *extra})
 
+    def has_module(self, name: str) -> bool:
+        """Whether there is an execution module of this name."""
+        return name in self._libraries["modules"] or name in self.modules()
+
     def suggest_function(self, name: str) -> str | None:
         """The nearest real execution function."""
         return self._suggest(name, self.modules(), self.functions)

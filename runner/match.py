@@ -154,7 +154,22 @@ def _globbed(text: str, pattern: str, where: str) -> bool:
 
 
 def _regular(text: str, pattern: str, where: str) -> bool:
-    return bool(_regex(pattern, 0 if where == "key" else re.IGNORECASE).match(text))
+    try:
+        return re.match(pattern, text, 0 if where == "key" else re.IGNORECASE) is not None
+    except re.error:  # of `a:*:b` only the last part is one
+        return False
+
+
+def _needs_regex(parts: Sequence[str], delimiter: str) -> None:
+    """Raises RunnerError unless some end of `key:...:pattern` is a regular expression."""
+    for cut in range(1, len(parts)):
+        try:
+            re.compile(delimiter.join(parts[cut:]))
+            return
+        except re.error:
+            continue
+    if len(parts) > 1:
+        _regex(parts[-1])
 
 
 def _equal(text: str, pattern: str, where: str) -> bool:
@@ -177,6 +192,8 @@ def found(data: Mapping[Any, Any], expression: str, test: Test = _globbed, delim
     (True, True)
     """
     parts = expression.split(delimiter)
+    if test is _regular:
+        _needs_regex(parts, delimiter)
     if parts[0] == "*" and _deeper(data, parts, test, delimiter):
         return True
     for cut in range(1, len(parts)):

@@ -52,6 +52,7 @@ class Pillar:
         self._lists = lists
         self._includes_win = includes_win
         self._problems: list[Diagnostic] = []
+        self._once: dict[tuple[str, str], tuple[Any, str, bool]] = {}  # (environment, SLS) -> what was read
 
     def compile(self, requests: Iterable[tuple[str, str, Place]], override: Mapping[str, Any]) -> dict[str, Any]:
         """The merged pillar. Raises CompileError with the places of all mistakes."""
@@ -88,10 +89,7 @@ class Pillar:
     def _one(self, include: Include, env: str, chain: tuple[str, ...]) -> dict[str, Any]:
         sls = include.sls
         try:
-            if include.defaults and self._read_with:
-                value, file, is_init = self._read_with(sls, env, include.defaults)
-            else:
-                value, file, is_init = self._read(sls, env)
+            value, file, is_init = self._of_file(include, env)
         except RunnerError as error:
             if error.code != "missing-sls" or (env, sls) not in self._optional or chain:
                 place = include.place
@@ -113,6 +111,16 @@ class Pillar:
                 found = self._merge(found, self._named(each, env, (*chain, sls)))
         own = {name: item for name, item in value.items() if name != "include"}
         return self._merge(own, found) if self._includes_win else self._merge(found, own)
+
+    def _of_file(self, include: Include, env: str) -> tuple[Any, str, bool]:
+        """What an SLS holds: it is rendered once, with the defaults of the include that comes first."""
+        known = (env, include.sls)
+        if known not in self._once:
+            if include.defaults and self._read_with:
+                self._once[known] = self._read_with(include.sls, env, include.defaults)
+            else:
+                self._once[known] = self._read(include.sls, env)
+        return self._once[known]
 
     def _includes(
         self, listed: Any, sls: str, package: list[str], defaults: Mapping[str, Any], where: Place

@@ -21,6 +21,7 @@ class Functions(Protocol):
     def has_function(self, name: str) -> bool: ...
     def functions(self, module: str) -> list[str]: ...
     def modules(self) -> list[str]: ...
+    def has_module(self, name: str) -> bool: ...
     def function_hint(self, name: str) -> str: ...
 
 
@@ -48,7 +49,7 @@ class Salt(Mapping[str, Callable[..., Any]]):
             raise AttributeError(name)
         if "." in name:  # Jinja tries the attribute when the item is not there
             return _undefined(self._registry, name)
-        return _Module(self._registry, name)
+        return _Module(self._registry, name) if self._registry.has_module(name) else _no_module(self._registry, name)
 
 
 class _Module:
@@ -67,13 +68,27 @@ class _Module:
             return _undefined(self._registry, f"{self._name}.{name}")
 
 
-def _undefined(registry: Functions, name: str) -> Any:
+def _no_module(registry: Functions, module: str) -> Any:
+    """What a template gets for an unknown module: `is defined` is false of it, and of all that it would have."""
+    from jinja2 import StrictUndefined
+
+    class NoModule(StrictUndefined):
+        __slots__ = ()
+
+        def __getattr__(self, name: str) -> Any:
+            if name.startswith("_") or name in ("unsafe_callable", "alters_data"):  # what Jinja's sandbox asks for
+                raise AttributeError(name)
+            return _undefined(registry, f"{module}.{name}")
+
+    return _undefined(registry, module, NoModule)
+
+
+def _undefined(registry: Functions, name: str, kind: Any = None) -> Any:
     """What a template gets for an unknown function: `is defined` is false of it, any use says what was meant."""
     from jinja2 import StrictUndefined
 
-    hint = registry.function_hint(name)
-
     def problem(message: str) -> UnknownFunction:
-        return UnknownFunction(message, hint=hint)
+        return UnknownFunction(message, hint=registry.function_hint(name))
 
-    return StrictUndefined(hint=f"'{name}' is not available", name=name, exc=problem)  # type: ignore[arg-type]
+    made: Any = kind or StrictUndefined
+    return made(hint=f"'{name}' is not available", name=name, exc=problem)

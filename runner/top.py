@@ -31,12 +31,13 @@ class Top(Record):
     defaults: Mapping[str, Any] = {}
     missed: tuple[Target, ...] = ()  # targets that do not mean this machine
 
-    def requests(self) -> Iterator[tuple[str, str, Place]]:
-        """(environment, SLS, place), each once, one environment after another."""
+    def requests(self, env_order: Sequence[str] = ()) -> Iterator[tuple[str, str, Place]]:
+        """(environment, SLS, place), each once, one environment after another: those of `env_order` first."""
         places: dict[tuple[str, str], Place] = {}
         for line in self.lines:
             places.setdefault((line.env, line.sls), line.place)
-        for env in dict.fromkeys(line.env for line in self.lines):
+        envs = dict.fromkeys(line.env for line in self.lines)
+        for env in dict.fromkeys([*(env for env in env_order if env in envs), *envs]):
             yield from ((env, sls, place) for (its, sls), place in places.items() if its == env)
 
     @property

@@ -76,7 +76,7 @@ def _of_sls(session: Session) -> dict[str, Any]:
         optional=found.optional,
         includes_win=options.pillar_includes_override_sls,
     )
-    return stage.compile(found.requests(), {})
+    return stage.compile(found.requests(options.env_order), {})
 
 
 def _external(session: Session, found: Mapping[str, Any]) -> dict[str, Any]:

@@ -47,8 +47,9 @@ def explained(error: Exception, file: str, environment: PlacedEnvironment) -> Re
 def _told(
     error: Exception, row: str, source: Source, frame: FrameType | None, environment: PlacedEnvironment
 ) -> RenderError:
-    if isinstance(error, jinja2.UndefinedError):
-        return undefined(error, row, source, frame, environment)
+    missing = error if isinstance(error, jinja2.UndefinedError) else _given_to_filter(error)
+    if missing is not None:
+        return undefined(missing, row, source, frame, environment)
     if isinstance(error, jinja2.TemplatesNotFound):
         names = ", ".join(map(str, error.templates))
         return RenderError(f"none of these templates exists: {names}", source, "a path begins at the file roots")
@@ -157,6 +158,29 @@ def _raised_in(error: Exception) -> str:
             found = f"{file}:{trace.tb_lineno}"
         trace = trace.tb_next
     return found
+
+
+def _given_to_filter(error: Exception) -> jinja2.UndefinedError | None:
+    """The variable without a value that one of Salt's filters could not work with."""
+    trace = error.__traceback__
+    while trace is not None:
+        if str(trace.tb_frame.f_globals.get("__name__", "")).startswith("runner.render.filters."):
+            for value in trace.tb_frame.f_locals.values():
+                try:
+                    _touch(value)
+                except jinja2.UndefinedError as missing:
+                    return missing
+        trace = trace.tb_next
+    return None
+
+
+def _touch(value: Any, depth: int = 0) -> None:
+    """Raises for a variable without a value, also within lists and mappings."""
+    if isinstance(value, jinja2.Undefined):
+        str(value)
+    elif isinstance(value, list | tuple | dict) and depth < 5:
+        for item in value.values() if isinstance(value, dict) else value:
+            _touch(item, depth + 1)
 
 
 def _where(error: Exception) -> str:

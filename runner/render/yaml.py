@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import re
+from collections.abc import Collection
 from typing import Any
 
 import yaml
@@ -97,7 +98,7 @@ class Reader:
     def _scalar(self, node: ScalarNode) -> Value:
         kind = node.tag.removeprefix(_STANDARD)
         text = node.value
-        if kind in ("str", "timestamp"):
+        if kind in ("str", "timestamp", "python/unicode"):
             return text
         if kind == "int" and len(text) < LONGEST_NUMBER:
             if len(text) > 1 and text.startswith("0") and text[1:2] not in "bx":
@@ -153,8 +154,9 @@ class Reader:
             mark = key_node.start_mark
             at = (mark.line + 1, mark.column + 1)
             self._add(made, key, self.value(value_node), at, value_node)
+        own = frozenset(made) if merged else ()
         for value_node, mark in merged:
-            self._merge(made, value_node, (mark.line + 1, mark.column + 1))
+            self._merge(made, own, value_node, (mark.line + 1, mark.column + 1))
         return made
 
     def _add(self, made: PlacedMap, key: Value, value: Value, at: tuple[int, int], node: Node) -> None:
@@ -173,17 +175,21 @@ class Reader:
         hint = f"the other one stands at {first}"
         raise _problem(f"found conflicting ID '{key}'", Place(self._document, *at), hint, "conflicting-id")
 
-    def _merge(self, made: PlacedMap, node: Node, at: tuple[int, int]) -> None:
+    def _merge(self, made: PlacedMap, own: Collection[Any], node: Node, at: tuple[int, int]) -> None:
         value = self.value(node)
         for source in value if isinstance(value, list) else [value]:
             if not isinstance(source, PlacedMap):
                 hint = "`<<: *name` takes the keys of the mapping that stands at `&name`"
                 raise _problem("expected a mapping to merge, not a list or a text", Place(self._document, *at), hint)
             for key, item in source.items():
-                if key not in made:
-                    made[key] = item
-                    made.keys_at[key] = source.keys_at.get(key, source.start)
-                    made.values_at[key] = source.values_at.get(key, source.start)
+                if key in own:
+                    continue
+                if key in made:
+                    hint = f"two of the merged mappings have it: give this one a {key!r} of its own, which wins"
+                    raise _problem(f"found conflicting ID '{key}'", Place(self._document, *at), hint, "conflicting-id")
+                made[key] = item
+                made.keys_at[key] = source.keys_at.get(key, source.start)
+                made.values_at[key] = source.values_at.get(key, source.start)
 
     def _tagged(self, node: Node) -> RenderError:
         tag = node.tag.replace(_STANDARD, "!!", 1)

@@ -110,6 +110,12 @@ MISTAKES = [
         "indent",
     ),
     Mistake("unknown tag", "a:\n  test.nop:\n    - name: «!!python/object:os.system x\n", "python", "tag|quote|!!"),
+    Mistake(
+        "two merged mappings with the same key",
+        "b: &b {x: 1}\nc: &c {x: 2}\na:\n  test.nop:\n    <<«: [*b, *c]\n",
+        "conflicting ID 'x'",
+        "of its own",
+    ),
     Mistake("merge of a list", "b: &b [1]\na:\n  test.nop:\n    <<«: *b\n", "merge|mapping", "mapping"),
     Mistake("comma for colon", "a:\n  «pkg.installed, \n    - name: x\n", "colon", "pkg.installed:"),
     Mistake("mode that is octal for YAML", "/x:\n  file.managed:\n    - «mode: 0o999\n", "0o999", "0644"),

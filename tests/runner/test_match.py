@@ -49,6 +49,7 @@ YES: dict[str, list[str]] = {
         *["id:web1*", "saltversioninfo:3008", "ipv4:127.0.0.1", "os:D?bian", "loud:web", "loud:WEB", "D:Key:x"],
     ],
     "grain_pcre": [
+        "os2:*:Deb.*",
         *["roles:we", "roles:^web$", "roles:(web|x)", "os2:family:deb", "num:[0-9]", "deep:a:b:c:.", "loud:W"],
         *["os:(Debian|Ubuntu)", "loud:web"],
     ],
@@ -109,7 +110,12 @@ def test_a_node_group_may_be_a_list_of_words() -> None:
 
 @pytest.mark.parametrize(
     ("kind", "expression", "text"),
-    [("bogus", "x", "bogus"), ("grains", "x", "did you mean grain"), ("pcre", "(", "regular expression")],
+    [
+        ("bogus", "x", "bogus"),
+        ("grains", "x", "did you mean grain"),
+        ("pcre", "(", "regular expression"),
+        ("grain_pcre", "roles:(", "regular expression"),
+    ],
 )
 def test_mistakes(kind: str, expression: str, text: str) -> None:
     with pytest.raises(RunnerError) as error:

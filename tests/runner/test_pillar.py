@@ -89,6 +89,16 @@ def test_defaults_hold_for_what_comes_after_and_below() -> None:
     assert pillar(files, "inc") == {"leaf": 71, "sub": {"leaf2": "none2"}, "mid": 7, "leaf3": 71}
 
 
+def test_an_sls_is_rendered_once() -> None:
+    """With the defaults of the include that comes first."""
+    files = {
+        "one": "include: [{leaf: {defaults: {v: 1}, key: a}}, {leaf: {defaults: {v: 2}, key: b}}]",
+        "leaf": "leaf: {{ v | default('none') }}",
+    }
+    assert pillar(files, "one") == {"a": {"leaf": 1}, "b": {"leaf": 1}}
+    assert pillar(files, "leaf", "one") == {"leaf": "none", "a": {"leaf": "none"}, "b": {"leaf": "none"}}
+
+
 @pytest.mark.parametrize(
     ("files", "names", "expected"),
     [

@@ -46,6 +46,13 @@ STACK = """
 """
 
 
+def test_merged_mappings(tmp_path: Path) -> None:
+    """A key of its own wins wherever it stands; tags that Python 2 wrote are texts."""
+    text = "site: {test.nop: [{a: &a {x: 1, y: 2}}, {b: {x: 5, <<: [*a, {z: 3}]}}, {c: !!python/unicode text}]}"
+    (chunk,) = compiled(tmp_path, {"site.sls": text})
+    assert (chunk["b"], chunk["c"]) == ({"x": 5, "y": 2, "z": 3}, "text")
+
+
 def test_a_macro_that_answers_in_yaml(tmp_path: Path) -> None:
     files = {
         "site/stack.jinja": STACK,

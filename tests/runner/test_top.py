@@ -74,6 +74,12 @@ def test_several_environments(settings: dict[str, Any], expected: dict[str, list
     assert names({"base": BASE, "dev": dev}, **settings).as_data() == expected
 
 
+def test_env_order_puts_environments_first() -> None:
+    found = names({"base": "{base: {'*': [a]}}", "dev": "{dev: {'*': [b]}}"})
+    assert [env for env, _, _ in found.requests()] == ["base", "dev"]
+    assert [env for env, _, _ in found.requests(["dev"])] == ["dev", "base"]
+
+
 def test_base_silences_a_whole_environment() -> None:
     files = {"base": "{base: {'*': [a]}, dev: {'x*': [q]}}", "dev": "{dev: {'*': [r]}, base: {'web1': [s]}}"}
     assert names(files).as_data() == {"base": ["a"]}

@@ -42,6 +42,18 @@ def test_a_pillar_sls_sees_the_pillar_of_a_first_reading(machine: Machine) -> No
     assert pillar(machine, "--pillar", "{a: 7}") == {"z": 1, "a": 7, "role": "web", "seen": 5, "y": 1}
 
 
+@pytest.mark.parametrize(("order", "wins"), [(["base", "dev"], "dev"), (["dev", "base"], "base")])
+def test_the_last_environment_of_env_order_wins(machine: Machine, order: list[str], wins: str) -> None:
+    folder = machine.folder / "outside" / "dev"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "top.sls").write_text("dev: {'*': [x]}")
+    (folder / "x.sls").write_text("who: dev")
+    machine.write(pillar__top="base: {'*': [x]}", pillar__x="who: base")
+    roots = {"base": [str(machine.folder / "pillar")], "dev": [str(folder)]}
+    machine.config.update({"pillar_roots": roots, "file_roots": roots, "env_order": order})
+    assert pillar(machine) == {"who": wins}
+
+
 def test_test_true_in_the_pillar_makes_a_dry_run(machine: Machine) -> None:
     machine.write(pillar__top="base: {'*': [x]}", pillar__x="test: true", a="x:\n  test.succeed_with_changes: []\n")
     assert machine.results("sls", "a")["x"]["result"] is None

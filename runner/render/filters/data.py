@@ -5,10 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+import jinja2
 
-def traverse(data: Any, path: Any, default: Any = None, delimiter: str = ":") -> Any:
+
+def traverse(data: Any, key: Any, default: Any = None, delimiter: str = ":") -> Any:
     """The value at `a:b:0`, or the default; a name in a list is looked for in its mappings."""
-    parts = path.split(delimiter) if isinstance(path, str) else list(path) if is_path(path) else [path]
+    if isinstance(data, jinja2.Undefined):
+        data._fail_with_undefined_error()
+    parts = key.split(delimiter) if isinstance(key, str) else list(key) if is_path(key) else [key]
     for part in parts:
         try:
             data = _step(data, part)
@@ -54,13 +58,11 @@ def _literal(part: Any) -> Any:
     return found
 
 
-def json_query(data: Any, expression: str) -> Any:
+def json_query(data: Any, expr: str) -> Any:
     """What a JMESPath expression finds."""
-    try:
-        import jmespath  # type: ignore[import-not-found,import-untyped,unused-ignore]
-    except ImportError:
-        raise ValueError("json_query needs the Python package jmespath; install it beside runner") from None
-    return jmespath.search(expression, data)
+    import jmespath
+
+    return jmespath.search(expr, data)
 
 
 def to_entries(data: Any) -> list[dict[str, Any]]:
@@ -84,11 +86,11 @@ def from_entries(entries: Any) -> dict[Any, Any]:
     return made
 
 
-def method_call(value: Any, name: str, *args: Any, **kwargs: Any) -> Any:
+def method_call(value: Any, f_name: str, *args: Any, **kwargs: Any) -> Any:
     """The answer of a method of a value; nothing when it has none of that name."""
-    if name.startswith("_"):
-        raise ValueError(f"{name!r} is private")
-    return getattr(value, name, lambda *_, **__: None)(*args, **kwargs)
+    if f_name.startswith("_"):
+        raise ValueError(f"{f_name!r} is private")
+    return getattr(value, f_name, lambda *_, **__: None)(*args, **kwargs)
 
 
 def dict_to_sls_yaml_params(value: Mapping[str, Any], flow_style: bool = False) -> str:
@@ -138,6 +140,8 @@ def append_dict_key_value(data: Any, keys: str, value: Any, delimiter: str = ":"
 
 def extend_dict_key_value(data: Any, keys: str, value: Any, delimiter: str = ":", ordered_dict: bool = False) -> Any:
     """The mapping with values added to the list at `a:b:c`."""
+    if not hasattr(value, "__iter__"):
+        raise TypeError(f"Cannot extend {list} with a {type(value)}.")
     place, last = _place(data, keys, delimiter)
     place[last] = [*_known(place, last, list, "added"), *value]
     return data
@@ -147,6 +151,9 @@ def update_dict_key_value(data: Any, keys: str, value: Any, delimiter: str = ":"
     """The mapping with the mapping at `a:b:c` updated."""
     place, last = _place(data, keys, delimiter)
     made = dict(_known(place, last, dict, "added"))
-    made.update(value)
+    try:
+        made.update(value)
+    except (TypeError, ValueError):
+        raise TypeError(f"Cannot update {dict} with a {type(value)}.") from None
     place[last] = made
     return data

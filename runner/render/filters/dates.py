@@ -36,6 +36,8 @@ def _moment(text: str) -> datetime:
     if digits.isdigit() and (text != digits or len(digits) not in (4, 8)):
         return datetime.fromtimestamp(int(digits))
     found = _absolute(text) or _relative(text)
+    if found is None and re.fullmatch(r"\d+\.\d+", text):
+        return datetime.fromtimestamp(float(text))
     if found is None:
         raise ValueError(f"{text!r} is no date that is understood; write it as 2026-11-21 or 2026-11-21 05:47:00")
     return found

@@ -52,22 +52,22 @@ def base64_decode(value: Any) -> str | bytes:
         return data
 
 
-def hmac(text: str, key: str, challenge: str) -> bool:
+def hmac(text: str, shared_secret: str, challenge_hmac: str) -> bool:
     """Whether a HMAC-SHA256 of a text, in base64, is the challenge."""
     import base64
     import hashlib
     import hmac as codes
 
-    digest = codes.new(to_bytes(key), to_bytes(text), hashlib.sha256).digest()
-    return codes.compare_digest(base64.b64encode(digest), to_bytes(challenge))
+    digest = codes.new(to_bytes(shared_secret), to_bytes(text), hashlib.sha256).digest()
+    return codes.compare_digest(base64.b64encode(digest), to_bytes(challenge_hmac))
 
 
-def hmac_compute(text: str, key: str) -> str:
+def hmac_compute(text: str, shared_secret: str) -> str:
     """The HMAC-SHA256 of a text, in hexadecimal digits."""
     import hashlib
     import hmac as codes
 
-    return codes.new(to_bytes(key), to_bytes(text), hashlib.sha256).hexdigest()
+    return codes.new(to_bytes(shared_secret), to_bytes(text), hashlib.sha256).hexdigest()
 
 
 def uuid(value: str) -> str:

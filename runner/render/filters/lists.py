@@ -44,9 +44,9 @@ def exactly_one_true(values: Iterable[Any]) -> bool:
     return exactly_n_true(values)
 
 
-def substring_in_list(text: str, values: Iterable[str]) -> bool:
+def substring_in_list(text: str, list_to_search: Iterable[str]) -> bool:
     """Whether a text is part of one of the values."""
-    return any(text in value for value in values)
+    return any(text in value for value in list_to_search)
 
 
 def sorted_ignorecase(values: Iterable[str]) -> list[str]:
@@ -103,24 +103,24 @@ def unique(values: Iterable[Any]) -> list[Any]:
     return found
 
 
-def union(first: Sequence[Any], second: Sequence[Any]) -> list[Any]:
+def union(lst1: Sequence[Any], lst2: Sequence[Any]) -> list[Any]:
     """What is in either."""
-    return unique([*first, *second])
+    return unique([*lst1, *lst2])
 
 
-def intersect(first: Sequence[Any], second: Sequence[Any]) -> list[Any]:
+def intersect(lst1: Sequence[Any], lst2: Sequence[Any]) -> list[Any]:
     """What is in both."""
-    return [item for item in unique(first) if item in second]
+    return [item for item in unique(lst1) if item in lst2]
 
 
-def difference(first: Sequence[Any], second: Sequence[Any]) -> list[Any]:
-    """What is in the first only."""
-    return [item for item in unique(first) if item not in second]
+def difference(lst1: Sequence[Any], lst2: Sequence[Any]) -> list[Any]:
+    """What is in the lst1 only."""
+    return [item for item in unique(lst1) if item not in lst2]
 
 
-def symmetric_difference(first: Sequence[Any], second: Sequence[Any]) -> list[Any]:
+def symmetric_difference(lst1: Sequence[Any], lst2: Sequence[Any]) -> list[Any]:
     """What is in one of both."""
-    return [*difference(first, second), *difference(second, first)]
+    return [*difference(lst1, lst2), *difference(lst2, lst1)]
 
 
 def compare_lists(old: Sequence[Any], new: Sequence[Any]) -> dict[str, Any]:
@@ -155,19 +155,19 @@ def zip_longest(*lists: Iterable[Any], fillvalue: Any = None) -> Iterable[tuple[
     return itertools.zip_longest(*lists, fillvalue=fillvalue)
 
 
-def combinations(values: Iterable[Any], size: int) -> Iterable[tuple[Any, ...]]:
+def combinations(values: Iterable[Any], r: int) -> Iterable[tuple[Any, ...]]:
     """All choices of so many items."""
-    return itertools.combinations(values, size)
+    return itertools.combinations(values, r)
 
 
-def combinations_with_replacement(values: Iterable[Any], size: int) -> Iterable[tuple[Any, ...]]:
+def combinations_with_replacement(values: Iterable[Any], r: int) -> Iterable[tuple[Any, ...]]:
     """All choices of so many items, each as often as wanted."""
-    return itertools.combinations_with_replacement(values, size)
+    return itertools.combinations_with_replacement(values, r)
 
 
-def permutations(values: Iterable[Any], size: int | None = None) -> Iterable[tuple[Any, ...]]:
+def permutations(values: Iterable[Any], r: int | None = None) -> Iterable[tuple[Any, ...]]:
     """All orders of the items (of so many of them)."""
-    return itertools.permutations(values, size)
+    return itertools.permutations(values, r)
 
 
 def product(*lists: Iterable[Any], repeat: int = 1) -> Iterable[tuple[Any, ...]]:

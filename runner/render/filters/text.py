@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+import jinja2
+
 
 def flags(ignorecase: bool, multiline: bool) -> re.RegexFlag:
     """The flags of a regular expression."""
@@ -15,19 +17,19 @@ def _groups(found: re.Match[str] | None) -> tuple[str, ...] | None:
     return None if found is None else found.groups() or (found[0],)
 
 
-def regex_search(text: str, pattern: str, ignorecase: bool = False, multiline: bool = False) -> tuple[str, ...] | None:
+def regex_search(text: str, rgx: str, ignorecase: bool = False, multiline: bool = False) -> tuple[str, ...] | None:
     """The groups of the first match anywhere (without groups, the match), or None."""
-    return _groups(re.search(pattern, text, flags(ignorecase, multiline)))
+    return _groups(re.search(rgx, text, flags(ignorecase, multiline)))
 
 
-def regex_match(text: str, pattern: str, ignorecase: bool = False, multiline: bool = False) -> tuple[str, ...] | None:
+def regex_match(text: str, rgx: str, ignorecase: bool = False, multiline: bool = False) -> tuple[str, ...] | None:
     """The groups of a match at the beginning (without groups, the match), or None."""
-    return _groups(re.match(pattern, text, flags(ignorecase, multiline)))
+    return _groups(re.match(rgx, text, flags(ignorecase, multiline)))
 
 
-def regex_replace(text: str, pattern: str, replacement: str, ignorecase: bool = False, multiline: bool = False) -> str:
+def regex_replace(text: str, rgx: str, val: str, ignorecase: bool = False, multiline: bool = False) -> str:
     """The text with all matches replaced."""
-    return re.sub(pattern, replacement, text, flags=flags(ignorecase, multiline))
+    return re.sub(rgx, val, text, flags=flags(ignorecase, multiline))
 
 
 def regex_escape(text: str) -> str:
@@ -43,12 +45,10 @@ def quote(value: Any) -> str:
 
 
 def to_bool(value: Any) -> bool:
-    """True for yes, true, 1 and what is not empty."""
-    if value is None:
-        return False
+    """True for yes, true, 1, numbers above 0, and lists and mappings that are not empty."""
     if isinstance(value, str):
         return value.lower() in ("yes", "1", "true")
-    if isinstance(value, float):
+    if value is None or isinstance(value, float | tuple | jinja2.Undefined):
         return False
     return value > 0 if isinstance(value, int) else bool(value)
 

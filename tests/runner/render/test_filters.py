@@ -168,6 +168,11 @@ def test_filter(session: Session, expression: str, wanted: str) -> None:
         ("{{ '{' | load_json }}", "JSONDecodeError"),
         ("{{ 'xyz' | mac_str_to_bytes }}", "is no MAC address"),
         ("{{ 'a' | method_call('__class__') }}", "is private"),
+        ("{{ {} | update_dict_key_value('a', 42) }}", "Cannot update <class 'dict'> with a <class 'int'>."),
+        ("{% set p = {} %}{{ p.port | regex_replace('a', 'b') }}", "has no attribute 'port'"),
+        ("{% set p = {} %}{{ [{'a': p.port}] | json }}", "has no attribute 'port'"),
+        ("{{ salt.nope.x() }}", "'nope.x' is not available"),
+        ("{{ salt.nope() }}", "'nope' is not available"),
     ],
 )
 def test_mistakes_name_what_is_wrong_and_where(session: Session, text: str, message: str) -> None:

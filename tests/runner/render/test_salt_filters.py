@@ -35,6 +35,11 @@ def test_what_salt_refuses_is_refused_at_its_place(session: Session, text: str) 
     assert "Traceback" not in told
 
 
+def test_what_salt_has_not_is_not_defined(session: Session) -> None:
+    text = "{{ salt.nope is defined }} {{ salt.test is defined }} {{ salt.test.nope is defined }}"
+    assert session.template(text, "jinja", {}) == "False True False"
+
+
 def test_moments(session: Session) -> None:
     from datetime import date, timedelta
 
@@ -55,6 +60,7 @@ def test_moments(session: Session) -> None:
         "25 December 2002 10:11:12": date(2002, 12, 25),
         "Wed, 25 Dec 2002 10:00:00 +0000": date(2002, 12, 25),
         "20021225": date(2002, 12, 25),
+        "1040814000.5": date(2002, 12, 25),
     }.items():
         assert session.template(f"{{{{ '{text}' | strftime }}}}", "jinja", {}) == str(wanted), text
 
