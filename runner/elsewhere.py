@@ -24,6 +24,14 @@ INSTEAD = {
     ),
 }
 
+OTHERS = {  # what other tools call state modules
+    **dict.fromkeys(["apt", "yum", "dnf", "package", "packages", "rpm"], "pkg"),
+    **dict.fromkeys(["systemd", "systemctl", "services"], "service"),
+    **dict.fromkeys(["command", "shell", "exec", "script"], "cmd"),
+    **dict.fromkeys(["copy", "template", "files", "directory"], "file"),
+    **{"users": "user", "groups": "group", "mounts": "mount", "repo": "pkgrepo", "authorized_key": "ssh_auth"},
+}
+
 
 def hint(module: str) -> str | None:
     """What to write instead of a state of this module; None where nothing is known of it."""

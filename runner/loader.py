@@ -81,7 +81,7 @@ class Registry:
 
         if not self.has_state(module) and (instead := elsewhere.hint(module)):
             return instead
-        lowered = f"{OTHERS.get(module.lower(), module.lower())}.{function.lower()}"
+        lowered = f"{elsewhere.OTHERS.get(module.lower(), module.lower())}.{function.lower()}"
         suggestion = lowered if self._is_state(lowered) else self.suggest_state(lowered)
         if suggestion:
             return f"did you mean {suggestion}?"
@@ -246,13 +246,6 @@ class Registry:
         return nearest(name, candidates)
 
 
-OTHERS = {  # what other tools call state modules
-    **dict.fromkeys(["apt", "yum", "dnf", "package", "packages", "rpm"], "pkg"),
-    **dict.fromkeys(["systemd", "systemctl", "services"], "service"),
-    **dict.fromkeys(["command", "shell", "exec", "script"], "cmd"),
-    **dict.fromkeys(["copy", "template", "files", "directory"], "file"),
-    **{"users": "user", "groups": "group", "mounts": "mount", "repo": "pkgrepo", "authorized_key": "ssh_auth"},
-}
 _HOOKS = frozenset(["mod_watch", "mod_aggregate", "mod_init", "pre_run_check", "resources", "calls"]) | {
     f"auto{kind}" for kind in ("require", "before", "notify", "subscribe")
 }
