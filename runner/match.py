@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
+from runner.compounds import Compound, Malformed, words
 from runner.errors import RunnerError, did_you_mean
 from runner.records import Record
 
@@ -52,8 +53,8 @@ def problem(expression: Any, kind: str, nodegroups: Mapping[str, Any] | None = N
     if kind != "compound":
         return None
     try:
-        _Compound(_words(expression), lambda term: True).answer()
-    except _Malformed as error:
+        Compound(words(expression), lambda term: True).answer()
+    except Malformed as error:
         return f"the compound expression {expression!r} cannot be read: {error}"
     return None
 
@@ -105,8 +106,8 @@ class _Machine(Record):
 
     def _compound(self, expression: Any) -> bool:
         try:
-            return _Compound(_words(expression), self._term).answer()
-        except _Malformed:
+            return Compound(words(expression), self._term).answer()
+        except Malformed:
             return False
 
     def _term(self, term: str) -> bool:
@@ -226,82 +227,3 @@ def _deeper(value: Mapping[Any, Any], parts: Sequence[str], test: Test, delimite
         if any(_holds(item, parts[cut:], test, delimiter) for item in inner):
             return True
     return False
-
-
-# ---------------------------------------------------------------- compounds
-
-
-class _Malformed(Exception):
-    """The words of a compound make no expression."""
-
-
-def _words(expression: Any) -> list[str]:
-    if isinstance(expression, str):
-        return expression.split()
-    return [str(word) for word in expression or ()]
-
-
-class _Compound:
-    """`a and not ( b or c )`; all of it is read, terms are asked only where they matter."""
-
-    def __init__(self, words: list[str], term: Callable[[str], bool]) -> None:
-        self._words = words
-        self._term = term
-        self._next = 0
-
-    def answer(self) -> bool:
-        _check(self._words)
-        return self._either(True)
-
-    def _word(self) -> str:
-        return self._words[self._next] if self._next < len(self._words) else ""
-
-    def _takes(self, word: str) -> bool:
-        found = self._word() == word
-        self._next += found
-        return found
-
-    def _either(self, matters: bool) -> bool:
-        answer = self._both(matters)
-        while self._takes("or"):
-            answer = self._both(matters and not answer) or answer
-        return answer
-
-    def _both(self, matters: bool) -> bool:
-        answer = self._one(matters)
-        while self._takes("and") or self._word() == "not":  # `a not b` is `a and not b`
-            answer = self._one(matters and answer) and answer
-        return answer
-
-    def _one(self, matters: bool) -> bool:
-        if self._takes("not"):
-            return not self._one(matters)
-        if self._takes("("):
-            answer = self._either(matters)
-            self._takes(")")
-            return answer
-        word = self._word()
-        self._next += 1
-        return matters and self._term(word)
-
-
-def _check(words: list[str]) -> None:
-    """Operators stand between terms, parentheses are balanced."""
-    depth = 0
-    before = "("  # what a term may follow
-    for word in words:
-        depth += {"(": 1, ")": -1}.get(word, 0)
-        opens = before in ("(", "and", "or", "not")
-        if depth < 0:
-            raise _Malformed("a ) without its (")
-        if word in ("and", "or", ")") and opens:
-            raise _Malformed(f"{word!r} stands where a target should")
-        if word == "not" and before == "not":
-            raise _Malformed("'not' twice")
-        if word not in ("and", "or", ")", "not") and not opens:
-            raise _Malformed(f"'and' or 'or' is missing before {word!r}")
-        before = word
-    if depth:
-        raise _Malformed("a ( is not closed")
-    if before in ("(", "and", "or", "not"):
-        raise _Malformed(f"nothing follows {before!r}" if words else "it is empty")

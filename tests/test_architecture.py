@@ -27,7 +27,7 @@ STAGES = {
     "grains": (),
     "pillar": ("merging",),
     "external": (),
-    "match": (),
+    "match": ("compounds",),
     "top": (),
     "high": ("sls", "shapes"),
     "sls": ("shapes",),
