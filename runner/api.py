@@ -120,12 +120,15 @@ class Plan(Record):
 class Done(Record):
     """The outcome when there is more to say than a comment. Without `changes` those of the Plan hold.
 
-    extra: further keys of the result in Salt's JSON (`skip_watch`, ...).
+    extra: further keys of the result in Salt's JSON (`skip_watch`, ...). lacks: there is nothing to do because these
+    are not there. In a dry run that is not decided yet when a pending plan provides one of them, or may (a state that
+    this one requires; with OPEN among them any plan that provides OPEN).
     """
 
     comment: str
     changes: Changes | None = None
     extra: Mapping[str, Value] = {}
+    lacks: Iterable[Fact | _Open] = ()
 
 
 class StateFailed(Exception):

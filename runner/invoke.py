@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import enum
 import time
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from typing import Any, Protocol
 
 from runner import guards, slots
@@ -16,6 +16,7 @@ from runner.api import OPEN, Done, Plan, StateFailed, armed, running
 from runner.current import Current, Run
 from runner.errors import RunnerError
 from runner.model import Chunk, Event, Result, StatePlanned, Value
+from runner.pending import Pending
 from runner.records import Record
 from runner.retry import retry_options
 
@@ -53,26 +54,6 @@ class Reaction(Record):
 
     changed: tuple[str, ...] = ()
     key: str = ""  # the key of the result when it is a listener's
-
-
-class Pending:
-    """What the plans of a dry run will have made true: facts, and the first state after which anything may be."""
-
-    def __init__(self) -> None:
-        self.facts: dict[tuple[str, str], str] = {}  # fact -> "state: ID"
-        self.open_by = ""
-
-    def note(self, chunk: Chunk, provides: object) -> None:
-        who = f"{chunk.state}: {chunk.id}"
-        if provides is OPEN:
-            self.open_by = self.open_by or who
-        elif isinstance(provides, Iterable):
-            for fact in provides:
-                self.facts.setdefault(fact, who)
-
-    def brings(self, facts: Iterable[tuple[str, str]]) -> str:
-        """Who will have provided one of some facts; empty when nobody."""
-        return next((self.facts[fact] for fact in facts if fact in self.facts), self.open_by)
 
 
 class Invoker:
@@ -155,7 +136,7 @@ class Invoker:
             if skipped:
                 return self._skipped(chunk, mode, skipped, waits_for)
             call = self.bind(self._filled(chunk), reaction)
-            result = self._called(chunk, call, mode, owe)
+            result = self._called(chunk, call, mode, owe, waits_for)
             if (
                 "check_cmd" in chunk.args
                 and not call.checks_itself
@@ -186,19 +167,24 @@ class Invoker:
             return chunk._replace(args=args)
         return chunk
 
-    def _called(self, chunk: Chunk, call: Call, mode: Mode, owe: Callable[[], None]) -> Result:
+    def _called(self, chunk: Chunk, call: Call, mode: Mode, owe: Callable[[], None], waits_for: str) -> Result:
         if call.function.classic:
             return self._classic(chunk, call, mode, owe)
         try:
             outcome = call.function.function(**call.arguments)
             if isinstance(outcome, Generator):
-                return self._planned(chunk, outcome, mode, owe)
+                return self._planned(chunk, outcome, mode, owe, waits_for)
             return _done(chunk, outcome, {})
         except StateFailed as failure:
             return self._failed(chunk, failure, mode, {})
 
     def _planned(
-        self, chunk: Chunk, outcome: Generator[Plan, None, str | Done], mode: Mode, owe: Callable[[], None]
+        self,
+        chunk: Chunk,
+        outcome: Generator[Plan, None, str | Done],
+        mode: Mode,
+        owe: Callable[[], None],
+        waits_for: str,
     ) -> Result:
         plan: Plan | None = None
         try:
@@ -215,7 +201,8 @@ class Invoker:
                 next(outcome)
             raise RuntimeError(f"{chunk.function} yields twice")
         except StopIteration as stop:
-            return _done(chunk, stop.value, plan.changes if plan else {})
+            done = _done(chunk, stop.value, plan.changes if plan else {})
+            return self._undecided(stop.value, done, waits_for) if mode is Mode.DRY else done
         except StateFailed as failure:
             return self._failed(chunk, failure, mode, plan.changes if plan else {})
         except RunnerError as error:
@@ -223,6 +210,16 @@ class Invoker:
         except Exception as error:
             made = " (what it had planned may have been changed in part)" if plan else ""
             return Result(chunk, False, _apology(error) + made, plan.changes if plan else {})
+
+    def _undecided(self, outcome: object, done: Result, waits_for: str) -> Result:
+        """Nothing to do because something is not there: None where it may be there by then."""
+        lacks = list(outcome.lacks) if isinstance(outcome, Done) else []
+        by = self.pending.may_bring(lacks, waits_for) if lacks else ""
+        if not by:
+            return done
+        return done._replace(
+            result=None, comment=f"{done.comment}; decided when {by} is done", sure=False, undecided=True
+        )
 
     def _failed(self, chunk: Chunk, failure: StateFailed, mode: Mode, planned: Mapping[str, Value]) -> Result:
         provider = self.pending.brings(failure.lacks) if failure.lacks and mode is not Mode.REAL else ""

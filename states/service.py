@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from modules import service
-from runner.api import CommandFailed, Plan, Planned, StateFailed, here, requires_feature
+from runner.api import OPEN, CommandFailed, Done, Plan, Planned, StateFailed, here, requires_feature
 
 PROVIDERS = service.PROVIDERS
 
@@ -82,7 +82,7 @@ def dead(
     Behaviour: Salt 3008's service.dead.
     """
     if not service.available(name):
-        return f"The named service {name} is not available"
+        return _nowhere(name)
     steps = _enabling(name, enable)
     runs = service.status(name, sig)
     if not runs and not steps:
@@ -121,7 +121,7 @@ def disabled(name: str) -> Planned:
     Behaviour: Salt 3008's service.disabled.
     """
     if not service.available(name):
-        return f"The named service {name} is not available"
+        return _nowhere(name)
     if not service.enabled(name):
         return f"Service {name} is already disabled, and is in the desired state"
     yield Plan({name: True}, f"Service {name} set to be disabled")
@@ -169,8 +169,16 @@ def _reaction(reload: bool, force: bool) -> tuple[str, str]:
 
 def _known(name: str) -> None:
     if not service.available(name):
-        lacks = [("service", name), *(("file", path) for path in _definitions(name))]
-        raise StateFailed(f"The named service {name} is not available", lacks=lacks)
+        raise StateFailed(f"The named service {name} is not available", lacks=_facts(name))
+
+
+def _nowhere(name: str) -> Done:
+    """There is nothing to stop, unless a package or a unit file that is pending brings it."""
+    return Done(f"The named service {name} is not available", lacks=[*_facts(name), OPEN])
+
+
+def _facts(name: str) -> list[tuple[str, str]]:
+    return [("service", name), *(("file", path) for path in _definitions(name))]
 
 
 def _enabling(name: str, enable: bool | None) -> list[str]:

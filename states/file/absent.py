@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from modules import file
-from runner.api import AbsolutePath, Plan, Planned, StateFailed
+from runner.api import AbsolutePath, Done, Plan, Planned, StateFailed
 
 
 def absent(name: AbsolutePath) -> Planned:
@@ -19,7 +19,7 @@ def absent(name: AbsolutePath) -> Planned:
     if name.rstrip("/") == "":
         raise StateFailed('Refusing to make "/" absent')
     if not file.lexists(name):
-        return f"File {name} is not present"
+        return Done(f"File {name} is not present", lacks=[("file", name)])
     folder = file.is_dir(name) and not file.is_link(name)
     kind = "Directory" if folder else "File"
     yield Plan({"removed": name}, f"{kind} {name} is set for removal")

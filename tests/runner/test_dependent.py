@@ -63,3 +63,37 @@ def test_a_guard_that_runs_as_a_user_who_is_not_there_fails(machine: Machine) ->
     for words in (["--test"], []):
         result = machine.results("sls", "a", *words, code=2)["x"]
         assert result["comment"] == "User 'nobody-has-this-name' is not available"
+
+
+GONE = """
+unpacks:
+  cmd.run:
+    - name: touch {tmp}/default
+removed:
+  file.absent:
+    - name: {tmp}/default
+    - require: [cmd: unpacks]
+elsewhere:
+  file.absent:
+    - name: {tmp}/other
+stopped:
+  service.dead:
+    - name: comes-with-the-package
+disabled:
+  service.disabled:
+    - name: comes-with-the-package
+"""
+
+
+def test_what_is_not_there_yet_may_have_to_go(machine: Machine) -> None:
+    machine.write(gone=GONE)
+    dry = machine.results("sls", "gone", "--test")
+    told = "The named service comes-with-the-package is not available; decided when cmd: unpacks is done"
+    assert {name: each["result"] for name, each in dry.items()} == dict.fromkeys(dry) | {"elsewhere": True}
+    assert dry["removed"]["comment"].endswith("/default is not present; decided when cmd: unpacks is done")
+    assert dry["stopped"]["comment"] == dry["disabled"]["comment"] == told
+    real = machine.results("sls", "gone")
+    assert set(real["removed"]["changes"]) == {"removed"}
+    assert real["stopped"]["comment"] == "The named service comes-with-the-package is not available"
+    machine.write(alone=GONE[GONE.index("stopped:") :])
+    assert [each["result"] for each in machine.results("sls", "alone", "--test").values()] == [True, True]

@@ -1,0 +1,33 @@
+"""What the plans of a dry run will have made true."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from runner.api import OPEN
+from runner.model import Chunk
+
+
+class Pending:
+    """Facts, and the first state after which anything may be."""
+
+    def __init__(self) -> None:
+        self.facts: dict[object, str] = {}  # fact -> "state: ID"
+        self.open_by = ""
+
+    def note(self, chunk: Chunk, provides: object) -> None:
+        who = f"{chunk.state}: {chunk.id}"
+        if provides is OPEN:
+            self.open_by = self.open_by or who
+        elif isinstance(provides, Iterable):
+            for fact in provides:
+                self.facts.setdefault(fact, who)
+
+    def brings(self, facts: Iterable[object]) -> str:
+        """Who will have provided one of some facts, or may have; empty when nobody."""
+        return next((self.facts[fact] for fact in facts if fact in self.facts), self.open_by)
+
+    def may_bring(self, facts: Collection[object], required: str) -> str:
+        """The same for a state that has nothing to do without them: OPEN is asked for, or a pending state required."""
+        sure = next((self.facts[fact] for fact in facts if fact in self.facts), "")
+        return sure or required or (self.open_by if OPEN in facts else "")
