@@ -10,7 +10,8 @@ from typing import Any
 from runner.errors import RenderError, RunnerError, did_you_mean
 from runner.model import Place, Source, Untyped, Value
 from runner.records import Record
-from runner.render.jinja import Find, Jinja
+from runner.render.environment import Find
+from runner.render.jinja import Jinja
 from runner.render.limits import bounded
 from runner.render.linemap import Rendered
 from runner.render.texts import read_text

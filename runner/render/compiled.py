@@ -1,46 +1,131 @@
-"""Compiled templates on disk, in a folder that only the caller can write."""
+"""Compiled templates on disk: one file in a folder that only the caller can write.
+
+Records are only ever appended, each with one write; a reader leaves the file at the first one that is not whole.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import marshal
 import os
 import stat
 import sys
+import zlib
 from contextlib import suppress
+from struct import Struct
+from types import CodeType
+from typing import Any
 
 import jinja2
-from jinja2.bccache import Bucket
+
+from runner.render.codegen import Unit
+
+_HEAD = Struct("<4s16sII")  # mark, key, length and checksum of what follows
+_MARK = b"tpl1"
+LARGEST = 64 * 1024 * 1024  # bytes; what is larger is begun anew
 
 
-class FolderCache(jinja2.BytecodeCache):
-    """One file for each content, options and version."""
+class Pack:
+    """The compiled templates of one version of runner, Jinja and Python."""
 
     def __init__(self, folder: str, version: str) -> None:
+        made = f"{version}-{jinja2.__version__}-{sys.version_info[:3]}"
+        self._path = os.path.join(folder, f"pack-{hashlib.sha256(made.encode()).hexdigest()[:20]}")
         self._folder = folder
-        self._version = f"{version}-{jinja2.__version__}-{sys.version_info[:2]}"
+        self._found: dict[bytes, tuple[memoryview, int]] | None = None
+        self._file = -1
 
-    def get_cache_key(self, name: str, filename: str | None = None) -> str:
-        return hashlib.sha256(f"{self._version}-{name}-{filename}".encode()).hexdigest()[:40]
+    def of(self, options: str) -> Store:
+        """The templates of an environment with some options."""
+        return Store(self, options)
 
-    def load_bytecode(self, bucket: Bucket) -> None:
-        with suppress(OSError), open(os.path.join(self._folder, bucket.key), "rb") as file:
-            bucket.load_bytecode(file)
+    def get(self, key: bytes) -> memoryview | None:
+        if self._found is None:
+            self._found = self._read()
+        data, checksum = self._found.get(key, (memoryview(b""), -1))
+        return data if zlib.crc32(data) == checksum else None
 
-    def dump_bytecode(self, bucket: Bucket) -> None:
-        target = os.path.join(self._folder, bucket.key)
-        temporary = f"{target}.{os.getpid()}"
+    def put(self, key: bytes, data: bytes) -> None:
         with suppress(OSError):
-            with open(temporary, "wb", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
-                bucket.write_bytecode(file)
-            os.replace(temporary, target)
+            if self._file < 0:
+                self._file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            os.write(self._file, _HEAD.pack(_MARK, key, len(data), zlib.crc32(data)) + data)
+
+    def _read(self) -> dict[bytes, tuple[memoryview, int]]:
+        try:
+            with open(self._path, "rb") as file:
+                data = memoryview(file.read())
+        except OSError:
+            self._clean()
+            return {}
+        found, at = {}, 0
+        while at + _HEAD.size <= len(data):
+            mark, key, length, checksum = _HEAD.unpack_from(data, at)
+            if mark != _MARK:
+                break
+            at += _HEAD.size
+            found[key] = data[at : at + length], checksum
+            at += length
+        if at != len(data) or at > LARGEST:  # a write that was cut short
+            with suppress(OSError):
+                os.unlink(self._path)
+        return found
+
+    def _clean(self) -> None:
+        """Remove what other versions left."""
+        with suppress(OSError):
+            for name in os.listdir(self._folder):
+                os.unlink(os.path.join(self._folder, name))
 
 
-def cache(folder: str, version: str) -> FolderCache | None:
-    """The cache in a folder; None when the folder cannot be trusted: what is loaded from it is run."""
+class Store:
+    """The compiled code of texts: one record for each text, and one for each shape (sharing.py)."""
+
+    def __init__(self, pack: Pack, options: str) -> None:
+        self._pack = pack
+        self._options = hashlib.blake2b(options.encode()).digest()
+        self._codes: dict[bytes, CodeType] = {}  # what this run knows of them
+
+    def get(self, text: str) -> Unit | None:
+        """The code of a text, if an earlier run made it."""
+        data = self._pack.get(self._key(text))
+        if data is None:
+            return None
+        key, texts, strings = marshal.loads(data)
+        code = self._code(key)
+        return Unit(code, texts, strings) if code else None
+
+    def code(self, shape: tuple[Any, ...]) -> CodeType | None:
+        """The code of a shape, if there is some."""
+        return self._code(self._key(repr(shape)))
+
+    def _code(self, key: bytes) -> CodeType | None:
+        if key not in self._codes:
+            data = self._pack.get(key)
+            code = None if data is None else marshal.loads(data)
+            if not isinstance(code, CodeType):
+                return None
+            self._codes[key] = code
+        return self._codes[key]
+
+    def put(self, text: str, unit: Unit, shape: tuple[Any, ...]) -> None:
+        """Keep the code of a text for later runs."""
+        key = self._key(repr(shape))
+        if key not in self._codes:
+            self._codes[key] = unit.code
+            self._pack.put(key, marshal.dumps(unit.code))
+        self._pack.put(self._key(text), marshal.dumps((key, unit.texts, unit.strings)))
+
+    def _key(self, text: str) -> bytes:
+        return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16, key=self._options).digest()
+
+
+def store(folder: str, version: str) -> Pack | None:
+    """The templates in a folder; None when it cannot be trusted: what is loaded from it is run."""
     try:
         os.makedirs(folder, mode=0o700, exist_ok=True)
         found = os.lstat(folder)
     except OSError:
         return None
     own = stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o022
-    return FolderCache(folder, version) if own else None
+    return Pack(folder, version) if own else None

@@ -13,8 +13,9 @@ import jinja2
 from runner.errors import RenderError, RunnerError
 from runner.model import Source
 from runner.render import syntax
+from runner.render.environment import PlacedEnvironment
 from runner.render.filters import WHERE
-from runner.render.jinja import PlacedEnvironment, RaisedByTemplate
+from runner.render.jinja import RaisedByTemplate
 from runner.render.places import call_column, frames, locals_of, row_of, tag_column, text_of, values_of, without
 from runner.render.undefined import undefined
 

@@ -4,54 +4,24 @@ from __future__ import annotations
 
 import os
 from collections import OrderedDict
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from typing import Any
 
 import jinja2
 
 from runner.errors import RunnerError
 from runner.model import Source
-from runner.render.codegen import PlacedCodeGenerator
+from runner.render.compiled import Pack, Store, store
+from runner.render.environment import Find, Missing, PlacedEnvironment, TreeLoader
 from runner.render.filters import TESTS, filters
-from runner.render.limits import WIDE, BoundedEnvironment, checked
-from runner.render.linemap import Piece, Rendered, concat, included, mark
+from runner.render.limits import WIDE, checked
+from runner.render.linemap import Piece, Pieces, Rendered, concat
 from runner.render.tags import SaltTags
-from runner.render.texts import read_text
-from runner.render.verbatim import Verbatim, verbatim
-
-Find = Callable[[str, str], str | None]  # (path below the roots, saltenv) -> file on disk
+from runner.render.verbatim import plain
 
 
 class RaisedByTemplate(Exception):
     """What `raise()` in a template does."""
-
-
-class Missing(jinja2.StrictUndefined):
-    """A variable without a value: an error also where a list or a mapping that holds it is shown."""
-
-    __slots__ = ()
-
-    @property
-    def _undefined_message(self) -> str:
-        return Told.of(super()._undefined_message, self._undefined_obj, self._undefined_name)
-
-    def __repr__(self) -> str:
-        return str(self)
-
-
-class Told(str):
-    """What is missing, with what it was looked for in."""
-
-    __slots__ = ("name", "obj")
-    obj: Any
-    name: str | None
-
-    @classmethod
-    def of(cls, text: str, obj: Any, name: str | None) -> Told:
-        told = cls(text)
-        told.obj, told.name = obj, name
-        return told
 
 
 class Odict(OrderedDict[Any, Any]):
@@ -59,88 +29,6 @@ class Odict(OrderedDict[Any, Any]):
 
     def __repr__(self) -> str:
         return repr(dict(self))
-
-
-class PlacedEnvironment(BoundedEnvironment):
-    """An environment whose output knows where it was typed."""
-
-    code_generator_class = PlacedCodeGenerator
-    concat = staticmethod(concat)
-    mark = staticmethod(mark)
-    included = staticmethod(included)
-    saltenv = "base"
-    files: dict[str, str]  # template name -> file as a message names it
-    given_always: dict[str, Any]
-    verbatims: dict[str, Verbatim | None]
-    fresh: dict[jinja2.Template, bool]  # the templates that the current rendering has begun to use
-
-    def file_of(self, name: str | None) -> str:
-        """The file of a template, for places."""
-        return self.files.get(name or "", name or "<template>")
-
-    def join_path(self, template: str, parent: str) -> str:
-        """`./x` and `../x` are relative to the importing template, all else to the roots.
-
-        The dots stay: a template that is imported both ways is two to Jinja, as their tpldir may differ.
-        """
-        if template.startswith(("./", "../")):
-            return os.path.join(os.path.dirname(parent), template)
-        return template
-
-    def get_template(self, name: Any, parent: str | None = None, globals: Any = None) -> jinja2.Template:
-        if isinstance(name, str):
-            name = name.removeprefix("salt://")
-            relative = parent is not None and name.startswith(("./", "../"))
-            folder = os.path.normpath(os.path.dirname(parent if relative and parent else name))  # as Salt has it
-            own = {"tpldir": folder, "tpldot": "" if folder == "." else folder.replace("/", "."), "tplfile": name}
-            globals = {**self.globals, **(globals or {}), **own}
-        template = super().get_template(name, parent, globals)
-        if self.fresh.get(template) is None:  # what an earlier rendering left in it is of another file or another time
-            template._module = None
-            template.globals = globals
-            self.fresh[template] = True
-        return template
-
-    def verbatim(self, name: str, parent: str | None) -> Verbatim | None:
-        """A file of the tree as it is, when there is nothing in it for Jinja."""
-        name = name.removeprefix("salt://")
-        name = self.join_path(name, parent) if parent else name
-        if name not in self.verbatims:
-            text, path, _ = self.loader.get_source(self, name)  # type: ignore[union-attr]
-            self.verbatims[name] = verbatim(self, text, path or name)
-        return self.verbatims[name]
-
-    @contextmanager
-    def given(self, names: Mapping[str, Any]) -> Iterator[None]:
-        """While one text is rendered, its variables are global: an import without context sees them too."""
-        before = self.globals, self.fresh
-        self.globals, self.fresh = {**self.given_always, **names}, {}
-        try:
-            yield
-        finally:
-            self.globals, self.fresh = before
-
-
-class TreeLoader(jinja2.BaseLoader):
-    """Templates below the file roots."""
-
-    def __init__(self, find: Find, saltenv: str, near: Find) -> None:
-        self._find = find
-        self._saltenv = saltenv
-        self._near = near
-
-    def near(self, template: str) -> str | None:
-        """The template that was probably meant."""
-        return self._near(template.partition("?saltenv=")[0], self._saltenv)
-
-    def get_source(self, environment: jinja2.Environment, template: str) -> tuple[str, str, Callable[[], bool]]:
-        name, _, query = template.partition("?saltenv=")
-        path = self._find(name, query or self._saltenv)
-        if path is None:
-            raise jinja2.TemplateNotFound(template)
-        assert isinstance(environment, PlacedEnvironment)
-        environment.files[template] = path
-        return read_text(path), path, lambda: True
 
 
 class Jinja:
@@ -163,6 +51,7 @@ class Jinja:
         self._opts = opts
         self._cache_dir = cache_dir
         self._undefined = undefined
+        self._cache: Pack | None = None
         self._environments: dict[tuple[str, bool], PlacedEnvironment] = {}
 
     def render(
@@ -175,15 +64,16 @@ class Jinja:
         """
         environment = self.environment(saltenv, sls)
         environment.files[name] = file
-        try:
-            with environment.given(context):
-                code = self._compiled(environment, text, name, file)
-                template = jinja2.Template.from_code(environment, code, dict(environment.globals), None)
-                output = concat(template.root_render_func(template.new_context()))
-        except Exception as error:
-            from runner.render.explained import explained
+        output = _untouched(environment, text, file)
+        if output is None:
+            try:
+                with environment.given(context):
+                    template = environment.made(text, name, file, dict(environment.globals))
+                    output = concat(template.root_render_func(template.new_context()))
+            except Exception as error:
+                from runner.render.explained import explained
 
-            raise explained(error, file, environment) from None
+                raise explained(error, file, environment) from None
         if text.endswith("\n") and not environment.keep_trailing_newline:  # Jinja takes it from every template
             output = concat((output, Piece.make("\n", file, text.count("\n"), True)))
         return Rendered(str.__str__(output), file, output)
@@ -193,21 +83,11 @@ class Jinja:
         environment = self.environment(saltenv, False)
         environment.files[name] = file
         try:
-            self._compiled(environment, text, name, file)
+            environment.unit(text, name, file)
         except Exception as error:
             from runner.render.explained import explained
 
             raise explained(error, file, environment) from None
-
-    def _compiled(self, environment: PlacedEnvironment, text: str, name: str, file: str) -> Any:
-        cache = environment.bytecode_cache
-        if cache is None:
-            return environment.compile(text, name, file)
-        bucket = cache.get_bucket(environment, name, file, text)
-        if bucket.code is None:
-            bucket.code = environment.compile(text, name, file)
-            cache.set_bucket(bucket)
-        return bucket.code
 
     def environment(self, saltenv: str, sls: bool) -> PlacedEnvironment:
         """The environment for SLS files, or the one for all other templates."""
@@ -225,13 +105,15 @@ class Jinja:
                 undefined=self._undefined,
                 extensions=["jinja2.ext.do", "jinja2.ext.loopcontrols", SaltTags],
                 optimized=False,  # what a filter finds (a file, the time, chance) must not be kept in a compiled one
-                bytecode_cache=self._bytecode(options),
+                cache_size=-1,
+                auto_reload=False,
                 **options,
             )
         except AssertionError as problem:
             raise RunnerError(f"{key}: {problem}", _configuration(self._opts)) from None
         environment.saltenv = saltenv
-        environment.files, environment.verbatims = {}, {}
+        environment.files, environment.verbatims, environment.units = {}, {}, {}
+        environment.codes, environment.store = {}, self._store(options)
         wide = {name: checked(name, environment.filters[name]) for name in WIDE}
         environment.filters = filters({**environment.filters, **wide})
         environment.tests.update(TESTS)
@@ -240,10 +122,18 @@ class Jinja:
         environment.given_always, environment.fresh = environment.globals, {}
         return environment
 
-    def _bytecode(self, options: Mapping[str, Any]) -> jinja2.BytecodeCache | None:
-        from runner.render.compiled import cache
+    def _store(self, options: Mapping[str, Any]) -> Store | None:
+        if not self._cache_dir:
+            return None
+        if self._cache is None:
+            self._cache = store(self._cache_dir, str(_revision()))
+        return self._cache.of(str(sorted(options.items()))) if self._cache else None
 
-        return cache(self._cache_dir, f"{_revision()}-{sorted(options.items())}") if self._cache_dir else None
+
+def _untouched(environment: PlacedEnvironment, text: str, file: str) -> Pieces | None:
+    """What comes of a text without Jinja; None when there is Jinja in it."""
+    same = plain(environment, text)
+    return None if same is None else concat((Piece.make(same, file, 1, True),) if same else ())
 
 
 def outside(folder: str, opts: Mapping[str, Any]) -> Jinja:
@@ -254,7 +144,7 @@ def outside(folder: str, opts: Mapping[str, Any]) -> Jinja:
 
 def _revision() -> list[tuple[int, int]]:
     """Which code compiled a template: an old one is of no use to a new runner."""
-    files = [os.path.join(os.path.dirname(__file__), name) for name in ("codegen.py", "jinja.py", "tags.py")]
+    files = [os.path.join(os.path.dirname(__file__), name) for name in ("codegen.py", "sharing.py", "tags.py")]
     return [(found.st_mtime_ns, found.st_size) for found in map(os.stat, files)]
 
 

@@ -37,7 +37,7 @@ class SaltTags(Extension):
         imported = nodes.Import(template, module, False, lineno=line)
         parser.parse_import_context(imported, False)
         if not imported.with_context:
-            named: list[nodes.Expr] = [nodes.Const(tag), template, nodes.Const(parser.name)]
+            named: list[nodes.Expr] = [nodes.Const(tag), template, _own_name()]
             return [nodes.Assign(target, self.call_method("_read", named, lineno=line), lineno=line)]
         arguments: list[nodes.Expr] = [nodes.Const(tag), nodes.Name(module, "load")]
         return [imported, nodes.Assign(target, self.call_method("_imported", arguments, lineno=line), lineno=line)]
@@ -85,6 +85,13 @@ class SaltTags(Extension):
         import logging
 
         logging.getLogger("runner.render").info("Time (in seconds) to render block '%s': %s", label, seconds)
+
+
+def _own_name() -> nodes.InternalName:
+    """The variable of the code that holds the template's name."""
+    made: nodes.InternalName = object.__new__(nodes.InternalName)  # Jinja makes them only with a name of its own
+    nodes.Node.__init__(made, "placed_name")
+    return made
 
 
 def _parsed(tag: str, text: str, file: str) -> Any:

@@ -11,7 +11,7 @@ import jinja2
 
 from runner.errors import RenderError, did_you_mean
 from runner.model import Source
-from runner.render.jinja import PlacedEnvironment, Told
+from runner.render.environment import PlacedEnvironment, Told
 from runner.render.places import column_of, locals_of, row_of, text_of, without
 
 

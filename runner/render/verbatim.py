@@ -33,11 +33,17 @@ class Verbatim:
 
 
 def verbatim(environment: jinja2.Environment, text: str, file: str) -> Verbatim | None:
-    """The file as it is, with the newlines that Jinja would give it; None when there is Jinja in it."""
+    """The file as it is; None when there is Jinja in it."""
+    same = plain(environment, text)
+    return None if same is None else Verbatim(same, file)
+
+
+def plain(environment: jinja2.Environment, text: str) -> str | None:
+    """The text with the newlines that Jinja would give it; None when there is Jinja in it."""
     starts = (environment.block_start_string, environment.variable_start_string, environment.comment_start_string)
     if environment.line_statement_prefix or environment.line_comment_prefix or any(start in text for start in starts):
         return None
     newline = environment.newline_sequence
     if "\r" in text or newline != "\n":
         text = newline.join(_NEWLINE.split(text))
-    return Verbatim(text if environment.keep_trailing_newline else text.removesuffix(newline), file)
+    return text if environment.keep_trailing_newline else text.removesuffix(newline)

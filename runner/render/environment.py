@@ -1,0 +1,186 @@
+"""The Jinja environment of a run: its output knows where it was typed, its templates are compiled once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from types import CodeType
+from typing import Any
+
+import jinja2
+from jinja2.lexer import Token
+
+from runner.render.codegen import PlacedCodeGenerator, Unit
+from runner.render.compiled import Store
+from runner.render.limits import BoundedEnvironment
+from runner.render.linemap import Piece, concat, included, mark
+from runner.render.sharing import TokenParser, shaped
+from runner.render.texts import read_text
+from runner.render.verbatim import Verbatim, verbatim
+
+Find = Callable[[str, str], str | None]  # (path below the roots, saltenv) -> file on disk
+
+
+class Missing(jinja2.StrictUndefined):
+    """A variable without a value: an error also where a list or a mapping that holds it is shown."""
+
+    __slots__ = ()
+
+    @property
+    def _undefined_message(self) -> str:
+        return Told.of(super()._undefined_message, self._undefined_obj, self._undefined_name)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+class Told(str):
+    """What is missing, with what it was looked for in."""
+
+    __slots__ = ("name", "obj")
+    obj: Any
+    name: str | None
+
+    @classmethod
+    def of(cls, text: str, obj: Any, name: str | None) -> Told:
+        told = cls(text)
+        told.obj, told.name = obj, name
+        return told
+
+
+class PlacedEnvironment(BoundedEnvironment):
+    """An environment whose output knows where it was typed."""
+
+    code_generator_class = PlacedCodeGenerator
+    concat = staticmethod(concat)
+    mark = staticmethod(mark)
+    included = staticmethod(included)
+    saltenv = "base"
+    files: dict[str, str]  # template name -> file as a message names it
+    given_always: dict[str, Any]
+    verbatims: dict[str, Verbatim | None]
+    units: dict[str, Unit]  # the compiled code of texts
+    codes: dict[tuple[Any, ...], CodeType]  # that of shapes
+    store: Store | None = None  # where it is kept between runs
+    fresh: dict[jinja2.Template, bool]  # the templates that the current rendering has begun to use
+
+    def file_of(self, name: str | None) -> str:
+        """The file of a template, for places."""
+        return self.files.get(name or "", name or "<template>")
+
+    def made(self, text: str, name: str, file: str, globals: Any) -> jinja2.Template:
+        """The template of a text."""
+        unit = self.unit(text, name, file)
+        place = self.file_of(name)
+        space = {
+            "environment": self,
+            "__file__": file,
+            "placed_name": name,
+            "mark": mark,
+            "placed_file": place,
+            "placed": [Piece.make(typed, place, line, True) for typed, line in unit.texts],
+            "given": unit.strings,
+        }
+        exec(unit.code, space)
+        return jinja2.Template._from_namespace(self, space, globals)
+
+    def unit(self, text: str, name: str, file: str) -> Unit:
+        """The compiled code of a text. Raises jinja2.TemplateSyntaxError."""
+        found = self.units.get(text)
+        if found is None:
+            found = self.store.get(text) if self.store else None
+            found = self.units[text] = found or self._compiled(text, name, file)
+        return found
+
+    def _compiled(self, text: str, name: str, file: str) -> Unit:
+        try:
+            own = shaped(self._tokens(text, name, file))
+            code = self.codes.get(own.shape) or (self.store.code(own.shape) if self.store else None)
+            if code is None:
+                generator = PlacedCodeGenerator(self, name, file, optimized=False)
+                generator.visit(TokenParser(self, own.tokens, name, file).parse())
+                code = compile(generator.stream.getvalue(), file, "exec")  # type: ignore[attr-defined]
+            self.codes[own.shape] = code
+        except jinja2.TemplateSyntaxError:
+            self.handle_exception(source=text)
+        made = Unit(code, own.texts, own.strings)
+        if self.store:
+            self.store.put(text, made, own.shape)
+        return made
+
+    def _tokens(self, text: str, name: str, file: str) -> list[Token]:
+        try:
+            return list(self.lexer.wrap(self.lexer.tokeniter(text, name, file), name, file))
+        except jinja2.TemplateSyntaxError:
+            self._parse(text, name, file)  # a mistake that stands before it is told first
+            raise
+
+    def join_path(self, template: str, parent: str) -> str:
+        """`./x` and `../x` are relative to the importing template, all else to the roots.
+
+        The dots stay: a template that is imported both ways is two to Jinja, as their tpldir may differ.
+        """
+        if template.startswith(("./", "../")):
+            return os.path.join(os.path.dirname(parent), template)
+        return template
+
+    def get_template(self, name: Any, parent: str | None = None, globals: Any = None) -> jinja2.Template:
+        if isinstance(name, str):
+            name = name.removeprefix("salt://")
+            relative = parent is not None and name.startswith(("./", "../"))
+            folder = os.path.normpath(os.path.dirname(parent if relative and parent else name))  # as Salt has it
+            own = {"tpldir": folder, "tpldot": "" if folder == "." else folder.replace("/", "."), "tplfile": name}
+            globals = {**self.globals, **(globals or {}), **own}
+        template = super().get_template(name, parent, globals)
+        if self.fresh.get(template) is None:  # what an earlier rendering left in it is of another file or another time
+            template._module = None
+            template.globals = globals
+            self.fresh[template] = True
+        return template
+
+    def verbatim(self, name: str, parent: str | None) -> Verbatim | None:
+        """A file of the tree as it is, when there is nothing in it for Jinja."""
+        name = name.removeprefix("salt://")
+        name = self.join_path(name, parent) if parent else name
+        if name not in self.verbatims:
+            text, path, _ = self.loader.get_source(self, name)  # type: ignore[union-attr]
+            self.verbatims[name] = verbatim(self, text, path or name)
+        return self.verbatims[name]
+
+    @contextmanager
+    def given(self, names: Mapping[str, Any]) -> Iterator[None]:
+        """While one text is rendered, its variables are global: an import without context sees them too."""
+        before = self.globals, self.fresh
+        self.globals, self.fresh = {**self.given_always, **names}, {}
+        try:
+            yield
+        finally:
+            self.globals, self.fresh = before
+
+
+class TreeLoader(jinja2.BaseLoader):
+    """Templates below the file roots."""
+
+    def __init__(self, find: Find, saltenv: str, near: Find) -> None:
+        self._find = find
+        self._saltenv = saltenv
+        self._near = near
+
+    def near(self, template: str) -> str | None:
+        """The template that was probably meant."""
+        return self._near(template.partition("?saltenv=")[0], self._saltenv)
+
+    def get_source(self, environment: jinja2.Environment, template: str) -> tuple[str, str, Callable[[], bool]]:
+        name, _, query = template.partition("?saltenv=")
+        path = self._find(name, query or self._saltenv)
+        if path is None:
+            raise jinja2.TemplateNotFound(template)
+        assert isinstance(environment, PlacedEnvironment)
+        environment.files[template] = path
+        return read_text(path), path, lambda: True
+
+    def load(self, environment: jinja2.Environment, name: str, globals: Any = None) -> jinja2.Template:
+        assert isinstance(environment, PlacedEnvironment)
+        text, path, _ = self.get_source(environment, name)
+        return environment.made(text, name, path, globals or {})

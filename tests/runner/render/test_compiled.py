@@ -1,0 +1,139 @@
+"""Templates are compiled once for each shape, and kept between runs."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runner.errors import RenderError
+from runner.render.codegen import PlacedCodeGenerator
+from runner.render.jinja import Jinja
+from runner.render.sharing import TokenParser, shaped
+
+TEMPLATES = [
+    "a: {{ b }}\n{% if c == 'x' %}d{% elif c['y'] %}e{% else %}{{ 'f' }}{{ 'g' 'h' }}{% endif %}\n",
+    "{% set x = {'a': 'b', 'c': ['d', \"e\"]} %}{% for k, v in x.items() %}{{ loop.index ~ k ~ '=' ~ v }}{% endfor %}",
+    "{% macro m(a, b='x') -%} {{ a|default('y', true) }} {%- endmacro %}{% call(z) m('q') %}in{{ z }}{% endcall %}",
+    "{% from 'x.jinja' import y, z as w with context %}{% import 'x' ~ '.jinja' as q %}{% include ['a'] %}{{ y if w }}",
+    "{% import_yaml 'a.yaml' as a %}{% load_yaml as b %}x: {{ 'y' }}\n{% endload %}{% import_json 'j' as j %}",
+    "{% extends 'base' %}{% block one %}text{{ super() }}{% endblock %}{% raw %}{{ 'as is' }}{% endraw %}",
+    "{% autoescape 'x' %}<b>{{ 'a' }}</b>{% endautoescape %}{% filter indent(2, 'x') %}a\nb{% endfilter %}",
+    "{% set a %}captured {{ 'b' }}{% endset %}{# no #}{{ a is sameas 'x' }}{{ 'x' in 'xy' }}{{ 'a%s' % 'b' }}{{ 5 }}",
+]
+
+
+def code(environment: Any, tree: Any) -> str:
+    generator = PlacedCodeGenerator(environment, "name", "file", optimized=False)
+    generator.visit(tree)
+    made = str(generator.stream.getvalue())  # type: ignore[attr-defined]
+    return made.rpartition("debug_info")[0]  # numbers of lines of this code
+
+
+@pytest.mark.parametrize("text", TEMPLATES)
+def test_the_code_of_a_shape_with_its_texts_is_the_code_of_the_template(text: str) -> None:
+    environment = Jinja(lambda path, saltenv: None, {}).environment("base", True)
+    own = shaped(list(environment.lexer.wrap(environment.lexer.tokeniter(text, "name", "file"))))
+    made = code(environment, TokenParser(environment, own.tokens, "name", "file").parse())
+    typed = [f"mark({each!r}, placed_file, {line}, True)" for each, line in own.texts]
+    made = re.sub(r"placed\[(\d+)\]", lambda found: typed[int(found[1])], made)
+    made = re.sub(r"given\[(\d+)\]", lambda found: repr(own.strings[int(found[1])]), made)
+    made = re.sub(r"mark\(\(('\w+')\), placed_file", r"mark(\1, placed_file", made)  # a string that is put out
+    assert made == code(environment, environment._parse(text, "name", "file"))
+
+
+class Tree:
+    """Templates below a folder, with a cache."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.cache = folder / "cache"
+
+    def render(self, name: str, text: str, **names: Any) -> str:
+        (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (self.folder / name).write_text(text)
+        jinja = Jinja(lambda path, saltenv: str(self.folder / path), {}, str(self.cache))
+        return jinja.render(text, str(self.folder / name), name, names, saltenv="base", sls=True).text
+
+
+@pytest.fixture
+def tree(tmp_path: Path) -> Tree:
+    return Tree(tmp_path)
+
+
+@pytest.fixture
+def compiled(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The files for which code is generated."""
+    files: list[str] = []
+    made = PlacedCodeGenerator.__init__
+
+    def noted(self: Any, environment: Any, name: Any, file: Any, **options: Any) -> None:
+        files.append(Path(file).name)
+        made(self, environment, name, file, **options)
+
+    monkeypatch.setattr(PlacedCodeGenerator, "__init__", noted)
+    return files
+
+
+def test_equal_templates_keep_their_own_names_and_places(tree: Tree, compiled: list[str]) -> None:
+    text = "{% include './inner' %} {{ missing }}\n"
+    for folder in ("one", "two"):
+        (tree.folder / folder).mkdir()
+        (tree.folder / folder / "inner").write_text(f"{folder}{{# #}}")
+        with pytest.raises(RenderError) as caught:
+            tree.render(f"{folder}/x.sls", text)
+        assert caught.value.source and caught.value.source.file == str(tree.folder / folder / "x.sls")
+        assert tree.render(f"{folder}/x.sls", text, missing=folder) == f"{folder} {folder}\n"
+    assert compiled == ["x.sls", "inner"]
+
+
+def test_errors_name_the_template_that_is_rendered(tree: Tree) -> None:
+    (tree.folder / "m").write_text("{% set x = 1 %}")
+    for name in ("first.sls", "second.sls"):
+        with pytest.raises(RenderError) as caught:
+            tree.render(name, "{% from ('m' if true) import nope %}{{ nope }}")
+        assert caught.value.source and caught.value.source.file == str(tree.folder / name)
+        assert f"imported on line 1 in '{name}'" in caught.value.message
+
+
+def test_a_second_run_compiles_nothing(tree: Tree, compiled: list[str]) -> None:
+    for _ in range(2):
+        assert tree.render("a.sls", "x: {{ a }}\n", a=1) == "x: 1\n"
+        assert tree.render("b.sls", "y: {{ a }}\n", a=2) == "y: 2\n"
+    assert compiled == ["a.sls"]
+    tree.render("a.sls", "x: {{ a }}\n\n{{ a }}", a=1)
+    assert compiled == ["a.sls", "a.sls"]
+
+
+@pytest.mark.parametrize("damage", ["cut", "changed", "empty", "strange"])
+def test_a_damaged_cache_is_made_anew(tree: Tree, compiled: list[str], damage: str) -> None:
+    tree.render("a.sls", "x: {{ a }}\n", a=1)
+    (pack,) = (tree.cache).iterdir()
+    data = pack.read_bytes()
+    changed = data[:60] + b"xx" + data[62:]
+    pack.write_bytes({"cut": data[:-5], "changed": changed, "empty": b"", "strange": b"something else" * 9}[damage])
+    for _ in range(3):
+        assert tree.render("a.sls", "x: {{ a }}\n", a=1) == "x: 1\n"
+    assert 1 < len(compiled) < 4
+
+
+def test_files_of_other_versions_are_removed(tree: Tree) -> None:
+    tree.cache.mkdir(mode=0o700)
+    (tree.cache / "older").write_text("x")
+    tree.render("a.sls", "{{ 1 }}")
+    assert [each.name[:5] for each in tree.cache.iterdir()] == ["pack-"]
+
+
+def test_a_folder_that_others_can_write_is_not_read(tree: Tree) -> None:
+    tree.cache.mkdir()
+    tree.cache.chmod(0o777)
+    assert tree.render("a.sls", "{{ 1 }}") == "1"
+    assert not list(tree.cache.iterdir())
+
+
+def test_the_first_mistake_is_told(tree: Tree) -> None:
+    with pytest.raises(RenderError, match="syntax error") as caught:
+        tree.render("a.sls", "{% if %}\n\n{{ ` }}\n")
+    assert caught.value.source and caught.value.source.line == 1
