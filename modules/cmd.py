@@ -10,6 +10,7 @@ import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from modules import _salt_call
 from runner.api import CommandFailed, Record, changer, here
 
 LOCALE = {"LC_ALL": "C.UTF-8", "LANGUAGE": ""}
@@ -162,7 +163,9 @@ def _run(
     output = quiet if bg else subprocess.PIPE
     identity |= {"stdout": output, "stderr": output, "stdin": subprocess.PIPE if stdin is not None else quiet}
     try:
-        process: subprocess.Popen[bytes] = subprocess.Popen(argv, env=dict(env), cwd=cwd, process_group=0, **identity)
+        process: subprocess.Popen[bytes] = subprocess.Popen(
+            argv, env=dict(_salt_call.environment(argv, env)), cwd=cwd, process_group=0, **identity
+        )
     except (OSError, ValueError, subprocess.SubprocessError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise CommandFailed(f"Unable to run command {argv[0]!r}: {reason}", lacks=("command", argv[0])) from None

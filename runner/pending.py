@@ -30,4 +30,4 @@ class Pending:
     def may_bring(self, facts: Collection[object], required: str) -> str:
         """The same for a state that has nothing to do without them: OPEN is asked for, or a pending state required."""
         sure = next((self.facts[fact] for fact in facts if fact in self.facts), "")
-        return sure or required or (self.open_by if OPEN in facts else "")
+        return sure or (self.open_by and (required or (self.open_by if OPEN in facts else "")))

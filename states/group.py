@@ -80,7 +80,7 @@ def absent(name: str, local: bool = False) -> Planned:
     Behaviour: Salt 3008's group.absent.
     """
     if not group.info(name):
-        return "Group not present"
+        return Done("Group not present", lacks=[("group", name)])
     yield Plan({name: ""}, f"Group {name} is set for removal")
     try:
         group.groupdel(name)

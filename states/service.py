@@ -158,6 +158,8 @@ def mod_watch(
     yield Plan({name: sfun == "running"}, f"Service is set to be {past}")
     _do(name, [action], ["--no-block"] if no_block else [])
     _wait(init_delay)
+    if sfun == "running" and not no_block and not service.settles(name, sig, True, None):
+        raise StateFailed(f"Service {past}, and is dead" + service.log(name), changes={})
     return f"Service {past}"
 
 

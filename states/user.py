@@ -184,7 +184,7 @@ def absent(name: str, purge: bool = False, force: bool = False, local: bool = Fa
     Behaviour: Salt 3008's user.absent.
     """
     if not users.info(name):
-        return f"User {name} is not present"
+        return Done(f"User {name} is not present", lacks=[("user", name)])
     group_of_own = bool(group.info(name)) and users.primary_group(name) == name
     changes = {name: "removed"} | ({f"{name} group": "removed"} if group_of_own else {})
     yield Plan(changes, f"User {name} set for removal")

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 
+from modules import _salt_call
 from runner.api import StateFailed, here
-
-SALT = """. runner-salt-call takes its place: ln -s "$(command -v runner-salt-call)" /usr/local/bin/salt-call"""
 
 
 def try_contents(data: bytes, command: str, suffix: str = "", folder: str | None = None) -> tuple[bool, str]:
@@ -38,10 +37,10 @@ def try_contents(data: bytes, command: str, suffix: str = "", folder: str | None
             capture_output=True,
             check=False,
             stdin=subprocess.DEVNULL,
-            env={**os.environ, "LC_ALL": "C.UTF-8"},
+            env=_salt_call.environment(argv, {**os.environ, "LC_ALL": "C.UTF-8"}),
         )
     except OSError as problem:
-        told = f"check_cmd {command!r} cannot be run: {problem.strerror}{SALT if argv[0] == 'salt-call' else ''}"
+        told = f"check_cmd {command!r} cannot be run: {problem.strerror}"
         raise StateFailed(told, changes={}, lacks=("command", argv[0])) from problem
     finally:
         os.unlink(path)

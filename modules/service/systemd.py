@@ -12,7 +12,15 @@ from runner.api import CommandFailed, changer, here, look_once
 NAMES: tuple[str, ...] = ("systemd", "systemd_service")
 FEATURES = ("maskable",)
 PROPERTIES = "LoadState,ActiveState,UnitFileState"
-FOLDERS = ("/etc/systemd/system", "/run/systemd/system", "/usr/local/lib/systemd/system", "/usr/lib/systemd/system")
+# where units lie, and where systemd leaves a trace of each start, each stop (units) and each reload (its generators')
+FOLDERS = (
+    "/etc/systemd/system",
+    "/run/systemd/system",
+    "/usr/local/lib/systemd/system",
+    "/usr/lib/systemd/system",
+    "/run/systemd/units",
+    "/run/systemd",
+)
 ENABLED = ("enabled", "enabled-runtime", "static", "alias", "indirect", "generated", "transient")
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from modules import file
-from runner.api import Fact, Plan, Planned, StateFailed, here
+from runner.api import OPEN, Fact, Plan, Planned, StateFailed, here
 
 Text = str | int | float | bool
 
@@ -56,6 +56,11 @@ def spaced_diff(old: str, new: str) -> str:
 def parent(name: str) -> str:
     """The folder that holds a path."""
     return name.rstrip("/").rpartition("/")[0] or "/"
+
+
+def absence(name: str) -> Collection[Any]:
+    """What is not there. What may bring anything may bring a folder that is not there either, with all in it."""
+    return [("file", name), *([] if file.is_dir(parent(name)) else [OPEN])]
 
 
 def parent_lacking(name: str, makedirs: bool) -> Fact | None:

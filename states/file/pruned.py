@@ -6,6 +6,7 @@ import time
 
 from modules import file
 from runner.api import AbsolutePath, Done, Plan, Planned, StateFailed
+from states.file import _lines
 
 
 def pruned(
@@ -24,7 +25,7 @@ def pruned(
     Behaviour: Salt 3008's file.pruned; where it fails, nothing was removed.
     """
     if not file.is_dir(name) or file.is_link(name):
-        return f"Directory {name} is not present"
+        return Done(f"Directory {name} is not present", lacks=_lines.absence(name))
     before = time.time() - older_than * 86400 if older_than is not None and recurse else None
     gone: list[str] = []
     kept = _empty(name, recurse, before, gone)

@@ -97,7 +97,9 @@ FAILING = [
     Case("", "running", {"enable": True, "init_delay": 0.5}, OFF, "Service {0} has been enabled, and is", start=LATER),
     Case("start", "running", {}, OFF, "Job for {0}.service failed", watch=True, kind="oneshot", start=DIES),
     Case("", "running", {"init_delay": 0.5}, OFF, "Service {0} failed to start\nDelayed", kind=LOOP, start=LATER),
+    Case("start", "running", {"init_delay": 0.5}, OFF, "Service restarted, and is dead", watch=True, start=LATER),
 ]
+BEFORE = {4: RUNS, 6: RUNS}  # how a failing unit was when it was started
 
 
 def sls(cases: list[Case]) -> str:
@@ -173,9 +175,12 @@ def test_states(ran: dict[str, Any], number: int) -> None:
 def test_what_does_not_start_says_why(fresh: Debian) -> None:
     for number, case in enumerate(FAILING):
         fresh.write(f"{UNITS}/tick{number}.service", UNIT.format(kind=case.kind, start=case.start))
-    fresh.write(f"{UNITS}/tick4.service", UNIT.format(kind="exec", start=RUNS))
-    fresh.run("systemctl daemon-reload; systemctl start tick4")
-    fresh.write(f"{UNITS}/tick4.service", UNIT.format(kind=FAILING[4].kind, start=FAILING[4].start))
+    for number, start in BEFORE.items():
+        fresh.write(f"{UNITS}/tick{number}.service", UNIT.format(kind="exec", start=start))
+    fresh.run("systemctl daemon-reload; systemctl start tick4 tick6")
+    for number in BEFORE:
+        case = FAILING[number]
+        fresh.write(f"{UNITS}/tick{number}.service", UNIT.format(kind=case.kind, start=case.start))
     fresh.tree(all=sls(FAILING))
     first = fresh.results("sls", "all", code=2)
     for number, case in enumerate(FAILING):
@@ -272,6 +277,37 @@ def test_only_a_running_service_restarts(debian: Debian) -> None:
         result = debian.results("sls", "only", *words)["cron"]
         assert (result["result"], result["changes"]) == (True, {})
         assert "belongs to a service.running" in result["warnings"][0]
+
+
+BEHIND = """
+others:
+  cmd.run:
+    - name: (sleep 1; systemctl start b0; systemctl stop b1; systemctl enable b2) >/dev/null 2>&1 &
+before:
+  service.dead: [names: [b0]]
+before too:
+  service.running: [names: [b1]]
+before all:
+  service.disabled: [names: [b2]]
+waits:
+  test.nop:
+    - onlyif: sleep 2
+after:
+  service.running: [names: [b0]]
+after too:
+  service.dead: [names: [b1]]
+after all:
+  service.enabled: [names: [b2]]
+"""
+
+
+def test_what_others_do_during_the_run_is_seen(debian: Debian) -> None:
+    for number in range(3):
+        debian.write(f"{UNITS}/b{number}.service", UNIT.format(kind="exec", start=RUNS))
+    debian.run("systemctl daemon-reload; systemctl start b1")
+    debian.tree(behind=BEHIND)
+    results = debian.results("sls", "behind")
+    assert [name for name, result in results.items() if result["changes"]] == ["others"], results
 
 
 def test_a_hundred_services_are_one_question(debian: Debian) -> None:

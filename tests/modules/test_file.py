@@ -355,11 +355,3 @@ def test_hash_files_without_the_name() -> None:
 def test_what_is_no_hash(text: str) -> None:
     with pytest.raises(StateFailed, match="is not a hash"):
         file.split_hash(text)
-
-
-def test_a_check_that_calls_salt_is_helped(monkeypatch: pytest.MonkeyPatch) -> None:
-    from modules.file._check import try_contents
-
-    monkeypatch.setenv("PATH", "/nonexistent")
-    with pytest.raises(StateFailed, match="runner-salt-call takes its place: ln -s"):
-        try_contents(b"", "salt-call --local file.copy a b")

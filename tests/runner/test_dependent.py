@@ -68,7 +68,20 @@ def test_a_guard_that_runs_as_a_user_who_is_not_there_fails(machine: Machine) ->
 GONE = """
 unpacks:
   cmd.run:
-    - name: touch {tmp}/default
+    - name: mkdir {tmp}/new; touch {tmp}/default {tmp}/new/default
+with its folder:
+  file.absent:
+    - name: {tmp}/new/default
+of this run:
+  file.managed:
+    - name: {tmp}/managed
+later:
+  file.absent:
+    - name: {tmp}/managed
+who is nobody:
+  user.absent:
+    - name: who-is-nobody
+    - require: [cmd: unpacks]
 removed:
   file.absent:
     - name: {tmp}/default
@@ -92,7 +105,10 @@ def test_what_is_not_there_yet_may_have_to_go(machine: Machine) -> None:
     assert {name: each["result"] for name, each in dry.items()} == dict.fromkeys(dry) | {"elsewhere": True}
     assert dry["removed"]["comment"].endswith("/default is not present; decided when cmd: unpacks is done")
     assert dry["stopped"]["comment"] == dry["disabled"]["comment"] == told
+    assert dry["later"]["comment"].endswith("; decided when file: of this run is done")
     real = machine.results("sls", "gone")
+    assert real["with its folder"]["changes"]
+    assert real["later"]["changes"]
     assert set(real["removed"]["changes"]) == {"removed"}
     assert real["stopped"]["comment"] == "The named service comes-with-the-package is not available"
     machine.write(alone=GONE[GONE.index("stopped:") :])
