@@ -44,6 +44,8 @@ def wanted(name: str, enc: str, comment: str, options: Iterable[str]) -> Key:
     found = parsed(name)
     if found is None:
         found = Key(name.strip(), _SHORT.get(enc, enc), comment)
+    if not re.fullmatch(KINDS, found.kind):
+        raise StateFailed(f"Incorrect encryption key type '{enc}'.")
     if not re.fullmatch(r"AAAA[0-9A-Za-z+/]+={0,3}", found.key):
         raise StateFailed("Invalid public ssh key, most likely has spaces or invalid syntax")
     told = ",".join(options)

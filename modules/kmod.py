@@ -23,6 +23,11 @@ def is_loaded(mod: str) -> bool:
     return mod.replace("-", "_") in {each.replace("-", "_") for each in mod_list()}
 
 
+def is_available(mod: str) -> bool:
+    """Whether a module could be loaded, or is part of the kernel."""
+    return cmd.probe(["modprobe", "-n", "-q", "--", mod]).retcode == 0
+
+
 def available() -> list[str]:
     """The modules that could be loaded."""
     done = cmd.probe(["find", f"/lib/modules/{_release()}", "-name", "*.ko*", "-printf", "%f\\n"])

@@ -10,6 +10,7 @@ from modules import user as users
 from runner.api import CommandFailed, StateFailed, fetcher
 
 SYSTEM = "/etc/ssh/ssh_known_hosts"
+OWN = ".ssh/known_hosts"
 
 
 def known_hosts_path(user: str | None, config: str | None) -> str:
@@ -19,7 +20,7 @@ def known_hosts_path(user: str | None, config: str | None) -> str:
     info = users.info(user)
     if not info:
         raise StateFailed(f"User {user} does not exist", lacks=("user", user))
-    path = config or ".ssh/known_hosts"
+    path = config or OWN
     return path if path.startswith("/") else os.path.join(info["home"], path)
 
 
@@ -43,7 +44,7 @@ def scanned(hostname: str, port: int | None, kind: str | None, timeout: int, has
     done = cmd.probe([*argv, *(["-H"] if hashed else []), hostname], timeout=timeout * 3 + 5)
     lines = [line for line in done.stdout.splitlines() if line and not line.startswith("#")]
     if not lines:
-        raise CommandFailed(f"Unable to receive remote host keys of {hostname}")
+        raise CommandFailed("Unable to receive remote host keys")
     return lines
 
 
@@ -59,11 +60,24 @@ def recv_known_host_entries(
 
     {{ salt['ssh.recv_known_host_entries']('git.example.com') }}
     """
-    found = []
-    for line in scanned(hostname, port, enc, timeout, hash_known_hosts) or []:
-        name, kind, key = line.split()[:3]
-        found.append({"hostname": name, "enc": kind, "key": key})
-    return found
+    return [described(line) for line in scanned(hostname, port, enc, timeout, hash_known_hosts) or []]
+
+
+def described(line: str, kind: str = "sha256") -> dict[str, str]:
+    """What a line says, in Salt's shape; kind: of the fingerprint."""
+    hostname, enc, key = line.split()[:3]
+    return {"hostname": hostname, "enc": enc, "key": key, "fingerprint": fingerprints([line], kind)[0]}
+
+
+def hashed(hostname: str) -> str:
+    """A host's name as known_hosts hides it."""
+    import base64
+    import hmac
+    import os
+
+    salt = os.urandom(20)
+    digest = hmac.new(salt, hostname.encode(), "sha1").digest()
+    return "|".join(("", "1", base64.b64encode(salt).decode(), base64.b64encode(digest).decode()))
 
 
 def fingerprints(lines: Sequence[str], kind: str) -> list[str]:
@@ -71,7 +85,7 @@ def fingerprints(lines: Sequence[str], kind: str) -> list[str]:
     import base64
     import hashlib
 
-    digests = (hashlib.new(kind, base64.b64decode(line.split()[2])).hexdigest() for line in lines)
+    digests = (hashlib.new(kind, base64.b64decode(line.split()[2] + "==")).hexdigest() for line in lines)
     return [":".join(digest[i : i + 2] for i in range(0, len(digest), 2)) for digest in digests]
 
 
@@ -87,4 +101,4 @@ def write(path: str, user: str | None, add: Sequence[str], drop: Sequence[str]) 
     if file.is_file(path):
         file.write(path, data)
     else:
-        file.write(path, data, mode="0600" if user else "0644", **owner)
+        file.write(path, data, mode="0644" if path == SYSTEM else "0600", **owner)

@@ -49,7 +49,7 @@ def assign(name: str, value: str) -> dict[str, str]:
         raise StateFailed(f"sysctl {name} does not exist")
     done = cmd.execute(["sysctl", "-w", f"{name}={value}"])
     if done.retcode:
-        raise StateFailed(done.stderr or done.stdout)
+        raise StateFailed(f"sysctl -w failed: {done.stderr or done.stdout}")
     return {name: get(name)}
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from modules import debconf
-from runner.api import Plan, Planned, here
+from runner.api import Done, Plan, Planned, StateFailed, here
 from states.file import _sources as sources
 from states.file._contents import Encoding, Template, source_data
 
@@ -27,7 +27,9 @@ def set_(name: str, data: dict[str, Any] | None = None) -> Planned:
     todo: list[tuple[str, str, str]] = []
     told: list[str] = []
     for question, said in (data or {}).items():
-        kind, value = str(said.get("type", "string")), _text(said.get("value", ""))
+        if not isinstance(said, dict) or not {"type", "value"} <= set(said):
+            raise StateFailed(f"{question}: an answer has a `type` and a `value`")
+        kind, value = str(said["type"]), _text(said["value"])
         known = debconf.value_of(name, question)
         secret = kind == "password"
         if secret:
@@ -39,10 +41,10 @@ def set_(name: str, data: dict[str, Any] | None = None) -> Planned:
         todo.append((question, kind, value))
     if not todo:
         return "All specified answers are already set"
-    yield Plan(changes, "Changes would be made")
+    yield Plan({question: f"New value: {value}" for question, value in changes.items()}, "\n".join(told))
     for question, kind, value in todo:
         debconf.set_answer(name, question, kind, value)
-    return "\n".join([*told, "Changes were made"]) if told else "Changes were made"
+    return Done("\n".join(told), changes)
 
 
 def set_file(

@@ -23,6 +23,10 @@ def present(name: str, persist: bool = False, mods: list[str] | None = None) -> 
     label = f"Kernel module{'s' if mods else ''} {', '.join(wanted)}"
     if not missing and not unkept:
         return f"{label} {'are' if mods else 'is'} already present"
+    unknown = [each for each in missing if not kmod.is_available(each)]
+    if unknown:
+        told = f"Kernel module{'s' if mods else ''} {', '.join(unknown)} {'are' if mods else 'is'} unavailable"
+        raise StateFailed(told, lacks=("module", unknown[0]))
     changed = dict.fromkeys(dict.fromkeys([*missing, *unkept]), "loaded")
     yield Plan(changed, f"{label} {'are' if mods else 'is'} set to be loaded")
     for each in missing:

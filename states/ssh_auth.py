@@ -41,6 +41,8 @@ def present(
     has = {key.key: key for key in map(keys.parsed, lines) if key}
     new = [key for key in wanted if _plain(has.get(key.key)) != _plain(key)]
     label = name if source else wanted[0].key
+    if not new and source:
+        return f"All host keys in file {source} are already present"
     if not new:
         return f"The authorized host key {label} is already present for user {user}"
     updates = [key for key in new if key.key in has]
@@ -77,12 +79,12 @@ def absent(
     try:
         path = keys.path_of(user, config)
     except StateFailed:
-        return "Key not present"
+        return "Key is already absent" if here.dry else "Key not present"
     lines = keys.lines(path)
     has = {key.key for key in map(keys.parsed, lines) if key}
     there = [key.key for key in wanted if key.key in has]
     if not there:
-        return "Key not present"
+        return "Key is already absent" if here.dry else "Key not present"
     label = name if source else there[0]
     told = "".join(f"Set to remove: {key}\n" for key in there)
     yield Plan({label: "Removed"}, told if source else f"Key {label} for user {user} is set for removal")
@@ -112,22 +114,31 @@ def manage(
 
     Behaviour: Salt 3008's ssh_auth.manage.
     """
-    wanted = [keys.wanted(each, enc, comment, options or ()) for each in ssh_keys] + (_from(source) if source else [])
+    named = {(key := keys.wanted(each, enc, comment, options or ())).key: (each, key) for each in ssh_keys}
+    wanted = {digits: key for digits, (_, key) in named.items()}
+    wanted |= {key.key: key for key in (_from(source) if source else [])}
     path = keys.path_of(user, config)
     lines = keys.lines(path)
     has = {key.key: key for key in map(keys.parsed, lines) if key}
-    names = {key.key for key in wanted}
-    gone = [key for key in has if key not in names]
-    new = [key for key in wanted if _plain(has.get(key.key)) != _plain(key)]
+    gone = [digits for digits in has if digits not in wanted]
+    new = [key for key in wanted.values() if _plain(has.get(key.key)) != _plain(key)]
     if not gone and not new:
-        return f"The authorized host key {wanted[0].key if wanted else name} is already present for user {user}"
+        return f"The authorized host key {next(iter(wanted), name)} is already present for user {user}"
     changes: dict[str, Any] = dict.fromkeys(gone, "Key removed")
-    changes |= {key.key: "Updated" if key.key in has else "New" for key in new}
+    for key in new:
+        label = named[key.key][0] if source and key.key in named else key.key
+        changes[label] = "Updated" if key.key in has else "New"
     told = [f"{key} Key set for removal" for key in gone]
-    told += [f"Key {key.key} for user {user} is set to be {'updated' if key.key in has else 'added'}" for key in new]
+    told += [_pending(key.key, user, key.key in has, source) for key in new]
     yield Plan(changes, "\n".join(told), provides=[("file", path)])
     keys.write(path, user, keys.changed(lines, new, gone))
     return Done("", changes)
+
+
+def _pending(key: str, user: str, there: bool, source: str | None) -> str:
+    if source:
+        return f"Set to {'update' if there else 'add'}: {key}"
+    return f"Key {key} for user {user} is set to be {'updated' if there else 'added'}"
 
 
 def _plain(key: keys.Key | None) -> tuple[str, ...] | None:

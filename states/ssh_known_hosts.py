@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from modules import ssh
-from runner.api import Plan, Planned, StateFailed
+from runner.api import Plan, Planned, StateFailed, here
 
 
 def present(
@@ -35,6 +36,10 @@ def present(
 
     Behaviour: Salt 3008's ssh_known_hosts.present.
     """
+    shown = _shown(user, config)
+    if key and (fingerprint or not enc):
+        both = 'Specify either "key" or "fingerprint", not both.'
+        raise StateFailed(both if fingerprint else 'Required argument "enc" if using "key" argument.')
     path = ssh.known_hosts_path(user, config)
     have = ssh.entries(path, name, port)
     kind = fingerprint_hash_type or "sha256"
@@ -46,18 +51,29 @@ def present(
     else:
         found = [line for line in have if not enc or enc in line.split()[1]]
     if found:
-        return f"Host {name} is already in {path}"
-    new = (
-        [f"{ssh.label(name, port)} {_kind(enc)} {key}"]
-        if key
-        else _asked(name, port, enc, timeout, hash_known_hosts, wanted, kind)
-    )
-    changes = {"old": have or None, "new": new}
-    told = f"Key for {name} is set to be {'updated' if have else 'added to'}{'' if have else f' {path}'}"
-    yield Plan(changes, told, provides=[("file", path)])
+        return f"Host {name} is already in {shown}" if here.dry else f"{name} already exists in {shown}"
+    if key:
+        label = ssh.label(name, port)
+        new = [f"{ssh.hashed(label) if hash_known_hosts else label} {_kind(enc)} {key}"]
+    else:
+        new = _asked(name, port, enc, timeout, hash_known_hosts, wanted, kind)
+    told: list[dict[str, Any]] = [ssh.described(each, kind) for each in new]
+    if key:
+        told = [{"hostname": name, "enc": _kind(enc), "key": key, **({"port": port} if port else {})}]
+    changes = {"old": [ssh.described(each, kind) for each in have] or None, "new": told}
+    yield Plan(changes, f"Key for {name} is set to be {'updated in' if have else 'added to'} {shown}")
     same_kind = [line for line in have if line.split()[1] in {each.split()[1] for each in new}]
     ssh.write(path, user, new, same_kind)
-    return f"{name}'s key saved to {path} (key: {new[0].split()[2]})"
+    named = f"{enc} " if enc and not (key or wanted) else ""
+    which = "key" if key or named else "fingerprint"
+    return f"{name}'s {named}key saved to {shown} ({which}: {told[0].get(which)})"
+
+
+def _shown(user: str | None, config: str | None) -> str:
+    """The file as the state says it. Raises StateFailed when nobody can know which it is."""
+    if user is None and config and not config.startswith("/"):
+        raise StateFailed('If not specifying a "user", specify an absolute "config".')
+    return config or (ssh.OWN if user else ssh.SYSTEM)
 
 
 def _asked(
@@ -85,13 +101,14 @@ def absent(name: str, user: str | None = None, config: str | None = None) -> Pla
 
     Behaviour: Salt 3008's ssh_known_hosts.absent.
     """
-    path = ssh.known_hosts_path(user, config)
+    shown, path = _shown(user, config), ssh.known_hosts_path(user, config)
     have = ssh.entries(path, name)
     if not have:
         return "Host is already absent"
-    yield Plan({"old": have, "new": None}, f"Key for {name} is set to be removed from {path}")
+    changes = {"old": [ssh.described(each) for each in have], "new": None}
+    yield Plan(changes, f"Key for {name} is set to be removed from {shown}")
     ssh.write(path, user, [], have)
-    return f"{name}'s key removed from {path}"
+    return f"{name}'s key removed from {shown}"
 
 
 def autorequire(name: str, user: str | None = None, **_: object) -> Iterator[tuple[str, str]]:

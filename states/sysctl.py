@@ -27,11 +27,7 @@ def present(
         return f"Sysctl value {name} = {value} is already set"
     if running == wanted and kept is not None and " ".join(kept.split()) == wanted:
         return f"Sysctl value {name} = {value} is already set"
-    told = f"Sysctl option {name} set to be changed to {value}"
-    if running == wanted:
-        where = "not in a config file" if kept is None else "different in the config file"
-        told = f"Sysctl value is currently set on the running system but {where}. {told} in config file."
-    yield Plan({name: value}, told)
+    yield Plan({name: value}, _pending(name, value, running == wanted, kept))
     try:
         if persist:
             sysctl.persist(name, wanted, config)
@@ -40,3 +36,14 @@ def present(
     except StateFailed as failure:
         raise StateFailed(f"Failed to set {name} to {value}: {failure.message}", changes={}) from None
     return f"Updated sysctl value {name} = {value}"
+
+
+def _pending(name: str, value: object, runs: bool, kept: str | None) -> str:
+    """Why a value is to be set. runs: it is the running one. kept: what the file says."""
+    if runs:
+        where = "not in a config file" if kept is None else "different in the config file"
+        told = f"Sysctl option {name} set to be changed to {value} in config file."
+        return f"Sysctl value is currently set on the running system but {where}. {told}"
+    if kept is None:
+        return f"Sysctl option {name} set to be changed to {value}"
+    return f"Sysctl option {name} would be changed to {value}"

@@ -14,6 +14,7 @@ LINE = "echo '/dev/vdx /mnt/a ext4 defaults 0 0' > /etc/fstab; "
 MNT = "mkdir -p /mnt/a; "
 TMPFS = {"device": "tmpfs", "fstype": "tmpfs"}
 LOADED = "mkdir -p /etc/modules-load.d; echo nosuch > /etc/modules-load.d/salt_managed.conf"
+NO_MODULES = "printf '#!/bin/sh\\nexit 1\\n' > /usr/bin/modprobe; chmod +x /usr/bin/modprobe"
 TOKYO = "ln -sf /usr/share/zoneinfo/Asia/Tokyo /etc/localtime"
 
 
@@ -36,6 +37,8 @@ SCENARIOS = [
     on("ssh_auth.present", USER + f"echo '{RSA}' > /keys", name="all", user="zoe", source="/keys"),
     on("ssh_auth.present", USER, plans=False, name="garbage", user="zoe", fails="Invalid public ssh key"),
     on("ssh_auth.present", plans=False, name=RSA, user="nobody-here", fails="home directory"),
+    on("ssh_auth.present", USER, name=ED, user="zoe", enc="ssh-x", fails="Incorrect encryption key type 'ssh-x'."),
+    on("ssh_auth.manage", USER + f"echo '{RSA}' > /k", name="all", user="zoe", source="/k", ssh_keys=[RSA]),
     on("ssh_auth.absent", HAS, name=RSA, user="zoe"),
     on("ssh_auth.absent", HAS + f"echo '{RSA}' > /keys", name="all", user="zoe", source="/keys", enc="x", comment="y"),
     on("ssh_auth.absent", USER, plans=False, name=RSA, user="zoe", config=".ssh/other", options=["no-pty"]),
@@ -90,6 +93,6 @@ SCENARIOS = [
     on("mount.fstab_absent", plans=False, name="vdx", fs_file="/mnt/a", mount_by="uuid"),
     on("mount.swap", plans=False, name="/swapfile-that-is-not-there", fails="is not there"),
     on("mount.swap", plans=False, name="/no/swap", persist=False, config="/etc/fstab", fails="is not there"),
-    Scenario("kmod.present", {"name": "no_such_module", "persist": True}, breaks="Error loading kernel module"),
-    Scenario("kmod.present", {"name": "x", "mods": ["no_such_module"]}, breaks="Error loading kernel module"),
+    on("kmod.present", NO_MODULES, name="no_such", persist=True, fails="Kernel module no_such is unavailable"),
+    on("kmod.present", NO_MODULES, name="x", mods=["no", "nor"], fails="Kernel modules no, nor are unavailable"),
 ]
