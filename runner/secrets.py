@@ -48,6 +48,8 @@ class Secrets:
 
     def collect(self, pillar: Value, keys: Iterable[str] = KEYS) -> None:
         """Take the strings and numbers under such keys (globs, any case) for secrets."""
+        if not pillar:
+            return
         matches = re.compile("|".join(fnmatch.translate(key.lower()) for key in keys) or r"(?!)").match
         found: set[str] = set()
         names = self._walk(pillar, False, matches, found)

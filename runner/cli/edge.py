@@ -43,7 +43,7 @@ def program(run: Callable[[], int]) -> NoReturn:
         with_streams()
     gc.set_threshold(100_000)  # starting makes many objects and no garbage; a long run is still collected
     code = guarded(run)
-    gc.disable()  # the process ends: no last look at everything
+    gc.freeze()  # the process ends and gives all back: no last look at everything
     sys.exit(code)
 
 

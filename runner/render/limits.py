@@ -38,7 +38,7 @@ def bounded(file: str, seconds: float | None = None) -> Iterator[None]:
     if not limit or _active or threading.current_thread() is not threading.main_thread():
         yield
         return
-    before = signal.signal(signal.SIGPROF, _watch(limit))
+    signal.signal(signal.SIGPROF, _watch(limit))
     _active.append(file)
     signal.setitimer(signal.ITIMER_PROF, TICK, TICK)
     try:
@@ -48,7 +48,11 @@ def bounded(file: str, seconds: float | None = None) -> Iterator[None]:
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         _active.pop()
-        signal.signal(signal.SIGPROF, before)
+        signal.signal(signal.SIGPROF, _late)
+
+
+def _late(number: int, frame: Any) -> None:
+    """A tick that was on its way when the timer was stopped: by default it would end the process."""
 
 
 def _watch(limit: float) -> Callable[[int, Any], None]:

@@ -200,6 +200,23 @@ def test_version_and_light_start() -> None:
     assert done.stdout == f"runner {runner.__version__}\n[]\n"
 
 
+# what a start needs beyond the libraries that it cannot do without; dataclasses comes with jinja2.ext
+NEEDED = {"_contextvars", "contextvars", "_sqlite3", "sqlite3", "sqlite3.dbapi2", "gc", "glob", "shlex"}
+NEEDED |= {"jinja2.ext", "jinja2.sandbox", "pprint", "dataclasses", "typer._click.decorators"}
+
+
+def test_a_converged_state_imports_little(machine: Machine) -> None:
+    machine.write(a="{tmp}/x:\n  file.managed:\n    - contents: x\n")
+    machine("sls", "a")
+    program = "import sys, yaml, jinja2, typer; floor = set(sys.modules)\ntry:\n  from runner.cli import main; main()\n"
+    program += "finally: print(*(set(sys.modules) - floor), file=sys.stderr)"
+    argv = machine.argv("sls", "a")
+    done = subprocess.run([argv[0], "-c", program, *argv[3:]], capture_output=True, text=True, env=machine.environment)
+    assert done.returncode == 0, done.stderr
+    ours = ("runner", "states", "modules")
+    assert {name for name in done.stderr.split() if name.split(".")[0] not in ours} <= NEEDED
+
+
 LOGGING = "{% do salt.log.debug('deb') %}{% do salt.log.warning('warn ' ~ pillar.password) %}\nx:\n  test.nop: []\n"
 
 
