@@ -4,6 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
+from modules.postgres._clusters import (
+    cluster_create,
+    cluster_exists,
+    cluster_list,
+    cluster_remove,
+    datadir_exists,
+    datadir_init,
+    initdb,
+)
 from modules.postgres._rights import KINDS, grantee, held, member, target, wanted
 from modules.postgres._roles import matches, moment, roles, stored
 from modules.postgres._server import Server, literal, name, option
@@ -11,12 +20,19 @@ from modules.postgres._server import Server, literal, name, option
 __all__ = [
     "KINDS",
     "Server",
+    "cluster_create",
+    "cluster_exists",
+    "cluster_list",
+    "cluster_remove",
     "databases",
+    "datadir_exists",
+    "datadir_init",
     "db_exists",
     "db_list",
     "grantee",
     "group_exists",
     "held",
+    "initdb",
     "literal",
     "matches",
     "member",

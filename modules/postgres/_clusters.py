@@ -1,0 +1,95 @@
+"""Clusters of databases: those of Debian's tools (pg_createcluster), and data directories made with initdb."""
+
+from __future__ import annotations
+
+import glob
+import os
+import shlex
+from collections.abc import Sequence
+
+from modules import cmd, file
+from runner.api import CommandFailed, StateFailed, changer, here
+
+TOOLS = "postgresql-common"
+
+
+def cluster_list() -> dict[str, dict[str, str]]:
+    """Debian's clusters, by `version/name`: port, status, user, datadir, log.
+
+    {{ salt['postgres.cluster_list']() }}
+    """
+    if not cmd.which("pg_lsclusters"):
+        raise StateFailed(f"pg_lsclusters is missing: it comes with {TOOLS}", lacks=("pkg", TOOLS))
+    done = cmd.probe(["pg_lsclusters", "--no-header"])
+    if done.retcode:
+        raise StateFailed(f"pg_lsclusters: {done.stderr.strip()}")
+    found = {}
+    for words in (line.split() for line in done.stdout.splitlines()):
+        if len(words) > 5:
+            keys = ("port", "status", "user", "datadir", "log")
+            found[f"{words[0]}/{words[1]}"] = dict(zip(keys, words[2:], strict=False))
+    return found
+
+
+def cluster_exists(version: str, name: str = "main") -> bool:
+    """Whether there is a cluster.
+
+    {{ salt['postgres.cluster_exists']('15', 'main') }}
+    """
+    return f"{version}/{name}" in cluster_list()
+
+
+@changer
+def cluster_create(version: str, name: str, options: Sequence[str], initdb: Sequence[str] = ()) -> bool:
+    """Make a cluster. options: for pg_createcluster; initdb: for that program."""
+    more = ["--", *initdb] if initdb else []
+    return _done(["pg_createcluster", *options, version, name, *more])
+
+
+@changer
+def cluster_remove(version: str, name: str) -> bool:
+    """Stop a cluster and remove it with all of its databases."""
+    return _done(["pg_dropcluster", "--stop", version, name])
+
+
+def _done(argv: Sequence[str]) -> bool:
+    done = cmd.execute(argv)
+    if done.retcode:
+        raise CommandFailed(done.stderr.strip() or done.stdout.strip())
+    return True
+
+
+def datadir_exists(name: str) -> bool:
+    """Whether a folder holds the databases of a server.
+
+    {{ salt['postgres.datadir_exists']('/srv/pg') }}
+    """
+    return file.is_file(f"{name}/PG_VERSION")
+
+
+def initdb() -> str:
+    """The path of initdb: on PATH, in the folder `postgres.bins_dir` of the configuration, or Debian's newest."""
+    folder = here.opts.get("postgres.bins_dir")
+    if folder:
+        return os.path.join(str(folder), "initdb")
+    found = sorted(glob.glob("/usr/lib/postgresql/*/bin/initdb"), key=_version)
+    path = cmd.which("initdb") or (found[-1] if found else None)
+    if path is None:
+        raise StateFailed("initdb is missing: it comes with postgresql", lacks=("pkg", "postgresql"))
+    return path
+
+
+def _version(path: str) -> tuple[int, ...]:
+    return tuple(int(part) for part in path.split("/")[4].split(".") if part.isdigit())
+
+
+@changer
+def datadir_init(name: str, options: Sequence[str], runas: str | None, password: str | None) -> bool:
+    """Make the databases of a new server in a folder. options: for initdb. runas: whose they are."""
+    words = [initdb(), f"--pgdata={name}", *options]
+    # the pipe belongs to whom initdb runs as: no file, and no argument, shows the password
+    line = shlex.join(words) if password is None else f"cat | {shlex.join([*words, '--pwfile=/dev/stdin'])}"
+    done = cmd.execute_shell(line, runas=runas, cwd="/", shell="/bin/sh", stdin=f"{password or ''}\n")
+    if done.retcode:
+        raise CommandFailed(done.stderr.strip() or done.stdout.strip())
+    return True
