@@ -4,27 +4,30 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from modules import cmd, file
 from runner.api import CommandFailed, StateFailed, changer
 
-# Salt's short names for options
-NAMES = {"if": "in-interface", "of": "out-interface", "proto": "protocol", "rtable": "table"}
 # options that only a match module has; it is loaded when the rule does not load it itself
 MATCHES = {
-    **{
-        "dports": "multiport",
-        "sports": "multiport",
-        "ports": "multiport",
-        "comment": "comment",
-        "ctstate": "conntrack",
-    },
-    **{"limit": "limit", "limit-burst": "limit", "mac-source": "mac", "src-range": "iprange", "dst-range": "iprange"},
-    **{"match-set": "set", "uid-owner": "owner", "gid-owner": "owner", "state": "state", "icmp-type": "", "name": ""},
+    **{"ctstate": "conntrack", "limit": "limit", "limit-burst": "limit", "mac-source": "mac", "src-range": "iprange"},
+    **{"dst-range": "iprange", "uid-owner": "owner", "gid-owner": "owner"},
 }
-FIRST = ("protocol", "source", "destination", "in-interface", "out-interface")
+# what belongs to the target and stands behind it (iptables-extensions(8))
+_OF_TARGETS = """
+add-set and-mark and-tos checksum-fill clamp-mss-to-pmtu clustermac ctevents ctmask del-set ecn-tcp-remove exist
+expevents gateway hash-init hashmode hl-dec hl-inc hl-set hmark-dport-mask hmark-mod hmark-offset
+hmark-proto-mask hmark-rnd hmark-sport-mask hmark-spi-mask hmark-src-prefix hmark-tuple led-always-blink
+led-delay led-trigger-id local-node log-ip-options log-level log-prefix log-tcp-options log-tcp-sequence log-uid
+nflog-group nflog-prefix nflog-range nflog-threshold nfmask on-ip on-port or-mark or-tos persistent
+queue-balance queue-bypass queue-cpu-fanout queue-num random random-fully rateest-ewmalog rateest-interval
+rateest-name reject-with restore restore-mark save save-mark selctx set-class set-dscp set-dscp-class set-mark
+set-mss set-tos set-xmark strip-options timeout to to-destination to-port to-ports to-source total-nodes
+tproxy-mark ttl-dec ttl-inc ttl-set type ulog-cprange ulog-nlgroup ulog-prefix ulog-qthreshold xor-mark xor-tos
+"""
+OF_TARGETS = frozenset(_OF_TARGETS.split())
 
 
 def program(family: str, name: str = "") -> str:
@@ -35,46 +38,101 @@ def program(family: str, name: str = "") -> str:
     return found
 
 
-def rule(given: Mapping[str, Any]) -> list[str]:
-    """The words of a rule from the names of iptables' long options (and Salt's own: connstate, match, jump).
+def rule(given: Mapping[str, Any]) -> str:
+    """A rule from the names of iptables' options (and Salt's own: proto, if, of, connstate, match, jump).
 
-    >>> rule({"proto": "tcp", "dport": 22, "jump": "ACCEPT"})
-    ['--protocol', 'tcp', '--jump', 'ACCEPT', '--dport', '22']
+    >>> rule({"jump": "ACCEPT", "proto": "tcp", "dport": 22, "connstate": "NEW", "comment": "come in"})
+    '-p tcp -m state --state NEW --dport 22 -m comment --comment "come in" --jump ACCEPT'
     """
-    options = {NAMES.get(key, key).replace("_", "-"): value for key, value in given.items() if value is not None}
-    if "connstate" in options:
-        options["state"] = options.pop("connstate")
-    words = [word for key in FIRST if key in options for word in _option(key, options.pop(key))]
-    matches = _listed(options.pop("match", []))
-    wanted = [MATCHES[key] for key in options if MATCHES.get(key) and MATCHES[key] not in matches]
-    words += [word for each in [*matches, *dict.fromkeys(wanted)] for word in ("--match", each)]
-    for key in ("jump", "goto"):
-        words += _option(key, options.pop(key)) if key in options else []
-    return words + [word for key, value in options.items() for word in _option(key, value)]
+    left = {key: value for key, value in given.items() if value is not None}
+    words = [_option("-i", left.pop("if"))] if "if" in left else []
+    words += [_option("-o", left.pop("of"))] if "of" in left else []
+    protocols = [_option("-p", left.pop(key)) for key in ("proto", "protocol") if key in left]
+    matches = _many(left.pop("match", []))
+    words += [*protocols[:1], *_matched(matches, left), *_always_first(matches, left)]
+    jump = [_option("--jump", left.pop("jump"))] if "jump" in left else []
+    last = sorted(key for key in left if key in OF_TARGETS)
+    behind = [_joined(f"--{key}", _quoted(str(left.pop(key)), " ")) for key in last]
+    for key, value in left.items():
+        needed = MATCHES.get(key)
+        words += [f"-m {needed}"] if needed and needed not in matches else []
+        matches += [needed] if needed else []
+        words.append(_option(f"{'-' if len(key) == 1 else '--'}{key}", value))
+    return " ".join([*words, *jump, *behind])
 
 
-def _listed(value: Any) -> list[str]:
+def _matched(matches: list[str], left: dict[str, Any]) -> list[str]:
+    """The modules that a rule loads by itself, with what stands beside them."""
+    words = []
+    for each in matches:
+        words.append(f"-m {each}")
+        if each == "recent" and "name_" in left:
+            words.append(_option("--name", left.pop("name_")))
+    sets = left.pop("match-set", [])
+    for each in sets if isinstance(sets, list) else [sets]:
+        words += ["-m set", _option("--match-set", each)]
+    return words
+
+
+def _always_first(matches: list[str], left: dict[str, Any]) -> list[str]:
+    """States, ports and the comment."""
+    words = []
+    states = [left.pop(key) for key in ("connstate", "state") if key in left]
+    if states:
+        words += [*([] if "state" in matches else ["-m state"]), _option("--state", states[0])]
+    words += [_option(f"--{key}", left.pop(key)) for key in ("dport", "sport") if key in left]
+    for key in ("dports", "sports", "ports"):
+        if key in left:
+            words += [*([] if "-m multiport" in words else ["-m multiport"]), _option(f"--{key}", left.pop(key))]
+    if "comment" in left:
+        words += [] if "comment" in matches else ["-m comment"]
+        words.append(f"--comment {_quoted(str(left.pop('comment')))}")
+    return words
+
+
+def _many(value: Any) -> list[str]:
     parts = value if isinstance(value, list) else str(value).split(",")
     return [str(part).strip() for part in parts if str(part).strip()]
 
 
-def _option(key: str, value: Any) -> list[str]:
-    """`--key value`; negated for `! value` or `not value`; without a value for an empty one."""
-    if isinstance(value, list):
-        value = " ".join(map(str, value)) if key == "match-set" else ",".join(map(str, value))
-    text = str(value).strip()
+def _option(key: str, value: Any) -> str:
+    """An option with its value; negated for `! value` or `not value`; without a value for an empty one."""
+    text = ",".join(map(str, value)) if isinstance(value, list) else str(value)
+    text = text.strip()
     negated = text.startswith("!") or text.lower().startswith("not ")
-    text = text.lstrip("!").strip() if text.startswith("!") else text[4:].strip() if negated else text
-    parts = text.split() if key == "match-set" else [text] if text else []
-    return [*(["!"] if negated else []), f"--{key}", *parts]
+    if negated:
+        text = (text[1:] if text.startswith("!") else text[4:]).strip()
+    return ("! " if negated else "") + _joined(key, _quoted(text, "'\"\\"))
 
 
-def has_rule(family: str, table: str, chain: str, words: Sequence[str]) -> bool:
+def _joined(key: str, text: str) -> str:
+    return f"{key} {text}".rstrip() if text != '""' else key
+
+
+def _quoted(text: str, when: str = "") -> str:
+    """A text in quotes; when: only if it holds one of these."""
+    if when and not any(each in text for each in when):
+        return text
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
+def command(family: str, table: str, action: str, chain: str, rule: str = "", position: object = "") -> str:
+    """The command that changes a chain, as it is shown. action: -A, -I, ..."""
+    return f"{program(family)} --wait -t {table} {action} {chain} {position} {rule}"
+
+
+def has_rule(family: str, table: str, chain: str, rule: str) -> bool:
     """Whether a chain has a rule. Raises StateFailed for a rule that iptables does not understand."""
-    done = cmd.probe([program(family), "--wait", "--table", table, "--check", chain, *words])
+    done = cmd.probe([program(family), "--wait", "--table", table, "--check", chain, *shlex.split(rule)])
     if done.retcode == 2:
-        raise StateFailed(f"iptables does not understand the rule {shlex.join(words)}: {done.stderr.splitlines()[0]}")
+        raise StateFailed(done.stderr.splitlines()[0])
     return done.retcode == 0
+
+
+def rules(family: str, table: str, chain: str | None = None) -> list[str]:
+    """The rules of a table or a chain."""
+    return [line for line in listed(family, table, chain) or () if line.startswith("-A ")]
 
 
 def listed(family: str, table: str, chain: str | None = None) -> list[str] | None:
@@ -91,10 +149,25 @@ def change(family: str, table: str, *words: str) -> None:
         raise CommandFailed(done.stderr.strip() or done.stdout.strip())
 
 
-def save(family: str, to: str | None = None) -> str:
-    """Write the rules to a file (only while changing): to, or the one read at the start. Answers with its path."""
-    path = to or f"/etc/iptables/rules.{'v6' if family == 'ipv6' else 'v4'}"
+def saved_at(family: str) -> str:
+    """The file of rules that is read at the start."""
+    return f"/etc/iptables/rules.{'v6' if family == 'ipv6' else 'v4'}"
+
+
+def is_saved(family: str, path: str) -> bool:
+    """Whether a file has the rules that are set now."""
+    there = file.read_bytes(path).decode("utf-8", "replace") if file.is_file(path) else ""
+    return _bare(there) == _bare(cmd.probe([program(family, "-save")]).stdout)
+
+
+def _bare(saved: str) -> list[str]:
+    """Saved rules without dates and counters."""
+    return [line.partition(" [")[0] for line in saved.splitlines() if line and not line.startswith("#")]
+
+
+def save(family: str, path: str) -> str:
+    """Write the rules to a file (only while changing)."""
     done = cmd.probe([program(family, "-save")])
     file.makedirs(os.path.dirname(path))
     file.write(path, f"{done.stdout}\n".encode())
-    return path
+    return f'Wrote 1 lines to "{path}"'

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import shlex
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
 from modules import iptables
-from runner.api import CommandFailed, Plan, Planned, StateFailed
+from runner.api import Done, Plan, Planned, StateFailed
+from states._rules import Wanted, alter, change, done, kept, path
 
 Family = Literal["ipv4", "ipv6"]
+Rules = list[dict[str, Any]]
 
 
 def append(
@@ -18,6 +19,7 @@ def append(
     table: str = "filter",
     family: Family = "ipv4",
     save: bool | str = False,
+    rules: Rules | None = None,
     **rule: Any,
 ) -> Planned:
     """Make sure that a chain has a rule; one that is missing comes last.
@@ -25,7 +27,7 @@ def append(
     name: names the state. chain: INPUT, ... table, family: where. save: also write all rules to the file that
     iptables-persistent reads (or to this path). rule: iptables' long options by their names (`dport: 22`,
     `in-interface` or `if`, `to-destination`); proto, match (a list), connstate, comment, jump. `! value` negates; an
-    empty text is an option without a value.
+    empty text is an option without a value. rules: several instead, each with a name and all of these.
 
         ssh is let in:
           iptables.append:
@@ -38,13 +40,15 @@ def append(
 
     Behaviour: Salt 3008's iptables.append.
     """
-    words, where = iptables.rule(rule), _chain(chain, table, family)
-    shown = shlex.join([*where[1:], "--append", where[0], *words])
-    if iptables.has_rule(family, table, where[0], words):
-        return f"iptables rule for {name} already set ({shown}) for {family}"
+    if rules is not None:
+        return (yield from _several(append, name, rules))
+    wanted = Wanted.of(name, chain, table, family, save, rule)
+    shown = wanted.command("-A")
+    if wanted.is_there(shown):
+        return (yield from kept(wanted, shown, f"iptables rule for {name} already set ({shown}) for {family}"))
     yield Plan({"locale": name}, f"iptables rule for {name} needs to be set ({shown}) for {family}")
-    _change(name, family, table, "--append", where[0], *words)
-    return f"Set iptables rule for {name} to: {shown} for {family}{_saved(save, family)}"
+    change(wanted, "--append", [wanted.chain, *wanted.words], f"{shown} for {family}")
+    return done(wanted, shown, "Set", f"Set iptables rule for {name} to: {shown} for {family}")
 
 
 def insert(
@@ -54,6 +58,7 @@ def insert(
     table: str = "filter",
     family: Family = "ipv4",
     save: bool | str = False,
+    rules: Rules | None = None,
     **rule: Any,
 ) -> Planned:
     """Make sure that a chain has a rule; one that is missing comes at a position (1 is the first). The rest as append.
@@ -66,18 +71,20 @@ def insert(
             - dport: 22
             - jump: ACCEPT
 
-    Behaviour: Salt 3008's iptables.insert.
+    Behaviour: Salt 3008's iptables.insert; of a negative position the last rule is -1.
     """
-    words, where = iptables.rule(rule), _chain(chain, table, family)
-    if iptables.has_rule(family, table, where[0], words):
-        return f"iptables rule for {name} already set for {family} ({shlex.join(words)})"
+    if rules is not None:
+        return (yield from _several(insert, name, rules))
+    wanted = Wanted.of(name, chain, table, family, save, rule)
+    shown = wanted.command("-I", position)
+    if wanted.is_there(shown, insert=True):
+        return (yield from kept(wanted, shown, f"iptables rule for {name} already set for {family} ({shown})"))
     place = position
     if position < 0:
-        place = max(1, len(iptables.listed(family, table, where[0]) or ()) + 1 + position)
-    shown = shlex.join([*where[1:], "--insert", where[0], str(place), *words])
+        place = max(1, len(iptables.rules(family, table, wanted.chain)) + 1 + position)
     yield Plan({"locale": name}, f"iptables rule for {name} needs to be set for {family} ({shown})")
-    _change(name, family, table, "--insert", where[0], str(place), *words)
-    return f"Set iptables rule for {name} to: {shown} for {family}{_saved(save, family)}"
+    change(wanted, "--insert", [wanted.chain, str(place), *wanted.words], shown)
+    return done(wanted, shown, "Set", f"Set iptables rule for {name} to: {shown} for {family}")
 
 
 def delete(
@@ -86,6 +93,7 @@ def delete(
     table: str = "filter",
     family: Family = "ipv4",
     save: bool | str = False,
+    rules: Rules | None = None,
     **rule: Any,
 ) -> Planned:
     """Make sure that a chain does not have a rule. Arguments as those of iptables.append.
@@ -99,15 +107,17 @@ def delete(
 
     Behaviour: Salt 3008's iptables.delete, without rules by their position.
     """
+    if rules is not None:
+        return (yield from _several(delete, name, rules))
     if "position" in rule:
         raise StateFailed("position: a rule is told by what it says here; its position is another one in the next run")
-    words, where = iptables.rule(rule), _chain(chain, table, family)
-    shown = shlex.join([*where[1:], "--delete", where[0], *words])
-    if not iptables.has_rule(family, table, where[0], words):
+    wanted = Wanted.of(name, chain, table, family, save, rule)
+    shown = wanted.command("-D")
+    if not wanted.is_there(shown):
         return f"iptables rule for {name} already absent for {family} ({shown})"
     yield Plan({"locale": name}, f"iptables rule for {name} needs to be deleted for {family} ({shown})")
-    _change(name, family, table, "--delete", where[0], *words)
-    return f"Delete iptables rule for {name} {shown}{_saved(save, family)}"
+    change(wanted, "--delete", [wanted.chain, *wanted.words], shown)
+    return done(wanted, shown, "Deleted", f"Delete iptables rule for {name} {shown}")
 
 
 def chain_present(name: str, table: str = "filter", family: Family = "ipv4") -> Planned:
@@ -124,7 +134,7 @@ def chain_present(name: str, table: str = "filter", family: Family = "ipv4") -> 
         return f"iptables {name} chain is already exist in {table} table for {family}"
     told = f"iptables {name} chain in {table} table needs to be set for {family}"
     yield Plan({"locale": name}, told, provides=[("chain", f"{family} {table} {name}")])
-    _change(name, family, table, "--new-chain", name)
+    alter(family, table, "--new-chain", name, failed=f"Failed to create {name} chain in {table} table: ")
     return f"iptables {name} chain in {table} table create success for {family}"
 
 
@@ -139,8 +149,8 @@ def chain_absent(name: str, table: str = "filter", family: Family = "ipv4") -> P
     if iptables.listed(family, table, name) is None:
         return f"iptables {name} chain is already absent in {table} table for {family}"
     yield Plan({"locale": name}, f"iptables {name} chain in {table} table needs to be removed {family}")
-    _change(name, family, table, "--flush", name)
-    _change(name, family, table, "--delete-chain", name)
+    alter(family, table, "--flush", name, failed=f"Failed to flush {name} chain in {table} table: ")
+    alter(family, table, "--delete-chain", name, failed=f"Failed to delete {name} chain in {table} table: ")
     return f"iptables {name} chain in {table} table delete success for {family}"
 
 
@@ -163,12 +173,17 @@ def set_policy(
 
     Behaviour: Salt 3008's iptables.set_policy.
     """
-    if f"-P {chain} {policy}" in (iptables.listed(family, table) or ()):
+    has = iptables.listed(family, table) or []
+    if not any(line.startswith(f"-P {chain} ") for line in has):
+        raise StateFailed(f"Failed to set iptables default policy\n{chain} is no built-in chain of the table {table}")
+    if f"-P {chain} {policy}" in has:
         return f"iptables default policy for chain {chain} on table {table} for {family} already set to {policy}"
     told = f"iptables default policy for chain {chain} on table {table} for {family} needs to be set to {policy}"
     yield Plan({"locale": name}, told)
-    _change(name, family, table, "--policy", chain, policy)
-    return f"Set default policy for {chain} to {policy} family {family}{_saved(save, family)}"
+    alter(family, table, "--policy", chain, policy, failed="Failed to set iptables default policy\n")
+    if save:
+        iptables.save(family, path(save, family))
+    return f"Set {'and saved ' if save else ''}default policy for {chain} to {policy} family {family}"
 
 
 def flush(name: str, chain: str | None = None, table: str = "filter", family: Family = "ipv4") -> Planned:
@@ -182,36 +197,45 @@ def flush(name: str, chain: str | None = None, table: str = "filter", family: Fa
 
     Behaviour: Salt 3008's iptables.flush; what is empty stays as it is.
     """
-    rules = [line for line in iptables.listed(family, table, chain) or () if line.startswith("-A ")]
+    if iptables.listed(family, table, chain) is None:
+        lacks = ("chain", f"{family} {table} {chain}")
+        raise StateFailed(
+            f"Failed to flush iptables rules\nthere is no chain {chain} in the table {table}", lacks=lacks
+        )
     place = f"{table} table {chain or ''} chain {family} family"
-    if not rules:
+    if not iptables.rules(family, table, chain):
         return f"There are no iptables rules in {place}"
-    yield Plan({"locale": name}, f"iptables rules in {place} needs to be flushed")
-    _change(name, family, table, "--flush", *([chain] if chain else []))
+    yield Plan({"locale": name}, f"iptables rules in {name} table {table} chain {family} family needs to be flushed")
+    alter(family, table, "--flush", *([chain] if chain else []), failed="Failed to flush iptables rules\n")
     return f"Flush iptables rules in {place}"
 
 
-def _chain(chain: str | None, table: str, family: str) -> list[str]:
-    """The chain, and how the command that is shown begins. Raises StateFailed when it is not there."""
-    if not chain:
-        raise StateFailed("chain: which chain is meant? INPUT, FORWARD, OUTPUT or one of your own")
-    if iptables.listed(family, table, chain) is None:
-        raise StateFailed(
-            f"there is no chain {chain} in the table {table}", lacks=("chain", f"{family} {table} {chain}")
-        )
-    return [chain, iptables.program(family), "--table", table]
-
-
-def _change(name: str, family: str, table: str, *words: str) -> None:
-    try:
-        iptables.change(family, table, *words)
-    except CommandFailed as failure:
-        said = f"Failed to set iptables rule for {name}.\nAttempted rule was {shlex.join(words)} for {family}"
-        raise StateFailed(f"{said}\n{failure.message}", changes={}) from None
-
-
-def _saved(save: bool | str, family: str) -> str:
-    return f"\nSaved to {iptables.save(family, save if isinstance(save, str) else None)}" if save else ""
+def _several(function: Callable[..., Planned], name: str, rules: Rules) -> Planned:
+    """Several rules, one after another; one that fails does not keep the others back."""
+    said: list[str] = []
+    todo: dict[int, tuple[str, Planned]] = {}
+    for index, rule in enumerate(rules):
+        planned = function(**{"name": name, **rule})
+        try:
+            said.append(next(planned).comment)
+            todo[index] = (str(rule.get("name", name)), planned)
+        except StopIteration as end:
+            said.append(str(end.value))
+    if todo:
+        yield Plan({"locale": [each for each, _ in todo.values()]}, "\n".join(said))
+    changed: list[str] = []
+    for index, (each, planned) in todo.items():
+        try:
+            next(planned)
+        except StopIteration as end:
+            said[index] = str(end.value)
+            changed.append(each)
+        except StateFailed as failure:
+            said[index] = failure.message
+    changes = {"locale": changed} if changed else {}
+    if len(changed) < len(todo):
+        raise StateFailed("\n".join(said), changes=changes)
+    return Done("\n".join(said), changes)
 
 
 def autorequire(name: str, **_: object) -> Iterator[tuple[str, str]]:

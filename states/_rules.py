@@ -1,0 +1,82 @@
+"""A rule of the packet filter that a state wants to be there, or not."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Any, NamedTuple
+
+from modules import iptables
+from runner.api import CommandFailed, Plan, Planned, StateFailed
+
+
+class Wanted(NamedTuple):
+    """A rule that is to be there, or not."""
+
+    name: str
+    chain: str
+    table: str
+    family: str
+    save: bool | str
+    rule: str
+
+    @classmethod
+    def of(
+        cls, name: str, chain: str | None, table: str, family: str, save: bool | str, rule: dict[str, Any]
+    ) -> Wanted:
+        if not chain:
+            raise StateFailed("chain: which chain is meant? INPUT, FORWARD, OUTPUT or one of your own")
+        return cls(name, chain, table, family, save, iptables.rule(rule))
+
+    @property
+    def words(self) -> list[str]:
+        return shlex.split(self.rule)
+
+    def command(self, action: str, position: object = "") -> str:
+        return iptables.command(self.family, self.table, action, self.chain, self.rule, position)
+
+    def is_there(self, shown: str, insert: bool = False) -> bool:
+        """Whether the chain has it. Raises StateFailed when there is no such chain, or iptables finds it wrong."""
+        said = _refused(self, shown if insert else f"{shown} for {self.family}")
+        if iptables.listed(self.family, self.table, self.chain) is None:
+            lacks = ("chain", f"{self.family} {self.table} {self.chain}")
+            raise StateFailed(f"{said}\nthere is no chain {self.chain} in the table {self.table}", lacks=lacks)
+        try:
+            return iptables.has_rule(self.family, self.table, self.chain, self.rule)
+        except StateFailed as failure:
+            raise StateFailed(f"{said}\n{failure.message}") from None
+
+
+def _refused(wanted: Wanted, shown: str) -> str:
+    return f"Failed to set iptables rule for {wanted.name}.\nAttempted rule was {shown}"
+
+
+def change(wanted: Wanted, action: str, words: list[str], shown: str) -> None:
+    alter(wanted.family, wanted.table, action, *words, failed=f"{_refused(wanted, shown)}\n")
+
+
+def alter(family: str, table: str, *words: str, failed: str) -> None:
+    try:
+        iptables.change(family, table, *words)
+    except CommandFailed as failure:
+        raise StateFailed(f"{failed}{failure.message}", changes={}) from None
+
+
+def path(save: bool | str, family: str) -> str:
+    return save if isinstance(save, str) else iptables.saved_at(family)
+
+
+def done(wanted: Wanted, shown: str, verb: str, told: str) -> str:
+    if not wanted.save:
+        return told
+    wrote = iptables.save(wanted.family, path(wanted.save, wanted.family))
+    return f"{verb} and saved iptables rule {wanted.name} for {wanted.family}\n{shown}\n{wrote}"
+
+
+def kept(wanted: Wanted, shown: str, told: str) -> Planned:
+    """A rule that is there already; whether it is so at the next start, too."""
+    place = path(wanted.save, wanted.family)
+    if not wanted.save or iptables.is_saved(wanted.family, place):
+        return told
+    yield Plan({"saved": place}, f"{told}\nThe iptables rules need to be saved to {place}")
+    wrote = iptables.save(wanted.family, place)
+    return f"{told}\nSaved iptables rule {wanted.name} for {wanted.family}\n{shown}\n{wrote}"
