@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from typing import Any, NamedTuple
+from typing import Any
 
 from modules import iptables
-from runner.api import CommandFailed, Plan, Planned, StateFailed
+from runner.api import CommandFailed, Plan, Planned, Record, StateFailed
 
 
-class Wanted(NamedTuple):
+class Wanted(Record):
     """A rule that is to be there, or not."""
 
     name: str

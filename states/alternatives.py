@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from modules import alternatives, file
-from runner.api import AbsolutePath, Done, Plan, Planned, StateFailed
+from runner.api import AbsolutePath, CommandFailed, Done, Plan, Planned, StateFailed
 
 
 def install(name: str, link: AbsolutePath, path: AbsolutePath, priority: int) -> Planned:
@@ -26,11 +26,16 @@ def install(name: str, link: AbsolutePath, path: AbsolutePath, priority: int) ->
     if found and found.choices.get(path) == priority and found.link == link:
         return f"Alternative {path} for {name} is already registered"
     if not file.exists(path):
-        raise StateFailed(f"{path} is not there, so it cannot be an alternative of {name}", lacks=("file", path))
+        raise StateFailed(f"Alternative for {name} not installed: {path} is not there", lacks=("file", path))
     changes = {"name": name, "link": link, "path": path, "priority": priority}
     told = f"Alternative will be set for {name} to {path} with priority {priority}"
     yield Plan(changes, told, provides=[("file", link), ("alternative", name)])
-    alternatives.install(name, link, path, priority)
+    try:
+        alternatives.install(name, link, path, priority)
+    except CommandFailed as failure:
+        raise StateFailed(f"Alternative for {name} not installed: {failure.message}", changes={}) from None
+    if alternatives.show_current(name) != path:
+        return f"Alternative {path} for {name} registered with priority {priority} and not set to default"
     return f"Alternative for {name} set to path {path} with priority {priority}"
 
 
@@ -68,16 +73,19 @@ def auto(name: str) -> Planned:
 
     Behaviour: Salt's alternatives.auto.
     """
-    if _known(name).auto:
+    found = alternatives.group(name)
+    if found is None:
+        raise StateFailed(f"Alternative for {name} doesn't exist", lacks=("alternative", name))
+    if found.auto:
         return f"{name} already in auto mode"
     yield Plan({"result": ""}, f"{name} will be put in auto mode")
-    return Done(f"{name} was put in auto mode", {"result": alternatives.auto(name)})
+    return Done("", {"result": alternatives.auto(name)})
 
 
 def set_(name: str, path: AbsolutePath) -> Planned:
-    """Make sure that a name means a path, whatever the priorities say.
+    """Make sure that a name means a path.
 
-    name: the name. path: one of its alternatives.
+    name: the name. path: one of its alternatives; if the name means another one now, whatever the priorities say.
 
         editor:
           alternatives.set:
@@ -85,21 +93,14 @@ def set_(name: str, path: AbsolutePath) -> Planned:
 
     Behaviour: Salt's alternatives.set.
     """
-    found = _known(name)
-    if found.current == path and not found.auto:
+    found = alternatives.group(name)
+    if found and found.current == path:
         return f"Alternative for {name} already set to {path}"
-    if path not in found.choices:
+    if found is None or path not in found.choices:
         raise StateFailed(f"Alternative {path} for {name} doesn't exist", lacks=("alternative", name))
     yield Plan({"path": path}, f"Alternative for {name} will be set to path {path}")
     alternatives.set_(name, path)
     return f"Alternative for {name} set to path {path}"
-
-
-def _known(name: str) -> alternatives.Group:
-    found = alternatives.group(name)
-    if found is None:
-        raise StateFailed(f"Alternative for {name} doesn't exist", lacks=("alternative", name))
-    return found
 
 
 def autorequire(name: str, path: str | None = None, **_: object) -> Iterator[tuple[str, str]]:

@@ -31,7 +31,11 @@ SCENARIOS = [
     on("auto", BY_HAND),
     on("auto", TWO, plans=False),
     on("auto", fails="doesn't exist"),
+    on("install", ONE, link="/usr/bin/greet", path="/bin/echo", priority=5),
+    on("install", ONE, link="/usr/bin/elsewhere", name="else", path="/bin/echo", priority=5),
     on("set", TWO, path="/bin/cat"),
+    on("set", TWO, plans=False, path="/bin/echo"),
+    on("set", path="/bin/echo", fails="Alternative /bin/echo for greet doesn't exist"),
     on("set", BY_HAND, plans=False, path="/bin/cat"),
     on("set", ONE, path="/bin/echo", fails="doesn't exist"),
 ]
