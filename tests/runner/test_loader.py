@@ -195,7 +195,7 @@ def test_refresh_finds_what_is_new(registry: Registry, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("selinux.boolean", "runner has no selinux states: call setsebool"),
+        ("ufw.enabled", "runner has no ufw states: call ufw"),
         ("linux_acl.present", "setfacl"),
         ("nftables.append", "file.managed"),
         ("win_lgpo.set", "for another system"),

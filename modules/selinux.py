@@ -1,0 +1,121 @@
+"""SELinux: its mode, booleans and modules."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from modules import cmd, file
+from runner.api import StateFailed, changer
+
+CONFIG = "/etc/selinux/config"
+SWITCH = "/sys/fs/selinux/enforce"
+PACKAGES = {
+    "semanage": "policycoreutils-python-utils",
+    "semodule": "policycoreutils",
+    "setsebool": "policycoreutils",
+    "setenforce": "selinux-utils",
+}
+
+
+def getenforce() -> str:
+    """Enforcing, Permissive or Disabled; what is configured as disabled is so from the next start on.
+
+    {{ salt['selinux.getenforce']() }}
+    """
+    if configured() == "disabled" or not file.is_file(SWITCH):
+        return "Disabled"
+    return "Enforcing" if file.read_bytes(SWITCH).strip() == b"1" else "Permissive"
+
+
+def configured() -> str:
+    """The mode that the machine starts with; empty without a configuration."""
+    text = file.read_bytes(CONFIG).decode("utf-8", "replace") if file.is_file(CONFIG) else ""
+    found = re.findall(r"^\s*SELINUX\s*=\s*(\w+)", text, re.MULTILINE)
+    return str(found[-1]).lower() if found else ""
+
+
+def setenforce(mode: str) -> str:
+    """Set the mode (Enforcing, Permissive, Disabled), now where that can be, and for the next start."""
+    text = file.read_bytes(CONFIG).decode("utf-8", "surrogateescape") if file.is_file(CONFIG) else "SELINUX=\n"
+    changed = re.sub(r"(?m)^\s*SELINUX\s*=.*$", f"SELINUX={mode.lower()}", text)
+    file.write(CONFIG, changed.encode("utf-8", "surrogateescape"))
+    if mode != "Disabled" and file.is_file(SWITCH):
+        _do("setenforce", "1" if mode == "Enforcing" else "0")
+    return getenforce()
+
+
+def list_sebool() -> dict[str, dict[str, str]]:
+    """The booleans: State (now), Default (kept) and Description.
+
+    {{ salt['selinux.list_sebool']()['use_nfs_home_dirs'].State }}
+    """
+    found = {}
+    for line in _ask("semanage", "boolean", "--list").splitlines():
+        said = re.match(r"(\S+)\s+\(\s*(on|off)\s*,\s*(on|off)\s*\)\s*(.*)", line)
+        if said:
+            found[said[1]] = {"State": said[2], "Default": said[3], "Description": said[4]}
+    return found
+
+
+def getsebool(boolean: str) -> dict[str, str]:
+    """One boolean; empty when there is no such."""
+    return list_sebool().get(boolean, {})
+
+
+@changer
+def setsebools(pairs: Mapping[str, str], persist: bool = False) -> bool:
+    """Set booleans to on or off. persist: also for the next start."""
+    return _do("setsebool", *(["-P"] if persist else []), *(f"{name}={value}" for name, value in pairs.items()))
+
+
+def list_semod() -> dict[str, dict[str, str]]:
+    """The modules of the policy: Enabled and Version, for which today's tools say nothing.
+
+    {{ salt['selinux.list_semod']() }}
+    """
+    found = {}
+    for words in (line.split() for line in _ask("semodule", "--list-modules=full").splitlines()):
+        if len(words) > 1:
+            found[words[1]] = {"Enabled": str("disabled" not in words[2:]), "Version": ""}
+    return found
+
+
+@changer
+def setsemod(module: str, enabled: bool) -> bool:
+    """Enable or disable a module of the policy."""
+    return _do("semodule", "--enable" if enabled else "--disable", module)
+
+
+@changer
+def install_semod(module_path: str) -> bool:
+    """Install a module of the policy from a file."""
+    return _do("semodule", "--install", module_path)
+
+
+@changer
+def remove_semod(module: str) -> bool:
+    """Remove a module of the policy."""
+    return _do("semodule", "--remove", module)
+
+
+def _ask(program: str, *words: str) -> str:
+    _needs(program)
+    done = cmd.probe([program, *words])
+    if done.retcode:
+        raise StateFailed(f"{program} {' '.join(words)}: {done.stderr.strip() or done.stdout.strip()}")
+    return done.stdout
+
+
+def _do(program: str, *words: str) -> bool:
+    _needs(program)
+    done = cmd.execute([program, *words])
+    if done.retcode:
+        raise StateFailed(f"{program} {' '.join(words)}: {done.stderr.strip() or done.stdout.strip()}")
+    return True
+
+
+def _needs(program: str) -> None:
+    if not cmd.which(program):
+        package = PACKAGES[program]
+        raise StateFailed(f"{program} is missing: it comes with {package}", lacks=("pkg", package))

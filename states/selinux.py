@@ -1,0 +1,172 @@
+"""SELinux: its mode, booleans and modules."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from modules import file, selinux
+from runner.api import AbsolutePath, Plan, Planned, StateFailed
+
+MODES = {"enforcing": "Enforcing", "1": "Enforcing", "permissive": "Permissive", "0": "Permissive"}
+ON = ("on", "true", "yes", "1")
+OFF = ("off", "false", "no", "0")
+
+
+def mode(name: str) -> Planned:
+    """Make sure of the mode, now and for the next start; disabled holds from the next start on.
+
+    name: enforcing, permissive or disabled.
+
+        enforcing:
+          selinux.mode: []
+
+    Behaviour: Salt 3008's selinux.mode.
+    """
+    wanted = (MODES | {"disabled": "Disabled"}).get(name.lower())
+    if wanted is None:
+        raise StateFailed(f"{name} is not an accepted mode")
+    now = selinux.getenforce()
+    if now == wanted and selinux.configured() in ("", wanted.lower()):
+        return f"SELinux is already in {wanted} mode"
+    if wanted != "Disabled" and not file.is_file(selinux.SWITCH):
+        raise StateFailed(f"Failed to set SELinux to {wanted} mode: the kernel was started without SELinux")
+    old = selinux.configured().capitalize() if now == wanted else now
+    yield Plan({"old": old, "new": wanted}, f"SELinux mode is set to be changed to {wanted}")
+    selinux.setenforce(wanted)
+    return f"SELinux has been set to {wanted} mode"
+
+
+def boolean(
+    name: str,
+    value: bool | str | int | None = None,
+    booleans: dict[str, Any] | list[str | dict[str, Any]] | None = None,
+    persist: bool = False,
+) -> Planned:
+    """Make sure that booleans of the policy have a value.
+
+    name: one boolean. value: on or off. booleans: several, as a list or with a value each; those without take value.
+    persist: also after the next start.
+
+        httpd_can_network_connect:
+          selinux.boolean:
+            - value: True
+            - persist: True
+
+    Behaviour: Salt 3008's selinux.boolean.
+    """
+    wanted = {key: _switch(key, said) for key, said in _pairs(name, value, booleans).items()}
+    known = selinux.list_sebool()
+    unknown = [key for key in wanted if key not in known]
+    if unknown:
+        raise StateFailed("\n".join(f"Boolean {key} is not available" for key in unknown))
+    now = {key: [known[key]["State"], *([known[key]["Default"]] if persist else [])] for key in wanted}
+    wrong = {key: said for key, said in wanted.items() if set(now[key]) != {said}}
+    fine = ", ".join(sorted(set(wanted) - set(wrong)))
+    told = [f"The following booleans were in the correct state: {fine}"] if fine else []
+    if not wrong:
+        return told[0]
+    changes = {key: _change(now[key], said) for key, said in wrong.items()}
+    names = ", ".join(sorted(wrong))
+    yield Plan(changes, "\n".join([*told, f"The following booleans would be changed: {names}"]))
+    selinux.setsebools(wrong, persist)
+    return "\n".join([*told, f"The following booleans have been changed: {names}"])
+
+
+def _pairs(name: str, value: Any, booleans: dict[str, Any] | list[Any] | None) -> dict[str, Any]:
+    if booleans is None:
+        return {name: value}
+    if isinstance(booleans, dict):
+        return booleans
+    found: dict[str, Any] = {}
+    for each in booleans:
+        found |= each if isinstance(each, dict) else {each: value}
+    return found
+
+
+def _switch(name: str, value: Any) -> str:
+    said = str(value).lower()
+    if said not in (*ON, *OFF):
+        raise StateFailed(f"{value} is not a valid value for the boolean {name}")
+    return "on" if said in ON else "off"
+
+
+def _change(now: list[str], wanted: str) -> dict[str, Any]:
+    if len(now) == 1:
+        return {"old": now[0], "new": wanted}
+    return {"old": now, "new": [wanted, wanted]}
+
+
+def module(
+    name: str,
+    module_state: Literal["Enabled", "Disabled"] = "Enabled",
+    version: str = "any",
+    install: bool = False,
+    remove: bool = False,
+    source: AbsolutePath | None = None,
+) -> Planned:
+    """Make sure that a module of the policy is enabled or disabled.
+
+    name: the module. module_state: which. version: any; today's policies have none. install: install it from source
+    where it is missing. remove: have it not at all.
+
+        nagios:
+          selinux.module:
+            - module_state: Disabled
+
+    Behaviour: Salt 3008's selinux.module.
+    """
+    known = selinux.list_semod()
+    if remove:
+        return (yield from module_remove(name))
+    if name not in known:
+        if install and source:
+            return (yield from module_install(source))
+        raise StateFailed(f"Module {name} is not available")
+    if version not in ("any", known[name]["Version"]):
+        raise StateFailed(
+            f"Module version is {known[name]['Version']} and does not match the desired version of {version}"
+        )
+    if known[name]["Enabled"] == str(module_state == "Enabled"):
+        return f"Module {name} is in the desired state"
+    old = "Enabled" if known[name]["Enabled"] == "True" else "Disabled"
+    changes = {name: {"old": old, "new": module_state}}
+    yield Plan(changes, f"Module {name} is set to be toggled to {module_state}")
+    selinux.setsemod(name, module_state == "Enabled")
+    return f"Module {name} has been set to {module_state}"
+
+
+def module_install(name: AbsolutePath) -> Planned:
+    """Make sure that a module of the policy is installed.
+
+    name: its file (.pp); the module is called as the file.
+
+        /usr/local/share/selinux/site.pp:
+          selinux.module_install: []
+
+    Behaviour: Salt 3008's selinux.module_install, which installs it in each run.
+    """
+    module = name.rpartition("/")[2].partition(".")[0]
+    if module in selinux.list_semod():
+        return f"Module {module} is installed"
+    if not file.is_file(name):
+        raise StateFailed(f"The module {name} is not there", lacks=("file", name))
+    yield Plan({module: "installed"}, f"Module {name} is set to be installed")
+    selinux.install_semod(name)
+    return f"Module {name} has been installed"
+
+
+def module_remove(name: str) -> Planned:
+    """Make sure that a module of the policy is not installed.
+
+    name: the module.
+
+        nagios:
+          selinux.module_remove: []
+
+    Behaviour: Salt 3008's selinux.module_remove.
+    """
+    if name not in selinux.list_semod():
+        return f"Module {name} is not available"
+    yield Plan({name: "removed"}, f"Module {name} is set to be removed")
+    selinux.remove_semod(name)
+    return f"Module {name} has been removed"

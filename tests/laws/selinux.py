@@ -1,0 +1,66 @@
+"""How SELinux is tried. No machine of the tests has it in its kernel: the tools are played by scripts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from laws import Scenario
+
+TOOLS = r"""
+cat >/usr/local/sbin/semanage <<'X'
+#!/bin/sh
+echo 'SELinux boolean                State  Default Description'
+while read name now kept; do printf '%-30s (%-5s,%5s)  About it\n' $name $now $kept; done </srv/booleans
+X
+cat >/usr/local/sbin/setsebool <<'X'
+#!/bin/sh
+test "$1" = -P && keep=1 && shift
+for pair; do sed -i "s/^${pair%=*} [a-z]*/${pair%=*} ${pair#*=}/" /srv/booleans
+test -z "$keep" || sed -i "s/^\(${pair%=*} .*\) .*/\1 ${pair#*=}/" /srv/booleans; done
+X
+cat >/usr/local/sbin/semodule <<'X'
+#!/bin/sh
+case $1 in
+--list-modules=full) cat /srv/modules ;;
+--enable) sed -i "s/ $2 pp disabled/ $2 pp/" /srv/modules ;;
+--disable) sed -i "s/ $2 pp/ $2 pp disabled/" /srv/modules ;;
+--install) echo "100 $(basename $2 .pp) pp" >>/srv/modules ;;
+--remove) sed -i "/ $2 pp/d" /srv/modules ;;
+esac
+X
+chmod 755 /usr/local/sbin/se*
+printf '100 abrt pp\n100 nagios pp disabled\n' >/srv/modules; touch /srv/site.pp
+printf 'use_nfs on off\nuse_ssh off off\n' >/srv/booleans
+mkdir -p /etc/selinux; printf '# c\nSELINUX=permissive\nSELINUXTYPE=default\n' >/etc/selinux/config
+"""
+
+
+def on(function: str, plans: bool = True, fails: str | None = None, prepare: str = TOOLS, **args: Any) -> Scenario:
+    return Scenario(f"selinux.{function}", args, plans=plans, fails=fails, machine=True, prepare=prepare)
+
+
+SCENARIOS = [
+    on("boolean", name="use_ssh", value=True),
+    on("boolean", plans=False, name="use_nfs", value="on"),
+    on("boolean", name="use_nfs", value=1, persist=True),
+    on("boolean", name="x", value=False, booleans=[{"use_ssh": True}, "use_nfs"]),
+    on("boolean", name="x", booleans={"use_ssh": "yes", "use_nfs": "on"}, persist=True),
+    on("boolean", name="nothing_like_it", value=True, fails="Boolean nothing_like_it is not available"),
+    on("boolean", name="use_nfs", value="perhaps", fails="perhaps is not a valid value for the boolean use_nfs"),
+    on("boolean", name="use_nfs", value=True, prepare="", fails="it comes with policycoreutils-python-utils"),
+    on("mode", name="disabled"),
+    on("mode", name="enforcing", fails="the kernel was started without SELinux"),
+    on("mode", name="perhaps", fails="perhaps is not an accepted mode"),
+    on("mode", plans=False, name="disabled", prepare=TOOLS + "echo SELINUX=disabled >/etc/selinux/config"),
+    on("module", name="nagios", version="any"),
+    on("module", name="abrt", module_state="Disabled"),
+    on("module", plans=False, name="abrt"),
+    on("module", name="abrt", remove=True),
+    on("module", name="site", install=True, source="/srv/site.pp"),
+    on("module", name="site", fails="Module site is not available"),
+    on("module_install", name="/srv/site.pp"),
+    on("module_install", plans=False, name="/srv/abrt.pp"),
+    on("module_install", name="/srv/none.pp", fails="is not there"),
+    on("module_remove", name="abrt"),
+    on("module_remove", plans=False, name="site"),
+]
