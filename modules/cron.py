@@ -38,7 +38,7 @@ class Entry(Record):
         return [*(f"# {remark}" for remark in remarks), f"#DISABLED#{line}" if self.commented else line]
 
 
-@look_once("crontabs")
+@look_once("crontabs", "/var/spool/cron/crontabs/{0}", "/var/spool/cron/{0}", "/var/spool/cron/tabs/{0}")
 def read(user: str) -> tuple[str, ...]:
     """The lines of a user's crontab. Raises CommandFailed when there is no crontab program or no such user."""
     done = cmd.probe(["crontab", "-u", user, "-l"])

@@ -8,7 +8,7 @@ from modules import cmd
 from runner.api import CommandFailed, changer, look_once
 
 
-@look_once("debconf")
+@look_once("debconf", "/var/cache/debconf/config.dat", "/var/cache/debconf/passwords.dat")
 def _answers(owner: str) -> dict[str, tuple[str, str]]:
     """Question -> (type, value) of a package, as debconf-show knows them."""
     done = cmd.probe(["debconf-show", owner])

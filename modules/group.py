@@ -9,7 +9,7 @@ from modules import cmd
 from runner.api import CommandFailed, changer, look_once
 
 
-@look_once("groups")
+@look_once("groups", "/etc/group")
 def _groups() -> dict[str, grp.struct_group]:
     return {group.gr_name: group for group in grp.getgrall()}
 

@@ -19,7 +19,7 @@ class Line(Record):
     comment: str = ""
 
 
-@look_once("hosts")
+@look_once("hosts", PATH)
 def _text() -> str:
     return file.read_bytes(PATH).decode("utf-8", "surrogateescape") if file.is_file(PATH) else ""
 

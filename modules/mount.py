@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from modules import cmd, file
-from runner.api import Record, StateFailed, changer, look_once
+from runner.api import Record, StateFailed, changer
 
 FSTAB = "/etc/fstab"
 
@@ -42,7 +42,6 @@ def _unescaped(text: str) -> str:
     return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match[1], 8)), text)
 
 
-@look_once("mounts")
 def active_mounts() -> dict[str, Mounted]:
     """What is mounted where; of several mounts on a folder the last."""
     found = {}
@@ -166,7 +165,8 @@ def umount(name: str, lazy: bool = False) -> None:
         _run(["umount", *(["-l"] if lazy else []), "--", name])
     except StateFailed as failure:
         users = cmd.probe(["fuser", "-vm", name]).stderr if cmd.has_exec("fuser") else ""
-        raise StateFailed(f"{failure.message}\n{users}".strip()) from None
+        who = "".join(f"\n{' '.join(line.split())}" for line in users.splitlines()[1:])
+        raise StateFailed(f"{failure.message}{who}") from None
 
 
 def swaps() -> list[str]:

@@ -13,7 +13,7 @@ DAYS = {"lstchg": "-d", "min": "-m", "max": "-M", "warn": "-W", "inact": "-I", "
 PREFIXES = {"md5": "$1$", "blowfish": "$2b$", "sha256": "$5$", "sha512": "$6$", "yescrypt": "$y$"}
 
 
-@look_once("users")
+@look_once("users", "/etc/shadow")
 def _entries() -> dict[str, list[str]]:
     try:
         with open(PATH, encoding="utf-8", errors="surrogateescape") as file:

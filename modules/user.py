@@ -12,12 +12,12 @@ from runner.api import CommandFailed, changer, look_once
 GECOS = ("fullname", "roomnumber", "workphone", "homephone", "other")
 
 
-@look_once("users")
+@look_once("users", "/etc/passwd")
 def _users() -> dict[str, pwd.struct_passwd]:
     return {user.pw_name: user for user in pwd.getpwall()}
 
 
-@look_once("groups")
+@look_once("groups", "/etc/group")
 def _groups() -> dict[str, grp.struct_group]:
     return {group.gr_name: group for group in grp.getgrall()}
 
@@ -86,7 +86,8 @@ def userdel(name: str, *options: str) -> None:
     """Delete a user with userdel's options."""
     done = cmd.probe(["userdel", *options, name])
     if done.retcode not in (0, 12):  # 12: the home folder was not there
-        raise CommandFailed(f"userdel: {done.stderr.strip()}")
+        hint = " (let it end, or say `force: True`)" if done.retcode == 8 else ""  # the user is at work
+        raise CommandFailed(done.stderr.strip() + hint)
 
 
 def _done(*argv: str) -> None:

@@ -16,6 +16,7 @@ generator, so there is no test flag to forget.
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, MutableMapping
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -134,7 +135,8 @@ class Done(Record):
 class StateFailed(Exception):
     """The state failed, before or after its yield.
 
-    changes: what was changed all the same (after the yield; without it the Plan's are reported as possibly made).
+    changes: what was changed all the same (after the yield; without it those of the Plan's that a second look does not
+    find still to be made).
     lacks: what is not there yet and an earlier state may provide (one fact, or several of which any will do): in a dry
     run the state is then undecided, not failed.
     """
@@ -423,10 +425,12 @@ def fetcher(function: Any = None, /, *, refreshes: str | None = None) -> Any:
     return wrap(function) if function is not None else wrap
 
 
-def look_once(topic: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def look_once(topic: str, *paths: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """Declare a look whose answer is kept for the run, until a changer touches its topic (or says not what it touches).
 
-    >>> @look_once("packages")
+    paths: files and folders that change with the answer, whoever changes it; {0} is the look's first argument.
+
+    >>> @look_once("packages", "/var/lib/dpkg/status")
     ... def installed() -> dict[str, str]: ...
     """
 
@@ -435,13 +439,23 @@ def look_once(topic: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
             kept = here.store("look_once").setdefault(topic, {})
             key = (inner.__module__, inner.__qualname__, repr((args, kwargs)) if args or kwargs else "")
-            if key not in kept:
-                kept[key] = inner(*args, **kwargs)
-            return cast(R, kept[key])
+            stamp = [_stamp(path.format(*args) if "{" in path else path) for path in paths]
+            found = kept.get(key)
+            if found is None or found[0] != stamp:
+                kept[key] = found = (stamp, inner(*args, **kwargs))
+            return cast(R, found[1])
 
         return call
 
     return wrap
+
+
+def _stamp(path: str) -> tuple[int, int, int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_ino, found.st_size
 
 
 def forget_looks(topics: frozenset[str] | None) -> None:
@@ -498,9 +512,10 @@ def together(
             made.update(outcomes[key].changes or {})
         except StateFailed as failure:
             failures.append(failure)
-            made.update(plan.changes if failure.changes is None else failure.changes)
+            made.update(failure.changes or {})
     if failures:
-        raise StateFailed("\n".join(failure.message for failure in failures), changes=made)
+        unknown = any(failure.changes is None for failure in failures)
+        raise StateFailed("\n".join(failure.message for failure in failures), changes=None if unknown else made)
     return outcomes
 
 

@@ -9,12 +9,14 @@ from __future__ import annotations
 import enum
 import time
 from collections.abc import Callable, Generator, Mapping
+from functools import partial
 from typing import Any, Protocol
 
 from runner import guards, slots
 from runner.api import OPEN, Done, Plan, StateFailed, armed, running
 from runner.current import Current, Run
 from runner.errors import RunnerError
+from runner.failing import made
 from runner.model import Chunk, Event, Result, StatePlanned, Value
 from runner.pending import Pending
 from runner.records import Record
@@ -171,9 +173,10 @@ class Invoker:
         if call.function.classic:
             return self._classic(chunk, call, mode, owe)
         try:
-            outcome = call.function.function(**call.arguments)
+            look = partial(call.function.function, **call.arguments)
+            outcome = look()
             if isinstance(outcome, Generator):
-                return self._planned(chunk, outcome, mode, owe, waits_for)
+                return self._planned(chunk, outcome, look, mode, owe, waits_for)
             return _done(chunk, outcome, {})
         except StateFailed as failure:
             return self._failed(chunk, failure, mode, {})
@@ -182,6 +185,7 @@ class Invoker:
         self,
         chunk: Chunk,
         outcome: Generator[Plan, None, str | Done],
+        look: Callable[[], object],
         mode: Mode,
         owe: Callable[[], None],
         waits_for: str,
@@ -204,12 +208,12 @@ class Invoker:
             done = _done(chunk, stop.value, plan.changes if plan else {})
             return self._undecided(stop.value, done, waits_for) if mode is Mode.DRY else done
         except StateFailed as failure:
-            return self._failed(chunk, failure, mode, plan.changes if plan else {})
+            return self._failed(chunk, failure, mode, made(plan, look) if plan and failure.changes is None else {})
         except RunnerError as error:
             return Result(chunk, False, str(error), plan.changes if plan else {})
         except Exception as error:
-            made = " (what it had planned may have been changed in part)" if plan else ""
-            return Result(chunk, False, _apology(error) + made, plan.changes if plan else {})
+            told = " (what it had planned may have been changed in part)" if plan else ""
+            return Result(chunk, False, _apology(error) + told, made(plan, look) if plan else {})
 
     def _undecided(self, outcome: object, done: Result, waits_for: str) -> Result:
         """Nothing to do because something is not there: None where it may be there by then."""

@@ -84,5 +84,11 @@ def _heal() -> None:
 
 def _errors(done: cmd.Completed) -> str:
     """The lines that say what went wrong."""
-    lines = [line for line in f"{done.stderr}\n{done.stdout}".splitlines() if line.startswith(("E:", "dpkg: error"))]
+    lines: list[str] = []
+    told = False
+    for line in f"{done.stderr}\n{done.stdout}".splitlines():
+        if told and line.startswith(" "):  # why
+            lines[-1] += line
+        told = line.startswith(("E:", "dpkg: error"))
+        lines += [line] if told else []
     return "errors:" + "".join(f"\n    - {line}" for line in lines or done.stderr.strip().splitlines()[-3:])

@@ -12,6 +12,9 @@ from modules.pkg import _apt_get
 from runner.api import CommandFailed, changer, fetcher, here, look_once
 
 NAMES: tuple[str, ...] = ("apt", "aptpkg")
+INSTALLED = ("installed", "triggers-awaited", "triggers-pending")  # the last two until dpkg's next run
+STATUS = ("/var/lib/dpkg/status", "/var/lib/dpkg/updates")
+SOURCES = tuple(f"/etc/apt/{name}" for name in ("sources.list", "sources.list.d", "preferences.d", "apt.conf.d"))
 _INSTALLED = re.compile(r"Inst (?P<name>\S+) (?:\[(?P<old>[^\]]+)\] )?\((?P<new>\S+)")
 _REMOVED = re.compile(r"(?:Remv|Purg) (?P<name>\S+) \[(?P<old>[^\]]+)\]")
 
@@ -21,7 +24,7 @@ def suits() -> bool:
     return os.path.exists("/usr/bin/apt-get")
 
 
-@look_once("packages")
+@look_once("packages", *STATUS)
 def states() -> dict[str, tuple[str, str]]:
     """Each package that dpkg knows: its state (installed, config-files, ...) and version."""
     done = cmd.probe(["dpkg-query", "-W", "-f", "${binary:Package}\\t${db:Status-Status}\\t${Version}\\n"])
@@ -70,10 +73,10 @@ def archives() -> dict[str, dict[str, Any]]:
 
 def list_pkgs() -> dict[str, str]:
     """The installed packages with their versions."""
-    return {name: version for name, (state, version) in states().items() if state == "installed"}
+    return {name: version for name, (state, version) in states().items() if state in INSTALLED}
 
 
-@look_once("candidates")
+@look_once("candidates", *STATUS, "/var/lib/apt/lists", *SOURCES)
 def candidates(names: tuple[str, ...]) -> dict[str, str]:
     """The newest version of each package that apt would install; packages that it does not know are missing."""
     done = cmd.probe(["apt-cache", "policy", *names])
@@ -158,7 +161,7 @@ def remove(names: Sequence[str], purge: bool = False) -> None:
     _apt_get.run("purge" if purge else "remove", *names)
 
 
-@look_once("packages")
+@look_once("packages", *STATUS)
 def held() -> list[str]:
     """The packages that stay at their version."""
     return cmd.probe(["apt-mark", "showhold"]).stdout.split()

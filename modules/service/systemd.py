@@ -37,30 +37,22 @@ def unit(name: str) -> str:
 
 def properties(name: str) -> dict[str, str]:
     """What systemd knows of a unit. One question for all services of the run, asked again when units change."""
-    stamp = tuple(_changed(folder) for folder in FOLDERS)
-    return _declared(stamp).get(unit(name)) or _shown((unit(name),), stamp)[unit(name)]
+    return _declared().get(unit(name)) or _shown((unit(name),))[unit(name)]
 
 
-def _changed(folder: str) -> int:
-    try:
-        return os.stat(folder).st_mtime_ns
-    except OSError:
-        return 0
-
-
-@look_once("services")
-def _declared(stamp: tuple[int, ...]) -> dict[str, dict[str, str]]:
+@look_once("services", *FOLDERS)
+def _declared() -> dict[str, dict[str, str]]:
     names = dict.fromkeys(unit(chunk.name) for chunk in here.chunks if chunk.state == "service")
     if not names:
         return {}
     try:
-        return _shown(tuple(names), stamp)
+        return _shown(tuple(names))
     except CommandFailed:
         return {}  # one of the names is none: let its own state say so
 
 
-@look_once("services")
-def _shown(units: tuple[str, ...], stamp: tuple[int, ...]) -> dict[str, dict[str, str]]:
+@look_once("services", *FOLDERS)
+def _shown(units: tuple[str, ...]) -> dict[str, dict[str, str]]:
     done = cmd.probe(["systemctl", "show", f"--property={PROPERTIES}", "--", *units])
     if done.retcode:
         raise CommandFailed(f"systemctl: {done.stderr.strip()}")

@@ -226,7 +226,7 @@ def _reported(path: str, part: Planned, shown: bool = True) -> Planned:
     except StopIteration as stop:
         return Done(_comment(stop.value), changes)
     except StateFailed as failure:
-        made = changes if failure.changes is None else {path: failure.changes} if failure.changes else {}
+        made = {path: failure.changes} if failure.changes else failure.changes
         raise StateFailed(title + failure.message, changes=made) from failure
     raise RuntimeError("a second yield")
 

@@ -114,6 +114,16 @@ def test_the_user_is_one(lasting: Debian, ran: object) -> None:
     assert lasting.read("/usr/bin/python3", "-W", "ignore", "-c", check) == "True"
 
 
+def test_a_user_who_is_at_work_stays(lasting: Debian, ran: object) -> None:
+    lasting.run("useradd busy; su busy -c 'sleep 60' >/dev/null 2>&1 & until pgrep -u busy; do sleep 0.1; done")
+    (result,) = lasting.results("single", "user.absent", "busy", code=2).values()
+    assert (result["result"], result["changes"]) == (False, {})
+    assert "user busy is currently used by process" in result["comment"]
+    assert result["comment"].endswith("(let it end, or say `force: True`)")
+    assert lasting.results("single", "user.absent", "busy", "force=True")["busy"]["changes"]
+    lasting.run("pkill -u busy sleep; pkill -f 'sleep 60'", code=None)
+
+
 def test_sshd_lets_the_key_in(lasting: Debian, ran: object) -> None:
     answer = lasting.read("ssh -i /srv/key -o BatchMode=yes -o StrictHostKeyChecking=yes zoe@localhost 'id -un; pwd'")
     assert answer == "zoe\n/home/zoe"

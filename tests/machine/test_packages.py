@@ -8,6 +8,8 @@ import time
 import pytest
 from debian import Debian
 
+from modules import cron
+
 LOCK = """import fcntl, sys, time
 lock = open("/var/lib/dpkg/lock-frontend", "w")
 fcntl.lockf(lock, fcntl.LOCK_EX)
@@ -195,6 +197,45 @@ def test_a_hundred_packages_are_one_question_and_never_stale(clean: Debian) -> N
     }
     clean.tree(behind=json.dumps(behind))
     assert not clean.results("sls", "behind")["then"]["changes"]
+
+
+BEHIND = """
+others:
+  cmd.run:
+    - name: (sleep 1; useradd late; apt-get install greeting; crontab /srv/crontab) >/dev/null 2>&1 &
+before:
+  pkg.purged: [name: greeting]
+before too:
+  user.absent: [name: late]
+before all:
+  cron.absent: [name: late]
+waits:
+  test.nop:
+    - onlyif: sleep 1; while ! crontab -l; do sleep 0.1; done
+after:
+  pkg.installed: [name: greeting]
+after too:
+  user.present: [name: late, createhome: False]
+after all:
+  cron.absent: [name: late]
+"""
+
+
+def test_what_others_do_during_the_run_is_seen(clean: Debian) -> None:
+    clean.write("/srv/crontab", f"{cron.HEADER}\n5 * * * * late\n")
+    clean.tree(behind=BEHIND)
+    results = clean.results("sls", "behind")
+    clean.run("userdel late; crontab -r", code=None)
+    assert [name for name, result in results.items() if result["changes"]] == ["others", "after all"], results
+
+
+def test_a_full_disk_is_told_and_nothing_said_to_be_installed(clean: Debian) -> None:
+    clean.run("mkdir -p /usr/share/doc/hello; mount -t tmpfs -o nr_inodes=2 tmpfs /usr/share/doc/hello")
+    result = single(clean, "pkg.installed", "hello", code=2)
+    clean.run("umount /usr/share/doc/hello")
+    assert result["changes"] == {}
+    assert "No space left on device" in str(result["comment"])
+    assert single(clean, "pkg.installed", "hello")["changes"]
 
 
 def test_one_that_cannot_be_had_fails_alone(clean: Debian) -> None:
