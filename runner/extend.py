@@ -69,10 +69,8 @@ class Reconciler:
                 add_item(old, item)
 
     def _ignored(self, message: str, place: Place, candidates: Iterable[str]) -> None:
-
-        hint = (
-            did_you_mean(message.split("'")[1], candidates) or "take it away, look at the spelling, or include its SLS"
-        )
+        otherwise = "take it away, look at the spelling, or include its SLS"
+        hint = did_you_mean(message.split("'")[1], candidates) or otherwise
         self.problems.append(Diagnostic(f"{message}; it is ignored", place.source, hint, "ignored", "warning"))
 
     def _functionless(self, extension: Declaration, target: Declaration, body: Body) -> None:
@@ -136,7 +134,7 @@ class Reconciler:
                 found = True
                 for _ in range(times):
                     add_item(target, source)
-            if not found and state == "" and not self._high.excuses(name):
+            if not found and state == "" and not self._high.excuses(name) and not puppets_way(name):
                 message = f"{item.key} names {name!r}, which is not in this run"
                 self._ignored(message, place, self._high.declarations)
             elif not found and not self._high.excuses(name, state):

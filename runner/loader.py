@@ -83,17 +83,17 @@ class Registry:
             return instead
         lowered = f"{elsewhere.OTHERS.get(module.lower(), module.lower())}.{function.lower()}"
         suggestion = lowered if self._is_state(lowered) else self.suggest_state(lowered)
-        if suggestion:
-            return f"did you mean {suggestion}?"
+        meant = f"did you mean {suggestion}?" if suggestion else ""
+        if self.has_function(name):
+            call = f"{name} is an execution function: `module.run:` and below it `- {name}: [...]` calls it"
+            return f"{meant} {call}".lstrip()
+        if meant:
+            return meant
         if self.has_state(module):
             return f"{module} has: {', '.join(self.state_functions(module))}"
         near = self._near_module(module)
         if near:
             return f"did you mean the module {near}? It has: {', '.join(self.state_functions(near))}"
-        if self.has_function(name):
-            return (
-                f"{name} is an execution function, not a state: `module.run:` and below it `- {name}: [...]` calls it"
-            )
         return "`runner doc` lists all states; one of your own belongs into _states/ of the tree"
 
     def _near_module(self, name: str) -> str | None:

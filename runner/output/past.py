@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from runner.output.text import change_lines, safe, seconds
+from runner.output.text import change_lines, named, safe, seconds
 
 
 def text(found: Any, kind: str) -> str:
@@ -48,7 +48,7 @@ def _run(run: Mapping[str, Any]) -> Iterator[str]:
         if not item["result"] or not item["ran"]:
             yield from (f"            {line}" for line in item["comment"].splitlines())
         if item["cause"]:
-            yield f"            because of {item['cause'].replace('_|-', ' ')}"
+            yield f"            because of {named(item['cause'])}"
         yield from (f"            {line}" for line, _ in change_lines(item["changes"]))
     yield f"  {quiet} unchanged"
 

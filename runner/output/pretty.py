@@ -8,7 +8,7 @@ from collections import Counter
 from typing import TextIO
 
 from runner.model import Event, Report, Result, RunFinished, RunStarted, StateFinished, StateStarted
-from runner.output.text import change_lines, paint, safe, seconds
+from runner.output.text import change_lines, named, paint, safe, seconds
 
 
 class Pretty:
@@ -76,7 +76,7 @@ class Pretty:
         elif kind in ("skipped", "undecided") or self.verbose or (not result.changes and kind != "unchanged"):
             self._block(result.comment)
         if result.cause:
-            self._block(f"because of {result.cause.replace('_|-', ' ')}")
+            self._block(f"because of {named(result.cause)}")
         for line, colour in change_lines(result.changes):
             self._line(" " * 14 + paint(safe(line, self.stream), colour, self.colour), raw=True)
         if result.note and result.note not in result.comment:

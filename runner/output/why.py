@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from runner.output.text import safe
+from runner.output.text import named, safe
 
 ORIGINS = {
     "reaction": "it reacted to a change of another state",
@@ -105,8 +105,8 @@ def _last_run(last: Mapping[str, Any] | None) -> Iterator[str]:
     for line in last["comment"].split("\n"):
         yield f"    {line}"
     if last["cause"]:
-        state, id_ = last["cause"].split("_|-")[:2]
-        yield f"    because of {state}: {id_} (`runner why '{state}: {id_}' --run` tells more)"
+        cause = named(last["cause"])
+        yield f"    because of {cause} (`runner why '{cause}' --run` tells more)"
     if last["changes"] and last["origin"] in ORIGINS:
         yield f"    why it changed something: {ORIGINS[last['origin']]}"
 

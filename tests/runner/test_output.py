@@ -65,7 +65,7 @@ def test_results_for_people() -> None:
     assert "                +new\n" in text and "mode: 1 -> 2" in text
     assert "same" not in text
     assert "Parent directory not present\n              at a.sls:2:3" in text
-    assert "because of file bad /x managed" in text
+    assert "because of file: bad" in text
     assert "4 states: 1 failed, 1 changed, 1 skipped, 1 unchanged" in text
     assert "\x1b" not in text
 

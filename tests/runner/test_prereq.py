@@ -27,7 +27,7 @@ def test_what_could_not_be_prepared_is_not_done(machine: Machine, words: list[st
     assert found["prepare"]["result"] is False
     assert found["change"]["result"] is None
     assert found["change"]["changes"] == {}
-    assert "not done, because test: prepare failed" in found["change"]["comment"]
+    assert found["change"]["__cause__"] == "test_|-prepare_|-prepare_|-fail_without_changes"
     assert found["reacts"]["comment"] == "State was not run because none of the onchanges reqs changed"
 
 
