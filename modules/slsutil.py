@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from collections import OrderedDict
 from typing import Any
 
 from modules import _data, _serializers, _yaml
@@ -164,12 +165,19 @@ def _piped(text: str, pipe: str, source: str, saltenv: str, variables: dict[str,
             text = here.render(text, step, {**_OF_AN_SLS, **variables}, file=source, saltenv=saltenv)
         elif step == "yaml":
             found = _yaml.load(text)
-            return {} if found is None else found
+            return {} if found is None else _ordered(found)
         elif step == "json":
             return deserialize("json", text)
         elif step != "text":
             raise RunnerError(f"slsutil.renderer: the renderer {step} is not supported here")
     return text
+
+
+def _ordered(value: Any) -> Any:
+    """Mappings that keep their order where they are written as YAML again."""
+    if isinstance(value, dict):
+        return OrderedDict((key, _ordered(item)) for key, item in value.items())
+    return [_ordered(item) for item in value] if isinstance(value, list) else value
 
 
 _MANAGED = (

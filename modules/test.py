@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import threading
 import time
 from typing import Any
@@ -39,6 +40,14 @@ outputter = echo
 
 _NAMES = {"user": "useradd", "group": "groupadd", "cmd": "cmdmod", "shadow": "linux_shadow", "locale": "localemod"}
 _NAMES |= {"sysctl": "linux_sysctl", "ini": "ini_manage"}
+_PACKAGES = {  # by os_family: Salt's module, and the programs one of which it needs
+    "Debian": ("aptpkg",),
+    "Arch": ("pacmanpkg",),
+    "RedHat": ("yumpkg", "dnf", "tdnf", "yum"),
+    "Suse": ("zypperpkg", "zypper"),
+    "Alpine": ("apkpkg", "apk"),
+}
+_DEBIAN_SERVICE = ("Debian", "Raspbian", "Devuan", "NILinuxRT")
 
 
 def random_hash(size: int = 9999999999, hash_type: str = "sha512") -> str:
@@ -55,14 +64,25 @@ def provider(module: str) -> str:
     {% if salt['test.provider']('service').startswith('systemd') %}
     """
     if module == "service":
-        from modules import service
-
-        return service.provider().NAMES[1]
+        return _service()
     if module == "pkg":
-        from modules import pkg
-
-        return pkg.provider().NAMES[1]
+        name, *programs = _PACKAGES.get(str(here.grains.get("os_family")), ("",))
+        return name if not programs or any(map(shutil.which, programs)) else ""
     return _NAMES.get(module, module)
+
+
+def _service() -> str:
+    """As Salt's modules choose: what is booted, else by the system that the grains tell."""
+    from modules import service
+
+    found = service.PROVIDERS.certain()
+    if found is not None and "systemd" in found.NAMES:
+        return "systemd_service"
+    if here.grains.get("os") in _DEBIAN_SERVICE:
+        return "debian_service"
+    if shutil.which("systemctl"):  # of a machine that is being made
+        return "systemd_service"
+    return "gentoo_service" if here.grains.get("init") == "openrc" else "service"
 
 
 def arg(*args: Any, **kwargs: Any) -> dict[str, Any]:

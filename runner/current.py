@@ -10,6 +10,7 @@ from typing import Any
 
 from runner.api import Tree
 from runner.model import Chunk, Event, Result
+from runner.ordered import ordered
 from runner.secrets import Secrets
 
 
@@ -152,6 +153,8 @@ class Current:
     def render(
         self, text: str, engine: str, context: Mapping[str, Any], *, file: str = "", saltenv: str = "base"
     ) -> str:
+        if self.chunk is not None:  # what its SLS says
+            context = {name: ordered(value) for name, value in context.items()}
         return self.run.render(text, engine, context, file=file, saltenv=saltenv)
 
     def call(self, name: str, /, *args: Any, **kwargs: Any) -> Any:

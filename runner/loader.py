@@ -12,7 +12,7 @@ from typing import Any
 from runner.errors import RunnerError, nearest
 from runner.records import Record
 from runner.salt_object import Salt, UnknownFunction
-from runner.tree_modules import TreeModules, UnavailableError, offered, virtual_name
+from runner.tree_modules import TreeModules, UnavailableError, UnavailableFunction, lacking, offered, virtual_name
 
 __all__ = ["Registry", "StateFunction", "UnavailableError", "UnknownFunction"]
 
@@ -145,6 +145,10 @@ class Registry:
         function = offered(module, function_name) if module else None
         if function is None:
             function = self.extra.get(name)
+        elif program := lacking(module):
+            raise UnavailableFunction(
+                f"'{name}' is not available", hint=f"the program {program} is not installed (yet)"
+            )
         if function is None:
             raise UnknownFunction(f"'{name}' is not available", hint=self.function_hint(name))
         return function

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -26,7 +27,7 @@ def merge(
 
 def recurse(old: Mapping[Any, Any], new: Mapping[Any, Any], lists: bool = False) -> dict[Any, Any]:
     """Mappings are merged at every depth, anything else is replaced."""
-    merged = dict(old)
+    merged = _copy(old)
     for key, value in new.items():
         before = merged.get(key)
         if isinstance(before, Mapping) and isinstance(value, Mapping):
@@ -50,7 +51,7 @@ def overwrite(old: Mapping[Any, Any], new: Mapping[Any, Any], lists: bool = Fals
 
 def listed(old: Mapping[Any, Any], new: Mapping[Any, Any], lists: bool = False) -> dict[Any, Any]:
     """Mappings are merged at every depth; two other values of one key become a list of both."""
-    merged = dict(old)
+    merged = _copy(old)
     for key, value in new.items():
         before = merged.get(key)
         if key not in merged:
@@ -60,6 +61,11 @@ def listed(old: Mapping[Any, Any], new: Mapping[Any, Any], lists: bool = False) 
         else:
             merged[key] = _as_list(before) + _as_list(value)
     return merged
+
+
+def _copy(data: Mapping[Any, Any]) -> dict[Any, Any]:
+    """Of the same kind: what YAML said keeps its order wherever it is written."""
+    return OrderedDict(data) if isinstance(data, OrderedDict) else dict(data)
 
 
 def _as_list(value: Any) -> list[Any]:

@@ -9,6 +9,7 @@ from typing import Any
 from runner.errors import CompileError, Diagnostic, RunnerError
 from runner.merging import merge
 from runner.model import Place, Untyped, item_place, value_place
+from runner.ordered import ordered
 from runner.records import Record
 
 Read = Callable[[str, str], tuple[Any, str, bool]]  # (sls, saltenv) -> value, file, is init.sls
@@ -109,7 +110,7 @@ class Pillar:
             where = value_place(value, "include", start)
             for each in list(self._includes(value["include"], sls, package, include.defaults, where)):
                 found = self._merge(found, self._named(each, env, (*chain, sls)))
-        own = {name: item for name, item in value.items() if name != "include"}
+        own = {name: item for name, item in ordered(value).items() if name != "include"}
         return self._merge(own, found) if self._includes_win else self._merge(found, own)
 
     def _of_file(self, include: Include, env: str) -> tuple[Any, str, bool]:

@@ -64,7 +64,7 @@ class _Module:
             raise AttributeError(name)
         try:
             return self._registry.function(f"{self._name}.{name}")
-        except UnknownFunction:
+        except KeyError:  # there is none, or it cannot work here
             return _undefined(self._registry, f"{self._name}.{name}")
 
 

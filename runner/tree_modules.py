@@ -189,6 +189,20 @@ def virtual_name(name: str) -> str:
     return bare if name.endswith("_") and (reserved or not bare.endswith("_")) else name
 
 
+class UnavailableFunction(UnavailableError, KeyError):
+    """A function of a module that lacks its program: to a template it is not there."""
+
+
+def lacking(module: ModuleType | None) -> str | None:
+    """The program without which the functions of a module of the library are not there, if it is not."""
+    program = getattr(module, "NEEDS_PROGRAM", None)
+    if program is None:
+        return None
+    import shutil
+
+    return None if shutil.which(program) else str(program)
+
+
 def offered(module: ModuleType, name: str) -> Callable[..., Any] | None:
     """The function that a module offers under a name; None for what is private, imported or no function."""
     if name.startswith("_"):

@@ -25,7 +25,7 @@ STAGES = {
     "tree": (),
     "render": ("yaml_errors", "yaml_layout", "yaml_spot", "bounds"),
     "grains": (),
-    "pillar": ("merging",),
+    "pillar": ("merging", "ordered"),
     "external": (),
     "match": ("compounds",),
     "top": (),

@@ -13,6 +13,27 @@ from modules.postgres._clusters import (
     datadir_init,
     initdb,
 )
+from modules.postgres._functions import (
+    available_extensions,
+    db_create,
+    db_remove,
+    group_create,
+    installed_extensions,
+    is_available_extension,
+    is_installed_extension,
+    language_exists,
+    language_list,
+    role_get,
+    schema_exists,
+    schema_get,
+    schema_list,
+    server_of,
+    tablespace_exists,
+    tablespace_list,
+    user_create,
+    user_remove,
+    user_update,
+)
 from modules.postgres._rights import KINDS, grantee, held, member, target, wanted
 from modules.postgres._roles import matches, moment, roles, stored
 from modules.postgres._server import Server, literal, name, option
@@ -20,6 +41,7 @@ from modules.postgres._server import Server, literal, name, option
 __all__ = [
     "KINDS",
     "Server",
+    "available_extensions",
     "cluster_create",
     "cluster_exists",
     "cluster_list",
@@ -27,12 +49,22 @@ __all__ = [
     "databases",
     "datadir_exists",
     "datadir_init",
+    "db_create",
     "db_exists",
     "db_list",
+    "db_remove",
     "grantee",
+    "group_create",
     "group_exists",
+    "group_remove",
+    "group_update",
     "held",
     "initdb",
+    "installed_extensions",
+    "is_available_extension",
+    "is_installed_extension",
+    "language_exists",
+    "language_list",
     "literal",
     "matches",
     "member",
@@ -40,25 +72,26 @@ __all__ = [
     "name",
     "option",
     "psql_query",
+    "role_get",
     "roles",
+    "schema_exists",
+    "schema_get",
+    "schema_list",
     "stored",
+    "tablespace_exists",
+    "tablespace_list",
     "target",
+    "user_create",
     "user_exists",
     "user_list",
+    "user_remove",
+    "user_update",
     "version",
     "wanted",
 ]
 
 
-def _server(
-    user: str | None = None,
-    host: str | None = None,
-    port: int | str | None = None,
-    maintenance_db: str | None = None,
-    password: str | None = None,
-    runas: str | None = None,
-) -> Server:
-    return Server(runas, maintenance_db, user, password, host, port)
+NEEDS_PROGRAM = "psql"  # without it templates find no function of this module
 
 
 def psql_query(query: str, **connection: Any) -> list[dict[str, Any]]:
@@ -66,17 +99,17 @@ def psql_query(query: str, **connection: Any) -> list[dict[str, Any]]:
 
     {{ salt['postgres.psql_query']('SELECT datname FROM pg_database') }}
     """
-    return _server(**connection).select(query.strip().rstrip(";"))
+    return server_of(**connection).select(query.strip().rstrip(";"))
 
 
 def version(**connection: Any) -> str:
     """The server's version. Connection as with psql_query."""
-    return str(_server(**connection).select("SELECT current_setting('server_version') AS v")[0]["v"].split()[0])
+    return str(server_of(**connection).select("SELECT current_setting('server_version') AS v")[0]["v"].split()[0])
 
 
 def db_list(**connection: Any) -> dict[str, dict[str, Any]]:
     """The databases, with owner, encoding, collation and tablespace. Connection as with psql_query."""
-    return databases(_server(**connection))
+    return databases(server_of(**connection))
 
 
 def db_exists(name: str, **connection: Any) -> bool:
@@ -89,7 +122,7 @@ def db_exists(name: str, **connection: Any) -> bool:
 
 def user_list(**connection: Any) -> dict[str, dict[str, Any]]:
     """The roles with what they may. Connection as with psql_query."""
-    return roles(_server(**connection), passwords=False)
+    return roles(server_of(**connection), passwords=False)
 
 
 def user_exists(name: str, **connection: Any) -> bool:
@@ -101,6 +134,8 @@ def user_exists(name: str, **connection: Any) -> bool:
 
 
 group_exists = user_exists
+group_remove = user_remove
+group_update = user_update
 
 
 def databases(server: Server) -> dict[str, dict[str, Any]]:

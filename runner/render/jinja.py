@@ -24,13 +24,6 @@ class RaisedByTemplate(Exception):
     """What `raise()` in a template does."""
 
 
-class Odict(OrderedDict[Any, Any]):
-    """`odict` in templates: shown like any mapping, and written as YAML in its own order."""
-
-    def __repr__(self) -> str:
-        return repr(dict(self))
-
-
 class Jinja:
     """Renders Jinja templates; keeps compiled ones for the run, and on disk in a folder of its own."""
 
@@ -117,7 +110,7 @@ class Jinja:
         wide = {name: checked(name, environment.filters[name]) for name in WIDE}
         environment.filters = filters({**environment.filters, **wide})
         environment.tests.update(TESTS)
-        own = {"raise": _raise, "show_full_context": _full_context, "odict": Odict, "ifelse": _ifelse}
+        own = {"raise": _raise, "show_full_context": _full_context, "odict": OrderedDict, "ifelse": _ifelse}
         environment.globals.update(own)
         environment.given_always, environment.fresh = environment.globals, {}
         return environment

@@ -14,9 +14,11 @@ def printed(value: object) -> str:
 
     >>> print(printed({"key": "a\nb", "rest": ["it's", 1, None]}))
     {'key': "a\nb", 'rest': ["it's", 1, None]}
+
+    An ordered mapping is shown as any other: only text operations (`~`, format) show its kind, as with Salt.
     """
     text = str(value)
-    if not isinstance(value, dict | list | tuple) or "\\" not in text:
+    if not isinstance(value, dict | list | tuple) or ("\\" not in text and "OrderedDict(" not in text):
         return text
     return _written(value)
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
 from harness import HarnessHere
 
-from modules import dnsutil, environ, random, status, test
+from modules import dnsutil, environ, random, service, status, test
 from runner.api import running
 
 
@@ -38,3 +39,24 @@ def here() -> Iterator[HarnessHere]:
 )
 def test_answers(found: Any, wanted: Any) -> None:
     assert found() == wanted
+
+
+@pytest.mark.parametrize(
+    ("grains", "programs", "wanted"),
+    [
+        ({"os": "Debian", "os_family": "Debian"}, [], ("debian_service", "aptpkg")),
+        ({"os": "Ubuntu", "os_family": "Debian"}, ["systemctl"], ("systemd_service", "aptpkg")),
+        ({"os": "Rocky", "os_family": "RedHat"}, ["systemctl"], ("systemd_service", "")),
+        ({"os": "Rocky", "os_family": "RedHat"}, ["systemctl", "dnf"], ("systemd_service", "yumpkg")),
+        ({"os": "Alpine", "os_family": "Alpine", "init": "openrc"}, ["apk"], ("gentoo_service", "apkpkg")),
+        ({"os": "Arch", "os_family": "Arch"}, ["systemctl"], ("systemd_service", "pacmanpkg")),
+    ],
+)
+def test_providers_by_the_grains(
+    monkeypatch: pytest.MonkeyPatch, grains: dict[str, str], programs: list[str], wanted: tuple[str, str]
+) -> None:
+    """Of another machine, as its templates ask for them; systemd is not booted here."""
+    monkeypatch.setattr(service.PROVIDERS, "certain", lambda named=None: None)
+    monkeypatch.setattr(shutil, "which", lambda program: f"/bin/{program}" if program in programs else None)
+    with running(HarnessHere(grains=grains)):
+        assert (test.provider("service"), test.provider("pkg")) == wanted

@@ -120,6 +120,30 @@ def test_a_command_of_a_template_needs_no_shell(tmp_path: Path, machine: Machine
     assert machine("call", "cmd.run", "echo a | cat").stdout == "a\n"
 
 
+def test_mappings_of_the_pillar_keep_their_order(tmp_path: Path) -> None:
+    """Written as YAML they have it; operations on texts show that they are such mappings, as with Salt."""
+    (tmp_path / "pillar").mkdir()
+    (tmp_path / "pillar/top.sls").write_text("base: {'*': [one, two]}")
+    (tmp_path / "pillar/one.sls").write_text("app: {z: 1, b: [{d: 1, c: 2}]}")
+    (tmp_path / "pillar/two.sls").write_text("app: {a: 3}")
+    text = """
+    {%- import_yaml "data.yaml" as data %}
+    x:
+      test.nop:
+        - yaml: {{ pillar.app | yaml | yaml_dquote }}
+        - shown: {{ pillar.app }}
+        - joined: {{ (pillar.app.b ~ '') | yaml_dquote }}
+        - said: {{ ('%s' % pillar.app.b[0]) | yaml_dquote }}
+        - data: {{ data | yaml | yaml_dquote }}
+    """
+    (chunk,) = compiled(tmp_path, {"site.sls": text, "data.yaml": "b: 1\na: 2\n"})
+    assert chunk["yaml"] == "{z: 1, b: [{d: 1, c: 2}], a: 3}"
+    assert chunk["shown"] == {"z": 1, "b": [{"d": 1, "c": 2}], "a": 3}
+    assert str(chunk["joined"]) == "[OrderedDict([('d', 1), ('c', 2)])]"
+    assert chunk["said"] == "OrderedDict([('d', 1), ('c', 2)])"
+    assert chunk["data"] == "{a: 2, b: 1}"
+
+
 def test_lines_of_a_printed_mapping_are_kept(tmp_path: Path) -> None:
     """A mapping that is put out as it is keeps its line breaks; YAML would not read them in single quotes."""
     pillar = {"vpn": {"key": "a\nb\n", "list": [{"tab\t'": '"x"\ty'}, "plain\\n"], "rest": [None, True, 1.5, "it's"]}}

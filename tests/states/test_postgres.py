@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import postgres_server as server
@@ -86,3 +87,37 @@ def test_the_client_may_come_in_the_run_itself(machine: Machine) -> None:
     machine.environment["PATH"] = "/nowhere"
     dry = machine.results("sls", "a", "--test")
     assert dry["zoe"]["result"] is None
+
+
+def test_salts_functions(machine: Machine) -> None:
+    """Looks in templates, changes by `runner call`; without a client templates find none of them."""
+    connection = {"host": str(server.FOLDER), "port": server.PORT, "user": "postgres"}
+
+    def call(function: str, *words: str, code: int = 0) -> str:
+        said = [f"{key}={value}" for key, value in connection.items()]
+        return machine("call", f"postgres.{function}", *words, *said, "--out", "json", code=code).stdout
+
+    assert "true" in call("group_create", "fn_readers")
+    assert "true" in call(
+        "user_create", "fn_app", "createdb=true", "groups=fn_readers", "rolepassword=x", "encrypted=md5"
+    )
+    assert "false" in call("user_create", "fn_app")
+    assert "true" in call("user_update", "fn_app", "createdb=false", "valid_until=2040-01-01")
+    found = json.loads(call("role_get", "fn_app"))["local"]
+    assert (found["login"], found["createdb"], found["groups"]) == (True, False, ["fn_readers"])
+    assert "true" in call("db_create", "fn_site", "owner=fn_app", "template=template0", "encoding=UTF8")
+    looks = "schema_list('fn_site', ** c).keys() | sort", "tablespace_exists('pg_default', ** c)"
+    looks += "language_exists('plpgsql', 'fn_site', ** c)", "is_installed_extension('plpgsql', ** c)"
+    looks += "is_available_extension('nope', ** c)", "schema_exists('fn_site', 'nope', ** c)"
+    shown = "".join(f"    - {number}: {{{{ salt.postgres.{look} }}}}\n" for number, look in enumerate(looks))
+    machine.write(a=f"{{% set c = {connection!r} %}}\nx:\n  test.nop:\n{shown}")
+    (chunk,) = json.loads(machine("show", "low-sls", "a", "--out", "json").stdout)["local"]
+    assert "public" in chunk["0"]
+    assert [chunk[str(number)] for number in range(1, 6)] == [True, True, True, False, False]
+    assert "true" in call("db_remove", "fn_site")
+    assert "true" in call("user_remove", "fn_app")
+    assert "false" in call("user_remove", "fn_app")
+    machine.write(a="x: {test.nop: [{v: {{ salt['postgres.user_create'] | default(none) is callable }}}]}")
+    assert "'v': True" in str(json.loads(machine("show", "low-sls", "a", "--out", "json").stdout))
+    machine.environment["PATH"] = "/nowhere"
+    assert "'v': False" in str(json.loads(machine("show", "low-sls", "a", "--out", "json").stdout))

@@ -70,7 +70,7 @@ def to_python(value: Any) -> str:
     """The value as Python would write it."""
     import pprint
 
-    return pprint.pformat(plain(value)).strip()
+    return pprint.pformat(plain(value, ordered=True)).strip()
 
 
 def to_xml(value: Any) -> str:

@@ -1,0 +1,24 @@
+"""What YAML said, as Salt hands it to templates: mappings that keep their order where they are written again."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any
+
+from runner.model import PlacedList, PlacedMap
+
+
+def ordered(value: Any, known: dict[int, Any] | None = None) -> Any:
+    """A copy without places. What an alias shares stays shared."""
+    if type(value) not in (PlacedMap, PlacedList):
+        return value
+    known = {} if known is None else known
+    if id(value) in known:
+        return known[id(value)]
+    made: Any = OrderedDict() if isinstance(value, PlacedMap) else []
+    known[id(value)] = made
+    if isinstance(value, PlacedMap):
+        made.update((key, ordered(item, known)) for key, item in value.items())
+    else:
+        made.extend(ordered(item, known) for item in value)
+    return made
