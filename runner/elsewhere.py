@@ -4,7 +4,6 @@ from __future__ import annotations
 
 _GUARDED = "call {} with cmd.run, with a guard such as `unless`"
 INSTEAD = {
-    "firewalld": _GUARDED.format("firewall-cmd"),
     "firewall": _GUARDED.format("the firewall's own program"),
     "ufw": _GUARDED.format("ufw"),
     **dict.fromkeys(("acl", "linux_acl"), _GUARDED.format("setfacl")),

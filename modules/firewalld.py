@@ -1,0 +1,88 @@
+"""firewalld: its zones and services, in the permanent configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from modules import cmd
+from runner.api import CommandFailed, StateFailed, changer
+
+NOT_RUNNING = 252
+
+
+def list_zones() -> list[str]:
+    """The names of the zones.
+
+    {{ salt['firewalld.list_zones']() | json }}
+    """
+    return _ask("--permanent", "--get-zones").split()
+
+
+def default_zone() -> str:
+    """The zone of interfaces that are in no other.
+
+    {{ salt['firewalld.default_zone']() }}
+    """
+    return _ask("--get-default-zone").strip()
+
+
+def get_services() -> list[str]:
+    """The services that firewalld knows.
+
+    {{ salt['firewalld.get_services']() | json }}
+    """
+    return _ask("--permanent", "--get-services").split()
+
+
+def get_icmp_types() -> list[str]:
+    """The kinds of ICMP that firewalld knows.
+
+    {{ salt['firewalld.get_icmp_types']() | json }}
+    """
+    return _ask("--permanent", "--get-icmptypes").split()
+
+
+def zone(name: str) -> dict[str, list[str]]:
+    """What a zone has, by firewalld's own words: services, ports, sources, icmp-blocks, rich rules, ...
+
+    {{ salt['firewalld.zone']('public').services | json }}
+    """
+    found: dict[str, list[str]] = {}
+    key = ""
+    for line in _ask("--permanent", f"--zone={name}", "--list-all").splitlines():
+        if line.startswith("\t"):
+            found.setdefault(key, []).append(line.strip())
+        elif line.startswith("  "):
+            key, _, values = line.strip().partition(":")
+            found[key] = values.split()
+    return found
+
+
+def service(name: str) -> dict[str, list[str]]:
+    """The ports and protocols of a service.
+
+    {{ salt['firewalld.service']('http').ports | json }}
+    """
+    where = ["--permanent", f"--service={name}"]
+    return {"ports": _ask(*where, "--get-ports").split(), "protocols": _ask(*where, "--get-protocols").split()}
+
+
+@changer
+def change(options: Sequence[Sequence[str]]) -> bool:
+    """Call firewall-cmd with each of some lists of options, then have firewalld take the configuration."""
+    for each in (*options, ("--reload",)):
+        done = cmd.execute(["firewall-cmd", *each])
+        if done.retcode:
+            raise CommandFailed(f"firewall-cmd {' '.join(each)}: {done.stderr.strip() or done.stdout.strip()}")
+    return True
+
+
+def _ask(*words: str) -> str:
+    if not cmd.which("firewall-cmd"):
+        raise StateFailed("firewall-cmd is missing: it comes with firewalld", lacks=("pkg", "firewalld"))
+    done = cmd.probe(["firewall-cmd", *words])
+    if done.retcode == NOT_RUNNING:
+        raise StateFailed("firewalld is not running", lacks=("service", "firewalld"))
+    if done.retcode:
+        raise StateFailed(f"firewall-cmd {' '.join(words)}: {done.stderr.strip() or done.stdout.strip()}")
+    return done.stdout

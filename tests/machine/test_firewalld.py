@@ -1,0 +1,50 @@
+"""firewalld for real: the package, its daemon, and the rules that the kernel has at the end."""
+
+from __future__ import annotations
+
+from debian import Debian
+
+TREE = """
+firewalld:
+  pkg.installed: []
+  service.running:
+    - enable: True
+exporter:
+  firewalld.service:
+    - ports: [9100/tcp]
+public:
+  firewalld.present:
+    - services: [ssh, exporter]
+    - prune_services: True
+    - ports: [8080/tcp]
+    - rich_rules: ['rule family=ipv4 source address=10.9.8.0/24 drop']
+    - port_fwd: ['2222:22:tcp:']
+    - sources: [10.7.0.0/24]
+site:
+  firewalld.present:
+    - default: True
+    - masquerade: True
+"""
+
+
+def test_what_is_let_in(fresh: Debian) -> None:
+    fresh.tree(wall=TREE)
+    dry = fresh.results("sls", "wall", "--test")
+    assert {each["result"] for each in dry.values()} == {None}
+    assert fresh.run("test -e /etc/firewalld", code=1)
+    real = fresh.results("sls", "wall")
+    assert real["public"]["changes"]["services"] == {"old": ["dhcpv6-client", "ssh"], "new": ["ssh", "exporter"]}
+    assert real["public"]["changes"]["port_fwd"]["new"][0]["Destination port"] == "22"
+    now = fresh.read("firewall-cmd --list-all --zone=public; firewall-cmd --get-default-zone; firewall-cmd --list-all")
+    for part in (
+        "services: exporter ssh",
+        "ports: 8080/tcp",
+        'address="10.9.8.0/24" drop',
+        "\nsite\n",
+        "masquerade: yes",
+    ):
+        assert part in now
+    rules = fresh.read("/usr/bin/python3", "-c", "import nftables as n; print(n.Nftables().cmd('list ruleset')[1])")
+    assert "tcp dport 9100" in rules
+    assert "10.9.8.0/24 drop" in rules
+    assert not [name for name, each in fresh.results("sls", "wall").items() if each["changes"]]
