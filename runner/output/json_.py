@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping
+from json.encoder import encode_basestring_ascii as _quoted
 from typing import Any
 
 from runner.errors import Diagnostic
@@ -75,8 +76,28 @@ def _diagnostic(problem: Diagnostic) -> dict[str, Any]:
 
 
 def text(data: object) -> str:
-    """The JSON text, as Salt indents it."""
-    return json.dumps(simple(data), indent=4)
+    """The JSON text, as Salt indents it (json.dumps with an indent is written in Python, and slow)."""
+    return _text(data, "\n")
+
+
+def _text(data: Any, line: str) -> str:
+    """The JSON text of a value; line: a newline with the margin of the value's line."""
+    kind = type(data)
+    if kind is str:
+        return _quoted(data)
+    inner = line + "    "
+    if kind is dict or isinstance(data, Mapping):
+        if not data:
+            return "{}"
+        if not all(isinstance(key, str) for key in data):
+            data = {key if isinstance(key, str) else str(key): item for key, item in data.items()}
+        written = [f"{_quoted(key)}: {_text(item, inner)}" for key, item in data.items()]
+        return f"{{{inner}{f',{inner}'.join(written)}{line}}}"
+    if hasattr(data, "_asdict"):
+        return _text(data._asdict(), line)
+    if kind is list or isinstance(data, list | tuple):
+        return f"[{inner}{f',{inner}'.join([_text(item, inner) for item in data])}{line}]" if data else "[]"
+    return _text(simple(data), line) if isinstance(data, set | frozenset) else json.dumps(simple(data))
 
 
 def simple(data: Any) -> Any:
