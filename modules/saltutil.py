@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from runner.api import RunnerError, here
+
 
 def refresh_pillar(*args: Any, **kwargs: Any) -> bool:
     """Nothing to do: the pillar is read in each run."""
@@ -26,3 +28,61 @@ def sync_modules(*args: Any, **kwargs: Any) -> list[str]:
 
 
 sync_states = sync_grains = sync_utils = sync_modules
+sync_renderers = sync_returners = sync_output = sync_serializers = sync_pillar = sync_matchers = sync_modules
+
+
+def refresh_modules(*args: Any, **kwargs: Any) -> bool:
+    """Nothing to do: each run looks at the tree anew."""
+    return True
+
+
+pillar_refresh = clear_cache = refresh_matchers = refresh_beacons = refresh_modules
+
+
+def running() -> list[Any]:
+    """No jobs of a master."""
+    return []
+
+
+def is_running(fun: str) -> list[Any]:
+    """No jobs of a master."""
+    return []
+
+
+def find_job(jid: str) -> dict[str, Any]:
+    """No job of a master."""
+    return {}
+
+
+def list_extmods() -> dict[str, list[str]]:
+    """Nothing is synchronised: a tree's modules are used where they lie."""
+    return {}
+
+
+_RUNNERS = {  # a master's runners that a machine can answer by itself, by the execution function that does
+    **dict.fromkeys(("mine.get", "config.get", "http.query", "test.arg", "network.wol"), ""),
+    "pillar.show_pillar": "pillar.items",
+}
+
+
+def runner(name: str, arg: Any = None, kwarg: Any = None, **options: Any) -> Any:
+    """What a master's runner would say of this machine alone.
+
+    name: mine.get, config.get, http.query, pillar.show_pillar, cache.grains, cache.pillar, salt.cmd, manage.up.
+    arg, kwarg: its arguments, which may be named, too. Raises RunnerError for other runners.
+
+        {{ salt['saltutil.runner']('mine.get', tgt='*', fun='network.ip_addrs') }}
+    """
+    args = arg if isinstance(arg, list) else [] if arg is None else [arg]
+    unused = ("saltenv", "jid", "asynchronous", "full_return")
+    kwargs = {**(kwarg or {}), **{key: value for key, value in options.items() if key not in unused}}
+    own = str(here.opts.get("id", "local"))
+    if name == "salt.cmd" and args:
+        return here.call(str(args[0]), *args[1:], **kwargs)
+    if name in ("cache.grains", "cache.pillar"):
+        return {own: dict(here.grains if name == "cache.grains" else here.pillar)}
+    if name in ("manage.up", "manage.present", "manage.alived"):
+        return [own]
+    if name not in _RUNNERS:
+        raise RunnerError(f"the runner {name!r} is a Salt master's", hint="there is none: runner works on one machine")
+    return here.call(_RUNNERS[name] or name, *(() if name == "pillar.show_pillar" else args), **kwargs)

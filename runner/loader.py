@@ -6,13 +6,22 @@ import importlib
 import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
-from types import FunctionType, ModuleType
+from types import ModuleType
 from typing import Any
 
 from runner.errors import RunnerError, nearest
 from runner.records import Record
 from runner.salt_object import Salt, UnknownFunction
-from runner.tree_modules import TreeModules, UnavailableError, UnavailableFunction, lacking, offered, virtual_name
+from runner.tree_modules import (
+    TreeModules,
+    UnavailableError,
+    UnavailableFunction,
+    lacking,
+    members,
+    offered,
+    plans,
+    virtual_name,
+)
 
 __all__ = ["Registry", "StateFunction", "UnavailableError", "UnknownFunction"]
 
@@ -70,7 +79,7 @@ class Registry:
         if module is None or function is None:
             raise UnknownFunction(f"State '{name}' is not available", hint=self._state_hint(name))
         reason = getattr(module, "UNCONVERGING", {}).get(function_name, "")
-        classic = "__salt__" in module.__dict__ and not _plans(function)
+        classic = "__salt__" in module.__dict__ and not plans(function)
         watch = offered(module, "mod_watch")
         return StateFunction(name, function, classic, module, reason, watch)
 
@@ -144,7 +153,7 @@ class Registry:
         module = self._module("modules", module_name)
         function = offered(module, function_name) if module else None
         if function is None:
-            function = self.extra.get(name)
+            function = self.extra.get(name) or self._of_itself(name)
         elif program := lacking(module):
             raise UnavailableFunction(
                 f"'{name}' is not available", hint=f"the program {program} is not installed (yet)"
@@ -152,6 +161,17 @@ class Registry:
         if function is None:
             raise UnknownFunction(f"'{name}' is not available", hint=self.function_hint(name))
         return function
+
+    def _of_itself(self, name: str) -> Callable[..., Any] | None:
+        """Salt's `sys.*`."""
+        module, _, function = name.partition(".")
+        if module != "sys" or function not in SYS:
+            return None
+        from functools import partial
+
+        from runner import introspection
+
+        return partial(getattr(introspection, function), self)
 
     def function_hint(self, name: str) -> str:
         """What to write for an execution function that is not there."""
@@ -174,11 +194,12 @@ class Registry:
     def functions(self, module: str) -> list[str]:
         """The names of the execution functions of a module."""
         extra = [name.partition(".")[2] for name in self.extra if name.startswith(f"{module}.")]
+        extra += SYS if module == "sys" else ()
         return sorted({*self._names("modules", module), *extra})
 
     def modules(self) -> list[str]:
         """The names of all execution modules."""
-        extra = {name.partition(".")[0] for name in self.extra}
+        extra = {"sys", *(name.partition(".")[0] for name in self.extra)}
         return sorted({*self._libraries["modules"], *self._tree("modules").names(), *extra})
 
     def has_module(self, name: str) -> bool:
@@ -210,7 +231,7 @@ class Registry:
         for name in sorted(tree.names()):
             module = tree.load(name)
             if module:
-                found += [(f"{name}.{each}", function) for each, function in _members(module)]
+                found += [(f"{name}.{each}", function) for each, function in members(module)]
         return found
 
     # -------------------------------------------------- modules
@@ -239,7 +260,7 @@ class Registry:
             found = self._module(kind, module)
         except UnavailableError:
             return []
-        return [name for name, _ in _members(found) if name not in hidden] if found else []
+        return [name for name, _ in members(found) if name not in hidden] if found else []
 
     def _suggest(self, name: str, modules: list[str], functions: Callable[[str], list[str]]) -> str | None:
         import difflib
@@ -250,6 +271,9 @@ class Registry:
         return nearest(name, candidates)
 
 
+SYS = ("argspec", "doc", "list_functions", "list_modules", "list_renderers", "list_state_functions") + (
+    ("list_state_modules", "reload_modules", "state_argspec", "state_doc")  # of introspection.py
+)
 _HOOKS = frozenset(["mod_watch", "mod_aggregate", "mod_init", "pre_run_check", "resources", "calls"]) | {
     f"auto{kind}" for kind in ("require", "before", "notify", "subscribe")
 }
@@ -272,27 +296,3 @@ def _library(kind: str) -> dict[str, str]:
             continue
         names[virtual_name(stem)] = f"{kind}.{stem}"
     return names
-
-
-def _members(module: ModuleType) -> list[tuple[str, Callable[..., Any]]]:
-    """The functions that a module offers, by the names that users write."""
-    listed = getattr(module, "__load__", None) or getattr(module, "__all__", None) or dir(module)
-    aliases = dict(getattr(module, "__func_alias__", {}))
-    names = {aliases.get(name, virtual_name(name)) for name in listed}
-    found = [(name, offered(module, name)) for name in sorted(names)]
-    return [(name, function) for name, function in found if function is not None]
-
-
-def _plans(function: Callable[..., Any]) -> bool:
-    """Whether a state function of a tree is written in the new style."""
-    inner: Any = function
-    while hasattr(inner, "__wrapped__"):
-        inner = inner.__wrapped__
-    if not isinstance(inner, FunctionType):
-        return False
-    if inner.__code__.co_flags & 0x20:  # CO_GENERATOR
-        return True
-    answer = inner.__annotations__.get("return")
-    text = answer if isinstance(answer, str) else getattr(answer, "__name__", str(answer))
-    words = {word.strip() for word in str(text).replace("Generator", "Planned").split("|")}
-    return any(word.split("[")[0].split(".")[-1] in ("Planned", "str", "Done") for word in words)

@@ -73,12 +73,25 @@ def call(options: Options, function: str, args: Iterable[Value], kwargs: Mapping
     with session.opened():
         read_pillar(session)
         found = session.registry.function(function)
+        _check_arguments(function, found, args, kwargs)
         session.run.by_hand = True
         with nullcontext() if options.test else armed():
             try:
                 return session.run.secrets.mask(found(*args, **kwargs))
             except StateFailed as failure:
                 raise RunnerError(f"{function}: {failure.message}") from None
+
+
+def _check_arguments(name: str, function: Callable[..., Any], args: Iterable[Any], kwargs: Mapping[str, Any]) -> None:
+    """Raises RunnerError for arguments that an execution function does not take."""
+    import inspect
+
+    signature = inspect.signature(function)
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError as error:
+        shown = ", ".join(str(each).partition(":")[0] for each in signature.parameters.values())
+        raise RunnerError(f"Passed invalid arguments to {name}: {error}", hint=f"it takes: {name}({shown})") from None
 
 
 def undo(options: Options, number: str | None) -> tuple[Undo, bool]:

@@ -226,3 +226,27 @@ def offered(module: ModuleType, name: str) -> Callable[..., Any] | None:
 
 def _own(module: ModuleType, function: FunctionType) -> bool:
     return function.__module__ == module.__name__ or function.__module__.startswith(f"{module.__name__}.")
+
+
+def members(module: ModuleType) -> list[tuple[str, Callable[..., Any]]]:
+    """The functions that a module offers, by the names that users write."""
+    listed = getattr(module, "__load__", None) or getattr(module, "__all__", None) or dir(module)
+    aliases = dict(getattr(module, "__func_alias__", {}))
+    names = {aliases.get(name, virtual_name(name)) for name in listed}
+    found = [(name, offered(module, name)) for name in sorted(names)]
+    return [(name, function) for name, function in found if function is not None]
+
+
+def plans(function: Callable[..., Any]) -> bool:
+    """Whether a state function of a tree is written in the new style."""
+    inner: Any = function
+    while hasattr(inner, "__wrapped__"):
+        inner = inner.__wrapped__
+    if not isinstance(inner, FunctionType):
+        return False
+    if inner.__code__.co_flags & 0x20:  # CO_GENERATOR
+        return True
+    answer = inner.__annotations__.get("return")
+    text = answer if isinstance(answer, str) else getattr(answer, "__name__", str(answer))
+    words = {word.strip() for word in str(text).replace("Generator", "Planned").split("|")}
+    return any(word.split("[")[0].split(".")[-1] in ("Planned", "str", "Done") for word in words)

@@ -294,4 +294,4 @@ def _pretty(common: Common) -> Any:
 def _real_command(argv: list[str]) -> str:
     import shlex
 
-    return shlex.join(["runner", *(word for word in argv[1:] if word != "--test")])
+    return shlex.join(["runner", *(word for word in argv[1:] if word not in ("--test", "test=True", "test=true"))])

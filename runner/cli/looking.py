@@ -43,6 +43,12 @@ def call(
     from runner import run
 
     positional, named = arguments_of(words or ())
+    if function.startswith("state."):
+        from runner.cli.state_functions import dispatch
+
+        done = dispatch(common, function, positional, named)
+        if done is not None:
+            return done
     write_value(common, run.call(options_of(common), function, positional, named))
     return 0
 

@@ -5,16 +5,6 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-SHOWS = {
-    "state.show_sls": "sls",
-    "state.show_low_sls": "low-sls",
-    "state.show_lowstate": "lowstate",
-    "state.show_highstate": "highstate",
-    "state.show_top": "top",
-    "pillar.items": "pillar",
-    "grains.items": "grains",
-}
-
 
 def main(arguments: list[str] | None = None) -> None:
     """The console script."""
@@ -57,9 +47,6 @@ def _run(arguments: list[str]) -> int:
     out = {"nested": "pretty", "highstate": "pretty"}.get(given.out, given.out)
     if out not in OUTPUTS:
         raise UsageError(f"--out {given.out}: there is no such form", hint="one of " + ", ".join(OUTPUTS))
-    takes_states = given.function in ("state.apply", "state.sls", "state.highstate", "state.single")
-    extra = _run_options(named) if takes_states or given.function in SHOWS else {"test": False}
-    pillar = extra.pop("pillar", None)
     common = Common(
         config=_config(given.config_dir),
         state_tree=given.file_root,
@@ -68,48 +55,22 @@ def _run(arguments: list[str]) -> int:
         log_level=given.log_level,
         log_file=given.log_file,
         out=out,
-        **extra,
     )
-    more = {} if pillar is None else {"pillar": pillar}
-    return answered(common, lambda: _dispatch(common, given.function, positional, named, more))
+    return answered(common, lambda: _dispatch(common, given.function, positional, named))
 
 
-def _run_options(named: dict[str, Any]) -> dict[str, Any]:
-    """What salt-call's state functions take as arguments and runner as options."""
-    from runner.errors import UsageError
+def _dispatch(common: Any, function: str, positional: list[Any], named: dict[str, Any]) -> int:
+    from runner import run
+    from runner.cli.common import options_of, write_value
+    from runner.cli.state_functions import dispatch
 
-    taken: dict[str, Any] = {key: named.pop(key) for key in ("saltenv", "pillarenv", "pillar") if key in named}
-    taken["test"] = bool(named.pop("test", False))
-    if "exclude" in named:
-        exclude = named.pop("exclude")
-        taken["exclude"] = exclude if isinstance(exclude, list) else str(exclude).split(",")
-    if not isinstance(taken.get("pillar", {}), dict):
-        raise UsageError("pillar=: expected a mapping", hint='pillar=\'{"key": "value"}\'')
-    return taken
-
-
-def _dispatch(common: Any, function: str, positional: list[Any], named: dict[str, Any], more: dict[str, Any]) -> int:
-    from runner import asking, run
-    from runner.cli.common import finish, options_of, write_value
-
-    options = options_of(common, **more)
-    words = positional or ([named.pop("mods")] if "mods" in named else [])
-    names = [str(name) for word in words for name in (word if isinstance(word, list) else str(word).split(","))]
-    if function == "state.highstate" or (function == "state.apply" and not names):
-        return finish(common, options, lambda listeners: run.highstate(options, listeners))
-    if function in ("state.apply", "state.sls"):
-        return finish(common, options, lambda listeners: run.sls(options, names, listeners))
-    if function == "state.single":
-        fun = str(named.pop("fun", None) or positional.pop(0))
-        arguments = {**({"name": positional[0]} if positional else {}), **named}
-        return finish(common, options, lambda listeners: run.single(options, fun, arguments, listeners))
-    if function in SHOWS:
-        write_value(common, asking.show(options, SHOWS[function], names))
-        return 0
+    done = dispatch(common, function, positional, named)
+    if done is not None:
+        return done
     if function == "test.ping":
         write_value(common, True)
         return 0
-    write_value(common, run.call(options, function, positional, named))
+    write_value(common, run.call(options_of(common), function, positional, named))
     return 0
 
 

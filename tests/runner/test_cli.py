@@ -161,6 +161,7 @@ def test_check(engine: Engine, capsys: pytest.CaptureFixture[str]) -> None:
         (["pillar.items"], ("show", "pillar", [])),
         (["state.single", "file.absent", "/x"], ("single", "file.absent", {"name": "/x"}, ())),
         (["pkg.version", "nginx"], ("call", "pkg.version", ["nginx"], {})),
+        (["state.low", "{state: file, fun: absent, name: /x}"], ("single", "file.absent", {"name": "/x"}, ())),
     ],
 )
 def test_salt_call(engine: Engine, arguments: list[str], call: Any) -> None:

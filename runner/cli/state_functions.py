@@ -1,0 +1,238 @@
+"""Salt's `state.*` functions, as `runner call` and `runner-salt-call` take them: each is one of runner's commands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from runner.cli.common import Common, finish, options_of, write_value
+from runner.errors import RunnerError, UsageError, nearest
+
+SHOWS = {
+    "state.show_sls": "sls",
+    "state.show_low_sls": "low-sls",
+    "state.show_lowstate": "lowstate",
+    "state.show_highstate": "highstate",
+    "state.show_top": "top",
+    "pillar.items": "pillar",
+    "grains.items": "grains",
+}
+
+
+class Asked:
+    """One call: its words, with what salt-call takes as arguments and runner as options taken out."""
+
+    def __init__(self, common: Common, positional: list[Any], named: dict[str, Any]) -> None:
+        said, more = _run_options(common, named)
+        self.common = common._replace(**said)
+        self.options = options_of(self.common, **more)
+        self.words, self.named = list(positional), named
+
+    def take(self, name: str) -> Any:
+        """The next argument, which may be named."""
+        if name in self.named:
+            return self.named.pop(name)
+        if not self.words:
+            raise UsageError(f"{name} is missing", hint=f"write it as the next word, or {name}=VALUE")
+        return self.words.pop(0)
+
+    def names(self) -> list[str]:
+        """All that is left, as names of SLS files."""
+        words = self.words or ([self.named.pop("mods")] if "mods" in self.named else [])
+        return [name for word in words for name in _listed(word)]
+
+    def finish(self, run: Callable[[tuple[Any, ...]], Any]) -> int:
+        return finish(self.common, self.options, run)
+
+    def answer(self, value: Any) -> int:
+        write_value(self.common, value)
+        return 0
+
+
+def dispatch(common: Common, function: str, positional: list[Any], named: dict[str, Any]) -> int | None:
+    """Do what a function is for, and the exit code; None when it is none of these."""
+    if function in SHOWS:
+        from runner import asking
+
+        asked = Asked(common, positional, named)
+        return asked.answer(asking.show(asked.options, SHOWS[function], asked.names()))
+    module, _, name = function.partition(".")
+    if module != "state":
+        return None
+    if name not in FUNCTIONS:
+        known = [*FUNCTIONS, *(each.removeprefix("state.") for each in SHOWS if each.startswith("state."))]
+        near = nearest(name, known, 0.6)
+        hint = f"did you mean state.{near}?" if near else f"state has: {', '.join(sorted(known))}"
+        raise RunnerError(f"'{function}' is not available", hint=hint)
+    return FUNCTIONS[name](Asked(common, positional, named))
+
+
+def _run_options(common: Common, named: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The options, and the pillar, among the named arguments."""
+    taken: dict[str, Any] = {key: named.pop(key) for key in ("saltenv", "pillarenv") if key in named}
+    taken["test"] = bool(named.pop("test", common.test))
+    if "exclude" in named:
+        taken["exclude"] = _listed(named.pop("exclude"))
+    pillar = named.pop("pillar", None)
+    if not isinstance(pillar, dict | None):
+        raise UsageError("pillar=: expected a mapping", hint='pillar=\'{"key": "value"}\'')
+    return taken, {} if pillar is None else {"pillar": pillar}
+
+
+def _listed(said: Any) -> list[str]:
+    return [str(each) for each in said] if isinstance(said, list) else [each for each in str(said).split(",") if each]
+
+
+# ---------------------------------------------------------------- the functions
+
+
+def _apply(asked: Asked) -> int:
+    names = asked.names()
+    return _sls(asked, names) if names else _highstate(asked)
+
+
+def _highstate(asked: Asked) -> int:
+    from runner import run
+
+    return asked.finish(lambda listeners: run.highstate(asked.options, listeners))
+
+
+def _sls(asked: Asked, names: list[str] | None = None) -> int:
+    from runner import run
+
+    wanted = asked.names() if names is None else names
+    if not wanted:
+        raise UsageError("no SLS file is named", hint="state.sls NAME")
+    return asked.finish(lambda listeners: run.sls(asked.options, wanted, listeners))
+
+
+def _test(asked: Asked) -> int:
+    asked.options = asked.options._replace(test=True)
+    return _apply(asked)
+
+
+def _top(asked: Asked) -> int:
+    asked.options = asked.options._replace(state_top=str(asked.take("topfn")))
+    return _highstate(asked)
+
+
+def _sls_id(asked: Asked) -> int:
+    wanted = tuple(_listed(asked.take("id_")))
+    asked.options = asked.options._replace(only=wanted)
+    return _sls(asked)
+
+
+def _single(asked: Asked) -> int:
+    from runner import run
+
+    function = str(asked.take("fun"))
+    arguments = {**({"name": asked.words[0]} if asked.words else {}), **asked.named}
+    return asked.finish(lambda listeners: run.single(asked.options, function, arguments, listeners))
+
+
+def _low(asked: Asked) -> int:
+    from runner import run
+
+    data = asked.take("data")
+    if not isinstance(data, dict) or not {"state", "fun", "name"} <= data.keys():
+        raise UsageError("state.low takes one chunk", hint="'{state: file, fun: absent, name: /tmp/x}'")
+    function = f"{data['state']}.{data['fun']}"
+    rest = {key: value for key, value in data.items() if key not in ("state", "fun", "order") and key[:2] != "__"}
+    return asked.finish(lambda listeners: run.single(asked.options, function, rest, listeners))
+
+
+def _high(asked: Asked) -> int:
+    import json
+
+    data = asked.take("data")
+    if not isinstance(data, dict):
+        raise UsageError("High data is not a dictionary and is invalid", hint="'{ID: {file.absent: [{name: /tmp/x}]}}'")
+    return _text(asked, "high", f"#!json\n{json.dumps(data)}\n")
+
+
+def _template(asked: Asked) -> int:
+    path = str(asked.take("tem"))
+    try:
+        with open(path, encoding="utf-8") as file:
+            return _text(asked, "template", file.read())
+    except OSError as error:
+        raise RunnerError(f"{path}: {error.strerror}") from None
+
+
+def _template_str(asked: Asked) -> int:
+    return _text(asked, "template_str", str(asked.take("tem")))
+
+
+def _text(asked: Asked, name: str, text: str) -> int:
+    """States that stand in no tree: an SLS of their own, in front of the tree."""
+    with _folder() as folder:
+        with open(f"{folder}/{name}.sls", "w", encoding="utf-8") as file:
+            file.write(text)
+        env = asked.options.saltenv or "base"
+        roots = asked.options.file_roots
+        asked.options = asked.options._replace(file_roots={**roots, env: [folder, *roots.get(env, ())]})
+        return _sls(asked, [name])
+
+
+@contextmanager
+def _folder() -> Iterator[str]:
+    import tempfile
+
+    with tempfile.TemporaryDirectory(prefix="runner-") as folder:
+        yield folder
+
+
+def _show_states(asked: Asked) -> int:
+    from runner import asking
+
+    chunks = asking.show(asked.options, "lowstate")
+    return asked.answer(list(dict.fromkeys(chunk["__sls__"] for chunk in chunks)))
+
+
+def _sls_exists(asked: Asked) -> int:
+    from runner import asking
+
+    try:
+        asking.show(asked.options, "sls", asked.names())
+    except RunnerError:
+        return asked.answer(False)
+    return asked.answer(True)
+
+
+def _id_exists(asked: Asked) -> int:
+    from runner import asking
+
+    wanted = set(_listed(asked.take("ids")))
+    chunks = asking.show(asked.options, "low-sls", asked.names())
+    return asked.answer(wanted <= {chunk["__id__"] for chunk in chunks})
+
+
+def _running(asked: Asked) -> int:
+    from runner.lock import Locked, held
+
+    try:
+        with held(asked.options.state_dir):
+            return asked.answer([])
+    except Locked as error:
+        return asked.answer([error.message])
+
+
+FUNCTIONS: dict[str, Callable[[Asked], int]] = {
+    "apply": _apply,
+    "apply_": _apply,
+    "high": _high,
+    "highstate": _highstate,
+    "id_exists": _id_exists,
+    "low": _low,
+    "running": _running,
+    "show_states": _show_states,
+    "single": _single,
+    "sls": _sls,
+    "sls_exists": _sls_exists,
+    "sls_id": _sls_id,
+    "template": _template,
+    "template_str": _template_str,
+    "test": _test,
+    "top": _top,
+}

@@ -1,0 +1,105 @@
+"""What the registry can tell of itself: Salt's `sys.*` (a helper of loader.py, loaded when one of them is called)."""
+
+from __future__ import annotations
+
+import fnmatch
+import inspect
+from collections.abc import Callable, Iterable
+from typing import Any, Protocol
+
+
+class Registry(Protocol):
+    """What is asked of the registry."""
+
+    def function(self, name: str) -> Callable[..., Any]: ...
+    def functions(self, module: str) -> list[str]: ...
+    def modules(self) -> list[str]: ...
+    def state(self, name: str) -> Any: ...
+    def state_functions(self, module: str) -> list[str]: ...
+    def state_modules(self) -> list[str]: ...
+
+
+RENDERERS = ("gpg", "jinja", "json", "mako", "py", "pyobjects", "stateconf", "toml", "yaml", "yamlex")
+
+
+def list_modules(registry: Registry, *globs: str) -> list[str]:
+    """The execution modules (those that match)."""
+    return _matching(registry.modules(), globs)
+
+
+def list_functions(registry: Registry, *words: str) -> list[str]:
+    """The execution functions: all, those of modules, or those that match globs."""
+    return _chosen(_names(registry.modules(), registry.functions), words)
+
+
+def list_state_modules(registry: Registry, *globs: str) -> list[str]:
+    """The state modules (those that match)."""
+    return _matching(registry.state_modules(), globs)
+
+
+def list_state_functions(registry: Registry, *words: str) -> list[str]:
+    """The state functions: all, those of modules, or those that match globs."""
+    return _chosen(_names(registry.state_modules(), registry.state_functions), words)
+
+
+def list_renderers(registry: Registry, *globs: str) -> list[str]:
+    """The renderers (those that match)."""
+    return _matching(RENDERERS, globs)
+
+
+def doc(registry: Registry, *words: str) -> dict[str, str]:
+    """What execution functions say of themselves."""
+    return {name: _said(registry.function(name)) for name in list_functions(registry, *words)}
+
+
+def state_doc(registry: Registry, *words: str) -> dict[str, str]:
+    """What state functions say of themselves."""
+    return {name: _said(registry.state(name).function) for name in list_state_functions(registry, *words)}
+
+
+def argspec(registry: Registry, *words: str) -> dict[str, dict[str, Any]]:
+    """The arguments of execution functions."""
+    return {name: _arguments(registry.function(name)) for name in list_functions(registry, *words)}
+
+
+def state_argspec(registry: Registry, *words: str) -> dict[str, dict[str, Any]]:
+    """The arguments of state functions."""
+    return {name: _arguments(registry.state(name).function) for name in list_state_functions(registry, *words)}
+
+
+def reload_modules(registry: Registry) -> None:
+    """Nothing to do: each command looks at the tree anew."""
+
+
+def _names(modules: Iterable[str], functions: Callable[[str], list[str]]) -> list[str]:
+    return sorted(f"{module}.{name}" for module in modules for name in functions(module))
+
+
+def _matching(names: Iterable[str], globs: tuple[str, ...]) -> list[str]:
+    return [name for name in names if not globs or any(fnmatch.fnmatchcase(name, glob) for glob in globs)]
+
+
+def _chosen(names: list[str], words: tuple[str, ...]) -> list[str]:
+    """A word is a module, or a function or glob."""
+    globs = tuple(word if "." in word or "*" in word else f"{word}.*" for word in words if word)
+    return _matching(names, globs)
+
+
+def _said(function: Callable[..., Any]) -> str:
+    return inspect.getdoc(function) or ""
+
+
+def _arguments(function: Callable[..., Any]) -> dict[str, Any]:
+    """As Salt shows them: names, the defaults of the last of them, and whether it takes more."""
+    kinds: dict[Any, list[inspect.Parameter]] = {}
+    for each in inspect.signature(function).parameters.values():
+        kinds.setdefault(each.kind, []).append(each)
+    known = [*kinds.get(inspect.Parameter.POSITIONAL_ONLY, ()), *kinds.get(inspect.Parameter.POSITIONAL_OR_KEYWORD, ())]
+    known += kinds.get(inspect.Parameter.KEYWORD_ONLY, [])
+    defaults = [each.default for each in known if each.default is not inspect.Parameter.empty]
+    return {
+        "args": [each.name.rstrip("_") for each in known] or None,
+        "defaults": defaults or None,
+        "varargs": True if inspect.Parameter.VAR_POSITIONAL in kinds else None,
+        "kwargs": True if inspect.Parameter.VAR_KEYWORD in kinds else None,
+    }

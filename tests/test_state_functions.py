@@ -1,0 +1,115 @@
+"""Salt's `state.*` and `sys.*`, as people who come from a masterless Salt type them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import Machine
+
+
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory: pytest.TempPathFactory) -> Machine:
+    made = Machine(tmp_path_factory.mktemp("machine"))
+    made.write(
+        top="base: {'*': [web, other]}",
+        web__init="include: [.sub]\na: {test.nop: [{require: [{test: b}]}]}",
+        web__sub="b: {test.succeed_with_changes: []}",
+        other="c: {test: [nop]}",
+    )
+    return made
+
+
+def called(machine: Machine, *words: str, code: int = 0) -> Any:
+    return json.loads(machine("call", *words, "--out", "json", code=code).stdout)["local"]
+
+
+def ran(machine: Machine, *words: str) -> list[tuple[str, bool | None]]:
+    return [(each["__id__"], each["result"]) for each in called(machine, *words).values()]
+
+
+def test_looking(machine: Machine) -> None:
+    assert called(machine, "state.show_states") == ["web.sub", "web", "other"]
+    assert called(machine, "state.show_top") == {"base": ["web", "other"]}
+    assert [chunk["__id__"] for chunk in called(machine, "state.show_low_sls", "web")] == ["b", "a"]
+    assert called(machine, "state.sls_exists", "web,other") is True
+    assert called(machine, "state.sls_exists", "nope") is False
+    assert called(machine, "state.id_exists", "a,b", "web") is True
+    assert called(machine, "state.id_exists", "a,c", "web") is False
+    assert called(machine, "state.running") == []
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        (["state.sls_id", "b", "web"], [("b", True)]),
+        (["state.sls_id", "a", "web", "test=True"], [("b", None), ("a", True)]),
+        (["state.top", "top.sls", "exclude=a"], [("b", True), ("c", True)]),
+        (["state.test", "mods=web"], [("b", None), ("a", True)]),
+        (["state.template_str", "x{{ pillar.n }}: test.nop", "pillar={n: 5}"], [("x5", True)]),
+        (["state.high", "{y: {test: [nop]}, z: {test.nop: []}}"], [("y", True), ("z", True)]),
+        (["state.low", "{state: test, fun: nop, name: n, __id__: n}"], [("n", True)]),
+    ],
+)
+def test_running(machine: Machine, words: list[str], wanted: list[tuple[str, bool | None]]) -> None:
+    assert ran(machine, *words) == wanted
+
+
+def test_a_file_that_is_in_no_tree(machine: Machine, tmp_path: Path) -> None:
+    (tmp_path / "one.sls").write_text("include: [other]\nx: {test.nop: [{require: [{test: c}]}]}\n")
+    assert ran(machine, "state.template", str(tmp_path / "one.sls")) == [("c", True), ("x", True)]
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["state.slz"], "did you mean state.sls?"),
+        (["state.sls"], "no SLS file is named"),
+        (["state.sls_id"], "id_ is missing"),
+        (["state.low", "{state: test}"], "state.low takes one chunk"),
+        (["state.high", "x"], "High data is not a dictionary and is invalid"),
+        (["state.template", "/no/such/file"], "/no/such/file: No such file or directory"),
+        (["state.apply", "web", "pillar=x"], "pillar=: expected a mapping"),
+        (["state.template_str", "x: ["], "template_str.sls:1:1"),
+        (["test.echo"], "Passed invalid arguments to test.echo: missing a required argument: 'text'"),
+        (["test.echo", "x", "y=1"], "it takes: test.echo(text)"),
+        (["saltutil.runner", "state.orch"], "the runner 'state.orch' is a Salt master's"),
+    ],
+)
+def test_mistakes(machine: Machine, words: list[str], says: str) -> None:
+    done = machine("call", *words, code=1)
+    assert says in done.stdout + done.stderr
+
+
+def test_the_command_that_makes_the_changes(machine: Machine) -> None:
+    shown = machine("call", "state.sls", "web", "test=True").stdout
+    assert "\n  runner call state.sls web " in shown
+
+
+def test_sys(machine: Machine) -> None:
+    machine.write(**{"x": "x: {test.nop: [{v: {{ salt['sys.list_functions']('test.ec*') }}}]}"})
+    (machine.folder / "states/_modules").mkdir(exist_ok=True)
+    (machine.folder / "states/_modules/own.py").write_text("def f(a, b=1, *args, **kwargs):\n    'What f does.'\n")
+    assert called(machine, "state.show_low_sls", "x")[0]["v"] == ["test.echo"]
+    assert called(machine, "sys.list_functions", "own", "test.ec*") == ["own.f", "test.echo"]
+    assert called(machine, "sys.list_modules", "te*", "sy*") == ["sys", "sysctl", "test"]
+    assert called(machine, "sys.list_state_functions", "file.*ged") == ["file.managed"]
+    assert called(machine, "sys.list_state_modules", "te*") == ["test"]
+    assert called(machine, "sys.list_renderers", "j*") == ["jinja", "json"]
+    assert called(machine, "sys.doc", "own.f") == {"own.f": "What f does."}
+    spec = {"args": ["a", "b"], "defaults": [1], "varargs": True, "kwargs": True}
+    assert called(machine, "sys.argspec", "own.f") == {"own.f": spec}
+    assert called(machine, "sys.state_argspec", "file.absent")["file.absent"]["args"] == ["name"]
+    assert "nothing exists" in called(machine, "sys.state_doc", "file.absent")["file.absent"]
+    assert called(machine, "sys.argspec", "nope") == {}
+    assert called(machine, "sys.reload_modules") is None
+
+
+def test_what_a_master_would_be_asked(machine: Machine) -> None:
+    assert called(machine, "saltutil.runner", "salt.cmd", "arg=[test.echo, 5]") == 5
+    assert called(machine, "saltutil.runner", "manage.up") == ["m1"]
+    assert called(machine, "saltutil.runner", "cache.grains")["m1"]["id"] == "m1"
+    assert called(machine, "saltutil.runner", "pillar.show_pillar") == {}
+    assert called(machine, "saltutil.running") == []
