@@ -6,7 +6,7 @@ _GUARDED = "call {} with cmd.run, with a guard such as `unless`"
 INSTEAD = {
     "firewall": _GUARDED.format("the firewall's own program"),
     "ufw": _GUARDED.format("ufw"),
-    **dict.fromkeys(("acl", "linux_acl"), _GUARDED.format("setfacl")),
+    "linux_acl": "they are called acl here, as with Salt (acl.present, acl.absent)",
     **dict.fromkeys(
         ("nftables", "ipset"),
         "write the rules to their file with file.managed and have a service load it, or "

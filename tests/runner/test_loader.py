@@ -196,7 +196,7 @@ def test_refresh_finds_what_is_new(registry: Registry, tmp_path: Path) -> None:
     ("name", "words"),
     [
         ("ufw.enabled", "runner has no ufw states: call ufw"),
-        ("linux_acl.present", "setfacl"),
+        ("linux_acl.present", "acl.present"),
         ("nftables.append", "file.managed"),
         ("win_lgpo.set", "for another system"),
         ("salt.state", "several machines"),

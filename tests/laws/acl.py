@@ -1,0 +1,34 @@
+"""How access control lists are tried: with the real tools, on a copy of this computer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from laws import Scenario
+
+PATH = "apt-get install -y -q acl; mkdir -p /srv/d/sub; touch /srv/d/sub/f; useradd zoe; "
+HAS = PATH + "setfacl -R -m u:zoe:r,u:daemon:rwx /srv/d; "
+ZOE = {"acl_type": "user", "acl_name": "zoe"}
+BOTH = {"acl_type": "user", "acl_names": ["zoe", "daemon"]}
+
+
+def on(function: str, prepare: str = PATH, plans: bool = True, fails: str | None = None, **args: Any) -> Scenario:
+    given = {"name": "/srv/d", **args}
+    return Scenario(f"acl.{function}", given, plans=plans, fails=fails, machine=True, prepare=prepare)
+
+
+SCENARIOS = [
+    on("present", perms="rwx", recurse=True, **ZOE),
+    on("present", HAS, perms="6", force=True, **ZOE),
+    on("present", HAS, plans=False, perms="r", recurse=True, **ZOE),
+    on("present", acl_type="d:g", acl_name="users", perms="rx", recurse=True),
+    on("present", acl_type="other", perms="0"),
+    on("present", name="/srv/none", perms="r", fails="/srv/none does not exist", **ZOE),
+    on("present", "mkdir /srv/d", perms="r", fails="it comes with acl", **ZOE),
+    on("absent", HAS, recurse=True, perms="r", **ZOE),
+    on("absent", plans=False, **ZOE),
+    on("list_present", HAS, perms="rwx", recurse=True, force=True, **BOTH),
+    on("list_present", HAS, plans=False, perms="4", acl_type="user", acl_names="zoe"),
+    on("list_absent", HAS, recurse=True, **BOTH),
+    on("list_absent", plans=False, **BOTH),
+]
