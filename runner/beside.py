@@ -17,10 +17,11 @@ MOST = 32  # at once
 class Beside:
     """The states that run now, by their positions. Threads are daemons: a run that ends does not wait for them."""
 
-    def __init__(self, most: int = MOST) -> None:
+    def __init__(self, most: int = 0) -> None:
         self._threads: dict[int, threading.Thread] = {}
         self._outcomes: dict[int, Result | BaseException] = {}
-        self._free = threading.BoundedSemaphore(most)
+        self._one_ended = threading.Condition()
+        self._free = threading.BoundedSemaphore(most or MOST)
 
     def start(self, position: int, work: Callable[[], Result]) -> None:
         """Begin with a state, as soon as there is room."""
@@ -33,6 +34,8 @@ class Beside:
                 self._outcomes[position] = error
             finally:
                 self._free.release()
+                with self._one_ended:
+                    self._one_ended.notify_all()
 
         context = copy_context()
         self._threads[position] = threading.Thread(target=lambda: context.run(run), daemon=True)
@@ -41,6 +44,16 @@ class Beside:
     def positions(self) -> list[int]:
         """What has been started and not been waited for, in the order of the starts."""
         return list(self._threads)
+
+    def runs(self, position: int) -> bool:
+        """Whether a state has been started and has not ended."""
+        return position in self._threads and position not in self._outcomes
+
+    def first(self) -> int:
+        """What ends first of all that has been started."""
+        with self._one_ended:
+            self._one_ended.wait_for(lambda: bool(self._outcomes))
+        return next(iter(self._outcomes))
 
     def wait(self, position: int) -> Result:
         """The result of a state, when it has ended."""

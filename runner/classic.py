@@ -125,6 +125,11 @@ def as_salt_result(result: Result) -> dict[str, Any]:
     }
 
 
+def tag_of(low: Mapping[str, Any]) -> str:
+    """The key of a low chunk in `__running__`."""
+    return "_|-".join(str(low[key]) for key in ("state", "__id__", "name", "fun"))
+
+
 def _low() -> Mapping[str, Any]:
     chunk = here.chunk
     return {} if chunk is None else chunk.low

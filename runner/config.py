@@ -43,6 +43,7 @@ class Options(Record):
     env_order: tuple[str, ...] = ()
     state_auto_order: bool = True
     state_aggregate: bool | tuple[str, ...] = False
+    state_max_parallel: int = 0  # how many `parallel` states at once; 0: 32
     failhard: bool = False
     pillar_source_merging_strategy: str = "smart"
     pillar_merge_lists: bool = False
@@ -73,7 +74,7 @@ PLAIN = (
     *("id", "grains", "nodegroups", "jinja_env", "jinja_sls_env", "renderer", "state_top", "state_top_saltenv"),
     *("top_file_merging_strategy", "default_top", "state_auto_order", "failhard", "pillar_source_merging_strategy"),
     *("pillar_merge_lists", "pillar_includes_override_sls", "test", "strict", "unknown_states", "shuffle", "verify"),
-    *("strict_permissions", "auto_relationships", "noop", "defaults", "vars"),
+    *("state_max_parallel", "strict_permissions", "auto_relationships", "noop", "defaults", "vars"),
     *("wait", "timeout", "quiet", "durable", "history_runs", "history_days"),
 )
 

@@ -126,6 +126,7 @@ TYPES: Mapping[str, tuple[str, ...]] = {
     "strict_permissions": (FLAG,),
     "state_aggregate": (FLAG, LIST),
     "state_auto_order": (FLAG,),
+    "state_max_parallel": (NUMBER,),
     "state_dir": (TEXT,),
     "state_top": (TEXT,),
     "states_dirs": (LIST,),
@@ -191,7 +192,7 @@ _NAMES = """
     schedule_data scheduler_before_connect selected_output_option sign_pub_messages
     signing_algorithm skip_grains sls_list snapper_states snapper_states_config sock_dir sock_pool_size
     source_address source_interface_name source_publish_port source_ret_port ssh_merge_pillar ssl
-    start_event_grains startup_states state_events state_max_parallel state_output state_output_diff
+    start_event_grains startup_states state_events state_output state_output_diff
     state_output_profile state_queue state_tabular state_verbose states_dirs sudo_user
     svnfs_update_interval syndic_finger syndic_master syndic_retries tcp_authentication_retries tcp_keepalive
     tcp_keepalive_cnt tcp_keepalive_idle tcp_keepalive_intvl tcp_pub_port tcp_pull_port tcp_reconnect_backoff

@@ -39,7 +39,8 @@ class Executor:
         self.results: dict[int, Result] = {}
         self.finished: list[Result] = []
         self.number = 0  # Salt's __run_num__: counts calls of state functions
-        self.beside = Beside()
+        self.beside = Beside(work.most_beside)
+        self._put_off: list[int] = []  # what may run beside others, and waits for one that runs
         self._taken: set[int] = set()  # what another state has done the work of
         self._decisions: dict[int, Decision] = {}  # about what runs side by side
         self._spared = Spared(work.chunks, work.relations, work.reacts, self.results)
@@ -49,10 +50,9 @@ class Executor:
         self.run.emit(RunStarted(len(self.work.order), self.run.dry, self.work.run_id))
         interrupted, why = 0, ""
         try:
-            for position in self.work.order:
-                if self._state(position):
-                    break
-            self._wait_for(self.beside.positions())
+            if any(self._next(position) for position in self.work.order):
+                self._put_off.clear()
+            self._wait_for_all()
             self._listeners()
         except KeyboardInterrupt as interrupt:
             interrupted, why = number_of(interrupt)
@@ -63,6 +63,15 @@ class Executor:
         return report
 
     # -------------------------------------------------- one state
+
+    def _next(self, position: int) -> bool:
+        """Run one state, or put it off; True when the run has to stop here."""
+        if self._put_off and self._start_ready():
+            return True
+        if self._is_held_up(position):
+            self._put_off.append(position)
+            return False
+        return self._state(position)
 
     def _state(self, position: int) -> bool:
         """Run one state; True when the run has to stop here (failhard)."""
@@ -77,7 +86,7 @@ class Executor:
         decision = decide(edges, self._seen, [debt.kind for debt in owed]) if edges or owed else RUN
         if decision.verdict in (Verdict.SKIP, Verdict.FAIL):
             result = kept(chunk, decision)
-        elif chunk.args.get("parallel") is True and self._mode_of(position) is Mode.REAL:
+        elif self._is_beside(position):
             self._start_beside(position, decision)
             return False
         else:
@@ -103,6 +112,30 @@ class Executor:
 
     # -------------------------------------------------- side by side
 
+    def _is_beside(self, position: int) -> bool:
+        return self.work.chunks[position].args.get("parallel") is True and self._mode_of(position) is Mode.REAL
+
+    def _is_held_up(self, position: int) -> bool:
+        """Whether a state that may run beside others waits for one that runs: those after it need not wait with it."""
+        if not self._is_beside(position):
+            return False
+        targets = {edge.target for edge in self.work.relations.of(position)}
+        return not targets.isdisjoint(self._put_off) or any(self.beside.runs(target) for target in targets)
+
+    def _start_ready(self) -> bool:
+        """Begin with what was put off and is not held up any more; True when the run has to stop here."""
+        for position in [each for each in self._put_off if not self._is_held_up(each)]:
+            if position in self._put_off:
+                self._put_off.remove(position)
+                if self._state(position):
+                    return True
+        return False
+
+    def _wait_for_all(self) -> None:
+        while self.beside.positions():
+            if self._wait_for([self.beside.first()]) or (self._put_off and self._start_ready()):
+                self._put_off.clear()
+
     def _start_beside(self, position: int, decision: Decision) -> None:
         number, invoke = self.number, self.invoke.twin()
         self.number += 1
@@ -116,6 +149,9 @@ class Executor:
     def _wait_for(self, positions: Sequence[int]) -> bool:
         """Wait for those of these states that run side by side; True when the run has to stop."""
         stop = False
+        while any(each in positions for each in self._put_off):
+            if self._wait_for([self.beside.first()]) or self._start_ready():
+                return True
         for position in self.beside.positions():
             if position in positions:
                 result = self.beside.wait(position)

@@ -176,6 +176,7 @@ def _work(options: Options, compiled: Compiled) -> Work:
         aggregates=binder.aggregating(chunks, options.state_aggregate, options.noop),
         unconverging=binder.unconverging(chunks),
         verify=options.verify,
+        most_beside=max(0, options.state_max_parallel),
         failhard=options.failhard,
         run_id=_run_id(),
     )

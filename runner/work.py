@@ -26,6 +26,7 @@ class Work(Record):
     aggregates: Mapping[int, Hook] = {}  # the mod_aggregate of the chunks that have one and use it
     self_refreshing: frozenset[int] = frozenset()  # the chunks that react to their own changes, too
     unconverging: frozenset[int] = frozenset()  # the chunks that change something in each run by their nature
+    most_beside: int = 0  # how many states may run side by side; 0: as many as the engine likes
     verify: bool = False  # look again after each change
 
     def is_verified(self, position: int, result: Result) -> bool:

@@ -126,3 +126,36 @@ def test_a_failed_parallel_state_stops_who_requires_it(machine: Machine) -> None
     found = machine.results("sls", "a", code=2)
     assert found["after"]["result"] is False
     assert found["after"]["comment"] == "One or more requisite failed: a.p"
+
+
+def test_a_parallel_state_that_waits_for_another_holds_up_none_after_it(machine: Machine) -> None:
+    machine.write(
+        a="a:\n  cmd.run:\n    - name: sleep 0.2\n    - parallel: True\n"
+        "long:\n  cmd.run:\n    - name: sleep 1; echo long >> {tmp}/log\n    - parallel: True\n"
+        "    - require: [cmd: a]\n"
+        "waits:\n  cmd.run:\n    - name: echo waits >> {tmp}/log\n    - parallel: True\n    - require: [cmd: long]\n"
+        "beside:\n  cmd.run:\n    - name: echo beside >> {tmp}/log\n    - parallel: True\n    - require: [cmd: a]\n"
+        "after:\n  cmd.run:\n    - name: echo after >> {tmp}/log\n    - require: [cmd: waits]\n"
+    )
+    found = machine.results("sls", "a")
+    assert (machine.folder / "log").read_text().split() == ["beside", "long", "waits", "after"]
+    assert sorted(found, key=lambda name: found[name]["__run_num__"]) == ["a", "long", "beside", "waits", "after"]
+
+
+def test_a_failure_that_ends_the_run_starts_nothing_that_was_put_off(machine: Machine) -> None:
+    machine.write(
+        a="long:\n  cmd.run:\n    - name: sleep 0.5\n    - parallel: True\n"
+        "waits:\n  cmd.run:\n    - name: echo waits >> {tmp}/log\n    - parallel: True\n    - require: [cmd: long]\n"
+        "fails:\n  test.fail_without_changes:\n    - failhard: True\n"
+    )
+    assert set(machine.results("sls", "a", code=2)) == {"long", "fails"}
+    assert not (machine.folder / "log").exists()
+
+
+def test_no_more_states_side_by_side_than_the_configuration_allows(machine: Machine) -> None:
+    machine.config |= {"state_max_parallel": 1}
+    line = "echo {0} >> {{tmp}}/log; sleep 0.2; echo {0} >> {{tmp}}/log"
+    states = (f"s{n}:\n  cmd.run:\n    - name: {line.format(n)}\n    - parallel: True\n" for n in range(3))
+    machine.write(a="".join(states))
+    machine("sls", "a")
+    assert (machine.folder / "log").read_text().split() == ["0", "0", "1", "1", "2", "2"]
