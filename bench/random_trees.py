@@ -1,6 +1,9 @@
 """Random state trees that use everything which orders states: for comparing with a real Salt.
 
-python bench/random_trees.py SEED FOLDER     writes FOLDER/*.sls and FOLDER/top.sls
+python bench/random_trees.py SEED FOLDER [--rich | --dry]     writes FOLDER/*.sls and FOLDER/top.sls
+
+--rich adds what a state may say beside its order and requisites: guards, retry, failhard, use, extend, exclude,
+requisites on whole SLS files. --dry leaves away what a dry run cannot know.
 """
 
 from __future__ import annotations
@@ -38,9 +41,11 @@ CARRIED = ("require_in", "watch_in", "onchanges_in", "onfail_in", "prereq_in", "
 class Tree:
     """One random tree: `files` maps paths to their data."""
 
+    BACKWARDS = 0.3  # how many have requisites in both directions, which make cycles
+
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
-        self.backwards = self.random.random() < 0.3  # requisites in both directions make cycles
+        self.backwards = self.random.random() < self.BACKWARDS
         self.count = self.random.randint(2, 14)
         self.ids = [f"s{number}" for number in range(self.count)]
         self.random.shuffle(self.ids)
@@ -114,5 +119,97 @@ class Tree:
         return texts | {"top.sls": "base:\n  '*':\n    - main\n"}
 
 
+GUARDS: tuple[Any, ...] = ("true", "false", ["true", "false"], ["true", "true"])
+
+
+class RichTree(Tree):
+    """A random tree with everything else that decides what a state does and reports."""
+
+    BACKWARDS = 0.05
+
+    def __init__(self, seed: int, dry: bool = False) -> None:
+        self.dry = dry
+        super().__init__(seed)
+
+    def _files(self) -> dict[str, dict[str, Any]]:
+        files = super()._files()
+        if self.random.random() < 0.25 and len(files) > 1:
+            self._extend(files)
+        self._whole_files(files)
+        if self.random.random() < 0.1:
+            what = {"id": self.random.choice(self.ids)} if self.random.random() < 0.7 else {"sls": list(files)[-1]}
+            files["main"]["exclude"] = [what]
+        return files
+
+    def _whole_files(self, files: dict[str, dict[str, Any]]) -> None:
+        """Requisites on whole files, of states in `main`."""
+        holders = [id_ for id_ in files["main"] if id_ in self.ids]
+        if holders and len(files) > 1 and self.random.random() < 0.3:
+            kind = self.random.choice([each for each in (*KINDS, "require_in", "onchanges_in") if each != "listen"])
+            for arguments in files["main"][self.random.choice(holders)].values():
+                if not any(kind in argument for argument in arguments):
+                    arguments.append({kind: [{"sls": self.random.choice(["a", "a", "b.c", "b*"][: len(files)])}]})
+
+    def _extend(self, files: dict[str, dict[str, Any]]) -> None:
+        """An extend of a state of another file, with a requisite in one of its forms."""
+        inside = [id_ for name in files if name != "main" for id_ in files[name] if id_ in self.ids]
+        if not inside:
+            return
+        target = self.random.choice(inside)
+        (state,) = (body.partition(".")[0] for name in files for body in files[name].get(target, ()))
+        others = self._others(self.ids.index(target))
+        if others:
+            kind = self.random.choice([*KINDS, *CARRIED])
+            named = [each for each in others if isinstance(each, dict) and "*" not in str(each)]
+            files["main"]["extend"] = {target: {state: [{kind: named or others[:1]}]}}
+
+    def _function(self) -> str:
+        self.body: list[dict[str, Any]] = []
+        roll = self.random.random()
+        if roll < 0.2:
+            self.body = [{"result": self.random.choice([True, True, True, False])}]
+            return "configurable_test_state"
+        if roll < 0.25:
+            self.body = [{"text": "said"}]
+            return "show_notification"
+        return super()._function()
+
+    def _arguments(self, position: int) -> list[dict[str, Any]]:
+        arguments = super()._arguments(position)
+        for argument in arguments:
+            if "listen" in argument:  # Salt takes no globs here
+                argument["listen"] = [each for each in argument["listen"] if "*" not in str(each)]
+        arguments = [each for each in arguments if each.get("listen") != []]
+        given = {key for argument in arguments for key in argument}
+        say, choose = (lambda chance: self.random.random() < chance), self.random.choice
+        extra: list[dict[str, Any]] = list(self.body)
+        if say(0.12):
+            extra.append({choose(["onlyif", "unless"]): choose(GUARDS)})
+        if say(0.04):
+            extra.append({"creates": choose(["/", "/nowhere", ["/", "/nowhere"]])})
+        if say(0.06) and not self.dry and not extra:
+            extra.append({"check_cmd": [choose(["true", "false"])]})
+        if say(0.06):
+            extra.append({"retry": {"attempts": 2, "interval": 0, "until": choose([True, True, False])}})
+        if say(0.03):
+            extra.append({"failhard": True})
+        if say(0.05):
+            extra.append({"reload_modules": True})
+        if say(0.08) and "names" not in given:
+            extra.append({choose(["use", "use_in"]): self._others(position, carried=True)})
+        if "names" in given and say(0.5):
+            self._name_arguments(arguments, position)
+        return [*arguments, *(each for each in extra if next(iter(each.values())) != [])]
+
+    def _name_arguments(self, arguments: list[dict[str, Any]], position: int) -> None:
+        """Arguments of one of the names alone."""
+        names = next(argument["names"] for argument in arguments if "names" in argument)
+        others = self._others(position)
+        if isinstance(names[-1], str) and others:
+            names[-1] = {names[-1]: [{self.random.choice(KINDS): others}, {"check_cmd": ["true"]}]}
+
+
 if __name__ == "__main__":
-    Tree(int(sys.argv[1])).write(Path(sys.argv[2]))
+    kind = sys.argv[3] if len(sys.argv) > 3 else ""
+    seed = int(sys.argv[1])
+    (RichTree(seed, kind == "--dry") if kind else Tree(seed)).write(Path(sys.argv[2]))

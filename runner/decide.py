@@ -53,13 +53,16 @@ def decide(edges: Sequence[Edge], result: Lookup, owed: Iterable[str] = ()) -> D
         names = dict.fromkeys(f"{found.chunk.sls}.{found.chunk.id}" for found in failed)
         comment = f"One or more requisite failed: {', '.join(names)}"
         return Decision(Verdict.FAIL, comment, cause=failed[0].cause or failed[0].tag)
-    if not _met(seen, (Kind.PREREQ,), _changed):
+    looks = {_changed(found) for edge, found in seen if edge.kind is Kind.PREREQ}
+    if looks == {False}:
         return Decision(Verdict.SKIP, "No changes detected")
-    if not _onfail(seen):
+    partly = len(looks) == 2  # some of what it looks at will change, and some not: Salt asks nothing more then
+    if not partly and not _onfail(seen):
         return Decision(Verdict.SKIP, "State was not run because onfail req did not change")
-    if not _met(seen, ONCHANGES, _changed) and "onchanges" not in owed:
+    if not partly and not _met(seen, ONCHANGES, _changed) and "onchanges" not in owed:
         return Decision(Verdict.SKIP, "State was not run because none of the onchanges reqs changed")
-    changed = tuple(edge for edge, found in seen if edge.kind in (Kind.WATCH, Kind.WATCH_ANY) and _changed(found))
+    watched = () if partly else (Kind.WATCH, Kind.WATCH_ANY)
+    changed = tuple(edge for edge, found in seen if edge.kind in watched and _changed(found))
     return Decision(Verdict.WATCH, changed=changed) if changed or "watch" in owed else RUN
 
 
@@ -91,14 +94,18 @@ def _is_stopped(seen: Seen) -> bool:
 
 def _onfail(seen: Seen) -> bool:
     """Whether what a state is the answer to has failed. What failed without having run neither calls for it nor not."""
-    if not all(_is_failed(found) for edge, found in seen if edge.kind is Kind.ONFAIL_ALL):
+    if not all(_calls(found) for edge, found in seen if edge.kind is Kind.ONFAIL_ALL):
         return False
     for kind in ONFAIL:
         group = [found for edge, found in seen if edge.kind is kind and found is not None]
-        if any(found.result is not False for found in group):
-            if not any(_is_failed(found) and found.ran for found in group):
-                return False
+        if any(not _calls(found) for found in group) and not any(_calls(found) and found.ran for found in group):
+            return False
     return True
+
+
+def _calls(found: Result | None) -> bool:
+    """Whether an onfail is called for: by a failure, or by a state whose change was to be prepared and was not."""
+    return _is_failed(found) or (found is not None and found.result is None and found.cause is not None)
 
 
 def _met(seen: Seen, kinds: tuple[Kind, ...], test: Callable[[Result | None], bool]) -> bool:

@@ -301,7 +301,7 @@ class Executor:
             chunk = self.work.chunks[position]
             owed = any(debt.kind == "listen" for debt in self.owing.owed(chunk, self.run.results))
             changed = [edge for edge in edges if self._sends(edge)]
-            if not (changed or owed) or position not in self.results:
+            if not (changed or owed):
                 continue
             key = f"{chunk.state}_|-listener_{chunk.id}_|-{chunk.name}_|-mod_watch"
             result = self.invoke(chunk, self._mode_of(position), Reaction((), key))

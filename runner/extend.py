@@ -7,10 +7,13 @@ from collections.abc import Iterable, Iterator
 from runner import relationships
 from runner.errors import Diagnostic, did_you_mean
 from runner.highdata import Body, Declaration, HighData, Item, add_item, members_of, puppets_way
-from runner.model import REQUISITE_KEYS, Place, item_place
+from runner.model import Place, item_place
 
 # listen_in stays where it is: the listening state's arguments are not changed by it (requisites.py reads it)
 CARRIED = ("require_in", "watch_in", "onchanges_in", "onfail_in", "prereq_in")
+
+# what `use` does not take over; the `_any` forms, onfail_all and listen it does take over, as Salt's
+NOT_USED = {*CARRIED, *(key.removesuffix("_in") for key in CARRIED), "use", "use_in", "name", "names", "order"}
 
 
 class Reconciler:
@@ -188,9 +191,7 @@ class Reconciler:
             taken.setdefault(id(user), (user, {}))[1].update(
                 (item.key, item._replace(origin=item.origin or f"use of {used.state}: {names[id(used)]}"))
                 for item in used.items
-                if item.key is not None
-                and item.key not in have
-                and item.key not in (*REQUISITE_KEYS, "name", "names", "order")
+                if item.key is not None and item.key not in have and item.key not in NOT_USED
             )
         for user, items in taken.values():
             user.items.extend(items.values())

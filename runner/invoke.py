@@ -106,7 +106,7 @@ class Invoker:
         self, chunk: Chunk, mode: Mode, reaction: Reaction | None, owe: Callable[[], None], waits_for: str
     ) -> Result:
         self.attempts = 1
-        if "retry" not in chunk.args or mode is Mode.LOOK:
+        if "retry" not in chunk.args or (mode is not Mode.REAL and not self.run.dry):
             return self._attempt(chunk, mode, reaction, owe, waits_for)
         wanted, problem = retry_options(chunk.args["retry"])
         if mode is Mode.DRY:

@@ -17,6 +17,9 @@ after:
 reacts:
   test.nop:
     - onchanges: [test: change]
+helps:
+  test.nop:
+    - onfail: [test: change]
 """
 
 
@@ -28,6 +31,7 @@ def test_what_could_not_be_prepared_is_not_done(machine: Machine, words: list[st
     assert found["change"]["result"] is None
     assert found["change"]["changes"] == {}
     assert found["change"]["__cause__"] == "test_|-prepare_|-prepare_|-fail_without_changes"
+    assert found["helps"]["comment"] == "Success!", "it is called for, as with Salt"
     assert found["reacts"]["comment"] == "State was not run because none of the onchanges reqs changed"
 
 
@@ -55,3 +59,20 @@ def test_a_look_that_shows_that_a_state_is_kept_from_running_is_final(machine: M
     found = machine.results("sls", "a", code=2)
     assert [each for each in found if not found[each]["result"]] == ["x", "change", "prepare"]
     assert found["change"]["__run_num__"] < found["prepare"]["__run_num__"]
+
+
+def test_listen_takes_globs_and_whole_files_and_outlives_a_failhard(machine: Machine) -> None:
+    machine.write(
+        a="include: [b]\na1:\n  test.succeed_with_changes: []\na2:\n  test.succeed_without_changes: []\n"
+        "glob:\n  test.nop:\n    - listen: [test: 'a*']\nfile:\n  test.nop:\n    - listen: [sls: b]\n"
+        "unchanged:\n  test.nop:\n    - listen: [test: 'a2*']\n"
+        "fails:\n  test.fail_without_changes:\n    - failhard: True\nlater:\n  test.nop:\n    - listen: [test: a1]\n",
+        b="o:\n  test.succeed_with_changes: []\n",
+    )
+    found = machine.results("sls", "a", code=2)
+    assert "later" not in found
+    assert [each for each in found if each.startswith("listener")] == [
+        "listener_glob",
+        "listener_file",
+        "listener_later",
+    ]
