@@ -9,7 +9,7 @@ from contextlib import suppress
 from typing import Any
 
 from runner.api import Tree
-from runner.model import Chunk, Event, Result
+from runner.model import Chunk, CustomEvent, Event, Result
 from runner.ordered import ordered
 from runner.secrets import Secrets
 
@@ -51,6 +51,16 @@ class Run:
         with self.lock:
             for listener in self.listeners:
                 listener(event)
+
+    def follow(self, result: Result) -> None:
+        """What a state asks for when it has ended: `reload_*` and `fire_event`."""
+        chunk = result.chunk
+        for what in ("modules", "grains", "pillar"):
+            if chunk.args.get(f"reload_{what}") and result.ran and not self.dry:
+                self.reload(what)
+        if fire := chunk.args.get("fire_event"):
+            tag = f"state/{fire if isinstance(fire, str) else chunk.name}"
+            self.emit(CustomEvent(tag, {"id": chunk.id, "result": result.result, "changes": dict(result.changes)}))
 
     def took_failure(self) -> bool:
         """Whether an execution function of this thread noted an exit code other than 0 since this was asked last."""

@@ -13,7 +13,6 @@ from runner.interrupts import number_of
 from runner.invoke import Invoker, Mode, Reaction
 from runner.model import (
     Chunk,
-    CustomEvent,
     Edge,
     Kind,
     Report,
@@ -117,10 +116,8 @@ class Executor:
 
     def _is_held_up(self, position: int) -> bool:
         """Whether a state that may run beside others waits for one that runs: those after it need not wait with it."""
-        if not self._is_beside(position):
-            return False
-        targets = {edge.target for edge in self.work.relations.of(position)}
-        return not targets.isdisjoint(self._put_off) or any(self.beside.runs(target) for target in targets)
+        needed = (edge.target for edge in self.work.relations.of(position))
+        return self._is_beside(position) and any(each in self._put_off or self.beside.runs(each) for each in needed)
 
     def _start_ready(self) -> bool:
         """Begin with what was put off and is not held up any more; True when the run has to stop here."""
@@ -200,7 +197,7 @@ class Executor:
     def _called(self, position: int, decision: Decision, mode: Mode, invoke: Invoker | None = None) -> Result:
         """The result of a state function, or of mod_watch after it. invoke: of a thread of its own."""
         chunk = self.work.chunks[position]
-        waits = self._waits_for(position) if mode is Mode.DRY else ""
+        waits = self.work.waits_for(position, self.results) if mode is Mode.DRY else ""
         call = invoke or self.invoke
         whole, taken = self._aggregated(position, mode)
         result = call(whole, mode, owe=lambda: self.owing.owe((position, *taken), self.results), waits_for=waits)
@@ -236,27 +233,26 @@ class Executor:
             return merged(hook, chunk, [chunks[each] for each in taken], self.run.results), taken
 
     def _would_run(self, position: int) -> bool:
+        return self._foreseen(position).verdict in (Verdict.RUN, Verdict.WATCH)
+
+    def _foreseen(self, position: int) -> Decision:
         owed = [debt.kind for debt in self.owing.owed(self.work.chunks[position], self.run.results)]
-        return decide(self.work.relations.of(position), self._seen, owed).verdict in (Verdict.RUN, Verdict.WATCH)
+        return decide(self.work.relations.of(position), self._seen, owed)
 
     def _finish(self, position: int, result: Result) -> None:
         if not result.ran:
             result = result._replace(run_num=self.number)
             self.number += 1
-        chunk = result.chunk
+        self.results[position] = self._tell(result)
+        self.run.follow(self.results[position])
+
+    def _tell(self, result: Result) -> Result:
         tag = result.tag
         result = self.run.secrets.result(result)
-        self.results[position] = result
         self.finished.append(result)
         self.run.results[tag] = result
         self.run.emit(StateFinished(result))
-        for what in ("modules", "grains", "pillar"):
-            if chunk.args.get(f"reload_{what}") and result.ran and not self.run.dry:
-                self.run.reload(what)
-        fire = chunk.args.get("fire_event")
-        if fire:
-            tag = f"state/{fire if isinstance(fire, str) else chunk.name}"
-            self.run.emit(CustomEvent(tag, {"id": chunk.id, "result": result.result, "changes": dict(result.changes)}))
+        return result
 
     # -------------------------------------------------- what decide sees
 
@@ -274,22 +270,11 @@ class Executor:
         if position in self.results:
             return self.results[position]
         chunk = self.work.chunks[position]
-        decision = decide(
-            self.work.relations.of(position),
-            self._seen,
-            [debt.kind for debt in self.owing.owed(chunk, self.run.results)],
-        )
+        decision = self._foreseen(position)
         if decision.verdict in (Verdict.SKIP, Verdict.FAIL):
             self._finish(position, kept(chunk, decision))  # all that it needs has ended: nothing will change that
             return self.results[position]
         return self._called(position, decision, Mode.LOOK)
-
-    def _waits_for(self, position: int) -> str:
-        for edge in self.work.relations.of(position):
-            found = self.results.get(edge.target)
-            if found is not None and found.result is None:
-                return self.work.named(edge.target)
-        return ""
 
     # -------------------------------------------------- listen
 
@@ -300,21 +285,13 @@ class Executor:
                 continue
             chunk = self.work.chunks[position]
             owed = any(debt.kind == "listen" for debt in self.owing.owed(chunk, self.run.results))
-            changed = [edge for edge in edges if self._sends(edge)]
-            if not (changed or owed):
+            found = [found for edge in edges if (found := self._seen(edge)) is not None]
+            if not owed and not any(each.changes and not each.noop for each in found):
                 continue
             key = f"{chunk.state}_|-listener_{chunk.id}_|-{chunk.name}_|-mod_watch"
             result = self.invoke(chunk, self._mode_of(position), Reaction((), key))
             self.number += 1
             spared = self._mode_of(position) is not self._mode
-            result = self.run.secrets.result(result._replace(run_num=self.number - 1, noop=spared))
-            self.finished.append(result)
-            self.run.results[key] = result
-            self.run.emit(StateFinished(result))
+            self._tell(result._replace(run_num=self.number - 1, noop=spared))
             if result.result and not self.run.dry:
                 self.owing.forget(chunk.tag, None, "listen")
-
-    def _sends(self, edge: Edge) -> bool:
-        """Whether a listener is to be told of the target's changes."""
-        found = self._seen(edge)
-        return found is not None and bool(found.changes) and not found.noop

@@ -38,6 +38,14 @@ class Work(Record):
         """A state as messages call it."""
         return f"{self.chunks[position].state}: {self.chunks[position].id}"
 
+    def waits_for(self, position: int, results: Mapping[int, Result]) -> str:
+        """A state that this one has a requisite on and whose change is still to come; empty when there is none."""
+        for edge in self.relations.of(position):
+            found = results.get(edge.target)
+            if found is not None and found.result is None:
+                return self.named(edge.target)
+        return ""
+
     def reaction(self, position: int, result: Result, decision: Decision) -> Reaction | None:
         """What mod_watch is called for: a watched change, if the state changed nothing itself; or its own change."""
         if position not in self.reacts or result.extra.get("skip_watch") or result.undecided:
