@@ -130,6 +130,9 @@ def tag_of(low: Mapping[str, Any]) -> str:
     return "_|-".join(str(low[key]) for key in ("state", "__id__", "name", "fun"))
 
 
+UTILITIES: Mapping[str, Callable[..., Any]] = {"state.gen_tag": tag_of}  # of Salt's own, those that state modules need
+
+
 def _low() -> Mapping[str, Any]:
     chunk = here.chunk
     return {} if chunk is None else chunk.low

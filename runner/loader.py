@@ -211,11 +211,7 @@ class Registry:
         return self._suggest(name, self.modules(), self.functions)
 
     def utility(self, name: str) -> Callable[..., Any]:
-        """A function of the tree's `_utils`, or one of Salt's that state modules need."""
-        if name == "state.gen_tag":
-            from runner.classic import tag_of
-
-            return tag_of
+        """A function of the tree's `_utils`."""
         module_name, _, function_name = name.partition(".")
         module = self._tree("utils").load(module_name)
         function = offered(module, function_name) if module else None

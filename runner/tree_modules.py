@@ -151,7 +151,8 @@ class TreeModules:
             lambda name: _called_at_once(library.state(name).function),
             lambda: [f"{each}.{one}" for each in library.state_modules() for one in library.state_functions(each)],
         )
-        classic.inject(module, library.opts, salt, states, classic.Functions(library.utility, list))
+        utils = classic.Functions(lambda name: classic.UTILITIES.get(name) or library.utility(name), list)
+        classic.inject(module, library.opts, salt, states, utils)
 
 
 def _called_at_once(function: Callable[..., Any]) -> Callable[..., dict[str, Any]]:
