@@ -77,6 +77,17 @@ def version(bin_env: str | None = None) -> str:
     return words[1] if len(words) > 1 else ""
 
 
+def freeze(bin_env: str | None = None, user: str | None = None, cwd: str | None = None) -> list[str]:
+    """The installed packages as pip's requirements have them.
+
+    {{ salt['pip.freeze'](bin_env='/srv/venv') }}
+    """
+    done = cmd.complete([*_argv(bin_env), "freeze", "--all"], cwd=cwd, runas=user, env=QUIET, python_shell=False)
+    if done.retcode:
+        raise CommandFailed(f"pip does not work: {done.stderr or done.stdout}", lacks=("command", "pip"))
+    return done.stdout.splitlines()
+
+
 @changer(touches=["pip", "files"])
 def change(
     words: Sequence[str],
@@ -89,7 +100,7 @@ def change(
     variables = {**QUIET, **(env if isinstance(env, dict) else {})}
     done = cmd.complete([*_argv(bin_env), *words], cwd=cwd, runas=user, env=variables, python_shell=False)
     if done.retcode:
-        raise StateFailed(done.stderr.strip() or done.stdout.strip())
+        raise StateFailed(f"{done.stdout} {done.stderr}".rstrip())
     return done.stdout
 
 

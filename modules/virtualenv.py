@@ -19,6 +19,12 @@ def is_there(folder: str) -> bool:
     return file.is_file(python_of(folder)) or file.is_link(python_of(folder))
 
 
+def version(folder: str) -> str:
+    """The version of an environment's Python; empty when it does not work."""
+    done = cmd.probe([python_of(folder), "--version"])
+    return (done.stdout or done.stderr).strip() if done.retcode == 0 else ""
+
+
 @changer(touches=["files", "pip"])
 def create(
     folder: str,

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from modules import pip
-from runner.api import OPEN, AbsolutePath, Done, OneOrMany, Plan, Planned, StateFailed, here
-
-_SPEC = re.compile(r"(?P<name>[A-Za-z0-9._-]+)(?P<extras>\[[^\]]*\])?\s*(?P<wants>(?:[<>=!~]=?=?|===)[^;]*)?(?:;.*)?")
+from runner.api import OPEN, AbsolutePath, CommandFailed, Done, OneOrMany, Plan, Planned, StateFailed, here
+from states._requirements import check, lines, met, name_of, spec_of
 
 
 def installed(
@@ -94,7 +92,8 @@ def installed(
     )
     place = bin_env or pip_bin
     path = _file(requirements) if requirements else None
-    specs = [_spec(each) for each in pkgs] if pkgs else [] if requirements or editable else [repo or name]
+    specs = [spec_of(each) for each in pkgs] if pkgs else [] if requirements or editable else [repo or name]
+    check(specs)
     words = _options(
         {"--proxy": proxy, "--timeout": timeout, "--index-url": index_url, "--target": target, "--cert": cert},
         {"--extra-index-url": extra_index_url, "--find-links": find_links, "--trusted-host": trusted_host},
@@ -104,26 +103,61 @@ def installed(
         {"--cache-dir": cache_dir, "--exists-action": exists_action, "--log": log, "--src": source},
     )
     words += [*(extra_args or ()), *(["--requirement", path] if path else [])]
-    before = pip.list_(None, place, user, cwd, target)
-    missing = [spec for spec in specs if not _met(spec, before)]
+    before = _present(f"Error installing '{name}'", place, user, cwd, target)
+    missing = [spec for spec in specs if not met(spec, before)]
     always = upgrade or force_reinstall or ignore_installed or bool(editable) or bool(path)
     if not missing and not always:
         return _already(specs)
     would = pip.would_install([*_without_log(words), *specs], place, user, cwd, env_vars)
     if would is not None and (not would or (target and not _changes(before, would))) and not force_reinstall:
         return "Requirements were already installed." if path else _already(specs)
-    planned = _changes(before, would) if would is not None else {f"{_name(spec)}==???": "Installed" for spec in missing}
-    label = requirements or ", ".join(specs or editable or [])
-    told = f"Python package(s) set to be installed: {label}"
-    told = f"Requirements file '{label}' will be processed." if path else told
+    planned: dict[str, Any] = (
+        _changes(before, would) if would is not None else {f"{name_of(spec)}==???": "Installed" for spec in missing}
+    )
+    planned = {"requirements": True} if path else planned
+    told = _pending(specs, bool(pkgs), requirements, editable)
     yield Plan(planned, told, sure=would is not None, why="pip cannot say what it would install", provides=OPEN)
-    pip.change(["install", *words, *specs], place, user, cwd, env_vars)
+    try:
+        pip.change(["install", *words, *specs], place, user, cwd, env_vars)
+    except StateFailed as failure:
+        left = _changes(before, pip.list_(None, place, user, cwd, target))
+        raise StateFailed(_broken(specs, requirements, editable) + failure.message, changes=left) from None
+    if path:
+        return Done(f"Successfully processed requirements file {requirements}.", {"requirements": True})
     after = pip.list_(None, place, user, cwd, target)
     again = would or {} if force_reinstall else {}
     changed = {key: version for key, version in after.items() if before.get(key) != version or key in again}
-    done = "All packages were successfully installed"
-    done = f"Successfully processed requirements file {requirements}." if path else done
-    return Done(done, _changes({}, changed))
+    kept = [] if always else [f"Python package {spec} was already installed" for spec in specs if spec not in missing]
+    return Done("\n".join([*kept, "All packages were successfully installed"]), _changes({}, changed))
+
+
+def _present(
+    told: str, place: str | None, user: str | None, cwd: str | None, target: str | None = None
+) -> dict[str, str]:
+    """What is installed. Raises StateFailed when there is no pip to ask."""
+    try:
+        return pip.list_(None, place, user, cwd, target)
+    except CommandFailed as failure:
+        raise StateFailed(f"{told}: {failure.message}", lacks=failure.lacks) from None
+
+
+def _pending(specs: list[str], many: bool, requirements: str | None, editable: list[str] | None) -> str:
+    if requirements:
+        return f"Requirements file '{requirements}' will be processed."
+    if editable and not specs:
+        mode = 'editable mode (i.e. setuptools "develop mode")'
+        return f"Package will be installed in {mode} from {', '.join(editable)}."
+    if many:
+        return "\n".join(["Python package(s) set to be installed:", *specs])
+    return f"Python package {specs[0]} is set to be installed"
+
+
+def _broken(specs: list[str], requirements: str | None, editable: list[str] | None) -> str:
+    if requirements:
+        return f'Unable to process requirements file "{requirements}" Error: '
+    if editable and not specs:
+        return f"Unable to install from VCS checkout {', '.join(editable)}. Error: "
+    return f"Failed to install packages: {', '.join(specs)}. Error: "
 
 
 def removed(
@@ -146,15 +180,14 @@ def removed(
 
     Behaviour: Salt 3008's pip.removed.
     """
-    have = {pip.normal(each): each for each in pip.list_(None, bin_env, user, cwd)}
-    names = [_name(each) for each in pkgs or [name]]
+    have = {pip.normal(each): each for each in _present(f"Error uninstalling '{name}'", bin_env, user, cwd)}
+    names = [name_of(each) for each in pkgs or [name]]
     if requirements:
-        lines = _lines(_file(requirements))
-        names = [_name(line) for line in lines]
+        names = [name_of(line) for line in lines(_file(requirements))]
     there = [have[pip.normal(each)] for each in names if pip.normal(each) in have]
     if not there:
         return "Package is not installed." if len(names) == 1 else "Packages are not installed."
-    yield Plan(dict.fromkeys(there, "Removed"), f"Package(s) {', '.join(there)} will be removed")
+    yield Plan(dict.fromkeys(there, "Removed"), _going(there))
     pip.change(["uninstall", "--yes", *there], bin_env, user, cwd)
     return f"Package{'s were' if len(there) > 1 else ' was'} successfully removed."
 
@@ -182,6 +215,11 @@ def uptodate(
     yield Plan(changes, "System update will be performed", provides=OPEN)
     pip.change(["install", "--upgrade", *newer], bin_env, user, cwd)
     return "Upgrade ran successfully"
+
+
+def _going(names: list[str]) -> str:
+    several = len(names) > 1
+    return f"Package{'s' if several else ''} {', '.join(names)} {'are' if several else 'is'} set to be removed"
 
 
 UNCONVERGING = {"installed": "with force_reinstall, ignore_installed or editable it installs in each run"}
@@ -224,52 +262,6 @@ def _options(*groups: dict[str, Any]) -> list[str]:
     return words
 
 
-def _spec(entry: str | dict[str, Any]) -> str:
-    if isinstance(entry, str):
-        return entry
-    name, version = next(iter(entry.items()))
-    text = str(version)
-    return f"{name}{text}" if text[:1] in "<>=!~" else f"{name}=={text}"
-
-
-def _name(spec: str) -> str:
-    match = _SPEC.fullmatch(spec.strip())
-    return match["name"] if match else spec
-
-
-def _met(spec: str, have: dict[str, str]) -> bool:
-    """Whether a requirement is met; what only pip can read is not."""
-    match = _SPEC.fullmatch(spec.strip())
-    if match is None:
-        return False
-    version = next((v for k, v in have.items() if pip.normal(k) == pip.normal(match["name"])), None)
-    if version is None:
-        return False
-    wants = (match["wants"] or "").replace(" ", "")
-    return all(_fits(version, want) for want in wants.split(",") if want)
-
-
-def _fits(version: str, want: str) -> bool:
-    operator, wanted = re.match(r"([<>=!~]+)(.*)", want).groups()  # type: ignore[union-attr]
-    if operator in ("==", "===", "="):
-        return version.startswith(wanted[:-1]) if wanted.endswith(".*") else _parts(version) == _parts(wanted)
-    ours, theirs = _parts(version), _parts(wanted)
-    if operator == "~=":
-        return ours >= theirs and ours[: len(theirs) - 1] == theirs[:-1]
-    compared = (ours > theirs) - (ours < theirs)
-    return compared in {"<": (-1,), "<=": (-1, 0), ">": (1,), ">=": (0, 1), "!=": (-1, 1)}[operator]
-
-
-def _parts(version: str) -> list[tuple[int, int, str]]:
-    """A version for comparing: numbers as numbers, and before them what is a pre-release."""
-    found = [
-        (1, int(part), "") if part.isdigit() else (0, 0, part) for part in re.findall(r"\d+|[a-z]+", version.lower())
-    ]
-    while found and found[-1] == (1, 0, ""):
-        found.pop()
-    return [*found, (1, 0, "")] if found and found[-1][0] == 1 else found
-
-
 def _already(specs: Sequence[str]) -> str:
     told = [f"Python package {spec} was already installed" for spec in specs]
     return "\n".join([*told, "All specified packages are already installed"])
@@ -285,11 +277,3 @@ def _file(requirements: str) -> str:
         lacks = ("file", requirements) if requirements.startswith("/") else None
         raise StateFailed(f"requirements file '{requirements}' not found", lacks=lacks)
     return path
-
-
-def _lines(path: str) -> list[str]:
-    """The requirements of a file, without comments and options."""
-    from modules import file
-
-    lines = (line.partition("#")[0].strip() for line in file.read_bytes(path).decode("utf-8", "replace").splitlines())
-    return [line for line in lines if line and not line.startswith("-")]

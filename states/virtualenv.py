@@ -6,8 +6,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from modules import pip, virtualenv
-from runner.api import OPEN, AbsolutePath, Done, OneOrMany, Plan, Planned, together
+from runner.api import OPEN, AbsolutePath, Done, OneOrMany, Plan, Planned, StateFailed, here
 from states.pip import installed
+
+Where = tuple[str, str | None, str | None]  # the environment, who runs pip, and where
 
 
 def managed(
@@ -48,7 +50,8 @@ def managed(
     name: the folder. python: the interpreter. venv_bin: virtualenv or its path; without it Python's own venv.
     system_site_packages: see the system's packages, too. clear: make it anew. user: whose it is. prompt: its prompt.
     requirements, pip_*, index_url, extra_index_url, pre_releases, no_deps, no_binary, proxy, cwd, env_vars: packages
-    and how to get them, as with pip.installed. Others: accepted; today's tools have them no more.
+    and how to get them, as with pip.installed. use_wheel, no_use_wheel: refused, today's pip
+    has them no more. Others: accepted; today's tools have them no more.
 
         /srv/app/venv:
           virtualenv.managed:
@@ -57,6 +60,7 @@ def managed(
     Behaviour: Salt 3008's virtualenv.managed.
     """
     there = virtualenv.is_there(name)
+    _needs_old_pip(name if there else None, use_wheel=use_wheel, no_use_wheel=no_use_wheel)
     words: dict[str, Any] = {
         "bin_env": name,
         "user": user,
@@ -74,37 +78,63 @@ def managed(
         "no_binary": no_binary,
         "env_vars": env_vars,
     }
+    here_is = (name, user, cwd)
+    wanted: dict[str, dict[str, Any]] = {"requirements": {"requirements": requirements}} if requirements else {}
+    wanted |= {"packages": {"pkgs": list(pip_pkgs)}} if pip_pkgs else {}
     if there and not clear:
-        parts = {}
-        if requirements:
-            parts["requirements"] = installed(name, requirements=requirements, **words)
-        if pip_pkgs:
-            parts["packages"] = installed(name, pkgs=list(pip_pkgs), **words)
-        done = yield from together(parts)
-        changed = {key: value for each in done.values() for key, value in (each.changes or {}).items()}
-        return Done("Updated packages", changed) if changed else "virtualenv exists"
+        return (yield from _updated({key: installed(name, **each, **words) for key, each in wanted.items()}, here_is))
+    why = "there is no environment yet that could say what it would install" if wanted else None
+    changes: dict[str, Any] = {"new": virtualenv.version(name) if there else ""}
+    if there:
+        changes |= {"cleared_packages": pip.freeze(*here_is), "old": virtualenv.version(name)}
     told = f"Virtualenv {name} is set to be {'cleared' if there else 'created'}"
-    has_packages = bool(requirements or pip_pkgs)
-    changes: dict[str, Any] = {"cleared_packages" if there else "new": name}
-    why = "there is no environment yet that could say what it would install" if has_packages else None
-    yield Plan(changes, told, sure=not has_packages, why=why, provides=OPEN)
+    yield Plan(changes, told, sure=not wanted, why=why, provides=OPEN)
     virtualenv.create(name, python, venv_bin, system_site_packages, user, clear, prompt)
-    if requirements:
-        _run(installed(name, requirements=requirements, **words))
-    if pip_pkgs:
-        _run(installed(name, pkgs=list(pip_pkgs), **words))
-    if has_packages:
-        changes = {**changes, "packages": pip.list_(None, name, user, cwd)}
-    return Done(f"{'Cleared' if there else 'Created new'} virtualenv", changes)
+    changes |= {"new": virtualenv.version(name)}
+    done = f"{'Cleared existing' if there else 'Created new'} virtualenv"
+    before = pip.freeze(*here_is) if wanted else []
+    for each in wanted.values():
+        _carried_out(installed(name, **each, **words), done, changes)
+    return Done(done, changes | (_packages(before, pip.freeze(*here_is)) if wanted else {}))
+
+
+def _updated(parts: dict[str, Planned], here_is: Where) -> Planned:
+    """Packages of an environment that is there."""
+    looked = {key: plan for key, part in parts.items() if (plan := next(part, None))}
+    if not looked:
+        return f"Virtualenv {here_is[0]} is already created" if here.dry else "virtualenv exists"
+    sure = all(plan.sure for plan in looked.values())
+    why = next((plan.why for plan in looked.values() if plan.why), None)
+    planned = {"packages": {key: plan.changes for key, plan in looked.items()}}
+    yield Plan(planned, "\n".join(plan.comment for plan in looked.values()), sure=sure, why=why, provides=OPEN)
+    before = pip.freeze(*here_is)
+    for key in looked:
+        _carried_out(parts[key], "virtualenv exists", {})
+    return Done("virtualenv exists", _packages(before, pip.freeze(*here_is)))
+
+
+def _packages(before: list[str], after: list[str]) -> dict[str, Any]:
+    """What pip has changed, as Salt tells it."""
+    new, old = [each for each in after if each not in before], [each for each in before if each not in after]
+    return {"packages": {"new": new or "", "old": old or ""}} if new or old else {}
+
+
+def _carried_out(part: Planned, told: str, changes: dict[str, Any]) -> None:
+    """Carry out a part, whether or not it has been looked at. Raises StateFailed with what was done before it."""
+    try:
+        for _ in part:
+            pass
+    except StateFailed as failure:
+        raise StateFailed(f"{told}\n{failure.message}", changes=changes) from None
+
+
+def _needs_old_pip(place: str | None, **given: bool) -> None:
+    for option in (option for option, value in given.items() if value):
+        had = f"The '{option}' option is only supported in pip between 1.4 and 9.0.3."
+        raise StateFailed(f"{had} The version of pip detected was {pip.version(place)}.")
 
 
 manage = managed  # its older name
-
-
-def _run(part: Planned) -> None:
-    """Carry out a part whose look was not possible before: there was no environment yet."""
-    for _ in part:
-        pass
 
 
 def autorequire(name: str, user: str | None = None, **_: object) -> Iterator[tuple[str, str]]:

@@ -113,7 +113,7 @@ HERE = {"env_vars": {"PIP_FIND_LINKS": "{tmp}/wheels", "PIP_NO_INDEX": "1"}, "us
 AGAIN = {"force_reinstall": True, "ignore_installed": True}
 NEW: dict[str, Any] = {
     **{"python": sys.executable, "system_site_packages": True, "prompt": "x", "clear": False, "use_vt": True},
-    **{"distribute": True, "use_wheel": True, "no_use_wheel": False, "extra_search_dir": ["/x"], "pip_download": None},
+    **{"distribute": True, "extra_search_dir": ["/x"], "pip_download": None},
     **{"never_download": True, "pip_download_cache": "/x", "process_dependency_links": False, "pip_exists_action": "w"},
     **{"index_url": "http://127.0.0.1:1/", "extra_index_url": "http://127.0.0.1:1/", "proxy": "http://127.0.0.1:1"},
     **{"pip_ignore_installed": False, "pip_no_cache_dir": True, "pip_cache_dir": "{tmp}/c", "no_binary": ":none:"},
@@ -149,6 +149,11 @@ SCENARIOS = [
         made(),
     ),
     Scenario("virtualenv.managed", {"name": "{tmp}/new", "pip_pkgs": "demo", **NEW, **HERE}, made()),
+    *(
+        Scenario("virtualenv.managed", {"name": "{tmp}/new", each: True}, plans=False, fails=f"'{each}' option is only")
+        for each in ("use_wheel", "no_use_wheel")
+    ),
+    Scenario("virtualenv.managed", {"name": "{tmp}/v"}, made(), plans=False),
     Scenario("virtualenv.managed", {"name": "{tmp}/new", "python": "/no/python"}, breaks="/no/python"),
     Scenario("virtualenv.managed", {"name": "{tmp}/new", "venv_bin": "/no/virtualenv"}, breaks="/no/virtualenv"),
     pip("installed"),
@@ -159,7 +164,9 @@ SCENARIOS = [
     pip("installed", *ONE, pkgs=[{"demo": "2.0"}], disable_version_check=True, env_vars={"A": "b"}),
     pip("installed", requirements="{tmp}/requirements.txt"),
     pip("installed", requirements="/none.txt", fails="not found"),
-    pip("installed", bin_env="/none", fails="there is no /none"),
+    pip("installed", bin_env="/none", fails="Error installing 'demo': there is no /none"),
+    pip("removed", bin_env="/none", fails="Error uninstalling 'demo': there is no /none"),
+    pip("installed", name="demo=1.0", fails="'=' is not supported, use '==' instead."),
     pip("removed", *ONE),
     pip("removed", *ONE, requirements="{tmp}/requirements.txt"),
     pip("removed", plans=False, pkgs=["demo", "other"]),

@@ -1,0 +1,73 @@
+"""Requirements as pip reads them: `name`, `name==1.2`, `name>=1,<2`."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from modules import file, pip
+from runner.api import StateFailed
+
+_SPEC = re.compile(r"(?P<name>[A-Za-z0-9._-]+)(?P<extras>\[[^\]]*\])?\s*(?P<wants>(?:[<>=!~]=?=?|===)[^;]*)?(?:;.*)?")
+
+
+def spec_of(entry: str | dict[str, Any]) -> str:
+    if isinstance(entry, str):
+        return entry
+    name, version = next(iter(entry.items()))
+    text = str(version)
+    return f"{name}{text}" if text[:1] in "<>=!~" else f"{name}=={text}"
+
+
+def name_of(spec: str) -> str:
+    match = _SPEC.fullmatch(spec.strip())
+    return match["name"] if match else spec
+
+
+def check(specs: list[str]) -> None:
+    """Raises StateFailed for `name=1.2`."""
+    for spec in specs:
+        match = _SPEC.fullmatch(spec.strip())
+        wants = match["wants"].split(",") if match and match["wants"] else []
+        if any(re.match(r"\s*=[^=]", want) for want in wants):
+            why = "'=' is not supported, use '==' instead."
+            raise StateFailed(f"Invalid version specification in package {spec}. {why}")
+
+
+def met(spec: str, have: dict[str, str]) -> bool:
+    """Whether a requirement is met; what only pip can read is not."""
+    match = _SPEC.fullmatch(spec.strip())
+    if match is None:
+        return False
+    version = next((v for k, v in have.items() if pip.normal(k) == pip.normal(match["name"])), None)
+    if version is None:
+        return False
+    wants = (match["wants"] or "").replace(" ", "")
+    return all(_fits(version, want) for want in wants.split(",") if want)
+
+
+def _fits(version: str, want: str) -> bool:
+    operator, wanted = re.match(r"([<>=!~]+)(.*)", want).groups()  # type: ignore[union-attr]
+    if operator in ("==", "===", "="):
+        return version.startswith(wanted[:-1]) if wanted.endswith(".*") else _parts(version) == _parts(wanted)
+    ours, theirs = _parts(version), _parts(wanted)
+    if operator == "~=":
+        return ours >= theirs and ours[: len(theirs) - 1] == theirs[:-1]
+    compared = (ours > theirs) - (ours < theirs)
+    return compared in {"<": (-1,), "<=": (-1, 0), ">": (1,), ">=": (0, 1), "!=": (-1, 1)}[operator]
+
+
+def _parts(version: str) -> list[tuple[int, int, str]]:
+    """A version for comparing: numbers as numbers, and before them what is a pre-release."""
+    found = [
+        (1, int(part), "") if part.isdigit() else (0, 0, part) for part in re.findall(r"\d+|[a-z]+", version.lower())
+    ]
+    while found and found[-1] == (1, 0, ""):
+        found.pop()
+    return [*found, (1, 0, "")] if found and found[-1][0] == 1 else found
+
+
+def lines(path: str) -> list[str]:
+    """The requirements of a file, without comments and options."""
+    lines = (line.partition("#")[0].strip() for line in file.read_bytes(path).decode("utf-8", "replace").splitlines())
+    return [line for line in lines if line and not line.startswith("-")]
