@@ -17,9 +17,14 @@ def by_value(
     """The entry whose key a value (or one of a list of values) has or, as a glob, matches; see `laid`."""
     for each in value if isinstance(value, list) else [value]:
         for key in lookup:
-            if key == each or (isinstance(key, str) and fnmatch.fnmatchcase(str(each), key)):
+            if key == each or (isinstance(key, str) and _matches(str(each), key)):
                 return laid(lookup, lookup[key], merge, default, base)
     return laid(lookup, MISSING, merge, default, base)
+
+
+def _matches(text: str, pattern: str) -> bool:
+    """Whether a text is what a pattern says; a pattern without marks is not made a regular expression."""
+    return fnmatch.fnmatchcase(text, pattern) if any(mark in pattern for mark in "*?[") else text == pattern
 
 
 def laid(

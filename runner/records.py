@@ -39,6 +39,10 @@ else:
         _fields, __places__, __needed__, __blank__ = (), {}, (), ()
 
         def __new__(cls, *values, **named):
+            if not named and len(values) == len(cls._fields):
+                return _new(cls, values)
+            if not values and (*named,) == cls._fields:
+                return _new(cls, named.values())
             given, lacking = len(values), cls.__needed__[len(values) :]
             if given > len(cls._fields) or (lacking and not named.keys() >= {*lacking}):
                 raise TypeError(f"{cls.__name__} needs {', '.join(cls.__needed__)} of {', '.join(cls._fields)}")

@@ -85,11 +85,13 @@ def _text(data: Any, line: str) -> str:
     kind = type(data)
     if kind is str:
         return _quoted(data)
+    if kind is int:
+        return str(data)
     inner = line + "    "
-    if kind is dict or isinstance(data, Mapping):
+    if isinstance(data, dict) or isinstance(data, Mapping):  # noqa: SIM101
         if not data:
             return "{}"
-        if not all(isinstance(key, str) for key in data):
+        if {*map(type, data)} != {str}:
             data = {key if isinstance(key, str) else str(key): item for key, item in data.items()}
         written = [f"{_quoted(key)}: {_text(item, inner)}" for key, item in data.items()]
         return f"{{{inner}{f',{inner}'.join(written)}{line}}}"

@@ -14,7 +14,7 @@ from runner.render.environment import Find
 from runner.render.jinja import Jinja
 from runner.render.limits import bounded
 from runner.render.linemap import Rendered
-from runner.render.texts import read_text
+from runner.render.texts import LARGEST, below, read_text
 
 # what turns a value into the next one: (value, step) -> value; each is imported when a file names it
 RENDERERS = ("jinja", "yaml", "yamlex", "json", "toml", "py", "gpg", "mako", "pyobjects", "stateconf")
@@ -23,7 +23,6 @@ NOT_HERE = frozenset(
     ["aws_kms", "cheetah", "dson", "genshi", "hjson", "json5", "msgpack", "nacl", "pass", "pydsl"]
     + ["tomlmod", "wempy"]
 )
-LARGEST = 16 * 1024 * 1024  # bytes of one SLS
 OwnRenderer = Callable[..., Any]
 
 
@@ -84,9 +83,7 @@ class Renderer:
 
     def sls(self, path: str, *, sls: str, saltenv: str, context: Mapping[str, Any]) -> Value:
         """The value of an SLS file, with places. Raises RenderError."""
-        if os.path.exists(path) and os.path.isfile(path) and os.path.getsize(path) > LARGEST:
-            raise RenderError(f"the file is larger than {LARGEST // 1024 // 1024} MiB", Source(path))
-        text = read_text(path)
+        text = read_text(path, LARGEST)
         if "\0" in text:
             before = text[: text.index("\0")]
             place = Source(path, before.count("\n") + 1, len(before.rpartition("\n")[2]) + 1)
@@ -156,7 +153,7 @@ class Renderer:
     def _places(self, path: str, sls: str) -> dict[str, str]:
         """sls, slspath, tpldir, ...: where a template stands, as Salt names it."""
         root = self._root_of(path)
-        file = os.path.relpath(path, root) if root else sls.replace(".", "/") + ".sls"
+        file = below(path, root) if root else sls.replace(".", "/") + ".sls"
         folder = os.path.dirname(file)
         return {
             "sls": sls,
@@ -223,7 +220,7 @@ class Renderer:
     def compile(self, path: str, saltenv: str) -> None:
         """Read a template without rendering it. Raises RenderError for mistakes in its syntax."""
         root = self._root_of(path)
-        name = os.path.relpath(path, root) if root else path
+        name = below(path, root) if root else path
         self._jinja.compile(read_text(path), path, name, saltenv=saltenv)
 
     def template(
@@ -237,7 +234,7 @@ class Renderer:
         names = {**self._shared(saltenv), **context}
         if engine == "jinja":
             root = self._root_of(file) if file else None
-            name = os.path.relpath(file, root) if root else file or "<template>"
+            name = below(file, root) if root else file or "<template>"
             folder = os.path.dirname(name)
             names = {"tpldir": folder or ".", "tplfile": name, "tplpath": file, "slspath": folder, **names}
             return self._jinja.render(text, file or name, name, names, saltenv=saltenv, sls=False).text

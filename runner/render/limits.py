@@ -74,8 +74,11 @@ def _watch(limit: float) -> Callable[[int, Any], None]:
 def _resident() -> float:
     """Megabytes of memory."""
     try:
-        with open("/proc/self/statm", "rb") as file:
-            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1048576
+        file = os.open("/proc/self/statm", os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            return int(os.read(file, 200).split()[1]) * os.sysconf("SC_PAGE_SIZE") / 1048576
+        finally:
+            os.close(file)
     except (OSError, IndexError, ValueError):
         return 0.0
 

@@ -3,25 +3,43 @@
 from __future__ import annotations
 
 import os
+import stat
 from typing import Any
 
 from runner.errors import RenderError
 from runner.model import Document, Source
 
+LARGEST = 16 * 1024 * 1024  # bytes of one SLS
 
-def read_text(path: str) -> str:
-    """The text of a template file. Raises RenderError for what is no readable UTF-8 text."""
+
+def read_text(path: str, largest: int = 0) -> str:
+    """The text of a template file. Raises RenderError for what is no readable UTF-8 text, or larger than allowed."""
     try:
-        if not os.path.isfile(path):
-            raise RenderError(f"{path} is not a regular file", Source(path))
-        with open(path, "rb") as file:
-            data = file.read()
+        data = _read(path, largest)
     except OSError as error:
+        if not os.path.isfile(path):
+            raise RenderError(f"{path} is not a regular file", Source(path)) from None
         raise RenderError(f"{path} cannot be read: {error.strerror}", Source(path)) from None
     try:
         return data.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         raise _not_utf8(path, data, error.start) from None
+
+
+def _read(path: str, largest: int) -> bytes:
+    file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe without a writer does not stop it
+    try:
+        found = os.fstat(file)
+        if not stat.S_ISREG(found.st_mode):
+            raise RenderError(f"{path} is not a regular file", Source(path))
+        if largest and found.st_size > largest:
+            raise RenderError(f"the file is larger than {largest // 1024 // 1024} MiB", Source(path))
+        data = os.read(file, found.st_size + 1)
+        while more := os.read(file, 65536) if len(data) != found.st_size else b"":
+            data += more
+        return data
+    finally:
+        os.close(file)
 
 
 def _not_utf8(path: str, data: bytes, at: int) -> RenderError:
@@ -32,6 +50,14 @@ def _not_utf8(path: str, data: bytes, at: int) -> RenderError:
     letter = data[at : at + 1].decode("latin-1")
     hint = f"save it as UTF-8; in Latin-1 that byte is {letter!r}"
     return RenderError(f"the file is not UTF-8: byte 0x{data[at]:02x}", place, hint, "encoding")
+
+
+def below(path: str, root: str) -> str:
+    """The path of a file below its root."""
+    root = root.rstrip("/") + "/"
+    inner = path.removeprefix(root)
+    plain = inner != path and "//" not in path and "./" not in path and inner[:1] != "/"
+    return inner if plain else os.path.relpath(path, root)
 
 
 def load_json(text: str, document: Document) -> Any:

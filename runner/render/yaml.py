@@ -51,11 +51,12 @@ class _Composer(_Base):  # type: ignore[misc]
 
 
 _construct = SafeConstructor()
+_composer = _Composer("")
 
 
 def plain_tag(word: str) -> str:
     """The tag of a word that is written without quotes."""
-    return _Composer("").resolve(ScalarNode, word, (True, False))
+    return str(_composer.resolve(ScalarNode, word, (True, False)))
 
 
 class Reader:
