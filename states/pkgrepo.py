@@ -93,7 +93,11 @@ def managed(
     if same and not texts and not new_keys:
         return f"Package repo '{entry}' already configured"
     changes = (_difference(known[1], wanted) if known and not same else {}) or {"repo": entry}
-    yield Plan(changes, f"Package repo '{entry}' would be configured. {LATER}", provides=[("file", path)])
+    yield Plan(
+        changes,
+        f"Package repo '{entry}' would be configured. {LATER}",
+        provides=[("file", path), ("package lists", "")],
+    )
     for key_path, key in new_keys.items():
         file.makedirs(key_path.rpartition("/")[0], mode="0755")
         file.write(key_path, key, mode="0644")

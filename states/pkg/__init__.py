@@ -45,7 +45,7 @@ def latest(
     newest = pkg.provider().candidates(tuple(names))
     unknown = [each for each in names if each not in newest and each not in present]
     if unknown:
-        raise StateFailed(f"No information found for '{unknown[0]}'.")
+        raise StateFailed(f"No information found for '{unknown[0]}'.", lacks=packages.LISTS)
     old = [each for each in names if newest.get(each, present.get(each)) != present.get(each)]
     if not old:
         return (

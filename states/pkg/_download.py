@@ -30,7 +30,7 @@ def downloaded(
     wanted = packages.wanted(name, version, pkgs, None)
     if not wanted:
         return "No packages to download provided"
-    newest = packages.known(wanted, refresh, cache_valid_time)
+    newest, _ = packages.known(wanted, refresh, cache_valid_time)
     exact = {
         each: packages.version_for(each, want, ignore_epoch) or newest.get(each, "") for each, want in wanted.items()
     }
@@ -38,7 +38,8 @@ def downloaded(
     if unknown:
         raise StateFailed(
             "The following package(s) were not found, and no possible matches were found in the package db:"
-            f" {', '.join(unknown)}"
+            f" {', '.join(unknown)}",
+            lacks=packages.LISTS,
         )
     old = pkg.provider().archives()
     missing = {each: version for each, version in exact.items() if version not in old.get(each, {})}

@@ -10,7 +10,6 @@ from runner.api import OPEN, CommandFailed, Done, Plan, Planned, StateFailed, he
 from states.pkg import _wanted as packages
 from states.pkg._wanted import Names
 
-PROBLEM = "Problem encountered installing package(s). Additional info follows:\n\n"
 OWN = ("name", "pkgs", "version")  # what states that are done together may differ in
 
 
@@ -71,7 +70,8 @@ def installed(
     if files:
         wanted = {each: pkg.provider().file_info(path)[1] for each, path in files.items()}
     if "latest" in wanted.values():
-        newest = packages.known((each for each, want in wanted.items() if want == "latest"), refresh, cache_valid_time)
+        asked_for = [each for each, want in wanted.items() if want == "latest"]
+        newest, _ = packages.known(asked_for, refresh, cache_valid_time)
         wanted = {each: newest.get(each) if want == "latest" else want for each, want in wanted.items()}
     asked = {
         each: f">={want}" if want and allow_updates and want[0] not in "<>=!" else want for each, want in wanted.items()
@@ -87,7 +87,8 @@ def installed(
     words += ["--allow-change-held-packages"] if update_holds else []
     words += ["-o", "DPkg::Options::=--force-confnew"] if force_conf_new else []
     todo = _Todo(missing, again, files, words, ignore_epoch)
-    simulated = todo.look(present, refresh, cache_valid_time)
+    others = _others(name)
+    simulated = todo.look(present, refresh, cache_valid_time, others)
     yield Plan(
         holding.merged(simulated or todo.guessed),
         "\n".join([*todo.told(), *holding.told()]),
@@ -98,7 +99,6 @@ def installed(
     if debconf:
         _answer(debconf)
     held = set(pkg.provider().held()) & set(missing) if update_holds else set()
-    others = _others(name)
     changes = todo.carry_out(present, others)
     pkg.provider().hold(sorted(held | set(holding.add)), holding.drop)
     there = {*missing, *again, *others}
@@ -183,24 +183,30 @@ class _Todo:
         self._targets: dict[str, str] = {}
         self.guessed: dict[str, Any] = {}
 
-    def look(self, present: Mapping[str, str], refresh: bool | None, valid: int) -> dict[str, dict[str, str]] | None:
+    def look(
+        self, present: Mapping[str, str], refresh: bool | None, valid: int, others: frozenset[str]
+    ) -> dict[str, dict[str, str]] | None:
         """What apt would change; None when it cannot say."""
         if not self._missing and not self._again:
             return {}
         names = [*self._missing, *self._again]
+        own: dict[str, str | None] = {}
         if self._files:
             self._targets = {each: self._files[each] for each in names}
             versions = {each: str(self._missing.get(each) or "installed") for each in names}
         else:
-            newest = packages.known(names, refresh, valid)
+            newest, certain = packages.known(names, refresh, valid)
             exact = {each: packages.version_for(each, want, self._epoch) for each, want in self._missing.items()}
             if any(want and pkg.provider().compare(present.get(each, ""), "gt", want) for each, want in exact.items()):
                 self._words.append("--allow-downgrades")
             self._targets = {each: f"{each}={exact[each]}" if exact.get(each) else each for each in names}
             versions = {each: exact.get(each) or newest.get(each, "installed") for each in names}
+            own = {each: exact.get(each) for each in names if certain and each not in others}
         self.guessed = {each: {"old": present.get(each, ""), "new": versions[each]} for each in self._missing}
         self.guessed |= {each: {"old": present.get(each, ""), "new": present.get(each, "")} for each in self._again}
         found = pkg.provider().simulate("install", list(self._targets.values()), self._words)
+        if found is None and own:
+            packages.refuse_unknown(own, newest)
         return found if found is None or not self._again else {**self.guessed, **found}
 
     def carry_out(self, present: Mapping[str, str], others: frozenset[str]) -> dict[str, Any]:
@@ -217,7 +223,7 @@ class _Todo:
                 pkg.provider().install(own, self._words)  # what another state asked for must not fail this one
         except CommandFailed as failure:
             done = packages.differences(present, pkg.list_pkgs())
-            raise StateFailed(PROBLEM + failure.message, changes=done) from None
+            raise StateFailed(packages.PROBLEM + failure.message, changes=done) from None
         after = pkg.list_pkgs()
         changes = packages.differences(present, after)
         own_missing = {each: want for each, want in self._missing.items() if each not in others}

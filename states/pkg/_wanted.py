@@ -11,6 +11,8 @@ from runner.api import StateFailed, here
 
 RELATIONS = {"<": "lt", "<=": "le", "=": "eq", "==": "eq", "!=": "ne", ">=": "ge", ">": "gt"}
 Names = list[Any]
+LISTS = ("package lists", "")  # the fact that a pending repository provides
+PROBLEM = "Problem encountered installing package(s). Additional info follows:\n\n"
 
 
 def wanted(
@@ -69,26 +71,39 @@ def version_for(name: str, want: str | None, ignore_epoch: bool = False) -> str 
     for version in there:
         if fits(version, want, ignore_epoch):
             return version
-    raise StateFailed(f"No version of '{name}' matches {want} (there are {', '.join(there) or 'none'})")
+    raise StateFailed(f"No version of '{name}' matches {want} (there are {', '.join(there) or 'none'})", lacks=LISTS)
 
 
-def refresh_lists(valid: int) -> None:
-    """Renew the package lists, unless they are younger than so many seconds."""
+def refresh_lists(valid: int) -> bool:
+    """Renew the package lists, unless they are younger than so many seconds. Whether they are as they are to be."""
     age = pkg.provider().lists_age()
-    if not (valid and age is not None and age < valid):
-        pkg.provider().refresh_db()
+    if valid and age is not None and age < valid:
+        return True
+    return pkg.provider().refresh_db() is not None  # None: in a dry run
 
 
-def known(names: Iterable[str], refresh: bool | None, valid: int) -> dict[str, str]:
-    """The newest versions that could be installed; the lists are renewed when asked, or when a name is not known."""
+def known(names: Iterable[str], refresh: bool | None, valid: int) -> tuple[dict[str, str], bool]:
+    """The newest versions that could be installed, and whether this is certain.
+
+    The lists are renewed when asked, or when a name is not known; a dry run does not, and cannot know.
+    """
     names = tuple(names)
-    if refresh:
-        refresh_lists(valid)
+    certain = refresh_lists(valid) if refresh else True
     newest = pkg.provider().candidates(names)
     if refresh is None and set(names) - set(newest):
-        refresh_lists(valid)
+        certain = refresh_lists(valid)
         newest = pkg.provider().candidates(names)
-    return newest
+    return newest, certain
+
+
+def refuse_unknown(targets: Mapping[str, str | None], newest: Mapping[str, str]) -> None:
+    """Fail for packages that apt does not know, and for versions; it would say the same when it is to install them."""
+    told = [f"E: Unable to locate package {each}" for each in targets if each not in newest]
+    for each, version in targets.items():
+        if version and each in newest and version not in pkg.provider().versions(each):
+            told.append(f"E: Version '{version}' for '{each}' was not found")
+    if told:
+        raise StateFailed(PROBLEM + "errors:" + "".join(f"\n    - {line}" for line in told), lacks=LISTS)
 
 
 def options(fromrepo: str | None, skip_verify: bool, recommends: bool, only_upgrade: bool, *more: str) -> list[str]:

@@ -53,6 +53,8 @@ SCENARIOS = [
         pkgs=[{"greeting": ">=9"}],
         fails="No version of",
     ),
+    on("installed", name="nosuchpackage", refresh=False, fails="E: Unable to locate package nosuchpackage"),
+    on("installed", version="9.9", fails="E: Version '9.9' for 'greeting' was not found"),
     on("installed", DEB, sources=[{"greeting": "/srv/greeting.deb"}]),
     on("installed", DEB + OLD, plans=False, sources=[{"greeting": "file:///srv/greeting.deb"}]),
     on("installed", sources=[{"greeting": "/srv/nothing.deb"}], fails="/srv/nothing.deb does not exist on minion"),

@@ -126,9 +126,29 @@ def test_an_interrupted_dpkg_is_healed_and_told(clean: Debian) -> None:
     assert clean.read(wanted).split("\n") == ["greeting installed", "hello installed", "tricky installed"]
 
 
+BROUGHT = """
+repository:
+  pkgrepo.managed:
+    - name: deb [trusted=yes] file:/srv/more ./
+    - file: /etc/apt/sources.list.d/more.list
+new version:
+  pkg.installed:
+    - name: greeting
+    - version: '>=9'
+new:
+  pkg.latest:
+    - name: no-such-package
+"""
+
+
 def test_what_cannot_be_had(clean: Debian) -> None:
     result = single(clean, "pkg.installed", "no-such-package", code=2)
     assert "E: Unable to locate package no-such-package" in str(result["comment"])
+    dry = single(clean, "pkg.installed", "no-such-package", "refresh=False", "--test", code=2)
+    assert dry["comment"] == result["comment"], "with lists that will be these it is known before"
+    assert single(clean, "pkg.installed", "no-such-package", "--test")["result"] is None, "renewed lists may know it"
+    clean.tree(brought=BROUGHT)
+    assert {each["result"] for each in clean.results("sls", "brought", "--test").values()} == {None}
     clean.run("cp -a /etc/apt/sources.list /var/lib/apt/lists /root")
     clean.run("echo deb http://127.0.0.1:1/debian stable main >>/etc/apt/sources.list")
     clean.write("/etc/apt/apt.conf.d/once", 'Acquire::Retries "0";\n')
