@@ -42,7 +42,18 @@ def linked(tmp: Path) -> None:
 D = {"name": "{tmp}/d"}
 OLD = {"age": 30, "time_comparison": "mtime"}
 T = {"name": "{tmp}/l", "target": "{tmp}/t"}
+# swap is this computer's: what would change it is played
+SWAPPED = (
+    "printf 'Filename Type Size Used Priority\\n' >/srv/swaps; mount --bind /srv/swaps /proc/swaps; touch /srv/swap; "
+    "printf '#!/bin/sh\\nshift; echo \"$1 file 1 0 -2\" >>/srv/swaps\\n' >/usr/local/sbin/swapon; "
+    "chmod 755 /usr/local/sbin/swapon; "
+)
 SCENARIOS = [
+    on("mount.swap", SWAPPED, name="/srv/swap", config="/etc/fstab"),
+    on("mount.swap", SWAPPED + "swapon -- /srv/swap", name="/srv/swap"),
+    on("mount.swap", SWAPPED + "swapon -- /srv/swap", plans=False, name="/srv/swap", persist=False),
+    on("locale.present", name="de_DE.UTF-8"),
+    on("pkg.uptodate", "apt-get install -q -y greeting=1.0", name="x", pkgs=["greeting"], refresh=False),
     on("cron.env_present", CRON, name="MAILTO", value="me"),
     on("cron.env_present", CRON, name="PATH", value="/bin", user="root"),
     on("cron.env_present", CRON, plans=False, name="MAILTO", value="old"),
