@@ -44,12 +44,19 @@ def _cut(text: str, separator: re.Pattern[str]) -> tuple[list[str], list[str]]:
             continue
         if quote:
             quote = "" if char == quote else quote
-        elif char in "'\"" and text[:at].rstrip()[-1:] in BEFORE_A_QUOTE:
+        elif char in "'\"" and _before(text, at) in BEFORE_A_QUOTE:
             quote = char
         else:
             depth += {"[": 1, "]": -1}.get(char, 0)
         at += 1
     return [*parts, text[start:].strip()], found
+
+
+def _before(text: str, at: int) -> str:
+    """The character before a place, whatever spaces lie between."""
+    while at and text[at - 1].isspace():
+        at -= 1
+    return text[at - 1 : at] if at else ""
 
 
 def _listed(text: str) -> list[str] | None:

@@ -108,8 +108,10 @@ def _arranged(session: Session, chunks: tuple[Chunk, ...], relations: Relations,
         return graph.arrange(chunks, relations, said, session.options.shuffle)
     except CompileError as error:
         where = _drawn(session, chunks, relations)
-        more = f"; the whole graph is drawn in {where}" if where else ""
-        raise CompileError([each._replace(hint=f"{each.hint}{more}") for each in error.diagnostics]) from None
+        drawn = f"the whole graph is drawn in {where}" if where else None
+        raise CompileError(
+            [each._replace(hint="; ".join(filter(None, (each.hint, drawn))) or None) for each in error.diagnostics]
+        ) from None
 
 
 def _drawn(session: Session, chunks: tuple[Chunk, ...], relations: Relations) -> str:
@@ -140,9 +142,12 @@ def _strict(problem: Diagnostic) -> Diagnostic:
     return problem._replace(message=problem.message.removesuffix("; it is ignored"), severity="error")
 
 
+ELSEWHERE = ("unmet-requisite", "unknown-id")  # another SLS may have it
+
+
 def _placed(problem: Diagnostic, session: Session) -> Diagnostic:
     """A reference to what is not in this run, with the SLS that has it."""
-    if not problem.subject or not (problem.hint or "did you mean").startswith("did you mean"):
+    if problem.code not in ELSEWHERE or not (problem.hint or "did you mean").startswith("did you mean"):
         return problem
     holder = session.tree.declaring(problem.subject, session.options.saltenv or "base")
     if holder:

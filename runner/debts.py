@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import threading
 import time
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
@@ -17,6 +17,7 @@ from runner.model import Debt
 if TYPE_CHECKING:
     import sqlite3
 
+_Key = tuple[str, str, str]  # reactor, kind, source
 VERSION = 1
 _TABLE = """
 CREATE TABLE IF NOT EXISTS debts (
@@ -64,6 +65,32 @@ class NoDebts:
         return ()
 
 
+class _Book:
+    """Debts, found by who owes them and by what they come from."""
+
+    def __init__(self, debts: Iterable[Debt] = ()) -> None:
+        self.debts: dict[_Key, Debt] = {}
+        self._of: dict[tuple[int, str], dict[_Key, Debt]] = {}  # (0, reactor) and (2, source): their places in a key
+        self.add(debts)
+
+    def add(self, debts: Iterable[Debt]) -> None:
+        for debt in debts:
+            key = (debt.reactor, debt.kind, debt.source)
+            for known in (self.debts, *(self._of.setdefault((place, key[place]), {}) for place in (0, 2))):
+                known[key] = debt
+
+    def remove(self, keys: Iterable[_Key]) -> None:
+        for key in keys:
+            for known in (self.debts, *(self._of[place, key[place]] for place in (0, 2))):
+                del known[key]
+
+    def of(self, reactor: str | None, source: str | None) -> Mapping[_Key, Debt]:
+        """The debts of a reactor, or else those that come from a source, or else all."""
+        if reactor is None and source is None:
+            return self.debts
+        return self._of.get((2, source or "") if reactor is None else (0, reactor), {})
+
+
 class Ledger:
     """Debts in `state_dir/debts.sqlite`. The file is read once; it is made when the first debt is written.
 
@@ -77,7 +104,7 @@ class Ledger:
         self._path = os.path.join(state_dir, "debts.sqlite")
         self._lock = threading.Lock()  # states may run side by side
         self._connection: sqlite3.Connection | None = None
-        self._known: dict[tuple[str, str, str], Debt] | None = None
+        self._known: _Book | None = None
 
     def owe(self, debts: Iterable[Debt]) -> None:
         with self._lock:
@@ -86,7 +113,7 @@ class Ledger:
     def _owe(self, debts: Iterable[Debt]) -> None:
         import sqlite3
 
-        rows = [debt for debt in debts if (debt.reactor, debt.kind, debt.source) not in self._debts()]
+        rows = [debt for debt in debts if (debt.reactor, debt.kind, debt.source) not in self._debts().debts]
         if not rows:
             return
         try:
@@ -100,29 +127,24 @@ class Ledger:
         except sqlite3.Error as error:
             raise OSError(f"{self._path}: {error}") from None
         finally:
-            self._debts().update({(row.reactor, row.kind, row.source): row for row in rows})
+            self._debts().add(rows)
 
     def owed(self, reactor: str) -> tuple[Debt, ...]:
-        known = self._debts()
-        return tuple(debt for debt in known.values() if debt.reactor == reactor) if known else ()
+        return tuple(self._debts().of(reactor, None).values())
 
     def settle(
         self, reactor: str | None = None, source: str | None = None, kinds: Collection[str] = (), run: str | None = None
     ) -> None:
         gone = [
             key
-            for key, debt in self._debts().items()
-            if reactor in (None, debt.reactor)
-            and source in (None, debt.source)
-            and run in (None, debt.run)
-            and (not kinds or debt.kind in kinds)
+            for key, debt in self._debts().of(reactor, source).items()
+            if source in (None, debt.source) and run in (None, debt.run) and (not kinds or debt.kind in kinds)
         ]
         if not gone:
             return
         import sqlite3
 
-        for key in gone:
-            del self._debts()[key]
+        self._debts().remove(gone)
         try:
             connection = self._open()
             connection.execute("PRAGMA synchronous=NORMAL")
@@ -132,11 +154,11 @@ class Ledger:
             raise OSError(f"{self._path}: {error}") from None
 
     def all(self) -> tuple[Debt, ...]:
-        return tuple(self._debts().values())
+        return tuple(self._debts().debts.values())
 
-    def _debts(self) -> dict[tuple[str, str, str], Debt]:
+    def _debts(self) -> _Book:
         if self._known is None:
-            self._known = {}
+            self._known = _Book()
             if os.path.exists(self._path):
                 self._read()
         return self._known
@@ -152,7 +174,7 @@ class Ledger:
                 raise OSError(f"{self._path}: {error}") from None
             self._set_aside(error)
             return
-        self._known = {(debt.reactor, debt.kind, debt.source): debt for debt in found}
+        self._known = _Book(found)
 
     def _set_aside(self, error: Exception) -> None:
         """Make room for a new file; what the old one held is lost, and told."""

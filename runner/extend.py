@@ -14,6 +14,7 @@ CARRIED = ("require_in", "watch_in", "onchanges_in", "onfail_in", "prereq_in")
 
 # what `use` does not take over; the `_any` forms, onfail_all and listen it does take over, as Salt's
 NOT_USED = {*CARRIED, *(key.removesuffix("_in") for key in CARRIED), "use", "use_in", "name", "names", "order"}
+REPEATED = 50  # references of one list, up to which they are repeated as Salt does: the cost is that number squared
 
 
 class Reconciler:
@@ -131,7 +132,7 @@ class Reconciler:
         for index, ((state, name), place) in enumerate(zip(references, places, strict=True)):
             source = Item(kind, [{body.state: holder.id}], place)
             # Salt adds the first of n references n times, the last one once: seen in `show lowstate` only
-            times = len(references) - index
+            times = len(references) - index if len(references) <= REPEATED else 1
             found = False
             for target in self._targets(state, name):
                 found = True

@@ -28,10 +28,10 @@ def spelled_out(high: HighData, known: Known) -> list[Diagnostic]:
                 if not any(item.key in known(body.state, function) for function in functions):
                     body.items.remove(item)
                     add_item(body, Item(NAMES[item.key or ""], _references(item, high), item.place))
-    problems: list[Diagnostic] = []
-    for chain in high.chains:
-        problems += _Linked(chain, high)()
-    return problems
+    if not high.chains:
+        return []
+    states = _States(high)
+    return [problem for chain in high.chains for problem in _Linked(chain, high, states)()]
 
 
 def _references(item: Item, high: HighData) -> list[Value]:
@@ -70,12 +70,35 @@ def _bodies(high: HighData) -> Iterator[Member]:
             yield declaration, body
 
 
+class _States:
+    """All states by the titles that a chain may call them by."""
+
+    def __init__(self, high: HighData) -> None:
+        self.titles = [(member, tuple(dict.fromkeys(_titles(*member)))) for member in _bodies(high)]
+        self._titled: dict[str, list[Member]] = {}
+        for member, titles in self.titles:
+            for title in titles:
+                self._titled.setdefault(title, []).append(member)
+
+    def titled(self, operand: Operand) -> list[Member]:
+        return [member for member in self._titled.get(operand.title, ()) if _fits(operand, member)]
+
+    def matching(self, operand: Operand) -> list[Member]:
+        fitting = ((member, titles) for member, titles in self.titles if _fits(operand, member))
+        return [member for member, titles in fitting if fnmatch.filter(titles, operand.title)]
+
+
+def _fits(operand: Operand, member: Member) -> bool:
+    return operand.state in ("", "id", member[1].state)
+
+
 class _Linked:
     """Carries out one chain."""
 
-    def __init__(self, chain: Chain, high: HighData) -> None:
+    def __init__(self, chain: Chain, high: HighData, states: _States) -> None:
         self._chain = chain
         self._high = high
+        self._states = states
         self._problems: list[Diagnostic] = []
 
     def __call__(self) -> list[Diagnostic]:
@@ -123,10 +146,9 @@ class _Linked:
         return None
 
     def _of_state(self, operand: Operand) -> list[Member] | None:
-        mine = [(d, b) for d, b in _bodies(self._high) if operand.state in ("", "id", b.state)]
-        named = [(d, b) for d, b in mine if operand.title in _titles(d, b)]
+        named = self._states.titled(operand)
         if not named and not operand.literal:
-            named = [(d, b) for d, b in mine if fnmatch.filter(_titles(d, b), operand.title)]
+            named = self._states.matching(operand)
         found = [(d, b) for d, b in named if all(_says(b, key, value) for key, value in operand.filters)]
         if not found:
             self._nothing(operand, self._near(operand))
@@ -144,9 +166,10 @@ class _Linked:
         holder = next(((d, b) for d, b in _bodies(self._high) if operand.title in members_of(b)), None)
         if holder:
             return f"{operand.title} is a member of {holder[1].state}: {holder[0].id}; refer to that"
-        titles = {name for d, b in _bodies(self._high) if operand.state in ("", b.state) for name in _titles(d, b)}
+        known = [(b.state, titles) for (_, b), titles in self._states.titles]
+        titles = {title for state, own in known if operand.state in ("", state) for title in own}
         close = difflib.get_close_matches(operand.title, titles, 2)
-        other = [b.state for d, b in _bodies(self._high) if operand.title in _titles(d, b)]
+        other = [state for state, own in known if operand.title in own]
         if other and not operand.filters:
             return f"there is {other[0]}: {operand.title}"
         return f"did you mean {' or '.join(close)}?" if close else None

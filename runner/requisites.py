@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import fnmatch
 import re
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
+from itertools import islice, takewhile
 
 from runner.errors import Diagnostic
 from runner.highdata import puppets_way
 from runner.model import Chunk, Edge, Kind, Relations, Requisite, item_place
+
+HINTS = 100  # targets that get one: to look for what is alike takes as long as the states are many
 
 
 class Index:
@@ -19,6 +23,9 @@ class Index:
         self._by_id: dict[tuple[str, str], list[int]] = {}
         self._by_state: dict[str, list[int]] = {}
         self._by_sls: dict[str, list[int]] = {}
+        self._sorted: dict[str, list[tuple[str, int]]] = {}  # by state: IDs and names, for globs
+        self._globbed: dict[tuple[str, str], list[int]] = {}
+        self._hints: dict[tuple[str, str], str | None] = {}
         for number, chunk in enumerate(chunks):
             self._by_id.setdefault((chunk.state, chunk.id), []).append(number)
             if chunk.name != chunk.id:
@@ -39,15 +46,34 @@ class Index:
         found = self._by_id.get((state, target), [])
         if found or not globbing:
             return found
-        candidates = range(len(self._chunks)) if state == "id" else self._by_state.get(state, [])
-        return [number for number in candidates if self._matches(state, target, self._chunks[number])]
+        if (state, target) not in self._globbed:
+            self._globbed[state, target] = self._matching(state, target)
+        return self._globbed[state, target]
 
-    @staticmethod
-    def _matches(state: str, target: str, chunk: Chunk) -> bool:
-        return fnmatch.fnmatch(chunk.id, target) or (state != "id" and fnmatch.fnmatch(chunk.name, target))
+    def _matching(self, state: str, target: str) -> list[int]:
+        """The chunks whose ID or name a glob matches; only those are tried that begin as it does."""
+        names = self._names(state)
+        begin = re.split(r"[*?[]", target, maxsplit=1)[0]
+        matches = re.compile(fnmatch.translate(target)).match
+        following = islice(names, bisect_left(names, (begin, 0)), None)
+        beginning = takewhile(lambda each: each[0].startswith(begin), following)
+        return sorted({number for name, number in beginning if matches(name)})
+
+    def _names(self, state: str) -> list[tuple[str, int]]:
+        if state not in self._sorted:
+            numbers = range(len(self._chunks)) if state == "id" else self._by_state.get(state, [])
+            own = [(self._chunks[number].id, number) for number in numbers]
+            others = [] if state == "id" else [(self._chunks[number].name, number) for number in numbers]
+            self._sorted[state] = sorted({*own, *others})
+        return self._sorted[state]
 
     def near(self, state: str, target: str) -> str | None:
         """A hint naming what was probably meant."""
+        if (state, target) not in self._hints:
+            self._hints[state, target] = self._near(state, target) if len(self._hints) < HINTS else None
+        return self._hints[state, target]
+
+    def _near(self, state: str, target: str) -> str | None:
         import difflib
 
         puppets = puppets_way(target)
@@ -111,11 +137,11 @@ def resolve(
             problems += found
     frozen = {number: tuple(dict.fromkeys(edges)) for number, edges in by_holder.items() if edges}
     every = tuple(edge for edges in frozen.values() for edge in edges)
-    prepared: dict[int, tuple[int, ...]] = {}
+    prepared: dict[int, list[int]] = {}
     for edge in every:
         if edge.kind is Kind.PREREQ:
-            prepared[edge.target] = (*prepared.get(edge.target, ()), edge.holder)
-    return Relations(every, frozen, prepared_by=prepared), problems
+            prepared.setdefault(edge.target, []).append(edge.holder)
+    return Relations(every, frozen, prepared_by={target: tuple(each) for target, each in prepared.items()}), problems
 
 
 def _listeners(

@@ -12,6 +12,8 @@ from typing import Any
 
 from runner.errors import nearest
 
+_MARGIN = re.compile(r"^(['\"]?)(?P<id>\S.*?)\1\s*:(?=\s|$)", re.M)
+
 
 class FileTree:
     """The folders of each environment; in each the first folder that has a file wins.
@@ -31,6 +33,8 @@ class FileTree:
         self._ignore_links = bool(settings.get("fileserver_ignoresymlinks"))
         self._follow_links = settings.get("fileserver_followsymlinks", True) is not False
         self._listed: dict[str, tuple[dict[str, str], set[str]]] = {}
+        self._names: dict[str, list[str]] = {}
+        self._declared: dict[str, dict[str, str]] = {}  # ID -> SLS
 
     def folders_of(self, saltenv: str) -> list[str]:
         """The folders of one environment; none if there is no such environment."""
@@ -130,10 +134,12 @@ class FileTree:
 
     def declaring(self, id_: str, saltenv: str) -> str | None:
         """The SLS in whose text an ID stands at the margin."""
-        wanted = re.compile(rf"^(['\"]?){re.escape(id_)}\1\s*:", re.M)
-        return next(
-            (name for name in self.sls_names(saltenv) if wanted.search(self.sls_text(name, saltenv) or "")), None
-        )
+        if saltenv not in self._declared:
+            found = self._declared[saltenv] = {}
+            for name in self.sls_names(saltenv):
+                for line in _MARGIN.finditer(self.sls_text(name, saltenv) or ""):
+                    found.setdefault(line["id"], name)
+        return self._declared[saltenv].get(id_)
 
     def sls_text(self, name: str, saltenv: str) -> str | None:
         """An SLS as written (or the one that was probably meant); None where there is none."""
@@ -146,14 +152,12 @@ class FileTree:
 
     def sls_names(self, saltenv: str) -> list[str]:
         """The names of all SLS files that can be named (no dots in folders; not the top file), sorted."""
-        names = set()
-        for path in self._listing(saltenv)[0]:
-            stem = path.removesuffix(".sls")
-            if path == self._top:
-                continue
-            if stem != path and "." not in stem:
-                names.add(stem.removesuffix("/init").replace("/", "."))
-        return sorted(names)
+        if saltenv not in self._names:
+            paths = (path for path in self._listing(saltenv)[0] if path.endswith(".sls") and path != self._top)
+            stems = (path.removesuffix(".sls") for path in paths)
+            names = {stem.removesuffix("/init").replace("/", ".") for stem in stems if "." not in stem}
+            self._names[saltenv] = sorted(names)
+        return self._names[saltenv]
 
     def near_file(self, path: str, saltenv: str) -> str | None:
         """The file of the tree that was probably meant; asks the folders that lie nearest first."""
