@@ -11,8 +11,11 @@ from runner.api import StateFailed
 Options = Mapping[str, Any]
 
 
-def serialize(kind: str, data: Any, options: Options) -> str:
-    """The text of some data. Raises StateFailed for an unknown kind or data that the kind cannot say."""
+def serialize(kind: str, data: Any, options: Options) -> str | bytes:
+    """The text of some data, bytes for a binary plist.
+
+    Raises StateFailed for an unknown kind or data that the kind cannot say.
+    """
     write = _found(kind)[0]
     try:
         return write(plain(data), dict(options))
@@ -20,8 +23,8 @@ def serialize(kind: str, data: Any, options: Options) -> str:
         raise StateFailed(f"the data cannot be written as {kind}: {problem}") from problem
 
 
-def deserialize(kind: str, text: str, options: Options) -> Any:
-    """The data of a text. Raises StateFailed for a text that is none of the kind."""
+def deserialize(kind: str, text: str | bytes, options: Options) -> Any:
+    """The data of a text; a plist may be bytes. Raises StateFailed for a text that is none of the kind."""
     read = _found(kind)[1]
     try:
         return read(text, dict(options))
@@ -51,7 +54,7 @@ def plain(value: Any) -> Any:
     return str(value) if isinstance(value, str) else value
 
 
-def _found(kind: str) -> tuple[Callable[[Any, dict[str, Any]], str], Callable[[str, dict[str, Any]], Any]]:
+def _found(kind: str) -> tuple[Callable[[Any, dict[str, Any]], str | bytes], Callable[[Any, dict[str, Any]], Any]]:
     name = _NAMES.get(kind.lower().rpartition(".")[2], kind)
     if name not in _KINDS:
         why = "It either does not exist or its prerequisites are not installed."
@@ -88,15 +91,10 @@ def _from_json(text: str, options: dict[str, Any]) -> Any:
     return json.loads(text, **options)
 
 
-def _parser(options: dict[str, Any]) -> Any:
+def _to_ini(data: Any, options: dict[str, Any]) -> str:
     import configparser
 
     parser = configparser.ConfigParser(interpolation=None, **options)
-    return parser
-
-
-def _to_ini(data: Any, options: dict[str, Any]) -> str:
-    parser = _parser(options)
     for section, values in data.items():
         parser[section] = {key: "" if value is None else str(value) for key, value in values.items()}
     stream = io.StringIO()
@@ -107,12 +105,25 @@ def _to_ini(data: Any, options: dict[str, Any]) -> str:
 def _from_ini(text: str, options: dict[str, Any]) -> Any:
     import configparser
 
-    parser = _parser(options)
+    parser = configparser.ConfigParser(**options)
     try:
         parser.read_string(text)
     except configparser.Error as problem:
         raise ValueError(str(problem)) from None
-    return {section: dict(parser[section]) for section in parser.sections()}
+    return {section: _values(parser, section) for section in parser.sections()}
+
+
+def _values(parser: Any, section: str) -> dict[str, Any]:
+    """The options of a section, `%(others)s` in them replaced where there are such, after what holds by default."""
+    import configparser
+
+    found = {}
+    for key, raw in parser.items(section, raw=True):
+        try:
+            found[key] = parser.get(section, key)
+        except configparser.InterpolationError:
+            found[key] = raw
+    return found
 
 
 def _to_toml(data: Any, options: dict[str, Any]) -> str:
@@ -141,16 +152,21 @@ def _from_python(text: str, options: dict[str, Any]) -> Any:
     return ast.literal_eval(text)
 
 
-def _to_plist(data: Any, options: dict[str, Any]) -> str:
+def _to_plist(data: Any, options: dict[str, Any]) -> str | bytes:
     import plistlib
 
-    return plistlib.dumps(data, **options).decode()
+    if isinstance(options.get("fmt"), str):  # FMT_XML, FMT_BINARY
+        options["fmt"] = getattr(plistlib, options["fmt"])
+    data = plistlib.dumps(data, **options)
+    return bytes(data) if options.get("fmt") is plistlib.FMT_BINARY else data.decode()
 
 
-def _from_plist(text: str, options: dict[str, Any]) -> Any:
+def _from_plist(text: str | bytes, options: dict[str, Any]) -> Any:
     import plistlib
 
-    return plistlib.loads(text.encode(), **options)
+    if isinstance(options.get("fmt"), str):
+        options["fmt"] = getattr(plistlib, options["fmt"])
+    return plistlib.loads(text.encode() if isinstance(text, str) else text, **options)
 
 
 _KINDS = {

@@ -42,7 +42,7 @@ def merge_all(lst: list[Any], strategy: str = "smart", renderer: str = "yaml", m
 # ---------------------------------------------------------------- data as text
 
 
-def serialize(serializer: str, obj: Any, **mod_kwargs: Any) -> str:
+def serialize(serializer: str, obj: Any, **mod_kwargs: Any) -> str | bytes:
     """A value as text, without a line's end after it.
 
     serializer: yaml, json, configparser, toml, python or plist. Further arguments go to the serializer
@@ -53,10 +53,11 @@ def serialize(serializer: str, obj: Any, **mod_kwargs: Any) -> str:
     if serializer == "json":
         mod_kwargs = {"indent": None, "separators": None, "sort_keys": False, **mod_kwargs}
     if serializer in ("yaml", "yamlex"):
-        text = _serializers.serialize(serializer, obj, {"default_flow_style": None, **mod_kwargs})
-        return text.removesuffix("\n...\n").removesuffix("\n")
+        mod_kwargs = {"default_flow_style": None, **mod_kwargs}
     text = _serializers.serialize(serializer, obj, mod_kwargs)
-    return text.removesuffix("\n") if serializer == "configparser" else text
+    if isinstance(text, bytes) or serializer not in ("yaml", "yamlex", "configparser"):
+        return text
+    return text.removesuffix("\n...\n").removesuffix("\n")
 
 
 def deserialize(serializer: str, stream_or_string: str, **mod_kwargs: Any) -> Any:

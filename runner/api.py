@@ -195,6 +195,10 @@ class Tree(Protocol):
         """The paths below a folder of the tree, sorted."""
         ...
 
+    def links(self, prefix: str, saltenv: str) -> dict[str, str]:
+        """The links below a folder of the tree, with their files on disk; no link that leads out of the tree."""
+        ...
+
     def folders(self, prefix: str, saltenv: str) -> list[str]:
         """The folders below a folder of the tree (itself not included), sorted."""
         ...
@@ -469,12 +473,15 @@ def forget_looks(topics: frozenset[str] | None) -> None:
 
 
 def together(
-    parts: Mapping[str, Planned | str | Done], comment: str = "", provides: Iterable[Fact] | _Open | None = None
+    parts: Mapping[str, Planned | str | Done],
+    comment: str = "",
+    provides: Iterable[Fact] | _Open | None = None,
+    between: str = "\n",
 ) -> Generator[Plan, None, dict[str, Done]]:
     """Run several looks as one: each part up to its Plan, one merged Plan, then each part that had one.
 
     parts: generators of state functions by key; keys without a plan give their outcome at once.
-    comment: of the merged Plan (without it: the parts' comments, a line each).
+    comment: of the merged Plan (without it: the parts' comments, a line each). between: what parts their comments.
     Returns the outcome of each part by its key; a part without a Plan has `changes == {}`.
     Raises StateFailed when a part fails: before the yield with all failures joined, after it with what was changed.
 
@@ -499,9 +506,10 @@ def together(
         for part, _ in pending.values():
             part.close()
         lacks = failures[0].lacks if all(failure.lacks for failure in failures) else None
-        raise StateFailed("\n".join(failure.message for failure in failures), lacks=lacks)
+        raise StateFailed(between.join(failure.message for failure in failures), lacks=lacks)
     if pending:
-        yield _merged([plan for _, plan in pending.values()], comment, provides)
+        plans = [plan for _, plan in pending.values()]
+        yield _merged(plans, comment or between.join(plan.comment for plan in plans if plan.comment), provides)
     made: dict[str, Value] = {}
     for key, (part, plan) in pending.items():
         try:
@@ -515,7 +523,7 @@ def together(
             made.update(failure.changes or {})
     if failures:
         unknown = any(failure.changes is None for failure in failures)
-        raise StateFailed("\n".join(failure.message for failure in failures), changes=None if unknown else made)
+        raise StateFailed(between.join(failure.message for failure in failures), changes=None if unknown else made)
     return outcomes
 
 
@@ -537,7 +545,7 @@ def _merged(plans: list[Plan], comment: str, provides: Iterable[Fact] | _Open | 
         opened, facts = (True, []) if isinstance(provides, _Open) else (opened, [*facts, *provides])
     return Plan(
         changes,
-        comment or "\n".join(plan.comment for plan in plans),
+        comment,
         sure=all(plan.sure for plan in plans),
         why=next((plan.why for plan in plans if plan.why), None),
         provides=OPEN if opened else facts,

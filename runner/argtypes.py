@@ -79,6 +79,10 @@ class Hidden:
     """The value is a secret: it appears in no output, log or history."""
 
 
+class NotAbsolute(ValueError):
+    """A path that begins nowhere: Salt lets the state fail."""
+
+
 def _absolute(value: object) -> str:
     if not isinstance(value, str):
         raise ValueError("expected an absolute path")
@@ -87,7 +91,7 @@ def _absolute(value: object) -> str:
 
         value = os.path.expanduser(value)
     if not value.startswith("/"):
-        raise ValueError(f"Specified file {value} is not an absolute path")
+        raise NotAbsolute(f"Specified file {value} is not an absolute path")
     if "\0" in value:
         raise ValueError("a path cannot contain a NUL character")
     return value

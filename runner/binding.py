@@ -80,7 +80,9 @@ class Binder:
                 call, unknown = self._bound(chunk)
                 self._is_noop(chunk, False)
             except CompileError as error:
-                problems += error.diagnostics
+                # of a relative path that was typed on the command line the result tells
+                if chunk.sls or any(each.subject != "path" for each in error.diagnostics):
+                    problems += error.diagnostics
             except RunnerError as error:
                 if error.code == "unknown-function":
                     problems.append(self._not_found(chunk, error.hint))
@@ -218,6 +220,11 @@ class Binder:
             return kept[1]
         try:
             return self._bound(chunk)[0]
+        except CompileError as error:
+            relative = [each.message.split(": ", 2)[-1] for each in error.diagnostics if each.subject == "path"]
+            if relative and not chunk.sls:
+                raise RunnerError(relative[0]) from None
+            raise
         except RunnerError as error:
             if error.code == "unknown-function":
                 message = f"State '{chunk.function}' was not found in SLS '{chunk.sls}'\nReason: "

@@ -54,7 +54,7 @@ def attempted(session: Session, gathered: Gathered, strict: bool) -> tuple[Compi
     binder = make_binder(session)
     problems += binder.check(chunks)
     problems += engine_arguments.problems(chunks, session.arguments_of)
-    problems += references.problems(chunks, _world(session, binder))
+    problems += references.problems(chunks, _world(session, binder, strict))
     # what a broken file would have declared is not missing: one mistake, one error
     relations, unmet = requisites.resolve(chunks, without_states(data), data.excuses)
     problems += unmet
@@ -73,12 +73,12 @@ def attempted(session: Session, gathered: Gathered, strict: bool) -> tuple[Compi
 DRAWN = 500  # states; placing many more takes minutes
 
 
-def _world(session: Session, binder: Binder) -> references.World:
+def _world(session: Session, binder: Binder, strict: bool) -> references.World:
     def takes_folder(function: str) -> bool:
         source = signature.schema_of(session.registry.state(function).function).parameters.get("source")
         return source is not None and "folder" in source.shape.title
 
-    return references.World(session.tree, session.registry, takes_folder, binder.calls)
+    return references.World(session.tree, session.registry, takes_folder, binder.calls, strict)
 
 
 def expected(session: Session) -> Callable[[Chunk, str], str]:

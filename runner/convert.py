@@ -11,7 +11,7 @@ import typing
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from runner.argtypes import Check, Form, Hidden, Munge, NameVar, Pattern
+from runner.argtypes import Check, Form, Hidden, Munge, NameVar, NotAbsolute, Pattern
 from runner.records import Record
 from runner.scalars import FALSE, SIMPLE, SLOT, TRUE, Mismatch, Shape, show, spelled, wrong
 
@@ -132,7 +132,7 @@ def _inside(convert: Callable[[Any], Any], key: Any, value: Any) -> Any:
     try:
         return convert(value)
     except Mismatch as problem:
-        raise Mismatch(problem.problem, (key, *problem.path)) from None
+        raise Mismatch(problem.problem, (key, *problem.path), problem.subject) from None
 
 
 def _several(title: str) -> str:
@@ -232,6 +232,7 @@ def _step(extra: Form | Check | Munge | Pattern) -> Callable[[Any], Any]:
         except Mismatch:
             raise
         except ValueError as problem:
-            raise Mismatch(str(problem)) from None
+            subject = "path" if isinstance(problem, NotAbsolute) else ""
+            raise Mismatch(str(problem), subject=subject) from None
 
     return run

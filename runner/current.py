@@ -71,13 +71,14 @@ class Run:
 class _Noting:
     """The file roots, and which of their files a state was made from."""
 
-    __slots__ = ("_inputs", "_tree", "files", "folders")
+    __slots__ = ("_inputs", "_tree", "files", "folders", "links")
 
     def __init__(self, tree: Tree, inputs: list[str]) -> None:
         self._tree = tree
         self._inputs = inputs
         self.files = tree.files
         self.folders = tree.folders
+        self.links = tree.links
 
     def find(self, path: str, saltenv: str) -> str | None:
         return self._noted(self._tree.find(path, saltenv))

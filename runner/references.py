@@ -43,10 +43,11 @@ class World(Record):
     library: Library
     takes_folder: Callable[[str], bool]
     calls: Callable[[Chunk], Iterable[str]]
+    strict: bool
 
 
 def problems(chunks: Sequence[Chunk], world: World) -> Iterator[Diagnostic]:
-    """All references that lead nowhere."""
+    """All references that lead nowhere. Salt lets the state fail, and only a strict reader refuses the whole run."""
     for chunk in chunks:
         if not chunk.sls:  # typed on the command line: its result tells
             continue
@@ -92,7 +93,7 @@ def _sources(chunk: Chunk, key: str, value: Value, world: World) -> Iterator[Dia
             if not any(_exists(url, chunk.env, world.tree) for url in urls):
                 listed = ", ".join(map(str, urls))
                 what = f"{key}: none of {listed} is in the tree"
-                yield _missing(chunk, what, _looked(chunk, world), place.source, sure=False)
+                yield _missing(world, chunk, what, _looked(chunk, world), place.source, sure=False)
 
 
 def _one(chunk: Chunk, key: str, url: str, place: Place, world: World) -> Iterator[Diagnostic]:
@@ -101,7 +102,7 @@ def _one(chunk: Chunk, key: str, url: str, place: Place, world: World) -> Iterat
         meant = _meant(url, env, tree) if key == "source" else None
         if meant:
             what = f"{key}: {url} is neither an absolute path nor the address of a file"
-            yield _missing(chunk, what, f"write `- {key}: {meant}`", place.source)
+            yield _missing(world, chunk, what, f"write `- {key}: {meant}`", place.source)
         return
     file = tree.fetch(url, env)
     folder = file is None and _is_folder(url, env, tree)
@@ -111,13 +112,14 @@ def _one(chunk: Chunk, key: str, url: str, place: Place, world: World) -> Iterat
         near = tree.near_file(path, env)
         hint = f"did you mean salt://{near}?" if near and not wants_folder else _looked(chunk, world, path)
         beside = _is_folder(f"salt://{os.path.dirname(path)}", env, tree)
-        yield _missing(chunk, f"{key}: {url} is not in the tree", hint, place.source, sure=beside and "/" in path)
+        sure = beside and "/" in path
+        yield _missing(world, chunk, f"{key}: {url} is not in the tree", hint, place.source, sure)
     elif folder and not wants_folder and key == "source":
         hint = "name a file in it, or take file.recurse for the whole folder"
-        yield _missing(chunk, f"{key}: {url} is a folder", hint, place.source)
+        yield _missing(world, chunk, f"{key}: {url} is a folder", hint, place.source)
     elif file is not None and wants_folder:
         hint = "name the folder, or take file.managed for one file"
-        yield _missing(chunk, f"{key}: {url} is a file, not a folder", hint, place.source)
+        yield _missing(world, chunk, f"{key}: {url} is a file, not a folder", hint, place.source)
 
 
 def _meant(url: str, env: str, tree: Tree) -> str | None:
@@ -142,10 +144,10 @@ def _looked(chunk: Chunk, world: World, path: str = "") -> str:
     return f"looked for {folders}" if path else f"looked in {folders}"
 
 
-def _missing(chunk: Chunk, what: str, hint: str, source: Source, sure: bool = True) -> Diagnostic:
+def _missing(world: World, chunk: Chunk, what: str, hint: str, source: Source, sure: bool = True) -> Diagnostic:
     """sure: the tree is at fault, not the pillar that named the file. A state that may be skipped need not fail."""
     guarded = any(key in chunk.args for key in SKIPPING) or any(each.kind in PERHAPS for each in chunk.requisites)
-    severity = "warning" if guarded or not (sure or source.rendered is None) else "error"
+    severity = "error" if world.strict and not guarded and (sure or source.rendered is None) else "warning"
     return Diagnostic(f"{chunk.function}: {what}", source, hint, "missing-file", severity)
 
 

@@ -13,12 +13,16 @@ SLOT = "__slot__:"  # evaluated right before the look, and converted then
 
 
 class Mismatch(ValueError):
-    """A value is not what was expected; `path` leads from the argument to the culprit inside it."""
+    """A value is not what was expected; `path` leads from the argument to the culprit inside it.
 
-    def __init__(self, problem: str, path: tuple[Any, ...] = ()):
+    subject: "path" where only a path is not absolute.
+    """
+
+    def __init__(self, problem: str, path: tuple[Any, ...] = (), subject: str = ""):
         super().__init__(problem)
         self.problem = problem
         self.path = path
+        self.subject = subject
 
 
 class Shape(Record):

@@ -79,7 +79,8 @@ class _Binding:
             inside = "".join(f"[{step!r}]" for step in problem.path)
             source, culprit = _inner(value, problem.path, place)
             hint = None if expected.hidden else self.cure(expected, key, culprit, problem)
-            self.problems.append(Diagnostic(f"{self.where}: {key}{inside}: {text}", source, hint, "argument"))
+            what = f"{self.where}: {key}{inside}: {text}"
+            self.problems.append(Diagnostic(what, source, hint, "argument", subject=problem.subject))
             return MISSING
 
     def cure(self, expected: Shape, key: str, value: Value, problem: Mismatch) -> str | None:

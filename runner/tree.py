@@ -82,6 +82,22 @@ class FileTree:
         """The folders below a folder of the tree (itself not included), sorted."""
         return _below(prefix, self._listing(saltenv)[1])
 
+    def links(self, prefix: str, saltenv: str) -> dict[str, str]:
+        """The links below a folder of the tree, with their files on disk; no link that leads out of the tree.
+
+        What lies behind a link to a folder is not looked at; a link that leads nowhere is one.
+        """
+        inner = _inside(prefix)
+        found: dict[str, str] = {}
+        for root in self.folders_of(saltenv):
+            for folder, folders, files in os.walk(os.path.join(root, inner)):
+                for name in (*folders, *files):
+                    file = os.path.join(folder, name)
+                    path = os.path.relpath(file, root)
+                    if os.path.islink(file) and not self._is_ignored(path) and not _leads_out(root, file):
+                        found.setdefault(path, file)
+        return found
+
     def _listing(self, saltenv: str) -> tuple[dict[str, str], set[str]]:
         if saltenv not in self._listed:
             files: dict[str, str] = {}
@@ -185,6 +201,11 @@ def _inside(path: str) -> str:
     """A path without ways out of the root; empty if it leads out."""
     path = posixpath.normpath(path.strip("/"))
     return "" if path in (".", "..") or path.startswith("../") or "\0" in path else path
+
+
+def _leads_out(root: str, link: str) -> bool:
+    target = os.path.realpath(link)
+    return os.path.exists(target) and not target.startswith(f"{os.path.realpath(root)}/")
 
 
 def _behind_link(root: str, path: str) -> bool:

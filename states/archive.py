@@ -126,7 +126,7 @@ def _fetched(source: list[str | dict[str, Any]], verify: sources.Verify) -> tupl
             message = f"Source file '{first}' does not exist"
         if message.startswith("Specified"):
             message = f"{first} does not match the desired source_hash {verify.hash}"
-        message = message.removeprefix(f"Failed to cache {first}: ")
+        message = message.removeprefix(f"Failed to cache {file.redacted(first)}: ")
         message = message.replace("or set skip_verify to True", "or set skip_verify or use_etag to True")
         raise StateFailed(message, lacks=failure.lacks) from None
     return found.path, found.url

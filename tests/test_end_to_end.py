@@ -272,6 +272,27 @@ def test_single_call_and_show(machine: Machine) -> None:
     assert machine("check").stdout.strip() == "No mistakes found."
 
 
+def test_a_source_that_is_not_in_the_tree_fails_its_state_alone(machine: Machine) -> None:
+    machine.write(
+        t="""
+        a: {file.managed: [{name: {tmp}/a}, {source: 'salt://no'}]}
+        b: {file.managed: [{name: {tmp}/b}, {contents: x}]}
+        c: {file.managed: [{name: {tmp}/c}, {contents: x}, {require: [{file: a}]}]}
+        """.replace("{tmp}", str(machine.folder))
+    )
+    done = machine.results("sls", "t", code=2)
+    assert [done[each]["result"] for each in "abc"] == [False, True, False]
+    assert done["a"]["comment"] == "Unable to manage file: Source file salt://no not found in saltenv 'base'"
+    told = machine("sls", "t", code=2).stderr
+    assert "salt://no is not in the tree" in told and "t.sls:2" in told
+    assert "salt://no is not in the tree" in machine("check", "t", code=1).stdout
+
+
+def test_a_relative_path_on_the_command_line_fails(machine: Machine) -> None:
+    (done,) = machine.results("single", "file.absent", "name=a/b", code=2).values()
+    assert (done["result"], done["comment"]) == (False, "Specified file a/b is not an absolute path")
+
+
 def test_only(machine: Machine) -> None:
     machine.write(t="a: test.nop\nb: {test.nop: [{require: [{test: c}]}]}\nc: test.nop\n")
     assert list(machine.results("sls", "t", "--only", "b")) == ["c", "b"]

@@ -23,7 +23,7 @@ from modules.file._change import (
 )
 from modules.file._check import try_contents
 from modules.file._copy import copy, rename
-from modules.file._download import cached_path, download, keep_download
+from modules.file._download import cached_path, download, keep_download, redacted
 from modules.file._find import find
 from modules.file._hash import check_hash, get_hash, get_sum, hash_of, source_hash, split_hash
 from modules.file._look import (
@@ -135,6 +135,7 @@ __all__ = [
     "readdir",
     "readlink",
     "real_path",
+    "redacted",
     "remove",
     "remove_folder",
     "rename",

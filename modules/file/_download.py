@@ -27,7 +27,10 @@ def download(
     known: algorithm and digits; a copy that has them is not fetched again. use_etag: ask whether the kept copy is
     still the newest. keep: without it the copy goes when the state ends.
     """
-    path = _place(url) if keep else os.path.join(here.scratch(), "download")
+    path = _place(url)
+    if not keep and os.path.exists(path):
+        os.unlink(path)
+    path = path if keep else os.path.join(here.scratch(), "download")
     if known and os.path.isfile(path) and get_hash(path, known[0]) == known[1]:
         return path, ""
     import http.client
@@ -35,8 +38,23 @@ def download(
     try:
         _fetch(url, path, use_etag, verify_ssl)
     except (OSError, ValueError, http.client.HTTPException) as problem:
-        return "", _reason(problem)
+        return "", _reason(problem, url)
     return path, ""
+
+
+def redacted(url: str) -> str:
+    """An address to show: without the user and the password that it may have in it."""
+    return re.sub(r"(?<=://)[^/?#]*@", "<redacted>@", url)
+
+
+def _login(url: str) -> tuple[str, str]:
+    """An address without its `user:password@`, and these decoded."""
+    from urllib.parse import unquote
+
+    scheme, _, rest = url.partition("://")
+    host = re.split(r"[/?#]", rest, maxsplit=1)[0]
+    login, at, _ = host.rpartition("@")
+    return (f"{scheme}://{rest[len(login) + 1 :]}", unquote(login)) if at and scheme != "ftp" else (url, "")
 
 
 def cached_path(url: str, saltenv: str | None = None) -> str:
@@ -60,6 +78,7 @@ def _place(url: str) -> str:
 
 
 def _fetch(url: str, path: str, use_etag: bool, verify_ssl: bool) -> None:
+    import base64
     import secrets
     import shutil
     import urllib.error
@@ -70,11 +89,13 @@ def _fetch(url: str, path: str, use_etag: bool, verify_ssl: bool) -> None:
     if use_etag and os.path.isfile(path) and os.path.isfile(mark):
         with open(mark, encoding="utf-8") as kept:
             headers["If-None-Match"] = kept.read()
+    address, login = _login(url)
+    request = urllib.request.Request(address, headers=headers)
+    if login:  # not for where the server may send us on to
+        request.add_unredirected_header("Authorization", "Basic " + base64.b64encode(login.encode()).decode())
     beside = f"{path}.part-{secrets.token_hex(4)}"
     try:
-        with urllib.request.urlopen(
-            urllib.request.Request(url, headers=headers), timeout=60, context=_context(verify_ssl)
-        ) as answer:
+        with urllib.request.urlopen(request, timeout=60, context=_context(verify_ssl)) as answer:
             with open(beside, "wb") as file:
                 shutil.copyfileobj(answer, file)
             etag = answer.headers.get("ETag") if answer.headers else None
@@ -103,12 +124,11 @@ def _context(verify_ssl: bool) -> ssl.SSLContext | None:
     return context
 
 
-def _reason(problem: Exception) -> str:
+def _reason(problem: Exception, url: str) -> str:
     import urllib.error
 
+    path = re.split(r"[?#]", url.partition("://")[2].partition("/")[2], maxsplit=1)[0]
     if isinstance(problem, urllib.error.HTTPError):
-        path = problem.url.partition("://")[2].partition("/")[2]
-        text = f"Error: HTTP {problem.code}: {problem.reason} reading /{path}"
         problem.close()
-        return text
-    return f"Error: {getattr(problem, 'reason', None) or problem}"
+        return f"Error: HTTP {problem.code}: {problem.reason} reading /{path}"
+    return f"Error: {getattr(problem, 'reason', None) or problem} reading /{path}"

@@ -7,6 +7,7 @@ from typing import Any
 
 from modules import file
 from runner.api import Record, RunnerError, StateFailed, here
+from states.file._diff import is_binary
 from states.file._sources import Found
 
 _MALFORMED = (
@@ -86,10 +87,10 @@ def _joined(value: Any, newline: bool) -> str | bytes:
         return value
     if isinstance(value, list | tuple):
         flat = [line for item in value for line in (item if isinstance(item, list | tuple) else [item])]
-        if not flat or any(isinstance(line, Mapping | list | tuple) for line in flat):
+        if not flat or any(isinstance(line, list | tuple) for line in flat):
             raise StateFailed(_MALFORMED)
         text = "\n".join(_one(line).removesuffix("\n") for line in flat)
-    elif value is None or isinstance(value, Mapping):
+    elif value is None:
         raise StateFailed(_MALFORMED)
     else:
         text = _one(value)
@@ -125,9 +126,10 @@ def accumulated(name: str, template: str | None) -> dict[str, Any]:
 
 
 def blocks(name: str) -> list[str]:
-    """The texts that file.accumulated has gathered for a file, of all accumulators."""
-    gathered = here.store("file.accumulated").get(name, {})
-    return [str(text) for texts in gathered.values() for text in texts]
+    """The texts that file.accumulated has gathered for a file, for this state."""
+    gathered, takers = here.store("file.accumulated").get(name, {}), here.store("file.accumulated for").get(name, {})
+    me = here.chunk.id if here.chunk else ""
+    return [str(text) for key, texts in gathered.items() if me in takers[key] or not takers[key] for text in texts]
 
 
 def inline_data(inline: Inline, template: Template, encoding: Encoding) -> bytes:
@@ -143,9 +145,13 @@ def source_data(found: Found, template: Template, known: Mapping[str, Any], enco
     data = file.read_bytes(found.path)
     if not template.engine:
         return data
+    if template.engine not in TEMPLATES:
+        raise StateFailed(f"Unable to manage file: Specified template format {template.engine} is not supported")
     try:
         text = data.decode(encoding.name or "utf-8")
     except UnicodeDecodeError as problem:
+        if is_binary(data):  # a picture in a folder of templates
+            return data
         raise StateFailed(f"Unable to manage file: the template {found.url} is not text: {problem}") from problem
     except LookupError as problem:
         raise StateFailed(f"Unable to manage file: {problem.args[0]}") from None

@@ -40,4 +40,11 @@ def unified(old: bytes, new: bytes) -> str:
 
 
 def _lines(data: bytes) -> list[str]:
-    return [line.decode("utf-8", "replace") for line in data.splitlines(True)]
+    return [_text(line) for line in data.splitlines(True)]
+
+
+def _text(line: bytes) -> str:
+    try:
+        return line.decode()
+    except UnicodeDecodeError:
+        return line.decode("latin-1")

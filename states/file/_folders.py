@@ -95,7 +95,7 @@ def superfluous(
         for name in file.listdir(folder):
             path = f"{folder}/{name}"
             full = file.is_dir(path) and not file.is_link(path) and path not in kept and not visit(path)
-            if full or path in kept or matches(path[len(top) + 1 :], excluded):
+            if full or path in kept or path in open_folders or matches(path[len(top) + 1 :], excluded):
                 stays = True
             else:
                 mine.append(path)

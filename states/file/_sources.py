@@ -34,6 +34,10 @@ class Verify(Record):
 
 
 BARE = Verify(skip=True)
+_SEVERAL = (
+    ". If the 'source_hash' value refers to a remote file with multiple possible matches,"
+    " then it may be necessary to set 'source_hash_name'."
+)
 
 
 def locate(sources: Sequence[Source], target: str, verify: Verify, reuse: bool) -> Found:
@@ -78,7 +82,7 @@ def _found(url: str, target: str, verify: Verify, reuse: bool) -> Found:
     if url.startswith(REMOTE):
         return _remote(url, target, verify, reuse)
     raise StateFailed(
-        f"Unable to manage file: {url} is no source that can be fetched;"
+        f"Unable to manage file: Local file source {url} does not exist;"
         " expected salt://, /path, file://, http://, https:// or ftp://"
     )
 
@@ -89,15 +93,16 @@ def _local(url: str, target: str, verify: Verify) -> Found:
         raise _Absent(f"Unable to manage file: Local file source {path} does not exist", lacks=("file", path))
     if verify.hash and not verify.skip:
         algorithm, digits = expected(url, target, verify)
-        mismatch(target, algorithm, digits, file.get_hash(path, algorithm))
+        shown, more = (url, _SEVERAL) if file.is_file(target) else (target, "")
+        mismatch(shown, algorithm, digits, file.get_hash(path, algorithm), more)
     return Found(url, path)
 
 
 def _remote(url: str, target: str, verify: Verify, reuse: bool) -> Found:
     if not (verify.hash or verify.skip or verify.use_etag or verify.signed.source):
         raise StateFailed(
-            f"Unable to manage file: Unable to verify upstream hash of source file {url},"
-            " please set source_hash or set skip_verify or use_etag to True"
+            f"Unable to manage file: Unable to verify upstream hash of source file {file.redacted(url)},"
+            " please set source_hash or set skip_verify to True"
         )
     if not verify.hash:
         return Found(url, _download(url, verify), remote=True)
@@ -111,19 +116,23 @@ def _remote(url: str, target: str, verify: Verify, reuse: bool) -> Found:
 
 
 def _download(url: str, verify: Verify, known: tuple[str, str] | None = None) -> str:
+    return _fetched(url, verify, known, f"Failed to cache {file.redacted(url)}: ")
+
+
+def _fetched(url: str, verify: Verify, known: tuple[str, str] | None = None, title: str = "") -> str:
     path, problem = file.download(
         url, known=known, use_etag=verify.use_etag, verify_ssl=verify.verify_ssl, keep=verify.keep
     )
     if problem:
-        raise _Absent(f"Unable to manage file: Failed to cache {url}: {problem}")
+        raise _Absent(f"Unable to manage file: {title}{problem}")
     return path
 
 
-def mismatch(target: str, algorithm: str, wanted: str, actual: str) -> None:
+def mismatch(target: str, algorithm: str, wanted: str, actual: str, more: str = "") -> None:
     """Fail where two hashes differ."""
     if wanted != actual:
         raise StateFailed(
-            f"Specified {algorithm} checksum for {target} ({wanted}) does not match actual checksum ({actual})"
+            f"Specified {algorithm} checksum for {target} ({wanted}) does not match actual checksum ({actual}){more}"
         )
 
 
@@ -133,7 +142,7 @@ def expected(url: str, target: str, verify: Verify) -> tuple[str, str]:
     if not text.startswith(("salt://", "/", "file://", *REMOTE)):
         return file.split_hash(text)
     if text.startswith(REMOTE):
-        path: str | None = _download(text, Verify(skip=True, verify_ssl=verify.verify_ssl))
+        path: str | None = _fetched(text, Verify(skip=True, verify_ssl=verify.verify_ssl))
     else:
         path = here.tree.fetch(text, here.saltenv)
     if path is None:

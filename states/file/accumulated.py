@@ -26,7 +26,7 @@ def accumulated(name: str, filename: AbsolutePath, text: OneOrMany[Any]) -> str:
 
     Behaviour: Salt 3008's file.accumulated.
     """
-    _refuse_orphan(name)
+    here.store("file.accumulated for").setdefault(filename, {}).setdefault(name, set()).update(_takers(name))
     gathered = here.store("file.accumulated").setdefault(filename, {}).setdefault(name, [])
     new = [each for each in text if each not in gathered]
     if not new:
@@ -35,13 +35,18 @@ def accumulated(name: str, filename: AbsolutePath, text: OneOrMany[Any]) -> str:
     return f"Accumulator {name} for file {filename} was charged by text"
 
 
-def _refuse_orphan(name: str) -> None:
-    """No state of a file that runs later would read it."""
+def _takers(name: str) -> set[str]:
+    """The IDs of the states that wait for this one and write its texts; StateFailed where there is none."""
     chunk = here.chunk
     if chunk is None:
-        return
-    for other in here.chunks:
-        for requisite in other.requisites if other.state == "file" else ():
-            if requisite.kind in ("require", "watch") and requisite.target in (chunk.id, chunk.name):
-                return
-    raise StateFailed(f"Orphaned accumulator {name} in {chunk.sls}:{chunk.id}")
+        return set()
+    found = {
+        other.id
+        for other in here.chunks
+        if other.state == "file"
+        for requisite in other.requisites
+        if requisite.kind in ("require", "watch") and requisite.target in (chunk.id, chunk.name)
+    }
+    if not found:
+        raise StateFailed(f"Orphaned accumulator {name} in {chunk.sls}:{chunk.id}")
+    return found

@@ -60,7 +60,7 @@ def blockreplace(
         hashes = source_hashes or ([source_hash] if source_hash else [])
         block += "".join(_lines.chunks(None, sources or [source or ""], hashes, template, variables))
     for text in filter(None, blocks(name)):
-        block += f"{'' if block.endswith(NEWLINE) or not block else NEWLINE}{text}"
+        block += f"{NEWLINE if block else ''}{text}"
     if append_newline or (append_newline is None and not block.endswith("\n")):
         block += "\n"
     block = block.replace("\r\n", "\n").replace("\n", _ending(old))

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from modules import file
+from modules import user as users
 from runner.api import AbsolutePath, Mode, Plan, Planned, StateFailed
 from states.file import _lines
+from states.file._permissions import folder_mode, permissions
 
 
 def copy(
@@ -47,10 +49,13 @@ def copy(
     if lacks := _lines.parent_lacking(name, makedirs):
         raise StateFailed(f"The target directory {lacks[1]} is not present", lacks=lacks)
     same = occupied and _same(name, source)
-    wanted: dict[str, Any] = {} if preserve else {"user": user, "group": group, "mode": mode}
-    changes = {name: source} | {key: value for key, value in wanted.items() if value is not None}
+    if user is not None and group is None and not preserve:
+        group = users.primary_group(str(user)) or None
+    changes: dict[str, Any] = {name: source}
+    if not preserve:
+        changes |= permissions(user, group, mode).changes(_born(source))
     yield Plan(changes, f'File "{source}" is set to be copied to "{name}"', provides=[("file", name)])
-    _lines.make_parent(name, dir_mode, _text(user), _text(group))
+    _lines.make_parent(name, dir_mode or folder_mode(mode), _text(user), _text(group))
     if occupied and file.is_dir(name):
         file.remove(name)
     if preserve or file.is_dir(source):
@@ -64,6 +69,11 @@ def copy(
 
 def _text(value: str | int | None) -> str | None:
     return None if value is None else str(value)
+
+
+def _born(source: str) -> file.Stat:
+    """What a copy of a file is before it gets its own owner and mode."""
+    return file.stat(source)._replace(uid=file.user_to_uid(), gid=file.group_to_gid())
 
 
 def _own(name: str, user: str | None, group: str | None, mode: str | None) -> None:

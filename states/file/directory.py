@@ -40,8 +40,9 @@ def directory(
     makedirs: create missing folders above.
     clean: remove all that is in it, but what file states manage that this one requires or that require it, and what
     matches exclude_pat (globs of relative paths, regular expressions after E@).
-    follow_symlinks: go through links. allow_symlink: a link to a folder will do.
-    force: remove a file or link that is in the way. backupname: move it there instead (relative: beside it).
+    follow_symlinks: go through links, and take what they point to. allow_symlink: a link to a folder will do.
+    force: remove a file or link (to a folder too) that is in the way. backupname: move it there instead (relative:
+    beside it).
 
         /srv/www:
           file.directory:
@@ -57,7 +58,7 @@ def directory(
     options = _options(recurse, max_depth, clean)
     mode = dir_mode or mode
     wanted = permissions(user, group, mode)
-    obstacle = _obstacle(name, allow_symlink)
+    obstacle = _obstacle(name, allow_symlink and not force)
     backup = backupname and (backupname if backupname.startswith("/") else f"{parent(name)}/{backupname}")
     if obstacle:
         _refuse(name, obstacle, force, backup)
@@ -73,7 +74,7 @@ def directory(
         inside = _Inside(options, wanted, Permissions(wanted.user, wanted.group, file_mode or mode))
         for path, folder in below(name, max_depth, follow_symlinks):
             if path not in work.gone:
-                work.note(path, inside.permissions(path, folder), follow=False)
+                work.note(path, inside.permissions(path, folder), follow_symlinks)
     return (yield from work.do("silent" in options, children_only))
 
 

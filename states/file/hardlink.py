@@ -32,18 +32,31 @@ def hardlink(
         raise StateFailed(f"Target {target} for hard link does not exist", lacks=("file", target))
     if source.type == "dir":
         raise StateFailed(f"Unable to hard link from directory {target}")
+    _refuse_strangers(user, group)
+    there = file.seen(name, follow=False)
+    if there is not None and there.type == "dir":
+        raise StateFailed(f"Unable to hard link to directory {name}")
     if lacks := _lines.parent_lacking(name, makedirs):
         raise StateFailed(f"Directory {_lines.parent(name)} for hard link is not present", lacks=lacks)
-    there = file.seen(name, follow=False)
     if there is not None and file.same(name, target):
         return f"Target of hard link {name} is already pointing to {target}"
-    if there is not None and not force:
-        kind = {"dir": "Directory", "link": "Symlink"}.get(there.type, "File")
-        raise StateFailed(f"{kind} exists where the hard link {name} should be")
     told = f"Hard link {name} to {target} is set for creation"
-    yield Plan({"new": name}, told, provides=[("file", name)])
+    changes = {"new": name}
+    if there is not None:
+        if not force:
+            raise StateFailed(f"File exists where the hard link {name} should be")
+        told = f"The file or directory {name} is set for removal to make way for a new hard link targeting {target}"
+        changes = {"forced": "File for hard link was forcibly replaced", "new": name}
+    yield Plan(changes, told, provides=[("file", name)])
     _lines.make_parent(name, dir_mode, None if user is None else str(user), None if group is None else str(group))
     if there is not None:
         file.remove(name)
     file.link(target, name)
     return f"Created new hard link {name} -> {target}"
+
+
+def _refuse_strangers(user: str | int | None, group: str | int | None) -> None:
+    problems = [f"User {user} does not exist."] if user is not None and file.uid_of(user) is None else []
+    problems += [f"Group {group} does not exist."] if group is not None and file.gid_of(group) is None else []
+    if problems:
+        raise StateFailed(" ".join(problems), lacks=("user", str(user)) if len(problems) == 1 and user else None)

@@ -124,6 +124,8 @@ def managed(
     rendering = Template(template, {**variables, **(defaults or {}), **(context or {}), **accumulated(name, template)})
     coding = Encoding(encoding, encoding_errors)
     if found:
+        if template and found.path == target.path:
+            raise StateFailed("Unable to manage file: Source file cannot be the same as destination")
         known = {"name": name, "user": user, "group": group, "mode": mode, "attrs": attrs}
         data = source_data(found, rendering, known, coding)
     else:

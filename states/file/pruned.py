@@ -14,7 +14,7 @@ def pruned(
 ) -> Planned:
     """Make sure that a folder is gone, if nothing is in it.
 
-    name: the folder. recurse: empty folders in it go first. ignore_errors: with recurse, leave those that are not
+    name: the folder. recurse: empty folders in it go first. ignore_errors: recurse, leave those that are not
     empty and succeed. older_than: days; with recurse, only folders that did not change for so long.
 
         /var/cache/app:
@@ -26,11 +26,13 @@ def pruned(
     """
     if not file.is_dir(name) or file.is_link(name):
         return Done(f"Directory {name} is not present", lacks=_lines.absence(name))
+    recurse = recurse or ignore_errors
     before = time.time() - older_than * 86400 if older_than is not None and recurse else None
     gone: list[str] = []
     kept = _empty(name, recurse, before, gone)
     if kept and not (recurse and (ignore_errors or before is not None)):
-        raise StateFailed(f"Failed to remove directory {name}: {kept} is not empty")
+        problem = [kept, f"[Errno 39] Directory not empty: '{kept}'"]
+        raise StateFailed(f"Failed to remove directory {name}", changes={"deleted": [], "errors": [problem]})
     if not gone:
         return f"There is no empty directory under {name}"
     told = sorted(gone)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any, Literal
 
 from modules import file
@@ -19,8 +21,10 @@ from runner.api import (
     here,
     together,
 )
-from states.file._folders import matches, needed, superfluous
-from states.file._permissions import parent, permissions
+from states.file._folders import needed, superfluous
+from states.file._managed import Target, Writing
+from states.file._permissions import permissions
+from states.file._tree_content import Choice, Content, existing
 from states.file.directory import directory
 from states.file.managed import managed
 from states.file.symlink import symlink
@@ -73,20 +77,23 @@ def recurse(
         raise StateFailed("'mode' is not allowed in 'file.recurse'. Please use 'file_mode' and 'dir_mode'.")
     top = name.rstrip("/") or "/"
     permissions(user, group, None)
-    origins = _existing(source) if merge else _existing(source)[:1]
+    origins = existing(source) if merge else existing(source)[:1]
     if file.lexists(top) and not file.is_dir(top):
         raise StateFailed(f"The path {top} exists and is not a directory")
-    content = _Content(top, _Choice(include_pat or [], exclude_pat or [], maxdepth))
+    chosen = Choice(include_pat or [], exclude_pat or [], maxdepth)
+    content = Content(top, chosen, keep_symlinks, include_empty)
     for prefix, saltenv in reversed(origins):
-        content.add(prefix, saltenv, keep_symlinks)
-        if include_empty:
-            content.add_folders(prefix, saltenv)
+        content.add(prefix, saltenv)
+    content.drop_misled()
+    way = _Way(content.in_the_way() if clean else set(), user, group, file_mode)
     parts: dict[str, Planned | str | Done] = {}
     for folder in content.folders:
-        made = directory(folder, user=user, group=group, dir_mode=dir_mode, makedirs=True)
-        parts[f"{folder}/"] = _reported(folder, made, shown=folder in content.leaves)
+        make = partial(directory, folder, user=user, group=group, dir_mode=dir_mode, makedirs=True)
+        shown = folder in content.leaves or folder in way.obstacles
+        parts[f"{folder}/"] = _reported(folder, way.for_folder(folder, make), shown)
     for path, url in content.files.items():
-        part = managed(
+        make = partial(
+            managed,
             path,
             source=[url],
             user=user,
@@ -101,112 +108,65 @@ def recurse(
             backup=backup,
             **variables,
         )
-        parts[path] = _reported(path, part)
+        parts[path] = _reported(path, way.for_file(path, url, make))
     for path, target in content.links.items():
         part = symlink(path, target, force=force_symlinks, user=user, group=group, makedirs=True)
         parts[path] = _reported(path, part)
     if clean and file.is_dir(top):
         removed, _ = superfluous(
-            top, {*content.files, *content.links, *needed(top)}, exclude_pat or [], content.folders
+            top, {*content.files, *content.links, *way.obstacles, *needed(top)}, exclude_pat or [], content.folders
         )
         if removed:
             parts["removed"] = _removed(removed)
-    outcomes = yield from together(parts)
+    outcomes = yield from together(parts, between="\n\n")
     if any(outcome.changes != {} for outcome in outcomes.values()):
         return f"Recursively updated {name}"
     return f"The directory {name} is in the correct state"
 
 
-# ---------------------------------------------------------------- what the source holds
-
-
-class _Choice(Record):
-    """Which paths of the source are wanted."""
-
-    include: list[str]
-    exclude: list[str]
-    depth: int | None
-
-    def __call__(self, path: str) -> bool:
-        if self.depth is not None and path.count("/") > self.depth:
-            return False
-        return (not self.include or matches(path, self.include)) and not matches(path, self.exclude)
-
-
-class _Content:
-    """The target paths: files with their URLs, links with what they say, folders."""
-
-    def __init__(self, top: str, chosen: _Choice) -> None:
-        self.top, self.chosen = top, chosen
-        self.files: dict[str, str] = {}
-        self.links: dict[str, str] = {}
-        self.empty: list[str] = []
-
-    @property
-    def folders(self) -> list[str]:
-        """All folders, the uppermost first."""
-        found = {parent(path) for path in (*self.files, *self.links)} | set(self.empty)
-        for folder in list(found):
-            while folder != self.top:
-                folder = parent(folder)
-                found.add(folder)
-        return sorted(found)
-
-    @property
-    def leaves(self) -> set[str]:
-        """The folders that results tell of when they are new: those that hold no other."""
-        folders = self.folders
-        return set(folders) - {parent(folder) for folder in folders} - {self.top}
-
-    def add(self, prefix: str, saltenv: str, keep_symlinks: bool) -> None:
-        """The files of a source, over those of the sources that come after it."""
-        later = bool(self.files or self.links)
-        for path in here.tree.files(prefix, saltenv):
-            inside = path[len(prefix) + 1 :] if prefix else path
-            if not self.chosen(inside):
-                continue
-            place = f"{self.top}/{inside}"
-            if later:
-                self._clear(place)
-            found = here.tree.find(path, saltenv) if keep_symlinks else None
-            if found and file.is_link(found):
-                self.links[place] = file.readlink(found)
-            else:
-                self.files[place] = f"salt://{path}?saltenv={saltenv}"
-
-    def _clear(self, place: str) -> None:
-        """Drop what cannot be beside a path: the same path, what is below it, and files where its folders will be."""
-        for known in (self.files, self.links):
-            for other in [each for each in known if f"{each}/".startswith(f"{place}/") or place.startswith(f"{each}/")]:
-                del known[other]
-
-    def add_folders(self, prefix: str, saltenv: str) -> None:
-        """The folders of the source, empty ones among them."""
-        for folder in here.tree.folders(prefix, saltenv):
-            inside = folder[len(prefix) + 1 :] if prefix else folder
-            if self.chosen(inside):
-                self.empty.append(f"{self.top}/{inside}")
-
-
-def _existing(sources: list[str]) -> list[tuple[str, str]]:
-    """The path and the environment of each source that is there."""
-    found = []
-    for url in sources:
-        if not url.startswith("salt://"):
-            raise StateFailed(f"Recurse failed: Invalid source '{url}' (must be a salt:// URI)")
-    for url in sources:
-        path, _, query = url.removeprefix("salt://").partition("?")
-        saltenv = query.removeprefix("saltenv=") if query.startswith("saltenv=") else here.saltenv
-        prefix = path.strip("/")
-        if here.tree.files(prefix, saltenv) or here.tree.folders(prefix, saltenv):
-            if here.tree.find(prefix, saltenv) is None:
-                found.append((prefix, saltenv))
-    if found:
-        return found
-    raise StateFailed("Recurse failed: none of the specified sources were found")
-
-
 # ---------------------------------------------------------------- parts
+
+
+class _Way(Record):
+    """What stands where something of another kind is to be, and goes first when the folder is cleaned."""
+
+    obstacles: set[str]
+    user: str | int | None
+    group: str | int | None
+    mode: str | None
+
+    def for_folder(self, path: str, make: Callable[[], Planned]) -> Planned:
+        """A folder, in the place of a file or of something below one."""
+        if not self._blocked(path):
+            return make()
+        told = f"Replacing {path} with a directory"
+        return self._instead(path, make, {path: {"directory": "new"}}, told)
+
+    def for_file(self, path: str, url: str, make: Callable[[], Planned]) -> Planned:
+        """A file, in the place of a folder or of something below a file."""
+        if not self._blocked(path):
+            return make()
+        found = here.tree.fetch(url, here.saltenv)
+        mode = file.stat(found).mode if self.mode == "keep" and found else self.mode
+        new = Writing(Target(path, path, None), permissions(self.user, self.group, mode))
+        changes = {"diff": "New file", **new.permission_changes(private=True)}
+        return self._instead(path, make, changes, f"Replacing directory {path} with a file")
+
+    def _blocked(self, path: str) -> bool:
+        return any(f"{path}/".startswith(f"{each}/") for each in self.obstacles)
+
+    def _instead(self, path: str, make: Callable[[], Planned], changes: dict[str, Any], told: str) -> Planned:
+        yield Plan(changes, told if path in self.obstacles else f"{path} is set to be created")
+        if path in self.obstacles:
+            file.remove(path)
+        part = make()  # it could not look before
+        next(part)
+        try:
+            next(part)
+        except StopIteration as stop:
+            outcome: str | Done = stop.value
+            return outcome
+        raise RuntimeError("a second yield")
 
 
 def _reported(path: str, part: Planned, shown: bool = True) -> Planned:
@@ -220,7 +180,7 @@ def _reported(path: str, part: Planned, shown: bool = True) -> Planned:
         raise StateFailed(title + failure.message, lacks=failure.lacks) from failure
     silent = not shown and plan.changes == {path: {"directory": "new"}}
     changes = {} if silent else {path: dict(plan.changes)}
-    yield _titled(plan, changes, title)
+    yield Plan(changes, "" if silent else title + plan.comment, plan.sure, plan.why, plan.provides)
     try:
         next(part)
     except StopIteration as stop:
@@ -231,16 +191,12 @@ def _reported(path: str, part: Planned, shown: bool = True) -> Planned:
     raise RuntimeError("a second yield")
 
 
-def _titled(plan: Plan, changes: dict[str, Any], title: str) -> Plan:
-    return Plan(changes, f"{title}{plan.comment}\n", plan.sure, plan.why, plan.provides)
-
-
 def _comment(outcome: str | Done) -> str:
     return outcome if isinstance(outcome, str) else outcome.comment
 
 
 def _removed(paths: list[str]) -> Planned:
-    yield Plan({"removed": paths}, "\n".join(f"{path} is set for removal" for path in paths))
+    yield Plan({"removed": paths}, "\n".join(["#### removed ####", *paths]))
     for path in paths:
         file.remove(path)
     return Done("Removed what is not in the source", {"removed": paths})

@@ -8,7 +8,7 @@ from typing import Any
 from modules import _serializers as kinds
 from modules import file, pillar
 from modules._data import merged
-from runner.api import AbsolutePath, Done, Mode, Plan, Planned, StateFailed
+from runner.api import AbsolutePath, Done, Mode, Plan, Planned, StateFailed, here
 from states.file.managed import managed
 
 
@@ -58,6 +58,8 @@ def serialize(
         raise StateFailed("Neither 'dataset' nor 'dataset_pillar' was defined")
     if serializer and formatter:
         raise StateFailed("Only one of serializer and formatter are allowed")
+    if deserializer_opts and not merge_if_exists:
+        here.warn("The 'deserializer_opts' option is ignored unless merge_if_exists is set to True.")
     kind = (serializer or formatter or "yaml").lower()
     if not create and not file.exists(name):
         return f"File {name} is not present and is not set for creation"
@@ -77,7 +79,7 @@ def serialize(
         makedirs=makedirs,
         dir_mode=dir_mode,
         show_changes=show_changes,
-        contents=text if text.endswith("\n") else text + "\n",
+        contents=text,
         encoding=encoding,
         encoding_errors=encoding_errors,
         check_cmd=check_cmd,
@@ -90,9 +92,10 @@ def serialize(
 def _present(name: str, kind: str, encoding: str, options: list[dict[str, Any]] | dict[str, Any] | None) -> Any:
     """The data that the file has now."""
     try:
-        return kinds.deserialize(kind, file.read_bytes(name).decode(encoding), _options(options))
+        data = file.read_bytes(name)
+        return kinds.deserialize(kind, data if kind == "plist" else data.decode(encoding), _options(options))
     except (StateFailed, ValueError, LookupError) as problem:
-        raise StateFailed(f"Failed to deserialize existing data: {problem}") from problem
+        raise StateFailed(f"Failed to deserialize existing data: {problem.__cause__ or problem}") from problem
 
 
 def _merged(old: Any, new: Any) -> Any:

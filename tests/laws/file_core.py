@@ -61,6 +61,12 @@ def filled(tmp: Path) -> None:
     (top / "l").symlink_to("a")
 
 
+def in_the_way(tmp: Path) -> None:
+    (tmp / "out" / "d" / "a").mkdir(parents=True)
+    (tmp / "out" / "d" / "a" / "inside").write_text("x")
+    (tmp / "out" / "d" / "sub").write_text("x")
+
+
 def linked_folder(tmp: Path) -> None:
     filled(tmp)
     (tmp / "out" / "dl").symlink_to("d")
@@ -81,7 +87,7 @@ MANAGED = [
     Scenario(M, {**PLAIN, "source": ["salt://no", "{tmp}/no", "salt://plain"]}, tree()),
     Scenario(M, {**PLAIN, "source": "salt://no"}, tree(), fails="not found in saltenv 'base'", plans=False),
     Scenario(M, {**PLAIN, "source": ["salt://no"] * 2}, tree(), fails="none of the specified sources", plans=False),
-    Scenario(M, {**F, "source": "gopher://x"}, tree(), fails="no source that can be fetched", plans=False),
+    Scenario(M, {**F, "source": "gopher://x"}, tree(), fails="gopher://x does not exist", plans=False),
     Scenario(M, {**F, "source": "http://x/y"}, tree(), fails="please set source_hash", plans=False),
     Scenario(M, {**LOCAL, "source_hash": f"sha256={SHA}", "keep_source": False}, tree()),
     Scenario(M, {**LOCAL, "source_hash": "salt://sums", "source_hash_name": "plain", "use_etag": True}, tree()),
@@ -99,7 +105,8 @@ MANAGED = [
     Scenario(M, {**TEXT, "encoding": "zork"}, tree(), fails="unknown encoding: zork", plans=False),
     Scenario(M, {**F, "contents": "", "allow_empty": False}, tree(), fails="allow_empty", plans=False),
     Scenario(M, {**F, "contents": ""}, tree(old)),
-    Scenario(M, {**F, "contents": {"a": 1}}, tree(), fails="not a string or list", plans=False),
+    Scenario(M, {**F, "contents": {"a": 1}}, tree()),
+    Scenario(M, {**F, "contents": []}, tree(), fails="not a string or list", plans=False),
     Scenario(M, {**F, "contents_grains": "os"}, tree()),
     Scenario(M, {**F, "contents_grains": "zork"}, tree(), fails="Grain zork does not exist", plans=False),
     Scenario(M, {**F, "contents_pillar": "a|b", "contents_delimiter": "|"}, tree(), fails="Pillar a|b", plans=False),
@@ -154,6 +161,7 @@ DIRECTORY = [
     Scenario(FD, {**F, "force": True}, tree(old)),
     Scenario(FD, {**F, "backupname": "kept"}, tree(old)),
     Scenario(FD, {"name": "{tmp}/out/dl"}, tree(linked_folder), plans=False),
+    Scenario(FD, {"name": "{tmp}/out/dl", "force": True}, tree(linked_folder)),
     Scenario(FD, {"name": "{tmp}/out/dl", "allow_symlink": False}, tree(linked_folder), False, "is a symlink"),
     Scenario(FD, {"name": "{tmp}/out/dl", "allow_symlink": False, "force": True}, tree(linked_folder)),
     Scenario(FD, {**D, "user": "no-one-here"}, tree(), fails="User no-one-here is not available", plans=False),
@@ -168,6 +176,7 @@ RECURSE = [
     Scenario(FR, {**R, "dir_mode": "0750", "file_mode": "0640", "backup": "minion"}, tree(filled)),
     Scenario(FR, {**R, "file_mode": "keep", "keep_source": False, "sym_mode": "0777"}, tree()),
     Scenario(FR, {**R, "clean": True, "exclude_pat": "zz"}, tree(filled)),
+    Scenario(FR, {**R, "clean": True}, tree(in_the_way)),
     Scenario(FR, {**R, "include_empty": True, "replace": False}, tree(filled)),
     Scenario(
         FR, {**R, "include_pat": "E@j2$", "template": "jinja", "context": {"greeting": 1}, "defaults": {}}, tree()

@@ -149,6 +149,13 @@ SCENARIOS = [
     edit("serialize", None, fails="was defined"),
     edit("serialize", None, dataset={"a": 1}, dataset_pillar="x", fails="Only one of"),
     edit("serialize", None, dataset={"a": 1}, serializer="nope", fails="could not be found"),
-    edit("serialize", "{", dataset={"a": 1}, serializer="json", merge_if_exists=True, fails="cannot be read as json"),
+    edit(
+        "serialize",
+        "{",
+        dataset={"a": 1},
+        serializer="json",
+        merge_if_exists=True,
+        fails="Failed to deserialize",
+    ),
     edit("serialize", None, dataset={"a": 1}, user=0, group=0, check_cmd="test -s", tmp_dir="/tmp", tmp_ext=".yaml"),
 ]

@@ -114,6 +114,8 @@ SCENARIOS = [
     Scenario("file.hardlink", {**T, "name": "{tmp}/a/b/l", "makedirs": True, "dir_mode": "0750"}, target),
     Scenario("file.hardlink", {**T, "name": "{tmp}/other"}, target, fails="File exists where", plans=False),
     Scenario("file.hardlink", {**T, "name": "{tmp}/other", "force": True}, target),
+    Scenario("file.hardlink", {**T, "name": "{tmp}/folder", "force": True}, target, fails="to directory", plans=False),
+    Scenario("file.hardlink", {**T, "user": "no-one-here"}, target, fails="User no-one-here does not", plans=False),
     Scenario("file.hardlink", {**T, "target": "{tmp}/folder"}, target, fails="from directory", plans=False),
     Scenario("file.hardlink", T, fails="does not exist", plans=False),
 ]

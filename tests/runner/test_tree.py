@@ -146,3 +146,14 @@ def test_root_of(tmp_path: Path, roots: Any) -> None:
     tree = FileTree(roots)
     assert tree.root_of(f"{tmp_path}/two/only.sls") == f"{tmp_path}/two"
     assert tree.root_of(f"{tmp_path}/twofold/x") is None
+
+
+def test_links_of_the_tree(tmp_path: Path) -> None:
+    root = tmp_path / "states"
+    (root / "a" / "folder").mkdir(parents=True)
+    (root / "f").write_text("")
+    for name, target in {"file": "../f", "dir": "folder", "nowhere": "no", "out": "/etc/hostname"}.items():
+        (root / "a" / name).symlink_to(target)
+    (root / "a" / "folder" / "up").symlink_to("../../f")
+    found = FileTree({"base": [str(root)]}).links("a", "base")
+    assert found == {f"a/{name}": f"{root}/a/{name}" for name in ("file", "dir", "nowhere", "folder/up")}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -164,3 +165,14 @@ def test_a_file_above_is_named(tmp_path: Path) -> None:
     (tmp_path / "f").touch()
     with pytest.raises(StateFailed, match=f"{tmp_path}/f is not a directory"):
         look(directory, f"{tmp_path}/f/a/b", makedirs=True)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="chown needs root")
+@pytest.mark.parametrize("follow", [False, True])
+def test_the_owner_of_links_or_of_what_they_point_to(tmp_path: Path, follow: bool) -> None:
+    (tmp_path / "aside").write_text("x")
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d" / "link").symlink_to(tmp_path / "aside")
+    apply(directory, f"{tmp_path}/d", user="daemon", recurse=["user"], follow_symlinks=follow)
+    owners = (tmp_path / "d" / "link").lstat().st_uid, (tmp_path / "aside").stat().st_uid
+    assert owners == ((0, 1) if follow else (1, 0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import functools
 import http.server
 import os
@@ -215,12 +216,14 @@ def test_a_check_that_cannot_be_tried(tmp_path: Path, arguments: dict[str, Any],
 
 class _Server(http.server.SimpleHTTPRequestHandler):
     asked: list[str] = []
+    logins: list[str] = []
 
     def log_message(self, *_: Any) -> None:
         pass
 
     def do_GET(self) -> None:
         self.asked.append(self.path)
+        self.logins.append(self.headers.get("Authorization", ""))
         super().do_GET()
 
 
@@ -264,6 +267,31 @@ def test_http_failures(tmp_path: Path, web: SimpleNamespace, arguments: dict[str
     arguments = {**arguments, "source": [url.replace("{url}", web.url) for url in arguments["source"]]}
     with pytest.raises(StateFailed, match=message):
         look(managed, f"{tmp_path}/f", **arguments)
+
+
+def test_a_login_in_the_address(tmp_path: Path, web: SimpleNamespace) -> None:
+    url = web.url.replace("://", "://zoe:s3cret%21@")
+    apply(managed, f"{tmp_path}/f", source=[f"{url}/plain"], skip_verify=True)
+    assert (tmp_path / "f").read_text() == "hello\nworld\n"
+    assert base64.b64encode(b"zoe:s3cret!").decode() in _Server.logins[-1]
+    for arguments in ({"skip_verify": True}, {}, {"source_hash": f"{url}/no.sha256"}):
+        with pytest.raises(StateFailed) as failed:
+            look(managed, f"{tmp_path}/g", source=[f"{url}/no"], **arguments)
+        assert "s3cret" not in failed.value.message
+    assert "reading /no.sha256" in failed.value.message
+
+
+def test_a_template_cannot_replace_itself(tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("{{ 1 }}\n")
+    with pytest.raises(StateFailed, match="Source file cannot be the same as destination"):
+        look(managed, f"{tmp_path}/f", source=[f"{tmp_path}/f"], template="jinja")
+
+
+def test_diffs_of_what_is_no_utf8(tmp_path: Path) -> None:
+    (tmp_path / "f").write_text("a\n")
+    (tmp_path / "g").write_bytes("räksmörgås, bread and butter\n".encode("latin-1"))
+    done = apply(managed, f"{tmp_path}/f", source=[f"{tmp_path}/g"])
+    assert "+räksmörgås, bread and butter" in done.changes["diff"]
 
 
 def test_the_first_source_that_answers(tmp_path: Path, web: SimpleNamespace) -> None:

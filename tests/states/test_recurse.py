@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from harness import HarnessHere, apply, look
 
-from runner.api import StateFailed
+from runner.api import Done, Plan, StateFailed
 from states.file.recurse import recurse
 
 
@@ -109,3 +109,113 @@ def test_several_sources_are_merged_and_the_earliest_wins(roots: Path, tmp_path:
     assert arrived(tmp_path) == ["a", "sub", "sub/b", "sub/c"]
     assert (tmp_path / "d/a").read_text() == "first\n"
     assert not run(roots, tmp_path, source=["salt://one", "salt://two"], merge=True).changes
+
+
+@pytest.fixture
+def links(roots: Path) -> Path:
+    top = roots / "l"
+    (top / "folder").mkdir(parents=True)
+    (top / "hollow").mkdir()
+    (top / "folder" / "f").write_text("f\n")
+    (roots / "outside").write_text("o\n")
+    for name, target in {
+        "to_folder": "folder",
+        "to_hollow": "hollow",
+        "to_file": "folder/f",
+        "again": "to_folder",
+        "nowhere": "no",
+        "out_of_the_tree": "/etc/hostname",
+    }.items():
+        (top / name).symlink_to(target)
+    return roots
+
+
+LINKS = {"to_folder": "folder", "to_file": "folder/f", "again": "to_folder", "nowhere": "no"}
+
+
+@pytest.mark.parametrize("arguments", [{}, {"include_empty": True}, {"exclude_pat": ["folder*"]}])
+def test_links_are_kept_where_what_they_point_to_arrives(
+    links: Path, tmp_path: Path, arguments: dict[str, Any]
+) -> None:
+    run(links, tmp_path, source=["salt://l"], keep_symlinks=True, **arguments)
+    found = {path.name: str(path.readlink()) for path in (tmp_path / "d").rglob("*") if path.is_symlink()}
+    expected = LINKS | ({"to_hollow": "hollow"} if "include_empty" in arguments else {})
+    if "exclude_pat" in arguments:
+        expected = {"to_file": "folder/f", "nowhere": "no"}
+    assert found == expected
+    assert (tmp_path / "d" / "out_of_the_tree").is_file() and not (tmp_path / "d" / "out_of_the_tree").is_symlink()
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_sources_laid_over_each_other(links: Path, tmp_path: Path, keep: bool) -> None:
+    over = links / "over"
+    (over / "folder" / "sub").mkdir(parents=True)
+    (over / "folder" / "g").write_text("g\n")
+    (over / "to_file").mkdir()
+    (over / "to_file" / "inner").write_text("i\n")
+    (over / "hollow").write_text("a file now\n")
+    (over / "nowhere").mkdir()
+    run(
+        links,
+        tmp_path,
+        source=["salt://over", "salt://l"],
+        merge=True,
+        keep_symlinks=keep,
+        include_empty=True,
+    )
+    top = tmp_path / "d"
+    assert (top / "folder" / "g").is_file() and (top / "folder" / "f").is_file() and (top / "folder" / "sub").is_dir()
+    assert (top / "to_file" / "inner").is_file(), "a folder over a link"
+    assert (top / "hollow").is_file(), "a file over an empty folder"
+    assert (top / "nowhere").is_dir(), "an empty folder over a link"
+    assert (top / "to_folder").is_symlink() is keep
+    assert (top / "to_hollow").exists() is not keep, "a link to a folder that became a file"
+    before = arrived(tmp_path)
+    plan = look(
+        recurse,
+        str(top),
+        source=["salt://over", "salt://l"],
+        merge=True,
+        keep_symlinks=keep,
+        include_empty=True,
+        current=HarnessHere(links),
+    )
+    assert isinstance(plan, Done)
+    assert arrived(tmp_path) == before
+
+
+def test_clean_makes_way_for_things_of_another_kind(roots: Path, tmp_path: Path) -> None:
+    top = tmp_path / "d"
+    (top / "a" / "full").mkdir(parents=True)
+    (top / "sub").write_text("a file\n")
+    (top / "stray").write_text("")
+    with pytest.raises(StateFailed, match="is a directory"):
+        look(recurse, str(top), source=["salt://r"], current=HarnessHere(roots))
+    plan = look(recurse, str(top), source=["salt://r"], clean=True, current=HarnessHere(roots))
+    assert isinstance(plan, Plan)
+    assert f"Replacing directory {top}/a with a file" in plan.comment
+    assert f"Replacing {top}/sub with a directory" in plan.comment
+    assert (top / "a" / "full").is_dir() and (top / "stray").exists()
+    done = run(roots, tmp_path, clean=True)
+    assert done.changes == plan.changes
+    assert done.changes["removed"] == [f"{top}/stray"]
+    assert done.changes[f"{top}/a"] == {"diff": "New file", "mode": "0644"}
+    assert done.changes[f"{top}/sub"] == {f"{top}/sub": {"directory": "new"}}
+    assert arrived(tmp_path) == ALL
+
+
+def test_a_link_to_a_folder_that_is_managed_is_not_cleaned_away(roots: Path, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d" / "sub").symlink_to(tmp_path / "elsewhere")
+    run(roots, tmp_path, clean=True)
+    assert (tmp_path / "d" / "sub").is_symlink()
+    assert (tmp_path / "elsewhere" / "b").is_file()
+
+
+def test_binary_files_among_templates_are_copied(roots: Path, tmp_path: Path) -> None:
+    (roots / "r" / "picture").write_bytes(b"\x89PNG\r\n\x1a\n\0\0{{ nope.x }}")
+    (roots / "r" / "a").write_text("{{ 1 + 1 }}\n")
+    run(roots, tmp_path, template="jinja")
+    assert (tmp_path / "d" / "picture").read_bytes() == (roots / "r" / "picture").read_bytes()
+    assert (tmp_path / "d" / "a").read_text().strip() == "2"

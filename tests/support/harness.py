@@ -12,6 +12,7 @@ from typing import Any
 import yaml
 
 from runner.api import Done, Plan, armed, running
+from runner.tree import FileTree
 
 
 class FolderTree:
@@ -35,6 +36,9 @@ class FolderTree:
 
     def folders(self, prefix: str, saltenv: str) -> list[str]:
         return sorted(str(p.relative_to(self.root)) for p in (self.root / prefix).rglob("*") if p.is_dir())
+
+    def links(self, prefix: str, saltenv: str) -> dict[str, str]:
+        return FileTree({"base": [str(self.root)]}).links(prefix, "base")
 
 
 class HarnessHere:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import plistlib
 from pathlib import Path
 from typing import Any
 
 import pytest
-from harness import apply
+from harness import HarnessHere, apply
 
 from runner.api import StateFailed
 from states.file.serialize import serialize
@@ -41,3 +42,34 @@ def test_what_cannot_be_merged_stays(tmp_path: Path, text: str, message: str) ->
     with pytest.raises(StateFailed, match=message):
         apply(serialize, str(path), {"x": 2}, serializer="json", merge_if_exists=True)
     assert path.read_text() == text
+
+
+def test_a_binary_plist_is_read_and_written(tmp_path: Path) -> None:
+    options = [{"fmt": "FMT_BINARY"}]
+    for data in ({"a": {"b": "%(x)s"}}, {"a": {"c": 1}}):
+        apply(serialize, f"{tmp_path}/p", data, serializer="plist", serializer_opts=options, merge_if_exists=True)
+    written = (tmp_path / "p").read_bytes()
+    assert written.startswith(b"bplist")
+    assert plistlib.loads(written) == {"a": {"b": "%(x)s", "c": 1}}
+
+
+def test_ini_references_are_resolved_when_merging(tmp_path: Path) -> None:
+    (tmp_path / "i").write_text("[s]\nbar = %(x)s\nbaz = %(none)s\nrate = 100%\n")
+    options = [{"defaults": {"x": "seen"}}]
+    apply(
+        serialize, f"{tmp_path}/i", {"s": {"n": 1}}, serializer="ini", merge_if_exists=True, deserializer_opts=options
+    )
+    assert (tmp_path / "i").read_text().split("\n")[:6] == [
+        "[s]",
+        "x = seen",
+        "bar = seen",
+        "baz = %(none)s",
+        "rate = 100%",
+        "n = 1",
+    ]
+
+
+def test_options_for_reading_without_reading_are_told(tmp_path: Path) -> None:
+    here = HarnessHere()
+    apply(serialize, f"{tmp_path}/y", {"a": 1}, deserializer_opts=[{"x": 1}], current=here)
+    assert here.warnings == ["The 'deserializer_opts' option is ignored unless merge_if_exists is set to True."]
