@@ -41,7 +41,7 @@ def program(run: Callable[[], int]) -> NoReturn:
     """Run a command as a whole process, and end with its exit code."""
     if sys.stdin is None or sys.stdout is None or sys.stderr is None:
         with_streams()
-    gc.set_threshold(100_000)  # starting makes many objects and no garbage; a long run is still collected
+    gc.set_threshold(1_000_000)  # compiling makes many objects and no garbage; a long run is still collected
     code = guarded(run)
     gc.freeze()  # the process ends and gives all back: no last look at everything
     sys.exit(code)

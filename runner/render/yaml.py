@@ -15,7 +15,6 @@ from runner.bounds import CIRCLE, LIMIT, UNFOLDED, check_depth
 from runner.errors import RenderError
 from runner.model import Document, Place, PlacedList, PlacedMap, Source, Value
 from runner.render.linemap import Rendered
-from runner.render.plain_yaml import PlainReader, Unusual
 
 _STANDARD = "tag:yaml.org,2002:"
 
@@ -208,33 +207,7 @@ def load(text: str, document: Document) -> Value:
     >>> load("a: [1, 0644]", Rendered("", "x"))
     {'a': [1, 644]}
     """
-    try:
-        return PlainReader(text, document, _plain_value).read()
-    except Unusual:
-        return load_with(Reader, text, document)
-
-
-_plain_values: dict[str, Value] = {}  # what plain words mean: the same ones come in every file
-
-
-def _plain_value(word: str) -> Value:
-    """What a word without quotes means. Raises Unusual."""
-    try:
-        return _plain_values[word]
-    except KeyError:
-        node = ScalarNode(plain_tag(word), word)
-    if node.tag == _STR:
-        value: Value = word
-    elif node.tag.removeprefix(_STANDARD) in ("int", "bool", "null", "float", "timestamp"):
-        try:
-            value = Reader(Rendered("", "")).value(node)
-        except (RenderError, AttributeError):  # libyaml knows the place
-            raise Unusual from None
-    else:
-        raise Unusual
-    if len(_plain_values) < 20_000 and len(word) < 100:
-        _plain_values[word] = value
-    return value
+    return load_with(Reader, text, document)
 
 
 def load_with(reader: type[Reader], text: str, document: Document) -> Value:
