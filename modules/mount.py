@@ -169,6 +169,11 @@ def umount(name: str, lazy: bool = False) -> None:
         raise StateFailed(f"{failure.message}{who}") from None
 
 
+def device_of(name: str) -> str:
+    """The device that has a UUID, a label, ... (`UUID=...`); empty when there is none."""
+    return cmd.probe(["findfs", name]).stdout.strip()
+
+
 def swaps() -> list[str]:
     """The devices and files that are swapped to."""
     lines = file.read_bytes("/proc/swaps").decode().splitlines()[1:] if file.is_file("/proc/swaps") else []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from modules import mount
 
@@ -25,7 +25,7 @@ class Work:
         absent: bool,
         other: bool,
         missing: Sequence[str],
-        makes: bool,
+        folder: Literal["there", "made", "missing"],
         line: str,
         persist: bool,
     ) -> None:
@@ -33,26 +33,31 @@ class Work:
         self.mounts = wanted and (absent or other)
         self.unmounts_first = wanted and other
         self.remounts = wanted and not absent and not other and bool(missing)
-        self.makes_folder = wanted and makes
+        self.makes_folder = wanted and folder == "made"
+        self.missing = folder == "missing"
+        self.options = ",".join(sorted(map(_shown, missing)))
         self.changes: dict[str, Any] = {}
         if self.mounts:
             self.changes["mount"] = True
         if self.unmounts_first:
             self.changes["umount"] = "Forced unmount because devices don't match"
         if self.remounts:
-            options = ",".join(missing)
-            self.changes["umount"] = f"Forced remount because options ({options}) changed"
+            self.changes["umount"] = f"Forced remount because options ({self.options}) changed"
         if line != "kept":
             self.changes["persist"] = "new" if line == "new" else "update"
-        self.already = f"{name} not mounted." if not wanted else f"Target was already mounted{'.' if persist else ''}"
+        self.already = f"Target was already mounted{'.' if persist else ''}"
+        if not wanted:
+            self.already = f"{name} not {'present and not ' if self.missing else ''}mounted."
         self.told = self._told(wanted, line)
 
     def _told(self, wanted: bool, line: str) -> str:
         if self.mounts:
             return f"{self.name} would be {'created and ' if self.makes_folder else ''}mounted"
         parts = [f"{self.name} would not be mounted." if not wanted else "Target was already mounted."]
+        if not wanted and self.missing:
+            parts = [f"{self.name} does not exist and would neither be created nor mounted."]
         if self.remounts:
-            parts = ["Remount would be forced because options changed."]
+            return f"Remount would be forced because options ({self.options}) changed"
         if line == "new":
             parts.append(f"{self.name} needs to be written to the fstab in order to be made persistent.")
         elif line != "kept":
@@ -77,6 +82,13 @@ def missing_options(present: mount.Mounted, options: Sequence[str], hidden: set[
             continue
         found.append(option)
     return found
+
+
+def _shown(option: str) -> str:
+    """An option as the kernel shows it: sizes in kibibytes."""
+    key, equals, value = option.partition("=")
+    size = _size(value)
+    return f"{key}{equals}{value if size == value else f'{size}k'}"
 
 
 def _size(value: str) -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import Any
+from typing import Annotated, Any, Literal
 
 from modules import file, mount
-from runner.api import AbsolutePath, Done, OneOrMany, Plan, Planned, StateFailed
+from runner.api import AbsolutePath, Done, OneOrMany, Pattern, Plan, Planned, StateFailed
 from states._mounted import INVISIBLE, Work, missing_options
+
+Device = Annotated[str, Pattern(r"/.*|(PART)?(UUID|LABEL)=.+", "a path, or UUID=, LABEL=, PARTUUID= or PARTLABEL=")]
 
 
 def mounted(
@@ -58,9 +60,12 @@ def mounted(
     folder = not file.is_dir(name)
     if mount_ and folder and not mkmnt:
         raise StateFailed("Mount directory is not present", lacks=("file", name))
+    if mount_ and present is None:
+        _found(device)
     entry = mount.Entry(device, name, fstype, ",".join(options), str(dump), str(pass_num))
     line = _line(entry, config) if persist else "kept"
-    plan = Work(name, mount_, present is None, bool(other), missing, folder and mkmnt, line, persist)
+    state: Literal["there", "made", "missing"] = "there" if not folder else "made" if mkmnt else "missing"
+    plan = Work(name, mount_, present is None, bool(other), missing, state, line, persist)
     if not plan.changes:
         return " ".join([plan.already, *(["Entry already exists in the fstab."] if persist else [])])
     yield Plan(plan.changes, plan.told, provides=[("file", name)])
@@ -88,8 +93,14 @@ def _mount(plan: Work, entry: mount.Entry, user: str | None) -> str:
         return "Target was successfully mounted."
     if plan.remounts:
         mount.remount(plan.name, entry.device, fstype, opts)
-        return "Target was remounted."
     return plan.already
+
+
+def _found(device: str) -> None:
+    """Raises StateFailed when no device has the label that is asked for."""
+    if device.startswith("LABEL=") and not mount.device_of(device):
+        label = device.removeprefix("LABEL=")
+        raise StateFailed(f"Unable to find device with label {label}.", lacks=("label", label))
 
 
 def _named(device: str) -> bool:
@@ -131,8 +142,8 @@ def unmounted(
     if not there and not drops:
         return "Target was already unmounted" + (". fstab entry not found" if persist else "")
     changes = ({"umount": True} if there else {}) | ({"persist": "purged"} if drops else {})
-    told = f"Mount point {name} is mounted but should not be" if there else "Target was already unmounted."
-    yield Plan(changes, told + (" Entry would be removed from the fstab." if drops else ""))
+    purged = f"Mount point {name} is unmounted but needs to be purged from {config} to be made persistent"
+    yield Plan(changes, f"Mount point {name} is mounted but should not be" if there else purged)
     if there:
         mount.umount(name)
     if drops:
@@ -141,32 +152,35 @@ def unmounted(
     return done + (". Removed target from fstab" if drops else "")
 
 
-def swap(name: AbsolutePath, persist: bool = True, config: AbsolutePath = mount.FSTAB) -> Planned:
+def swap(name: Device, persist: bool = True, config: AbsolutePath = mount.FSTAB) -> Planned:
     """Make sure that a device or file is swapped to.
 
-    name: the device or file, prepared by mkswap. persist: write the line in config (fstab).
+    name: the device or file, prepared by mkswap; also its UUID= or LABEL=. persist: write the line in config (fstab).
 
         /swapfile:
           mount.swap: []
 
     Behaviour: Salt 3008's mount.swap.
     """
-    on = name in mount.swaps() or os.path.realpath(name) in mount.swaps()
-    entry = mount.Entry(name, "none", "swap")
-    kept = any((each.device, each.fstype) == (name, "swap") for each in mount.entries(config))
-    if on and (kept or not persist):
+    device = name if name.startswith("/") else mount.device_of(name)
+    on = bool({name, device, os.path.realpath(device or name)} & set(mount.swaps()))
+    kept = not persist or any((each.device, each.fstype) == (name, "swap") for each in mount.entries(config))
+    if on and kept:
         return f"Swap {name} already active"
-    if not on and not file.lexists(name):
-        raise StateFailed(f"Swap {name} is not there", lacks=("file", name))
-    changes = ({} if on else {"swap": name}) | ({"persist": "new"} if persist and not kept else {})
-    yield Plan(
-        changes, f"Swap {name} is set to be activated" if not on else f"Swap {name} is set to be added to the fstab"
-    )
+    if not on and not (device and file.lexists(device)):
+        raise StateFailed(f"Swap {name} failed to activate: it is not there", lacks=("file", name))
+    adding = f"Swap {name} is set to be added to the fstab"
+    told = f"Swap {name} is set to be activated" if kept else adding if on else f"{adding} and to be activated"
+    yield Plan(({} if on else {"swap": name}) | ({} if kept else {"persist": "new"}), told)
     if not on:
-        mount.swapon(name)
-    if persist and not kept:
-        mount.put_entry(entry, config, by_device=True)
-    return f"Swap {name} activated" if not on else f"Swap {name} already active. Added new entry to the fstab."
+        try:
+            mount.swapon(device or name)
+        except StateFailed as failure:
+            raise StateFailed(f"Swap {name} failed to activate: {failure.message}", changes={}) from None
+    if not kept:
+        mount.put_entry(mount.Entry(name, "none", "swap"), config, by_device=True)
+    done = f"Swap {name} already active" if on else f"Swap {name} activated"
+    return done if kept else f"{done}. Added new entry to the fstab."
 
 
 def fstab_present(
@@ -235,14 +249,16 @@ def fstab_absent(name: str, fs_file: str, mount_by: str | None = None, config: A
 
 
 def mod_watch(
-    name: AbsolutePath, sfun: str, device: str, fstype: str = "", opts: OneOrMany[str] | None = None
+    name: AbsolutePath, sfun: str, device: str = "", fstype: str = "", opts: OneOrMany[str] | None = None
 ) -> Planned:
     """Mount again with the same options when what is watched changed."""
-    if sfun != "mounted" or not mount.is_mounted(name):
+    if sfun != "mounted":
+        return f"Watch not supported in {sfun} at this time"
+    if not mount.is_mounted(name):
         return f"{name} is not remounted"
-    yield Plan({"mount": f"{name} would be remounted"}, f"{name} would be remounted")
+    yield Plan({"mount": True}, f"{name} would be remounted")
     mount.remount(name, device, "" if fstype == "bind" else fstype, ",".join(opts or ["defaults"]))
-    return f"{name} was remounted"
+    return f"{name} remounted"
 
 
 def autorequire(name: str, mkmnt: bool = False, **_: object) -> Iterator[tuple[str, str]]:

@@ -8,6 +8,19 @@ from collections.abc import Mapping, Sequence
 from modules import file, git
 from runner.api import Record, StateFailed
 
+_SAY_BRANCH = (
+    " If you are unable to fix the remote repository, you can work around this by setting the 'branch' argument (which "
+    "will ensure that the named branch is created if it does not already exist)."
+)
+NO_DEFAULT = (
+    "Remote HEAD refers to a ref that does not exist. This can happen when the default branch on the remote repository "
+    f"is renamed or deleted.{_SAY_BRANCH}"
+)
+NO_BRANCH = (
+    "Cannot set/unset upstream tracking branch, local HEAD refers to nonexistent branch. This may have been caused by "
+    f"cloning a remote repository for which the default branch was renamed or deleted.{_SAY_BRANCH}"
+)
+
 
 class Repository(Record):
     """Where a clone comes from and goes to, and as whom git works."""

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from runner.api import OPEN, Done, Plan, Planned, StateFailed
-from states.git._clone import Repository, sentence
+from states.git._clone import NO_BRANCH, Repository, sentence
 from states.git._difference import FETCH_FAILED, Difference, tags_of
 
 _LOCAL_CHANGES = (
@@ -24,6 +24,8 @@ class Update(Difference):
             self.refuse_fetch()
         self.refuse()
         wrong_url = self.old_url != self.repository.url
+        if self.head is None and not wrong_url and not self.options.branch:
+            raise StateFailed(NO_BRANCH)
         pending = (wrong_url, self.fetches, self.gone_tags, self.switches, self.moves, self.resets, self.tracking)
         if not any(pending) and not self.stale_submodules:
             return self._unchanged([])

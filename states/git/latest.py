@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from modules import git
 from runner.api import OPEN, AbsolutePath, Done, OneOrMany, Plan, Planned, Secret, StateFailed
-from states.git._clone import Repository, Wanted, clone, refuse_full, sentence, wanted
+from states.git._clone import NO_DEFAULT, Repository, Wanted, clone, refuse_full, sentence, wanted
 from states.git._difference import FETCH_FAILED, Options
 from states.git._update import Update, update_submodules
 
@@ -121,7 +121,10 @@ def _placed(repository: Repository, found: Wanted, branch: str | None) -> list[s
     if branch and branch != present:
         repository.run("checkout", "-B", branch, *(["--track"] if upstream else ["--no-track"]), start)
         return [f"Branch '{branch}' checked out, with {found.label(repository.remote)} as a starting point"]
-    if repository.look("rev-parse", "HEAD") == found.sha:
+    head = repository.look("rev-parse", "--verify", "-q", "HEAD")
+    if head is None:
+        raise StateFailed(NO_DEFAULT)
+    if head == found.sha:
         return []
     repository.run("reset", "--hard", start)
     told = [f"Repository was reset to {found.label(repository.remote)}"]

@@ -38,7 +38,11 @@ def present(
     empties = _empties(target, force)
     kind = "bare repository" if bare else "repository"
     changes = {"forced init": True, "new": target} if empties else {"new": target}
-    yield Plan(changes, f"New {kind} would be created", provides=[("file", target)])
+    told = f"New {kind} would be created"
+    if empties:
+        instead = f"the contents of {target} would be deleted, and a {kind} would be initialized in its place"
+        told = f"Target directory {target} exists. Since force=True, {instead}."
+    yield Plan(changes, told, provides=[("file", target)])
     if empties:
         file.remove(target)
     if not file.is_dir(target):
@@ -47,9 +51,9 @@ def present(
     words += [f"--separate-git-dir={separate_git_dir}"] if separate_git_dir else []
     words += [f"--shared={shared}"] if shared else []
     git.change([*words, target], None, user)
-    told = [f"Initialized {kind} in {target}"]
-    told += [f"Template directory set to {template}"] if template else []
-    return sentence([*told, *([f"Gitdir set to {separate_git_dir}"] if separate_git_dir else [])])
+    done = [f"Initialized {kind} in {target}"]
+    done += [f"Template directory set to {template}"] if template else []
+    return sentence([*done, *([f"Gitdir set to {separate_git_dir}"] if separate_git_dir else [])])
 
 
 def _empties(target: str, force: bool) -> bool:

@@ -64,6 +64,7 @@ FULL = REMOTE + "mkdir wt; echo x > wt/x; "
 REWRITTEN = "cd r; git commit -q --amend -m rewritten; cd ..; "
 OTHER = "git -C wt checkout -q -b dev origin/dev; "
 TWICE = "git -C r config --add foo.bar 1; git -C r config --add foo.bar 2; "
+GONE = "git -C r symbolic-ref HEAD refs/heads/gone; "
 KEY = {"name": "foo.bar", "repo": "{tmp}/r"}
 SCENARIOS = [
     git("latest"),
@@ -105,6 +106,9 @@ SCENARIOS = [
     git("latest", REMOTE + "git clone -q --bare r wt; " + REWRITTEN, bare=True, breaks="Fetch failed"),
     git("latest", rev="1" * 40, breaks="Could not parse object"),
     git("latest", CLONE, rev="1" * 40, breaks="Fetch did not successfully retrieve"),
+    git("latest", REMOTE + GONE, rev="dev", breaks="Remote HEAD refers to a ref that does not exist"),
+    git("latest", REMOTE + GONE + "git clone -q r wt; ", rev="dev", fails="local HEAD refers to nonexistent branch"),
+    git("latest", REMOTE + GONE + "git clone -q r wt; ", rev="dev", branch="dev"),
     git("latest", identity="salt://none", fails="identity salt://none not found"),
     git("latest", CLONE, rev="dev", branch="dev", force_checkout=True),
     git("latest", CLONE, rev="dev", fails="not a fast-forward merge"),

@@ -83,6 +83,9 @@ SCENARIOS = [
     on("mount.unmounted", MNT + "mount -t tmpfs tmpfs /mnt/a", name="/mnt/a", device="tmpfs"),
     on("mount.unmounted", LINE, name="/mnt/a", persist=True, config="/etc/fstab", user="root"),
     on("mount.unmounted", plans=False, name="/mnt/a"),
+    on("mount.mounted", MNT, name="/mnt/a", device="LABEL=no", fstype="ext4", fails="find device with label no."),
+    on("mount.mounted", name="/mnt/x", device="/dev/vdx", fstype="ext4", mount=False),
+    on("mount.swap", name="UUID=0-0", persist=False, fails="Swap UUID=0-0 failed to activate"),
     on(
         "mount.fstab_present", name="/dev/vdx", fs_file="/mnt/a", fs_vfstype="ext3", mount=False, fs_freq=1, fs_passno=2
     ),
