@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fnmatch
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -95,7 +96,7 @@ def items() -> dict[str, Any]:
 
 def valid_fileproto(uri: str) -> bool:
     """Whether a file can be fetched from such an address."""
-    return uri.partition("://")[0] in ("salt", "file", "http", "https", "ftp", "s3", "swift") and "://" in uri
+    return re.match("(salt|file|https?|ftp|s3|swift)://?", uri) is not None
 
 
 def backup_mode(backup: str = "") -> Any:

@@ -212,7 +212,7 @@ def _finish(answer: dict[str, Any], outcome: str | Done | dict[str, Any]) -> dic
 # ---------------------------------------------------------------- import salt
 
 HINT = (
-    "runner is not Salt: of Salt's own packages only salt.exceptions is there; "
+    "runner is not Salt: of Salt's own packages only salt.exceptions and salt.utils.stringio are there; "
     "use __salt__['module.function'], the standard library, or a module of the tree (_utils, __utils__)"
 )
 
@@ -224,14 +224,15 @@ class _NoSalt(MetaPathFinder):
 
 
 def provide_salt() -> None:
-    """Make `import salt.exceptions` work, and any other import of Salt fail with a hint."""
+    """Make `import salt.exceptions` and `salt.utils.stringio` work, and any other import of Salt fail with a hint."""
     if any(isinstance(finder, _NoSalt) for finder in sys.meta_path):
         return
-    from runner import salt_exceptions
+    from runner import salt_exceptions, salt_stringio
 
-    package = ModuleType("salt", "What runner provides of Salt.")
-    package.__path__ = []
-    package.__dict__["exceptions"] = salt_exceptions
-    sys.modules["salt"] = package
-    sys.modules["salt.exceptions"] = salt_exceptions
+    package, utils = (ModuleType(name, "What runner provides of Salt.") for name in ("salt", "salt.utils"))
+    package.__path__ = utils.__path__ = []
+    package.__dict__.update(exceptions=salt_exceptions, utils=utils)
+    utils.__dict__["stringio"] = salt_stringio
+    own = {"salt": package, "salt.exceptions": salt_exceptions, "salt.utils": utils}
+    sys.modules.update({**own, "salt.utils.stringio": salt_stringio})
     sys.meta_path.insert(0, _NoSalt())

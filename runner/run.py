@@ -80,6 +80,11 @@ def call(options: Options, function: str, args: Iterable[Value], kwargs: Mapping
                 return session.run.secrets.mask(found(*args, **kwargs))
             except StateFailed as failure:
                 raise RunnerError(f"{function}: {failure.message}") from None
+            except RunnerError:
+                raise
+            except (TypeError, ValueError, LookupError) as error:  # what was given is not what it works with
+                hint = f"look at the values; `runner doc {function}` shows what it takes"
+                raise RunnerError(f"{function}: {type(error).__name__}: {error}", hint=hint) from None
 
 
 def _check_arguments(name: str, function: Callable[..., Any], args: Iterable[Any], kwargs: Mapping[str, Any]) -> None:

@@ -75,6 +75,7 @@ def test_a_file_that_is_in_no_tree(machine: Machine, tmp_path: Path) -> None:
         (["state.template_str", "x: ["], "template_str.sls:1:1"),
         (["test.echo"], "Passed invalid arguments to test.echo: missing a required argument: 'text'"),
         (["test.echo", "x", "y=1"], "it takes: test.echo(text)"),
+        (["slsutil.merge", "{a: 1}", "5"], "slsutil.merge: TypeError: only mappings can be laid over each other"),
         (["saltutil.runner", "state.orch"], "the runner 'state.orch' is a Salt master's"),
     ],
 )

@@ -99,8 +99,10 @@ def test_gpg_in_the_pillar_is_decrypted_and_shown_nowhere(machine: Machine) -> N
 
 OWN = """
 import io
+import salt.utils.stringio
 
 def render(data, saltenv="base", sls="", argline="", **kwargs):
+    assert salt.utils.stringio.is_readable(data)
     return io.StringIO(data.read().replace("ME", __grains__["id"] + sls + argline))
 """
 
