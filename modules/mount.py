@@ -174,10 +174,22 @@ def device_of(name: str) -> str:
     return cmd.probe(["findfs", name]).stdout.strip()
 
 
-def swaps() -> list[str]:
-    """The devices and files that are swapped to."""
+def swaps() -> dict[str, dict[str, str]]:
+    """The devices and files that are swapped to, with what the kernel says of them.
+
+    {{ salt['mount.swaps']() | json }}
+    """
     lines = file.read_bytes("/proc/swaps").decode().splitlines()[1:] if file.is_file("/proc/swaps") else []
-    return [_unescaped(line.split()[0]) for line in lines]
+    keys = ("type", "size", "used", "priority")
+    return {_unescaped(words[0]): dict(zip(keys, words[1:], strict=False)) for words in map(str.split, lines)}
+
+
+def swap_facts(name: str) -> dict[str, str]:
+    """What the kernel says of a device or file that is swapped to, or what it probably will say."""
+    found = swaps()
+    kind, size = ("file", file.stat(name).size // 1024) if file.is_file(name) else ("partition", 0)
+    guess = {"type": kind, "size": str(size), "used": "0", "priority": "-2"}
+    return found.get(name) or found.get(os.path.realpath(name)) or guess
 
 
 @changer(touches=["mounts"])

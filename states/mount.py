@@ -171,7 +171,8 @@ def swap(name: Device, persist: bool = True, config: AbsolutePath = mount.FSTAB)
         raise StateFailed(f"Swap {name} failed to activate: it is not there", lacks=("file", name))
     adding = f"Swap {name} is set to be added to the fstab"
     told = f"Swap {name} is set to be activated" if kept else adding if on else f"{adding} and to be activated"
-    yield Plan(({} if on else {"swap": name}) | ({} if kept else {"persist": "new"}), told)
+    changes = ({} if on else mount.swap_facts(device or name)) | ({} if kept else {"persist": "new"})
+    yield Plan(changes, told)
     if not on:
         try:
             mount.swapon(device or name)
@@ -180,7 +181,8 @@ def swap(name: Device, persist: bool = True, config: AbsolutePath = mount.FSTAB)
     if not kept:
         mount.put_entry(mount.Entry(name, "none", "swap"), config, by_device=True)
     done = f"Swap {name} already active" if on else f"Swap {name} activated"
-    return done if kept else f"{done}. Added new entry to the fstab."
+    now = changes if on else changes | mount.swap_facts(device or name)
+    return Done(done if kept else f"{done}. Added new entry to the fstab.", now)
 
 
 def fstab_present(

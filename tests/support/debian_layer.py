@@ -16,7 +16,7 @@ from pathlib import Path
 
 INSTALLED = ("systemd-sysv", "libpam-systemd", "dbus", "cron", "iproute2", "procps", "openssh-server", "sudo")
 # what the tests install
-ARCHIVE = ("hello", "nginx-light", "iptables", "ifupdown", "firewalld", "acl")
+ARCHIVE = ("hello", "nginx-light", "iptables", "ifupdown", "firewalld", "acl", "apache2")
 # what only slows a machine without hardware down, or would reach for this computer's
 MASKED = (
     "systemd-modules-load.service systemd-sysctl.service systemd-udevd.service systemd-udev-trigger.service "

@@ -1,0 +1,39 @@
+"""Apache's configurations, as Debian's tools enable them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from runner.api import Planned
+from states import _apache
+
+
+def enabled(name: str) -> Planned:
+    """Make sure that a configuration of Apache is enabled.
+
+    name: the configuration.
+
+        security:
+          apache_conf.enabled: []
+
+    Behaviour: Salt's apache_conf.enabled; one that is not there fails in a dry run, too.
+    """
+    return (yield from _apache.enabled("conf", name))
+
+
+def disabled(name: str) -> Planned:
+    """Make sure that a configuration of Apache is not enabled.
+
+    name: the configuration.
+
+        security:
+          apache_conf.disabled: []
+
+    Behaviour: Salt's apache_conf.disabled.
+    """
+    return (yield from _apache.disabled("conf", name))
+
+
+def autorequire(name: str, **_: object) -> Iterator[tuple[str, str]]:
+    """It comes after the package and its file."""
+    yield from _apache.after("conf", name)

@@ -1,0 +1,39 @@
+"""Apache's modules, as Debian's tools enable them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from runner.api import Planned
+from states import _apache
+
+
+def enabled(name: str) -> Planned:
+    """Make sure that a module of Apache is enabled.
+
+    name: the module.
+
+        ssl:
+          apache_module.enabled: []
+
+    Behaviour: Salt's apache_module.enabled; one that is not there fails in a dry run, too.
+    """
+    return (yield from _apache.enabled("mod", name))
+
+
+def disabled(name: str) -> Planned:
+    """Make sure that a module of Apache is not enabled.
+
+    name: the module.
+
+        ssl:
+          apache_module.disabled: []
+
+    Behaviour: Salt's apache_module.disabled.
+    """
+    return (yield from _apache.disabled("mod", name))
+
+
+def autorequire(name: str, **_: object) -> Iterator[tuple[str, str]]:
+    """It comes after the package and its file."""
+    yield from _apache.after("mod", name)

@@ -1,0 +1,39 @@
+"""Apache's sites, as Debian's tools enable them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from runner.api import Planned
+from states import _apache
+
+
+def enabled(name: str) -> Planned:
+    """Make sure that a site of Apache is enabled.
+
+    name: the site.
+
+        example.com:
+          apache_site.enabled: []
+
+    Behaviour: Salt's apache_site.enabled; one that is not there fails in a dry run, too.
+    """
+    return (yield from _apache.enabled("site", name))
+
+
+def disabled(name: str) -> Planned:
+    """Make sure that a site of Apache is not enabled.
+
+    name: the site.
+
+        example.com:
+          apache_site.disabled: []
+
+    Behaviour: Salt's apache_site.disabled.
+    """
+    return (yield from _apache.disabled("site", name))
+
+
+def autorequire(name: str, **_: object) -> Iterator[tuple[str, str]]:
+    """It comes after the package and its file."""
+    yield from _apache.after("site", name)

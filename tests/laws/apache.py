@@ -1,0 +1,31 @@
+"""How Apache's tools are tried, by the links that they make; tests/machine/test_apache.py asks the server."""
+
+from __future__ import annotations
+
+from laws import Scenario
+
+KINDS = {"module": ("mod", "mods", "load"), "site": ("site", "sites", "conf"), "conf": ("conf", "conf", "conf")}
+
+
+def on(
+    function: str, plans: bool = True, fails: str | None = None, enabled: bool = False, there: bool = True
+) -> Scenario:
+    kind, folder, suffix = KINDS[function.split(".")[0]]
+    made = f"cd /etc/apache2; touch apache2.conf {folder}-available/x.{suffix}; "
+    made += f"ln -s ../{folder}-available/x.{suffix} {folder}-enabled/; " if enabled else ""
+    tools = (
+        f"mkdir -p /etc/apache2/{folder}-available /etc/apache2/{folder}-enabled; cd /usr/local/sbin; "
+        f"printf '#!/bin/sh\\nln -s ../{folder}-available/$1.{suffix} /etc/apache2/{folder}-enabled/' >a2en{kind}; "
+        f"printf '#!/bin/sh\\nrm /etc/apache2/{folder}-enabled/$1.{suffix}' >a2dis{kind}; chmod 755 a2*; "
+    )
+    prepare = tools + made if there else ""
+    return Scenario(f"apache_{function}", {"name": "x"}, plans=plans, fails=fails, machine=True, prepare=prepare)
+
+
+SCENARIOS = [
+    *(on(f"{each}.enabled") for each in KINDS),
+    *(on(f"{each}.disabled", enabled=True) for each in KINDS),
+    on("module.enabled", plans=False, enabled=True),
+    on("site.disabled", plans=False),
+    on("conf.enabled", fails="it comes with apache2", there=False),
+]
