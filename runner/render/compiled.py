@@ -19,9 +19,10 @@ from typing import Any
 import jinja2
 
 from runner.render.codegen import Unit
+from runner.render.sharing import Shaped, renamed
 
 _HEAD = Struct("<4s16sII")  # mark, key, length and checksum of what follows
-_MARK = b"tpl1"
+_MARK = b"tpl2"
 LARGEST = 64 * 1024 * 1024  # bytes; what is larger is begun anew
 
 
@@ -91,9 +92,9 @@ class Store:
         data = self._pack.get(self._key(text))
         if data is None:
             return None
-        key, texts, strings = marshal.loads(data)
+        key, texts, strings, names = marshal.loads(data)
         code = self._code(key)
-        return Unit(code, texts, strings) if code else None
+        return Unit(renamed(code, names), texts, strings) if code else None
 
     def code(self, shape: tuple[Any, ...]) -> CodeType | None:
         """The code of a shape, if there is some."""
@@ -108,13 +109,13 @@ class Store:
             self._codes[key] = code
         return self._codes[key]
 
-    def put(self, text: str, unit: Unit, shape: tuple[Any, ...]) -> None:
-        """Keep the code of a text for later runs."""
-        key = self._key(repr(shape))
+    def put(self, text: str, code: CodeType, own: Shaped) -> None:
+        """Keep the code of a text, of a shape, for later runs."""
+        key = self._key(repr(own.shape))
         if key not in self._codes:
-            self._codes[key] = unit.code
-            self._pack.put(key, marshal.dumps(unit.code))
-        self._pack.put(self._key(text), marshal.dumps((key, unit.texts, unit.strings)))
+            self._codes[key] = code
+            self._pack.put(key, marshal.dumps(code))
+        self._pack.put(self._key(text), marshal.dumps((key, own.texts, own.strings, own.names)))
 
     def _key(self, text: str) -> bytes:
         return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16, key=self._options).digest()

@@ -15,7 +15,7 @@ from runner.render.codegen import PlacedCodeGenerator, Unit
 from runner.render.compiled import Store
 from runner.render.limits import BoundedEnvironment
 from runner.render.linemap import Piece, concat, included, mark
-from runner.render.sharing import TokenParser, shaped
+from runner.render.sharing import TokenParser, renamed, shaped
 from runner.render.texts import read_text
 from runner.render.verbatim import Verbatim, verbatim
 
@@ -104,10 +104,9 @@ class PlacedEnvironment(BoundedEnvironment):
             self.codes[own.shape] = code
         except jinja2.TemplateSyntaxError:
             self.handle_exception(source=text)
-        made = Unit(code, own.texts, own.strings)
         if self.store:
-            self.store.put(text, made, own.shape)
-        return made
+            self.store.put(text, code, own)
+        return Unit(renamed(code, own.names), own.texts, own.strings)
 
     def _tokens(self, text: str, name: str, file: str) -> list[Token]:
         try:

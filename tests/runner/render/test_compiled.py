@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import jinja2
 import pytest
 
 from runner.errors import RenderError
@@ -44,12 +45,39 @@ def test_the_code_of_a_shape_with_its_texts_is_the_code_of_the_template(text: st
     assert made == code(environment, environment._parse(text, "name", "file"))
 
 
+NUMBERED = [  # each with the same in other names
+    ("{% set a1 = 1 %}{% if not a1 %}{% set a1 = 2 %}{% endif %}{{ a1 if a1 is not odd else a1.real }}", {"a1": "b2"}),
+    ("{% for x1, y1 in [(1, 2)] %}{{ x1 ~ y1 }}{% set z1 = x1 %}{{ z1 }}{% endfor %}", {"x1": "q9", "y1": "r9"}),
+    ("{% macro m1(a1, b1=3) %}{{ a1 }}{{ b1 }}{{ n1 }}{% endmacro %}{{ m1(b1=4, a1=n1) }}", {"a1": "k7", "m1": "o2"}),
+    ("{% set s1 = namespace(v1=1) %}{% set s1.v1 = 2 %}{{ s1.v1 }}{{ n1 | default(s1) }}", {"s1": "t5"}),
+    (
+        "{% block b1 %}{{ n1 }}{% endblock %}{% set c1 %}x{% endset %}{{ c1 }}{% from 'm' import f1 %}{{ f1 }}",
+        {"c1": "d1"},
+    ),
+]
+
+
+@pytest.mark.parametrize(("text", "others"), NUMBERED)
+def test_numbered_names_are_lifted_too(tree: Tree, compiled: list[str], text: str, others: dict[str, str]) -> None:
+    tree.folder.joinpath("m").write_text("{% set f1 = 5 %}")
+    other = re.sub(r"\w+", lambda found: others.get(found[0], found[0]), text)
+    for _ in range(2):
+        jinja = Jinja(lambda path, saltenv: str(tree.folder / path), {}, str(tree.cache))
+        shown = [jinja.render(each, "x", "x", {"n1": 7}, saltenv="base", sls=True).text for each in (text, other)]
+        assert shown[0] == shown[1] == jinja2.Environment(loader=tree.loader).from_string(text).render(n1=7)
+        with pytest.raises(RenderError, match=f"{max(others.values())}.*undefined"):
+            wrong = f"{{{{ {max(others.values())} }}}}"
+            jinja.render(wrong, "x", "x", {}, saltenv="base", sls=True)
+    assert compiled.count("x") == 2
+
+
 class Tree:
     """Templates below a folder, with a cache."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.cache = folder / "cache"
+        self.loader = jinja2.FileSystemLoader(folder)
 
     def render(self, name: str, text: str, **names: Any) -> str:
         (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
