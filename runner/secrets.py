@@ -171,7 +171,10 @@ def _masked(value: Value, pattern: re.Pattern[str]) -> Value:
     if isinstance(value, str):
         return pattern.sub(HIDDEN, value)
     if isinstance(value, Mapping):
-        return {_masked(key, pattern): _masked(item, pattern) for key, item in value.items()}
+        names = {
+            key: key if f"*{key}" in KEYS else _masked(key, pattern) for key in value
+        }  # a key tells what is secret
+        return {names[key]: _masked(item, pattern) for key, item in value.items()}
     if isinstance(value, int | float) and not isinstance(value, bool):
         return HIDDEN if pattern.fullmatch(str(value)) else value
     return [_masked(item, pattern) for item in value] if isinstance(value, list | tuple) else value

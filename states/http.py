@@ -60,7 +60,7 @@ def query(
     Behaviour: Salt 3008's http.query.
     """
     if match is None and status is None:
-        raise StateFailed("Either match text (match) or a status code (status) is required.")
+        raise StateFailed(" Either match text (match) or a status code (status) is required.")
     wanted = _Wanted(match, match_type, status or [], status_type)
     given = {
         **{"method": method, "params": params, "data": data, "data_file": data_file, "data_render": data_render},

@@ -303,6 +303,14 @@ def test_secrets_reach_no_sink(machine: Machine) -> None:
     assert (machine.folder / "f").read_text() == f"pw={SECRET}\n"
 
 
+def test_a_key_that_is_called_password_is_no_secret() -> None:
+    secrets = Secrets()
+    secrets.add("password")
+    assert secrets.mask({"zoe": {"password": "password", "my password": 1}}) == {
+        "zoe": {"password": "**********", "my **********": 1}
+    }
+
+
 def test_secrets_inside_of_other_forms() -> None:
     secrets = Secrets()
     secrets.collect({"db": {"password": "Tr0ub4dor/&3"}, "pin_token": 12345678})
