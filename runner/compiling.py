@@ -63,6 +63,8 @@ def attempted(session: Session, gathered: Gathered, strict: bool) -> tuple[Compi
         order = _arranged(session, chunks, relations, data)
     except CompileError as error:
         problems += error.diagnostics
+    if order and session.options.shuffle is None:
+        relations = relations._replace(looks=graph.looks(chunks, relations))
     problems = [_placed(problem, session) for problem in told_once(map(_strict, problems) if strict else problems)]
     if order and session.options.auto_relationships:
         order, links = automatic.fitted(order, relations, automatic.links(chunks, binder.related))

@@ -67,6 +67,8 @@ class Executor:
         """Run one state, or put it off; True when the run has to stop here."""
         if self._put_off and self._start_ready():
             return True
+        for look in self.work.ready_looks(position, self.results):
+            self._foreseen(look, final=True)
         if self._is_held_up(position):
             self._put_off.append(position)
             return False
@@ -235,9 +237,14 @@ class Executor:
     def _would_run(self, position: int) -> bool:
         return self._foreseen(position).verdict in (Verdict.RUN, Verdict.WATCH)
 
-    def _foreseen(self, position: int) -> Decision:
-        owed = [debt.kind for debt in self.owing.owed(self.work.chunks[position], self.run.results)]
-        return decide(self.work.relations.of(position), self._seen, owed)
+    def _foreseen(self, position: int, final: bool = False) -> Decision:
+        """What is to be done with a state. final: all that it needs has ended; what is kept from running ends here."""
+        chunk = self.work.chunks[position]
+        owed = [debt.kind for debt in self.owing.owed(chunk, self.run.results)]
+        decision = decide(self.work.relations.of(position), self._seen, owed)
+        if final and decision.verdict in (Verdict.SKIP, Verdict.FAIL):
+            self._finish(position, kept(chunk, decision))
+        return decision
 
     def _finish(self, position: int, result: Result) -> None:
         if not result.ran:
@@ -269,12 +276,8 @@ class Executor:
         self._wait_for([position])
         if position in self.results:
             return self.results[position]
-        chunk = self.work.chunks[position]
-        decision = self._foreseen(position)
-        if decision.verdict in (Verdict.SKIP, Verdict.FAIL):
-            self._finish(position, kept(chunk, decision))  # all that it needs has ended: nothing will change that
-            return self.results[position]
-        return self._called(position, decision, Mode.LOOK)
+        decision = self._foreseen(position, final=True)
+        return self.results.get(position) or self._called(position, decision, Mode.LOOK)
 
     # -------------------------------------------------- listen
 
@@ -285,8 +288,7 @@ class Executor:
                 continue
             chunk = self.work.chunks[position]
             owed = any(debt.kind == "listen" for debt in self.owing.owed(chunk, self.run.results))
-            found = [found for edge in edges if (found := self._seen(edge)) is not None]
-            if not owed and not any(each.changes and not each.noop for each in found):
+            if not owed and not any(found.changes and not found.noop for edge in edges if (found := self._seen(edge))):
                 continue
             key = f"{chunk.state}_|-listener_{chunk.id}_|-{chunk.name}_|-mod_watch"
             result = self.invoke(chunk, self._mode_of(position), Reaction((), key))

@@ -53,6 +53,20 @@ def arrange(
     return tuple(node for node in found if not isinstance(node, Looked))
 
 
+def looks(chunks: Sequence[Chunk], relations: Relations) -> dict[int, tuple[int, ...]]:
+    """What prereqs look at, by the state in whose place of the order the look stands."""
+    if not relations.prepared_by:
+        return {}
+    found: dict[int, tuple[int, ...]] = {}
+    waiting: tuple[int, ...] = ()
+    for node in sequence(chunks, relations):
+        if isinstance(node, Looked):
+            waiting = (*waiting, int(node))
+        elif waiting:
+            found[node], waiting = waiting, ()
+    return found
+
+
 def sequence(chunks: Sequence[Chunk], relations: Relations, said: Mapping[Place, str] | None = None) -> tuple[int, ...]:
     """The order with the prereq looks as nodes of their own (`Looked`)."""
     if all(edge.kind is Kind.LISTEN or _is_met(chunks, edge) for edge in relations.edges):

@@ -249,6 +249,7 @@ class Relations(Record):
     by_holder: Mapping[int, tuple[Edge, ...]]
     automatic: tuple[tuple[int, int, str], ...] = ()  # (first, then, the hook that asked for it): order only
     prepared_by: Mapping[int, tuple[int, ...]] = {}  # target -> those with a prereq on it
+    looks: Mapping[int, tuple[int, ...]] = {}  # a state -> what prereqs look at right before it runs
 
     def of(self, holder: int) -> tuple[Edge, ...]:
         """The edges of one chunk, in the order of its requisites."""

@@ -38,6 +38,15 @@ class Work(Record):
         """A state as messages call it."""
         return f"{self.chunks[position].state}: {self.chunks[position].id}"
 
+    def ready_looks(self, position: int, results: Mapping[int, Result]) -> list[int]:
+        """What prereqs look at in the place of a state, as far as it shows by now whether that will run."""
+        return [each for each in self.relations.looks.get(position, ()) if self._is_ready(each, results)]
+
+    def _is_ready(self, position: int, results: Mapping[int, Result]) -> bool:
+        edges = [edge for edge in self.relations.of(position) if edge.kind is not Kind.LISTEN]
+        ended = all(edge.target in results and edge.kind is not Kind.PREREQ for edge in edges)
+        return position not in results and bool(edges) and ended
+
     def waits_for(self, position: int, results: Mapping[int, Result]) -> str:
         """A state that this one has a requisite on and whose change is still to come; empty when there is none."""
         for edge in self.relations.of(position):

@@ -76,3 +76,29 @@ def test_listen_takes_globs_and_whole_files_and_outlives_a_failhard(machine: Mac
         "listener_file",
         "listener_later",
     ]
+
+
+def test_a_look_takes_in_the_prereqs_of_what_it_looks_at(machine: Machine) -> None:
+    machine.write(
+        a="b:\n  test.succeed_with_changes:\n    - prereq: [test: x]\n"
+        "a:\n  test.succeed_with_changes:\n    - prereq: [test: b]\nx:\n  test.nop: []\n"
+    )
+    found = machine.results("sls", "a")
+    assert {found[name]["comment"] for name in "ab"} == {"No changes detected"}
+
+
+def test_what_is_kept_from_running_ends_where_the_look_stands(machine: Machine) -> None:
+    machine.write(
+        a="fine:\n  test.nop: []\nother:\n  test.nop: []\n"
+        "kept:\n  test.succeed_with_changes:\n    - order: 3\n    - onfail_any: [test: fine]\n"
+        "prepares:\n  test.nop:\n    - prereq: [{test: kept}, {test: last}]\nlast:\n  test.nop: []\n"
+    )
+    found = machine.results("sls", "a")
+    order = sorted(found, key=lambda name: found[name]["__run_num__"])
+    assert order == ["fine", "kept", "other", "prepares", "last"]
+
+
+def test_a_dry_run_expects_no_failure_of_what_would_change(machine: Machine) -> None:
+    machine.write(a="a:\n  test.succeed_with_changes: []\nb:\n  test.nop:\n    - onfail: [test: a]\n")
+    found = machine.results("sls", "a", "--test")
+    assert found["b"]["comment"] == "State was not run because onfail req did not change"
