@@ -95,7 +95,7 @@ _EXPRESSION = re.compile(r"\{\{[-+]?\s*(.*?)\s*[-+]?\}\}")
 
 def brief(value: object) -> str:
     """A value as a message shows it."""
-    text = repr(str(value)) if isinstance(value, str) else repr(value)
+    text = repr(str(value)) if isinstance(value, str) else printed(value)
     # whole, so that secrets in it are found; what shows it makes it short
     return text if len(text) <= 2000 else f"{type(value).__name__} of {len(text)} characters"
 
