@@ -12,6 +12,7 @@ from modules.postgres._clusters import (
     datadir_exists,
     datadir_init,
     initdb,
+    server_exists,
 )
 from modules.postgres._functions import (
     available_extensions,
@@ -74,6 +75,7 @@ __all__ = [
     "psql_query",
     "role_get",
     "roles",
+    "server_exists",
     "schema_exists",
     "schema_get",
     "schema_list",

@@ -39,6 +39,14 @@ def cluster_exists(version: str, name: str = "main") -> bool:
     return f"{version}/{name}" in cluster_list()
 
 
+def server_exists(version: str) -> bool:
+    """Whether Debian's server of this version is installed.
+
+    {{ salt['postgres.server_exists']('15') }}
+    """
+    return file.is_file(f"/usr/lib/postgresql/{version}/bin/initdb")
+
+
 @changer
 def cluster_create(version: str, name: str, options: Sequence[str], initdb: Sequence[str] = ()) -> bool:
     """Make a cluster. options: for pg_createcluster; initdb: for that program."""

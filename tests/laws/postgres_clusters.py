@@ -32,6 +32,7 @@ SCENARIOS = [
     on("cluster.present", name="two", version=version(), **NEW),
     on("cluster.present", MADE, plans=False, name="two", version=version(), port=5777),
     on("cluster.present", MADE, name="two", version=version(), port=5778, fails="has wrong parameters"),
+    on("cluster.present", name="two", version="9.1", fails="there is no postgresql-9.1"),
     on("cluster.absent", MADE, name="two", version=version()),
     on(
         "cluster.absent",
