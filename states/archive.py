@@ -87,6 +87,9 @@ def extracted(
     extracts = bool(absent or wrong or overwrite)
     if not extracts:
         return (yield from found.owned())
+    short = archive.shortage(found.members, name.rstrip("/"))
+    if short:
+        raise StateFailed(f"{label} {short}; nothing was extracted", lacks=("file", name.rstrip("/")))
     reason = ", due to absence of one or more files/dirs" if absent or wrong else ""
     removed = [name.rstrip("/")] if clean_parent else [*dict.fromkeys(wrong + found.tops(clean))]
     changes = found.changes(clean, clean_parent, trim_output, bool(options))

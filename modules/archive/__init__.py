@@ -5,7 +5,7 @@ What the archive state uses comes first, then Salt's functions.
 
 from __future__ import annotations
 
-from modules.archive._extract import discard, place, unpack
+from modules.archive._extract import discard, place, shortage, unpack
 from modules.archive._members import Member, kind_of, members, strip_of
 from modules.archive._salt import gunzip, gzip, is_encrypted, list_, tar, unzip, zip_
 
@@ -19,6 +19,7 @@ __all__ = [
     "list_",
     "members",
     "place",
+    "shortage",
     "strip_of",
     "tar",
     "unpack",

@@ -9,7 +9,7 @@ from collections.abc import Collection, Sequence
 from typing import Any
 
 from modules import cmd
-from modules.archive._members import TAR, readable, stripped
+from modules.archive._members import TAR, Member, readable, stripped
 from modules.file._change import alters, beside_name
 from modules.file._was import was, was_second
 from runner.api import StateFailed
@@ -50,6 +50,17 @@ def unpack(
             raise StateFailed(f"{source} cannot be extracted: {problem.strerror or problem}", changes={}) from problem
         raise
     return beside
+
+
+def shortage(found: Sequence[Member], target: str) -> str:
+    """What is missing on the target's file system to unpack members there; empty when they fit."""
+    folder = _beside(target)
+    disk = os.statvfs(folder)
+    free = disk.f_frsize * (disk.f_bavail if os.geteuid() else disk.f_bfree)
+    needed = sum(member.size for member in found)
+    if needed <= free:
+        return ""
+    return f"needs {needed / 1e6:,.1f} MB, and the disk of {folder} has {free / 1e6:,.1f} MB left; free some space"
 
 
 def _beside(target: str) -> str:

@@ -6,6 +6,7 @@ import re
 import stat as bits
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 from modules import cmd
 from runner.api import Record, StateFailed
@@ -131,7 +132,9 @@ def _tar(path: str) -> Iterator[Member]:
         for info in archive:
             kind = "dir" if info.isdir() else "link" if info.issym() else "hard" if info.islnk() else ""
             kind = kind or ("file" if info.isfile() else "device")
-            yield Member(plain(info.name), kind, info.mode, info.size, info.linkname, info.name)
+            pieces: Any = info.sparse  # of a file with holes: (where, how long)
+            size = sum(length for _, length in pieces) if pieces else info.size
+            yield Member(plain(info.name), kind, info.mode, size, info.linkname, info.name)
 
 
 def _zip(path: str, password: str | None) -> Iterator[Member]:

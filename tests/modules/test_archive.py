@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import subprocess
 import tarfile
 import zipfile
 from collections.abc import Iterator
@@ -193,3 +194,26 @@ def test_zip_and_unzip(tmp_path: Path) -> None:
     assert archive.is_encrypted(path) is False
     with pytest.raises(StateFailed, match="say with cwd"):
         archive.zip_(path, "d")
+
+
+def test_what_is_larger_than_the_disk_is_not_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = tar(tmp_path / "a.tgz", ("t", "", "dir"), ("t/a", "x" * 100_000, "file"))
+    disk = os.statvfs(tmp_path)
+    free = [100_000]
+
+    def with_free(path: str) -> os.statvfs_result:
+        return os.statvfs_result((1, 1, disk.f_blocks, free[0], free[0], *tuple(disk)[5:]))
+
+    monkeypatch.setattr(os, "statvfs", with_free)
+    assert apply(extracted, f"{tmp_path}/fits", source=[str(source)]).changes
+    free[0] -= 1
+    with pytest.raises(StateFailed, match=r"needs 0.1 MB, and the disk of .* has 0.1 MB left; free some space"):
+        apply(extracted, f"{tmp_path}/out", source=[str(source)])
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_file_with_holes_needs_what_it_holds(tmp_path: Path) -> None:
+    with open(tmp_path / "hole", "wb") as file:
+        file.truncate(10**9)
+    subprocess.run(["tar", "-cSf", "a.tar", "hole"], cwd=tmp_path, check=True)
+    assert sum(member.size for member in archive.members(f"{tmp_path}/a.tar", "tar")) < 10_000
