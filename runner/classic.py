@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import sys
-from collections.abc import Callable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from importlib.abc import MetaPathFinder
 from types import GeneratorType, ModuleType
 from typing import Any
@@ -161,11 +161,28 @@ def inject(module: ModuleType, opts: Mapping[str, Any], salt: Functions, states:
         module.__dict__.setdefault(name, value)
 
 
+def _taken(function: Callable[..., Any], names: Iterable[str], kwargs: dict[str, Any]) -> Iterator[Any]:
+    """The arguments that a function takes by their place only, out of those with names."""
+    import inspect
+
+    parameters = inspect.signature(function).parameters
+    for name in names:
+        if name in kwargs:
+            yield kwargs.pop(name)
+        elif parameters[name].default is not inspect.Parameter.empty:
+            yield parameters[name].default
+
+
 def in_context(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function, with the strings of the current state (`__sls__`, `__id__`, `__env__`, ...) set for each call."""
 
+    code = getattr(function, "__code__", None)
+    by_place = code.co_varnames[: code.co_posonlyargcount] if code else ()
+
     @functools.wraps(function)
     def call(*args: Any, **kwargs: Any) -> Any:
+        if by_place and not args:
+            args = tuple(_taken(function, by_place, kwargs))
         names = function.__globals__
         try:
             chunk = here.chunk

@@ -209,7 +209,8 @@ def test_dependent_dry_run(machine: Machine) -> None:
 
 
 def test_an_exception_in_a_state_of_the_tree(machine: Machine) -> None:
-    machine.write(t="a: mine.broken\nb: mine.classic\nc: {mine.planned: [{size: 3}]}\n")
+    by_place = "d: {mine.placed: [{first: 1}, {third: 3}]}\ne: {mine.placed: [{first: 1}, {second: 2}]}\n"
+    machine.write(t="a: mine.broken\nb: mine.classic\nc: {mine.planned: [{size: 3}]}\n" + by_place)
     folder = machine.folder / "states/_states"
     folder.mkdir()
     (folder / "mine.py").write_text(
@@ -217,6 +218,8 @@ def test_an_exception_in_a_state_of_the_tree(machine: Machine) -> None:
         "def broken(name):\n    raise ValueError('boom')\n"
         "def classic(name):\n    result = None if __opts__['test'] else True\n"
         "    return {'name': name, 'changes': {'x': 1}, 'result': result, 'comment': __grains__['id']}\n"
+        "def placed(name, first, second='b', /, third='c', **kwargs):\n"
+        "    return {'name': name, 'changes': {'x': [first, second, third]}, 'result': True, 'comment': ''}\n"
         "def planned(name: str, size: int = 0) -> Planned:\n    yield Plan({'size': size}, 'will grow')\n"
         "    return 'grown'\n"
     )
@@ -224,6 +227,7 @@ def test_an_exception_in_a_state_of_the_tree(machine: Machine) -> None:
     assert "ValueError: boom" in results["a"]["comment"]
     assert results["b"]["comment"] == "m1"
     assert (results["c"]["comment"], results["c"]["changes"]) == ("grown", {"size": 3})
+    assert [results[each]["changes"]["x"] for each in "de"] == [[1, "b", 3], [1, 2, "c"]]
     assert machine.results("sls", "t", "--test", code=2)["b"]["result"] is None
 
 
