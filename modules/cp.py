@@ -94,7 +94,10 @@ def cache_dir(path: str, saltenv: str | None = None, include_empty: bool = False
 
 
 def is_cached(path: str, saltenv: str | None = None) -> str:
-    """The local path of a file of the tree, "" when it is not there: the tree lies on this machine."""
+    """The local path of a file of the tree, or of the kept copy of a remote one; "" when it is not there."""
+    if path.startswith(("http://", "https://", "ftp://")):
+        kept = file.cached_path(path, saltenv)
+        return kept if file.is_file(kept) else ""
     return _local(path, saltenv)
 
 

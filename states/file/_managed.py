@@ -116,7 +116,7 @@ class Writing(Record):
         if not changes:
             return f"File {name} is in the correct state"
         folders = self._folders() if self.new else []
-        yield Plan(changes, _intended(name), provides=self._provides(folders))
+        yield Plan(changes, intended(name), provides=self._provides(folders))
         if "diff" in changes:
             self._check(data)
             self._put(data, folders)
@@ -132,13 +132,13 @@ class Writing(Record):
         if self.new and not self.target.replaces_link:
             folders = self._folders()
             changes = {"new": f"file {name} created", **changes}
-            yield Plan(changes, _intended(name), provides=self._provides(folders))
+            yield Plan(changes, intended(name), provides=self._provides(folders))
             self._put(b"", folders)
             self._set_attributes(changes)
             return "Empty file"
         if not changes:
             return f"File {name} exists with proper permissions. No changes made."
-        comment = _intended(name)
+        comment = intended(name)
         if "mode" in changes and self.target.present:
             now = self.target.present.mode
             comment = f"File {name} will be updated with permissions {changes['mode']} from its current state of {now}"
@@ -204,7 +204,8 @@ def _settable(letters: str) -> set[str]:
     return set(letters) - set("eEhINV")
 
 
-def _intended(name: str) -> str:
+def intended(name: str) -> str:
+    """What a dry run says of a file that would be written."""
     return (
         f"The file {name} is set to be changed\n"
         "Note: No changes made, actual changes may\n"

@@ -37,12 +37,17 @@ class Content:
     @property
     def folders(self) -> list[str]:
         """All folders, the uppermost first."""
-        found = {parent(path) for path in (*self.files, *self.links)} | set(self.empty)
+        found = self.holders
         for folder in list(found):
             while folder != self.top:
                 folder = parent(folder)
                 found.add(folder)
         return sorted(found)
+
+    @property
+    def holders(self) -> set[str]:
+        """The folders that hold files, and those that may be empty."""
+        return {parent(path) for path in (*self.files, *self.links)} | set(self.empty)
 
     @property
     def leaves(self) -> set[str]:

@@ -22,7 +22,7 @@ from runner.api import (
     together,
 )
 from states.file._folders import needed, superfluous
-from states.file._managed import Target, Writing
+from states.file._managed import Target, Writing, intended
 from states.file._permissions import permissions
 from states.file._tree_content import Choice, Content, existing
 from states.file.directory import directory
@@ -87,10 +87,10 @@ def recurse(
     content.drop_misled()
     way = _Way(content.in_the_way() if clean else set(), user, group, file_mode)
     parts: dict[str, Planned | str | Done] = {}
+    shown, told = content.leaves | way.obstacles, content.holders
     for folder in content.folders:
         make = partial(directory, folder, user=user, group=group, dir_mode=dir_mode, makedirs=True)
-        shown = folder in content.leaves or folder in way.obstacles
-        parts[f"{folder}/"] = _reported(folder, way.for_folder(folder, make), shown)
+        parts[f"{folder}/"] = _reported(folder, way.for_folder(folder, make), folder in shown, folder in told)
     for path, url in content.files.items():
         make = partial(
             managed,
@@ -139,7 +139,9 @@ class _Way(Record):
         """A folder, in the place of a file or of something below one."""
         if not self._blocked(path):
             return make()
-        told = f"Replacing {path} with a directory"
+        told = f"The following files will be changed:\n{path}: directory - new\n"
+        if path in self.obstacles:
+            told = f"Replacing {path} with a directory"
         return self._instead(path, make, {path: {"directory": "new"}}, told)
 
     def for_file(self, path: str, url: str, make: Callable[[], Planned]) -> Planned:
@@ -150,13 +152,14 @@ class _Way(Record):
         mode = file.stat(found).mode if self.mode == "keep" and found else self.mode
         new = Writing(Target(path, path, None), permissions(self.user, self.group, mode))
         changes = {"diff": "New file", **new.permission_changes(private=True)}
-        return self._instead(path, make, changes, f"Replacing directory {path} with a file")
+        told = f"Replacing directory {path} with a file" if path in self.obstacles else intended(path)
+        return self._instead(path, make, changes, told)
 
     def _blocked(self, path: str) -> bool:
         return any(f"{path}/".startswith(f"{each}/") for each in self.obstacles)
 
     def _instead(self, path: str, make: Callable[[], Planned], changes: dict[str, Any], told: str) -> Planned:
-        yield Plan(changes, told if path in self.obstacles else f"{path} is set to be created")
+        yield Plan(changes, told)
         if path in self.obstacles:
             file.remove(path)
         part = make()  # it could not look before
@@ -169,8 +172,8 @@ class _Way(Record):
         raise RuntimeError("a second yield")
 
 
-def _reported(path: str, part: Planned, shown: bool = True) -> Planned:
-    """A part whose changes and comments stand under its path. shown: whether a new folder is told of."""
+def _reported(path: str, part: Planned, shown: bool = True, told: bool = True) -> Planned:
+    """A part whose changes and comments stand under its path. shown, told: whether they tell of a new folder."""
     title = f"#### {path} ####\n"
     try:
         plan = next(part)
@@ -178,9 +181,10 @@ def _reported(path: str, part: Planned, shown: bool = True) -> Planned:
         return Done(_comment(stop.value), {})
     except StateFailed as failure:
         raise StateFailed(title + failure.message, lacks=failure.lacks) from failure
-    silent = not shown and plan.changes == {path: {"directory": "new"}}
-    changes = {} if silent else {path: dict(plan.changes)}
-    yield Plan(changes, "" if silent else title + plan.comment, plan.sure, plan.why, plan.provides)
+    new = plan.changes == {path: {"directory": "new"}}
+    changes = {} if new and not shown else {path: dict(plan.changes)}
+    comment = "" if new and not (shown or told) else title + plan.comment
+    yield Plan(changes, comment, plan.sure, plan.why, plan.provides)
     try:
         next(part)
     except StopIteration as stop:

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from harness import HarnessHere, apply, look
 
-from modules import file
-from runner.api import Done, Plan, StateFailed
+from modules import cp, file
+from runner.api import Done, Plan, StateFailed, running
 from states.file.managed import managed
 
 SHA = "4a1e67f2fe1d1cc7b31d0ca2ec441da4778203a036a77da10344c85e24ff0f92"  # of "hello\nworld\n"
@@ -279,6 +279,15 @@ def test_a_login_in_the_address(tmp_path: Path, web: SimpleNamespace) -> None:
             look(managed, f"{tmp_path}/g", source=[f"{url}/no"], **arguments)
         assert "s3cret" not in failed.value.message
     assert "reading /no.sha256" in failed.value.message
+
+
+def test_no_copy_is_kept_without_keep_source(tmp_path: Path, web: SimpleNamespace) -> None:
+    here = HarnessHere()
+    url = f"{web.url}/plain"
+    for keep in (True, False):
+        apply(managed, f"{tmp_path}/f{keep}", source=[url], skip_verify=True, keep_source=keep, current=here)
+        with running(here):
+            assert bool(cp.is_cached(url)) is keep
 
 
 def test_a_template_cannot_replace_itself(tmp_path: Path) -> None:

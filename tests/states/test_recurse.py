@@ -195,6 +195,7 @@ def test_clean_makes_way_for_things_of_another_kind(roots: Path, tmp_path: Path)
     assert isinstance(plan, Plan)
     assert f"Replacing directory {top}/a with a file" in plan.comment
     assert f"Replacing {top}/sub with a directory" in plan.comment
+    assert f"The file {top}/sub/b is set to be changed" in plan.comment
     assert (top / "a" / "full").is_dir() and (top / "stray").exists()
     done = run(roots, tmp_path, clean=True)
     assert done.changes == plan.changes
