@@ -102,7 +102,7 @@ class Work:
         self.now = users.info(name)
         aged = shadow.info(name)
         self.account = {key: value for key, value in wanted.account.items() if self.now[key] != value}
-        self.groups = _secondary(name, self.now, wanted.groups, wanted.remove_groups)
+        self.groups = _secondary(name, self.now, wanted.groups, wanted.remove_groups, self.account.get("gid"))
         self.fits, self.lock_fits = wanted.password.fits(aged["passwd"]), wanted.password.lock_fits(aged["passwd"])
         if wanted.password.locked is False and not aged["passwd"].strip("!*") and wanted.password.text is None:
             if not self.lock_fits:
@@ -174,13 +174,15 @@ def done_changes(keys: Mapping[str, Any], name: str) -> dict[str, Any]:
     return {key: after.get(key, value) for key, value in keys.items()}
 
 
-def _secondary(name: str, now: dict[str, Any], further: list[str] | None, remove: bool) -> list[str] | None:
-    """The groups that the user should be in beside the primary one, when they are not those; else None."""
+def _secondary(
+    name: str, now: dict[str, Any], further: list[str] | None, remove: bool, gid: int | None
+) -> list[str] | None:
+    """The groups that the user should be in beside the primary one (gid), when they are not those; else None."""
     if further is None:
         return None
     primary = users.primary_group(name)
     have = [each for each in now["groups"] if each != primary]
-    want = [each for each in further if each != primary]
+    want = [each for each in further if each != (_group_name(gid) if gid is not None else primary)]
     if not remove:
         want = [*have, *want]
     return sorted(set(want)) if set(have) != set(want) else None

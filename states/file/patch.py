@@ -45,7 +45,8 @@ def patch(
 
     Behaviour: Salt 3008's file.patch; a dry run looks at the patch too.
     """
-    words = _allowed(options)
+    words, typed = _allowed(options)
+    strip = typed if strip is None else strip
     if not source:
         raise StateFailed("A patch (source) is required")
     if not file.exists(name):
@@ -55,7 +56,10 @@ def patch(
             f"Parent directory for reject_file '{reject_file}' either does not exist, or is not a directory"
         )
     url = f"{source}?saltenv={saltenv}" if saltenv and source.startswith("salt://") and "?" not in source else source
-    found = sources.locate([url], name, sources.Verify(source_hash, source_hash_name, skip_verify), reuse=False)
+    try:
+        found = sources.locate([url], name, sources.Verify(source_hash, source_hash_name, skip_verify), reuse=False)
+    except StateFailed as failure:
+        raise StateFailed(failure.message.replace(url, source), lacks=failure.lacks) from None
     variables = {**(defaults or {}), **(context or {})}
     data = source_data(found, Template(template, variables), {"name": name}, Encoding())
     where = ["--directory", name, f"-p{strip or 0}"] if file.is_dir(name) else [name]
@@ -109,15 +113,29 @@ def _told(done: cmd.Completed) -> dict[str, Any]:
     return {"pid": done.pid, "retcode": done.retcode, "stdout": said, "stderr": done.stderr}
 
 
-def _allowed(options: str) -> list[str]:
+def _allowed(options: str) -> tuple[list[str], int | None]:
+    """The options that may be handed on, and how many folders -p or --strip among them takes off."""
     try:
         words = shlex.split(options)
     except ValueError as problem:
         raise StateFailed(f"options: {options!r} cannot be split into words: {problem}") from None
-    if any(word.startswith(("-p", "--strip")) for word in words):
-        raise StateFailed("Invalid format for '-p' CLI option. Consider using the 'strip' option for this state.")
+    words, strip = _stripped(words)
     long = tuple(REFUSED.values())
     bad = [word for word in words if word[:2] in REFUSED or word.startswith(long)]
     if bad:
         raise StateFailed(f"The following CLI options are not allowed: {', '.join(bad)}")
-    return words
+    return words, strip
+
+
+def _stripped(words: list[str]) -> tuple[list[str], int | None]:
+    rest, found = [], None
+    given = iter(words)
+    for word in given:
+        if not word.startswith(("-p", "--strip")):
+            rest.append(word)
+            continue
+        digits = word.removeprefix("--strip").removeprefix("-p").removeprefix("=") or next(given, "")
+        if not digits.isdecimal():
+            raise StateFailed("Invalid format for '-p' CLI option. Consider using the 'strip' option for this state.")
+        found = int(digits)
+    return rest, found

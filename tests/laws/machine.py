@@ -53,6 +53,7 @@ SCENARIOS = [
     on_machine("user.present", USER, name="zoe", groups=["zoo"], remove_groups=False, shell="/bin/bash"),
     on_machine("user.present", USER, name="zoe", uid=4899, allow_uid_change=True),
     on_machine("user.present", USER, name="zoe", gid="zap", allow_gid_change=True),
+    on_machine("user.present", USER, name="zoe", gid="zap", groups=["zoe"], allow_gid_change=True),
     on_machine("user.present", USER, fails="not permitted", name="zoe", uid=4899),
     on_machine("user.present", fails="are not present: nope", name="zoe", groups=["nope"]),
     on_machine("user.present", USER, plans=False, name="zoe", uid=4801),
