@@ -10,7 +10,7 @@ from typing import Any
 
 from runner.api import Tree
 from runner.model import Chunk, CustomEvent, Event, Result
-from runner.ordered import ordered
+from runner.ordered import as_said
 from runner.secrets import Secrets
 
 
@@ -164,8 +164,10 @@ class Current:
     def render(
         self, text: str, engine: str, context: Mapping[str, Any], *, file: str = "", saltenv: str = "base"
     ) -> str:
-        if self.chunk is not None:  # what its SLS says
-            context = {name: ordered(value) for name, value in context.items()}
+        if self.chunk is not None:
+            args = self.chunk.args
+            given = [args, *(each for each in (args.get("defaults"), args.get("context")) if isinstance(each, dict))]
+            context = as_said({name: value for each in given for name, value in each.items()}, context)
         return self.run.render(text, engine, context, file=file, saltenv=saltenv)
 
     def call(self, name: str, /, *args: Any, **kwargs: Any) -> Any:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 import time
 from collections.abc import Callable, Generator, Mapping
+from contextlib import nullcontext
 from functools import partial
 from typing import Any, Protocol
 
@@ -18,6 +19,7 @@ from runner.current import Current, Run
 from runner.errors import RunnerError
 from runner.failing import made
 from runner.model import Chunk, Event, Result, StatePlanned, Value
+from runner.ordered import as_said
 from runner.pending import Pending
 from runner.records import Record
 from runner.retry import retry_options
@@ -235,12 +237,11 @@ class Invoker:
         return Result(chunk, False, failure.message, planned if failure.changes is None else failure.changes)
 
     def _classic(self, chunk: Chunk, call: Call, mode: Mode, owe: Callable[[], None]) -> Result:
+        arguments = as_said(chunk.args, call.arguments)
         if mode is Mode.REAL:
             owe()
-            with armed():
-                answer = call.function.function(**call.arguments)
-        else:
-            answer = call.function.function(**call.arguments)
+        with armed() if mode is Mode.REAL else nullcontext():
+            answer = call.function.function(**arguments)
         result = _from_classic(chunk, answer)
         if mode is Mode.DRY and result.result is None:
             self.pending.note(chunk, OPEN)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Mapping
 from typing import Any
 
 from runner.model import PlacedList, PlacedMap
@@ -22,3 +23,10 @@ def ordered(value: Any, known: dict[int, Any] | None = None) -> Any:
     else:
         made.extend(ordered(item, known) for item in value)
     return made
+
+
+def as_said(said: Mapping[str, Any], used: Mapping[str, Any]) -> dict[str, Any]:
+    """Values that were made from what an SLS says, with its mappings in their order; `used` says which."""
+    return {
+        name: ordered(said[name]) if name in said and said[name] == value else value for name, value in used.items()
+    }

@@ -144,6 +144,23 @@ def test_mappings_of_the_pillar_keep_their_order(tmp_path: Path) -> None:
     assert chunk["data"] == "{a: 2, b: 1}"
 
 
+def test_arguments_keep_their_order(machine: Machine) -> None:
+    """In the templates of files, and for states in Salt's style."""
+    machine.write(
+        a="{tmp}/f:\n  file.managed:\n    - source: salt://f.jinja\n    - template: jinja\n"
+        "    - context: {app: {z: 1, b: [{d: 1, c: 2}]}}\n    - defaults: {more: {y: 1, x: 2}}\n"
+        "x:\n  own.said:\n    - what: {b: 1, a: {d: 1, c: 2}}\n"
+    )
+    states = machine.folder / "states"
+    (states / "f.jinja").write_text("{{ app | yaml }} {{ more | yaml }}\n")
+    (states / "_states").mkdir()
+    answer = "{'name': name, 'changes': {}, 'result': True, 'comment': str(what)}"
+    (states / "_states/own.py").write_text(f"def said(name, what=None, **kwargs):\n    return {answer}\n")
+    found = machine.results("sls", "a")
+    assert (machine.folder / "f").read_text() == "{z: 1, b: [{d: 1, c: 2}]} {y: 1, x: 2}\n"
+    assert found["x"]["comment"] == "OrderedDict([('b', 1), ('a', OrderedDict([('d', 1), ('c', 2)]))])"
+
+
 def test_lines_of_a_printed_mapping_are_kept(tmp_path: Path) -> None:
     """A mapping that is put out as it is keeps its line breaks; YAML would not read them in single quotes."""
     pillar = {"vpn": {"key": "a\nb\n", "list": [{"tab\t'": '"x"\ty'}, "plain\\n"], "rest": [None, True, 1.5, "it's"]}}
