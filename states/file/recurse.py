@@ -52,6 +52,7 @@ def recurse(
     keep_symlinks: bool = False,
     force_symlinks: bool = False,
     merge: bool = False,
+    makedirs: bool = True,
     mode: Any = None,
     **variables: Leftovers,
 ) -> Planned:
@@ -64,7 +65,8 @@ def recurse(
     template, context, defaults, replace, backup: as for file.managed, for each file.
     include_empty: empty folders too. include_pat, exclude_pat: globs of relative paths, regular expressions after E@.
     maxdepth: levels below the folder, 0 for its own files. keep_symlinks: links in the tree become links, instead of
-    what is there (force_symlinks). sym_mode, keep_source: accepted. mode: refused; say file_mode and dir_mode.
+    what is there (force_symlinks). sym_mode, keep_source, makedirs (what is above is always made): accepted.
+    mode: refused; say file_mode and dir_mode.
 
         /etc/app:
           file.recurse:

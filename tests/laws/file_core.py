@@ -177,6 +177,7 @@ RECURSE = [
     Scenario(FR, {**R, "file_mode": "keep", "keep_source": False, "sym_mode": "0777"}, tree()),
     Scenario(FR, {**R, "clean": True, "exclude_pat": "zz"}, tree(filled)),
     Scenario(FR, {**R, "clean": True}, tree(in_the_way)),
+    Scenario(FR, {**R, "name": "{tmp}/out/new/d", "exclude_pat": "*.j2", "makedirs": False}, tree()),
     Scenario(FR, {**R, "include_empty": True, "replace": False}, tree(filled)),
     Scenario(
         FR, {**R, "include_pat": "E@j2$", "template": "jinja", "context": {"greeting": 1}, "defaults": {}}, tree()
