@@ -282,14 +282,14 @@ class Executor:
     # -------------------------------------------------- listen
 
     def _listeners(self) -> None:
-        for position in self.work.order:
-            edges = [edge for edge in self.work.relations.of(position) if edge.kind is Kind.LISTEN]
-            if not edges or position not in self.work.reacts:
-                continue
+        told: set[int] = set()
+        for edge in self.work.listening():
+            position, found = edge.holder, self._seen(edge)
             chunk = self.work.chunks[position]
             owed = any(debt.kind == "listen" for debt in self.owing.owed(chunk, self.run.results))
-            if not owed and not any(found.changes and not found.noop for edge in edges if (found := self._seen(edge))):
+            if position in told or not (owed or (found and found.changes and not found.noop)):
                 continue
+            told.add(position)
             key = f"{chunk.state}_|-listener_{chunk.id}_|-{chunk.name}_|-mod_watch"
             result = self.invoke(chunk, self._mode_of(position), Reaction((), key))
             self.number += 1

@@ -117,7 +117,7 @@ class Invoker:
                 f"  The state would be retried every {wanted.interval} seconds (with a splay of up to {wanted.splay} "
                 f"seconds) a maximum of {wanted.attempts} times or until a result of {wanted.until} is returned"
             )
-            return result._replace(comment=result.comment + told) if result.result is None else result
+            return result._replace(comment=result.comment + told)
         comments = [problem] if problem else []
         while True:
             result = self._attempt(chunk, mode, reaction, owe, waits_for)

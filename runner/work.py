@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from runner.aggregate import Hook
 from runner.decide import Decision, Verdict
 from runner.invoke import Reaction
-from runner.model import Chunk, Kind, Relations, Result
+from runner.model import Chunk, Edge, Kind, Relations, Result
 from runner.records import Record
 
 ORDERING = (Kind.REQUIRE, Kind.REQUIRE_ANY, Kind.WATCH, Kind.WATCH_ANY, Kind.LISTEN)
@@ -64,6 +64,18 @@ class Work(Record):
             return Reaction((self.named(position),)) if itself else None
         changed = tuple(self.named(edge.target) for edge in decision.changed if edge.kind is Kind.WATCH)
         return Reaction(changed) if decision.verdict is Verdict.WATCH else None
+
+    def listening(self) -> list[Edge]:
+        """Who listens to whom, in the order of the states that say so: `listen` before `listen_in`."""
+        rank = {position: number for number, position in enumerate(self.order)}
+
+        def place(edge: Edge) -> tuple[int, bool, int, int]:
+            own = any(each.place == edge.place for each in self.chunks[edge.holder].requisites)
+            said = edge.holder if own else edge.target
+            return rank.get(said, len(rank)), not own, edge.place.line, edge.place.column
+
+        found = (edge for edge in self.relations.edges if edge.kind is Kind.LISTEN and edge.holder in self.reacts)
+        return sorted(found, key=place)
 
     def reacts_otherwise(self, position: int) -> bool:
         """Whether a state has requisites that have it run for others' sake (onchanges, onfail, prereq)."""

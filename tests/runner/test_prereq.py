@@ -102,3 +102,15 @@ def test_a_dry_run_expects_no_failure_of_what_would_change(machine: Machine) -> 
     machine.write(a="a:\n  test.succeed_with_changes: []\nb:\n  test.nop:\n    - onfail: [test: a]\n")
     found = machine.results("sls", "a", "--test")
     assert found["b"]["comment"] == "State was not run because onfail req did not change"
+
+
+def test_listeners_are_told_in_the_order_of_who_says_so(machine: Machine) -> None:
+    machine.write(
+        a="last:\n  test.nop: []\nfirst:\n  test.nop: []\n"
+        "source:\n  test.succeed_with_changes:\n    - listen_in: [{test: own}, {test: first}, {test: last}]\n"
+        "own:\n  test.nop:\n    - listen: [test: source]\n"
+        "early:\n  test.nop:\n    - order: 1\n    - listen: [test: source]\n"
+    )
+    found = machine.results("sls", "a")
+    told = [name.removeprefix("listener_") for name in found if name.startswith("listener_")]
+    assert told == ["early", "own", "first", "last"]
