@@ -114,3 +114,14 @@ def test_listeners_are_told_in_the_order_of_who_says_so(machine: Machine) -> Non
     found = machine.results("sls", "a")
     told = [name.removeprefix("listener_") for name in found if name.startswith("listener_")]
     assert told == ["early", "own", "first", "last"]
+
+
+def test_a_look_sees_the_reaction_that_is_due(machine: Machine) -> None:
+    machine.write(
+        a="prepares:\n  test.nop:\n    - prereq: [test: reacts]\n"
+        "source:\n  test.succeed_with_changes: []\n"
+        "reacts:\n  test.succeed_without_changes:\n    - watch: [test: source]\n"
+    )
+    found = machine.results("sls", "a")
+    assert found["prepares"]["comment"] == "Success!"
+    assert found["reacts"]["comment"] == "Watch statement fired."
