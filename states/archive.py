@@ -55,7 +55,8 @@ def extracted(
     force: remove what has the wrong type. overwrite: extract even when all is there. clean: remove the top folder
     first; clean_parent: the folder itself. user, group: of everything; enforce_ownership_on: of this path instead.
     extract_perms: false gives members of a zip the usual modes. trim_output: the most members that changes list (true:
-    100). source_hash_update, skip_files_list_verify, list_options, use_cmd_unzip: accepted.
+    100). source_hash_update: extract again, whatever is there, when the archive of source_hash is not the one that was
+    extracted last. skip_files_list_verify, list_options, use_cmd_unzip: how Salt looks and unpacks; no difference here.
 
         /opt/app:
           archive.extracted:
@@ -68,7 +69,8 @@ def extracted(
     name = name.rstrip("/") + "/"
     if archive_format == "rar":
         raise StateFailed("rar is not supported: its program is not free; use tar or zip")
-    if if_missing and file.lexists(if_missing):
+    watched = source_hash_update and source_hash is not None
+    if if_missing and file.lexists(if_missing) and not watched:
         return f"Path {if_missing} exists"
     if file.lexists(name.rstrip("/")) and not file.is_dir(name):
         raise StateFailed(f"{name.rstrip('/')} exists and is not a directory")
@@ -77,6 +79,11 @@ def extracted(
     signed = Signed(signature, source_hash_sig, signed_by_any, signed_by_all, keyring, gnupghome, sig_backend)
     verify = sources.Verify(source_hash, source_hash_name, skip_verify, use_etag, True, keep_source, signed)
     path, label = _fetched(source, verify)
+    updated = watched and archive.is_new(path, name)
+    if watched and not updated:
+        archive.keep_sum(path, name)
+    if if_missing and file.lexists(if_missing) and not updated:
+        return f"Path {if_missing} exists"
     kind = archive.kind_of(path, archive_format)
     found = _Found(name, archive.members(path, kind, strip, password, others), owner, enforce_ownership_on)
     if enforce_toplevel:
@@ -84,13 +91,13 @@ def extracted(
     wrong, absent = found.wrong(), found.absent()
     if wrong and not (force or clean_parent):
         raise StateFailed(_wrong_types(name, wrong))
-    extracts = bool(absent or wrong or overwrite)
-    if not extracts:
+    if not (absent or wrong or overwrite or updated):
         return (yield from found.owned())
     short = archive.shortage(found.members, name.rstrip("/"))
     if short:
         raise StateFailed(f"{label} {short}; nothing was extracted", lacks=("file", name.rstrip("/")))
-    reason = ", due to absence of one or more files/dirs" if absent or wrong else ""
+    reason = ", due to source_hash update" if updated else ""
+    reason = ", due to absence of one or more files/dirs" if absent or wrong else reason
     removed = [name.rstrip("/")] if clean_parent else [*dict.fromkeys(wrong + found.tops(clean))]
     changes = found.changes(clean, clean_parent, trim_output, bool(options))
     yield Plan(changes, f"Archive {label} would be extracted to {name}{reason}", provides=OPEN)
@@ -107,6 +114,8 @@ def extracted(
         permissions=extract_perms,
     )
     found.put(beside, removed, ids)
+    if updated:
+        archive.keep_sum(path, name)
     told = f"{label} extracted to {name}{reason}"
     if owner != (-1, -1) and enforce_ownership_on and not file.lexists(enforce_ownership_on):
         del changes["updated ownership"]
