@@ -4,26 +4,15 @@ from __future__ import annotations
 
 import os
 import shlex
-import signal
-import subprocess
 import threading
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from modules import _salt_call
-from runner.api import CommandFailed, Record, changer, here
+from modules import _processes
+from modules._processes import Completed as Completed
+from runner.api import CommandFailed, changer, here
 
 LOCALE = {"LC_ALL": "C.UTF-8", "LANGUAGE": ""}
-
-
-class Completed(Record):
-    """What a program did. Streams are text without the last line's end."""
-
-    retcode: int
-    stdout: str
-    stderr: str
-    pid: int = 0
-    timed_out: bool = False
 
 
 def probe(
@@ -38,7 +27,9 @@ def probe(
 
     env: added to the environment. timeout: seconds. Raises CommandFailed when it cannot be started.
     """
-    return _run(list(argv), env={**os.environ, **LOCALE, **(env or {})}, cwd=cwd, stdin=stdin, timeout=timeout)
+    return _processes.ended(
+        list(argv), env={**os.environ, **LOCALE, **(env or {})}, cwd=cwd, stdin=stdin, timeout=timeout
+    )
 
 
 @changer
@@ -51,7 +42,9 @@ def execute(
     timeout: float | None = None,
 ) -> Completed:
     """Run a program that changes the machine, without a shell. Arguments as those of `probe`."""
-    return _run(list(argv), env={**os.environ, **LOCALE, **(env or {})}, cwd=cwd, stdin=stdin, timeout=timeout)
+    return _processes.ended(
+        list(argv), env={**os.environ, **LOCALE, **(env or {})}, cwd=cwd, stdin=stdin, timeout=timeout
+    )
 
 
 @changer
@@ -99,7 +92,7 @@ def complete(
         raise CommandFailed(f"The shell {shell} is not available", lacks=("file", shell))
     if root:
         argv = ["chroot", root, *argv]
-    done = _run(argv, env=variables, cwd=cwd, stdin=stdin, timeout=timeout, bg=bg, **user)
+    done = _processes.ended(argv, env=variables, cwd=cwd, stdin=stdin, timeout=timeout, bg=bg, **user)
     if done.timed_out:
         shown = cmd if isinstance(cmd, str) else shlex.join(argv)
         return Completed(1, f"{shown} : Timed out after {timeout:g} seconds", "", done.pid, True)
@@ -147,61 +140,6 @@ def _identity(runas: str | None, group: str | None, variables: dict[str, str]) -
         kind, name = ("user", runas) if runas else ("group", group)
         raise CommandFailed(f"{kind.title()} '{name}' is not available", lacks=(kind, str(name))) from None
     return found
-
-
-def _run(
-    argv: list[str],
-    *,
-    env: Mapping[str, str],
-    cwd: str | None,
-    stdin: str | None,
-    timeout: float | None,
-    bg: bool = False,
-    **identity: Any,
-) -> Completed:
-    quiet = subprocess.DEVNULL
-    output = quiet if bg else subprocess.PIPE
-    identity |= {"stdout": output, "stderr": output, "stdin": subprocess.PIPE if stdin is not None else quiet}
-    try:
-        process: subprocess.Popen[bytes] = subprocess.Popen(
-            argv, env=dict(_salt_call.environment(argv, env)), cwd=cwd, process_group=0, **identity
-        )
-    except (OSError, ValueError, subprocess.SubprocessError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise CommandFailed(f"Unable to run command {argv[0]!r}: {reason}", lacks=("command", argv[0])) from None
-    if bg:
-        process.returncode = 0  # nobody waits for it
-        return Completed(0, "", "", process.pid)
-    try:
-        out, err = process.communicate(None if stdin is None else stdin.encode(), timeout=timeout)
-    except subprocess.TimeoutExpired:
-        _end(process)
-        return Completed(1, f"timed out after {timeout:g} seconds", "", process.pid, timed_out=True)
-    except BaseException:
-        _end(process)
-        raise
-    return Completed(process.returncode, _text(out), _text(err), process.pid)
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a program with all that it started."""
-    for number in (signal.SIGTERM, signal.SIGKILL):
-        try:
-            os.killpg(process.pid, number)
-            process.wait(2)
-        except subprocess.TimeoutExpired:
-            continue
-        except ProcessLookupError:
-            break
-    process.wait()
-    for stream in (process.stdout, process.stderr, process.stdin):
-        if stream:
-            stream.close()
-
-
-def _text(data: bytes) -> str:
-    text = data.decode("utf-8", errors="replace")
-    return text[:-1] if text.endswith("\n") else text
 
 
 # ---------------------------------------------------------------- Salt's functions

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from runner import advice
+from runner.argtypes import Mode
 from runner.convert import shape
 from runner.errors import Diagnostic
 from runner.model import Chunk
@@ -15,6 +16,11 @@ from runner.scalars import Mismatch
 TYPES: dict[str, Any] = {
     **dict.fromkeys(["failhard", "parallel", "reload_modules", "reload_grains", "reload_pillar", "onfail_stop"], bool),
     "creates": str | list[str],
+    "umask": Mode,
+}
+HINTS = {
+    "creates": "write a path, or a list of paths: `- creates: /PATH`",
+    "umask": "write it in octal digits and in quotes: `- umask: '077'`",
 }
 
 
@@ -28,8 +34,7 @@ def problems(chunks: Sequence[Chunk], known: Callable[[str, str], frozenset[str]
                     shape(TYPES[key]).convert(value)
             except Mismatch as wrong:
                 if key not in known(chunk.state, chunk.fun):
-                    flag = advice.cure("true or false", key, value)
-                    hint = flag if TYPES[key] is bool else f"write a path, or a list of paths: `- {key}: /PATH`"
+                    hint = HINTS.get(key) or advice.cure("true or false", key, value)
                     source = chunk.arg_places.get(key, chunk.place).source
                     message = f"{chunk.function}: {key}: {wrong.problem}"
                     yield Diagnostic(message, source, hint, "argument")

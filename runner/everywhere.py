@@ -110,7 +110,7 @@ SETTINGS: Mapping[str, Everywhere] = {
 # what guards read; a state that runs commands has its own of these names
 OF_GUARDS: Mapping[str, Everywhere] = {
     "runas": Everywhere("text", "the user who runs the commands of guards", _TEXT),
-    "umask": Everywhere("text", "the umask of the commands of guards", _ANY),
+    "umask": Everywhere("text", "the umask of what the state makes, and of its commands and guards", _ANY),
     "cwd": Everywhere("a path", "the folder of the commands of guards", _TEXT),
     "root": Everywhere("a path", "the root of the commands of guards", _TEXT),
     "env": Everywhere("a mapping", "the environment of the commands of guards", _ANY),

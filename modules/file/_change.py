@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import ParamSpec, TypeVar
 
+from modules import _umask
 from modules.file._owners import gid_of, uid_of
 from modules.file._was import was, was_missing, was_second
 from runner.api import StateFailed, changer, here
@@ -156,8 +157,11 @@ def _make(path: str, mode: str | None, owner: tuple[int, int]) -> None:
         return
     if owner != (-1, -1):
         os.chown(path, *owner, follow_symlinks=False)
+    said = _umask.of_state()
     if mode is not None:
         os.chmod(path, int(mode, 8))
+    elif said is not None:
+        os.chmod(path, 0o777 & ~said)
 
 
 @alters(before=was_second, path=1)

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from typing import IO
 
+from modules._umask import umask
 from modules.file._change import alters, beside_name, owner_ids, sync_folder
 from modules.file._was import target_of, was_written
 from runner.api import Record, StateFailed, here
@@ -129,17 +130,6 @@ def _put(beside: str, target: str, fill: Fill) -> None:
             file.flush()
             os.fsync(file.fileno())
         os.unlink(beside)
-
-
-_umask: list[int] = []
-
-
-def umask() -> int:
-    """The caller's umask, read without setting it."""
-    if not _umask:
-        with suppress(OSError, ValueError), open("/proc/self/status", encoding="ascii", errors="replace") as status:
-            _umask.extend(int(line.split()[1], 8) for line in status if line.startswith("Umask:"))
-    return _umask[0] if _umask else 0o022
 
 
 def default_mode() -> str:

@@ -28,7 +28,7 @@ def test_texts_reach_the_template_and_the_block_once(tmp_path: Path) -> None:
 
 def chunk(id_: str, fun: str, *needs: str) -> SimpleNamespace:
     requisites = [SimpleNamespace(kind="require", state="file", target=need) for need in needs]
-    return SimpleNamespace(id=id_, name=id_, state="file", fun=fun, sls="s", requisites=requisites)
+    return SimpleNamespace(id=id_, name=id_, state="file", fun=fun, sls="s", requisites=requisites, args={})
 
 
 def test_a_block_takes_the_texts_that_were_gathered_for_it(tmp_path: Path) -> None:

@@ -1,0 +1,81 @@
+"""Programs that are started, waited for and ended: the one place that does it for all modules."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Mapping
+from typing import Any
+
+from modules import _salt_call, _umask
+from runner.api import CommandFailed, Record
+
+
+class Completed(Record):
+    """What a program did. Streams are text without the last line's end."""
+
+    retcode: int
+    stdout: str
+    stderr: str
+    pid: int = 0
+    timed_out: bool = False
+
+
+def ended(
+    argv: list[str],
+    *,
+    env: Mapping[str, str],
+    cwd: str | None,
+    stdin: str | None,
+    timeout: float | None,
+    bg: bool = False,
+    **identity: Any,
+) -> Completed:
+    """Start a program, and wait for its end unless it is to stay in the background. identity: as of Popen."""
+    quiet = subprocess.DEVNULL
+    output = quiet if bg else subprocess.PIPE
+    said = _umask.of_state()
+    if said is not None:
+        identity.setdefault("umask", said)
+    identity |= {"stdout": output, "stderr": output, "stdin": subprocess.PIPE if stdin is not None else quiet}
+    try:
+        process: subprocess.Popen[bytes] = subprocess.Popen(
+            argv, env=dict(_salt_call.environment(argv, env)), cwd=cwd, process_group=0, **identity
+        )
+    except (OSError, ValueError, subprocess.SubprocessError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise CommandFailed(f"Unable to run command {argv[0]!r}: {reason}", lacks=("command", argv[0])) from None
+    if bg:
+        process.returncode = 0  # nobody waits for it
+        return Completed(0, "", "", process.pid)
+    try:
+        out, err = process.communicate(None if stdin is None else stdin.encode(), timeout=timeout)
+    except subprocess.TimeoutExpired:
+        _end(process)
+        return Completed(1, f"timed out after {timeout:g} seconds", "", process.pid, timed_out=True)
+    except BaseException:
+        _end(process)
+        raise
+    return Completed(process.returncode, _text(out), _text(err), process.pid)
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a program with all that it started."""
+    for number in (signal.SIGTERM, signal.SIGKILL):
+        try:
+            os.killpg(process.pid, number)
+            process.wait(2)
+        except subprocess.TimeoutExpired:
+            continue
+        except ProcessLookupError:
+            break
+    process.wait()
+    for stream in (process.stdout, process.stderr, process.stdin):
+        if stream:
+            stream.close()
+
+
+def _text(data: bytes) -> str:
+    text = data.decode("utf-8", errors="replace")
+    return text[:-1] if text.endswith("\n") else text

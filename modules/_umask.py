@@ -1,0 +1,29 @@
+"""The umask of a state: what its `- umask:` says. Nothing sets the one of the process, which is everybody's."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from runner.api import here
+
+_own: list[int] = []
+
+
+def of_state() -> int | None:
+    """What the state that runs now says; None when it says nothing."""
+    chunk = here.chunk
+    said = chunk.args.get("umask") if chunk is not None else None
+    return None if said is None else int(str(said), 8)
+
+
+def umask() -> int:
+    """The state's umask, else the caller's, read without setting it."""
+    said = of_state()
+    return _caller() if said is None else said
+
+
+def _caller() -> int:
+    if not _own:
+        with suppress(OSError, ValueError), open("/proc/self/status", encoding="ascii", errors="replace") as status:
+            _own.extend(int(line.split()[1], 8) for line in status if line.startswith("Umask:"))
+    return _own[0] if _own else 0o022
