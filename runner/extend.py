@@ -13,7 +13,7 @@ from runner.model import Place, item_place
 CARRIED = ("require_in", "watch_in", "onchanges_in", "onfail_in", "prereq_in")
 
 # what `use` does not take over; the `_any` forms, onfail_all and listen it does take over, as Salt's
-NOT_USED = {*CARRIED, *(key.removesuffix("_in") for key in CARRIED), "use", "use_in", "name", "names", "order"}
+NOT_USED = {*CARRIED, *(key.removesuffix("_in") for key in CARRIED), "use", "use_in", "name", "names"}
 REPEATED = 50  # references of one list, up to which they are repeated as Salt does: the cost is that number squared
 
 

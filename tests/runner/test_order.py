@@ -118,6 +118,12 @@ def test_use_hands_on_what_stands_in_the_tree_only() -> None:
     assert (low["c"]["x"], low["c"]["y"], low["d"].get("x")) == (2, 3, None)
 
 
+def test_use_hands_on_an_order_where_there_is_none() -> None:
+    text = "s11: {test.nop: []}\ns4: {test.nop: []}\ns1: {test.nop: [order: -2, use_in: [test: s11]]}\n"
+    assert order({"main": text}, auto_order=False) == ["s4", "s11", "s1"]
+    assert order({"main": text}) == ["s11", "s4", "s1"]
+
+
 def test_includes_come_first() -> None:
     files = {
         "d.init": "include: [.e]\nd: test.nop",
