@@ -70,7 +70,8 @@ def extracted(
     if archive_format == "rar":
         raise StateFailed("rar is not supported: its program is not free; use tar or zip")
     watched = source_hash_update and source_hash is not None
-    if if_missing and file.lexists(if_missing) and not watched:
+    spared = if_missing is not None and file.lexists(if_missing)
+    if spared and not watched:
         return f"Path {if_missing} exists"
     if file.lexists(name.rstrip("/")) and not file.is_dir(name):
         raise StateFailed(f"{name.rstrip('/')} exists and is not a directory")
@@ -79,10 +80,11 @@ def extracted(
     signed = Signed(signature, source_hash_sig, signed_by_any, signed_by_all, keyring, gnupghome, sig_backend)
     verify = sources.Verify(source_hash, source_hash_name, skip_verify, use_etag, True, keep_source, signed)
     path, label = _fetched(source, verify)
-    updated = watched and archive.is_new(path, name)
-    if watched and not updated:
-        archive.keep_sum(path, name)
-    if if_missing and file.lexists(if_missing) and not updated:
+    known, now = (archive.kept_sum(name), file.get_hash(path)) if watched else ("", "")
+    updated = known != "" and known != now
+    if watched and not known:
+        archive.keep_sum(name, now)
+    if spared and not updated:
         return f"Path {if_missing} exists"
     kind = archive.kind_of(path, archive_format)
     found = _Found(name, archive.members(path, kind, strip, password, others), owner, enforce_ownership_on)
@@ -115,7 +117,7 @@ def extracted(
     )
     found.put(beside, removed, ids)
     if updated:
-        archive.keep_sum(path, name)
+        archive.keep_sum(name, now)
     told = f"{label} extracted to {name}{reason}"
     if owner != (-1, -1) and enforce_ownership_on and not file.lexists(enforce_ownership_on):
         del changes["updated ownership"]

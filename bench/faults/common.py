@@ -6,6 +6,7 @@ the shim (built here with `cc`, loaded by starting Python again) each system cal
 
 from __future__ import annotations
 
+import argparse
 import ctypes
 import importlib
 import json
@@ -45,6 +46,16 @@ class Ended(NamedTuple):
     err: str
     seconds: float
     megabytes: float
+
+
+def begun(about: str | None) -> tuple[str, ctypes.CDLL]:
+    """The word that `--only` gives (empty for all), and the shim in a process that has loaded what it needs."""
+    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default="", help="states whose name has this word in it")
+    options = parser.parse_args()
+    shim = with_shim()
+    warm()
+    return str(options.only), shim
 
 
 def with_shim() -> ctypes.CDLL:

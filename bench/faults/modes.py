@@ -6,7 +6,6 @@ something, all files below its folder are looked at. One that holds the secret m
 
 from __future__ import annotations
 
-import argparse
 import ctypes
 import io
 import os
@@ -16,7 +15,7 @@ import tarfile
 import tempfile
 from pathlib import Path
 
-from common import COUNT, Fault, Score, Tree, warm, with_shim
+from common import COUNT, Fault, Score, Tree, begun
 
 SECRET = b"for nobody else"
 TEXT = SECRET.decode()
@@ -55,15 +54,11 @@ def exposed(path: Path, top: Path) -> bool:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default="", help="states whose name has this word in it")
-    options = parser.parse_args()
-    shim = with_shim()
-    warm()
+    only, shim = begun(__doc__)
     os.umask(0o022)
     score = Score("modes at each call")
     for name, text in STATES.items():
-        if options.only in name:
+        if only in name:
             with tempfile.TemporaryDirectory(prefix="runner-modes-") as folder:
                 tried(name, text, Tree(Path(folder)), shim, score)
     return score.end()

@@ -9,13 +9,12 @@ is followed where the state says so; one that comes after the look never is.)
 
 from __future__ import annotations
 
-import argparse
 import os
 import sys
 import tempfile
 from pathlib import Path
 
-from common import COUNT, SWAP, Fault, Score, Tree, warm, with_shim
+from common import COUNT, SWAP, Fault, Score, Tree, begun
 
 STATES = {
     "file.managed, contents and mode": "file.managed:\n    - contents: new\n    - mode: '0666'",
@@ -38,11 +37,7 @@ STATES = {
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--only", default="", help="states whose name has this word in it")
-    options = parser.parse_args()
-    shim = with_shim()
-    warm()
+    only, shim = begun(__doc__)
     score = Score("targets swapped for links")
     with tempfile.TemporaryDirectory(prefix="runner-swap-") as folder:
         tree = Tree(Path(folder))
@@ -62,7 +57,7 @@ def main() -> int:
             return f"{ended.code}: {ended.out}{ended.err}"
 
         for name, text in STATES.items():
-            if options.only not in name:
+            if only not in name:
                 continue
             tree.write("states/a.sls", f"{target}:\n  {text}\n")
             trial(Fault(0, COUNT))

@@ -8,7 +8,7 @@ from __future__ import annotations
 from modules.archive._extract import discard, place, shortage, unpack
 from modules.archive._members import Member, kind_of, members, strip_of
 from modules.archive._salt import gunzip, gzip, is_encrypted, list_, tar, unzip, zip_
-from modules.archive._sums import is_new, keep_sum
+from modules.archive._sums import keep_sum, kept_sum
 
 __all__ = [
     "Member",
@@ -16,8 +16,8 @@ __all__ = [
     "gunzip",
     "gzip",
     "is_encrypted",
-    "is_new",
     "keep_sum",
+    "kept_sum",
     "kind_of",
     "list_",
     "members",

@@ -2,30 +2,29 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 
-from modules.file._hash import get_hash
+from modules.file._hash import hash_of
 from runner.api import fetcher, here
 
 
 def _record(name: str) -> str:
-    return os.path.join(here.cache_dir, "archives", hashlib.sha256(os.fsencode(name)).hexdigest())
+    return os.path.join(here.cache_dir, "archives", hash_of(os.fsencode(name)))
 
 
-def is_new(path: str, name: str) -> bool:
-    """Whether the archive at a path is another one than that which filled the folder; False where none is known."""
+def kept_sum(name: str) -> str:
+    """The sum of the archive that filled a folder; empty where none is known."""
     try:
         with open(_record(name), encoding="ascii") as file:
-            return file.read() != get_hash(path)
+            return file.read()
     except FileNotFoundError:
-        return False
+        return ""
 
 
 @fetcher
-def keep_sum(path: str, name: str) -> None:
-    """Note that the folder holds what is in the archive at a path."""
-    record, found = _record(name), get_hash(path)
+def keep_sum(name: str, found: str) -> None:
+    """Note the sum of the archive that a folder holds."""
+    record = _record(name)
     os.makedirs(os.path.dirname(record), mode=0o700, exist_ok=True)
     new = f"{record}.{os.getpid()}"
     with open(new, "w", encoding="ascii") as file:

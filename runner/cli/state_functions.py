@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from typing import Any
 
 from runner.cli.common import Common, finish, options_of, write_value
@@ -166,21 +165,15 @@ def _template_str(asked: Asked) -> int:
 
 def _text(asked: Asked, name: str, text: str) -> int:
     """States that stand in no tree: an SLS of their own, in front of the tree."""
-    with _folder() as folder:
+    import tempfile
+
+    with tempfile.TemporaryDirectory(prefix="runner-") as folder:
         with open(f"{folder}/{name}.sls", "w", encoding="utf-8") as file:
             file.write(text)
         env = asked.options.saltenv or "base"
         roots = asked.options.file_roots
         asked.options = asked.options._replace(file_roots={**roots, env: [folder, *roots.get(env, ())]})
         return _sls(asked, [name])
-
-
-@contextmanager
-def _folder() -> Iterator[str]:
-    import tempfile
-
-    with tempfile.TemporaryDirectory(prefix="runner-") as folder:
-        yield folder
 
 
 def _show_states(asked: Asked) -> int:
