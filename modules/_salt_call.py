@@ -7,6 +7,7 @@ import shlex
 import sys
 from collections.abc import Mapping, Sequence
 
+from modules._kept import keep
 from runner.api import fetcher, here
 
 PROGRAM = "import sys; sys.path.insert(0, {root!r}); from runner.cli.salt_call import main; main()"
@@ -25,19 +26,14 @@ def environment(argv: Sequence[str], variables: Mapping[str, str]) -> Mapping[st
 @fetcher
 def _folder() -> str:
     """A folder with a program `salt-call` that goes to this runner with this run's configuration."""
-    import threading
     import zlib
-    from pathlib import Path
 
     root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     words = [sys.executable, "-P", "-c", PROGRAM.format(root=root)]
     config = here.opts.get("conf_file")
     text = f'#!/bin/sh\nexec {shlex.join([*words, *(["-c", str(config)] if config else [])])} "$@"\n'
-    program = Path(here.cache_dir, f"salt-call-{zlib.crc32(text.encode()):08x}", "salt-call")
-    if not program.exists():
-        program.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        unfinished = program.with_name(f".{os.getpid()}.{threading.get_native_id()}")
-        unfinished.write_text(text)
-        unfinished.chmod(0o700)
-        unfinished.rename(program)
-    return str(program.parent)
+    folder = os.path.join(here.cache_dir, f"salt-call-{zlib.crc32(text.encode()):08x}")
+    program = os.path.join(folder, "salt-call")
+    if not os.path.exists(program):
+        keep(program, text, 0o700)
+    return folder

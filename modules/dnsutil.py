@@ -8,6 +8,7 @@ import time
 from typing import Any
 
 from modules import _names, cmd
+from modules._kept import keep
 from runner.api import here
 
 
@@ -77,10 +78,7 @@ def serial(zone: str = "", update: bool = False) -> str:
         return str(kept.get(zone, today))
     new = str(int(kept[zone]) + 1) if zone in kept and kept[zone] >= today else today
     if not here.dry:
-        os.makedirs(here.cache_dir, mode=0o700, exist_ok=True)
-        with open(f"{path}.new", "w", encoding="utf-8") as stream:
-            json.dump({**kept, zone: new}, stream)
-        os.replace(f"{path}.new", path)
+        keep(path, json.dumps({**kept, zone: new}))
     return new
 
 

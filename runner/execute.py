@@ -284,12 +284,9 @@ class Executor:
     def _listeners(self) -> None:
         told: set[int] = set()
         for edge in self.work.listening():
-            position = edge.holder
-            if position in told:
-                continue
-            chunk, found = self.work.chunks[position], self._seen(edge)
-            sends = found is not None and bool(found.changes) and not found.noop
-            if not sends and not any(debt.kind == "listen" for debt in self.owing.owed(chunk, self.run.results)):
+            position, found = edge.holder, self._seen(edge)
+            chunk, sends = self.work.chunks[position], found is not None and bool(found.changes) and not found.noop
+            if position in told or not (sends or self.owing.owes(chunk, "listen", self.run.results)):
                 continue
             told.add(position)
             key = f"{chunk.state}_|-listener_{chunk.id}_|-{chunk.name}_|-mod_watch"

@@ -58,6 +58,10 @@ class Owing:
             return ()
         return tuple(debt for debt in found if debt.run != self._run_id or not _failed(results.get(debt.source)))
 
+    def owes(self, chunk: Chunk, kind: str, results: Mapping[str, Result]) -> bool:
+        """Whether a chunk owes a reaction of this kind."""
+        return any(debt.kind == kind for debt in self.owed(chunk, results))
+
     def owe(self, positions: Iterable[int], results: Mapping[int, Result]) -> None:
         """Write down, before anything changes, who will have to react to these states (one, or an aggregate).
 

@@ -25,9 +25,11 @@ class Pending:
 
     def brings(self, facts: Iterable[object]) -> str:
         """Who will have provided one of some facts, or may have; empty when nobody."""
-        return next((self.facts[fact] for fact in facts if fact in self.facts), self.open_by)
+        return self._provider(facts) or self.open_by
 
     def may_bring(self, facts: Collection[object], required: str) -> str:
         """The same for a state that has nothing to do without them: OPEN is asked for, or a pending state required."""
-        sure = next((self.facts[fact] for fact in facts if fact in self.facts), "")
-        return sure or (self.open_by and (required or (self.open_by if OPEN in facts else "")))
+        return self._provider(facts) or (self.open_by and (required or (self.open_by if OPEN in facts else "")))
+
+    def _provider(self, facts: Iterable[object]) -> str:
+        return next((self.facts[fact] for fact in facts if fact in self.facts), "")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from modules._kept import keep
 from modules.file._hash import hash_of
 from runner.api import fetcher, here
 
@@ -24,9 +25,4 @@ def kept_sum(name: str) -> str:
 @fetcher
 def keep_sum(name: str, found: str) -> None:
     """Note the sum of the archive that a folder holds."""
-    record = _record(name)
-    os.makedirs(os.path.dirname(record), mode=0o700, exist_ok=True)
-    new = f"{record}.{os.getpid()}"
-    with open(new, "w", encoding="ascii") as file:
-        file.write(found)
-    os.replace(new, record)
+    keep(_record(name), found)
