@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from modules import _salt_call, _umask
-from runner.api import CommandFailed, Record
+from runner.api import CommandFailed, Record, StateFailed
 
 
 class Completed(Record):
@@ -20,6 +20,19 @@ class Completed(Record):
     stderr: str
     pid: int = 0
     timed_out: bool = False
+
+
+def missing(program: str, package: str) -> StateFailed:
+    """The failure of what a program is needed for that is not there."""
+    return StateFailed(f"{program} is missing: it comes with {package}", lacks=("pkg", package))
+
+
+def needs(program: str, package: str) -> None:
+    """Raise StateFailed where a program is not on PATH."""
+    import shutil
+
+    if not shutil.which(program):
+        raise missing(program, package)
 
 
 def ended(

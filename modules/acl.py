@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from modules import cmd
+from modules._processes import needs
 from runner.api import CommandFailed, Record, StateFailed, changer
 
 TYPES = {"u": "user", "g": "group", "m": "mask", "o": "other"}
@@ -20,7 +21,7 @@ class Entry(Record):
 
 def entries(path: str, recursive: bool = False) -> dict[str, list[Entry]]:
     """The lists of a path, or of all that lies below it, too."""
-    _needs("getfacl")
+    needs("getfacl", "acl")
     done = cmd.probe(["getfacl", "--absolute-names", *(["--recursive", "--physical"] if recursive else []), "--", path])
     if done.retcode:
         raise StateFailed(done.stderr.strip() or done.stdout.strip())
@@ -74,13 +75,8 @@ def wipefacls(*args: str, recursive: bool = False) -> bool:
 
 
 def _set(how: Sequence[str], paths: Sequence[str], recursive: bool) -> bool:
-    _needs("setfacl")
+    needs("setfacl", "acl")
     done = cmd.execute(["setfacl", *(["-R", "-P"] if recursive else []), *how, "--", *paths])
     if done.retcode:
         raise CommandFailed(done.stderr.strip() or done.stdout.strip())
     return True
-
-
-def _needs(program: str) -> None:
-    if not cmd.which(program):
-        raise StateFailed(f"{program} is missing: it comes with acl", lacks=("pkg", "acl"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from modules import cmd, file
+from modules._processes import missing
 from runner.api import StateFailed, changer
 
 ROOT = "/etc/apache2"
@@ -64,7 +65,7 @@ def exists(kind: str, name: str) -> None:
 def act(program: str, name: str) -> dict[str, str]:
     """Call a2enmod, a2dismod, a2ensite, a2dissite, a2enconf or a2disconf."""
     if not any(os.access(f"{folder}/{program}", os.X_OK) for folder in ("/usr/sbin", "/usr/local/sbin")):
-        raise StateFailed(f"{program} is missing: it comes with apache2", lacks=("pkg", "apache2"))
+        raise missing(program, "apache2")
     done = cmd.execute([program, name])
     kind = program.removeprefix("a2en").removeprefix("a2dis")
     word = "enabled" if program.startswith("a2en") else "disabled"

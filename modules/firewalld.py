@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from modules import cmd
+from modules._processes import needs
 from runner.api import CommandFailed, StateFailed, changer
 
 NOT_RUNNING = 252
@@ -78,8 +79,7 @@ def change(options: Sequence[Sequence[str]]) -> bool:
 
 
 def _ask(*words: str) -> str:
-    if not cmd.which("firewall-cmd"):
-        raise StateFailed("firewall-cmd is missing: it comes with firewalld", lacks=("pkg", "firewalld"))
+    needs("firewall-cmd", "firewalld")
     done = cmd.probe(["firewall-cmd", *words])
     if done.retcode == NOT_RUNNING:
         raise StateFailed("firewalld is not running", lacks=("service", "firewalld"))

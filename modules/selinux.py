@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 
 from modules import cmd, file
+from modules._processes import needs
 from runner.api import StateFailed, changer
 
 CONFIG = "/etc/selinux/config"
@@ -100,7 +101,7 @@ def remove_semod(module: str) -> bool:
 
 
 def _ask(program: str, *words: str) -> str:
-    _needs(program)
+    needs(program, PACKAGES[program])
     done = cmd.probe([program, *words])
     if done.retcode:
         raise StateFailed(f"{program} {' '.join(words)}: {done.stderr.strip() or done.stdout.strip()}")
@@ -108,14 +109,8 @@ def _ask(program: str, *words: str) -> str:
 
 
 def _do(program: str, *words: str) -> bool:
-    _needs(program)
+    needs(program, PACKAGES[program])
     done = cmd.execute([program, *words])
     if done.retcode:
         raise StateFailed(f"{program} {' '.join(words)}: {done.stderr.strip() or done.stdout.strip()}")
     return True
-
-
-def _needs(program: str) -> None:
-    if not cmd.which(program):
-        package = PACKAGES[program]
-        raise StateFailed(f"{program} is missing: it comes with {package}", lacks=("pkg", package))

@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Sequence
 
 from modules import cmd, file
+from modules._processes import missing, needs
 from runner.api import CommandFailed, StateFailed, changer, here
 
 TOOLS = "postgresql-common"
@@ -18,8 +19,7 @@ def cluster_list() -> dict[str, dict[str, str]]:
 
     {{ salt['postgres.cluster_list']() }}
     """
-    if not cmd.which("pg_lsclusters"):
-        raise StateFailed(f"pg_lsclusters is missing: it comes with {TOOLS}", lacks=("pkg", TOOLS))
+    needs("pg_lsclusters", TOOLS)
     done = cmd.probe(["pg_lsclusters", "--no-header"])
     if done.retcode:
         raise StateFailed(f"pg_lsclusters: {done.stderr.strip()}")
@@ -83,7 +83,7 @@ def initdb() -> str:
     found = sorted(glob.glob("/usr/lib/postgresql/*/bin/initdb"), key=_version)
     path = cmd.which("initdb") or (found[-1] if found else None)
     if path is None:
-        raise StateFailed("initdb is missing: it comes with postgresql", lacks=("pkg", "postgresql"))
+        raise missing("initdb", "postgresql")
     return path
 
 
