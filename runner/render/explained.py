@@ -63,9 +63,12 @@ def _told(
         found = syntax.explained(str(error), source.line, text_of(source), (), environment.tests)
         source = source._replace(column=found.column)
         return RenderError(f"Jinja: no test is named '{unknown[1]}'", source, found.hint, "jinja")
+    if type(error).__name__ == "StateFailed":  # what an execution function refuses, in its own words
+        return RenderError(str(error), source)
     raised = _raised_in(error)
-    hint = f"raised in {raised}" if raised else _hint(error, row, locals_of(frame))
-    return RenderError(f"{_where(error)}: {type(error).__name__}: {error}", source, hint)
+    text = re.sub(r"^\w+(?=\(\) )", lambda name: _filter_name(name[0], row), str(error))
+    hint = f"raised in {raised}" if raised else _hint(error, text, row, locals_of(frame))
+    return RenderError(f"{_where(error, row)}: {type(error).__name__}: {text}", source, hint)
 
 
 # ---------------------------------------------------------------- syntax
@@ -104,8 +107,7 @@ def _template_hint(error: jinja2.TemplateNotFound, environment: PlacedEnvironmen
 # ---------------------------------------------------------------- other exceptions
 
 
-def _hint(error: Exception, row: str, variables: Mapping[str, Any]) -> str | None:
-    text = str(error)
+def _hint(error: Exception, text: str, row: str, variables: Mapping[str, Any]) -> str | None:
     macro = re.match(r"macro '(\w+)' takes", text)
     arguments = getattr(variables.get(macro[1]), "arguments", None) if macro else None
     if macro and arguments is not None:
@@ -184,7 +186,14 @@ def _touch(value: Any, depth: int = 0) -> None:
             _touch(item, depth + 1)
 
 
-def _where(error: Exception) -> str:
+def _filter_name(real: str, row: str) -> str:
+    """The name of a filter as a line has it, of those that the function goes by."""
+    names = [name for name, (_, function) in WHERE.items() if function == real]
+    typed = [name for name in names if re.search(rf"\b{name}\b", row)]
+    return real if real in names and not typed else next(iter(typed or names), real)
+
+
+def _where(error: Exception, row: str) -> str:
     """`the filter x` when it was one of Salt's that could not work, `Jinja error` otherwise."""
     trace, inside = error.__traceback__, ""
     while trace is not None:
@@ -194,5 +203,4 @@ def _where(error: Exception) -> str:
         elif not inside and str(space.get("__name__", "")).startswith("runner.render.filters."):
             inside = trace.tb_frame.f_code.co_name
         trace = trace.tb_next
-    names = [name for name, (_, real) in WHERE.items() if real == inside]
-    return f"the filter {names[0] if names else inside}" if inside else "Jinja error"
+    return f"the filter {_filter_name(inside, row)}" if inside else "Jinja error"

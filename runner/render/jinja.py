@@ -166,17 +166,15 @@ def _raise(message: str) -> None:
     raise RaisedByTemplate(message)
 
 
+_raise.__qualname__ = "raise"  # as Python names it when its arguments are wrong
+
+
 @jinja2.pass_context
 def _full_context(context: Any) -> dict[str, Any]:
     return dict(context.get_all())
 
 
 @jinja2.pass_context
-def _ifelse(context: Any, *pairs: Any) -> Any:
+def _ifelse(context: Any, *pairs: Any, **options: Any) -> Any:
     """The value beside the first target that means this machine; the last argument when there is none."""
-    if len(pairs) % 2 == 0:
-        raise ValueError("ifelse takes pairs of a target and a value, and a last value for all else")
-    for target, value in zip(pairs[:-1:2], pairs[1::2], strict=True):
-        if target is True or (isinstance(target, str) and context["salt"]["match.compound"](target)):
-            return value
-    return pairs[-1]
+    return context["salt"]["match.ifelse"](*pairs, **options)

@@ -44,7 +44,14 @@ def values_of(frame: FrameType, row: str) -> tuple[tuple[str, str], ...]:
     own -= {"pillar", "grains", "opts", "salt"}
     found = {name: value for name, value in locals_of(frame).items() if name in own and name in words}
     plain = (str, int, float, bool, list, dict, type(None))
-    return tuple((name, brief(found[name])) for name in words if isinstance(found.get(name, ...), plain))[:4]
+    return tuple((name, _brief(found[name])) for name in words if isinstance(found.get(name, ...), plain))[:4]
+
+
+def _brief(value: Any) -> str:
+    try:
+        return brief(value)
+    except jinja2.UndefinedError:
+        return f"{type(value).__name__} with a part that is undefined"
 
 
 def text_of(source: Source) -> str:

@@ -125,7 +125,7 @@ class Reader:
 
     def _sequence(self, node: Node) -> Value:
         if isinstance(node, SequenceNode) and node.tag == f"{_STANDARD}pairs":
-            return [pair for item in node.value for pair in self.value(item).items()]
+            return [list(pair) for item in node.value for pair in self.value(item).items()]
         if not isinstance(node, SequenceNode) or node.tag.removeprefix(_STANDARD) != "seq":
             raise self._tagged(node)
         mark = node.start_mark
@@ -155,10 +155,17 @@ class Reader:
             mark = key_node.start_mark
             at = (mark.line + 1, mark.column + 1)
             self._add(made, key, self.value(value_node), at, value_node)
-        own = frozenset(made) if merged else ()
+        if merged:
+            self._merged(made, merged)
+        return made
+
+    def _merged(self, made: PlacedMap, merged: list[Any]) -> None:
+        """Add what `<<` brings: it stands before the mapping's own keys, which win."""
+        own = dict.fromkeys(made)
         for value_node, mark in merged:
             self._merge(made, own, value_node, (mark.line + 1, mark.column + 1))
-        return made
+        for key in own:
+            made[key] = made.pop(key)
 
     def _add(self, made: PlacedMap, key: Value, value: Value, at: tuple[int, int], node: Node) -> None:
         try:
@@ -178,7 +185,7 @@ class Reader:
 
     def _merge(self, made: PlacedMap, own: Collection[Any], node: Node, at: tuple[int, int]) -> None:
         value = self.value(node)
-        for source in value if isinstance(value, list) else [value]:
+        for source in reversed(value) if isinstance(value, list) else [value]:
             if not isinstance(source, PlacedMap):
                 hint = "`<<: *name` takes the keys of the mapping that stands at `&name`"
                 raise _problem("expected a mapping to merge, not a list or a text", Place(self._document, *at), hint)

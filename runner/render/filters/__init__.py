@@ -73,7 +73,7 @@ def filters(own: Mapping[str, Callable[..., Any]]) -> Filters:
     return Filters({name: function for name, function in own.items() if name not in WHERE})
 
 
-def _match(value: str, pattern: str, ignorecase: bool = False, multiline: bool = False) -> bool:
+def match(value: str, pattern: str, ignorecase: bool = False, multiline: bool = False) -> bool:
     import re
 
     from runner.render.filters.text import flags
@@ -83,5 +83,5 @@ def _match(value: str, pattern: str, ignorecase: bool = False, multiline: bool =
 
 TESTS: dict[str, Callable[..., bool]] = {
     "list": lambda value: isinstance(value, list),
-    "match": _match,
+    "match": match,
 }

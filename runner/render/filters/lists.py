@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 
@@ -84,18 +84,39 @@ def _fits(value: Any, pattern: Any) -> bool:
 
 
 def flatten(value: Any, levels: int | None = None, preserve_nulls: bool = False) -> list[Any]:
-    """Nested lists as one."""
+    """Nested lists as one; of a mapping its keys."""
     found: list[Any] = []
     for item in value:
-        if isinstance(item, list | tuple) and levels != 0:
+        if is_iter(item) and levels != 0:
             found += flatten(item, None if levels is None else levels - 1, preserve_nulls)
         elif item not in (None, "None", "null") or preserve_nulls:
             found.append(item)
     return found
 
 
-def unique(values: Iterable[Any]) -> list[Any]:
-    """Each item once, in their order."""
+class OrderedSet(set[Any]):
+    """A set whose items come in the order in which they were found, in every run the same."""
+
+    def __init__(self, items: Iterable[Any]) -> None:
+        self._items = dict.fromkeys(items)
+        super().__init__(self._items)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._items)
+
+    def __repr__(self) -> str:
+        return "{" + ", ".join(map(repr, self)) + "}" if self._items else "set()"
+
+
+def _collected(found: list[Any], *given: Any) -> Any:
+    """The items that were found: a set if all that they come of can be a key (a text, a tuple, what `map` gives)."""
+    try:
+        return OrderedSet(found) if all(isinstance(each, Hashable) for each in given) else found
+    except TypeError:
+        return found
+
+
+def _once(values: Iterable[Any]) -> list[Any]:
     found: list[Any] = []
     for item in values:
         if item not in found:
@@ -103,24 +124,29 @@ def unique(values: Iterable[Any]) -> list[Any]:
     return found
 
 
-def union(lst1: Sequence[Any], lst2: Sequence[Any]) -> list[Any]:
+def unique(values: Iterable[Any]) -> Any:
+    """Each item once, in their order."""
+    return _collected(_once(values), values)
+
+
+def union(lst1: Sequence[Any], lst2: Sequence[Any]) -> Any:
     """What is in either."""
-    return unique([*lst1, *lst2])
+    return _collected(_once([*lst1, *lst2]), lst1, lst2)
 
 
-def intersect(lst1: Sequence[Any], lst2: Sequence[Any]) -> list[Any]:
+def intersect(lst1: Sequence[Any], lst2: Sequence[Any]) -> Any:
     """What is in both."""
-    return [item for item in unique(lst1) if item in lst2]
+    return _collected([item for item in _once(lst1) if item in lst2], lst1, lst2)
 
 
-def difference(lst1: Sequence[Any], lst2: Sequence[Any]) -> list[Any]:
+def difference(lst1: Sequence[Any], lst2: Sequence[Any]) -> Any:
     """What is in the lst1 only."""
-    return [item for item in unique(lst1) if item not in lst2]
+    return _collected([item for item in _once(lst1) if item not in lst2], lst1, lst2)
 
 
-def symmetric_difference(lst1: Sequence[Any], lst2: Sequence[Any]) -> list[Any]:
+def symmetric_difference(lst1: Sequence[Any], lst2: Sequence[Any]) -> Any:
     """What is in one of both."""
-    return [*difference(lst1, lst2), *difference(lst2, lst1)]
+    return _collected([*difference(lst1, lst2), *difference(lst2, lst1)], lst1, lst2)
 
 
 def compare_lists(old: Sequence[Any], new: Sequence[Any]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from jinja2 import pass_context
+from jinja2 import Undefined, pass_context
 from jinja2.runtime import Context
 
 Interface = ipaddress.IPv4Interface | ipaddress.IPv6Interface
@@ -41,6 +41,16 @@ _KINDS |= {"link-local": "link_local", "link_local": "link_local", "linklocal": 
 _KINDS |= {"site-local": "site_local", "site_local": "site_local"}
 
 
+def _written(value: Any) -> Any:
+    """An address that is given as a number, as text; a variable without a value is an error."""
+    if isinstance(value, int):
+        try:
+            return str(ipaddress.ip_address(value))
+        except ValueError:
+            return value
+    return str(value) if isinstance(value, Undefined) else value
+
+
 def _shown(value: str, address: Interface) -> str:
     """The address in its usual form, with its network where one was written."""
     return str(address) if "/" in value else str(ipaddress.ip_address(value))
@@ -48,7 +58,9 @@ def _shown(value: str, address: Interface) -> str:
 
 def _filtered(value: Any, options: str | None, version: int | None) -> Any:
     if isinstance(value, list | tuple):
-        return [found for item in value if (found := _filtered(item, options, version)) is not None]
+        found = [(item, _parsed(item, options, version)) for item in map(_written, value)]
+        addresses = [(item, address) for item, address in found if address is not None]
+        return [_shown(*each) for each in sorted(addresses, key=lambda each: each[1].version)]
     address = _parsed(value, options, version)
     return None if address is None else _shown(value, address)
 
@@ -70,17 +82,17 @@ def ipv6(value: Any, options: str | None = None) -> Any:
 
 def is_ip(value: Any, options: str | None = None) -> bool:
     """Whether a text is an address."""
-    return _parsed(value, options) is not None
+    return _parsed(_written(value), options) is not None
 
 
 def is_ipv4(value: Any, options: str | None = None) -> bool:
     """Whether a text is an address of version 4."""
-    return _parsed(value, options, 4) is not None
+    return _parsed(_written(value), options, 4) is not None
 
 
 def is_ipv6(value: Any, options: str | None = None) -> bool:
     """Whether a text is an address of version 6."""
-    return _parsed(value, options, 6) is not None
+    return _parsed(_written(value), options, 6) is not None
 
 
 def ipwrap(value: Any) -> Any:

@@ -14,9 +14,12 @@ def plain(value: Any, ordered: bool = False) -> Any:
     """
     if isinstance(value, Mapping):
         made = OrderedDict if ordered and isinstance(value, OrderedDict) else dict
-        return made((plain(key, ordered), plain(item, ordered)) for key, item in value.items())
+        keys = (key if isinstance(key, tuple) else plain(key, ordered) for key in value)
+        return made(zip(keys, (plain(item, ordered) for item in value.values()), strict=True))
     if isinstance(value, list | tuple):
         return [plain(item, ordered) for item in value]
+    if isinstance(value, set):
+        return set(value)
     return str.__str__(value)[:] if isinstance(value, str) else value
 
 

@@ -181,3 +181,21 @@ def test_mistakes_name_what_is_wrong_and_where(session: Session, text: str, mess
     told = str(error.value)
     assert message in told
     assert "/x.jinja:2" in told
+
+
+def test_what_is_wrong_with_arguments_names_the_filter_that_was_typed(session: Session) -> None:
+    for text, told in {
+        "{{ {}|yaml(nosuch=1) }}": "yaml() got an unexpected keyword argument 'nosuch'",
+        "{{ 'x' is match }}": "match() missing 1 required positional argument",
+        "{{ raise() }}": "raise() missing 1 required positional argument",
+        "{{ none|to_num }}": "the filter to_num: TypeError",
+        "{{ salt['slsutil.serialize']('nosuch', 1) }}": "The nosuch serializer could not be found.",
+    }.items():
+        with pytest.raises(RunnerError) as error:
+            session.template(text, "jinja", {})
+        assert error.value.message.startswith((f"Jinja error: TypeError: {told}", told)), text
+
+
+def test_an_undefined_part_of_a_variable_is_told_not_stumbled_over(session: Session) -> None:
+    with pytest.raises(RunnerError, match="Jinja variable 'nosuch' is undefined"):
+        session.template("{% set x = [nosuch] %}{{ x }}", "jinja", {})
