@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from runner.errors import RenderError
-from runner.model import REQUISITE_KEYS, RESERVED, Place, PlacedList, PlacedMap, Source, Untyped, item_place, key_place
+from runner.model import REQUISITE_KEYS, RESERVED, Place, PlacedMap, Source, Untyped, key_place
 from runner.records import Record
 from runner.render.linemap import Rendered
+from runner.render.ordered import order, with_first
 
 if TYPE_CHECKING:
     from runner.render import Scope
@@ -41,6 +42,7 @@ def states(text: Rendered, scope: Scope, arguments: tuple[str, ...]) -> Any:
         head = Rendered(text.text[: marker.start()], text.file)
         known.update(_parameters(_through(head, options, scope, known), sls, scope))
     data = _through(text, options, scope, known)
+    data = {} if data is None else data
     if not isinstance(data, dict):
         return data
     placed = data if isinstance(data, PlacedMap) else PlacedMap(Untyped(scope.path), (1, 1))
@@ -106,6 +108,11 @@ def _functions(body: Any) -> Iterator[tuple[str, str, Any]]:
         yield module, function, said
 
 
+def _sets(module: str, function: str) -> bool:
+    """Whether it is stateconf.set; where it is extended, its module says enough."""
+    return module == "stateconf" and function in ("set", "")
+
+
 def _set(arguments: Any) -> dict[str, Any]:
     """What a stateconf.set says."""
     items = [item for item in arguments or () if isinstance(item, dict)]
@@ -117,7 +124,7 @@ def _parameters(data: Any, sls: Name, scope: Scope) -> dict[str, dict[str, Any]]
     found = {}
     for key, body in data.items() if isinstance(data, dict) else ():
         for module, function, arguments in _functions(body):
-            if (module, function) == ("stateconf", "set") and key not in RESERVED:
+            if _sets(module, function) and key not in RESERVED:
                 instead = scope.renderer.extended.get(sls.absolute(str(key)), {})
                 found[str(key).lstrip(".")] = {**_set(arguments), **instead}
     return found
@@ -148,28 +155,45 @@ class _Sls:
                 _replace(body, self._sls.relative)
             else:
                 body = self._body(str(key), body)
-            name = self._sls.absolute(key) if isinstance(key, str) else key
+            name = self._named(key, options)
             made[name] = body
             made.keys_at[name] = self._data.keys_at.get(key, self._data.start)
             made.values_at[name] = self._data.values_at.get(key, self._data.start)
         own = [reference for key in made if key not in RESERVED for reference in _references(key, made[key])]
         if options.ordered:
-            self._order(made)
+            order(made, self._nowhere)
         for key in [key for key in self._data if str(key).startswith(".")]:  # short names come last, as with Salt
             name = self._sls.absolute(str(key))
             made[name] = made.pop(name)
         self._ends(made, own, options)
         return made
 
+    def _named(self, key: Any, options: Options) -> Any:
+        """The ID in full. Raises RenderError for one that is there, or that stateconf makes itself."""
+        if not isinstance(key, str) or not key.startswith("."):
+            return key
+        name = self._sls.absolute(key)
+        made = [word for word, wanted in ((".start", options.start), (".goal", options.goal)) if wanted]
+        if name in self._data or key in [self._end(word) for word in made]:
+            what = f"ID {name} is declared too" if name in self._data else "stateconf makes this state itself"
+            hint = "give it another ID" if name in self._data or key != self._end(".goal") else "-G makes no .goal"
+            raise RenderError(f"the ID {key} is {name} in full: {what}", self._key_source(key), hint)
+        return name
+
+    def _end(self, word: str) -> str:
+        return str(self._scope.renderer.opts.get(f"stateconf_{word[1:]}_state") or word)
+
+    def _key_source(self, key: str) -> Source:
+        return key_place(self._data, key, self._nowhere).source
+
     def _ends(self, made: PlacedMap, own: list[dict[str, str]], options: Options) -> None:
         """The states before and after all others."""
-        opts = self._scope.renderer.opts
         if options.start:
-            start = self._sls.absolute(str(opts.get("stateconf_start_state") or ".start"))
+            start = self._sls.absolute(self._end(".start"))
             made[start] = {"stateconf.set": [{"require_in": own[:1]}]}
             own = [*own, {"stateconf": start}]
         if options.goal:
-            goal = self._sls.absolute(str(opts.get("stateconf_goal_state") or ".goal"))
+            goal = self._sls.absolute(self._end(".goal"))
             made[goal] = {"stateconf.set": [{"require": own}]}
 
     def _extend(self, body: Any) -> Any:
@@ -177,11 +201,10 @@ class _Sls:
         made: dict[Any, Any] = _like(body)
         for key, said in body.items() if isinstance(body, dict) else ():
             name = self._sls.absolute(str(key))
-            parameters = [args for mod, fun, args in _functions(said) if (mod, fun) == ("stateconf", "set")]
-            for arguments in parameters:
-                self._scope.renderer.extended.setdefault(name, {}).update(_set(arguments))
-            if not parameters:
-                _place(made, name, self._body("", said), body, key)
+            for module, function, arguments in _functions(said):
+                if _sets(module, function):
+                    self._scope.renderer.extended.setdefault(name, {}).update(_set(arguments))
+            _place(made, name, self._body("", said), body, key)
         return made
 
     def _exclude(self, body: Any) -> Any:
@@ -194,15 +217,15 @@ class _Sls:
 
     def _body(self, key: str, body: Any) -> Any:
         """The states of an ID: references in full, a name where the ID was short."""
-        for (module, function, arguments), state in zip(_functions(body), list(body or ()), strict=False):
+        for (module, _, arguments), state in zip(_functions(body), list(body or ()), strict=False):
             if not isinstance(arguments, list):
                 continue
             for item in arguments:
                 for kind in REQUISITE_KEYS & item.keys() if isinstance(item, dict) else ():
                     item[kind] = self._requisites(item[kind])
             named = any(isinstance(item, dict) and "name" in item for item in arguments)
-            if key.startswith(".") and not named and (module, function) != ("stateconf", "set"):
-                body[state] = _with_first(arguments, {"name": key[1:]})
+            if key.startswith(".") and not named and module != "stateconf":
+                body[state] = with_first(arguments, {"name": key[1:]})
         return body
 
     def _requisites(self, said: Any) -> Any:
@@ -214,39 +237,6 @@ class _Sls:
                     if isinstance(target, str):
                         item[kind] = self._sls.relative(target) if kind == "sls" else self._sls.absolute(target)
         return said
-
-    # -------------------------------------------------- -o: in the order as written
-
-    def _order(self, made: PlacedMap) -> None:
-        """Let each state require the one before it."""
-        listed = [(key, state) for key in made if key not in RESERVED for state in (made[key] or ())]
-        places = {(state.partition(".")[0], key): number for number, (key, state) in enumerate(listed)}
-        before: dict[str, str] | None = None
-        for number, (key, state) in enumerate(listed):
-            arguments = made[key][state]
-            if not isinstance(arguments, list):
-                continue
-            self._check(arguments, number, places, key_place(made, key, self._nowhere))
-            if before is not None:
-                made[key][state] = _requiring(arguments, before)
-            before = {state.partition(".")[0]: key}
-
-    def _check(self, arguments: list[Any], number: int, places: dict[tuple[str, str], int], place: Place) -> None:
-        for index, item in enumerate(arguments):
-            if not isinstance(item, dict):
-                continue
-            where = item_place(arguments, index, place).source
-            if "names" in item:
-                hint = "write a state for each, in a loop of the template"
-                raise RenderError("`names` cannot be used with stateconf -o", where, hint)
-            for kind in REQUISITE_KEYS & item.keys():
-                for target in item[kind] if isinstance(item[kind], list) else ():
-                    pair = next(iter(target.items()), ("", "")) if isinstance(target, dict) else ("", "")
-                    other = places.get(pair, number)
-                    if (other < number) if kind.endswith("_in") else (other > number):
-                        side = "before" if kind.endswith("_in") else "after"
-                        what = f"{kind} of {pair[0]}: {pair[1]}, which is written {side} this state"
-                        raise RenderError(what, where, "stateconf -o runs the states in the order as written")
 
 
 def _references(key: str, body: Any) -> list[dict[str, str]]:
@@ -278,21 +268,3 @@ def _place(made: Any, name: str, value: Any, source: Any, key: Any) -> None:
     if isinstance(made, PlacedMap) and isinstance(source, PlacedMap):
         made.keys_at[name] = source.keys_at.get(key, source.start)
         made.values_at[name] = source.values_at.get(key, source.start)
-
-
-def _with_first(arguments: list[Any], item: Any) -> list[Any]:
-    """The arguments with one more, at the head (behind the function, where that is an item)."""
-    position = 1 if arguments and isinstance(arguments[0], str) else 0
-    arguments.insert(position, item)
-    if isinstance(arguments, PlacedList):
-        arguments.items_at.insert(position, arguments.start)
-    return arguments
-
-
-def _requiring(arguments: list[Any], target: dict[str, str]) -> list[Any]:
-    for item in arguments:
-        if isinstance(item, dict) and isinstance(item.get("require"), list):
-            _with_first(item["require"], target)
-            return arguments
-    arguments.append({"require": [target]})
-    return arguments

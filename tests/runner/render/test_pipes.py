@@ -56,6 +56,8 @@ def test_pipes(machine: Machine, text: str) -> None:
             "written after this state",
             "a.sls:4:7",
         ),
+        ("#!stateconf\n.goal: test.nop\n", "stateconf makes this state itself", "a.sls:2:1"),
+        ("#!stateconf\na::x: test.nop\n.x: test.nop\n", "ID a::x is declared too", "a.sls:3:1"),
         ("#!broken|yaml\nx: {}\n", "the renderer broken: KeyError", "broken.py:2"),
         ("#!yaml|gpg\nx:\n  test.nop:\n    - name: |\n{message}", "the PGP message cannot be decrypted", "a.sls:4"),
     ],
@@ -169,7 +171,7 @@ include:
   - .web
 extend:
   .web::params:
-    stateconf.set:
+    stateconf:
       - port: 8080
 .y:
   test.nop:
@@ -189,6 +191,9 @@ def test_stateconf(machine: Machine) -> None:
     assert ("web::x", "nop", "h:8080") in found
     assert found[-1][0] == "a::y"
     machine("sls", "a")
+    machine.write(top="base: {'*': [a]}")
+    high = json.loads(machine("show", "lowstate", "--out", "json").stdout)["local"]
+    assert [chunk["port"] for chunk in high if chunk["__id__"] == "web::params"] == [8080]
 
 
 def test_what_is_imported_as_data_is_each_importers_own(machine: Machine) -> None:
