@@ -35,6 +35,28 @@ def show(options: Options, what: str, names: Iterable[str] = (), secrets: bool =
     return found if secrets else session.run.secrets.mask(found)
 
 
+def usage(options: Options) -> dict[str, Any]:
+    """The SLS files of each environment that the top file gives this machine, and those that it does not."""
+    session = Session(options)
+    with session.opened():
+        read_pillar(session)
+        wanted = {
+            (request.env, name)
+            for request in top_requests(session)
+            for name in high.expanded(request, session.tree.sls_names)
+        }
+        return {
+            env: _usage(session.tree.sls_names(env), {n for e, n in wanted if e == env}) for env in session.tree.roots
+        }
+
+
+def _usage(names: Iterable[str], wanted: set[str]) -> dict[str, Any]:
+    used = sorted(name for name in names if name in wanted)
+    unused = sorted(name for name in names if name not in wanted)
+    counts = {"count_all": len(used) + len(unused), "count_used": len(used), "count_unused": len(unused)}
+    return {"used": used, "unused": unused, **counts}
+
+
 def explained_top(options: Options) -> str:
     """What the top file gives this machine, for a person: with the lines that said so, and those that did not."""
     from runner import match

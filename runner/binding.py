@@ -94,7 +94,7 @@ class Binder:
         return problems
 
     def _not_found(self, chunk: Chunk, hint: str | None) -> Diagnostic:
-        message = f"State '{chunk.function}' was not found in SLS '{chunk.sls}'"
+        message = _not_found(chunk)
         if self._fail_unknown:
             message += "; it will fail"
         severity = "warning" if self._fail_unknown else "error"
@@ -227,7 +227,7 @@ class Binder:
             raise
         except RunnerError as error:
             if error.code == "unknown-function":
-                message = f"State '{chunk.function}' was not found in SLS '{chunk.sls}'\nReason: "
+                message = f"{_not_found(chunk)}\nReason: "
                 raise RunnerError(f"{message}'{chunk.function}' is not available.\n", hint=error.hint) from None
             raise
 
@@ -297,3 +297,9 @@ class _Reacting:
 def _open(found: Found) -> bool:
     code = getattr(found.mod_watch, "__wrapped__", found.mod_watch).__code__  # type: ignore[union-attr]
     return bool(code.co_flags & 0x08)  # takes **kwargs
+
+
+def _not_found(chunk: Chunk) -> str:
+    if not chunk.sls:
+        return f"Specified state '{chunk.function}' was not found"
+    return f"State '{chunk.function}' was not found in SLS '{chunk.sls}'"

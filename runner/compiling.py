@@ -167,8 +167,9 @@ def without_states(data: HighData) -> frozenset[str]:
 def _selected(options: Options, chunks: tuple[Chunk, ...]) -> tuple[Chunk, ...]:
     """`--exclude` leaves IDs and SLS files out, `--only` keeps some with all that they need."""
     if options.exclude:
-        out = set(options.exclude)
-        chunks = tuple(chunk for chunk in chunks if chunk.id not in out and chunk.sls not in out)
+        entries = [{"id": each, "sls": each} if isinstance(each, str) else each for each in options.exclude]
+        ids, files = ({entry[kind] for entry in entries if kind in entry} for kind in ("id", "sls"))
+        chunks = tuple(chunk for chunk in chunks if chunk.id not in ids and chunk.sls not in files)
     if not options.only:
         return chunks
     relations, _ = requisites.resolve(chunks, frozenset())

@@ -49,6 +49,7 @@ class Options(Record):
     pillar_merge_lists: bool = False
     pillar_includes_override_sls: bool = False
     test: bool = False
+    mock: bool = False  # a dry run in which no state function is called
     strict: bool = False
     unknown_states: str = "error"  # or "fail"
     wait: float = 0.0  # seconds to wait for another run; negative: as long as it takes
@@ -66,7 +67,7 @@ class Options(Record):
     quiet: bool = False  # no warnings about the tree in a run that changes nothing
     verify: bool = False  # look again after each change
     only: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
+    exclude: tuple[str | Mapping[str, str], ...] = ()  # IDs or SLS files, or only one of both: {id: NAME}, {sls: NAME}
 
 
 # those that are taken over as they are
@@ -75,7 +76,7 @@ PLAIN = (
     *("top_file_merging_strategy", "default_top", "state_auto_order", "failhard", "pillar_source_merging_strategy"),
     *("pillar_merge_lists", "pillar_includes_override_sls", "test", "strict", "unknown_states", "shuffle", "verify"),
     *("state_max_parallel", "strict_permissions", "auto_relationships", "noop", "defaults", "vars"),
-    *("wait", "timeout", "quiet", "durable", "history_runs", "history_days"),
+    *("wait", "timeout", "quiet", "mock", "durable", "history_runs", "history_days"),
 )
 
 

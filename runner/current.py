@@ -36,6 +36,7 @@ class Run:
         self.opts, self.grains, self.tree = opts, grains, tree
         self.cache_dir, self.state_dir, self.saltenv = cache_dir, state_dir, saltenv
         self.dry, self.by_hand, self.listeners = dry, False, listeners
+        self.mock = bool(opts.get("mock"))  # no state function is called
         self.call, self.function, self.has, self.render, self.match = call, function, has, render, match
         self.pillar: Mapping[str, Any] = {}
         self.chunks: tuple[Chunk, ...] = ()
@@ -62,10 +63,10 @@ class Run:
             tag = f"state/{fire if isinstance(fire, str) else chunk.name}"
             self.emit(CustomEvent(tag, {"id": chunk.id, "result": result.result, "changes": dict(result.changes)}))
 
-    def took_failure(self) -> bool:
-        """Whether an execution function of this thread noted an exit code other than 0 since this was asked last."""
+    def took_failure(self) -> int:
+        """The exit code other than 0 that an execution function of this thread noted since this was asked last."""
         noted = self.stores.get("retcodes", {}).pop(threading.get_ident(), 0)
-        return bool(self.stores.get("__context__", {}).pop("retcode", 0) or noted)
+        return int(self.stores.get("__context__", {}).pop("retcode", 0) or noted)
 
 
 class _Noting:

@@ -29,7 +29,7 @@ class Asking(Record):
 
     args: Mapping[str, Value]
     call: Call
-    failed: Callable[[], bool] = lambda: False
+    failed: Callable[[], int] = lambda: 0
 
 
 def reason_to_skip(asking: Asking) -> str | None:

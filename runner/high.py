@@ -97,13 +97,14 @@ class Gatherer:
         """What one request brings: of each SLS its own IDs, then those of its includes, as in Salt's high data."""
         names = expanded(request, self._names)
         if not names:
-            message = f"No SLS matches {request.sls!r} in saltenv {request.env}"
+            message = f"No matching sls found for {request.sls!r} in env {request.env!r}"
             self.problem(
                 message, request.place, "`runner show top` lists the names; * stands for any letters", "missing-sls"
             )
         brought = Brought()
         for name in names:
-            brought.add(self._render(Request(name.replace("/", "."), request.env, request.place), chain))
+            plain = name if name.startswith("/") else name.replace("/", ".")  # a path of a file in no tree stays
+            brought.add(self._render(Request(plain, request.env, request.place), chain))
         return brought
 
     def _render(self, request: Request, chain: tuple[str, ...]) -> Brought:
@@ -118,8 +119,9 @@ class Gatherer:
             file = self._read(request.sls, request.env)
         except RunnerError as error:
             for item in error.diagnostics:
-                source = item.source or request.place.source
-                self.problems.append(item._replace(source=source))
+                if item.code == "missing-sls" and not chain:  # named by the top file or the command line
+                    item = item._replace(message=f"No matching sls found for {request.sls!r} in env {request.env!r}")
+                self.problems.append(item._replace(source=item.source or request.place.source))
             self.high.lost.append(self._text_of(request.sls, request.env))
             return own
         value, place = file.value, Place(Untyped(file.file), 1, 1)

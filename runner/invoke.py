@@ -139,6 +139,8 @@ class Invoker:
             skipped = guards.reason_to_skip(self._asking(chunk)) if guards.GUARDS & chunk.args.keys() else None
             if skipped:
                 return self._skipped(chunk, mode, skipped, waits_for)
+            if self.run.mock:
+                return Result(chunk, True, "Not called, mocked")
             call = self.bind(self._filled(chunk), reaction)
             result = self._called(chunk, call, mode, owe, waits_for)
             if (

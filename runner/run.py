@@ -55,6 +55,12 @@ def sls(options: Options, names: Iterable[str], listeners: Listeners = ()) -> Re
     return _carry_out(session, lambda: gather(session, requests(session, names)))
 
 
+def outside(options: Options, path: str, name: str, listeners: Listeners = ()) -> Report:
+    """Bring the machine to what an SLS file says that lies in no tree. name: what its states have as their SLS."""
+    session = Session(options, tuple(listeners))
+    return _carry_out(session, lambda: gather(session, requests(session, [name]), session.reading(name, path)))
+
+
 def single(options: Options, function: str, arguments: Mapping[str, Value], listeners: Listeners = ()) -> Report:
     """Run one state."""
     session = Session(options, tuple(listeners))
@@ -67,8 +73,8 @@ def several(options: Options, states: Made, listeners: Listeners = ()) -> Report
     return _carry_out(session, lambda: (of_states(states), []))
 
 
-def call(options: Options, function: str, args: Iterable[Value], kwargs: Mapping[str, Value]) -> Any:
-    """Call one execution function."""
+def call(options: Options, function: str, args: Iterable[Value], kwargs: Mapping[str, Value]) -> tuple[Any, int]:
+    """Call one execution function: what it returns, and the exit code of a command of its that failed."""
     session = Session(options)
     with session.opened():
         read_pillar(session)
@@ -77,7 +83,7 @@ def call(options: Options, function: str, args: Iterable[Value], kwargs: Mapping
         session.run.by_hand = True
         with nullcontext() if options.test else armed():
             try:
-                return session.run.secrets.mask(found(*args, **kwargs))
+                return session.run.secrets.mask(found(*args, **kwargs)), session.run.took_failure()
             except StateFailed as failure:
                 raise RunnerError(f"{function}: {failure.message}") from None
             except RunnerError:

@@ -242,6 +242,17 @@ class Session:
         """One rendered SLS of the state tree."""
         return _read(self.tree, self.renderer, sls, saltenv, self._scope())
 
+    def reading(self, name: str, path: str) -> Callable[[str, str], SlsFile]:
+        """A `read` that knows one SLS more, which lies in no tree."""
+
+        def read(sls: str, saltenv: str) -> SlsFile:
+            if sls != name:
+                return self.read(sls, saltenv)
+            value = self.renderer.sls(path, sls=name, saltenv=saltenv, context=self._scope() or {})
+            return SlsFile(value, path, False)
+
+        return read
+
     def read_pillar(self, sls: str, saltenv: str, defaults: Mapping[str, Any] | None = None) -> SlsFile:
         """One rendered SLS of the pillar; `defaults` of an include are variables of its template."""
         return _read(self.pillar_tree, self.pillar_renderer, sls, saltenv, defaults or {})

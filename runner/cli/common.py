@@ -5,12 +5,13 @@ from __future__ import annotations
 import inspect
 import os
 import sys
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from typing import Annotated, Any
 
 import typer
 
+from runner.cli.words import mapping
 from runner.errors import CompileError, RunnerError, UsageError
 from runner.model import Report
 from runner.records import Record
@@ -45,6 +46,8 @@ class Common(Record):
     splay: float = 0.0
     shuffle: str | None = None
     verify: bool = False
+    indent: int | None = None  # of JSON
+    modules: dict[str, Any] = {}  # more folders of modules, as the configuration names them
 
 
 def _option(*names: str, help: str = "", **more: Any) -> Any:
@@ -173,6 +176,7 @@ def overrides(common: Common) -> dict[str, Any]:
         "timeout": common.timeout,
         "shuffle": common.shuffle,
         "verify": common.verify or None,
+        **common.modules,
     }
     if common.state_tree:
         said["file_roots"] = {common.saltenv or "base": [os.path.abspath(folder) for folder in common.state_tree]}
@@ -183,48 +187,14 @@ def overrides(common: Common) -> dict[str, Any]:
     return {name: value for name, value in said.items() if value is not None}
 
 
-def mapping(text: str, option: str) -> dict[str, Any]:
-    """A mapping typed as JSON or YAML."""
-    value = yaml_value(text)
-    if value is None:
-        return {}
-    if not isinstance(value, dict):
-        raise UsageError(f"{option}: expected a mapping", hint=f'{option} \'{{"key": "value"}}\'')
-    return value
-
-
-def yaml_value(text: str) -> Any:
-    """A value as YAML reads it; text that is no YAML stands for itself."""
-    import yaml
-
-    from runner.bounds import OutOfBounds, plain
-
-    try:
-        return plain(text)
-    except OutOfBounds as error:
-        raise UsageError(f"a value of the command line: {error.problem}") from None
-    except (yaml.YAMLError, ValueError):
-        return text
-
-
-def arguments_of(words: Iterable[str]) -> tuple[list[Any], dict[str, Any]]:
-    """Values and key=value pairs of a command line."""
-    positional: list[Any] = []
-    named: dict[str, Any] = {}
-    for word in words:
-        key, equals, value = word.partition("=")
-        if equals and key.isidentifier():
-            named[key] = yaml_value(value)
-        else:
-            positional.append(yaml_value(word))
-    return positional, named
-
-
 def write(common: Common, data: Any) -> None:
     """Print an answer to stdout in the form that was asked for."""
-    from runner.output import json_, yaml_
+    from runner.output import json_, plain, yaml_
 
-    print(json_.text(data) if common.out == "json" else yaml_.text(data))
+    if common.out in plain.FORMS:
+        print(plain.FORMS[common.out](json_.simple(data)), end="")
+    else:
+        print(json_.text(data, common.indent) if common.out == "json" else yaml_.text(data))
 
 
 def write_value(common: Common, value: Any) -> None:
@@ -232,8 +202,16 @@ def write_value(common: Common, value: Any) -> None:
     write(common, value if common.out == "pretty" else {"local": value})
 
 
-def finish(common: Common, options: Any, run: Callable[[tuple[Any, ...]], Report]) -> int:
-    """Run states with the listeners that the output needs, and print what they do not."""
+def finish(
+    common: Common,
+    options: Any,
+    run: Callable[[tuple[Any, ...]], Report],
+    shown: Callable[[Report], Any] | None = None,
+) -> int:
+    """Run states with the listeners that the output needs, and print what they do not.
+
+    shown: what json and yaml show of the report.
+    """
     from runner.cli.edge import code_of
     from runner.output import json_, junit
 
@@ -257,7 +235,7 @@ def finish(common: Common, options: Any, run: Callable[[tuple[Any, ...]], Report
     if common.out == "junit":
         print(junit.text(report))
     elif common.out != "pretty":
-        write(common, json_.report(report))
+        write(common, (shown or json_.report)(report))
     return code_of(report, common.detailed_exitcodes)
 
 

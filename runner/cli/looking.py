@@ -12,14 +12,13 @@ from runner.cli.common import (
     OUTPUTS,
     READING,
     Common,
-    arguments_of,
     loaded,
-    mapping,
     options_of,
     with_common,
     write,
     write_value,
 )
+from runner.cli.words import arguments_of, mapping
 from runner.errors import RunnerError, UsageError
 
 TEST = {"test": Annotated[bool, typer.Option("--test", help="Change nothing.", show_default=False)]}
@@ -38,9 +37,12 @@ def call(
 ) -> int:
     """Call one execution function and print what it returns.
 
+    The exit code is 2 where a command that it ran failed.
+
     Example: runner call pkg.version nginx
     """
     from runner import run
+    from runner.cli.edge import FAILED
 
     positional, named = arguments_of(words or ())
     if function.startswith("state."):
@@ -49,8 +51,9 @@ def call(
         done = dispatch(common, function, positional, named)
         if done is not None:
             return done
-    write_value(common, run.call(options_of(common), function, positional, named))
-    return 0
+    value, failed = run.call(options_of(common), function, positional, named)
+    write_value(common, value)
+    return FAILED if failed else 0
 
 
 @with_common(READING, forms=(*OUTPUTS, "sarif", "github"))

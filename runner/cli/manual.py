@@ -59,12 +59,19 @@ def doc(
 
     Example: runner doc file.managed
     """
+    if reference is not None:
+        from runner import explaining
+
+        return _write_reference(reference, explaining.reference(options_of(common)))
+    return show_doc(common, name, markdown)
+
+
+def show_doc(common: Common, name: str | None, markdown: bool = False) -> int:
+    """Print a page of the manual, or its contents."""
     from runner import explaining
     from runner.output import manual
 
     options = options_of(common)
-    if reference is not None:
-        return _write_reference(reference, explaining.reference(options))
     found = explaining.manual(options, name)
     width = shutil.get_terminal_size().columns
     if common.out != "pretty":

@@ -3,7 +3,25 @@
 from __future__ import annotations
 
 import sys
+from contextlib import ExitStack, redirect_stdout
 from typing import Any
+
+from runner import __version__
+
+ABOUT = """Salt's salt-call --local, done by runner.
+
+Example: runner-salt-call --local state.apply web test=True --out json"""
+FORMS = ("pretty", "json", "yaml", "txt", "raw", "pprint", "newline_values_only", "quiet")
+PRETTY = ("nested", "highstate", "key", "table", "progress", "overstatestage", "no_return", "profile")
+# what a masterless machine is without, and what pretty output decides itself
+ACCEPTED_FLAGS = (
+    *("--local", "--hard-crash", "--skip-grains", "--refresh-grains-cache", "--no-return-event"),
+    *("--no-color --no-colour", "--force-color --force-colour", "--output-diff"),
+)
+ACCEPTED = (
+    *("--state-output --state_output", "--state-verbose --state_verbose", "--log-file-level", "--saltfile"),
+    *("--master", "-t --timeout", "--set-metadata"),
+)
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -22,46 +40,88 @@ def _parsed(arguments: list[str]) -> Any:
 
             raise UsageError(message, hint="runner-salt-call --help")
 
-    parser = Parser(prog="runner-salt-call", description="Salt's salt-call --local, done by runner.")
-    parser.add_argument("function", metavar="MODULE.FUN")
-    parser.add_argument("words", nargs="*", metavar="ARGUMENT")
-    parser.add_argument("--local", action="store_true", help="always so; accepted for scripts")
-    parser.add_argument("--retcode-passthrough", action="store_true", help="exit 2 if a state fails (always so)")
-    parser.add_argument("--out", "--output", default="pretty", help="json, yaml or pretty")
-    parser.add_argument("-c", "--config-dir", help="folder with a file `minion`, or a configuration file")
-    parser.add_argument("-l", "--log-level")
-    parser.add_argument("--log-file")
-    parser.add_argument("--file-root", action="append", default=[])
-    parser.add_argument("--pillar-root", action="append", default=[])
-    parser.add_argument("--id")
-    parser.add_argument("--no-color", "--no-colour", "--force-color", action="store_true", help="accepted")
+    parser = Parser(prog="runner-salt-call", description=ABOUT, formatter_class=argparse.RawDescriptionHelpFormatter)
+    option = parser.add_argument
+    option("function", metavar="MODULE.FUN", nargs="?")
+    option("words", nargs="*", metavar="ARGUMENT", help="a value, or key=value; read as YAML")
+    option("--out", "--output", default="pretty", metavar="FORM", help=", ".join(FORMS) + "; Salt's others are pretty")
+    option("--out-file", "--output-file", metavar="FILE", help="write the answer there")
+    option("--out-file-append", "--output-file-append", action="store_true", help="add it to that file")
+    option("--out-indent", "--output-indent", type=int, metavar="N", help="of json; negative: all on one line")
+    option("-c", "--config-dir", metavar="DIR", help="folder with a file `minion`, or a configuration file")
+    option("-l", "--log-level", metavar="LEVEL", help="of the log on stderr")
+    option("--log-file", metavar="FILE", help="write the log there")
+    option("--file-root", action="append", default=[], metavar="DIR", help="folder of the states")
+    option("--pillar-root", action="append", default=[], metavar="DIR", help="folder of the pillar")
+    option("--states-dir", metavar="DIR", help="one more folder of state modules")
+    option("-m", "--module-dirs", action="append", metavar="DIR", help="one more folder of modules")
+    option("--cachedir", metavar="DIR", help="keep everything below this folder")
+    option("--id", help="this machine's ID")
+    option("--retcode-passthrough", action="store_true", help="exit with the code of a command that failed")
+    option("--no-parse", default="", metavar="NAME,...", help="arguments whose values are texts")
+    option("-g", "--grains", action="store_true", help="show the grains")
+    option("-d", "--doc", "--documentation", action="store_true", help="show the manual of MODULE.FUN")
+    option("-V", "--version", "--versions-report", action="version", version=f"runner {__version__}")
+    for name in ACCEPTED_FLAGS:
+        option(*name.split(), action="store_true", help=argparse.SUPPRESS)
+    for name in ACCEPTED:
+        option(*name.split(), help=argparse.SUPPRESS)
     return parser.parse_intermixed_args(arguments)
 
 
 def _run(arguments: list[str]) -> int:
-    from runner.cli.common import OUTPUTS, Common, answered, arguments_of
+    from runner.cli.common import Common, answered
+    from runner.cli.words import arguments_of
     from runner.errors import UsageError
 
     given = _parsed(arguments)
-    positional, named = arguments_of(given.words)
-    out = {"nested": "pretty", "highstate": "pretty"}.get(given.out, given.out)
-    if out not in OUTPUTS:
-        raise UsageError(f"--out {given.out}: there is no such form", hint="one of " + ", ".join(OUTPUTS))
+    function = "grains.items" if given.grains else given.function
+    if not function and not given.doc:
+        raise UsageError("no function is named", hint="runner-salt-call --local state.apply, say")
+    positional, named = arguments_of(given.words, given.no_parse.split(","))
+    out = "pretty" if given.out in PRETTY else given.out
+    if out not in FORMS:
+        raise UsageError(f"--out {given.out}: there is no such form", hint="one of " + ", ".join(FORMS))
     common = Common(
         config=_config(given.config_dir),
         state_tree=given.file_root,
         pillar_tree=given.pillar_root,
         id=given.id,
+        cachedir=given.cachedir,
         log_level=given.log_level,
         log_file=given.log_file,
         out=out,
+        indent=given.out_indent,
+        modules={"module_dirs": given.module_dirs, "states_dirs": given.states_dir and [given.states_dir]},
     )
-    return answered(common, lambda: _dispatch(common, given.function, positional, named))
+    with ExitStack() as opened:
+        if given.out_file:
+            _into(given.out_file, "a" if given.out_file_append else "w", opened)
+        if given.doc:
+            return _documentation(common, function)
+        return answered(common, lambda: _dispatch(common, function, positional, named, given.retcode_passthrough))
 
 
-def _dispatch(common: Any, function: str, positional: list[Any], named: dict[str, Any]) -> int:
+def _into(path: str, mode: str, opened: ExitStack) -> None:
+    from runner.errors import UsageError
+
+    try:
+        file = opened.enter_context(open(path, mode, encoding="utf-8"))  # noqa: SIM115 (closed by `opened`)
+    except OSError as error:
+        raise UsageError(f"--out-file {path}: {error.strerror}") from None
+    opened.enter_context(redirect_stdout(file))
+
+
+def _documentation(common: Any, function: str | None) -> int:
+    from runner.cli.manual import show_doc
+
+    return show_doc(common, function)
+
+
+def _dispatch(common: Any, function: str, positional: list[Any], named: dict[str, Any], passthrough: bool) -> int:
     from runner import run
     from runner.cli.common import options_of, write_value
+    from runner.cli.edge import FAILED
     from runner.cli.state_functions import dispatch
 
     done = dispatch(common, function, positional, named)
@@ -70,8 +130,9 @@ def _dispatch(common: Any, function: str, positional: list[Any], named: dict[str
     if function == "test.ping":
         write_value(common, True)
         return 0
-    write_value(common, run.call(options_of(common), function, positional, named))
-    return 0
+    value, failed = run.call(options_of(common), function, positional, named)
+    write_value(common, value)
+    return failed if passthrough else FAILED if failed else 0
 
 
 def _config(given: str | None) -> str | None:

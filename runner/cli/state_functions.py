@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +18,10 @@ SHOWS = {
     "pillar.items": "pillar",
     "grains.items": "grains",
 }
+
+
+RUN_OPTIONS = ("test", "pillar", "saltenv", "pillarenv", "exclude", "queue", "mock")
+WITHOUT_MASTER = ("concurrent", "sync_mods", "orchestration_jid")  # accepted, and without a meaning here
 
 
 class Asked:
@@ -39,14 +44,24 @@ class Asked:
     def names(self) -> list[str]:
         """All that is left, as names of SLS files."""
         words = self.words or ([self.named.pop("mods")] if "mods" in self.named else [])
+        self.words = []
         return [name for word in words for name in _listed(word)]
 
-    def finish(self, run: Callable[[tuple[Any, ...]], Any]) -> int:
-        return finish(self.common, self.options, run)
+    def finish(self, run: Callable[[tuple[Any, ...]], Any], shown: Callable[[Any], Any] | None = None) -> int:
+        self._all_taken()
+        return finish(self.common, self.options, run, shown)
 
-    def answer(self, value: Any) -> int:
+    def answer(self, value: Any, code: int = 0) -> int:
+        self._all_taken()
         write_value(self.common, value)
-        return 0
+        return code
+
+    def _all_taken(self) -> None:
+        """A `tset=True` that is passed over would change the machine."""
+        left = [f"{key}=" for key in self.named if key not in WITHOUT_MASTER and not key.startswith("__")]
+        for word in [*left, *map(str, self.words)]:
+            near = nearest(word.rstrip("="), RUN_OPTIONS, 0.6)
+            raise UsageError(f"{word!r} is no argument here", hint=f"did you mean {near}=?" if near else None)
 
 
 def dispatch(common: Common, function: str, positional: list[Any], named: dict[str, Any]) -> int | None:
@@ -73,14 +88,21 @@ def _run_options(common: Common, named: dict[str, Any]) -> tuple[dict[str, Any],
     taken["test"] = bool(named.pop("test", common.test))
     if "exclude" in named:
         taken["exclude"] = _listed(named.pop("exclude"))
+    if named.pop("queue", False):
+        taken["wait"] = -1.0
     pillar = named.pop("pillar", None)
     if not isinstance(pillar, dict | None):
         raise UsageError("pillar=: expected a mapping", hint='pillar=\'{"key": "value"}\'')
-    return taken, {} if pillar is None else {"pillar": pillar}
+    more = {"mock": True} if named.pop("mock", False) else {}
+    taken["test"] |= bool(more)
+    return taken, more if pillar is None else {**more, "pillar": pillar}
 
 
-def _listed(said: Any) -> list[str]:
-    return [str(each) for each in said] if isinstance(said, list) else [each for each in str(said).split(",") if each]
+def _listed(said: Any) -> list[Any]:
+    """Names, from a list or with commas between them; mappings such as `{id: NAME}` stay."""
+    if isinstance(said, list):
+        return [each if isinstance(each, dict) else str(each) for each in said]
+    return [each for each in str(said).split(",") if each]
 
 
 # ---------------------------------------------------------------- the functions
@@ -126,19 +148,29 @@ def _single(asked: Asked) -> int:
     from runner import run
 
     function = str(asked.take("fun"))
-    arguments = {**({"name": asked.words[0]} if asked.words else {}), **asked.named}
+    arguments = {**({"name": asked.words.pop(0)} if asked.words else {}), **asked.named}
+    asked.named = {}
     return asked.finish(lambda listeners: run.single(asked.options, function, arguments, listeners))
 
 
 def _low(asked: Asked) -> int:
     from runner import run
+    from runner.output import json_
 
     data = asked.take("data")
-    if not isinstance(data, dict) or not {"state", "fun", "name"} <= data.keys():
-        raise UsageError("state.low takes one chunk", hint="'{state: file, fun: absent, name: /tmp/x}'")
+    hint = "'{state: file, fun: absent, name: /tmp/x}'"
+    if not isinstance(data, dict):
+        raise UsageError("state.low takes one chunk", hint=hint)
+    for key in ("state", "fun", "name"):
+        if key not in data:
+            raise UsageError(f'Missing "{key}" data', hint=hint)
     function = f"{data['state']}.{data['fun']}"
-    rest = {key: value for key, value in data.items() if key not in ("state", "fun", "order") and key[:2] != "__"}
-    return asked.finish(lambda listeners: run.single(asked.options, function, rest, listeners))
+    rest = {key: value for key, value in data.items() if key == "__id__" or (key[:2] != "__" and key not in OF_LOW)}
+    one: Callable[[Any], Any] = lambda report: {"local": json_.result(next(iter(report)))}  # noqa: E731
+    return asked.finish(lambda listeners: run.single(asked.options, function, rest, listeners), one)
+
+
+OF_LOW = ("state", "fun", "order")
 
 
 def _high(asked: Asked) -> int:
@@ -152,11 +184,9 @@ def _high(asked: Asked) -> int:
 
 def _template(asked: Asked) -> int:
     path = str(asked.take("tem"))
-    try:
-        with open(path, encoding="utf-8") as file:
-            return _text(asked, "template", file.read())
-    except OSError as error:
-        raise RunnerError(f"{path}: {error.strerror}") from None
+    if not os.path.isfile(path):
+        raise RunnerError(f"Specified SLS {path} on local filesystem cannot be found.")
+    return _outside(asked, path, os.path.abspath(path))
 
 
 def _template_str(asked: Asked) -> int:
@@ -164,16 +194,19 @@ def _template_str(asked: Asked) -> int:
 
 
 def _text(asked: Asked, name: str, text: str) -> int:
-    """States that stand in no tree: an SLS of their own, in front of the tree."""
     import tempfile
 
     with tempfile.TemporaryDirectory(prefix="runner-") as folder:
-        with open(f"{folder}/{name}.sls", "w", encoding="utf-8") as file:
+        path = f"{folder}/{name}.sls"
+        with open(path, "w", encoding="utf-8") as file:
             file.write(text)
-        env = asked.options.saltenv or "base"
-        roots = asked.options.file_roots
-        asked.options = asked.options._replace(file_roots={**roots, env: [folder, *roots.get(env, ())]})
-        return _sls(asked, [name])
+        return _outside(asked, path, "")
+
+
+def _outside(asked: Asked, path: str, name: str) -> int:
+    from runner import run
+
+    return asked.finish(lambda listeners: run.outside(asked.options, path, name, listeners))
 
 
 def _show_states(asked: Asked) -> int:
@@ -183,13 +216,20 @@ def _show_states(asked: Asked) -> int:
     return asked.answer(list(dict.fromkeys(chunk["__sls__"] for chunk in chunks)))
 
 
+def _show_state_usage(asked: Asked) -> int:
+    from runner import asking
+
+    return asked.answer(asking.usage(asked.options))
+
+
 def _sls_exists(asked: Asked) -> int:
     from runner import asking
+    from runner.cli.edge import NOT_RUN
 
     try:
         asking.show(asked.options, "sls", asked.names())
     except RunnerError:
-        return asked.answer(False)
+        return asked.answer(False, NOT_RUN)
     return asked.answer(True)
 
 
@@ -219,6 +259,7 @@ FUNCTIONS: dict[str, Callable[[Asked], int]] = {
     "id_exists": _id_exists,
     "low": _low,
     "running": _running,
+    "show_state_usage": _show_state_usage,
     "show_states": _show_states,
     "single": _single,
     "sls": _sls,

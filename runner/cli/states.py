@@ -6,7 +6,8 @@ from typing import Annotated
 
 import typer
 
-from runner.cli.common import CHANGING, READING, Common, arguments_of, finish, options_of, with_common
+from runner.cli.common import CHANGING, READING, Common, finish, options_of, with_common
+from runner.cli.words import arguments_of
 from runner.errors import UsageError
 
 

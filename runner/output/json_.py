@@ -25,7 +25,7 @@ def result(item: Result) -> dict[str, Any]:
     if not item.ran:
         data["__state_ran__"] = False
     data.update(
-        __sls__=item.chunk.sls,
+        __sls__=item.chunk.sls or None,
         __run_num__=item.run_num,
         start_time=item.start_time,
         duration=item.duration,
@@ -75,9 +75,14 @@ def _diagnostic(problem: Diagnostic) -> dict[str, Any]:
     }
 
 
-def text(data: object) -> str:
-    """The JSON text, as Salt indents it (json.dumps with an indent is written in Python, and slow)."""
-    return _text(data, "\n")
+def text(data: object, indent: int | None = None) -> str:
+    """The JSON text, as Salt indents it (json.dumps with an indent is written in Python, and slow).
+
+    indent: other than Salt's 4; negative for all on one line.
+    """
+    if indent is None:
+        return _text(data, "\n")
+    return json.dumps(simple(data), indent=None if indent < 0 else indent)
 
 
 def _text(data: Any, line: str) -> str:

@@ -166,7 +166,7 @@ def test_check(engine: Engine, capsys: pytest.CaptureFixture[str]) -> None:
 )
 def test_salt_call(engine: Engine, arguments: list[str], call: Any) -> None:
     if call[0] in ("show", "call"):
-        engine.answer = {}
+        engine.answer = ({}, 0)
     assert code("--local", *arguments, "--out", "json", "--id", "me", program=salt_call.main) == 0
     assert engine.calls == [call]
     assert engine.overrides["id"] == "me" and ("test" in engine.overrides) is ("test=True" in arguments)
@@ -176,7 +176,7 @@ def test_salt_call(engine: Engine, arguments: list[str], call: Any) -> None:
 def test_a_closed_pipe_is_quiet(arguments: str) -> None:
     program = (
         "import sys, types, runner; fake = types.ModuleType('fake'); runner.run = runner.config = fake\n"
-        "fake.load = lambda *a: (types.SimpleNamespace(raw={}), []); fake.call = lambda *a: 'x' * 100000\n"
+        "fake.load = lambda *a: (types.SimpleNamespace(raw={}), []); fake.call = lambda *a: ('x' * 100000, 0)\n"
         f"from runner.cli import main; main([{arguments}])"
     )
     reading, writing = os.pipe()

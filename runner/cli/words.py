@@ -1,0 +1,63 @@
+"""Values that are typed on the command line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import Any
+
+from runner.errors import UsageError
+
+
+def mapping(text: str, option: str) -> dict[str, Any]:
+    """A mapping typed as JSON or YAML."""
+    value = _as_yaml(text)
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise UsageError(f"{option}: expected a mapping", hint=f'{option} \'{{"key": "value"}}\'')
+    return value
+
+
+def yaml_value(text: str) -> Any:
+    """A value as YAML reads it, as far as Salt's command line does: mappings and lists stand in brackets, texts may
+    stand in quotes, numbers are decimal (`0644`), and what else is no number, no boolean and no null is a text."""
+    value, bare = _as_yaml(text), text.strip()
+    if bare in NULLS:
+        return None
+    if isinstance(value, dict | list):
+        return value if bare[0] in "{[" else text
+    if isinstance(value, str):
+        return value if bare[:1] in ('"', "'") else text
+    if bare.isdecimal():
+        return int(bare)
+    return value if isinstance(value, bool | float | int) and "_" not in bare else text
+
+
+NULLS = ("null", "Null", "NULL", "None", "~")
+
+
+def _as_yaml(text: str) -> Any:
+    import yaml
+
+    from runner.bounds import OutOfBounds, plain
+
+    try:
+        return plain(text)
+    except OutOfBounds as error:
+        raise UsageError(f"a value of the command line: {error.problem}") from None
+    except (yaml.YAMLError, ValueError):
+        return text
+
+
+def arguments_of(words: Iterable[str], texts: Iterable[str] = ()) -> tuple[list[Any], dict[str, Any]]:
+    """Values and key=value pairs of a command line. texts: keys whose values are no YAML."""
+    positional: list[Any] = []
+    named: dict[str, Any] = {}
+    for word in words:
+        key, equals, value = word.partition("=")
+        if equals and re.fullmatch(r"[^\W\d][\w.-]*", key):
+            named[key] = value if key in texts else yaml_value(value)
+        else:
+            positional.append(yaml_value(word))
+    return positional, named

@@ -1,0 +1,145 @@
+"""`runner-salt-call`: what scripts that call salt-call write."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runner.cli import salt_call
+from runner.cli.words import yaml_value
+
+Ask = Callable[..., tuple[int, str, str]]
+TREE = {
+    "top": "base: {'*': [one]}",
+    "one": "include: [two]\na: {test.nop: [{require: [{test: b}]}]}",
+    "two": "b: {test.configurable_test_state: [{changes: true}, {result: true}]}\n"
+    "c:\n  cmd.run: [{name: touch {tmp}/c}]",
+    "bad": "d: test.fail_without_changes",
+}
+
+
+@pytest.fixture
+def ask(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Ask:
+    (tmp_path / "states").mkdir()
+    for name, text in TREE.items():
+        (tmp_path / f"states/{name}.sls").write_text(text.replace("{tmp}", str(tmp_path)))
+    (tmp_path / "minion").write_text(json.dumps({"id": "m1", "file_roots": {"base": [str(tmp_path / "states")]}}))
+
+    def run(*words: str) -> tuple[int, str, str]:
+        with pytest.raises(SystemExit) as stop:
+            salt_call.main(["--local", "-c", str(tmp_path), "--cachedir", str(tmp_path / "cache"), *words])
+        streams = capsys.readouterr()
+        return int(stop.value.code or 0), streams.out, streams.err
+
+    return run
+
+
+def answer(ask: Ask, *words: str, code: int = 0) -> Any:
+    done = ask("--out", "json", *words)
+    assert done[0] == code, done
+    return json.loads(done[1])["local"]
+
+
+def test_options_of_a_cron_line(ask: Ask, tmp_path: Path) -> None:
+    line = "--state-output=changes --state_verbose=False --log-file-level=quiet --no-color --hard-crash --master x"
+    code, out, _ = ask(*line.split(), "--out=quiet", "state.apply", "-t", "5")
+    assert (code, out) == (0, "") and (tmp_path / "c").exists()
+    assert ask("--output-file", str(tmp_path / "out"), "--out=txt", "test.echo", "a")[:2] == (0, "")
+    assert ask("--out-file-append", f"--out-file={tmp_path}/out", "--out=raw", "test.ping")[:2] == (0, "")
+    assert (tmp_path / "out").read_text() == "local: a\n{'local': True}\n"
+    assert "Is a directory" in ask(f"--out-file={tmp_path}", "test.ping")[2]
+
+
+@pytest.mark.parametrize(
+    ("words", "shown"),
+    [
+        (["--out=txt", "cmd.run", "echo a; echo b"], "local: a\nlocal: b\n"),
+        (["--out=newline_values_only", "test.arg", "a", "[b, 1]"], "a\nb\n1\n"),
+        (["--out=pprint", "test.echo", "x"], "{'local': 'x'}\n"),
+        (["--out=json", "--out-indent=-1", "test.echo", "x"], '{"local": "x"}\n'),
+        (["--no-parse=a", "--out=raw", "test.kwarg", "a=1", "b=1"], "{'local': {'a': '1', 'b': 1}}\n"),
+        (["--version"], "runner 0.1.0\n"),
+    ],
+)
+def test_forms(ask: Ask, words: list[str], shown: str) -> None:
+    assert ask(*words)[:2] == (0, shown)
+
+
+def test_looking_options(ask: Ask) -> None:
+    assert answer(ask, "-g")["id"] == "m1"
+    assert "test.ping" in ask("-d", "test.ping")[1]
+    assert "no function is named" in ask()[2]
+
+
+def test_the_exit_code_of_a_command(ask: Ask) -> None:
+    assert ask("cmd.run", "exit 3")[0] == 2
+    assert ask("--retcode-passthrough", "cmd.run", "exit 3")[0] == 3
+    assert ask("--retcode-passthrough", "cmd.run", "exit 3", "success_retcodes=[3]")[0] == 0
+    assert ask("state.sls", "bad")[0] == 2
+
+
+def test_a_mistyped_argument_is_not_passed_over(ask: Ask, tmp_path: Path) -> None:
+    code, _, told = ask("state.apply", "tset=True")
+    assert code == 1 and "did you mean test=?" in told and not (tmp_path / "c").exists()
+    assert ask("state.highstate", "one")[0] == 1
+    assert not (tmp_path / "c").exists()
+
+
+def test_mock_calls_nothing(ask: Ask, tmp_path: Path) -> None:
+    done = answer(ask, "state.apply", "mock=True", "queue=True")
+    assert {each["comment"] for each in done.values()} == {"Not called, mocked"} and len(done) == 3
+    assert {each["result"] for each in done.values()} == {True} and not (tmp_path / "c").exists()
+
+
+def test_exclude(ask: Ask) -> None:
+    def ids(said: str) -> list[str]:
+        return [each["__id__"] for each in answer(ask, "state.apply", "test=True", f"exclude={said}").values()]
+
+    assert ids("[{id: c}]") == ["b", "a"]
+    assert ids("[{sls: c}]") == ["b", "c", "a"]
+    assert "Referenced state does not exist" in answer(ask, "state.apply", "exclude=two", code=1)[0]
+
+
+def test_states_without_an_sls(ask: Ask, tmp_path: Path) -> None:
+    done = answer(ask, "state.low", "{state: test, fun: nop, name: n, __id__: i, order: 3, __env__: base}")
+    assert (done["name"], done["__id__"], done["__sls__"], done["comment"]) == ("n", "i", None, "Success!")
+    assert answer(ask, "state.low", "{state: test, name: n}", code=1)[0].startswith('Missing "fun" data')
+    for words in (
+        ["state.single", "test.nop", "n"],
+        ["state.high", "{n: {test: [nop]}}"],
+        ["state.template_str", "n: test.nop"],
+    ):
+        (done,) = answer(ask, *words).values()
+        assert (done["__id__"], done["__sls__"]) == ("n", None)
+    path = str(tmp_path / "states/two.sls")
+    assert {each["__sls__"] for each in answer(ask, "state.template", path).values()} == {path}
+    assert answer(ask, "state.single", "no.such", "n", code=1)[0].startswith(
+        "Specified state 'no.such' was not found\n"
+    )
+
+
+def test_what_is_in_the_tree(ask: Ask) -> None:
+    assert answer(ask, "state.show_state_usage") == {
+        "base": {"used": ["one"], "unused": ["bad", "two"], "count_all": 3, "count_used": 1, "count_unused": 2}
+    }
+    assert answer(ask, "state.sls_exists", "nope", code=1) is False
+    assert answer(ask, "state.sls", "nope,one,no*", code=1)[0].startswith(
+        "No matching sls found for 'nope' in env 'base'\n"
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        *(("0640", 640), ("-5", -5), ("1.5", 1.5), ("yes", True), ("None", None), ("~", None), ("'1'", "1")),
+        *(("[a, 1]", ["a", 1]), ("{a: 1}", {"a": 1}), ("a: b", "a: b"), ("- a", "- a"), ("a # b", "a # b")),
+        *(("#", "#"), ("", ""), (" a ", " a "), ("1_000", "1_000"), ("2020-01-01", "2020-01-01"), ("*x", "*x")),
+        ("{a", "{a"),
+    ],
+)
+def test_values_of_the_command_line(text: str, value: object) -> None:
+    assert yaml_value(text) == value and type(yaml_value(text)) is type(value)
