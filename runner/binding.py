@@ -94,11 +94,9 @@ class Binder:
         return problems
 
     def _not_found(self, chunk: Chunk, hint: str | None) -> Diagnostic:
-        message = _not_found(chunk)
-        if self._fail_unknown:
-            message += "; it will fail"
-        severity = "warning" if self._fail_unknown else "error"
-        return Diagnostic(message, chunk.place.source, hint, "unknown-state", severity)
+        where, end = f" in SLS '{chunk.sls}'" if chunk.sls else "", "; it will fail" if self._fail_unknown else ""
+        message = f"{'State' if where else 'Specified state'} '{chunk.function}' was not found{where}{end}"
+        return Diagnostic(message, chunk.place.source, hint, "unknown-state", "warning" if end else "error")
 
     def reacting(self, chunks: Iterable[Chunk]) -> frozenset[int]:
         """The positions of the chunks whose module has a mod_watch."""
@@ -227,7 +225,7 @@ class Binder:
             raise
         except RunnerError as error:
             if error.code == "unknown-function":
-                message = f"{_not_found(chunk)}\nReason: "
+                message = f"State '{chunk.function}' was not found in SLS '{chunk.sls}'\nReason: "
                 raise RunnerError(f"{message}'{chunk.function}' is not available.\n", hint=error.hint) from None
             raise
 
@@ -297,9 +295,3 @@ class _Reacting:
 def _open(found: Found) -> bool:
     code = getattr(found.mod_watch, "__wrapped__", found.mod_watch).__code__  # type: ignore[union-attr]
     return bool(code.co_flags & 0x08)  # takes **kwargs
-
-
-def _not_found(chunk: Chunk) -> str:
-    if not chunk.sls:
-        return f"Specified state '{chunk.function}' was not found"
-    return f"State '{chunk.function}' was not found in SLS '{chunk.sls}'"

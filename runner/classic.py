@@ -191,7 +191,10 @@ def in_context(function: Callable[..., Any]) -> Callable[..., Any]:
         if chunk is not None:
             names.update(__sls__=chunk.sls, __id__=chunk.id, __env__=chunk.env, __instance_id__=chunk.tag)
             names["__lowstate__"] = [dict(each.low) for each in here.chunks]
-        return function(*args, **kwargs)
+        try:
+            return function(*args, **kwargs)
+        except SystemExit as stop:  # would end the run without a word
+            raise RuntimeError(f"sys.exit({stop.code!r}) was called").with_traceback(stop.__traceback__) from None
 
     return call
 

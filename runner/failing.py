@@ -1,4 +1,4 @@
-"""What a state that failed in the middle of its change has done."""
+"""What a state that failed has done, and what is said of an exception."""
 
 from __future__ import annotations
 
@@ -21,3 +21,19 @@ def made(plan: Plan, look: Callable[[], object]) -> Mapping[str, Value]:
     except Exception:
         return plan.changes
     return {key: value for key, value in plan.changes.items() if key not in left or left[key] != value}
+
+
+NOT_THE_STATES = (KeyboardInterrupt, GeneratorExit)  # what ends a run, or a look
+
+
+def apology(error: BaseException) -> str:
+    """What a state says that an exception ended."""
+    import traceback
+
+    if isinstance(error, RecursionError):
+        return "This goes too deep: folders or values are nested in each other more often than can be followed"
+    if isinstance(error, ValueError) and "embedded null" in str(error):
+        return "A path or an argument contains a NUL character, which the system does not take"
+    frames = traceback.extract_tb(error.__traceback__)
+    last = f" ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""
+    return f"An exception occurred in this state: {type(error).__name__}: {error}{last}"

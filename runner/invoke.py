@@ -17,7 +17,7 @@ from runner import guards, slots
 from runner.api import OPEN, Done, Plan, StateFailed, armed, running
 from runner.current import Current, Run
 from runner.errors import RunnerError
-from runner.failing import made
+from runner.failing import NOT_THE_STATES, apology, made
 from runner.model import Chunk, Event, Result, StatePlanned, Value
 from runner.ordered import as_said
 from runner.pending import Pending
@@ -155,8 +155,10 @@ class Invoker:
             return Result(chunk, False, str(error))
         except StateFailed as failure:  # a guard's command that cannot be started
             return self._failed(chunk, failure, mode, {})
-        except Exception as error:
-            return Result(chunk, False, _apology(error))
+        except NOT_THE_STATES:
+            raise
+        except BaseException as error:  # sys.exit() too
+            return Result(chunk, False, apology(error))
 
     def _asking(self, chunk: Chunk) -> guards.Asking:
         return guards.Asking(chunk.args, self.run.call, self.run.took_failure)
@@ -196,7 +198,7 @@ class Invoker:
     ) -> Result:
         plan: Plan | None = None
         try:
-            plan = next(outcome)
+            plan = _plan(chunk, next(outcome))
             if mode is not Mode.LOOK:
                 self._emit(StatePlanned(chunk, plan.changes, plan.comment))
             if mode is not Mode.REAL:
@@ -215,9 +217,11 @@ class Invoker:
             return self._failed(chunk, failure, mode, made(plan, look) if plan and failure.changes is None else {})
         except RunnerError as error:
             return Result(chunk, False, str(error), plan.changes if plan else {})
-        except Exception as error:
+        except NOT_THE_STATES:
+            raise
+        except BaseException as error:
             told = " (what it had planned may have been changed in part)" if plan else ""
-            return Result(chunk, False, _apology(error) + told, made(plan, look) if plan else {})
+            return Result(chunk, False, apology(error) + told, made(plan, look) if plan else {})
 
     def _undecided(self, outcome: object, done: Result, waits_for: str) -> Result:
         """Nothing to do because something is not there: None where it may be there by then."""
@@ -239,18 +243,26 @@ class Invoker:
         return Result(chunk, False, failure.message, planned if failure.changes is None else failure.changes)
 
     def _classic(self, chunk: Chunk, call: Call, mode: Mode, owe: Callable[[], None]) -> Result:
+        from runner.classic_answers import called, result_of
+
         arguments = as_said(chunk.args, call.arguments)
         if mode is Mode.REAL:
             owe()
         with armed() if mode is Mode.REAL else nullcontext():
-            answer = call.function.function(**arguments)
-        result = _from_classic(chunk, answer)
+            answer = called(call.function.function, arguments)
+        result = result_of(chunk, answer)
         if mode is Mode.DRY and result.result is None:
             self.pending.note(chunk, OPEN)
         return result
 
     def _emit(self, event: Event) -> None:
         self.run.emit(event)
+
+
+def _plan(chunk: Chunk, yielded: object) -> Plan:
+    if not isinstance(yielded, Plan):
+        raise TypeError(f"{chunk.function} yields {type(yielded).__name__}, not a Plan")
+    return yielded
 
 
 def _done(chunk: Chunk, outcome: str | Done, planned: Mapping[str, Value]) -> Result:
@@ -261,39 +273,6 @@ def _done(chunk: Chunk, outcome: str | Done, planned: Mapping[str, Value]) -> Re
     return Result(
         chunk, True, outcome.comment, planned if outcome.changes is None else outcome.changes, extra=outcome.extra
     )
-
-
-_CLASSIC_KEYS = ("name", "changes", "result", "comment")
-
-
-def _from_classic(chunk: Chunk, answer: object) -> Result:
-    if not isinstance(answer, dict):
-        return Result(
-            chunk, False, f"Malformed state return. Data must be a dictionary type, not {type(answer).__name__}"
-        )
-    missing = [key for key in _CLASSIC_KEYS if key not in answer]
-    if missing:
-        return Result(chunk, False, f"The following keys were not present in the state return: {','.join(missing)}")
-    comment = answer["comment"]
-    if isinstance(comment, list):
-        comment = "\n".join(str(line) for line in comment)
-    changes = answer["changes"] if isinstance(answer["changes"], Mapping) else {"changes": answer["changes"]}
-    extra = {key: value for key, value in answer.items() if key not in (*_CLASSIC_KEYS, "warnings")}
-    warnings = answer.get("warnings", ())
-    result = answer["result"] if answer["result"] is None else bool(answer["result"])
-    return Result(chunk, result, str(comment), changes, extra=extra, warnings=tuple(str(item) for item in warnings))
-
-
-def _apology(error: BaseException) -> str:
-    import traceback
-
-    if isinstance(error, RecursionError):
-        return "This goes too deep: folders or values are nested in each other more often than can be followed"
-    if isinstance(error, ValueError) and "embedded null" in str(error):
-        return "A path or an argument contains a NUL character, which the system does not take"
-    frames = traceback.extract_tb(error.__traceback__)
-    last = f" ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""
-    return f"An exception occurred in this state: {type(error).__name__}: {error}{last}"
 
 
 def _clock(now: float) -> str:

@@ -248,8 +248,7 @@ class Session:
         def read(sls: str, saltenv: str) -> SlsFile:
             if sls != name:
                 return self.read(sls, saltenv)
-            value = self.renderer.sls(path, sls=name, saltenv=saltenv, context=self._scope() or {})
-            return SlsFile(value, path, False)
+            return SlsFile(self.renderer.sls(path, sls=name, saltenv=saltenv, context=self._scope() or {}), path, False)
 
         return read
 

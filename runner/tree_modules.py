@@ -8,7 +8,8 @@ import keyword
 import os
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from importlib.machinery import SourceFileLoader
 from types import FunctionType, ModuleType
 from typing import Any, Protocol
@@ -97,7 +98,8 @@ class TreeModules:
     def _prepared(self, name: str, path: str) -> ModuleType | UnavailableError:
         try:
             module = self._import(name, path)
-            answer = module.__virtual__() if hasattr(module, "__virtual__") else True
+            with _blaming(path):
+                answer = module.__virtual__() if hasattr(module, "__virtual__") else True
         except UnavailableError as problem:
             return problem
         except ImportError as problem:
@@ -107,7 +109,8 @@ class TreeModules:
             return UnavailableError(f"'{name}' __virtual__ returned False: {reason}", reason, source=Source(path))
         prepare = module.__dict__.get("__init__")
         if isinstance(prepare, FunctionType):
-            prepare(dict(self._library.opts))
+            with _blaming(path):
+                prepare(dict(self._library.opts))
         return module
 
     def _import(self, name: str, path: str) -> ModuleType:
@@ -123,20 +126,8 @@ class TreeModules:
         module = importlib.util.module_from_spec(spec)
         self._inject(module)
         sys.modules[full] = module
-        try:
+        with _blaming(path):
             spec.loader.exec_module(module)
-        except SyntaxError as problem:
-            place = Source(problem.filename or path, problem.lineno or 0, problem.offset or 0)
-            hint = "Python could not go on here; look at this line and at the one above"
-            what = f"{os.path.basename(path)} is not Python: {problem.msg}"
-            raise RunnerError(what, place, hint, "module") from problem
-        except (ImportError, RunnerError):
-            raise
-        except Exception as problem:
-            text = f"{os.path.basename(path)} fails while it is loaded: {type(problem).__name__}: {problem}"
-            raise RunnerError(
-                text, _place(problem, path), "the code of the module itself raised it", "module"
-            ) from problem
         return module
 
     def _inject(self, module: ModuleType) -> None:
@@ -153,6 +144,24 @@ class TreeModules:
         )
         utils = classic.Functions(lambda name: classic.UTILITIES.get(name) or library.utility(name), list)
         classic.inject(module, library.opts, salt, states, utils)
+
+
+@contextmanager
+def _blaming(path: str) -> Iterator[None]:
+    """What the code of a module raises while it is loaded is told with its line."""
+    try:
+        yield
+    except SyntaxError as problem:
+        place = Source(problem.filename or path, problem.lineno or 0, problem.offset or 0)
+        hint = "Python could not go on here; look at this line and at the one above"
+        what = f"{os.path.basename(path)} is not Python: {problem.msg}"
+        raise RunnerError(what, place, hint, "module") from problem
+    except (ImportError, RunnerError, KeyboardInterrupt):
+        raise
+    except BaseException as problem:  # sys.exit() too
+        text = f"{os.path.basename(path)} fails while it is loaded: {type(problem).__name__}: {problem}"
+        hint = "the code of the module itself raised it"
+        raise RunnerError(text, _place(problem, path), hint, "module") from problem
 
 
 def _called_at_once(function: Callable[..., Any]) -> Callable[..., dict[str, Any]]:

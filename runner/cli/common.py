@@ -5,8 +5,8 @@ from __future__ import annotations
 import inspect
 import os
 import sys
-from collections.abc import Callable
-from contextlib import ExitStack, suppress
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
 from typing import Annotated, Any
 
 import typer
@@ -202,6 +202,27 @@ def write_value(common: Common, value: Any) -> None:
     write(common, value if common.out == "pretty" else {"local": value})
 
 
+@contextmanager
+def answer_alone(common: Common) -> Iterator[None]:
+    """What the code of a tree prints, and what its programs do, goes to stderr: stdout has the answer and no more."""
+    if common.out == "pretty" or common.events == "-":
+        yield
+        return
+    sys.stdout.flush()
+    try:
+        answer = os.dup(1)
+    except OSError:  # there is no stdout
+        yield
+        return
+    try:
+        os.dup2(2, 1)
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        os.dup2(answer, 1)
+        os.close(answer)
+
+
 def finish(
     common: Common,
     options: Any,
@@ -228,7 +249,8 @@ def finish(
             from runner.output.prometheus import Prometheus
 
             listeners.append(Prometheus(path))
-        report = run(tuple(listeners))
+        with answer_alone(common):
+            report = run(tuple(listeners))
     with suppress(OSError):
         for problem in filter(None, (getattr(listener, "problem", "") for listener in listeners)):
             print(f"warning: {problem}", file=sys.stderr)

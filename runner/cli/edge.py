@@ -67,14 +67,14 @@ def guarded(run: Callable[[], int]) -> int:
     except SystemExit as stop:  # the command-line parser makes this of a closed pipe
         if isinstance(stop.__context__, BrokenPipeError):
             return _pipe_closed()
-        raise
+        return _bug(stop)  # code of a tree called sys.exit()
     except KeyboardInterrupt as interrupt:
         from runner.interrupts import number_of
 
         number, why = number_of(interrupt)
         print(f"runner: {why}; nothing was run", file=sys.stderr)
         return 128 + number
-    except Exception as error:
+    except BaseException as error:
         usage = _usage(error)
         return usage if usage is not None else _bug(error)
 
@@ -96,7 +96,7 @@ def _told(error: RunnerError) -> int:
     return LOCKED if error.code == "locked" else NOT_RUN
 
 
-def _usage(error: Exception) -> int | None:
+def _usage(error: BaseException) -> int | None:
     """The exit code if the error is the command-line parser's (whose library depends on typer's version)."""
     names = {kind.__name__ for kind in type(error).__mro__}
     if "Abort" in names:
@@ -112,7 +112,7 @@ def _usage(error: Exception) -> int | None:
     return NOT_RUN
 
 
-def _bug(error: Exception) -> int:
+def _bug(error: BaseException) -> int:
     import tempfile
     import traceback
 

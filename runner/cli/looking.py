@@ -12,6 +12,7 @@ from runner.cli.common import (
     OUTPUTS,
     READING,
     Common,
+    answer_alone,
     loaded,
     options_of,
     with_common,
@@ -51,7 +52,8 @@ def call(
         done = dispatch(common, function, positional, named)
         if done is not None:
             return done
-    value, failed = run.call(options_of(common), function, positional, named)
+    with answer_alone(common):
+        value, failed = run.call(options_of(common), function, positional, named)
     write_value(common, value)
     return FAILED if failed else 0
 
@@ -152,7 +154,9 @@ def show(
     if what == "top" and common.out == "pretty":
         print(asking.explained_top(options))
     else:
-        write_value(common, asking.show(options, what, wanted, show_secrets))
+        with answer_alone(common):
+            found = asking.show(options, what, wanted, show_secrets)
+        write_value(common, found)
     return 0
 
 

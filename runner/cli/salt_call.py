@@ -74,7 +74,10 @@ def _run(arguments: list[str]) -> int:
     from runner.cli.words import arguments_of
     from runner.errors import UsageError
 
-    given = _parsed(arguments)
+    try:
+        given = _parsed(arguments)
+    except SystemExit as stop:  # --help, --version
+        return int(stop.code or 0)
     function = "grains.items" if given.grains else given.function
     if not function and not given.doc:
         raise UsageError("no function is named", hint="runner-salt-call --local state.apply, say")
@@ -120,7 +123,7 @@ def _documentation(common: Any, function: str | None) -> int:
 
 def _dispatch(common: Any, function: str, positional: list[Any], named: dict[str, Any], passthrough: bool) -> int:
     from runner import run
-    from runner.cli.common import options_of, write_value
+    from runner.cli.common import answer_alone, options_of, write_value
     from runner.cli.edge import FAILED
     from runner.cli.state_functions import dispatch
 
@@ -130,7 +133,8 @@ def _dispatch(common: Any, function: str, positional: list[Any], named: dict[str
     if function == "test.ping":
         write_value(common, True)
         return 0
-    value, failed = run.call(options_of(common), function, positional, named)
+    with answer_alone(common):
+        value, failed = run.call(options_of(common), function, positional, named)
     write_value(common, value)
     return failed if passthrough else FAILED if failed else 0
 

@@ -193,7 +193,7 @@ class History:
         tag = event.chunk.tag if event.chunk else ""
         before = json.dumps(event.before, default=str)
         row = (self._number, tag, event.function, event.target, before)
-        self._open().execute("INSERT INTO changers VALUES (?, ?, ?, ?, ?)", row)
+        self._open().execute("INSERT INTO changers VALUES (?, ?, ?, ?, ?)", _storable(row))
         for found in kept.before(event.function, event.before):
             self._store.put(found)
             values = (self._number, self._sequence, *_encoded(found), tag)
@@ -223,7 +223,7 @@ class History:
             connection = self._open()
             connection.execute("BEGIN")
             marks = ", ".join("?" * len(self._waiting[0]))
-            connection.executemany(f"INSERT INTO results VALUES ({marks})", self._waiting)
+            connection.executemany(f"INSERT INTO results VALUES ({marks})", map(_storable, self._waiting))
             connection.execute("COMMIT")
             self._waiting.clear()
 
@@ -280,6 +280,14 @@ class History:
             old = connection.execute("DELETE FROM runs WHERE started < ? AND id != ?", (oldest, self._number))
             gone += old.rowcount
         return gone
+
+
+def _storable(row: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Names of files need be no UTF-8; SQLite's texts are."""
+    return tuple(
+        value.encode(errors="backslashreplace").decode() if isinstance(value, str) and not value.isascii() else value
+        for value in row
+    )
 
 
 def _encoded(found: kept.Kept) -> tuple[Any, ...]:
