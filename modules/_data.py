@@ -85,14 +85,16 @@ def combined(old: Any, new: Any, strategy: str = "smart", lists: bool = False) -
         return {key: [value, new[key]] if key in new else value for key, value in old.items()}
     if strategy == "overwrite":
         return {**old, **new}
-    return update(_copied(old), new, lists=lists and strategy in ("smart", "recurse"))
+    return update(copied(old), new, lists=lists and strategy in ("smart", "recurse"))
 
 
-def _copied(value: Any) -> Any:
+def copied(value: Any) -> Any:
     """A value whose mappings and lists are its own."""
+    if isinstance(value, str):
+        return value
     if isinstance(value, Mapping):
-        return {key: _copied(item) for key, item in value.items()}
-    return [_copied(item) for item in value] if isinstance(value, list) else value
+        return {key: copied(item) for key, item in value.items()}
+    return [copied(item) for item in value] if isinstance(value, list) else value
 
 
 def _aggregated(first: Any, second: Any) -> Any:

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import copy
 import fnmatch
 from collections.abc import Mapping
 from typing import Any
 
-from modules._data import MISSING, update
+from modules._data import MISSING, copied, update
 from runner.api import RunnerError
 
 
@@ -42,9 +41,9 @@ def laid(
     """
     if found is MISSING or found is None:
         found = lookup.get(default)
-    result = copy.deepcopy(found)
+    result = copied(found)
     if base and base in lookup:
-        under = copy.deepcopy(lookup[base])
+        under = copied(lookup[base])
         if result is None:
             result = under
         elif isinstance(under, Mapping):
@@ -54,7 +53,5 @@ def laid(
     if merge:
         if not isinstance(merge, Mapping):
             raise RunnerError("filter_by merge argument must be a dictionary.")
-        result = (
-            copy.deepcopy(dict(merge)) if result is None else update(result, copy.deepcopy(dict(merge)), lists=lists)
-        )
+        result = copied(merge) if result is None else update(result, copied(merge), lists=lists)
     return result

@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from modules import _yaml, file
+from modules import _yaml
 from runner.api import StateFailed, here
 
 IS_NESTED = "exists but is a dict or a list. Use 'force=True' to overwrite."
@@ -20,6 +20,8 @@ def place() -> str:
 
 def read() -> dict[str, Any]:
     """What the file says now. Raises StateFailed when it is no mapping."""
+    from modules import file
+
     path = place()
     found = _yaml.load(file.read_bytes(path).decode("utf-8", "replace")) if file.is_file(path) else None
     if not isinstance(found, dict | None):
@@ -39,6 +41,8 @@ def drop(name: str) -> None:
 
 def _write(values: Mapping[str, Any]) -> None:
     import yaml
+
+    from modules import file
 
     file.makedirs(os.path.dirname(place()))
     file.write(place(), yaml.safe_dump(dict(values), default_flow_style=False).encode())

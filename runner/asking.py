@@ -7,7 +7,6 @@ from typing import Any
 
 from runner import graph, high, node
 from runner.api import Resource, StateFailed
-from runner.checking import check
 from runner.compiling import (
     Gathered,
     gather,
@@ -20,12 +19,11 @@ from runner.compiling import (
 from runner.config import Options
 from runner.debts import Ledger
 from runner.errors import RunnerError
-from runner.history import past as earlier
 from runner.lock import held
 from runner.model import Debt
 from runner.session import Session
 
-__all__ = ["check", "forget", "past", "show"]
+__all__ = ["forget", "past", "show"]
 
 
 def show(options: Options, what: str, names: Iterable[str] = (), secrets: bool = False) -> Any:
@@ -116,6 +114,8 @@ def past(options: Options, words: Sequence[str], limit: int = 20, real: bool = F
 
     real: list neither dry runs nor undos.
     """
+    from runner.history import past as earlier
+
     if not words:
         return earlier.runs(options.state_dir, limit, real)
     if words[0] == "show":

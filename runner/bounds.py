@@ -48,8 +48,13 @@ def check_depth(text: str) -> None:
 def _may_be_deep(text: str) -> bool:
     """A level needs a bracket, or a column of indentation (a list may stand in its key's column)."""
     brackets = text.count("[") + text.count("{")
+    if brackets < LEVELS // 2 and not _WIDE.search(text):
+        return False
     widest = max((len(indent) for indent in re.findall(r"^[ \-?:]+", text, re.M)), default=0)
     return brackets + 2 * widest >= LEVELS
+
+
+_WIDE = re.compile(rf"^[ \-?:]{{{LEVELS // 4}}}", re.M)
 
 
 def _count(top: yaml.Node) -> None:

@@ -66,19 +66,17 @@ class Place(Record):
 class PlacedMap(dict[Any, Any]):
     """A mapping from YAML: a plain dict that remembers where each key and value stands."""
 
-    __slots__ = ("document", "keys_at", "start", "values_at")
+    __slots__ = ("at", "document", "start")
 
     def __init__(self, document: Document, start: tuple[int, int]) -> None:
-        super().__init__()
         self.document = document
         self.start = start
-        self.keys_at: dict[Any, tuple[int, int]] = {}
-        self.values_at: dict[Any, tuple[int, int]] = {}
+        self.at: dict[Any, tuple[int, int, int, int]] = {}  # line and column of each key, then of its value
 
     def __deepcopy__(self, memo: dict[int, Any]) -> PlacedMap:
         made = PlacedMap(self.document, self.start)
         memo[id(self)] = made
-        made.keys_at, made.values_at = self.keys_at.copy(), self.values_at.copy()
+        made.at = self.at.copy()
         for key, value in self.items():
             made[key] = deepcopy(value, memo) if isinstance(value, dict | list | set) else value
         return made
@@ -88,10 +86,14 @@ class PlacedMap(dict[Any, Any]):
         return Place(self.document, *self.start)
 
     def key_place(self, key: object) -> Place:
-        return Place(self.document, *self.keys_at.get(key, self.start))
+        return Place(self.document, *self.where(key)[:2])
 
     def value_place(self, key: object) -> Place:
-        return Place(self.document, *self.values_at.get(key, self.start))
+        return Place(self.document, *self.where(key)[2:])
+
+    def where(self, key: object) -> tuple[int, int, int, int]:
+        """The line and column of a key, then those of its value."""
+        return self.at.get(key) or (*self.start, *self.start)
 
 
 class PlacedList(list[Any]):
@@ -100,7 +102,6 @@ class PlacedList(list[Any]):
     __slots__ = ("document", "items_at", "start")
 
     def __init__(self, document: Document, start: tuple[int, int]) -> None:
-        super().__init__()
         self.document = document
         self.start = start
         self.items_at: list[tuple[int, int]] = []
@@ -147,7 +148,7 @@ class JoinedMap(PlacedMap):
         for key, value in other.items():
             self[key] = value
             self.places[key] = (key_place(other, key, default), value_place(other, key, default))
-            self.keys_at[key] = self.values_at[key] = self.start
+            self.at[key] = (*self.start, *self.start)
 
     def key_place(self, key: object) -> Place:
         return self.places[key][0] if key in self.places else self.place
@@ -158,12 +159,12 @@ class JoinedMap(PlacedMap):
 
 def key_place(container: object, key: object, default: Place) -> Place:
     """Where a key of a (perhaps unplaced) mapping stands."""
-    return container.key_place(key) if isinstance(container, PlacedMap) and key in container.keys_at else default
+    return container.key_place(key) if isinstance(container, PlacedMap) and key in container.at else default
 
 
 def value_place(container: object, key: object, default: Place) -> Place:
     """Where the value of a key of a (perhaps unplaced) mapping stands."""
-    return container.value_place(key) if isinstance(container, PlacedMap) and key in container.values_at else default
+    return container.value_place(key) if isinstance(container, PlacedMap) and key in container.at else default
 
 
 def item_place(container: object, index: int, default: Place) -> Place:

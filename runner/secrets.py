@@ -50,9 +50,8 @@ class Secrets:
         """Take the strings and numbers under such keys (globs, any case) for secrets."""
         if not pillar:
             return
-        matches = re.compile("|".join(fnmatch.translate(key.lower()) for key in keys) or r"(?!)").match
         found: set[str] = set()
-        names = self._walk(pillar, False, matches, found)
+        names = self._walk(pillar, False, _matcher([key.lower() for key in keys]), found)
         for value in found - names:  # a value that is a name in the pillar as well would hide half of all messages
             self.add(value, named=True)
 
@@ -136,6 +135,14 @@ class Secrets:
             values = tuple((name, self.mask(value)) for name, value in source.values)
             source = source._replace(rendered=self.mask(source.rendered), values=values)
         return problem._replace(message=self.mask(problem.message), hint=self.mask(problem.hint), source=source)
+
+
+def _matcher(globs: list[str]) -> Callable[[str], object]:
+    """Whether one of the globs means a name; `*word` needs no regular expression, which takes long to make."""
+    ends = tuple(glob[1:] for glob in globs if glob[:1] == "*" and not set("*?[") & set(glob[1:]))
+    others = [fnmatch.translate(glob) for glob in globs if glob[:1] != "*" or glob[1:] not in ends]
+    match = re.compile("|".join(others) or r"(?!)").match
+    return lambda name: name.endswith(ends) or match(name)
 
 
 def _forms(value: str) -> Iterable[str]:

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from mistakes import Mistake, all_mistakes
 
-from runner import asking, config, run
+from runner import checking, config, run
 from runner.errors import Diagnostic, RunnerError
 from runner.output import diagnostics
 
@@ -22,7 +22,7 @@ def checked(mistake: Mistake, folder: Path) -> list[Diagnostic]:
     """What `runner check` says of a tree, the configuration's mistakes among it."""
     try:
         options, warnings = config.load(str(mistake.configuration(folder)), {"cachedir": str(folder / "cache")}, {})
-        return asking.check(options, mistake.names, configuration=warnings)
+        return checking.check(options, mistake.names, configuration=warnings)
     except RunnerError as error:
         return list(error.diagnostics)
 

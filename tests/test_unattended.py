@@ -332,6 +332,13 @@ def test_the_keys_that_name_secrets_are_configured(machine: Machine) -> None:
     assert "visible" in done
 
 
+@pytest.mark.parametrize("glob", ["*word", "pass*", "P?ssword", "*s[sz]wor*", "*"])
+def test_keys_that_name_secrets_are_globs(glob: str) -> None:
+    secrets = Secrets()
+    secrets.collect({"password": "visible", "other": ["nothing"]}, [glob, "*none"])
+    assert secrets.mask("visible nothing") == (f"{HIDDEN} nothing" if glob != "*" else f"{HIDDEN} {HIDDEN}")
+
+
 def test_names_are_no_secrets(machine: Machine) -> None:
     """Beside a password stand a user and a host; and a password that is a word of the pillar would hide it all over."""
     credentials = "{http-user: buildmaster, host: db.example.org, pass: s3cr3t4, other: buildbot}"

@@ -98,7 +98,7 @@ def _summary(problems: list[Any]) -> str:
 
 def _checked(common: Common, grains: str | None, names: list[str], lenient: bool) -> list[Any]:
     """The mistakes of the configuration and of the tree."""
-    from runner import asking
+    from runner.checking import check
 
     try:
         more = {"grains": mapping(_contents(grains), "--grains")} if grains else {}
@@ -107,7 +107,7 @@ def _checked(common: Common, grains: str | None, names: list[str], lenient: bool
         if error.source is None:  # the command line's own
             raise
         return list(error.diagnostics)
-    return asking.check(options, names, lenient, warnings)
+    return check(options, names, lenient, warnings)
 
 
 def _contents(path: str) -> str:

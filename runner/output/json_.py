@@ -98,7 +98,10 @@ def _text(data: Any, line: str) -> str:
             return "{}"
         if {*map(type, data)} != {str}:
             data = {key if isinstance(key, str) else str(key): item for key, item in data.items()}
-        written = [f"{_quoted(key)}: {_text(item, inner)}" for key, item in data.items()]
+        written = [
+            f"{_quoted(key)}: {_quoted(item) if type(item) is str else _text(item, inner)}"
+            for key, item in data.items()
+        ]
         return f"{{{inner}{f',{inner}'.join(written)}{line}}}"
     if hasattr(data, "_asdict"):
         return _text(data._asdict(), line)

@@ -1,4 +1,4 @@
-"""Compiled templates on disk: one file in a folder that only the caller can write.
+"""Compiled templates, and the data that they import, on disk: one file in a folder that only the caller can write.
 
 Records are only ever appended, each with one write; a reader leaves the file at the first one that is not whole.
 """
@@ -17,6 +17,7 @@ from types import CodeType
 from typing import Any
 
 import jinja2
+import yaml
 
 from runner.render.codegen import Unit
 from runner.render.sharing import Shaped, renamed
@@ -30,7 +31,7 @@ class Pack:
     """The compiled templates of one version of runner, Jinja and Python."""
 
     def __init__(self, folder: str, version: str) -> None:
-        made = f"{version}-{jinja2.__version__}-{sys.version_info[:3]}"
+        made = f"{version}-{jinja2.__version__}-{yaml.__version__}-{sys.version_info[:3]}"
         self._path = os.path.join(folder, f"pack-{hashlib.sha256(made.encode()).hexdigest()[:20]}")
         self._folder = folder
         self._found: dict[bytes, tuple[memoryview, int]] | None = None
@@ -116,6 +117,15 @@ class Store:
             self._codes[key] = code
             self._pack.put(key, marshal.dumps(code))
         self._pack.put(self._key(text), marshal.dumps((key, own.texts, own.strings, own.names)))
+
+    def value(self, tag: str, text: str) -> bytes | None:
+        """What a text is to a tag that reads data (`import_yaml`), if an earlier run read it."""
+        data = self._pack.get(self._key(f"\0{tag}\0{text}"))
+        return None if data is None else bytes(data)
+
+    def keep(self, tag: str, text: str, data: bytes) -> None:
+        """Keep what a text is to a tag, for later runs."""
+        self._pack.put(self._key(f"\0{tag}\0{text}"), data)
 
     def _key(self, text: str) -> bytes:
         return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16, key=self._options).digest()

@@ -144,7 +144,7 @@ class PlacedEnvironment(BoundedEnvironment):
         name = self.join_path(name, parent) if parent else name
         if name not in self.verbatims:
             text, path, _ = self.loader.get_source(self, name)  # type: ignore[union-attr]
-            self.verbatims[name] = verbatim(self, text, path or name)
+            self.verbatims[name] = verbatim(self, text, path or name, self.store)
         return self.verbatims[name]
 
     @contextmanager

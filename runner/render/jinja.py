@@ -136,8 +136,9 @@ def outside(folder: str, opts: Mapping[str, Any]) -> Jinja:
 
 
 def _revision() -> list[tuple[int, int]]:
-    """Which code compiled a template: an old one is of no use to a new runner."""
-    files = [os.path.join(os.path.dirname(__file__), name) for name in ("codegen.py", "sharing.py", "tags.py")]
+    """Which code compiled a template or read data: an old one is of no use to a new runner."""
+    names = ("codegen.py", "sharing.py", "tags.py", "yaml.py", "verbatim.py")
+    files = [os.path.join(os.path.dirname(__file__), name) for name in names]
     return [(found.st_mtime_ns, found.st_size) for found in map(os.stat, files)]
 
 

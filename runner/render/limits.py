@@ -16,7 +16,7 @@ from runner.errors import RenderError
 from runner.model import Source
 
 SECONDS = 5.0  # of the processor, for one file with all that it imports (`render_limit` of the configuration)
-MEGABYTES = 512  # that the process may grow meanwhile
+MEGABYTES = 512  # that the process may grow after the first look
 LARGEST = 64 * 1024 * 1024  # characters of a text, or items of a list, that one operation makes
 TICK = 0.1  # seconds of the processor between two looks
 
@@ -25,7 +25,27 @@ class TooMuch(RenderError):
     """A template costs more than it may."""
 
 
-_active: list[str] = []
+class _Bound:
+    """What the file that is being rendered has used."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._ticks = 0
+        self._at_first = 0.0
+
+    def tick(self) -> None:
+        self._ticks += 1
+        if self._ticks == 1:
+            self._at_first = _resident()
+        if self._ticks * TICK >= self._seconds:
+            hint = "is there a loop without end? `render_limit: 60` in the configuration allows more"
+            raise TooMuch(f"this takes more than {self._seconds:g} s of the processor", None, hint, "limit")
+        if _resident() - self._at_first > MEGABYTES:
+            raise TooMuch(f"this takes more than {MEGABYTES} MB of memory", None, None, "limit")
+
+
+_bounds: list[_Bound] = []  # of the file that is being rendered
+_listening: list[bool] = []  # whether ticks are heard: a handler is set once, which costs more than many a file
 
 
 @contextmanager
@@ -35,11 +55,13 @@ def bounded(file: str, seconds: float | None = None) -> Iterator[None]:
     seconds: 0 for no limit. Only in the main thread, which alone gets signals; inside of another bound that one holds.
     """
     limit = SECONDS if seconds is None else seconds
-    if not limit or _active or threading.current_thread() is not threading.main_thread():
+    if not limit or _bounds or threading.current_thread() is not threading.main_thread():
         yield
         return
-    signal.signal(signal.SIGPROF, _watch(limit))
-    _active.append(file)
+    if not _listening:
+        signal.signal(signal.SIGPROF, _tick)
+        _listening.append(True)
+    _bounds.append(_Bound(limit))
     signal.setitimer(signal.ITIMER_PROF, TICK, TICK)
     try:
         yield
@@ -47,28 +69,13 @@ def bounded(file: str, seconds: float | None = None) -> Iterator[None]:
         raise error if error.source else RenderError(error.message, Source(file), error.hint, error.code) from None
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
-        _active.pop()
-        signal.signal(signal.SIGPROF, _late)
+        _bounds.pop()
 
 
-def _late(number: int, frame: Any) -> None:
-    """A tick that was on its way when the timer was stopped: by default it would end the process."""
-
-
-def _watch(limit: float) -> Callable[[int, Any], None]:
-    at_first = _resident()
-    ticks = 0
-
-    def look(number: int, frame: Any) -> None:
-        nonlocal ticks
-        ticks += 1
-        if ticks * TICK >= limit:
-            hint = "is there a loop without end? `render_limit: 60` in the configuration allows more"
-            raise TooMuch(f"this takes more than {limit:g} s of the processor", None, hint, "limit")
-        if _resident() - at_first > MEGABYTES:
-            raise TooMuch(f"this takes more than {MEGABYTES} MB of memory", None, None, "limit")
-
-    return look
+def _tick(number: int, frame: Any) -> None:
+    """Look at what was used; a tick that was on its way when the timer was stopped finds nothing to look at."""
+    for bound in _bounds:
+        bound.tick()
 
 
 def _resident() -> float:

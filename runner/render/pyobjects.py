@@ -153,11 +153,11 @@ class _Program:
             high = self.high
         if not self._importing:
             states = high.setdefault(id, PlacedMap(self.high.document, place))
-            high.keys_at.setdefault(id, place)
+            high.at.setdefault(id, (*place, *place))
             if f"{module}.{function}" in states:
                 raise ValueError(f"there is already a state {module}.{function} with the ID {id!r}")
             states[f"{module}.{function}"] = body
-            states.keys_at[f"{module}.{function}"] = place
+            states.at[f"{module}.{function}"] = (*place, *place)
         return _Reference(self, module, id)
 
     def _line(self) -> int:

@@ -157,8 +157,7 @@ class _Sls:
                 body = self._body(str(key), body)
             name = self._named(key, options)
             made[name] = body
-            made.keys_at[name] = self._data.keys_at.get(key, self._data.start)
-            made.values_at[name] = self._data.values_at.get(key, self._data.start)
+            made.at[name] = self._data.where(key)
         own = [reference for key in made if key not in RESERVED for reference in _references(key, made[key])]
         if options.ordered:
             order(made, self._nowhere)
@@ -266,5 +265,4 @@ def _like(value: Any) -> Any:
 def _place(made: Any, name: str, value: Any, source: Any, key: Any) -> None:
     made[name] = value
     if isinstance(made, PlacedMap) and isinstance(source, PlacedMap):
-        made.keys_at[name] = source.keys_at.get(key, source.start)
-        made.values_at[name] = source.values_at.get(key, source.start)
+        made.at[name] = source.where(key)

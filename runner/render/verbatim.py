@@ -1,13 +1,15 @@
-"""Files that templates import as data and that have no Jinja in them: read without it, and once."""
+"""Files that templates import as data and that have no Jinja in them: read without it, and once for all runs."""
 
 from __future__ import annotations
 
+import marshal
 import re
 from collections.abc import Callable
-from copy import deepcopy
 from typing import Any
 
 import jinja2
+
+from runner.render.compiled import Store
 
 _NEWLINE = re.compile(r"\r\n|\r|\n")
 
@@ -15,27 +17,47 @@ _NEWLINE = re.compile(r"\r\n|\r|\n")
 class Verbatim:
     """A file of the tree without Jinja in it, which gives each import the same."""
 
-    def __init__(self, text: str, file: str) -> None:
+    def __init__(self, text: str, file: str, store: Store | None) -> None:
+        """store: where its value is kept between runs."""
         self._text = text
         self._file = file
-        self._asked = False
-        self._known: dict[str, Any] = {}
+        self._store = store
+        self._known: dict[str, bytes] = {}
 
     def value(self, tag: str, parse: Callable[[str, str, str], Any]) -> Any:
         """The value for a tag, for the importing template to alter as it likes. parse: (tag, text, file) -> value."""
-        if tag in self._known:
-            return deepcopy(self._known[tag])
-        value = parse(tag, self._text, self._file)
-        if self._asked:  # a copy is only worth its price for files that many import
-            self._known[tag] = deepcopy(value)
-        self._asked = True
+        data = self._known.get(tag)
+        if data is None:
+            data = self._known[tag] = self._read(tag, parse)
+        return marshal.loads(data)
+
+    def _read(self, tag: str, parse: Callable[[str, str, str], Any]) -> bytes:
+        """The value as bytes."""
+        kept = self._store.value(tag, self._text) if self._store else None
+        if kept is not None:
+            return kept
+        data = marshal.dumps(_bare(parse(tag, self._text, self._file), {}))
+        if self._store:
+            self._store.keep(tag, self._text, data)
+        return data
+
+
+def _bare(value: Any, made: dict[int, Any]) -> Any:
+    """A value of YAML or JSON without its places; what was the same (an alias) stays the same."""
+    if not isinstance(value, dict | list):
         return value
+    if id(value) not in made:
+        bare = dict.fromkeys(value) if isinstance(value, dict) else [None] * len(value)
+        made[id(value)] = bare
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+            bare[key] = _bare(item, made)
+    return made[id(value)]
 
 
-def verbatim(environment: jinja2.Environment, text: str, file: str) -> Verbatim | None:
+def verbatim(environment: jinja2.Environment, text: str, file: str, store: Store | None) -> Verbatim | None:
     """The file as it is; None when there is Jinja in it."""
     same = plain(environment, text)
-    return None if same is None else Verbatim(same, file)
+    return None if same is None else Verbatim(same, file, store)
 
 
 def plain(environment: jinja2.Environment, text: str) -> str | None:

@@ -23,8 +23,8 @@ LONGEST_NUMBER = 4000  # digits; Python turns no more of them into a number
 _Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
-_STR, _INT = f"{_STANDARD}str", f"{_STANDARD}int"
-_TAGS: dict[type[Node], str] = {SequenceNode: f"{_STANDARD}seq", MappingNode: f"{_STANDARD}map"}
+_STR, _MAP, _MERGE = f"{_STANDARD}str", f"{_STANDARD}map", f"{_STANDARD}merge"
+_TAGS: dict[type[Node], str] = {SequenceNode: f"{_STANDARD}seq", MappingNode: _MAP}
 _plain_tags: dict[str, str] = {}  # what plain scalars are: the same words come in every file
 
 
@@ -61,8 +61,10 @@ def plain_tag(word: str) -> str:
 class Reader:
     """Turns the nodes of one document into values."""
 
-    def __init__(self, document: Document) -> None:
+    def __init__(self, document: Document, aliases: bool = True) -> None:
+        """aliases: whether nodes may come more than once."""
         self._document = document
+        self._aliases = aliases
         self._scalars: dict[tuple[str, str], Value] = {}
         self._made: dict[int, Any] = {}
         self._sizes: dict[int, int] = {}
@@ -79,6 +81,12 @@ class Reader:
             except KeyError:
                 value = self._scalars[key] = self._scalar(node)
                 return value
+        if self._aliases:
+            return self._once(node)
+        return self._mapping(node) if isinstance(node, MappingNode) else self._sequence(node)
+
+    def _once(self, node: Node) -> Value:
+        """The value of a collection, the same one each time."""
         made = self._made.get(id(node))
         if made is not None:
             if id(node) not in self._sizes:
@@ -102,6 +110,8 @@ class Reader:
         if kind in ("str", "timestamp", "python/unicode"):
             return text
         if kind == "int" and len(text) < LONGEST_NUMBER:
+            if text.isascii() and text.isdigit():
+                return int(text)
             if len(text) > 1 and text.startswith("0") and text[1:2] not in "bx":
                 text = text.lstrip("0") or "0"  # 0644 is a file mode that lost its quotes
             try:
@@ -131,30 +141,35 @@ class Reader:
         mark = node.start_mark
         made = PlacedList(self._document, (mark.line + 1, mark.column + 1))
         self._made[id(node)] = made
+        places = made.items_at
         for item in node.value:
             mark = item.start_mark
-            made.append(self.value(item))
-            made.items_at.append((mark.line + 1, mark.column + 1))
+            made.append(item.value if item.tag == _STR and type(item) is ScalarNode else self.value(item))
+            places.append((mark.line + 1, mark.column + 1))
         return made
 
     def _mapping(self, node: MappingNode) -> Value:
-        kind = node.tag.removeprefix(_STANDARD)
-        if kind == "set":
+        if node.tag != _MAP and (kind := node.tag.removeprefix(_STANDARD)) != "omap":
+            if kind != "set":
+                raise self._tagged(node)
             return {self.value(key) for key, _ in node.value}
-        if kind not in ("map", "omap"):
-            raise self._tagged(node)
         mark = node.start_mark
         made = PlacedMap(self._document, (mark.line + 1, mark.column + 1))
         self._made[id(node)] = made
+        places = made.at
         merged: list[Any] = []
-        for key_node, value_node in node.value:
-            if key_node.tag == "tag:yaml.org,2002:merge":
-                merged.append((value_node, key_node.end_mark))
+        for key_node, node_of in node.value:  # a loop of few calls: most of what reading a tree takes is here
+            if key_node.tag == _STR and type(key_node) is ScalarNode:
+                key = key_node.value
+            elif key_node.tag == _MERGE:
+                merged.append((node_of, key_node.end_mark))
                 continue
-            key = self.value(key_node)
-            mark = key_node.start_mark
-            at = (mark.line + 1, mark.column + 1)
-            self._add(made, key, self.value(value_node), at, value_node)
+            else:
+                key = self._key(key_node)
+            value = node_of.value if node_of.tag == _STR and type(node_of) is ScalarNode else self.value(node_of)
+            made[key] = value if key not in made else self.again(made, key, value, key_node, node_of)
+            at, to = key_node.start_mark, node_of.start_mark
+            places[key] = (at.line + 1, at.column + 1, to.line + 1, to.column + 1)
         if merged:
             self._merged(made, merged)
         return made
@@ -167,21 +182,20 @@ class Reader:
         for key in own:
             made[key] = made.pop(key)
 
-    def _add(self, made: PlacedMap, key: Value, value: Value, at: tuple[int, int], node: Node) -> None:
+    def _key(self, node: Node) -> Value:
+        """A key that is no plain text."""
+        key = self.value(node)
         try:
-            known = key in made
+            hash(key)
         except TypeError:
-            raise _problem(f"found unacceptable key {key!r}", Place(self._document, *at), "a key is text") from None
-        made[key] = self.again(made, key, value, at, node) if known else value
-        made.keys_at[key] = at
-        mark = node.start_mark
-        made.values_at[key] = (mark.line + 1, mark.column + 1)
+            raise _problem(f"found unacceptable key {key!r}", self._place(node), "a key is text") from None
+        return key
 
-    def again(self, made: PlacedMap, key: Value, value: Value, at: tuple[int, int], node: Node) -> Value:
-        """The value of a key that comes a second time."""
+    def again(self, made: PlacedMap, key: Value, value: Value, at: Node, node: Node) -> Value:
+        """The value of a key that comes a second time. at, node: its key and value."""
         first = made.key_place(key).source
         hint = f"the other one stands at {first}"
-        raise _problem(f"found conflicting ID '{key}'", Place(self._document, *at), hint, "conflicting-id")
+        raise _problem(f"found conflicting ID '{key}'", self._place(at), hint, "conflicting-id")
 
     def _merge(self, made: PlacedMap, own: Collection[Any], node: Node, at: tuple[int, int]) -> None:
         value = self.value(node)
@@ -196,8 +210,7 @@ class Reader:
                     hint = f"two of the merged mappings have it: give this one a {key!r} of its own, which wins"
                     raise _problem(f"found conflicting ID '{key}'", Place(self._document, *at), hint, "conflicting-id")
                 made[key] = item
-                made.keys_at[key] = source.keys_at.get(key, source.start)
-                made.values_at[key] = source.values_at.get(key, source.start)
+                made.at[key] = source.where(key)
 
     def _tagged(self, node: Node) -> RenderError:
         tag = node.tag.replace(_STANDARD, "!!", 1)
@@ -226,7 +239,7 @@ def load_with(reader: type[Reader], text: str, document: Document) -> Value:
             node = loader.get_single_node()
         finally:
             loader.dispose()
-        return None if node is None else reader(document).value(node)
+        return None if node is None else reader(document, "*" in text).value(node)
     except yaml.MarkedYAMLError as error:
         raise _explained(error, text, document) from None
     except yaml.YAMLError as error:

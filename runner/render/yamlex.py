@@ -32,7 +32,7 @@ class _Reader(Reader):
         value = super().value(node)
         return _aggregate(value) if getattr(node, "mark", "") == AGGREGATE else value
 
-    def again(self, made: PlacedMap, key: Value, value: Value, at: tuple[int, int], node: Any) -> Value:
+    def again(self, made: PlacedMap, key: Value, value: Value, at: Any, node: Any) -> Value:
         return value if getattr(node, "mark", "") == RESET else joined(made[key], value)
 
 

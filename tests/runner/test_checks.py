@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from command import ROOT, Machine
 
-from runner import asking, config
+from runner import checking, config
 from runner.errors import Diagnostic, RunnerError
 
 PAGE = (ROOT / "docs/checks.md").read_text()
@@ -40,7 +40,7 @@ def checked(text: str, folder: Path, lenient: bool = False) -> list[Diagnostic]:
         (folder / "runner.yaml").write_text(json.dumps(usual))
     try:
         options, warnings = config.load(str(folder / "runner.yaml"), {"cachedir": str(folder / "cache")}, {})
-        return asking.check(options, lenient=lenient, configuration=warnings)
+        return checking.check(options, lenient=lenient, configuration=warnings)
     except RunnerError as error:
         return list(error.diagnostics)
 

@@ -49,13 +49,15 @@ class Engine:
 @pytest.fixture
 def engine(monkeypatch: pytest.MonkeyPatch) -> Engine:
     fake = Engine()
-    run, asking, config = (ModuleType(f"runner.{name}") for name in ("run", "asking", "config"))
+    modules = run, asking, checking, config = [
+        ModuleType(f"runner.{name}") for name in ("run", "asking", "checking", "config")
+    ]
     for name in ("highstate", "sls", "single", "call"):
         setattr(run, name, fake.recorder(name))
-    for name in ("show", "check"):
-        setattr(asking, name, fake.recorder(name))
+    asking.show = fake.recorder("show")
+    checking.check = fake.recorder("check")
     config.load = fake.load  # type: ignore[attr-defined]
-    for module in (run, asking, config):
+    for module in modules:
         monkeypatch.setitem(sys.modules, module.__name__, module)
         monkeypatch.setattr(runner, module.__name__.rpartition(".")[2], module, raising=False)
     return fake

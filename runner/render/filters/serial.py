@@ -12,7 +12,10 @@ def plain(value: Any, ordered: bool = False) -> Any:
 
     ordered: leave an `odict` one, so that its order is kept.
     """
-    if isinstance(value, Mapping):
+    kind = type(value)
+    if kind is str or kind is int or kind is bool or value is None:
+        return value
+    if isinstance(value, dict) or isinstance(value, Mapping):  # noqa: SIM101
         made = OrderedDict if ordered and isinstance(value, OrderedDict) else dict
         keys = (key if isinstance(key, tuple) else plain(key, ordered) for key in value)
         return made(zip(keys, (plain(item, ordered) for item in value.values()), strict=True))

@@ -135,6 +135,20 @@ def test_a_second_run_compiles_nothing(tree: Tree, compiled: list[str]) -> None:
     assert compiled == ["a.sls", "a.sls"]
 
 
+def test_imported_data_is_read_once(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
+    read: list[str] = []
+    monkeypatch.setattr("runner.render.yaml.check_depth", read.append)
+    (tree.folder / "d.yaml").write_text("a: &a {x: 1}\nb: *a\n0644: !!set {c}\n")
+    once = "{% import_yaml 'd.yaml' as d %}{% do d.a.update(x=2) %}{{ d }}"
+    for _ in range(2):  # each import its own, and an alias is what it stands for
+        assert tree.render("a.sls", once + once) == "{'a': {'x': 2}, 'b': {'x': 2}, 644: {'c'}}" * 2
+    assert len(read) == 1
+    assert "'a: &a" in tree.render("a.sls", "{% import_text 'd.yaml' as d %}{{ [d] }}")
+    (tree.folder / "d.yaml").write_text("a: {x: 3}\n")
+    assert tree.render("a.sls", once) == "{'a': {'x': 2}}"
+    assert len(read) == 2
+
+
 @pytest.mark.parametrize("damage", ["cut", "changed", "empty", "strange"])
 def test_a_damaged_cache_is_made_anew(tree: Tree, compiled: list[str], damage: str) -> None:
     tree.render("a.sls", "x: {{ a }}\n", a=1)
