@@ -88,24 +88,23 @@ def call(options: Options, function: str, args: Iterable[Value], kwargs: Mapping
                 raise RunnerError(f"{function}: {failure.message}") from None
             except RunnerError:
                 raise
-            except (TypeError, ValueError, LookupError) as error:  # what was given is not what it works with
-                hint = f"look at the values; `runner doc {function}` shows what it takes"
-                raise RunnerError(f"{function}: {type(error).__name__}: {error}", hint=hint) from None
             except Exception as error:
                 raise _blamed(function, found, error) from error
 
 
 def _blamed(name: str, function: Callable[..., Any], error: Exception) -> Exception:
-    """An exception of a function of the tree as a mistake of its author; that of one of ours stays a bug."""
+    """An exception of a function of the tree as a mistake of its author, of one of ours as what was given, or a bug."""
     import inspect
     import traceback
 
     code = getattr(inspect.unwrap(function), "__code__", None)
     lines = [each for each in traceback.extract_tb(error.__traceback__) if code and each.filename == code.co_filename]
-    if not lines or not getattr(function, "__module__", "").startswith("runner_tree_"):
-        return error
-    where = Source(lines[-1].filename, lines[-1].lineno or 0)
-    return RunnerError(f"{name}: {type(error).__name__}: {error}", where)
+    told = f"{name}: {type(error).__name__}: {error}"
+    if lines and getattr(function, "__module__", "").startswith("runner_tree_"):
+        return RunnerError(told, Source(lines[-1].filename, lines[-1].lineno or 0))
+    if isinstance(error, TypeError | ValueError | LookupError):  # what was given is not what it works with
+        return RunnerError(told, hint=f"look at the values; `runner doc {name}` shows what it takes")
+    return error
 
 
 def _check_arguments(name: str, function: Callable[..., Any], args: Iterable[Any], kwargs: Mapping[str, Any]) -> None:

@@ -30,7 +30,7 @@ def rendered(text: str, scope: Scope) -> Rendered:
         raise RenderError(f"Mako: {error}", place) from None
     except RenderError:
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         traced = exceptions.RichTraceback()
         place = Source(lookup.files.get(_uri(traced), scope.path), traced.lineno or 0)
         what = "a variable has no value" if str(error) == "Undefined" else f"{type(error).__name__}: {error}"

@@ -23,7 +23,7 @@ def run(text: str, scope: Scope) -> Value:
         return space["run"]()
     except RunnerError as error:
         raise located(error, scope.path) from None
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise python_error(error, "", scope.path) from None
 
 
@@ -53,7 +53,7 @@ def execute(text: str, path: str, space: dict[str, Any]) -> None:
         raise RenderError(f"Python: {error.msg}", place, hint, "python") from None
     except RunnerError as error:
         raise located(error, path) from None
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise python_error(error, "", path) from None
 
 
@@ -64,7 +64,7 @@ def located(error: RunnerError, path: str) -> RunnerError:
     return RenderError(error.message, Source(path, _line(error, path)), error.hint, error.code)
 
 
-def python_error(error: Exception, who: str, path: str) -> RenderError:
+def python_error(error: BaseException, who: str, path: str) -> RenderError:
     """What a program raised, with its line."""
     line = _line(error, path)
     place = Source(path, line) if line or not who else _last(error)

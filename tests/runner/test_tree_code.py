@@ -1,0 +1,74 @@
+"""What the Python code of a tree may do wrong: told with its line."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from runner import run
+from runner.config import Options, load
+from runner.errors import RunnerError
+
+
+@pytest.fixture
+def options(tmp_path: Path) -> Options:
+    (tmp_path / "states" / "_modules").mkdir(parents=True)
+    (tmp_path / "runner.yaml").write_text(json.dumps({"file_roots": {"base": ["states"]}, "id": "m"}))
+    found, _ = load(str(tmp_path / "runner.yaml"), {"cachedir": str(tmp_path / "cache")}, os.environ)
+    return found
+
+
+def written(options: Options, name: str, text: str) -> str:
+    path = Path(options.file_roots["base"][0]) / name
+    path.write_text(text)
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("code", "told", "line"),
+    [
+        ("def f():\n    return 1 / 0\n", "tree.f: ZeroDivisionError: division by zero", 2),
+        ("def f():\n    return {}['x']\n", "tree.f: KeyError: 'x'", 2),
+        ("def f():\n    import nosuch\n", "tree.f: ModuleNotFoundError", 2),
+        ("import sys\nsys.exit(4)\ndef f(): pass\n", "tree.py fails while it is loaded: SystemExit: 4", 2),
+        (
+            "def __virtual__():\n    return 1 / 0\ndef f(): pass\n",
+            "tree.py fails while it is loaded: ZeroDivisionError",
+            2,
+        ),
+        (
+            "def __init__(opts):\n    raise ValueError('x')\ndef f(): pass\n",
+            "tree.py fails while it is loaded: ValueError: x",
+            2,
+        ),
+    ],
+)
+def test_a_module_that_fails_is_named_with_its_line(options: Options, code: str, told: str, line: int) -> None:
+    path = written(options, "_modules/tree.py", code)
+    with pytest.raises(RunnerError) as error:
+        run.call(options, "tree.f", [], {})
+    assert error.value.message.startswith(told)
+    assert error.value.source is not None
+    assert (error.value.source.file, error.value.source.line) == (path, line)
+
+
+def test_an_exception_of_the_library_stays_a_bug(options: Options, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(text: str) -> str:
+        raise ZeroDivisionError(text)
+
+    broken.__module__ = "modules.test"
+    monkeypatch.setattr("modules.test.echo", broken)
+    with pytest.raises(ZeroDivisionError):
+        run.call(options, "test.echo", ["x"], {})
+
+
+@pytest.mark.parametrize("shebang", ["#!py", "#!pyobjects"])
+def test_a_program_for_an_sls_that_ends_itself(options: Options, shebang: str) -> None:
+    path = written(options, "a.sls", f"{shebang}\nimport sys\ndef run():\n    sys.exit(0)\nrun()\n")
+    with pytest.raises(RunnerError, match="SystemExit: 0") as error:
+        run.sls(options, ["a"], ())
+    assert error.value.diagnostics[0].source is not None
+    assert str(error.value.diagnostics[0].source).startswith(f"{path}:4")
