@@ -96,7 +96,7 @@ def load(
     path = _find(config_file, environ, warnings)
     given = given_in(path, load_yaml or safe_load, warnings) if path else {}
     raw = {**DEFAULTS, **given, **overrides}
-    base = os.path.dirname(os.path.abspath(path)) if path else os.getcwd()
+    base = os.path.dirname(os.path.abspath(path)) if path else _standing()
     raw |= _places(given, overrides, base, environ, path is not None and is_salts(path))
     raw["id"] = str(raw.get("id") or _saved_id(path) or host_name())
     own_grains = raw.get("grains") or {}
@@ -104,6 +104,14 @@ def load(
     raw |= {"conf_file": os.path.abspath(path) if path else None}
     raw |= {"config_dir": os.path.dirname(os.path.abspath(path or SYSTEM))}
     return _options(raw, given, overrides)._replace(own_grains=own_grains), tuple(warnings)
+
+
+def _standing() -> str:
+    """The folder that the caller stands in; it may be gone."""
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        return "/"
 
 
 def with_fresh_grains(options: Options) -> Options:

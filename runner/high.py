@@ -42,6 +42,7 @@ class Request(Record):
     sls: str
     env: str
     place: Place = NOWHERE
+    outside: bool = False  # the path of a file that is in no tree
 
 
 class Brought:
@@ -60,7 +61,7 @@ class Brought:
 
 def expanded(request: Request, names: Names) -> list[str]:
     """The SLS files that a request means: one, or those that its glob matches."""
-    if not any(mark in request.sls for mark in "*?["):
+    if request.outside or not any(mark in request.sls for mark in "*?["):
         return [request.sls]
     return sorted(name for name in names(request.env) if fnmatch.fnmatchcase(name, request.sls))
 
@@ -103,7 +104,7 @@ class Gatherer:
             )
         brought = Brought()
         for name in names:
-            plain = name if name.startswith("/") else name.replace("/", ".")  # a path of a file in no tree stays
+            plain = name if request.outside else name.replace("/", ".")
             brought.add(self._render(Request(plain, request.env, request.place), chain))
         return brought
 

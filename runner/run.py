@@ -58,7 +58,12 @@ def sls(options: Options, names: Iterable[str], listeners: Listeners = ()) -> Re
 def outside(options: Options, path: str, name: str, listeners: Listeners = ()) -> Report:
     """Bring the machine to what an SLS file says that lies in no tree. name: what its states have as their SLS."""
     session = Session(options, tuple(listeners))
-    return _carry_out(session, lambda: gather(session, requests(session, [name]), session.reading(name, path)))
+
+    def gathered() -> Gathered:
+        wanted = [each._replace(outside=True) for each in requests(session, [name])]
+        return gather(session, wanted, session.reading(name, path))
+
+    return _carry_out(session, gathered)
 
 
 def single(options: Options, function: str, arguments: Mapping[str, Value], listeners: Listeners = ()) -> Report:

@@ -82,7 +82,7 @@ class Sls:
                 f"ID '{key}' in SLS '{self.name}' is not formed as a string, but is type {type(key).__name__}. "
                 "It may need to be quoted.",
                 at,
-                f"put quotes around it, as you typed it: `{str(key).lower()!r}:`",
+                "put quotes around it, as you typed it" + (f": `'{key}':`" if type(key) in (int, float) else ""),
             )
             return
         declaration = self._declaration(key, body, at)

@@ -58,6 +58,8 @@ def guarded(run: Callable[[], int]) -> int:
     except BrokenPipeError:
         return _pipe_closed()
     except OSError as error:
+        if error.errno == errno.ENOENT and not _stands_somewhere():
+            return _told(RunnerError("the folder that you stand in is gone", hint="cd / or use absolute paths"))
         if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO) or error.filename is not None:
             return _bug(error)
         with suppress(OSError):
@@ -77,6 +79,13 @@ def guarded(run: Callable[[], int]) -> int:
     except BaseException as error:
         usage = _usage(error)
         return usage if usage is not None else _bug(error)
+
+
+def _stands_somewhere() -> bool:
+    try:
+        return bool(os.getcwd())
+    except OSError:
+        return False
 
 
 def _pipe_closed() -> int:

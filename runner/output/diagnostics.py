@@ -9,6 +9,8 @@ from runner.errors import Diagnostic
 from runner.model import Source
 from runner.output.text import paint, safe
 
+WIDEST = 160  # columns of a line of source
+
 
 def show(problems: Iterable[Diagnostic], stream: TextIO, colour: bool = False) -> None:
     """Print all of them."""
@@ -52,8 +54,17 @@ def _excerpt(source: Source) -> list[str]:
     if not 0 < source.line <= len(lines):
         return []
     numbers = [number for number in (source.line - 1, source.line) if number > 0]
-    shown = [f"    {number:>4} | {lines[number - 1]}".rstrip() for number in numbers]
+    first = max(0, source.column - WIDEST // 2) if len(lines[source.line - 1]) > WIDEST else 0
+    shown = [
+        f"    {number:>4} | {_part(lines[number - 1], first * (number == source.line))}".rstrip() for number in numbers
+    ]
     if source.column:
-        lead = lines[source.line - 1][: source.column - 1]
+        lead = lines[source.line - 1][first : source.column - 1]
         shown.append(f"         | {''.join(char if char == chr(9) else ' ' for char in lead)}^")
     return shown
+
+
+def _part(line: str, first: int) -> str:
+    """What there is to see of a line that may be very long."""
+    part = f"...{line[first + 3 :]}" if 0 < first < len(line) else line[first:]
+    return part if len(part) <= WIDEST else f"{part[: WIDEST - 3]}..."

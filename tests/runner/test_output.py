@@ -124,3 +124,10 @@ def test_a_mistake_with_its_line_and_a_caret(tmp_path: Path) -> None:
 
 def test_safe_keeps_lone_surrogates_printable() -> None:
     assert safe("\udcff") == "\\udcff"
+
+
+def test_a_very_long_line_is_shown_in_part(tmp_path: Path) -> None:
+    (tmp_path / "t.sls").write_text(f"above\n{'x' * 5000}!{'y' * 5000}\n")
+    shown = diagnostics.format_one(Diagnostic("odd", Source(str(tmp_path / "t.sls"), 2, 5001))).splitlines()
+    assert shown[2].endswith("above") and len(shown[3]) < 180
+    assert shown[3][shown[4].index("^")] == "!"
