@@ -30,7 +30,11 @@ def show(options: Options, what: str, names: Iterable[str] = (), secrets: bool =
     """What a stage makes of the tree, in Salt's shape. secrets: show them, too."""
     session = Session(options)
     found = _shown(session, what, list(names))
-    return found if secrets else session.run.secrets.mask(found)
+    if secrets:
+        return found
+    if what in ("sls", "highstate", "low-sls", "lowstate"):
+        session.run.secrets.collect(found, options.secret_keys)
+    return session.run.secrets.mask(found)
 
 
 def usage(options: Options) -> dict[str, Any]:

@@ -51,6 +51,7 @@ def attempted(session: Session, gathered: Gathered, strict: bool) -> tuple[Compi
     chunks, found = low.lower(data, True, session.arguments_of, session.defaults, session.functions_of)
     problems = [*session.node.warnings, *problems, *found]
     chunks = _selected(session.options, chunks)
+    session.run.secrets.arguments(chunks, session.options.secret_keys)
     binder = make_binder(session)
     problems += binder.check(chunks)
     problems += engine_arguments.problems(chunks, session.arguments_of)

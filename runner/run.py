@@ -256,7 +256,7 @@ def _about(session: Session, kind: str) -> About:
     roots = [root for roots in session.options.file_roots.values() for root in roots]
     commit, dirty = revision.of_tree(roots[0]) if roots else (None, None)
     words = " ".join(["runner", *sys.argv[1:]])
-    return About(session.run.secrets.mask(words), kind, commit, dirty, session.run.pillar, session.run.secrets.mask)
+    return About(session.run.secrets.mask(words), kind, commit, dirty, session.run.pillar, session.run.secrets.tag)
 
 
 def _run_id() -> str:

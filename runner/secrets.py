@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import fnmatch
+import functools
 import re
 from collections.abc import Callable, Iterable, Mapping
 
 from runner.errors import CompileError, Diagnostic, RunnerError
 from runner.model import (
+    REQUISITE_KEYS,
     ChangerCalled,
     Chunk,
     CustomEvent,
@@ -32,6 +34,8 @@ KEYS = (
 # what stands beside a secret below such a key (`credentials: {user: x, host: y, ...}`) and is none
 PLAIN = re.compile(r"(.*_)?(user|user_?name|login|name|host|host_?name|port|e?mail)$")
 
+PATH = r"(salt:/)?(/[\w.@-]{1,32}){2,}"
+
 
 class Secrets:
     """The secrets of one run."""
@@ -39,9 +43,12 @@ class Secrets:
     def __init__(self) -> None:
         self._values: set[str] = set()
         self._pattern: re.Pattern[str] | None = None  # of all values in all their forms; None: to be made anew
+        self._silent: dict[tuple[str, str], list[str]] = {}  # the names of states with no_log, by ID and function
 
     def add(self, value: str, named: bool = False) -> None:
         """Never show this value. named: it is secret because of its key in the pillar, not because someone said so."""
+        if named and re.fullmatch(PATH, value):  # where a key lies is no secret
+            return
         if len(value) >= (SHORTEST_NAMED if named else SHORTEST) and value not in self._values:
             self._values.add(value)
             self._pattern = None
@@ -51,9 +58,23 @@ class Secrets:
         if not pillar:
             return
         found: set[str] = set()
-        names = self._walk(pillar, False, _matcher([key.lower() for key in keys]), found)
+        names = self._walk(pillar, False, _matcher(tuple(keys)), found)
         for value in found - names:  # a value that is a name in the pillar as well would hide half of all messages
             self.add(value, named=True)
+
+    def arguments(self, chunks: Iterable[Chunk], keys: Iterable[str] = KEYS) -> None:
+        """Take what states are given under such keys for secrets: arguments, and what lists and mappings hold."""
+        matches = _matcher(tuple(keys))
+        known: dict[str, bool] = {}
+        for chunk in chunks:
+            for key, value in chunk.args.items():
+                if isinstance(value, str | int | float):
+                    if key not in known:
+                        known[key] = bool(matches(key.lower().replace("-", "_")))
+                    if known[key]:
+                        self.add(str(value), named=True)
+                elif value and key not in REQUISITE_KEYS:
+                    self.collect({key: value}, keys)
 
     def _walk(self, value: Value, secret: bool, matches: Callable[[str], object], found: set[str]) -> set[str]:
         """Put the secrets below a value into `found`; the names of all keys below it."""
@@ -87,7 +108,10 @@ class Secrets:
     def result(self, result: Result) -> Result:
         """A result without secrets; with `no_log` nothing but the keys of its changes is left."""
         if result.chunk.args.get("no_log"):
-            return result._replace(comment=HIDDEN, changes=dict.fromkeys(result.changes, HIDDEN), warnings=())
+            extra = {key: value for key, value in result.extra.items() if isinstance(value, bool)}
+            changes, key = dict.fromkeys(result.changes, HIDDEN), self.tag(result) if result.key else ""
+            chunk = self.chunk(result.chunk)
+            return result._replace(chunk=chunk, key=key, comment=HIDDEN, changes=changes, warnings=(), extra=extra)
         if not self._values:
             return result
         result = result._replace(chunk=self.chunk(result.chunk), key=self.mask(result.key))
@@ -99,14 +123,25 @@ class Secrets:
             extra=self.mask(result.extra),
         )
 
+    def tag(self, result: Result) -> str:
+        """What a result is known by, without secrets."""
+        name = self.chunk(result.chunk).name
+        shown: str = self.mask(result.tag)
+        return shown if name == result.chunk.name else shown.replace(f"_|-{result.chunk.name}_|-", f"_|-{name}_|-")
+
     def chunk(self, chunk: Chunk) -> Chunk:
         """A chunk whose ID and name show no secrets; its arguments are shown nowhere."""
         id_, name = self.mask(chunk.id), self.mask(chunk.name)
+        if chunk.args.get("no_log") and chunk.name != chunk.id:
+            names = self._silent.setdefault((chunk.id, chunk.function), [])
+            if chunk.name not in names:
+                names.append(chunk.name)
+            name = f"{HIDDEN} {names.index(chunk.name) or ''}".rstrip()
         return chunk if (id_, name) == (chunk.id, chunk.name) else chunk._replace(id=id_, name=name)
 
     def event(self, event: Event) -> Event:
         """An event without secrets."""
-        if not self._values and not isinstance(event, ChangerCalled | StatePlanned):
+        if not self._values and not isinstance(event, ChangerCalled | StatePlanned | StateStarted):
             return event
         chunk = None if isinstance(event, RunStarted | RunFinished | StateFinished | CustomEvent) else event.chunk
         silent = bool(chunk and chunk.args.get("no_log"))
@@ -137,8 +172,10 @@ class Secrets:
         return problem._replace(message=self.mask(problem.message), hint=self.mask(problem.hint), source=source)
 
 
-def _matcher(globs: list[str]) -> Callable[[str], object]:
+@functools.cache
+def _matcher(keys: tuple[str, ...]) -> Callable[[str], object]:
     """Whether one of the globs means a name; `*word` needs no regular expression, which takes long to make."""
+    globs = [key.lower() for key in keys]
     ends = tuple(glob[1:] for glob in globs if glob[:1] == "*" and not set("*?[") & set(glob[1:]))
     others = [fnmatch.translate(glob) for glob in globs if glob[:1] != "*" or glob[1:] not in ends]
     match = re.compile("|".join(others) or r"(?!)").match

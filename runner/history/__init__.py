@@ -43,7 +43,7 @@ class About(Record):
     revision: str | None = None  # of the tree, when it is a git work tree
     dirty: bool | None = None
     pillar: Mapping[str, Any] = {}
-    mask: Callable[[str], str] = str  # hides secrets
+    tag: Callable[[Result], str] = lambda result: result.tag  # what a result is kept under, without secrets
 
 
 class History:
@@ -83,7 +83,7 @@ class History:
         import sqlite3
 
         try:
-            past = self._past(self._about.mask(result.tag))
+            past = self._past(self._about.tag(result))
         except (HistoryProblem, sqlite3.Error) as problem:
             self._give_up(problem)
             return "", ""

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import TextIO
 
 from runner.errors import Diagnostic
 from runner.model import Source
 from runner.output.text import paint, safe
+from runner.secrets import HIDDEN
 
 WIDEST = 160  # columns of a line of source
+NAMED_SECRET = re.compile(
+    r"((?:password|passwd|passphrase|secret|token|api_?key|secret_key)['\"]?\s*[:=]\s*)(?![|>{]|\{[{%])[^\s].*", re.I
+)
 
 
 def show(problems: Iterable[Diagnostic], stream: TextIO, colour: bool = False) -> None:
@@ -65,6 +70,7 @@ def _excerpt(source: Source) -> list[str]:
 
 
 def _part(line: str, first: int) -> str:
-    """What there is to see of a line that may be very long."""
+    """What there is to see of a line that may be very long, or name a password."""
+    line = NAMED_SECRET.sub(rf"\1{HIDDEN}", line)
     part = f"...{line[first + 3 :]}" if 0 < first < len(line) else line[first:]
     return part if len(part) <= WIDEST else f"{part[: WIDEST - 3]}..."

@@ -1,0 +1,74 @@
+"""What states are given for secret, in all that a run says of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from command import Machine
+
+SECRET = "S3cretMark"
+STATE = """
+def go(name, password=None):
+    raise ValueError(f"cannot log in with {password}")
+"""
+TREE = """
+silent:
+  cmd.run:
+    - names: [echo S3cretMark, echo S3cretMark 2]
+    - no_log: true
+classic:
+  login.go: [{password: S3cretMark}]
+environment:
+  cmd.run:
+    - name: echo $DB_PASSWORD; false
+    - env: [{DB_PASSWORD: S3cretMark}]
+/etc/keys/a.pem:
+  test.nop: [{private_key: /etc/keys/a.pem}]
+"""
+
+
+@pytest.fixture(scope="module")
+def machine(tmp_path_factory: pytest.TempPathFactory) -> Machine:
+    made = Machine(tmp_path_factory.mktemp("secrets"))
+    (made.folder / "states/_states").mkdir()
+    (made.folder / "states/_states/login.py").write_text(STATE)
+    made.write(t=TREE)
+    return made
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        *(["sls", "t", *more] for more in ([], ["--out", "json"], ["--out", "junit"], ["--events", "-"], ["--test"])),
+        *(["history", "show", "1", *more] for more in ([], ["--out", "json"])),
+        *(["why", id_, "t", "--run"] for id_ in ("silent", "classic", "environment")),
+    ],
+    ids=" ".join,
+)
+def test_a_secret_is_in_no_output(machine: Machine, words: list[str]) -> None:
+    done = machine(*words, code=None)
+    assert done.stdout and SECRET not in done.stdout + done.stderr
+    assert "**********" in done.stdout
+
+
+def test_states_stay_apart(machine: Machine) -> None:
+    answer = json.loads(machine("sls", "t", "--out", "json", code=2).stdout)["local"]
+    assert [key for key in answer if "silent" in key] == [
+        "cmd_|-silent_|-**********_|-run",
+        "cmd_|-silent_|-********** 1_|-run",
+    ]
+    assert answer["test_|-/etc/keys/a.pem_|-/etc/keys/a.pem_|-nop"]["result"] is True  # a path is no secret
+
+
+def test_show_hides_passwords(machine: Machine) -> None:
+    shown = machine("show", "low-sls", "t").stdout
+    assert "password: '**********'" in shown and "DB_PASSWORD: '**********'" in shown
+    assert SECRET in machine("show", "low-sls", "t", "--show-secrets").stdout
+
+
+def test_the_line_of_a_mistake(machine: Machine, tmp_path: Path) -> None:
+    machine.write(bad=f"a:\n  user.present:\n    - password: [{SECRET}]\n")
+    told = machine("sls", "bad", code=1).stderr
+    assert "- password: **********" in told and SECRET not in told
