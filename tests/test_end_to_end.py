@@ -335,10 +335,15 @@ def test_one_run_at_a_time(machine: Machine) -> None:
 
 
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_interrupted(machine: Machine, number: int, code: int) -> None:
-    machine.write(
-        t="a:\n  cmd.run:\n    - name: touch {tmp}/started; sleep 30\nb:\n  cmd.run:\n    - name: touch {tmp}/b\n"
+@pytest.mark.parametrize("before", [False, True], ids=["run", "compile"])
+def test_interrupted(machine: Machine, number: int, code: int, before: bool) -> None:
+    slow = "touch {tmp}/started; sleep 30"
+    first = (
+        f"{{% do salt['cmd.run']('{slow}', python_shell=True) %}}\n"
+        if before
+        else f"a:\n  cmd.run:\n    - name: {slow}\n"
     )
+    machine.write(t=first + "b:\n  cmd.run:\n    - name: touch {tmp}/b\n")
     process = subprocess.Popen(
         machine.argv("sls", "t"), env=machine.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
@@ -350,4 +355,5 @@ def test_interrupted(machine: Machine, number: int, code: int) -> None:
     out, err = process.communicate(timeout=20)
     assert process.returncode == code
     assert "Traceback" not in out + err
+    assert ("nothing was run" in err) is before and "nterrupted by" in out + err
     assert not (machine.folder / "b").exists()

@@ -5,12 +5,13 @@ from __future__ import annotations
 import inspect
 import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager, redirect_stdout, suppress
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
 from typing import Annotated, Any
 
 import typer
 
+from runner.cli.streams import answer_alone
 from runner.cli.words import mapping
 from runner.errors import CompileError, RunnerError, UsageError
 from runner.model import Report
@@ -126,11 +127,15 @@ def with_common(
 
 def answered(common: Common, run: Callable[[], int]) -> int:
     """Errors go to stdout as Salt's JSON where that was asked for, to stderr otherwise (the edge does it)."""
-    if common.out not in OUTPUTS or common.out == "pretty":
-        return run()
     try:
         return run()
+    except KeyboardInterrupt as interrupt:  # the command-line parser would end with 130, without a word
+        from runner.cli.edge import stopped
+
+        return stopped(interrupt)
     except RunnerError as error:
+        if common.out not in OUTPUTS or common.out == "pretty":
+            raise
         from runner.cli.edge import LOCKED, NOT_RUN
         from runner.output import json_
 
@@ -202,27 +207,6 @@ def write_value(common: Common, value: Any) -> None:
     write(common, value if common.out == "pretty" else {"local": value})
 
 
-@contextmanager
-def answer_alone(common: Common) -> Iterator[None]:
-    """What the code of a tree prints, and what its programs do, goes to stderr: stdout has the answer and no more."""
-    if common.out == "pretty" or common.events == "-":
-        yield
-        return
-    sys.stdout.flush()
-    try:
-        answer = os.dup(1)
-    except OSError:  # there is no stdout
-        yield
-        return
-    try:
-        os.dup2(2, 1)
-        with redirect_stdout(sys.stderr):
-            yield
-    finally:
-        os.dup2(answer, 1)
-        os.close(answer)
-
-
 def finish(
     common: Common,
     options: Any,
@@ -249,7 +233,7 @@ def finish(
             from runner.output.prometheus import Prometheus
 
             listeners.append(Prometheus(path))
-        with answer_alone(common):
+        with answer_alone(common.out, common.events):
             report = run(tuple(listeners))
     with suppress(OSError):
         for problem in filter(None, (getattr(listener, "problem", "") for listener in listeners)):

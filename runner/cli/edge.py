@@ -26,20 +26,11 @@ def code_of(report: Report, detailed: bool = False) -> int:
     return FAILED if report.failed else DONE
 
 
-def with_streams() -> None:
-    """Give a process without standard streams the null device; else files of ours would get their numbers."""
-    for number, name in enumerate(("stdin", "stdout", "stderr")):
-        if getattr(sys, name) is None:
-            handle = os.open(os.devnull, os.O_RDWR)
-            if handle != number:
-                os.dup2(handle, number)
-                os.close(handle)
-            setattr(sys, name, os.fdopen(number, "r" if number == 0 else "w", closefd=False))
-
-
 def program(run: Callable[[], int]) -> NoReturn:
     """Run a command as a whole process, and end with its exit code."""
     if sys.stdin is None or sys.stdout is None or sys.stderr is None:
+        from runner.cli.streams import with_streams
+
         with_streams()
     gc.set_threshold(1_000_000)  # compiling makes many objects and no garbage; a long run is still collected
     code = guarded(run)
@@ -71,14 +62,20 @@ def guarded(run: Callable[[], int]) -> int:
             return _pipe_closed()
         return _bug(stop)  # code of a tree called sys.exit()
     except KeyboardInterrupt as interrupt:
-        from runner.interrupts import number_of
-
-        number, why = number_of(interrupt)
-        print(f"runner: {why}; nothing was run", file=sys.stderr)
-        return 128 + number
+        return stopped(interrupt)
     except BaseException as error:
         usage = _usage(error)
         return usage if usage is not None else _bug(error)
+
+
+def stopped(interrupt: KeyboardInterrupt) -> int:
+    """A signal that came before anything was run."""
+    from runner.interrupts import number_of
+
+    number, why = number_of(interrupt)
+    with suppress(OSError):
+        print(f"runner: {why}; nothing was run", file=sys.stderr)
+    return 128 + number
 
 
 def _stands_somewhere() -> bool:

@@ -12,13 +12,13 @@ from runner.cli.common import (
     OUTPUTS,
     READING,
     Common,
-    answer_alone,
     loaded,
     options_of,
     with_common,
     write,
     write_value,
 )
+from runner.cli.streams import answer_alone
 from runner.cli.words import arguments_of, mapping
 from runner.errors import RunnerError, UsageError
 
@@ -52,7 +52,7 @@ def call(
         done = dispatch(common, function, positional, named)
         if done is not None:
             return done
-    with answer_alone(common):
+    with answer_alone(common.out):
         value, failed = run.call(options_of(common), function, positional, named)
     write_value(common, value)
     return FAILED if failed else 0
@@ -154,7 +154,7 @@ def show(
     if what == "top" and common.out == "pretty":
         print(asking.explained_top(options))
     else:
-        with answer_alone(common):
+        with answer_alone(common.out):
             found = asking.show(options, what, wanted, show_secrets)
         write_value(common, found)
     return 0

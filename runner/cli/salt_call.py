@@ -123,9 +123,10 @@ def _documentation(common: Any, function: str | None) -> int:
 
 def _dispatch(common: Any, function: str, positional: list[Any], named: dict[str, Any], passthrough: bool) -> int:
     from runner import run
-    from runner.cli.common import answer_alone, options_of, write_value
+    from runner.cli.common import options_of, write_value
     from runner.cli.edge import FAILED
     from runner.cli.state_functions import dispatch
+    from runner.cli.streams import answer_alone
 
     done = dispatch(common, function, positional, named)
     if done is not None:
@@ -133,7 +134,7 @@ def _dispatch(common: Any, function: str, positional: list[Any], named: dict[str
     if function == "test.ping":
         write_value(common, True)
         return 0
-    with answer_alone(common):
+    with answer_alone(common.out):
         value, failed = run.call(options_of(common), function, positional, named)
     write_value(common, value)
     return failed if passthrough else FAILED if failed else 0
