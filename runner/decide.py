@@ -28,6 +28,7 @@ class Decision(Record):
 RUN = Decision(Verdict.RUN)
 NEEDED = (Kind.REQUIRE, Kind.WATCH)
 ANY = (Kind.REQUIRE_ANY, Kind.WATCH_ANY)
+WATCH = (Kind.WATCH, Kind.WATCH_ANY)
 ONCHANGES = (Kind.ONCHANGES, Kind.ONCHANGES_ANY)
 ONFAIL = (Kind.ONFAIL, Kind.ONFAIL_ANY)
 
@@ -56,13 +57,14 @@ def decide(edges: Sequence[Edge], result: Lookup, owed: Iterable[str] = ()) -> D
     looks = {_changed(found) for edge, found in seen if edge.kind is Kind.PREREQ}
     if looks == {False}:
         return Decision(Verdict.SKIP, "No changes detected")
-    partly = len(looks) == 2  # some of what it looks at will change, and some not: Salt asks nothing more then
-    if not partly and not _onfail(seen):
+    if len(looks) == 2:  # some of what it looks at will change, and some not: Salt asks nothing more then
+        return RUN
+    changed = tuple(edge for edge, found in seen if edge.kind in WATCH and _changed(found))
+    fired = any(edge.kind in ONCHANGES and _changed(found) for edge, found in seen)
+    if not _onfail(seen) and not (fired and changed):  # with both Salt asks no more whether something failed
         return Decision(Verdict.SKIP, "State was not run because onfail req did not change")
-    if not partly and not _met(seen, ONCHANGES, _changed) and "onchanges" not in owed:
+    if not fired and any(edge.kind in ONCHANGES for edge, _ in seen) and "onchanges" not in owed:
         return Decision(Verdict.SKIP, "State was not run because none of the onchanges reqs changed")
-    watched = () if partly else (Kind.WATCH, Kind.WATCH_ANY)
-    changed = tuple(edge for edge, found in seen if edge.kind in watched and _changed(found))
     return Decision(Verdict.WATCH, changed=changed) if changed or "watch" in owed else RUN
 
 
@@ -106,12 +108,6 @@ def _onfail(seen: Seen) -> bool:
 def _calls(found: Result | None) -> bool:
     """Whether an onfail is called for: by a failure, or by a state whose change was to be prepared and was not."""
     return _is_failed(found) or (found is not None and found.result is None and found.cause is not None)
-
-
-def _met(seen: Seen, kinds: tuple[Kind, ...], test: Callable[[Result | None], bool]) -> bool:
-    """Whether a chunk has no edge of these kinds, or one that passes."""
-    group = [found for edge, found in seen if edge.kind in kinds]
-    return not group or any(test(found) for found in group)
 
 
 def kept(chunk: Chunk, decision: Decision) -> Result:

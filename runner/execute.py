@@ -35,6 +35,7 @@ class Executor:
 
     def __init__(self, work: Work, run: Run, invoke: Invoker, owing: Owing, judge: Judge | None = None) -> None:
         self.work, self.run, self.invoke, self.owing, self.judge = work, run, invoke, owing, judge
+        self._mode = Mode.DRY if run.dry else Mode.REAL
         self.results: dict[int, Result] = {}
         self.finished: list[Result] = []
         self.number = 0  # Salt's __run_num__: counts calls of state functions
@@ -97,9 +98,8 @@ class Executor:
             elif self._mode_of(position) is not self._mode:
                 result = result._replace(noop=True)
         if owed and self.run.dry:
-            result = result._replace(
-                owed=tuple(f"{debt.kind} owed since {debt.time} by {debt.source}" for debt in owed)
-            )
+            told = tuple(f"{debt.kind} owed since {debt.time} by {debt.source}" for debt in owed)
+            result = result._replace(owed=told)
         return self._ended(position, result, decision)
 
     def _ended(self, position: int, result: Result, decision: Decision) -> bool:
@@ -182,10 +182,6 @@ class Executor:
         reacted = decision.verdict is Verdict.WATCH or self.work.reacts_otherwise(position)
         origin, note = self.judge(result, reacted, position not in self.work.unconverging)
         return result._replace(origin=origin, note=note)
-
-    @property
-    def _mode(self) -> Mode:
-        return Mode.DRY if self.run.dry else Mode.REAL
 
     def _mode_of(self, position: int) -> Mode:
         """A no-op state is only planned, in a real run too, and so is one whose prereq holder failed."""
@@ -289,10 +285,15 @@ class Executor:
             if position in told or not (sends or self.owing.owes(chunk, "listen", self.run.results)):
                 continue
             told.add(position)
-            key = f"{chunk.state}_|-listener_{chunk.id}_|-{chunk.name}_|-mod_watch"
-            result = self.invoke(chunk, self._mode_of(position), Reaction((), key))
-            self.number += 1
-            spared = self._mode_of(position) is not self._mode
-            self._tell(result._replace(run_num=self.number - 1, noop=spared))
-            if result.result and not self.run.dry:
+            own, prepared = self.results.get(position), position in self.work.relations.prepared_by
+            if own is None or own.ran or not prepared:  # else, as Salt: it was kept when its change was to be prepared
+                own = self._heard(position, chunk)
+            if own.result and not self.run.dry:
                 self.owing.forget(chunk.tag, None, "listen")
+
+    def _heard(self, position: int, chunk: Chunk) -> Result:
+        """The reaction of a listener."""
+        spared, key = position in self.work.noop, f"{chunk.state}_|-listener_{chunk.id}_|-{chunk.name}_|-mod_watch"
+        result = self.invoke(chunk, Mode.DRY if spared else self._mode, Reaction((), key))
+        self.number += 1
+        return self._tell(result._replace(run_num=self.number - 1, noop=spared and not self.run.dry))

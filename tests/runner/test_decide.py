@@ -56,6 +56,9 @@ CASES = [
     ("listen fail", Verdict.RUN, ""),
     ("require fail; onchanges same", Verdict.FAIL, "One or more requisite failed: t.fail"),
     ("onchanges ok; onfail ok", Verdict.SKIP, "State was not run because onfail req did not change"),
+    ("onchanges ok; onfail ok; watch same", Verdict.SKIP, "State was not run because onfail req did not change"),
+    ("watch ok; onfail ok", Verdict.SKIP, "State was not run because onfail req did not change"),
+    ("onchanges ok; onfail ok; watch ok", Verdict.WATCH, ""),
 ]
 
 
@@ -73,6 +76,11 @@ def test_decide(text: str, verdict: Verdict, comment: str) -> None:
 def test_a_debt_counts_as_a_change() -> None:
     edges = [Edge(0, Kind.WATCH, 1, PLACE), Edge(0, Kind.ONCHANGES, 1, PLACE)]
     assert decide(edges, lambda edge: result("same"), ["watch", "onchanges"]).verdict is Verdict.WATCH
+
+
+def test_nothing_more_is_asked_when_only_a_part_of_what_is_prepared_will_change() -> None:
+    edges, looks = [Edge(0, Kind.PREREQ, 1, PLACE), Edge(0, Kind.PREREQ, 2, PLACE)], {1: "ok", 2: "same"}
+    assert decide(edges, lambda edge: result(looks[edge.target]), ["watch"]).verdict is Verdict.RUN
 
 
 def test_a_debt_does_not_pay_for_a_failed_requisite() -> None:

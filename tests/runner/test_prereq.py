@@ -116,6 +116,26 @@ def test_listeners_are_told_in_the_order_of_who_says_so(machine: Machine) -> Non
     assert told == ["early", "own", "first", "last"]
 
 
+@pytest.mark.parametrize(
+    ("prepares", "more", "told"),
+    [
+        ("succeed_with_changes", "", True),
+        ("fail_with_changes", "", True),
+        ("succeed_with_changes", "    - onfail: [test: fine]\n", None),
+        ("succeed_with_changes", "    - require: [test: fails]\n", None),
+    ],
+)
+def test_what_is_prepared_listens_unless_its_requisites_keep_it(
+    machine: Machine, prepares: str, more: str, told: bool | None
+) -> None:
+    machine.write(
+        a="fine:\n  test.succeed_with_changes: []\nfails:\n  test.fail_without_changes: []\n"
+        f"prepares:\n  test.{prepares}:\n    - prereq: [test: change]\n"
+        f"change:\n  test.succeed_with_changes:\n    - listen: [test: fine]\n{more}"
+    )
+    assert machine.results("sls", "a", code=2).get("listener_change", {"result": None})["result"] is told
+
+
 def test_a_look_sees_the_reaction_that_is_due(machine: Machine) -> None:
     machine.write(
         a="prepares:\n  test.nop:\n    - prereq: [test: reacts]\n"
