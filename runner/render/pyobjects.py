@@ -11,7 +11,6 @@ import os
 import re
 import sys
 from collections.abc import Callable, Mapping
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from runner.errors import RenderError
@@ -213,17 +212,17 @@ def _map_type(salt: Any) -> type:
 
 def _chosen(cls: type, salt: Any) -> list[Mapping[str, Any]]:
     """The inner classes that mean this machine, and the pillar; the later one wins."""
-    priority = list(getattr(cls, "priority", ("os_family", "os")))
+    priority = list(getattr(cls, "priority", ()))
     fitting: list[tuple[int, dict[str, Any]]] = []
     for name, inner in vars(cls).items():
-        if isinstance(inner, type):
+        if isinstance(inner, type) and not name.startswith("_"):
             grain = getattr(inner, "__grain__", "os_family")
-            if fnmatchcase(str(salt["grains.get"](grain, "")), getattr(inner, "__match__", name)):
-                values = {key: value for key, value in vars(inner).items() if not key.startswith("__")}
+            if salt["grains.get"](grain) == getattr(inner, "__match__", name):
+                values = {key: value for key, value in vars(inner).items() if not key.startswith("_")}
                 fitting.append((priority.index(grain) if grain in priority else len(priority), values))
     chosen: list[Mapping[str, Any]] = [values for _, values in sorted(fitting, key=lambda each: each[0])]
     merge = getattr(cls, "merge", "")
-    said = salt["pillar.get"](merge, {}) if merge else {}
+    said = (salt["pillar.get"](merge) if merge else None) or {}
     if not isinstance(said, Mapping):
         raise TypeError(f"the pillar {merge} is no mapping")
     return [*chosen, said]

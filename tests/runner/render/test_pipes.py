@@ -129,8 +129,16 @@ class Names(Map):
     merge = "names"
     class M1:
         __grain__ = "id"
+        __match__ = "m1"
+        one, two, _own = "mine", "2", 3
+    class m1:
+        __grain__ = "host_number"
+        __match__ = 1
+        one = "number 1"
+    class Wrong:
+        __grain__ = "id"
         __match__ = "m*"
-        one, two = "mine", "2"
+        one = "no globs"
 
 include("b")
 with Test.nop("x", n=[Names.one, Names.two]):
@@ -145,9 +153,10 @@ Test.nop("z")
 def test_pyobjects(machine: Machine) -> None:
     machine.write(a=PYOBJECTS, b="b:\n  test.nop: []\n", lib="#!pyobjects\nFOUR = 4\ndef twice(x): return 2 * x\n")
     machine.write(pillar__top="base: {'*': [p]}", pillar__p="names: {two: theirs}")
+    machine.config["grains"] = {"host_number": 1}
     assert low(machine, "a", "n", "cwd", "require", "watch_in") == [
         ("b", "nop", None, None, None, None),
-        ("x", "nop", ["mine", "theirs"], None, None, None),
+        ("x", "nop", ["number 1", "theirs"], None, None, None),
         ("z", "nop", None, None, None, None),
         ("y", "nop", 8, None, [{"test": "z"}, {"test": "x"}], None),
         ("c", "run", None, "theirs", [{"test": "x"}], [{"cmd": "c"}]),
