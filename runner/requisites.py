@@ -27,10 +27,9 @@ class Index:
         self._globbed: dict[tuple[str, str], list[int]] = {}
         self._hints: dict[tuple[str, str], str | None] = {}
         for number, chunk in enumerate(chunks):
-            self._by_id.setdefault((chunk.state, chunk.id), []).append(number)
-            if chunk.name != chunk.id:
-                self._by_id.setdefault((chunk.state, chunk.name), []).append(number)
-            self._by_id.setdefault(("id", chunk.id), []).append(number)
+            for known in (chunk.id,) if chunk.name == chunk.id else (chunk.id, chunk.name):
+                self._by_id.setdefault((chunk.state, known), []).append(number)
+                self._by_id.setdefault(("id", known), []).append(number)
             self._by_state.setdefault(chunk.state, []).append(number)
             for sls in (chunk.sls, *chunk.low.get("__sls_included_from__", ())):
                 self._by_sls.setdefault(sls, []).append(number)
@@ -62,9 +61,8 @@ class Index:
     def _names(self, state: str) -> list[tuple[str, int]]:
         if state not in self._sorted:
             numbers = range(len(self._chunks)) if state == "id" else self._by_state.get(state, [])
-            own = [(self._chunks[number].id, number) for number in numbers]
-            others = [] if state == "id" else [(self._chunks[number].name, number) for number in numbers]
-            self._sorted[state] = sorted({*own, *others})
+            named = [(self._chunks[number].name, number) for number in numbers]
+            self._sorted[state] = sorted({*((self._chunks[number].id, number) for number in numbers), *named})
         return self._sorted[state]
 
     def near(self, state: str, target: str) -> str | None:

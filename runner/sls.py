@@ -11,7 +11,7 @@ from typing import Any
 from runner import shapes
 from runner.errors import Diagnostic
 from runner.highdata import Body, Chain, Declaration, Item, is_chain, is_defaults
-from runner.model import RESERVED, Place, Value, item_place, key_place, value_place
+from runner.model import RESERVED, Kind, Place, Value, item_place, key_place, value_place
 
 
 class Sls:
@@ -129,7 +129,7 @@ class Sls:
         if isinstance(entries, str) and not function and extending:
             body.items.append(Item(None, entries, where))
         elif isinstance(entries, list):
-            self._items(declaration, body, entries, where)
+            self._items(declaration, body, entries, where, extending)
         elif entries is None and function and not extending:
             self._problem(
                 f"ID '{declaration.id}' in SLS '{declaration.sls}' contains a short declaration ({key}) with a "
@@ -161,19 +161,32 @@ class Sls:
     def _failed(self, since: int) -> bool:
         return any(each.severity == "error" for each in self.problems[since:])
 
-    def _items(self, declaration: Declaration, body: Body, entries: list[Any], where: Place) -> None:
+    def _items(self, declaration: Declaration, body: Body, entries: list[Any], where: Place, extending: bool) -> None:
+        said = f"state '{declaration.id}' in SLS '{declaration.sls}'"
         for index, entry in enumerate(entries):
+            at = item_place(entries, index, where)
             if isinstance(entry, str):
-                body.items.append(Item(None, entry, item_place(entries, index, where)))
+                body.items.append(Item(None, entry, at))
             elif isinstance(entry, dict):
-                at = item_place(entries, index, where)
-                body.items.extend(Item(str(key), value, key_place(entry, key, at)) for key, value in entry.items())
+                items = [Item(str(key), value, key_place(entry, key, at)) for key, value in entry.items()]
+                body.items += items if extending or len(items) == 1 else self._alone(items, said, entries)
             else:
-                said = f"{entry!r} among" if not isinstance(entry, list) else "a list among"
-                message = f"{said} the arguments of state '{declaration.id}' in SLS '{declaration.sls}'; it is ignored"
-                at = item_place(entries, index, where)
-                hint = "an argument is written `- NAME: VALUE`"
-                self._warning(message, at, hint, "unknown-argument")
+                what = f"{entry!r} among" if not isinstance(entry, list) else "a list among"
+                message = f"{what} the arguments of {said}; it is ignored"
+                self._warning(message, at, "an argument is written `- NAME: VALUE`", "unknown-argument")
+
+    def _alone(self, items: list[Item], said: str, entries: list[Any]) -> list[Item]:
+        """The items of one dash; as with Salt, nothing stands beside a requisite, and an order number comes first."""
+        if items and items[0].key in list(Kind):
+            second = items[1]
+            hint = f"give `{second.key}` a dash of its own: `- {second.key}: ...`"
+            self._problem(f"Multiple dictionaries defined in argument of {said}", second.place, hint)
+        ordered = any(isinstance(entry, dict) and next(iter(entry), "") == "order" for entry in entries)
+        late = [] if ordered else [item for item in items[1:] if item.key == "order"]
+        for item in late:
+            hint = f"give it a dash of its own: `- order: {item.value}`"
+            self._warning(f"order behind another argument of {said}; it is ignored", item.place, hint, "ignored")
+        return [item for item in items if item not in late]
 
     def _check_functions(self, declaration: Declaration, body: Body, function: str) -> None:
         found = [item for item in body.items if item.key is None]

@@ -143,7 +143,31 @@ def test_in_forms_and_extend() -> None:
     assert order(files) == ["x2", "a", "new", "x3", "b"]
 
 
+NAMED = {
+    "a bare requisite means names too": (
+        "a: {test.nop: [require: [x]]}\nb: {test.nop: [name: x], cmd.run: [name: x]}\nx: test.nop\n",
+        "x x x a",
+    ),
+    "a name alone": ("a: {test.nop: [require: [x]]}\nb: {test.nop: [name: x]}\n", "x a"),
+    "a bare glob": ("a: {test.nop: [onchanges: ['x*']]}\nb: {test.nop: [name: x1]}\nx: test.nop\n", "x1 x a"),
+    "onfail_stop is no requisite": ("a: {test.nop: [onfail_stop: false]}\n", "a"),
+    "an order behind another argument counts for nothing": (
+        "a: test.nop\nb: {test.nop: [{x: 1, order: 1}]}\nc: {test.nop: [{order: 1, x: 1}]}\n",
+        "c a b",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", NAMED, ids=str)
+def test_what_is_named(case: str) -> None:
+    text, expected = NAMED[case]
+    assert order(text) == expected.split()
+
+
 MISTAKES = {
+    "a: {test.nop: [{require: [{test: b}], x: 1}]}\nb: test.nop": "Multiple dictionaries defined in argument of "
+    "state 'a' in SLS 'main'",
+    "a: {test.nop: [{name: x}, {require: [x]}]}": "Recursive requisites were found",
     "a: 3": "ID a in SLS main is not a dictionary",
     "3: test.nop": "ID '3' in SLS 'main' is not formed as a string, but is type int. It may need to be quoted.",
     "a: {test: [nop, fail]}": "Too many functions declared in state 'a' in SLS 'main'. "
