@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import fnmatch
+import glob
 import os
 import re
 import stat as bits
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from typing import Any
 
 from modules.file._hash import get_hash
 from modules.file._owners import gid_of, gid_to_group, uid_of, uid_to_user
 from runner.api import StateFailed
 
-Test = Callable[[str, str, os.stat_result], bool]  # folder, name, lstat
+Test = Callable[[str, str, os.stat_result], bool]  # folder, name, stat (a link is what it points to)
 
 _TYPES = {
     "b": bits.S_IFBLK,
@@ -30,9 +32,10 @@ _BYTES = {"b": 1, "k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4}
 
 
 def find(path: str, *args: str, **kwargs: Any) -> list[Any]:
-    """The paths below a folder that meet all conditions, sorted.
+    """The paths below a folder (or those that a glob matches) that meet all conditions, sorted.
 
-    name, iname, regex, iregex: of the last part of the path (regex: of the whole). type: letters of bcdpfls.
+    A link is what it points to; type l means every link. name, iname, regex, iregex: of the last part of the path
+    (regex: of the whole). type: letters of bcdpfls.
     user, group: owner. size: "+1m", "-10k". mtime: "-1d" (younger), "+1w" (older). mindepth, maxdepth: levels.
     grep: a regular expression in the file. print: what to answer, such as "path,size,mtime".
     """
@@ -45,21 +48,27 @@ def find(path: str, *args: str, **kwargs: Any) -> list[Any]:
     shown = str(kwargs.pop("print", "path")).split(",")
     tests = [_test(key, value) for key, value in kwargs.items() if not key.startswith("__")]
     found = []
-    for depth, folder, name in _walk(os.path.expanduser(path), None if high is None else int(high)):
+    tops = glob.glob(os.path.expanduser(path))
+    everything = (each for top in tops for each in _walk(top, None if high is None else int(high)))
+    for depth, folder, name in everything:
         full = os.path.join(folder, name)
-        try:
-            at = os.lstat(full)
-        except OSError:
+        at = _stat(full)
+        if at is None:
             continue
         if depth >= low and all(test(folder, name, at) for test in tests):
             found.append(full if shown == ["path"] else _shown(full, at, shown))
     return sorted(found)
 
 
+def _stat(path: str) -> os.stat_result | None:
+    for look in (os.stat, os.lstat):
+        with suppress(OSError):
+            return look(path)
+    return None
+
+
 def _walk(top: str, deepest: int | None) -> Iterator[tuple[int, str, str]]:
     """Depth, folder and name of a path and of all below it."""
-    if not os.path.lexists(top):
-        return
     yield 0, os.path.dirname(top), os.path.basename(top.rstrip("/")) or "/"
     level = top.rstrip("/").count("/")
     for folder, folders, files in os.walk(top):
@@ -101,7 +110,10 @@ def _type(value: Any) -> Test:
     if unknown:
         raise StateFailed(f"file.find: there is no type {unknown[0]!r}; expected letters of bcdpfls")
     kinds = {_TYPES[letter] for letter in letters}
-    return lambda folder, name, at: bits.S_IFMT(at.st_mode) in kinds
+    links = bits.S_IFLNK in kinds
+    return lambda folder, name, at: (
+        bits.S_IFMT(at.st_mode) in kinds or (links and os.path.islink(os.path.join(folder, name)))
+    )
 
 
 def _many(value: Any) -> list[Any]:

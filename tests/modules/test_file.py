@@ -261,7 +261,7 @@ CALLS = [
     ("readlink", ["{d}/l"], "a.conf"),
     ("is_link", ["{d}/l"], True),
     ("lstat", ["{d}/no"], {}),
-    ("find", ["{d}", "type=f"], ["{d}/a.conf", "{d}/e/b.txt"]),
+    ("find", ["{d}", "type=f"], ["{d}/a.conf", "{d}/e/b.txt", "{d}/l"]),
     ("touch", ["{d}/new"], True),
     ("write", ["{d}/new", "a", "b"], 'Wrote 2 lines to "{d}/new"'),
     ("remove", ["{d}/no"], False),
@@ -286,12 +286,12 @@ FINDS = [
     ({"regex": r"e/b"}, ["e/b.txt"]),
     ({"type": "l"}, ["l"]),
     ({"type": "dl", "mindepth": 1}, ["e", "l"]),
-    ({"maxdepth": 1, "type": "f"}, ["a.conf"]),
+    ({"maxdepth": 1, "type": "f"}, ["a.conf", "l"]),
     ({"size": "+2k", "type": "f"}, ["e/b.txt"]),
-    ({"size": "-1k", "type": "f"}, ["a.conf"]),
-    ({"mtime": "-1d", "type": "f"}, ["a.conf", "e/b.txt"]),
+    ({"size": "-1k", "type": "f"}, ["a.conf", "l"]),
+    ({"mtime": "-1d", "type": "f"}, ["a.conf", "e/b.txt", "l"]),
     ({"mtime": "+1d", "type": "f"}, []),
-    ({"grep": "^# beta"}, ["a.conf"]),
+    ({"grep": "^# beta"}, ["a.conf", "l"]),
     ({"user": str(os.geteuid()), "name": "a.conf"}, ["a.conf"]),
 ]
 
@@ -299,6 +299,7 @@ FINDS = [
 @pytest.mark.parametrize(("conditions", "found"), FINDS, ids=[str(each[0]) for each in FINDS])
 def test_find(tree: Path, conditions: dict[str, object], found: list[str]) -> None:
     assert [os.path.relpath(path, tree) for path in file.find(str(tree), **conditions)] == found
+    assert file.find(f"{tree.parent}/[d]", **conditions) == file.find(str(tree), **conditions)
 
 
 def test_find_prints_and_refuses(tree: Path) -> None:
