@@ -65,7 +65,8 @@ def links(chunks: Sequence[Chunk], hook: Hook) -> tuple[Link, ...]:
 
 
 def _members(chunk: Chunk) -> Iterator[str]:
-    for entry in chunk.args.get("pkgs") or () if chunk.state == "pkg" else ():
+    listed = chunk.args.get("pkgs") if chunk.state == "pkg" else ()
+    for entry in listed if isinstance(listed, list) else ():
         yield str(next(iter(entry), "")) if isinstance(entry, dict) else str(entry)
 
 

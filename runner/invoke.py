@@ -148,8 +148,7 @@ class Invoker:
                 and not call.checks_itself
                 and (mode is Mode.REAL or result.result is not None)
             ):
-                passed, comment = guards.checked(self._asking(chunk))
-                result = result._replace(result=passed, comment=comment)
+                result = self._checked(chunk, result)
             return result._replace(warnings=(*call.warnings, *result.warnings)) if call.warnings else result
         except RunnerError as error:
             return Result(chunk, False, str(error))
@@ -159,6 +158,14 @@ class Invoker:
             raise
         except BaseException as error:  # sys.exit() too
             return Result(chunk, False, apology(error))
+
+    def _checked(self, chunk: Chunk, result: Result) -> Result:
+        """What check_cmd makes of a result; what was changed stays reported."""
+        try:
+            passed, comment = guards.checked(self._asking(chunk))
+        except (RunnerError, StateFailed) as error:
+            passed, comment = False, error.message
+        return result._replace(result=passed, comment=comment)
 
     def _asking(self, chunk: Chunk) -> guards.Asking:
         return guards.Asking(chunk.args, self.run.call, self.run.took_failure)

@@ -56,7 +56,7 @@ class Ignoring(Record):
 
     def _essence(self, data: bytes) -> list[bytes]:
         lines = data.splitlines()
-        for comment in self.comments:
+        for comment in filter(None, self.comments):
             lines = [line.partition(comment.encode())[0].rstrip() for line in lines]
         if self.whitespace:
             lines = [b" ".join(line.split()) for line in lines]

@@ -88,7 +88,7 @@ def _wanted_owner(user: str | int | None, group: str | int | None) -> tuple[str,
 def _name(look: object, number: int) -> str:
     try:
         return str(look(number)[0])  # type: ignore[operator]
-    except KeyError:
+    except (KeyError, OverflowError):
         return str(number)
 
 

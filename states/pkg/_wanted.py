@@ -55,7 +55,7 @@ def _meets(present: str, want: str, ignore_epoch: bool) -> bool:
 
 
 def _operator(want: str) -> tuple[str, str]:
-    found = re.match(r"(<=|>=|==|!=|<|>|=)?\s*(.*)$", want)
+    found = re.match(r"(<=|>=|==|!=|<|>|=)?\s*(.*)$", want, re.S)
     assert found
     return found[1] or "=", found[2]
 

@@ -261,5 +261,6 @@ MISTAKES = [
         column=False,
     ),
     Mistake("py SLS that raises", "#!py\ndef run():\n    return «1 / 0\n", "zero", "Python", column=False),
+    Mistake("packages that are no list", "a:\n  pkg.installed:\n    - «pkgs: 5\n", "list", "pkgs"),
     Mistake("json SLS with a comma too many", '#!json\n{"a": {"test.nop": []},\n«}\n', "JSON", "comma|quote"),
 ]

@@ -71,3 +71,10 @@ def test_a_guard_that_calls_a_function_looks_at_its_exit_code(machine: Machine) 
     found = machine.results("sls", "t")
     skipped = [name for name, result in found.items() if result["comment"] == "onlyif condition is false"]
     assert skipped == ["s0", "s3", "s4"]
+
+
+def test_a_check_that_cannot_be_made_keeps_what_was_changed(machine: Machine) -> None:
+    changing = "test.succeed_with_changes: [{check_cmd: 'true'}, {cwd: /no/such/folder}]"
+    machine.write(t=f"a:\n  {changing}\nb:\n  test.succeed_with_changes: [{{check_cmd: [{{fun: test.true}}]}}]\n")
+    for result in machine.results("sls", "t", code=2).values():
+        assert result["result"] is False and "testing" in result["changes"]
