@@ -202,13 +202,15 @@ def requests(session: Session, names: Iterable[str]) -> list[Request]:
 
 
 def all_requests(session: Session) -> list[Request]:
-    """All SLS files of the tree; a pillar that lies inside of it is none of them."""
+    """All SLS files of the tree; a pillar that lies inside of it is none of them, nor is what a top file includes."""
     pillar = tuple(f"{os.path.realpath(root)}/" for roots in session.options.pillar_roots.values() for root in roots)
+    tops = session.kept.get("tops", ())
     states = [(name, env) for env in session.options.file_roots for name in session.tree.sls_names(env)]
     return [
         Request(name, env)
         for name, env in states
-        if not f"{os.path.realpath(session.tree.sls_path(name, env) or '')}".startswith(pillar)
+        if (name, env) not in tops
+        and not f"{os.path.realpath(session.tree.sls_path(name, env) or '')}".startswith(pillar)
     ]
 
 

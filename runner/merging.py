@@ -16,13 +16,14 @@ def merge(
 ) -> dict[Any, Any]:
     """A new mapping with what both say; where they differ, `new` wins.
 
-    strategy: smart, recurse, none (all the same here), overwrite, aggregate (whole top-level keys), list (keeps both).
+    strategy: smart, recurse (both the same here), none (the same, and lists are never joined), overwrite, aggregate
+    (whole top-level keys), list (keeps both).
     lists: a list becomes the old one and those items of the new one that it lacks, instead of the new one.
 
     >>> merge({"a": {"x": 1}}, {"a": {"y": 2}})
     {'a': {'x': 1, 'y': 2}}
     """
-    return STRATEGIES.get(strategy, recurse)(old, new, lists)
+    return STRATEGIES.get(strategy, recurse)(old, new, lists and strategy not in ("none", "list"))
 
 
 def recurse(old: Mapping[Any, Any], new: Mapping[Any, Any], lists: bool = False) -> dict[Any, Any]:

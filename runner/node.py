@@ -19,6 +19,7 @@ from runner.errors import Diagnostic, RunnerError
 from runner.model import Place, Source, Untyped, key_place
 from runner.records import Record
 from runner.session import GIVEN, Node, Session
+from runner.top_includes import including
 
 _SCOPED = re.compile(r"^\s*-\s+(vars|defaults):", re.M)
 EXAMPLE = "print a list of SLS names, {environment: [names]}, or {classes: [names], parameters: {name: value}}"
@@ -38,7 +39,7 @@ def top_file(session: Session, given: Given | None = None, matches: top.Matches 
     """
     options = session.options
     found = top.names(
-        session.read_top,
+        including(session.read_top, session.tree.sls_names, session.read, session.kept.setdefault("tops", set()).add),
         list(options.file_roots),
         matches or session.matches,
         options.saltenv,

@@ -138,7 +138,9 @@ class Pillar:
                 name, options = next(iter(item.items()))
                 options = {} if options is None else options
                 defaults = self._defaults(options, place)
-            if isinstance(name, str) and name and isinstance(options, Mapping):
+            if isinstance(options, Mapping) and not isinstance(options.get("key") or "", str):
+                self._problem(f"the key of an include is a text, not {options['key']!r}", place, "write `key: a:b`")
+            elif isinstance(name, str) and name and isinstance(options, Mapping):
                 yield Include(_absolute(name, package), str(options.get("key") or ""), defaults, place)
             else:
                 self._problem(f"{item!r} is not the name of an SLS", place)

@@ -9,10 +9,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from runner import pillar, top
+from runner.config_file import place_of
 from runner.errors import RunnerError
 from runner.merging import merge
-from runner.model import Source
 from runner.session import Session
+from runner.top_includes import including
 
 
 def read_pillar(session: Session) -> None:
@@ -66,7 +67,15 @@ def _strategy(session: Session) -> str:
 def _of_sls(session: Session) -> dict[str, Any]:
     options = session.options
     envs = list(options.pillar_roots)
-    found = top.names(session.read_pillar_top, envs, session.matches, options.pillarenv, pillar=True)
+    alone = (options.saltenv or "base") if _strategy(session) == "none" else None
+    found = top.names(
+        including(session.read_pillar_top, session.pillar_tree.sls_names, session.read_pillar),
+        envs,
+        session.matches,
+        options.pillarenv,
+        pillar=True,
+        state_top_saltenv=alone,
+    )
     stage = pillar.Pillar(
         session.read_pillar,
         _strategy(session),
@@ -95,6 +104,7 @@ def _external(session: Session, found: Mapping[str, Any]) -> dict[str, Any]:
         parsed=renderer.parsed,
         content=renderer.content,
         matches=session.matches,
+        place=lambda: place_of(options.raw.get("conf_file"), "ext_pillar"),
     )
 
     def note(name: str, data: Mapping[str, Any]) -> None:
@@ -107,7 +117,7 @@ def _shell(session: Session, command: str) -> Mapping[str, Any]:
     try:
         done: Mapping[str, Any] = session.call("cmd.run_all", command, python_shell=True)
     except RunnerError as error:
-        raise RunnerError(error.message, Source(str(session.options.raw.get("conf_file") or ""))) from None
+        raise RunnerError(error.message, place_of(session.options.raw.get("conf_file"), "ext_pillar")) from None
     return done
 
 

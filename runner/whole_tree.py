@@ -12,6 +12,7 @@ from runner import top
 from runner.errors import Diagnostic, RunnerError
 from runner.model import Source
 from runner.session import Session
+from runner.top_includes import including
 
 MODULES = ("_states", "_modules", "_grains", "_utils", "_renderers")
 
@@ -20,7 +21,8 @@ def of_pillar(session: Session, anyone: top.Matches) -> Iterator[Diagnostic]:
     """Lines of the pillar's top file that name nothing, and SLS files that cannot be read, whoever gets them."""
     tree, envs = session.pillar_tree, list(session.options.pillar_roots)
     try:
-        found = top.names(session.read_pillar_top, envs, anyone, session.options.pillarenv, pillar=True)
+        read = including(session.read_pillar_top, tree.sls_names, session.read_pillar)
+        found = top.names(read, envs, anyone, session.options.pillarenv, pillar=True)
     except RunnerError as error:
         yield from error.diagnostics
         return

@@ -12,6 +12,7 @@ from runner.external.tools import Tools
 
 def yaml(tools: Tools, pillar: Any, command: Any) -> Any:
     """The YAML that a command prints."""
+    command = _command(tools, "cmd_yaml", command)
     output = _output(tools, "cmd_yaml", command)
     return tools.parsed(output, f"the output of `{command}`") or {}
 
@@ -20,6 +21,7 @@ def json(tools: Tools, pillar: Any, command: Any) -> Any:
     """The JSON that a command prints."""
     import json
 
+    command = _command(tools, "cmd_json", command)
     output = _output(tools, "cmd_json", command)
     try:
         return json.loads(output) if output.strip() else {}
@@ -27,9 +29,18 @@ def json(tools: Tools, pillar: Any, command: Any) -> Any:
         raise tools.problem(f"the external pillar cmd_json: `{command}` prints no JSON: {error}") from None
 
 
-def _output(tools: Tools, name: str, command: Any) -> str:
-    if not isinstance(command, str):
-        raise tools.problem(f"the external pillar {name} takes a command, not {command!r}")
+def _command(tools: Tools, name: str, said: Any) -> str:
+    """The command, which may also stand in a list of one or below `command`, as Salt hands arguments over."""
+    if isinstance(said, dict) and list(said) == ["command"]:
+        said = said["command"]
+    elif isinstance(said, list) and len(said) == 1:
+        said = said[0]
+    if not isinstance(said, str):
+        raise tools.problem(f"the external pillar {name} takes a command, not {said!r}")
+    return said
+
+
+def _output(tools: Tools, name: str, command: str) -> str:
     done = tools.shell(command.replace("%s", tools.id))
     output = str(done["stdout"])
     if done["retcode"] and not output.strip():

@@ -24,7 +24,8 @@ class Tools(Record):
     parsed: Callable[[str, str], Any]  # (text, how a message calls it) -> the value of YAML
     content: Callable[[str, Mapping[str, Any]], Any]  # (file, options) -> what its renderers make of it
     matches: Callable[[str, str], bool]
+    place: Callable[[], Source]  # of ext_pillar in the configuration
 
     def problem(self, message: str, hint: str | None = None) -> RunnerError:
         """An error of the configuration."""
-        return RunnerError(message, Source(str(self.opts.get("conf_file") or "the configuration")), hint, "ext_pillar")
+        return RunnerError(message, self.place(), hint, "ext_pillar")

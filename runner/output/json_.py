@@ -97,7 +97,7 @@ def _text(data: Any, line: str) -> str:
         if not data:
             return "{}"
         if {*map(type, data)} != {str}:
-            data = {key if isinstance(key, str) else str(key): item for key, item in data.items()}
+            data = {_key(key): item for key, item in data.items()}
         written = [
             f"{_quoted(key)}: {_quoted(item) if type(item) is str else _text(item, inner)}"
             for key, item in data.items()
@@ -110,10 +110,15 @@ def _text(data: Any, line: str) -> str:
     return _text(simple(data), line) if isinstance(data, set | frozenset) else json.dumps(simple(data))
 
 
+def _key(key: Any) -> str:
+    """A key as JSON writes what is no text: true, null, 5."""
+    return json.dumps(key) if key is None or isinstance(key, bool) else str(key)
+
+
 def simple(data: Any) -> Any:
     """Only what JSON and YAML can say."""
     if isinstance(data, Mapping):
-        return {key if isinstance(key, str) else str(key): simple(item) for key, item in data.items()}
+        return {_key(key): simple(item) for key, item in data.items()}
     if isinstance(data, list | tuple):
         return simple(data._asdict()) if hasattr(data, "_asdict") else [simple(item) for item in data]
     if isinstance(data, set | frozenset):

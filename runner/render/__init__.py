@@ -120,8 +120,11 @@ class Renderer:
             raise _unknown(step.name, scope.path, 3)
         data = io.StringIO(value.text) if isinstance(value, Rendered) else value
         more = {"argline": " ".join(step.arguments)} if step.arguments else {}
+        given = (data, scope.saltenv, scope.names.get("sls", ""))
+        more["tmplpath"] = scope.path
+        _check_takes(render, step.name, given, more)
         try:
-            made = render(data, scope.saltenv, scope.names.get("sls", ""), tmplpath=scope.path, **more)
+            made = render(*given, **more)
         except RunnerError:
             raise
         except Exception as error:
@@ -271,6 +274,19 @@ def _text(value: Any, renderer: str, path: str) -> Rendered:
         return Rendered(value, path)
     what = f"the renderer {renderer} takes text, and the one before it gives data"
     raise RenderError(what, Source(path, 1), "renderers of text (jinja) stand before those of data (yaml)")
+
+
+def _check_takes(render: OwnRenderer, name: str, given: tuple[Any, ...], more: Mapping[str, Any]) -> None:
+    """Refuse a renderer of the tree that cannot be called as Salt calls it."""
+    import inspect
+
+    try:
+        inspect.signature(render).bind(*given, **more)
+    except TypeError as error:
+        code = inspect.unwrap(render).__code__
+        place = Source(code.co_filename, code.co_firstlineno)
+        hint = 'write `def render(data, saltenv="base", sls="", **kwargs):`'
+        raise RenderError(f"the renderer {name}: render() {error}", place, hint, "python") from None
 
 
 def _unknown(name: str, path: str, column: int) -> RenderError:

@@ -69,9 +69,9 @@ class PlacedEnvironment(BoundedEnvironment):
         """The file of a template, for places."""
         return self.files.get(name or "", name or "<template>")
 
-    def made(self, text: str, name: str, file: str, globals: Any) -> jinja2.Template:
-        """The template of a text."""
-        unit = self.unit(text, name, file)
+    def made(self, text: str, name: str, file: str, globals: Any, above: int = 0) -> jinja2.Template:
+        """The template of a text. above: how many lines of the file stand above it."""
+        unit = self.unit(text, name, file, above)
         place = self.file_of(name)
         space = {
             "environment": self,
@@ -85,17 +85,18 @@ class PlacedEnvironment(BoundedEnvironment):
         exec(unit.code, space)
         return jinja2.Template._from_namespace(self, space, globals)
 
-    def unit(self, text: str, name: str, file: str) -> Unit:
+    def unit(self, text: str, name: str, file: str, above: int = 0) -> Unit:
         """The compiled code of a text. Raises jinja2.TemplateSyntaxError."""
-        found = self.units.get(text)
+        key = f"{above}\0{text}" if above else text
+        found = self.units.get(key)
         if found is None:
             found = self.store.get(text) if self.store else None
-            found = self.units[text] = found or self._compiled(text, name, file)
+            found = self.units[key] = found or self._compiled("\n" * above + text, name, file, above)
         return found
 
-    def _compiled(self, text: str, name: str, file: str) -> Unit:
+    def _compiled(self, text: str, name: str, file: str, above: int) -> Unit:
         try:
-            own = shaped(self._tokens(text, name, file))
+            own = shaped(_without(above, self._tokens(text, name, file), len(self.newline_sequence)))
             code = self.codes.get(own.shape) or (self.store.code(own.shape) if self.store else None)
             if code is None:
                 generator = PlacedCodeGenerator(self, name, file, optimized=False)
@@ -156,6 +157,15 @@ class PlacedEnvironment(BoundedEnvironment):
             yield
         finally:
             self.globals, self.fresh = before
+
+
+def _without(above: int, tokens: list[Token], newline: int) -> list[Token]:
+    """The tokens of a text before which there were some newlines, so that its lines are counted as in its file."""
+    first = tokens[0] if tokens and above else None
+    if first is None or first.type != "data":  # a `{%-` at the beginning has taken them
+        return tokens
+    left = first.value[above * newline :]
+    return ([Token(first.lineno + above, "data", left)] if left else []) + tokens[1:]
 
 
 class TreeLoader(jinja2.BaseLoader):

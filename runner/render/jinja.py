@@ -14,6 +14,7 @@ from runner.model import Source
 from runner.render.compiled import Pack, Store, store
 from runner.render.environment import Find, Missing, PlacedEnvironment, TreeLoader
 from runner.render.filters import TESTS, filters
+from runner.render.header import SWITCHES, TEXTS, Headed, headed
 from runner.render.limits import WIDE, checked
 from runner.render.linemap import Piece, Pieces, Rendered, concat
 from runner.render.tags import SaltTags
@@ -45,7 +46,7 @@ class Jinja:
         self._cache_dir = cache_dir
         self._undefined = undefined
         self._cache: Pack | None = None
-        self._environments: dict[tuple[str, bool], PlacedEnvironment] = {}
+        self._environments: dict[tuple[Any, ...], PlacedEnvironment] = {}
 
     def render(
         self, text: str, file: str, name: str, context: Mapping[str, Any], *, saltenv: str, sls: bool
@@ -55,13 +56,14 @@ class Jinja:
         file: what messages call it. name: its path below the roots, which relative imports start from.
         Raises RenderError with the place as written.
         """
-        environment = self.environment(saltenv, sls)
+        head = headed(text, file)
+        environment = self.environment(saltenv, sls, head)
         environment.files[name] = file
-        output = _untouched(environment, text, file)
+        output = _untouched(environment, head.text, file, head.lines)
         if output is None:
             try:
                 with environment.given(context):
-                    template = environment.made(text, name, file, dict(environment.globals))
+                    template = environment.made(head.text, name, file, dict(environment.globals), head.lines)
                     output = concat(template.root_render_func(template.new_context()))
             except Exception as error:
                 from runner.render.explained import explained
@@ -73,25 +75,26 @@ class Jinja:
 
     def compile(self, text: str, file: str, name: str, *, saltenv: str) -> None:
         """Read a template that is no SLS. Raises RenderError for mistakes in its syntax."""
-        environment = self.environment(saltenv, False)
+        head = headed(text, file)
+        environment = self.environment(saltenv, False, head)
         environment.files[name] = file
         try:
-            environment.unit(text, name, file)
+            environment.unit(head.text, name, file, head.lines)
         except Exception as error:
             from runner.render.explained import explained
 
             raise explained(error, file, environment) from None
 
-    def environment(self, saltenv: str, sls: bool) -> PlacedEnvironment:
-        """The environment for SLS files, or the one for all other templates."""
-        key = (saltenv, sls)
+    def environment(self, saltenv: str, sls: bool, head: Headed) -> PlacedEnvironment:
+        """The environment for SLS files, or the one for all other templates, or that of a file's own options."""
+        key = (saltenv, sls, head.options)
         if key not in self._environments:
-            self._environments[key] = self._made(saltenv, sls)
+            self._environments[key] = self._made(saltenv, sls, head)
         return self._environments[key]
 
-    def _made(self, saltenv: str, sls: bool) -> PlacedEnvironment:
+    def _made(self, saltenv: str, sls: bool, head: Headed) -> PlacedEnvironment:
         key = "jinja_sls_env" if sls else "jinja_env"
-        options = _options(self._opts, key)
+        options = {**_options(self._opts, key), **dict(head.options)}
         try:
             environment = PlacedEnvironment(
                 loader=TreeLoader(self._find, saltenv, self._near),
@@ -103,10 +106,11 @@ class Jinja:
                 **options,
             )
         except AssertionError as problem:
-            raise RunnerError(f"{key}: {problem}", _configuration(self._opts)) from None
+            where = ("#jinja2", head.place) if head.place else (key, _configuration(self._opts))
+            raise RunnerError(f"{where[0]}: {problem}", where[1]) from None
         environment.saltenv = saltenv
         environment.files, environment.verbatims, environment.units = {}, {}, {}
-        environment.codes, environment.store = {}, self._store(options)
+        environment.codes, environment.store = {}, None if head.lines else self._store(options)
         wide = {name: checked(name, environment.filters[name]) for name in WIDE}
         environment.filters = filters({**environment.filters, **wide})
         environment.tests.update(TESTS)
@@ -123,10 +127,10 @@ class Jinja:
         return self._cache.of(str(sorted(options.items()))) if self._cache else None
 
 
-def _untouched(environment: PlacedEnvironment, text: str, file: str) -> Pieces | None:
+def _untouched(environment: PlacedEnvironment, text: str, file: str, above: int) -> Pieces | None:
     """What comes of a text without Jinja; None when there is Jinja in it."""
     same = plain(environment, text)
-    return None if same is None else concat((Piece.make(same, file, 1, True),) if same else ())
+    return None if same is None else concat((Piece.make(same, file, 1 + above, True),) if same else ())
 
 
 def outside(folder: str, opts: Mapping[str, Any]) -> Jinja:
@@ -142,21 +146,14 @@ def _revision() -> list[tuple[int, int]]:
     return [(found.st_mtime_ns, found.st_size) for found in map(os.stat, files)]
 
 
-_TEXTS = frozenset(
-    ["block_start_string", "block_end_string", "variable_start_string", "variable_end_string", "newline_sequence"]
-    + ["comment_start_string", "comment_end_string", "line_statement_prefix", "line_comment_prefix"]
-)
-_SWITCHES = frozenset(["trim_blocks", "lstrip_blocks", "keep_trailing_newline"])
-
-
 def _options(opts: Mapping[str, Any], key: str) -> dict[str, Any]:
     """What the configuration says of an environment (Salt's older jinja_trim_blocks and jinja_lstrip_blocks too)."""
     older = {name: True for name in ("trim_blocks", "lstrip_blocks") if opts.get(f"jinja_{name}")}
     options = {**older, **(opts.get(key) or {})}
-    for name in _TEXTS & options.keys():
+    for name in TEXTS & options.keys():
         if not isinstance(options[name], str | None):
             raise RunnerError(f"{key}: {name} is a text, not {options[name]!r}", _configuration(opts))
-    return {name: value for name, value in options.items() if name in _TEXTS or name in _SWITCHES}
+    return {name: value for name, value in options.items() if name in TEXTS or name in SWITCHES}
 
 
 def _configuration(opts: Mapping[str, Any]) -> Source:

@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from runner.errors import RenderError
+from runner.errors import RenderError, did_you_mean
 from runner.model import REQUISITE_KEYS, PlacedMap, Source, Untyped
 from runner.records import Record
 from runner.render.python import execute, namespace
@@ -74,7 +74,13 @@ class _Module:
     def __getattr__(self, function: str) -> Callable[..., _Reference]:
         if function.startswith("_"):
             raise AttributeError(function)
-        return lambda id, **arguments: self._program.state(self._name, function, id, arguments)
+
+        def state(*ids: Any, **arguments: Any) -> _Reference:
+            if len(ids) != 1:
+                raise TypeError("a state takes one ID by its place, all else by name: Test.nop('ID', name='x')")
+            return self._program.state(self._name, function, ids[0], arguments)
+
+        return state
 
 
 class _Program:
@@ -92,8 +98,8 @@ class _Program:
         """Run a program; its variables."""
         known = {**namespace(self._scope), **self._names()}
         text = _OURS.sub("", text)
-        text = _IMPORT.sub(lambda found: self._imported(found[2], known, "", found[1]), text)
-        text = _FROM.sub(lambda found: self._imported(found[2], known, found[3], found[1]), text)
+        text = _IMPORT.sub(lambda found: self._imported(found, known, "", path), text)
+        text = _FROM.sub(lambda found: self._imported(found, known, found[3], path), text)
         for name in _capitals(text, path):
             known.setdefault(name, _Module(self, _module_name(name)))
         execute(text, path, known)
@@ -112,11 +118,13 @@ class _Program:
             "config": lambda path, default="": salt["config.get"](path, default),
         }
 
-    def _imported(self, url: str, known: dict[str, Any], names: str, indent: str) -> str:
+    def _imported(self, line: re.Match[str], known: dict[str, Any], names: str, of: str) -> str:
         """Run another SLS of the tree, whose states do not count; what the line becomes in Python."""
+        indent, url = line[1], line[2]
+        place = Source(of, line.string.count("\n", 0, line.start(2)) + 1)
         path = self._scope.renderer.find(url.removeprefix("salt://"), self._scope.saltenv)
         if path is None:
-            raise RenderError(f"{url} does not exist", Source(self._scope.path), "its path begins at the file roots")
+            raise RenderError(f"{url} does not exist", place, "its path begins at the file roots")
         _, text = self._scope.renderer.pipe(read_text(path), path)
         self._importing += 1
         found = self.run(text, path)
@@ -128,7 +136,7 @@ class _Program:
         for entry in names.split(","):
             name, _, other = entry.strip().partition(" as ")
             if name not in found:
-                raise RenderError(f"{url} has no {name!r}", Source(self._scope.path))
+                raise RenderError(f"{url} has no {name!r}", place, did_you_mean(name, map(str, found)))
             known[other.strip() or name] = found[name]
         return f"{indent}pass"
 

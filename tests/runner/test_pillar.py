@@ -48,6 +48,7 @@ def test_strategies(strategy: str, expected: Any) -> None:
 def test_lists_are_joined_where_wanted() -> None:
     found = pillar({"a": "l: [3, {a: 1}, 1, 1]", "b": "l: [{a: 1}, 3, 4]"}, "a", "b", lists=True, override={"l": [7]})
     assert found == {"l": [3, {"a": 1}, 1, 1, 4, 7]}
+    assert pillar({"a": "l: [1]", "b": "l: [2]"}, "a", "b", lists=True, strategy="none") == {"l": [2]}
 
 
 def test_the_list_strategy_keeps_both() -> None:
@@ -126,6 +127,7 @@ def test_includes(files: dict[str, str], names: list[str], expected: Any) -> Non
         ("include: [nope]", "no nope\n  at top.sls:3:7"),
         ("include: ['nope*']", "Specified SLS 'nope*' in environment 'base'"),
         ("include: [{x: {key: k, defualts: {}}}]", "an include has no 'defualts'"),
+        ("include: [{x: {key: [a, b]}}]", "the key of an include is a text, not ['a', 'b']"),
         ("include: [{x: {defaults: [1]}}]", "the defaults of an include are not a mapping"),
         ("include: [1]", "1 is not the name of an SLS"),
     ],

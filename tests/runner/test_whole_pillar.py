@@ -52,6 +52,8 @@ def test_the_last_environment_of_env_order_wins(machine: Machine, order: list[st
     roots = {"base": [str(machine.folder / "pillar")], "dev": [str(folder)]}
     machine.config.update({"pillar_roots": roots, "file_roots": roots, "env_order": order})
     assert pillar(machine) == {"who": wins}
+    machine.config["pillar_source_merging_strategy"] = "none"  # reads one environment only
+    assert pillar(machine) == {"who": "base"}
 
 
 def test_test_true_in_the_pillar_makes_a_dry_run(machine: Machine) -> None:
@@ -105,6 +107,8 @@ def test_stack(machine: Machine) -> None:
     external(machine, {"stack": f"{root}/stack.cfg"})
     expected = {"l": [0, 1, 2], "m": {"x": 2, "z": {"q": 1, "r": 3}}, "u": {"two": [2]}, "f": {"a": 1, "b": 1}}
     assert pillar(machine) == {"p": 3, **expected}
+    external(machine, {"cmd_yaml": ["echo 'c: 1'"]}, {"cmd_json": {"command": "echo '{}'"}})
+    assert pillar(machine) == {"p": 3, "c": 1}
     external(machine, {"stack": {"pillar:p": {3: "/nowhere"}, "opts:id": {"m1": [f"{root}/stack.cfg"], "m2": "/x"}}})
     assert pillar(machine) == {"p": 3, **expected}
 
@@ -119,7 +123,8 @@ def test_stack(machine: Machine) -> None:
         ([{"cmd_yaml": "echo '[1]'"}], "gives a"),
         ([{"cmd_yaml": "echo 'a: [1'"}], "the output of `echo 'a: [1'`:1:4"),
         ([{"cmd_yaml": "exit 3"}], "failed with exit code 3"),
-        ([{"cmd_yaml": ["ls"]}], "takes a command"),
+        ([{"cmd_yaml": ["ls", "-l"]}], "takes a command"),
+        ([{"cmd_yaml": "exit 3"}], "runner.yaml:1:"),
         ([{"cmd_json": "echo x"}], "prints no JSON"),
         ([{"file_tree": {"root": "/x"}}], "has no option 'root'"),
         ([{"file_tree": {"root_dir": "x"}}], "absolute root_dir"),

@@ -49,6 +49,8 @@ def test_pipes(machine: Machine, text: str) -> None:
         ("#!jinja\nx\n", "end with text", "a.sls:1"),
         ("#!pyobjects\n\nTest.nop('x', y=1 / 0)\n", "ZeroDivisionError", "a.sls:3"),
         ("#!pyobjects\nTest.nop('x')\nTest.nop('x')\n", "there is already a state test.nop", "a.sls:3"),
+        ("#!pyobjects\n\nTest.nop()\n", "a state takes one ID by its place", "a.sls:3"),
+        ("#!pyobjects\n\nimport salt://nosuch.sls\n", "salt://nosuch.sls does not exist", "a.sls:3"),
         ("#!pyobjects\n\nNope.nop('x')\n", "State 'nope.nop' was not found", "a.sls:3"),
         ("#!stateconf -x\nx: {}\n", "has no option -x", "a.sls:1"),
         (
