@@ -133,7 +133,8 @@ def renderer(
 ) -> Any:
     """What a file (salt:// or a path) or a text becomes when it is rendered; {} for a file that is not there.
 
-    default_renderer: the pipe, unless the text begins with one (`#!jinja|yaml`). Further arguments are variables.
+    default_renderer: the pipe, unless the text begins with one (`#!jinja|yaml`): all renderers of SLS files, and those
+    of the tree. Further arguments are variables.
     Raises RunnerError unless just one of path and string is given.
 
         {% set data = salt['slsutil.renderer']('salt://app/data.yaml.jinja', port=80) %}
@@ -154,6 +155,7 @@ def renderer(
     return _piped(text, default_renderer, source, saltenv or here.saltenv, kwargs)
 
 
+_PLAIN = frozenset(["jinja", "mako", "yaml", "json", "text"])
 _OF_AN_SLS = dict.fromkeys(("sls", "sls_path", "slsdotpath", "slscolonpath", "tpldot"), "")
 
 
@@ -161,7 +163,10 @@ def _piped(text: str, pipe: str, source: str, saltenv: str, variables: dict[str,
     """Send a text through a pipe of renderers; a pipe that ends with data answers {} for none."""
     if text.startswith("#!"):
         pipe, _, text = text[2:].partition("\n")
-    for step in (each.split()[0] for each in pipe.split("|") if each.strip()):
+    steps = [each.split()[0] for each in pipe.split("|") if each.strip()]
+    if not _PLAIN.issuperset(steps):
+        return _ordered(here.through(text, pipe, {**_OF_AN_SLS, **variables}, file=source, saltenv=saltenv))
+    for step in steps:
         if step in ("jinja", "mako"):
             text = here.render(text, step, {**_OF_AN_SLS, **variables}, file=source, saltenv=saltenv)
         elif step == "yaml":
@@ -169,8 +174,6 @@ def _piped(text: str, pipe: str, source: str, saltenv: str, variables: dict[str,
             return {} if found is None else _ordered(found)
         elif step == "json":
             return deserialize("json", text)
-        elif step != "text":
-            raise RunnerError(f"slsutil.renderer: the renderer {step} is not supported here")
     return text
 
 

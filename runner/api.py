@@ -274,6 +274,12 @@ class Here(Protocol):
         """Render a template that is not an SLS (`engine`: jinja, py, mako)."""
         ...
 
+    def through(
+        self, text: str, pipe: str, context: Mapping[str, Any], *, file: str = "", saltenv: str = "base"
+    ) -> Any:
+        """What a pipe of renderers (`jinja|yaml`, as the first line of an SLS names it) makes of a text."""
+        ...
+
     def call(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
         """Call an execution function by its name ("pkg.version"), the tree's own included."""
         ...

@@ -29,7 +29,7 @@ class Run:
         call: Callable[..., Any],
         function: Callable[[str], Callable[..., Any]],
         has: Callable[[str], bool],
-        render: Callable[..., str],
+        render: Callable[..., Any],
         match: Callable[[str, str], bool],
         listeners: tuple[Callable[[Event], None], ...],
     ) -> None:
@@ -169,7 +169,12 @@ class Current:
             args = self.chunk.args
             given = [args, *(each for each in (args.get("defaults"), args.get("context")) if isinstance(each, dict))]
             context = as_said({name: value for each in given for name, value in each.items()}, context)
-        return self.run.render(text, engine, context, file=file, saltenv=saltenv)
+        return str(self.run.render(text, engine, context, file=file, saltenv=saltenv))
+
+    def through(
+        self, text: str, pipe: str, context: Mapping[str, Any], *, file: str = "", saltenv: str = "base"
+    ) -> Any:
+        return self.run.render(text, f"#!{pipe}", context, file=file, saltenv=saltenv)
 
     def call(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
         return self.run.call(name, *args, **kwargs)

@@ -107,7 +107,7 @@ def _blamed(name: str, function: Callable[..., Any], error: Exception) -> Except
     told = f"{name}: {type(error).__name__}: {error}"
     if lines and getattr(function, "__module__", "").startswith("runner_tree_"):
         return RunnerError(told, Source(lines[-1].filename, lines[-1].lineno or 0))
-    if isinstance(error, TypeError | ValueError | LookupError):  # what was given is not what it works with
+    if isinstance(error, TypeError | ValueError | LookupError | AttributeError):  # of what was given
         return RunnerError(told, hint=f"look at the values; `runner doc {name}` shows what it takes")
     return error
 

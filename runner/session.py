@@ -235,7 +235,7 @@ class Session:
 
     def template(
         self, text: str, engine: str, context: Mapping[str, Any], *, file: str = "", saltenv: str = "base"
-    ) -> str:
+    ) -> Any:
         return self.renderer.template(text, engine, context, file=file, saltenv=saltenv)
 
     def read(self, sls: str, saltenv: str) -> SlsFile:

@@ -51,12 +51,12 @@ def _as_yaml(text: str) -> Any:
 
 
 def arguments_of(words: Iterable[str], texts: Iterable[str] = ()) -> tuple[list[Any], dict[str, Any]]:
-    """Values and key=value pairs of a command line. texts: keys whose values are no YAML."""
+    """Values and key=value pairs of a command line (`YWI==` is no pair). texts: keys whose values are no YAML."""
     positional: list[Any] = []
     named: dict[str, Any] = {}
     for word in words:
         key, equals, value = word.partition("=")
-        if equals and re.fullmatch(r"[^\W\d][\w.-]*", key):
+        if equals and not value.startswith("=") and re.fullmatch(r"[^\W\d][\w.-]*", key):
             named[key] = value if key in texts else yaml_value(value)
         else:
             positional.append(yaml_value(word))

@@ -113,7 +113,7 @@ class Renderer:
         """What a renderer of the tree makes of a value: `render(data, saltenv, sls, **kwargs)`, texts as files."""
         import io
 
-        from runner.render.python import python_error
+        from runner.render.python import check_takes, python_error
 
         render = self._own(step.name)
         if render is None:
@@ -122,7 +122,7 @@ class Renderer:
         more = {"argline": " ".join(step.arguments)} if step.arguments else {}
         given = (data, scope.saltenv, scope.names.get("sls", ""))
         more["tmplpath"] = scope.path
-        _check_takes(render, step.name, given, more)
+        check_takes(render, step.name, given, more)
         try:
             made = render(*given, **more)
         except RunnerError:
@@ -228,12 +228,12 @@ class Renderer:
 
     def template(
         self, text: str, engine: str, context: Mapping[str, Any], *, file: str = "", saltenv: str = "base"
-    ) -> str:
-        """A rendered template. Raises RenderError."""
+    ) -> Any:
+        """A rendered template; for `#!` and a pipe of renderers what that ends with. Raises RenderError."""
         with bounded(file, self.opts.get("render_limit")):
             return self._template(text, engine, context, file, saltenv)
 
-    def _template(self, text: str, engine: str, context: Mapping[str, Any], file: str, saltenv: str) -> str:
+    def _template(self, text: str, engine: str, context: Mapping[str, Any], file: str, saltenv: str) -> Any:
         names = {**self._shared(saltenv), **context}
         if engine == "jinja":
             root = self._root_of(file) if file else None
@@ -241,7 +241,10 @@ class Renderer:
             folder = os.path.dirname(name)
             names = {"tpldir": folder or ".", "tplfile": name, "tplpath": file, "slspath": folder, **names}
             return self._jinja.render(text, file or name, name, names, saltenv=saltenv, sls=False).text
-        scope = Scope(self, file, saltenv, names)
+        scope = Scope(self, file or "<text>", saltenv, names)
+        if engine.startswith("#!"):
+            value = self.through(self.pipe(engine, scope.path)[0], Rendered(text, scope.path), scope)
+            return value.text if isinstance(value, Rendered) else value
         if engine == "py":
             value = _renderer("py")(Rendered(text, file), scope, ())
             return value if isinstance(value, str) else str(value)
@@ -274,19 +277,6 @@ def _text(value: Any, renderer: str, path: str) -> Rendered:
         return Rendered(value, path)
     what = f"the renderer {renderer} takes text, and the one before it gives data"
     raise RenderError(what, Source(path, 1), "renderers of text (jinja) stand before those of data (yaml)")
-
-
-def _check_takes(render: OwnRenderer, name: str, given: tuple[Any, ...], more: Mapping[str, Any]) -> None:
-    """Refuse a renderer of the tree that cannot be called as Salt calls it."""
-    import inspect
-
-    try:
-        inspect.signature(render).bind(*given, **more)
-    except TypeError as error:
-        code = inspect.unwrap(render).__code__
-        place = Source(code.co_filename, code.co_firstlineno)
-        hint = 'write `def render(data, saltenv="base", sls="", **kwargs):`'
-        raise RenderError(f"the renderer {name}: render() {error}", place, hint, "python") from None
 
 
 def _unknown(name: str, path: str, column: int) -> RenderError:

@@ -85,7 +85,7 @@ class Jinja:
 
             raise explained(error, file, environment) from None
 
-    def environment(self, saltenv: str, sls: bool, head: Headed) -> PlacedEnvironment:
+    def environment(self, saltenv: str, sls: bool, head: Headed = Headed("")) -> PlacedEnvironment:
         """The environment for SLS files, or the one for all other templates, or that of a file's own options."""
         key = (saltenv, sls, head.options)
         if key not in self._environments:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from runner.errors import RenderError, RunnerError
@@ -70,6 +71,19 @@ def python_error(error: BaseException, who: str, path: str) -> RenderError:
     place = Source(path, line) if line or not who else _last(error)
     hint = "the Python code of this file raised it"
     return RenderError(f"{who}: {type(error).__name__}: {error}".removeprefix(": "), place, hint, "python")
+
+
+def check_takes(render: Callable[..., Any], name: str, given: tuple[Any, ...], more: Mapping[str, Any]) -> None:
+    """Refuse a renderer of the tree that cannot be called as Salt calls it."""
+    import inspect
+
+    try:
+        inspect.signature(render).bind(*given, **more)
+    except TypeError as error:
+        code = inspect.unwrap(render).__code__
+        place = Source(code.co_filename, code.co_firstlineno)
+        hint = 'write `def render(data, saltenv="base", sls="", **kwargs):`'
+        raise RenderError(f"the renderer {name}: render() {error}", place, hint, "python") from None
 
 
 def _line(error: BaseException, path: str) -> int:

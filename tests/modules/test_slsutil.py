@@ -176,7 +176,6 @@ def test_renderer(args: tuple[str, ...], options: dict[str, Any], wanted: Any) -
         ({"string": "a: 1\na: 2"}, "found conflicting ID 'a'"),
         ({"string": "a: {"}, "flow node"),
         ({"string": "? [1]\n: 2"}, "unhashable key"),
-        ({"string": "x", "default_renderer": "nope"}, "the renderer nope is not supported"),
     ],
 )
 def test_renderer_names_what_is_wrong(options: dict[str, Any], message: str) -> None:

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from runner.cli import salt_call
-from runner.cli.words import yaml_value
+from runner.cli.words import arguments_of, yaml_value
 
 Ask = Callable[..., tuple[int, str, str]]
 TREE = {
@@ -143,3 +143,8 @@ def test_what_is_in_the_tree(ask: Ask) -> None:
 )
 def test_values_of_the_command_line(text: str, value: object) -> None:
     assert yaml_value(text) == value and type(yaml_value(text)) is type(value)
+
+
+def test_only_a_word_with_one_equals_sign_is_a_pair() -> None:
+    words = ["Zm9v==", "a=1", "b==2", "c=d=e", "=x"]
+    assert arguments_of(words) == (["Zm9v==", "b==2", "=x"], {"a": 1, "c": "d=e"})

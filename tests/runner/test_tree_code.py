@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -63,6 +64,24 @@ def test_an_exception_of_the_library_stays_a_bug(options: Options, monkeypatch: 
     monkeypatch.setattr("modules.test.echo", broken)
     with pytest.raises(ZeroDivisionError):
         run.call(options, "test.echo", ["x"], {})
+    with pytest.raises(RunnerError, match=r"config\.get: AttributeError"):  # of what was given
+        run.call(options, "config.get", [1], {})
+
+
+def test_slsutil_renderer_takes_every_pipe(options: Options) -> None:
+    (Path(options.file_roots["base"][0]) / "_renderers").mkdir()
+    written(options, "_renderers/own.py", "def render(d, saltenv='base', sls='', **k):\n    return {'own': d.read()}\n")
+    written(options, "p.sls", "#!py\ndef run():\n    return {'a': x}\n")
+
+    def rendered(**given: object) -> object:
+        return run.call(options, "slsutil.renderer", [], given)[0]
+
+    assert rendered(path="salt://p.sls", x=5) == {"a": 5}
+    assert rendered(string="q", default_renderer="jinja|own") == {"own": "q"}
+    assert rendered(string="#!yamlex\na: !aggregate [1]") == {"a": [1]}
+    for text, told in {"#!nosuch\nx": "there is no renderer 'nosuch'", "#!py\nrun = 5": "has to define run()"}.items():
+        with pytest.raises(RunnerError, match=re.escape(told)):
+            rendered(string=text)
 
 
 @pytest.mark.parametrize("shebang", ["#!py", "#!pyobjects"])
