@@ -176,6 +176,13 @@ def _start(spot: Spot) -> Mistake | None:
     return spot.here(f"a value cannot begin with {sign}", f"put it in quotes: '{short(spot.rest)}'")
 
 
+def _anchor(spot: Spot) -> Mistake | None:
+    if "duplicate anchor" not in spot.context and "duplicate anchor" not in spot.problem:
+        return None
+    hint = "`| json` writes none; `| yaml` names what stands in two places of a value, from &id001 on in each value"
+    return spot.here(f"the anchor stands in line {spot.began[0] + 1}, too", hint)
+
+
 def _alias(spot: Spot) -> Mistake | None:
     if "scanning an alias" in spot.context:
         begin = spot.began[1]
@@ -208,5 +215,5 @@ def _jinja(spot: Spot) -> Mistake | None:
 
 _GUESSES: tuple[Callable[[Spot], Mistake | None], ...] = (
     *(_conflict, _tab, _blank, no_key, _open_quote, _typographic, _after_quote, _escape, colons, no_dash),
-    *(_flow_then_text, _bracket, _start, _alias, _document, simple_key, indentation, _jinja),
+    *(_flow_then_text, _bracket, _start, _anchor, _alias, _document, simple_key, indentation, _jinja),
 )

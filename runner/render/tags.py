@@ -101,6 +101,6 @@ def _parsed(tag: str, text: str, file: str) -> Any:
         return document.text
     if tag.endswith("_json"):
         return load_json(document.text, document)
-    from runner.render.yaml import load
+    from runner.render.yaml import Apart, load_with
 
-    return load(document.text, document)
+    return load_with(Apart, document.text, document)

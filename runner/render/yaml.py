@@ -65,6 +65,7 @@ class Reader:
         """aliases: whether nodes may come more than once."""
         self._document = document
         self._aliases = aliases
+        self._shared = True
         self._scalars: dict[tuple[str, str], Value] = {}
         self._made: dict[int, Any] = {}
         self._sizes: dict[int, int] = {}
@@ -86,13 +87,14 @@ class Reader:
         return self._mapping(node) if isinstance(node, MappingNode) else self._sequence(node)
 
     def _once(self, node: Node) -> Value:
-        """The value of a collection, the same one each time."""
+        """The value of a collection, the same one each time where they are shared."""
         made = self._made.get(id(node))
         if made is not None:
             if id(node) not in self._sizes:
                 raise _problem(CIRCLE, self._place(node))
-            self._grow(self._sizes[id(node)])
-            return made
+            if self._shared:
+                self._grow(self._sizes[id(node)])
+                return made
         before = self._count
         made = self._mapping(node) if isinstance(node, MappingNode) else self._sequence(node)
         self._sizes[id(node)] = self._count - before + 1
@@ -230,6 +232,14 @@ def load(text: str, document: Document) -> Value:
     return load_with(Reader, text, document)
 
 
+class Apart(Reader):
+    """Makes a value of its own for each alias, as data that templates load have them."""
+
+    def __init__(self, document: Document, aliases: bool = True) -> None:
+        super().__init__(document, aliases)
+        self._shared = False
+
+
 def load_with(reader: type[Reader], text: str, document: Document) -> Value:
     """The value that a reader makes of a YAML text. Raises RenderError with the place as written."""
     try:
@@ -251,7 +261,7 @@ def load_with(reader: type[Reader], text: str, document: Document) -> Value:
 def load_plain(text: str) -> Value:
     """The value of a YAML text that has no place of its own (a filter's, load_yaml's)."""
     text = str.__str__(text)  # a macro's output is a subclass, which libyaml does not read
-    return load(text, Rendered(text, "<text>"))
+    return load_with(Apart, text, Rendered(text, "<text>"))
 
 
 def _problem(message: str, place: Place, hint: str | None = None, code: str = "yaml") -> RenderError:

@@ -7,20 +7,30 @@ from collections.abc import Mapping
 from typing import Any
 
 
-def plain(value: Any, ordered: bool = False) -> Any:
+def plain(value: Any, ordered: bool = False, shared: dict[int, Any] | None = None) -> Any:
     """Plain dictionaries, lists and texts, whatever the subclass, so that every dumper knows them.
 
-    ordered: leave an `odict` one, so that its order is kept.
+    ordered: leave an `odict` one, so that its order is kept. shared: what was made of a container, by its id, so that
+    one that stands in two places does so in the answer.
     """
     kind = type(value)
     if kind is str or kind is int or kind is bool or value is None:
         return value
+    if shared is not None and id(value) in shared:
+        return shared[id(value)]
+    made = _plain(value, ordered, shared)
+    if shared is not None and isinstance(made, dict | list):
+        shared[id(value)] = made
+    return made
+
+
+def _plain(value: Any, ordered: bool, shared: dict[int, Any] | None) -> Any:
     if isinstance(value, dict) or isinstance(value, Mapping):  # noqa: SIM101
         made = OrderedDict if ordered and isinstance(value, OrderedDict) else dict
         keys = (key if isinstance(key, tuple) else plain(key, ordered) for key in value)
-        return made(zip(keys, (plain(item, ordered) for item in value.values()), strict=True))
+        return made(zip(keys, (plain(item, ordered, shared) for item in value.values()), strict=True))
     if isinstance(value, list | tuple):
-        return [plain(item, ordered) for item in value]
+        return [plain(item, ordered, shared) for item in value]
     if isinstance(value, set):
         return set(value)
     return str.__str__(value)[:] if isinstance(value, str) else value
@@ -44,12 +54,15 @@ def _dumper() -> Any:
 
 
 def to_yaml(value: Any, flow_style: bool = True) -> str:
-    """YAML in flow style (`yaml(False)`: in block style) with sorted keys, without the end-of-document mark."""
+    """YAML in flow style (`yaml(False)`: in block style) with sorted keys, without the end-of-document mark.
+
+    A mapping or list that stands in two places is written once and referred to (`&id001`, `*id001`), as Salt does.
+    """
     import yaml
 
     try:
         text: str = yaml.dump(
-            plain(value, ordered=True), Dumper=_dumper(), default_flow_style=flow_style, allow_unicode=True
+            plain(value, True, {}), Dumper=_dumper(), default_flow_style=flow_style, allow_unicode=True
         )
     except yaml.YAMLError as error:
         what = error.args[-1] if error.args else value

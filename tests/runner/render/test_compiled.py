@@ -140,8 +140,8 @@ def test_imported_data_is_read_once(tree: Tree, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr("runner.render.yaml.check_depth", read.append)
     (tree.folder / "d.yaml").write_text("a: &a {x: 1}\nb: *a\n0644: !!set {c}\n")
     once = "{% import_yaml 'd.yaml' as d %}{% do d.a.update(x=2) %}{{ d }}"
-    for _ in range(2):  # each import its own, and an alias is what it stands for
-        assert tree.render("a.sls", once + once) == "{'a': {'x': 2}, 'b': {'x': 2}, 644: {'c'}}" * 2
+    for _ in range(2):  # each import its own, each alias too
+        assert tree.render("a.sls", once + once) == "{'a': {'x': 2}, 'b': {'x': 1}, 644: {'c'}}" * 2
     assert len(read) == 1
     assert "'a: &a" in tree.render("a.sls", "{% import_text 'd.yaml' as d %}{{ [d] }}")
     (tree.folder / "d.yaml").write_text("a: {x: 3}\n")
@@ -179,3 +179,11 @@ def test_the_first_mistake_is_told(tree: Tree) -> None:
     with pytest.raises(RenderError, match="syntax error") as caught:
         tree.render("a.sls", "{% if %}\n\n{{ ` }}\n")
     assert caught.value.source and caught.value.source.line == 1
+
+
+def test_yaml_writes_what_is_shared_once(tree: Tree) -> None:
+    loaded = "{% set l = [1] %}{% load_yaml as d %}{a: &x [1], b: *x}{% endload %}"
+    assert (
+        tree.render("a.sls", loaded + "{{ [l, l, [1], 't', 't'] | yaml }} {{ d | yaml }}")
+        == "[&id001 [1], *id001, [1], t, t] {a: [1], b: [1]}"
+    )
