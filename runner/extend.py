@@ -141,10 +141,14 @@ class Reconciler:
             if not found and state == "" and not self._high.excuses(name) and not puppets_way(name):
                 message = f"{item.key} names {name!r}, which is not in this run"
                 self._ignored(message, place, self._high.declarations)
-            elif not found and not self._high.excuses(name, state):
+            elif not found and not self._high.excuses(name, state) and not self._is_empty(state, name, holder):
                 self._unknown(
                     name, holder, place, "that SLS is not in this run: include it" if state == "sls" else None
                 )
+
+    def _is_empty(self, state: str, name: str, holder: Declaration) -> bool:
+        """Whether this is an SLS of the run that has no states."""
+        return state == "sls" and (holder.env, name) in self._high.rendered
 
     def _targets(self, state: str, name: str) -> Iterator[Body]:
         if state == "sls":

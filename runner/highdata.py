@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 
 from runner.errors import RunnerError
-from runner.model import REQUISITE_KEYS, JoinedList, Place, Untyped, Value, item_place
+from runner.model import JoinedList, Kind, Place, Untyped, Value, item_place
 from runner.records import Record
 
 
@@ -87,15 +87,18 @@ def is_defaults(value: Value) -> bool:
     return isinstance(value, dict) and bool(value) and all(isinstance(entry, dict) for entry in value.values())
 
 
+_GROWING = frozenset(kind.value for kind in Kind)
+
+
 def add_item(body: Body, new: Item) -> None:
-    """Requisites grow, a function or an argument replaces the one before in its place; `name` replaces `names`.
+    """Requisites grow; all else, `use` and the `_in` forms too, replaces the one before in its place; `name` `names`.
 
     Of a key that stands there twice the last one counts, and so it is the one that grows or is replaced.
     """
     for index in range(len(body.items) - 1, -1, -1):
         old = body.items[index]
         if old.key == new.key or (old.key, new.key) == ("names", "name"):
-            if old.key in REQUISITE_KEYS and isinstance(old.value, list) and isinstance(new.value, list):
+            if old.key in _GROWING and isinstance(old.value, list) and isinstance(new.value, list):
                 new = Item(old.key, _joined(old, new), old.place)
             body.items[index] = new
             return

@@ -194,11 +194,13 @@ def _shown(kind: type | None) -> str:
     return "(<class 'str'>,)" if kind is str else str(kind)
 
 
-def mod_watch(name: str, sfun: str = "") -> Planned:
+def mod_watch(name: str, sfun: str = "", result: Any = True) -> Planned:
     """Tell which watched states changed.
 
-    sfun: the state function that watches.
+    sfun: the state function that watches. result: whether to succeed.
     """
     changes = {"Requisites with changes": list(here.changed_requisites)}
     yield Plan(changes, "Watch statement fired.")
+    if not result:
+        raise StateFailed("Watch statement fired.", changes=changes)
     return Done("Watch statement fired.", changes)

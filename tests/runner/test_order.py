@@ -165,6 +165,24 @@ def test_what_is_named(case: str) -> None:
     assert order(text) == expected.split()
 
 
+@pytest.mark.parametrize(
+    ("said", "extended", "expected"),
+    [
+        ("require: [{test: y}]", "require: [{test: z}]", ["x", "y", "z", "a"]),
+        ("require_in: [{test: x}]", "require_in: [{test: y}]", ["x", "a", "y", "z"]),
+        ("require_in: [{test: x}]", "require: [{test: z}]", ["y", "z", "a", "x"]),
+        ("require_in: [{test: x}]", "require_in: [{sls: nothing}]", ["x", "y", "z", "a"]),
+    ],
+)
+def test_extend_adds_to_requisites_and_replaces_the_in_forms(said: str, extended: str, expected: list[str]) -> None:
+    files = {
+        "t": f"include: [nothing, s]\nextend: {{a: {{test: [{{{extended}}}]}}}}\n",
+        "s": f"x: test.nop\ny: test.nop\nz: test.nop\na: {{test.nop: [{{{said}}}]}}",
+        "nothing": "",
+    }
+    assert order(files) == expected
+
+
 MISTAKES = {
     "a: {test.nop: [{require: [{test: b}], x: 1}]}\nb: test.nop": "Multiple dictionaries defined in argument of "
     "state 'a' in SLS 'main'",

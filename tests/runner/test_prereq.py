@@ -145,3 +145,15 @@ def test_a_look_sees_the_reaction_that_is_due(machine: Machine) -> None:
     found = machine.results("sls", "a")
     assert found["prepares"]["comment"] == "Success!"
     assert found["reacts"]["comment"] == "Watch statement fired."
+
+
+def test_the_reaction_of_a_test_state(machine: Machine) -> None:
+    machine.write(
+        a="source:\n  test.succeed_with_changes: []\n"
+        "fine:\n  test.nop:\n    - watch: [test: source]\n"
+        "fails:\n  test.nop:\n    - result: False\n    - watch: [test: source]\n"
+    )
+    found = machine.results("sls", "a", "--test")
+    assert (found["fine"]["result"], found["fails"]["result"]) == (None, None)
+    found = machine.results("sls", "a", code=2)
+    assert (found["fine"]["result"], found["fails"]["result"]) == (True, False)
