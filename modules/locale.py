@@ -23,7 +23,7 @@ def list_avail() -> list[str]:
 
 def avail(locale: str) -> bool:
     """Whether programs can use a locale."""
-    return _normal(locale.split()[0]) in {_normal(each) for each in list_avail()}
+    return _normal("".join(locale.split()[:1])) in {_normal(each) for each in list_avail()}
 
 
 def get_locale() -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fnmatch
 from collections.abc import Iterable, Iterator
 
 from runner import relationships
@@ -44,11 +45,12 @@ class Reconciler:
     def _exclude(self) -> None:
         for kind, name, place in self._high.excludes:
             known = self._high.declarations if kind == "id" else {sls for _, sls in self._high.rendered}
-            if name not in known and not self._high.excuses(name):
+            gone = {name} & set(known) if kind == "id" else set(fnmatch.filter(known, name))
+            if not gone and not self._high.excuses(name):
                 what = "ID" if kind == "id" else "SLS"
                 self._ignored(f"exclude names the {what} {name!r}, which is not in this run", place, known)
             for id_, declaration in list(self._high.declarations.items()):
-                if name == (id_ if kind == "id" else declaration.sls):
+                if (id_ if kind == "id" else declaration.sls) in gone:
                     del self._high.declarations[id_]
 
     # -------------------------------------------------- extend

@@ -120,8 +120,7 @@ class Gatherer:
             file = self._read(request.sls, request.env)
         except RunnerError as error:
             for item in error.diagnostics:
-                if item.code == "missing-sls" and not chain:  # named by the top file or the command line
-                    item = item._replace(message=f"No matching sls found for {request.sls!r} in env {request.env!r}")
+                item = item._replace(message=self._missing(request, item, chain))
                 self.problems.append(item._replace(source=item.source or request.place.source))
             self.high.lost.append(self._text_of(request.sls, request.env))
             return own
@@ -138,6 +137,16 @@ class Gatherer:
         own.add(self._said(value, request, place))
         own.add(included)
         return own
+
+    def _missing(self, request: Request, told: Diagnostic, chain: tuple[str, ...]) -> str:
+        """What is said of an SLS that is not there: the top file and the command line name it, or another SLS."""
+        if told.code == "missing-env" and chain:
+            env = next((env for env, sls in self.high.rendered if sls == chain[0]), request.env)
+            within = f"within SLS '{env}:{chain[0]}'"
+            return f"Nonexistent saltenv '{request.env}' found in include of '{request.sls}' {within}"
+        if told.code in ("missing-sls", "missing-env") and not chain:
+            return f"No matching sls found for {request.sls!r} in env {request.env!r}"
+        return told.message
 
     def _said(self, value: dict[Any, Any], request: Request, place: Place) -> Brought:
         """What an SLS says itself; its states get their order numbers after those of its includes."""

@@ -177,9 +177,9 @@ class Invoker:
         return Result(chunk, True, reason, extra={"skip_watch": True})
 
     def _filled(self, chunk: Chunk) -> Chunk:
-        if any(slots.has_slot(value) for value in chunk.args.values()):
+        if slots.has_slot(chunk.name) or any(slots.has_slot(value) for value in chunk.args.values()):
             args = {key: slots.fill(value, self.run.call) for key, value in chunk.args.items()}
-            return chunk._replace(args=args)
+            return chunk._replace(name=str(slots.fill(chunk.name, self.run.call)), args=args)
         return chunk
 
     def _called(self, chunk: Chunk, call: Call, mode: Mode, owe: Callable[[], None], waits_for: str) -> Result:

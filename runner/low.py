@@ -118,7 +118,7 @@ def _drafts(declaration: Declaration, body: Body, problems: list[Diagnostic]) ->
         if item.key is None:
             functions.append(item)
         elif item.key == "names":
-            names = item
+            names = item if item.value != [] else names  # of an empty list the ID is the name
         elif item.key == "name":
             places["name"] = item.place
             if isinstance(item.value, str):
@@ -171,7 +171,8 @@ def _named(
     if not isinstance(names.value, list):
         problems.append(
             Diagnostic(
-                f"The names of state '{declaration.id}' in SLS '{declaration.sls}' are not formed as a list",
+                f"The 'names' argument in state '{declaration.id}' in SLS '{declaration.sls}' needs to be formed as a "
+                "list",
                 names.place.source,
                 "write `- names:` and below it, indented, "
                 f"`- {names.value if isinstance(names.value, str) else 'NAME'}`",
@@ -255,18 +256,16 @@ def _list_hint(key: str, listed: Value, state: str) -> str:
 def _requisite(
     key: str, entry: Value, low: dict[str, Any], place: Place, problems: list[Diagnostic]
 ) -> Iterator[Requisite]:
-    if isinstance(entry, dict) and len(entry) != 1:
-        problems.append(
-            Diagnostic(
-                f"Requisite declaration {dict(entry)} in state {low['__id__']} in SLS {low['__sls__']} is not formed "
-                "as a single key dictionary",
-                place.source,
-                "put each on a line of its own: " + ", ".join(f"`- {key}: {value}`" for key, value in entry.items())
-                if entry
-                else "write `- MODULE: ID`",
-                "structure",
-            )
+    if (isinstance(entry, dict) and len(entry) != 1) or isinstance(entry, list):
+        said = dict(entry) if isinstance(entry, dict) else entry
+        hint = "write `- MODULE: ID`"
+        if entry and isinstance(entry, dict):
+            hint = "put each on a line of its own: " + ", ".join(f"`- {key}: {value}`" for key, value in entry.items())
+        message = (
+            f"Requisite declaration {said} in state {low['__id__']} in SLS {low['__sls__']} is not formed "
+            "as a single key dictionary"
         )
+        problems.append(Diagnostic(message, place.source, hint, "structure"))
         return
     kind = KINDS.get(key)
     if kind is None:

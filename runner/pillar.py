@@ -92,7 +92,7 @@ class Pillar:
         try:
             value, file, is_init = self._of_file(include, env)
         except RunnerError as error:
-            if error.code != "missing-sls" or (env, sls) not in self._optional or chain:
+            if error.code not in ("missing-sls", "missing-env") or (env, sls) not in self._optional or chain:
                 place = include.place
                 self._problems += [item._replace(source=item.source or place.source) for item in error.diagnostics]
             return {}

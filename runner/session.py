@@ -293,7 +293,7 @@ def _read(
             f"Specified SLS {sls} in saltenv {saltenv} is not available on the salt master or through a "
             "configured fileserver",
             hint=f"did you mean {near}?" if near else _where(tree, sls, saltenv),
-            code="missing-sls",
+            code="missing-sls" if tree.exists(saltenv) else "missing-env",
         )
     value = renderer.sls(path, sls=sls, saltenv=saltenv, context=context or {})
     return SlsFile(value, path, os.path.basename(path) == "init.sls")

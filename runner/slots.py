@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from runner.errors import RunnerError
 from runner.model import Value
 
 PREFIX = "__slot__:"
@@ -38,7 +39,7 @@ def fill(value: Value, call: Callable[..., Any]) -> Value:
 def _evaluate(text: str, call: Callable[..., Any]) -> Value:
     form = _FORM.match(text)
     if not form:
-        raise ValueError(f"malformed slot {text!r}; write __slot__:salt:module.function(arguments)")
+        raise RunnerError(f"malformed slot {text!r}", hint="write __slot__:salt:module.function(arguments)")
     positional, named = _arguments(form["args"], text)
     answer = call(form["fun"], *positional, **named)
     for key in form["path"].split(".")[1:]:
@@ -54,7 +55,7 @@ def _arguments(text: str, slot: str) -> tuple[list[Value], dict[str, Value]]:
             str(keyword.arg): _literal(keyword.value) for keyword in node.keywords
         }
     except (SyntaxError, ValueError) as error:
-        raise ValueError(f"the arguments of the slot {slot!r} are not literals: {error}") from None
+        raise RunnerError(f"the arguments of the slot {slot!r} are not literals: {error}") from None
 
 
 def _literal(node: ast.expr) -> Value:

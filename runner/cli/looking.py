@@ -32,7 +32,7 @@ def call(
     *,
     function: Annotated[str, typer.Argument(metavar="MODULE.FUN", help="An execution function.")],
     words: Annotated[
-        list[str] | None, typer.Argument(metavar="[value ...] [key=value ...]", help="Values are YAML.")
+        list[str] | None, typer.Argument(metavar="[value ...] [key=value ...]", help="YAML; [lists] in brackets.")
     ] = None,
     common: Common,
 ) -> int:

@@ -49,7 +49,7 @@ def sls(
 def single(
     *,
     function: Annotated[str, typer.Argument(metavar="STATE.FUN", help="A state function, such as file.absent.")],
-    words: Annotated[list[str], typer.Argument(metavar="key=value", help="Its arguments; values are YAML.")],
+    words: Annotated[list[str], typer.Argument(metavar="key=value", help="Its arguments: YAML, [lists] in brackets.")],
     common: Common,
 ) -> int:
     """Run one state without writing an SLS file.

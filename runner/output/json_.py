@@ -20,6 +20,8 @@ def result(item: Result) -> dict[str, Any]:
         "comment": item.comment,
         **item.extra,
     }
+    if item.ran and item.chunk.args.get("parallel") and "skip_watch" not in item.extra:
+        data["__parallel__"] = True
     if item.warnings:
         data["warnings"] = list(item.warnings)
     if not item.ran:

@@ -78,3 +78,22 @@ def test_a_check_that_cannot_be_made_keeps_what_was_changed(machine: Machine) ->
     machine.write(t=f"a:\n  {changing}\nb:\n  test.succeed_with_changes: [{{check_cmd: [{{fun: test.true}}]}}]\n")
     for result in machine.results("sls", "t", code=2).values():
         assert result["result"] is False and "testing" in result["changes"]
+
+
+def test_slots(machine: Machine) -> None:
+    slot = "__slot__:salt:test.echo"
+    machine.write(
+        t=f"named:\n  test.show_notification: [{{name: '{slot}(hello)'}}, {{text: '{slot}(a) ~ b'}}]\n"
+        f"odd:\n  test.show_notification: [{{text: '{slot}'}}]\n"
+    )
+    done = machine.results("sls", "t", code=2)
+    assert (done["named"]["comment"], done["named"]["result"]) == ("ab", True)
+    assert done["odd"]["comment"].startswith(f"malformed slot '{slot}'")
+    machine.write(run=f"a:\n  cmd.run: [{{name: '{slot}(\"echo hi\")'}}]\n")
+    assert machine.results("sls", "run")["a"]["changes"]["stdout"] == "hi"
+
+
+def test_a_parallel_state_says_so(machine: Machine) -> None:
+    machine.write(t="a: {test.nop: [{parallel: true}]}\nb: test.nop\n")
+    done = machine.results("sls", "t")
+    assert done["a"]["__parallel__"] is True and "__parallel__" not in done["b"]

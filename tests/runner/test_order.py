@@ -231,3 +231,16 @@ def test_conflicting_ids_name_both_files() -> None:
 
 def test_sls_glob_without_match_is_no_error() -> None:
     assert order("a: {test.nop: [{require: [{sls: 'zz*'}]}]}") == ["a"]
+
+
+def test_exclude_takes_globs_of_sls_files_and_no_globs_of_ids() -> None:
+    files = {
+        "a": "include: [b, c]\nexclude: [{id: 'x*'}, {sls: 'c*'}]\nxa: test.nop\n",
+        "b": "xb: test.nop",
+        "c": "y: test.nop",
+    }
+    assert order(files, "a") == ["xb", "xa"]
+
+
+def test_of_an_empty_list_of_names_the_id_is_the_name() -> None:
+    assert order("a: {test.nop: [{names: []}]}\nb: {test.nop: [{require: [{test: a}]}]}\n") == ["a", "b"]
