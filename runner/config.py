@@ -37,6 +37,7 @@ class Options(Record):
     pillarenv: str | None = None
     renderer: str = "jinja|yaml"
     state_top: str = "top.sls"
+    topfn: str | None = None  # the top file of the states alone
     state_top_saltenv: str | None = None
     top_file_merging_strategy: str = "merge"
     default_top: str = "base"
@@ -49,6 +50,7 @@ class Options(Record):
     pillar_merge_lists: bool = False
     pillar_includes_override_sls: bool = False
     test: bool = False
+    real: bool = False  # no dry run, whatever the configuration and the pillar say
     mock: bool = False  # a dry run in which no state function is called
     strict: bool = False
     unknown_states: str = "error"  # or "fail"
@@ -76,7 +78,7 @@ PLAIN = (
     *("top_file_merging_strategy", "default_top", "state_auto_order", "failhard", "pillar_source_merging_strategy"),
     *("pillar_merge_lists", "pillar_includes_override_sls", "test", "strict", "unknown_states", "shuffle", "verify"),
     *("state_max_parallel", "strict_permissions", "auto_relationships", "noop", "defaults", "vars"),
-    *("wait", "timeout", "quiet", "mock", "durable", "history_runs", "history_days"),
+    *("wait", "timeout", "quiet", "mock", "real", "durable", "history_runs", "history_days"),
 )
 
 

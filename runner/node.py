@@ -68,7 +68,7 @@ def entered(session: Session, whole: bool = True) -> top.Top | None:
 def _has_node_scope(session: Session) -> bool:
     """Whether a top file gives machines more than SLS files: then it counts for single SLS files, too."""
     for env in session.options.file_roots:
-        path = session.tree.find(session.options.state_top, env)
+        path = session.tree.find(session.options.topfn or session.options.state_top, env)
         with suppress(OSError):
             if path and _SCOPED.search(Path(path).read_text(encoding="utf-8", errors="replace")):
                 return True

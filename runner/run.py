@@ -164,7 +164,7 @@ def _compiled(session: Session, gathered: Callable[[], Gathered]) -> Compiled:
     """SLS files -> chunks in their order; all mistakes at once."""
     with session.opened():
         read_pillar(session)
-        if session.run.pillar.get("test"):
+        if session.run.pillar.get("test") and not session.options.real:
             session.only_look()
         compiled, problems = compile_chunks(session, gathered(), strict=session.options.strict)
         problems = problems if compiled is None else compiled.binder.refusals(compiled.chunks)

@@ -258,7 +258,7 @@ class Session:
 
     def read_top(self, saltenv: str) -> Any:
         """The rendered top file of an environment; None where there is none."""
-        return _read_top(self.tree, self.renderer, self.options.state_top, saltenv)
+        return _read_top(self.tree, self.renderer, self.options.topfn or self.options.state_top, saltenv)
 
     def read_pillar_top(self, saltenv: str) -> Any:
         """The rendered top file of the pillar; None where there is none."""

@@ -85,7 +85,11 @@ def dispatch(common: Common, function: str, positional: list[Any], named: dict[s
 def _run_options(common: Common, named: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The options, and the pillar, among the named arguments."""
     taken: dict[str, Any] = {key: named.pop(key) for key in ("saltenv", "pillarenv") if key in named}
-    taken["test"] = bool(named.pop("test", common.test))
+    more: dict[str, Any] = {}
+    said = named.pop("test", None)
+    if said is False and not common.test:
+        more |= {"test": False, "real": True}
+    taken["test"] = common.test or bool(said)
     if "exclude" in named:
         taken["exclude"] = _listed(named.pop("exclude"))
     if named.pop("queue", False):
@@ -93,8 +97,9 @@ def _run_options(common: Common, named: dict[str, Any]) -> tuple[dict[str, Any],
     pillar = named.pop("pillar", None)
     if not isinstance(pillar, dict | None):
         raise UsageError("pillar=: expected a mapping", hint='pillar=\'{"key": "value"}\'')
-    more = {"mock": True} if named.pop("mock", False) else {}
-    taken["test"] |= bool(more)
+    if named.pop("mock", False):
+        taken["test"] = True
+        more = {"mock": True}
     return taken, more if pillar is None else {**more, "pillar": pillar}
 
 
@@ -134,7 +139,7 @@ def _test(asked: Asked) -> int:
 
 
 def _top(asked: Asked) -> int:
-    asked.options = asked.options._replace(state_top=str(asked.take("topfn")))
+    asked.options = asked.options._replace(topfn=str(asked.take("topfn")))
     return _highstate(asked)
 
 

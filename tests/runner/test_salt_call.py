@@ -148,3 +148,26 @@ def test_values_of_the_command_line(text: str, value: object) -> None:
 def test_only_a_word_with_one_equals_sign_is_a_pair() -> None:
     words = ["Zm9v==", "a=1", "b==2", "c=d=e", "=x"]
     assert arguments_of(words) == (["Zm9v==", "b==2", "=x"], {"a": 1, "c": "d=e"})
+
+
+def test_test_false_counts_more_than_the_configuration_and_the_pillar(ask: Ask, tmp_path: Path) -> None:
+    (tmp_path / "pillar").mkdir()
+    (tmp_path / "pillar/top.sls").write_text("base: {'*': [p]}")
+    (tmp_path / "pillar/p.sls").write_text("test: true")
+    minion = json.loads((tmp_path / "minion").read_text())
+    minion |= {"test": True, "pillar_roots": {"base": [str(tmp_path / "pillar")]}}
+    (tmp_path / "minion").write_text(json.dumps(minion))
+    answer(ask, "state.apply")
+    assert not (tmp_path / "c").exists()
+    answer(ask, "state.apply", "test=False")
+    assert (tmp_path / "c").exists()
+
+
+def test_another_top_file_is_that_of_the_states_alone(ask: Ask, tmp_path: Path) -> None:
+    (tmp_path / "pillar").mkdir()
+    (tmp_path / "pillar/top.sls").write_text("base: {'*': [p]}")
+    (tmp_path / "pillar/p.sls").write_text("role: web")
+    (tmp_path / "states/other.sls").write_text("base: {'role:web': [{match: pillar}, bad]}")
+    minion = json.loads((tmp_path / "minion").read_text()) | {"pillar_roots": {"base": [str(tmp_path / "pillar")]}}
+    (tmp_path / "minion").write_text(json.dumps(minion))
+    assert list(answer(ask, "state.top", "other.sls", code=2)) == ["test_|-d_|-d_|-fail_without_changes"]
