@@ -57,39 +57,20 @@ class Secrets:
         """Take the strings and numbers under such keys (globs, any case) for secrets."""
         if not pillar:
             return
-        found: set[str] = set()
-        names = self._walk(pillar, False, _matcher(tuple(keys)), found)
-        for value in found - names:  # a value that is a name in the pillar as well would hide half of all messages
+        found = _below(pillar, _matcher(tuple(keys)))
+        for value in found - _names(pillar) if found else ():  # a value that is a name as well would hide too much
             self.add(value, named=True)
 
     def arguments(self, chunks: Iterable[Chunk], keys: Iterable[str] = KEYS) -> None:
         """Take what states are given under such keys for secrets: arguments, and what lists and mappings hold."""
         matches = _matcher(tuple(keys))
-        known: dict[str, bool] = {}
         for chunk in chunks:
             for key, value in chunk.args.items():
                 if isinstance(value, str | int | float):
-                    if key not in known:
-                        known[key] = bool(matches(key.lower().replace("-", "_")))
-                    if known[key]:
+                    if matches(key):
                         self.add(str(value), named=True)
                 elif value and key not in REQUISITE_KEYS:
                     self.collect({key: value}, keys)
-
-    def _walk(self, value: Value, secret: bool, matches: Callable[[str], object], found: set[str]) -> set[str]:
-        """Put the secrets below a value into `found`; the names of all keys below it."""
-        names: set[str] = set()
-        if isinstance(value, Mapping):
-            for key, item in value.items():
-                name = str(key).lower().replace("-", "_")
-                hidden = bool(matches(name)) or (secret and not PLAIN.match(name))
-                names |= {str(key)} | self._walk(item, hidden, matches, found)
-        elif isinstance(value, list | tuple):
-            for item in value:
-                names |= self._walk(item, secret, matches, found)
-        elif secret and isinstance(value, str | int | float):
-            found.add(str(value))
-        return names
 
     def __bool__(self) -> bool:
         return bool(self._values)
@@ -173,13 +154,45 @@ class Secrets:
 
 
 @functools.cache
-def _matcher(keys: tuple[str, ...]) -> Callable[[str], object]:
+def _matcher(keys: tuple[str, ...]) -> Callable[[object], bool]:
     """Whether one of the globs means a name; `*word` needs no regular expression, which takes long to make."""
     globs = [key.lower() for key in keys]
     ends = tuple(glob[1:] for glob in globs if glob[:1] == "*" and not set("*?[") & set(glob[1:]))
     others = [fnmatch.translate(glob) for glob in globs if glob[:1] != "*" or glob[1:] not in ends]
     match = re.compile("|".join(others) or r"(?!)").match
-    return lambda name: name.endswith(ends) or match(name)
+    return functools.cache(lambda key: _plain(key).endswith(ends) or bool(match(_plain(key))))
+
+
+def _plain(key: object) -> str:
+    return str(key).lower().replace("-", "_")
+
+
+def _below(top: Value, matches: Callable[[object], bool]) -> set[str]:
+    """The strings and numbers below the keys that match. Each run looks at all of its data so: a loop of few calls."""
+    found: set[str] = set()
+    todo = [(top, False)]
+    while todo:
+        value, secret = todo.pop()
+        if isinstance(value, dict) or isinstance(value, Mapping):  # noqa: SIM101 - the first is the faster one
+            for key, item in value.items():
+                hidden = matches(key) or (secret and not PLAIN.match(_plain(key)))
+                if hidden or type(item) not in _SIMPLE:
+                    todo.append((item, hidden))
+        elif isinstance(value, list | tuple):
+            todo += [(item, secret) for item in value if secret or type(item) not in _SIMPLE]
+        elif secret and isinstance(value, str | int | float):
+            found.add(str(value))
+    return found
+
+
+_SIMPLE = frozenset([str, int, float, bool, type(None)])
+
+
+def _names(value: Value) -> set[str]:
+    """The keys at any depth."""
+    if isinstance(value, Mapping):
+        return {str(key) for key in value}.union(*map(_names, value.values()))
+    return set().union(*map(_names, value)) if isinstance(value, list | tuple) else set()
 
 
 def _forms(value: str) -> Iterable[str]:
