@@ -191,9 +191,21 @@ def top_requests(session: Session) -> list[Request]:
     found = node.entered(session)
     wanted = [Request(sls, env, place) for env, sls, place in found.requests()] if found else []
     if not wanted:
-        hint = "`runner show top` shows what matches"
+        hint = _without_top(session) or "`runner show top` shows what matches"
         raise RunnerError("No Top file or master_tops data matches found.", hint=hint, code="no-top")
     return wanted
+
+
+def _without_top(session: Session) -> str | None:
+    """Why nobody could find a top file."""
+    options, tree = session.options, session.tree
+    env = options.saltenv or options.state_top_saltenv
+    if env and not tree.folders_of(env):
+        return f"there is no environment {env!r} in file_roots; there is: {', '.join(tree.roots)}"
+    if any(tree.find(options.state_top.removeprefix("salt://"), each) for each in tree.roots):
+        return None
+    folders = ", ".join(folder for each in tree.roots for folder in tree.folders_of(each))
+    return f"looked for {options.state_top} in {folders}"
 
 
 def requests(session: Session, names: Iterable[str]) -> list[Request]:

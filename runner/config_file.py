@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from runner.config_keys import CHOICES, KINDS, ODD_CHOICES, TYPES, is_known, nearest
+from runner.config_keys import CHOICES, KINDS, ODD_CHOICES, TEXTS, TYPES, is_known, nearest
 from runner.errors import CompileError, Diagnostic, UsageError
 from runner.model import Document, Source, Untyped
 
@@ -27,9 +27,10 @@ def given_in(path: str, load_yaml: LoadYaml, warnings: list[Diagnostic]) -> dict
     checked = [(path, given)]
     patterns = given.get("include") or []
     default = given.get("default_include") or ("minion.d/*.conf" if is_salts(path) else "runner.d/*.yaml")
-    for pattern in [default, *([patterns] if not isinstance(patterns, list) else patterns)]:
+    named = [("include", each) for each in ([patterns] if not isinstance(patterns, list) else patterns)]
+    for key, pattern in [("default_include", default), *named]:
         for more in expanded(os.path.join(os.path.dirname(os.path.abspath(path)), str(pattern))):
-            checked.append((more, _read(more, load_yaml)))
+            checked.append((more, _read(more, load_yaml, (path, key))))
             values |= checked[-1][1]
     for file, said in checked:
         for key, value in said.items():
@@ -59,6 +60,10 @@ def _complaint(key: Any, value: Any) -> tuple[str, str | None, str] | None:
             return f"{key} has to be {' or '.join(wanted)}, not {value!r}", _cure(key, value), "error"
     if str(key).endswith("_dirs") and isinstance(value, list) and not all(isinstance(each, str) for each in value):
         return f"{key} has to be a list of folders, not {value!r}", f"write\n    {key}:\n      - /srv/more", "error"
+    if key in TEXTS:
+        wrong = _wrong_text(key, [value] if isinstance(value, str) else value or [])
+        if wrong:
+            return f"{key}: {wrong}", None, "error"
     choices = CHOICES.get(key) or ODD_CHOICES.get(key)
     if isinstance(value, str) and choices and value not in choices:
         severity = "error" if key in CHOICES else "warning"
@@ -67,6 +72,20 @@ def _complaint(key: Any, value: Any) -> tuple[str, str | None, str] | None:
         for env, folders in value.items():
             if not isinstance(folders, list | str | None) or not all(isinstance(each, str) for each in folders or ()):
                 return f"{key}: {env} has to be a list of folders, not {folders!r}", f"{env}: [/srv/salt]", "error"
+    return None
+
+
+def _wrong_text(key: str, values: list[Any]) -> str | None:
+    """What is wrong with the texts of a list."""
+    import re
+
+    for value in values:
+        if not isinstance(value, str):
+            return f"{value!r} is no text"
+        try:
+            re.compile(value if key == "file_ignore_regex" else "")
+        except re.error as error:
+            return f"{value!r} is no regular expression: {error}"
     return None
 
 
@@ -82,14 +101,17 @@ def _cure(key: str, value: Any) -> str | None:
 FLAGS = {"true": "true", "yes": "true", "on": "true", "1": "true", "false": "false", "no": "false", "0": "false"}
 
 
-def _read(path: str, load_yaml: LoadYaml) -> dict[str, Any]:
+def _read(path: str, load_yaml: LoadYaml, named: tuple[str, str] | None = None) -> dict[str, Any]:
+    """What a file says. named: the file and the key that include it."""
     try:
         if os.path.exists(path) and not os.path.isfile(path):
-            raise UsageError(f"the configuration file {path} is no regular file")
+            place = place_of(*named) if named else None
+            raise UsageError(f"the configuration file {path} is no regular file", place)
         with open(path, encoding="utf-8") as file:
             text = file.read()
     except OSError as error:
-        raise UsageError(f"the configuration file {path} cannot be read: {error.strerror}") from None
+        place = place_of(*named) if named else None
+        raise UsageError(f"the configuration file {path} cannot be read: {error.strerror}", place) from None
     except UnicodeDecodeError as error:
         before = error.object[: error.start]
         last = before.rpartition(b"\n")[2].decode("utf-8", "replace")

@@ -140,6 +140,7 @@ TYPES: Mapping[str, tuple[str, ...]] = {
     "unknown_states": (TEXT,),
     "vars": (MAPPING,),
 }
+TEXTS = frozenset(["env_order", "file_ignore_glob", "file_ignore_regex", "renderer_blacklist", "renderer_whitelist"])
 CHOICES: Mapping[str, tuple[str, ...]] = {"durable": ("wanted", "required"), "unknown_states": ("error", "fail")}
 ODD_CHOICES: Mapping[str, tuple[str, ...]] = {  # Salt falls back to the first
     "top_file_merging_strategy": ("merge", "same", "merge_all"),

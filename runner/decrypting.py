@@ -12,14 +12,13 @@ RENDERERS = ("gpg",)
 Decrypted = Callable[[Any, Source], Any]
 
 
-def decrypt(pillar: dict[str, Any], opts: Mapping[str, Any], decrypted: Decrypted) -> dict[str, Any]:
+def decrypt(pillar: dict[str, Any], opts: Mapping[str, Any], decrypted: Decrypted, place: Source) -> dict[str, Any]:
     """The pillar with what `decrypt_pillar` names decrypted. Raises CompileError with all mistakes.
 
-    decrypted: a value (or whole branch) with its messages replaced.
+    decrypted: a value (or whole branch) with its messages replaced. place: of `decrypt_pillar`.
     """
     allowed = opts.get("decrypt_pillar_renderers") or RENDERERS
     delimiter = str(opts.get("decrypt_pillar_delimiter") or ":")
-    place = Source(str(opts.get("conf_file") or "the configuration"))
     problems: list[Diagnostic] = []
     malformed = [item for item in _listed(opts["decrypt_pillar"]) if isinstance(item, Mapping) and len(item) != 1]
     if malformed or isinstance(opts["decrypt_pillar"], str):

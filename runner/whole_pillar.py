@@ -34,7 +34,8 @@ def read_pillar(session: Session) -> None:
     if options.raw.get("decrypt_pillar"):
         from runner.decrypting import decrypt
 
-        found = decrypt(found, options.raw, session.pillar_renderer.decryptor())
+        place = place_of(options.raw.get("conf_file"), "decrypt_pillar")
+        found = decrypt(found, options.raw, session.pillar_renderer.decryptor(), place)
     if options.raw.get("pillar_opts"):
         found["master"] = {key: value for key, value in options.raw.items() if key != "grains"}
     session.run.pillar = found

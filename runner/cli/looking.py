@@ -141,9 +141,9 @@ def show(
     """
     if what not in SUBJECTS:
         raise UsageError(f"there is no {what!r} to show", hint="one of " + ", ".join(SUBJECTS))
-    if what in ("sls", "low-sls") and not names:
-        raise UsageError(f"runner show {what} needs the name of an SLS file", hint=f"runner show {what} NAME")
     wanted = [name for word in names or () for name in word.split(",") if name]
+    if what in ("sls", "low-sls") and not wanted:
+        raise UsageError(f"runner show {what} needs the name of an SLS file", hint=f"runner show {what} NAME")
     if what == "graph":
         return _graph(common, wanted)
     if common.out in PICTURES:

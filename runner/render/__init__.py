@@ -147,7 +147,10 @@ class Renderer:
     def _check(self, step: Step, path: str, column: int) -> None:
         """Refuse a renderer that is not there, or that the configuration forbids."""
         if step.name not in RENDERERS and self._own(step.name) is None:
-            raise _unknown(step.name, path, column)
+            error = _unknown(step.name, path, column)
+            if not column:
+                error.message += ", which `renderer` of the configuration names"
+            raise error
         allowed, forbidden = self.opts.get("renderer_whitelist"), self.opts.get("renderer_blacklist")
         if (allowed and step.name not in allowed) or (forbidden and step.name in forbidden):
             hint = "see renderer_whitelist and renderer_blacklist of the configuration"

@@ -106,7 +106,7 @@ class Jinja:
                 **options,
             )
         except AssertionError as problem:
-            where = ("#jinja2", head.place) if head.place else (key, _configuration(self._opts))
+            where = ("#jinja2", head.place) if head.place else (key, _configuration(self._opts, key))
             raise RunnerError(f"{where[0]}: {problem}", where[1]) from None
         environment.saltenv = saltenv
         environment.files, environment.verbatims, environment.units = {}, {}, {}
@@ -152,12 +152,18 @@ def _options(opts: Mapping[str, Any], key: str) -> dict[str, Any]:
     options = {**older, **(opts.get(key) or {})}
     for name in TEXTS & options.keys():
         if not isinstance(options[name], str | None):
-            raise RunnerError(f"{key}: {name} is a text, not {options[name]!r}", _configuration(opts))
+            raise RunnerError(f"{key}: {name} is a text, not {options[name]!r}", _configuration(opts, name))
     return {name: value for name, value in options.items() if name in TEXTS or name in SWITCHES}
 
 
-def _configuration(opts: Mapping[str, Any]) -> Source:
-    return Source(str(opts.get("conf_file") or "the configuration"))
+def _configuration(opts: Mapping[str, Any], key: str) -> Source:
+    """Where a key stands in the configuration."""
+    from runner.render.places import column_of, text_of
+
+    found = Source(str(opts.get("conf_file") or "the configuration"))
+    rows = enumerate(text_of(found).split("\n"), 1)
+    places = (Source(found.file, line, column_of(row, rf"(?<!\w){key}(?!\w)")) for line, row in rows)
+    return next((place for place in places if place.column), found)
 
 
 def _raise(message: str) -> None:

@@ -223,6 +223,11 @@ def test_a_salt_minions_keys_are_known(tmp_path: Path) -> None:
         ("grains: [a]", "grains has to be a mapping", None),
         ("unknown_states: ignore", "unknown_states: there is no 'ignore'", "one of error, fail"),
         ("state_aggregate: pkg", "state_aggregate has to be true or false or a list", None),
+        ("file_ignore_regex: ['[']", "file_ignore_regex: '[' is no regular expression: unterminated", None),
+        ("file_ignore_regex: (", "file_ignore_regex: '(' is no regular expression", None),
+        ("file_ignore_glob: [5]", "file_ignore_glob: 5 is no text", None),
+        ("env_order: [{a: 1}]", "env_order: {'a': 1} is no text", None),
+        ("default_include: nope.yaml", "conf/nope.yaml cannot be read", None),
     ],
 )
 def test_wrong_values(tmp_path: Path, text: str, message: str, hint: str | None) -> None:

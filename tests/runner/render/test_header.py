@@ -58,6 +58,18 @@ def test_mistakes_are_told_where_they_were_typed(
     assert str(error.value.source).startswith(f"{path}:{place}")
 
 
+def test_options_of_the_configuration_are_told_with_their_line(tmp_path: Path) -> None:
+    from runner.render.jinja import Jinja
+
+    conf = tmp_path / "runner.yaml"
+    conf.write_text("id: x\njinja_env:\n  newline_sequence: 5\n")
+    opts = {"conf_file": str(conf), "jinja_env": {"newline_sequence": 5}, "jinja_sls_env": {"newline_sequence": "x"}}
+    for sls, place in ((False, "3:3"), (True, "")):
+        with pytest.raises(RunnerError) as error:
+            Jinja(lambda name, env: None, opts).render("{{ 1 }}", "x", "x", {}, saltenv="base", sls=sls)
+        assert str(error.value.source).startswith(f"{conf}:{place}".rstrip(":"))
+
+
 def test_in_an_sls_the_lines_are_those_of_the_file(session: Session, tmp_path: Path) -> None:
     path = tmp_path / "a.sls"
     path.write_text("#!jinja|yaml\n" + BRACKETS + "x:\n  test.nop:\n    - a: [[ 1 ]]\n")

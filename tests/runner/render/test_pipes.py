@@ -78,6 +78,19 @@ def test_mistakes(machine: Machine, text: str, message: str, place: str) -> None
 
 
 @pytest.mark.skipif(not shutil.which("gpg"), reason="gpg is not installed")
+def test_a_renderer_that_only_the_configuration_names(machine: Machine) -> None:
+    machine.config["renderer"] = "nosuch"
+    machine.write(a="x:\n  test.nop: []\n")
+    told = machine("show", "low-sls", "a", code=1).stderr
+    assert "there is no renderer 'nosuch', which `renderer` of the configuration names" in told
+    del machine.config["renderer"]
+    assert "needs the name of an SLS" in machine("show", "low-sls", ",", code=1).stderr
+    machine.config |= {"state_top": "nope.sls"}
+    assert "looked for nope.sls in" in machine("show", "lowstate", code=1).stderr
+    machine.config |= {"saltenv": "dev"}
+    assert "there is no environment 'dev' in file_roots; there is: base" in machine("show", "lowstate", code=1).stderr
+
+
 def test_gpg_in_the_pillar_is_decrypted_and_shown_nowhere(machine: Machine) -> None:
     keys = machine.folder / "keys"
     keys.mkdir(mode=0o700)
