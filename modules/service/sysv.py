@@ -30,7 +30,7 @@ def available(name: str) -> bool:
 @look_once("services")
 def status(name: str) -> bool:
     """Whether a service runs."""
-    return cmd.probe([script(name), "status"]).retcode == 0
+    return available(name) and cmd.probe([script(name), "status"]).retcode == 0
 
 
 def enabled(name: str) -> bool:

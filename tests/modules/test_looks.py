@@ -27,3 +27,10 @@ def test_a_look_is_made_again_when_its_file_changed_whoever_did_it(tmp_path: Pat
         (tmp_path / "new").write_text("two")
         os.replace(tmp_path / "new", path)
         assert (read("ann"), len(looks)) == ("two", 3)
+
+
+def test_a_service_without_an_init_script_does_not_run() -> None:
+    from modules.service import sysv
+
+    with running(HarnessHere()):
+        assert sysv.status("no-such-service-of-anybody") is False
