@@ -95,7 +95,7 @@ def load(
     Raises RunnerError for a file that is missing, unreadable or no mapping, or for values of the wrong type.
     """
     warnings: list[Diagnostic] = []
-    path = _find(config_file, environ, warnings)
+    path = _find(config_file, environ, warnings, bool(overrides.get("as_salt")))
     given = given_in(path, load_yaml or safe_load, warnings) if path else {}
     raw = {**DEFAULTS, **given, **overrides}
     base = os.path.dirname(os.path.abspath(path)) if path else _standing()
@@ -150,7 +150,10 @@ def _options(raw: dict[str, Any], given: Mapping[str, Any], overrides: Mapping[s
 # ---------------------------------------------------------------- which file
 
 
-def _find(config_file: str | None, environ: Mapping[str, str], warnings: list[Diagnostic]) -> str | None:
+def _find(
+    config_file: str | None, environ: Mapping[str, str], warnings: list[Diagnostic], as_salt: bool = False
+) -> str | None:
+    """The configuration file. as_salt: a line that was written for Salt means Salt's, where runner has none."""
     named = config_file or environ.get("RUNNER_CONFIG")
     if named:
         if os.path.isdir(named):
@@ -168,6 +171,8 @@ def _find(config_file: str | None, environ: Mapping[str, str], warnings: list[Di
         if os.path.isfile(candidate):
             return candidate
     if os.path.isfile(SALT_MINION):
+        if as_salt:
+            return SALT_MINION
         hint = f"use it with: runner highstate --config {SALT_MINION}"
         warnings.append(
             Diagnostic(f"no configuration; {SALT_MINION} is not used unasked", None, hint, "config", "info")

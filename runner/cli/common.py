@@ -48,7 +48,7 @@ class Common(Record):
     shuffle: str | None = None
     verify: bool = False
     indent: int | None = None  # of JSON
-    modules: dict[str, Any] = {}  # more folders of modules, as the configuration names them
+    more: dict[str, Any] = {}  # under the configuration's names
 
 
 def _option(*names: str, help: str = "", **more: Any) -> Any:
@@ -181,7 +181,7 @@ def overrides(common: Common) -> dict[str, Any]:
         "timeout": common.timeout,
         "shuffle": common.shuffle,
         "verify": common.verify or None,
-        **common.modules,
+        **common.more,
     }
     if common.state_tree:
         said["file_roots"] = {common.saltenv or "base": [os.path.abspath(folder) for folder in common.state_tree]}

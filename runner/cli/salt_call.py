@@ -95,7 +95,11 @@ def _run(arguments: list[str]) -> int:
         log_file=given.log_file,
         out=out,
         indent=given.out_indent,
-        modules={"module_dirs": given.module_dirs, "states_dirs": given.states_dir and [given.states_dir]},
+        more={
+            "as_salt": True,
+            "module_dirs": given.module_dirs,
+            "states_dirs": given.states_dir and [given.states_dir],
+        },
     )
     with ExitStack() as opened:
         if given.out_file:

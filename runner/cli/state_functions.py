@@ -21,7 +21,7 @@ SHOWS = {
 
 
 RUN_OPTIONS = ("test", "pillar", "saltenv", "pillarenv", "exclude", "queue", "mock")
-WITHOUT_MASTER = ("concurrent", "sync_mods", "orchestration_jid")  # accepted, and without a meaning here
+WITHOUT_MASTER = ("sort", "concurrent", "sync_mods", "orchestration_jid")  # accepted, and without a meaning here
 
 
 class Asked:

@@ -171,3 +171,16 @@ def test_another_top_file_is_that_of_the_states_alone(ask: Ask, tmp_path: Path) 
     minion = json.loads((tmp_path / "minion").read_text()) | {"pillar_roots": {"base": [str(tmp_path / "pillar")]}}
     (tmp_path / "minion").write_text(json.dumps(minion))
     assert list(answer(ask, "state.top", "other.sls", code=2)) == ["test_|-d_|-d_|-fail_without_changes"]
+
+
+def test_without_a_configuration_of_its_own_it_takes_salts(
+    ask: Ask, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, path in {"SYSTEM": "none", "SALT_MINION": "minion"}.items():
+        monkeypatch.setattr(f"runner.config.{name}", str(tmp_path / path))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit):
+        salt_call.main(["--local", "--cachedir", str(tmp_path / "cache"), "state.show_states", "--out=json"])
+    streams = capsys.readouterr()
+    assert json.loads(streams.out)["local"] == ["two", "one"] and streams.err == ""
