@@ -226,13 +226,11 @@ class Registry:
 
     def grain_functions(self) -> list[tuple[str, Callable[[], Any]]]:
         """The functions of the tree's `_grains`, with their names."""
-        tree = self._tree("grains")
-        found = []
-        for name in sorted(tree.names()):
-            module = tree.load(name)
-            if module:
-                found += [(f"{name}.{each}", function) for each, function in members(module)]
-        return found
+        return [
+            (f"{name}.{each}" if each else name, function)
+            for name, module in self._tree("grains").all()
+            for each, function in (members(module) if isinstance(module, ModuleType) else [("", module)])
+        ]
 
     # -------------------------------------------------- modules
 

@@ -10,6 +10,7 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import partial
 from importlib.machinery import SourceFileLoader
 from types import FunctionType, ModuleType
 from typing import Any, Protocol
@@ -81,6 +82,18 @@ class TreeModules:
         """The names of the modules, loaded or not."""
         return list(self._files)
 
+    def all(self) -> Iterator[tuple[str, ModuleType | Callable[[], Any]]]:
+        """The modules that are for this machine; for one that lacks what it imports a function that raises that."""
+        for name in sorted(self._files):
+            try:
+                module = self.load(name)
+            except UnavailableError as reason:
+                if isinstance(reason.__cause__, ImportError):
+                    yield name, partial(_raise, reason.__cause__)
+            else:
+                if module:
+                    yield name, module
+
     def load(self, name: str) -> ModuleType | None:
         """The module of a name; None when the tree has none. Raises UnavailableError with the modules' own reasons."""
         problems: list[UnavailableError] = []
@@ -103,7 +116,9 @@ class TreeModules:
         except UnavailableError as problem:
             return problem
         except ImportError as problem:
-            return UnavailableError(f"{path} cannot be loaded: {problem}", str(problem), source=_place(problem, path))
+            lacks = UnavailableError(f"{path} cannot be loaded: {problem}", str(problem), source=_place(problem, path))
+            lacks.__cause__ = problem
+            return lacks
         if answer is False or (isinstance(answer, tuple) and answer and answer[0] is False):
             reason = str(answer[1]) if isinstance(answer, tuple) and len(answer) > 1 else "__virtual__ returned False"
             return UnavailableError(f"'{name}' __virtual__ returned False: {reason}", reason, source=Source(path))
@@ -144,6 +159,10 @@ class TreeModules:
         )
         utils = classic.Functions(lambda name: classic.UTILITIES.get(name) or library.utility(name), list)
         classic.inject(module, library.opts, salt, states, utils)
+
+
+def _raise(error: BaseException) -> None:
+    raise error
 
 
 @contextmanager

@@ -80,6 +80,8 @@ def registry(tmp_path: Path) -> Registry:
         "_modules/uses_salt.py": "import salt.utils.files\ndef f():\n    pass\n",
         "_modules/broken.py": "def f(:\n",
         "_grains/g.py": "def colour():\n    return {'colour': 'red'}\n",
+        "_grains/lacking.py": "import no_such_thing\ndef size():\n    return {'size': 1}\n",
+        "_grains/other.py": "def __virtual__():\n    return False\ndef size():\n    return {'size': 2}\n",
     }
     for name, text in files.items():
         path = tmp_path / name
@@ -160,7 +162,10 @@ def test_a_syntax_error_is_named_with_its_line(registry: Registry) -> None:
 
 
 def test_grains_of_the_tree(registry: Registry) -> None:
-    assert [(name, function()) for name, function in registry.grain_functions()] == [("g.colour", {"colour": "red"})]
+    (name, colour), (lacking, raises) = registry.grain_functions()
+    assert (name, colour(), lacking) == ("g.colour", {"colour": "red"}, "lacking")
+    with pytest.raises(ImportError, match="no_such_thing"):
+        raises()
 
 
 @pytest.mark.parametrize(
