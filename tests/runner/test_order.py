@@ -244,3 +244,8 @@ def test_exclude_takes_globs_of_sls_files_and_no_globs_of_ids() -> None:
 
 def test_of_an_empty_list_of_names_the_id_is_the_name() -> None:
     assert order("a: {test.nop: [{names: []}]}\nb: {test.nop: [{require: [{test: a}]}]}\n") == ["a", "b"]
+
+
+def test_arguments_that_states_share_by_an_alias_are_those_of_each() -> None:
+    text = "a:\n  test.nop: &args\n    - name: n\nb:\n  test.nop: *args\n"
+    assert [(chunk.id, chunk.name) for chunk in compile_tree(text)[0]] == [("a", "n"), ("b", "n")]
