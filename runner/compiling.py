@@ -6,7 +6,9 @@ A helper of run.py, and like it allowed to import stages.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 
 from runner import automatic, engine_arguments, graph, high, low, node, references, requisites, signature
 from runner.binding import Binder
@@ -36,7 +38,19 @@ def gather(session: Session, requests: Iterable[Request], read: high.Read | None
     gatherer = high.Gatherer(
         read or session.read, session.tree.sls_names, session.options.state_auto_order, session.tree.sls_text
     )
-    return gatherer.gather(requests), gatherer.problems
+    with _deep():
+        return gatherer.gather(requests), gatherer.problems
+
+
+@contextmanager
+def _deep() -> Iterator[None]:
+    """SLS files that include each other in a chain of a thousand take more than Python's thousand frames."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, 4500))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
 
 
 def compile_chunks(session: Session, gathered: Gathered, strict: bool) -> tuple[Compiled | None, list[Diagnostic]]:

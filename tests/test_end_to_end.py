@@ -357,3 +357,10 @@ def test_interrupted(machine: Machine, number: int, code: int, before: bool) -> 
     assert "Traceback" not in out + err
     assert ("nothing was run" in err) is before and "nterrupted by" in out + err
     assert not (machine.folder / "b").exists()
+
+
+def test_a_long_chain_of_includes(machine: Machine) -> None:
+    for number in range(700):
+        (machine.folder / f"states/s{number}.sls").write_text(f"include: [s{number + 1}]\n")
+    machine.write(s700="a: test.nop")
+    assert list(machine.results("sls", "s0")) == ["a"]
