@@ -36,22 +36,17 @@ class Verbatim:
         kept = self._store.value(tag, self._text) if self._store else None
         if kept is not None:
             return kept
-        data = marshal.dumps(_bare(parse(tag, self._text, self._file), {}))
+        data = marshal.dumps(_bare(parse(tag, self._text, self._file)))
         if self._store:
             self._store.keep(tag, self._text, data)
         return data
 
 
-def _bare(value: Any, made: dict[int, Any]) -> Any:
-    """A value of YAML or JSON without its places; what was the same (an alias) stays the same."""
-    if not isinstance(value, dict | list):
-        return value
-    if id(value) not in made:
-        bare = dict.fromkeys(value) if isinstance(value, dict) else [None] * len(value)
-        made[id(value)] = bare
-        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
-            bare[key] = _bare(item, made)
-    return made[id(value)]
+def _bare(value: Any) -> Any:
+    """A value of YAML or JSON without its places."""
+    if isinstance(value, dict):
+        return {key: _bare(item) for key, item in value.items()}
+    return [_bare(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def verbatim(environment: jinja2.Environment, text: str, file: str, store: Store | None) -> Verbatim | None:

@@ -138,10 +138,12 @@ def test_a_second_run_compiles_nothing(tree: Tree, compiled: list[str]) -> None:
 def test_imported_data_is_read_once(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
     monkeypatch.setattr("runner.render.yaml.check_depth", read.append)
-    (tree.folder / "d.yaml").write_text("a: &a {x: 1}\nb: *a\n0644: !!set {c}\n")
+    (tree.folder / "d.yaml").write_text("a: &a {x: 1}\nb: *a\n0644: !!set {c}\nd: !!pairs [e: [f]]\n")
     once = "{% import_yaml 'd.yaml' as d %}{% do d.a.update(x=2) %}{{ d }}"
     for _ in range(2):  # each import its own, each alias too
-        assert tree.render("a.sls", once + once) == "{'a': {'x': 2}, 'b': {'x': 1}, 644: {'c'}}" * 2
+        assert (
+            tree.render("a.sls", once + once) == "{'a': {'x': 2}, 'b': {'x': 1}, 644: {'c'}, 'd': [['e', ['f']]]}" * 2
+        )
     assert len(read) == 1
     assert "'a: &a" in tree.render("a.sls", "{% import_text 'd.yaml' as d %}{{ [d] }}")
     (tree.folder / "d.yaml").write_text("a: {x: 3}\n")
