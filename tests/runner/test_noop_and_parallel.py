@@ -159,3 +159,11 @@ def test_no_more_states_side_by_side_than_the_configuration_allows(machine: Mach
     machine.write(a="".join(states))
     machine("sls", "a")
     assert (machine.folder / "log").read_text().split() == ["0", "0", "1", "1", "2", "2"]
+
+
+def test_a_parallel_state_reacts_to_what_it_watches(machine: Machine) -> None:
+    machine.write(
+        t="a: {test.succeed_with_changes: [{parallel: true}]}\n"
+        "b: {cmd.wait: [{name: echo reacted}, {parallel: true}, {watch: [{test: a}]}]}\n"
+    )
+    assert machine.results("sls", "t")["b"]["changes"]["stdout"] == "reacted"
