@@ -10,7 +10,7 @@ from runner.beside import Beside
 from runner.current import Current, Run
 from runner.decide import RUN, Decision, Verdict, decide, kept, verified, withheld
 from runner.interrupts import number_of
-from runner.invoke import Invoker, Mode, Reaction
+from runner.invoke import Invoker, Mode
 from runner.model import (
     Chunk,
     Edge,
@@ -293,7 +293,7 @@ class Executor:
 
     def _heard(self, position: int, chunk: Chunk) -> Result:
         """The reaction of a listener."""
-        spared, key = position in self.work.noop, f"{chunk.state}_|-listener_{chunk.id}_|-{chunk.name}_|-mod_watch"
-        result = self.invoke(chunk, Mode.DRY if spared else self._mode, Reaction((), key))
+        spared = position in self.work.noop
+        result = self.invoke(chunk, Mode.DRY if spared else self._mode, self.work.listener(position))
         self.number += 1
         return self._tell(result._replace(run_num=self.number - 1, noop=spared and not self.run.dry))

@@ -58,6 +58,7 @@ class Reaction(Record):
 
     changed: tuple[str, ...] = ()
     key: str = ""  # the key of the result when it is a listener's
+    low: Mapping[str, Any] = {}  # what its low chunk says instead of the state's, or beside it
 
 
 class Invoker:
@@ -88,7 +89,8 @@ class Invoker:
         now = time.time()
         current = Current(self.run, chunk, dry=mode is not Mode.REAL)
         if reaction:
-            current.changed_requisites = reaction.changed
+            low = {**chunk.low, "fun": "mod_watch", "sfun": chunk.fun, **reaction.low}
+            current.chunk, current.changed_requisites = chunk._replace(low=low), reaction.changed
         with running(current):
             try:
                 result = self._retried(chunk, mode, reaction, owe, waits_for)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 from runner.aggregate import Hook
 from runner.decide import Decision, Verdict
@@ -63,7 +64,18 @@ class Work(Record):
             itself = position in self.self_refreshing and result.result is not False
             return Reaction((self.named(position),)) if itself else None
         changed = tuple(self.named(edge.target) for edge in decision.changed if edge.kind is Kind.WATCH)
-        return Reaction(changed) if decision.verdict is Verdict.WATCH else None
+        if decision.verdict is not Verdict.WATCH:
+            return None
+        needed: dict[str, list[Mapping[str, Any]]] = {}
+        for edge in self.relations.of(position):
+            needed.setdefault(edge.kind.value, []).append(self.chunks[edge.target].low)
+        return Reaction(changed, low={"__reqs__": needed})
+
+    def listener(self, position: int) -> Reaction:
+        """What mod_watch is called for at the end of a run."""
+        chunk = self.chunks[position]
+        key = f"{chunk.state}_|-listener_{chunk.id}_|-{chunk.name}_|-mod_watch"
+        return Reaction((), key, {"__id__": f"listener_{chunk.id}"})
 
     def listening(self) -> list[Edge]:
         """Who listens to whom, in the order of the states that say so: `listen` before `listen_in`."""

@@ -186,3 +186,26 @@ def test_verify_looks_again_after_each_change(machine: Machine) -> None:
     assert found["x"]["comment"] == "made\nThis did not converge: it would change x again"
     assert found[str(machine.folder / "f")]["result"] is True
     assert found["c"]["result"] is True
+
+
+def test_a_classic_mod_watch_sees_what_it_is_called_for(machine: Machine) -> None:
+    answer = "{'name': name, 'changes': {}, 'result': True, 'comment': "
+    module(
+        machine,
+        f"def made(name, **kwargs):\n    return {answer}__low__['fun']}}\n"
+        "def mod_watch(name, **kwargs):\n    low = dict(__low__)\n"
+        "    told = [low['__id__'], low['fun'], low['sfun']]\n"
+        "    told += [each['__id__'] for each in low.get('__reqs__', {}).get('watch', ())]\n"
+        f"    return {answer}' '.join(told)}}\n",
+    )
+    machine.write(
+        a="source:\n  test.succeed_with_changes: []\nother: test.nop\n"
+        "x:\n  box.made:\n    - watch: [test: source, test: other]\ny:\n  box.made:\n    - listen: [test: source]\n"
+    )
+    found = machine.results("sls", "a")
+    comments = {name: found[name]["comment"] for name in ("x", "y", "listener_y")}
+    assert comments == {
+        "x": "x mod_watch made source other",
+        "y": "made",
+        "listener_y": "listener_y mod_watch made",
+    }
