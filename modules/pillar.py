@@ -32,7 +32,8 @@ def get(
     value = traverse(here.pillar, key, MISSING, delimiter)
     if value is MISSING:
         if default is MISSING and here.opts.get("pillar_raise_on_missing"):
-            raise RunnerError(f"Pillar key not found: {key}")
+            hint = f"pillar_raise_on_missing is set: give it a default, `salt['pillar.get']({key!r}, DEFAULT)`"
+            raise RunnerError(f"Pillar key not found: {key}", hint=hint)
         return "" if default is MISSING else default
     if merge and isinstance(default, Mapping) and isinstance(value, Mapping):
         lists = here.opts.get("pillar_merge_lists") if merge_nested_lists is None else merge_nested_lists

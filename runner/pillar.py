@@ -143,7 +143,8 @@ class Pillar:
             elif isinstance(name, str) and name and isinstance(options, Mapping):
                 yield Include(_absolute(name, package), str(options.get("key") or ""), defaults, place)
             else:
-                self._problem(f"{item!r} is not the name of an SLS", place)
+                hint = "write `- NAME`, or `- NAME:` and below it, indented, `key: WHERE` or `defaults: {...}`"
+                self._problem(f"{item!r} is not the name of an SLS", place, hint)
 
     def _defaults(self, options: Any, place: Place) -> Mapping[str, Any]:
         if not isinstance(options, Mapping):
@@ -154,7 +155,7 @@ class Pillar:
         defaults = options.get("defaults") or {}
         if isinstance(defaults, Mapping):
             return defaults
-        self._problem("the defaults of an include are not a mapping", place)
+        self._problem("the defaults of an include are not a mapping", place, "write `defaults: {name: value}`")
         return {}
 
     def _problem(self, message: str, place: Place, hint: str | None = None, code: str = "pillar") -> None:

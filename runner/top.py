@@ -78,14 +78,15 @@ def names(
     state_top_saltenv: str | None = None,
     default_top: str = "base",
     pillar: bool = False,
+    file_of: Callable[[str], str | None] = lambda env: None,
 ) -> Top:
     """What the top files of all environments give this machine. All their mistakes at once (CompileError).
 
     read: gives the top file of an environment. saltenv: only this environment's top file and section count.
     strategy: top_file_merging_strategy (merge, same, merge_all); the pillar has its own.
-    pillar: these are the pillar's top files, where targets have an `order`.
+    pillar: these are the pillar's top files, where targets have an `order`. file_of: where that of an environment is.
     """
-    reader = _Reader(read, [])
+    reader = _Reader(read, [], file_of)
     if saltenv:
         found = [target for target in reader.targets(saltenv) if target.env == saltenv]
     else:
@@ -195,8 +196,8 @@ SCOPED = ("vars", "defaults")  # settings of ours, only when they hold a mapping
 
 
 class _Reader:
-    def __init__(self, read: ReadTop, problems: list[Diagnostic]) -> None:
-        self.read, self.problems = read, problems
+    def __init__(self, read: ReadTop, problems: list[Diagnostic], file_of: Callable[[str], str | None]) -> None:
+        self.read, self.problems, self.file_of = read, problems, file_of
 
     def problem(self, message: str, place: Place, hint: str | None = None) -> None:
         self.problems.append(Diagnostic(message, place.source, hint, "top"))
@@ -208,7 +209,7 @@ class _Reader:
         except RunnerError as error:
             self.problems += error.diagnostics
             return []
-        place = getattr(value, "place", Place(Untyped("top.sls"), 1, 1))
+        place = getattr(value, "place", None) or Place(Untyped(self.file_of(env) or "top.sls"), 1, 1)
         if value is None:
             return []
         if not isinstance(value, Mapping):

@@ -13,7 +13,7 @@ from runner.records import Record
 __all__ = ["Tools", "gathered"]
 
 Merge = Callable[[Mapping[str, Any], Mapping[str, Any]], dict[str, Any]]
-Look = Callable[[Tools, Mapping[str, Any], Any], Mapping[str, Any]]  # (tools, pillar so far, what is configured)
+Look = Callable[[Tools, Mapping[str, Any], Any], Any]  # (tools, pillar so far, what is configured)
 
 LOOKS: Mapping[str, Look] = {
     "cmd_yaml": commands.yaml,
@@ -48,7 +48,8 @@ def gathered(
             raise _unknown(entry.name, tools)
         data = look(tools, found, entry.said)
         if not isinstance(data, Mapping):
-            raise tools.problem(f"the external pillar {entry.name} gives a {type(data).__name__}, not a mapping")
+            kind = type(data).__name__.removeprefix("Placed").lower()
+            raise tools.problem(f"the external pillar {entry.name} gives a {kind}, not a mapping")
         note(entry.name, data)
         found = merge(found, data)
     return found

@@ -67,5 +67,9 @@ def test_with_the_command_line(machine: Machine) -> None:
     assert json.loads(machine("show", "pillar", "--out", "json").stdout) == {"local": {"true": {"null": 1}}}
     assert "states/tops/t2.sls:3" in machine("show", "top").stdout
     machine("check")
+    machine.write(top="hello\n", pillar__top="5\n")
+    assert "pillar/top.sls:1" in machine("show", "pillar", code=1).stderr
+    machine.write(pillar__top="{}\n")
+    assert "states/top.sls:1" in machine("show", "top", code=1).stderr
     machine.write(top="include:\n  - tops.t3\n")
     assert "states/top.sls:2:5" in machine("show", "top", code=1).stderr
