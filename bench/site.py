@@ -4,7 +4,8 @@
 
 COUNT: SLS files (200). COMMAND: another program to time beside runner; `{folder}` in it is the folder of the site,
 whose file `minion` a Salt minion understands: `salt-call --local -c {folder} state.show_lowstate`.
-Prints CPU seconds (user and system, with all children), the least of three runs each: with empty caches, with the
+Three sites: a map.jinja for each SLS, for ten of them (formulas of ten SLS files), and one for all.
+Prints CPU seconds (user and system, with all children), the least of some runs each: with empty caches, with the
 compiled templates of an earlier start, and of the command; and what part of the command's time runner takes.
 """
 
@@ -21,7 +22,7 @@ from pathlib import Path
 SLS = """{%- set tplroot = tpldir.split('/')[0] %}
 {%- from tplroot ~ "/map.jinja" import mapdata as it with context %}
 include:
-  - f@before
+  - @before
 f@-pkg:
   pkg.installed:
     - name: {{ it.pkg }}
@@ -51,30 +52,31 @@ MAP = """{%- import_yaml tpldir ~ "/defaults.yaml" as defaults %}
 {%- set mapdata = salt['pillar.get']('f@', default=chosen, merge=True) %}
 """
 FILES = {
-    "init.sls": SLS,
     "map.jinja": MAP,
     "defaults.yaml": "f@:\n  pkg: p\n  service: s\n  users: [a, b, c]\n  opts: {a: 1, b: [1, 2, 3]}\n",
     "osfamilymap.yaml": "Debian:\n  service: deb\nRedHat:\n  service: rh\nSuse: {}\n",
 }
 
 
-RUNS = 3
+RUNS = 5
 
 
-def write(folder: Path, count: int) -> None:
-    """The site, with a configuration for runner and one for a Salt minion."""
-    for number in range(count):
-        place = folder / "states" / f"f{number}"
-        place.mkdir(parents=True)
-        for name, text in FILES.items():
-            text = text.replace("@before", str(max(number - 1, 0)))
-            (place / name).write_text(text.replace("@", str(number)))
+def write(folder: Path, count: int, each: int) -> None:
+    """The site, with a configuration for runner and one for a Salt minion. each: SLS files of one map.jinja."""
+    shutil.rmtree(folder, ignore_errors=True)
+    names = [f"f{number // each}.s{number}" for number in range(count)]
+    for number, name in enumerate(names):
+        place = folder / "states" / name.partition(".")[0]
+        place.mkdir(parents=True, exist_ok=True)
+        text = SLS.replace("@before", names[max(number - 1, 0)])
+        (place / f"s{number}.sls").write_text(text.replace("@", str(number)))
+        for file, text in FILES.items() if number % each == 0 else ():
+            (place / file).write_text(text.replace("@", str(number // each)))
     (folder / "pillar").mkdir()
     (folder / "pillar" / "top.sls").write_text("base: {'*': [data]}\n")
     data = "".join(f"f{number}:\n  lookup: {{pkg: pkg{number}}}\n  port: {number}\n" for number in range(count))
     (folder / "pillar" / "data.sls").write_text(data)
-    named = "".join(f"    - f{number}\n" for number in range(count))
-    (folder / "states" / "top.sls").write_text(f"base:\n  '*':\n{named}")
+    (folder / "states" / "top.sls").write_text("base:\n  '*':\n" + "".join(f"    - {name}\n" for name in names))
     config = f"id: web1\nfile_roots: {{base: [{folder}/states]}}\npillar_roots: {{base: [{folder}/pillar]}}\n"
     (folder / "runner.yaml").write_text(config + f"cachedir: {folder}/cache\nstate_dir: {folder}/state\n")
     (folder / "minion").write_text(config + f"file_client: local\nroot_dir: {folder}/root\n")
@@ -92,18 +94,22 @@ def seconds(argv: list[str], cache: Path | None = None) -> float:
 
 def main(count: str = "200", command: str = "") -> None:
     os.environ["PYTHONPATH"] = str(Path(__file__).parent.parent)
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        write(folder, int(count))
-        program = [sys.executable, "-c", "from runner.cli import main; main()"]
-        argv = [*program, "show", "lowstate", "--out", "json", "--config", str(folder / "runner.yaml")]
-        cold = min(seconds(argv, folder / "cache") for _ in range(RUNS))
-        warm = min(seconds(argv) for _ in range(RUNS))
-        other = min(seconds(command.replace("{folder}", name).split()) for _ in range(RUNS)) if command else 0.0
-        for label, taken in (("runner, empty caches", cold), ("runner", warm)):
-            print(f"{taken:6.2f} s  {label}" + (f" (a {other / taken:.1f}th of the command's)" if command else ""))
-        if command:
-            print(f"{other:6.2f} s  {command}")
+    for each in dict.fromkeys((1, 10, int(count))):
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name, "site")
+            write(folder, int(count), each)
+            program = [sys.executable, "-c", "from runner.cli import main; main()"]
+            argv = [*program, "show", "lowstate", "--out", "json", "--config", str(folder / "runner.yaml")]
+            cold = min(seconds(argv, folder / "cache") for _ in range(RUNS))
+            warm = min(seconds(argv) for _ in range(RUNS))
+            given = command.replace("{folder}", str(folder)).split()
+            other = min(seconds(given) for _ in range(RUNS)) if command else 0.0
+            print(f"{count} SLS files, a map.jinja for each {each}")
+            for label, taken in (("runner, empty caches", cold), ("runner", warm)):
+                part = f" (a {other / taken:.1f}th of the command's)" if command else ""
+                print(f"{taken:6.2f} s  {label}{part}")
+            if command:
+                print(f"{other:6.2f} s  {command}")
 
 
 if __name__ == "__main__":
