@@ -10,6 +10,7 @@ from typing import Any
 
 from modules import _processes
 from modules._processes import Completed as Completed
+from modules._scripts import written
 from runner.api import CommandFailed, changer, here
 
 LOCALE = {"LC_ALL": "C.UTF-8", "LANGUAGE": ""}
@@ -71,7 +72,8 @@ def complete(
 ) -> Completed:
     """Run a command in a shell (or without: `python_shell: False`).
 
-    cwd, runas, group, umask (octal), timeout (seconds), root: how. env: variables as a mapping or a list of them.
+    cwd (default: at home), runas, group, umask (octal), timeout (seconds), root: how. env: variables as a mapping or a
+    list of them.
     Raises CommandFailed for an unknown user, a missing folder, a program that cannot be started.
     """
     variables = {} if clean_env else dict(os.environ)
@@ -81,6 +83,7 @@ def complete(
     user: dict[str, Any] = _identity(runas, group, variables) if runas or group else {}
     if umask is not None:
         user["umask"] = int(str(umask), 8)
+    cwd = _home(runas) if cwd is None and not root else cwd
     if cwd is not None and not os.path.isdir(cwd):
         raise CommandFailed(f"Specified cwd '{cwd}' either not absolute or does not exist")
     if isinstance(cmd, str):
@@ -97,6 +100,12 @@ def complete(
         shown = cmd if isinstance(cmd, str) else shlex.join(argv)
         return Completed(1, f"{shown} : Timed out after {timeout:g} seconds", "", done.pid, True)
     return done
+
+
+def _home(user: str | None) -> str:
+    """Where a command runs that names no folder, as with Salt: a run is the same wherever one stands."""
+    home = os.path.expanduser(f"~{user or ''}")
+    return home if os.path.isdir(home) and os.access(home, os.R_OK) else "/"
 
 
 def _variables(env: Any) -> dict[str, str]:
@@ -235,3 +244,55 @@ def which(cmd: str) -> str | None:
 def has_exec(cmd: str) -> bool:
     """Whether there is a program of this name."""
     return which(cmd) is not None
+
+
+def which_bin(cmds: Sequence[str]) -> str | None:
+    """The path of the first of these programs that there is."""
+    return next((path for path in map(which, cmds) if path), None)
+
+
+def script(
+    source: str,
+    args: str | None = None,
+    cwd: str | None = None,
+    template: str | None = None,
+    saltenv: str | None = None,
+    context: Mapping[str, Any] | None = None,
+    **options: Any,
+) -> dict[str, Any]:
+    """Run a script of the tree; its pid, retcode, stdout and stderr.
+
+    args: its arguments, as one text. template: render it first, with `context`. The options are those of run_all.
+
+        {{ salt['cmd.script']('salt://probe.sh', '--all').stdout }}
+    """
+    env = saltenv or here.saltenv
+    found = here.tree.fetch(source, env)
+    if found is None:
+        return {"pid": 0, "retcode": 1, "stdout": "", "stderr": "", "cache_error": True}
+    with open(found, encoding="utf-8", errors="surrogateescape") as file:
+        text = file.read()
+    if template:
+        text = here.render(text, template, dict(context or {}), file=found, saltenv=env)
+    with written(text, os.path.basename(source), options.get("runas")) as path:
+        line = f"{shlex.quote(path)} {args or ''}".rstrip()
+        return run_all(line, cwd, **{**options, "python_shell": True})
+
+
+def script_retcode(source: str, args: str | None = None, cwd: str | None = None, **options: Any) -> int:
+    """The exit code of a script of the tree; arguments as those of script."""
+    return int(script(source, args, cwd, **options)["retcode"])
+
+
+def exec_code_all(
+    lang: str, code: str, cwd: str | None = None, args: str | None = None, **options: Any
+) -> dict[str, Any]:
+    """Run code in a language (`python3`, `ruby`, ...); its pid, retcode, stdout and stderr."""
+    with written(code, "code", options.get("runas")) as path:
+        line = f"{lang} {shlex.quote(path)} {args or ''}".rstrip()
+        return run_all(line, cwd, **{**options, "python_shell": True})
+
+
+def exec_code(lang: str, code: str, cwd: str | None = None, args: str | None = None, **options: Any) -> str:
+    """The output of code in a language (`python3`, `ruby`, ...)."""
+    return str(exec_code_all(lang, code, cwd, args, **options)["stdout"])

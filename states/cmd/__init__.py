@@ -47,8 +47,8 @@ def run(
 ) -> Planned:
     """Run a command in a shell.
 
-    name: the command. cwd: the folder to run it in. runas, group: who runs it. env: further variables.
-    prepend_path: put before PATH. stateful: its last line of output says whether it changed something
+    name: the command. cwd: the folder to run it in (default: the user's home). runas, group: who runs it. env: further
+    variables. prepend_path: put before PATH. stateful: its last line of output says whether it changed something
     (`changed=yes comment='...'` or JSON). stdin: what it reads. umask: octal. timeout: seconds, after which it is
     ended. ignore_timeout: a timeout is no failure. bg: do not wait for it. success_retcodes, success_stdout,
     success_stderr: what counts as success beside exit code 0. hide_output: keep the output out of the result.

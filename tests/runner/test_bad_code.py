@@ -69,7 +69,7 @@ def test_a_state_that_fails(ran: Any, name: str) -> None:
 def test_the_others_run_once_and_where_they_should(ran: Any) -> None:
     folder, results, told = ran
     assert all(results[name]["result"] for name in WORKING)
-    assert results["after"]["changes"]["stdout"] == f"{os.getcwd()}\n0022"
+    assert results["after"]["changes"]["stdout"] == f"{folder}\n0022"
     assert (folder / "after").read_text() == "x\n"
     assert all(word in told for word in ("printed", "written", "called"))
 

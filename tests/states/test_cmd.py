@@ -61,3 +61,30 @@ def test_arguments_for_windows_are_told(tmp_path: Path) -> None:
     machine.write(a="{tmp}/x:\n  file.managed:\n    - contents: x\n    - win_owner: Adm\n")
     assert "it is for Windows; on Linux it has no effect" in machine("sls", "a").stderr
     assert "it is for Windows; on Linux it has no effect" in machine("check", "a", code=1).stdout
+
+
+def test_a_command_without_a_folder_runs_at_home(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    machine.write(
+        a="own: {cmd.run: [{name: pwd}]}\nguarded: {test.nop: [{onlyif: 'test $(pwd) = {tmp}'}]}\n"
+        "told: {test.show_notification: [{text: {{ salt['cmd.run']('pwd') }}}]}\n"
+    )
+    done = machine.results("sls", "a")
+    assert (done["own"]["changes"]["stdout"], done["told"]["comment"]) == (str(tmp_path), str(tmp_path))
+    assert done["guarded"]["comment"] == "Success!"
+
+
+SCRIPTS = """
+{% set done = salt.cmd.script('salt://s.sh', 'x y', template='jinja', context={'word': 'hello'}) %}
+s: {test.show_notification: [{text: '{{ done.stdout }} {{ done.retcode }}'}]}
+c: {test.show_notification: [{text: "{{ salt.cmd.exec_code('python3', 'print(6 * 7)') }}"}]}
+m: {test.show_notification: [{text: "{{ salt.cmd.script('salt://no').cache_error }}"}]}
+"""
+
+
+def test_scripts_and_code_in_templates(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    (tmp_path / "states/s.sh").write_text("#!/bin/sh\necho {{ word }} $1; exit 3\n")
+    machine.write(a=SCRIPTS)
+    done = machine.results("sls", "a")
+    assert [done[id_]["comment"] for id_ in "scm"] == ["hello x 3", "42", "True"]
