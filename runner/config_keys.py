@@ -79,7 +79,7 @@ KINDS: Mapping[str, tuple[type, ...]] = {MAPPING: (dict,), TEXT: (str,), FLAG: (
 TYPES: Mapping[str, tuple[str, ...]] = {
     "auto_relationships": (FLAG,),
     "cachedir": (TEXT,),
-    "decrypt_pillar": (LIST,),
+    "decrypt_pillar": (LIST, MAPPING),
     "default_include": (TEXT,),
     "default_top": (TEXT,),
     "durable": (TEXT, FLAG),  # a flag is Salt's: of a transport that is not here

@@ -65,18 +65,21 @@ class Decryptor:
         return self._known[message]
 
     def _decrypted(self, message: str, source: Source) -> str:
-        argv = ["gpg", "--homedir", self._keydir, "--batch", "--no-tty", "--quiet", "--decrypt"]
+        argv = ["gpg", "--homedir", self._keydir, "--batch", "--no-tty", "--quiet", "--status-fd", "2", "--decrypt"]
         try:
-            plain = "\n".join(line.strip() for line in message.splitlines()) + "\n"
+            plain = "\n".join(line.strip() for line in message.replace("\\n", "\n").splitlines()) + "\n"
             done = subprocess.run(argv, input=plain.encode(), capture_output=True, timeout=30, check=False)
         except FileNotFoundError:
             raise RenderError("a PGP message needs gpg, which is not installed", source, "install gnupg") from None
         except (OSError, subprocess.TimeoutExpired) as problem:
             raise RenderError(f"gpg does not work: {problem}", source) from None
-        if done.returncode and self._lenient:
+        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        # gpg complains of the armor of a message whose lines were folded, and decrypts it all the same
+        failed = done.returncode and "[GNUPG:] DECRYPTION_OKAY" not in said
+        if failed and self._lenient:
             return message
-        if done.returncode:
-            said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+        if failed:
+            said = [line for line in said if not line.startswith("[GNUPG:]")]
             hint = f"gpg_keydir says where the keys are; here {self._keydir}"
             why = said[-1] if said else "no reason given"
             raise RenderError(f"the PGP message cannot be decrypted: {why}", source, hint)

@@ -176,6 +176,8 @@ def test_decrypt_pillar(machine: Machine, keys: tuple[Path, str]) -> None:
     found = pillar(machine)
     assert found["a"] == {"b": {"c": "**********"}}
     assert found["other"].startswith("-----BEGIN PGP MESSAGE-----")
+    machine.config["decrypt_pillar"] = {"other": "gpg"}
+    assert pillar(machine)["other"] == "**********"
 
 
 @pytest.mark.parametrize(

@@ -104,13 +104,16 @@ def test_gpg_in_the_pillar_is_decrypted_and_shown_nowhere(machine: Machine) -> N
         a="{tmp}/f:\n  file.managed:\n    - contents_pillar: word\n"
         "say:\n  cmd.run:\n    - name: echo {{ pillar.word }}\n",
         pillar__top="base:\n  '*':\n    - p\n",
-        pillar__p=f"#!yaml|gpg\nword: |\n{indented}",
+        pillar__p=f"#!yaml|gpg\nword: |\n{indented}\nfolded: >\n{indented}\n"
+        f"literal: '{done.stdout.strip().replace(chr(10), chr(92) + 'n')}'\n",
     )
     out = machine("sls", "a").stdout
     assert Path(machine.folder / "f").read_text() == "hunter2 by gpg\n"
     assert "hunter2" not in out
     assert "**********" in out
     assert "hunter2" not in machine("show", "low-sls", "a", "--out", "json").stdout
+    whole = json.loads(machine("show", "pillar", "--show-secrets", "--out", "json").stdout)["local"]
+    assert whole == dict.fromkeys(["word", "folded", "literal"], "hunter2 by gpg")
     subprocess.run(["gpgconf", "--homedir", str(keys), "--kill", "all"], check=False)
 
 
