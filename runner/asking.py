@@ -144,7 +144,8 @@ def forget(options: Options, wanted: Sequence[str] | None) -> list[dict[str, str
 
 
 def _show_low(session: Session, gathered: Gathered, what: str) -> Any:
-    return graph.lowstate(*related(session, *gathered, reconcile=what != "low-sls"))
+    found = related(session, *gathered, reconcile=what != "low-sls")
+    return graph.lowstate(*found, session.registry.reacts)
 
 
 def _owed(ledger: Ledger) -> tuple[Debt, ...]:

@@ -71,7 +71,7 @@ def attempted(session: Session, gathered: Gathered, strict: bool) -> tuple[Compi
     problems += engine_arguments.problems(chunks, session.arguments_of)
     problems += references.problems(chunks, _world(session, binder, strict))
     # what a broken file would have declared is not missing: one mistake, one error
-    relations, unmet = requisites.resolve(chunks, without_states(data), data.excuses)
+    relations, unmet = requisites.resolve(chunks, without_states(data), data.excuses, session.registry.reacts)
     problems += unmet
     order: tuple[int, ...] = ()
     try:
@@ -254,6 +254,6 @@ def related(
     refuse(problems)
     chunks, found = low.lower(data, reconcile, session.arguments_of, session.defaults)
     refuse(found)
-    relations, unmet = requisites.resolve(chunks, without_states(data))
+    relations, unmet = requisites.resolve(chunks, without_states(data), reacts=session.registry.reacts)
     refuse(unmet)
     return chunks, relations

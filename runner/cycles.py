@@ -87,7 +87,7 @@ def _salts(chunks: Sequence[Chunk], first: int, then: int, edge: Edge) -> str:
         return str(named)
 
     requires = then == edge.target and any(each.kind is Kind.REQUIRE for each in chunks[then].requisites)
-    kind = Kind.REQUIRE if edge.kind is Kind.PREREQ and requires else edge.kind
+    kind = Kind.REQUIRE if edge.kind is Kind.PREREQ and requires else edge.ordering or edge.kind
     return f"({shown(then)}, '{kind}', {shown(first)})"
 
 

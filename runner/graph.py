@@ -8,11 +8,11 @@ looks at, and after all that the look needs. All of this was measured with Salt 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 
 from runner.errors import CompileError, Diagnostic
-from runner.model import Chunk, Edge, Kind, Place, Relations
+from runner.model import DEAF, Chunk, Edge, Kind, Place, Relations
 
 STRENGTH = {
     Kind.ONFAIL: 0,
@@ -175,7 +175,9 @@ def _keys(chunks: Sequence[Chunk], nodes: list[int], arrows: list[Arrow]) -> dic
     holders: dict[int, list[tuple[int, int, float]]] = {}
     for first, then, edge in arrows:
         waits = chunks[then]
-        strength, place = (LATER, waits.order) if then == edge.target else (STRENGTH[edge.kind], waits.wanted)
+        strength, place = (
+            (LATER, waits.order) if then == edge.target else (STRENGTH[edge.ordering or edge.kind], waits.wanted)
+        )
         holders.setdefault(first, []).append((chunks[edge.holder].defined, -strength, place))
     return {node: min(chunks[node].order, _pulled(holders.get(node, []))) for node in nodes}
 
@@ -203,7 +205,7 @@ def _read(arrows: Sequence[Arrow], chunks: Sequence[Chunk]) -> list[Arrow]:
         _, then, edge = arrow
         if isinstance(then, Looked):
             return looked[int(then)], STRENGTH[Kind.PREREQ]
-        return chunks[edge.holder].defined, STRENGTH[edge.kind]
+        return chunks[edge.holder].defined, STRENGTH[edge.ordering or edge.kind]
 
     return sorted(arrows, key=place)
 
@@ -238,11 +240,23 @@ def knots(chunks: Sequence[Chunk], relations: Relations) -> list[frozenset[Edge]
     return [frozenset(edges) for edges in found.values()]
 
 
-def lowstate(chunks: Sequence[Chunk], relations: Relations) -> list[dict[str, object]]:
-    """The chunks in Salt's shape and order; what a prereq looks at stands twice, as with Salt."""
+def lowstate(chunks: Sequence[Chunk], relations: Relations, reacts: Callable[[str], bool]) -> list[dict[str, object]]:
+    """The chunks in Salt's shape and order; what a prereq looks at stands twice, as with Salt.
+
+    reacts: whether a state module has a mod_watch; what the states of others watch, they require.
+    """
     holders = {edge.holder for edge in relations.edges if edge.kind is Kind.PREREQ}
     looked = {edge.target for edge in relations.edges if edge.kind is Kind.PREREQ}
     marks = {number: {"__prereq__": True} for number in looked} | {
         number: {"__prerequiring__": True} for number in holders - looked
     }
-    return [dict(chunks[node].low) | marks.get(int(node), {}) for node in sequence(chunks, relations)]
+    shown = [dict(chunks[node].low) | marks.get(int(node), {}) for node in sequence(chunks, relations)]
+    for low in shown:
+        for watch, require in DEAF.items():
+            if watch.value in low and not reacts(str(low["state"])):
+                low[require.value] = [*_listed(low.get(require.value)), *_listed(low.pop(watch.value))]
+    return shown
+
+
+def _listed(found: object) -> list[object]:
+    return found if isinstance(found, list) else []

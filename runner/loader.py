@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import importlib
-import os
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from types import ModuleType
 from typing import Any
 
 from runner.errors import RunnerError, nearest
+from runner.libraries import library
 from runner.records import Record
 from runner.salt_object import Salt, UnknownFunction
 from runner.tree_modules import (
@@ -20,7 +20,6 @@ from runner.tree_modules import (
     members,
     offered,
     plans,
-    virtual_name,
 )
 
 __all__ = ["Registry", "StateFunction", "UnavailableError", "UnknownFunction"]
@@ -50,7 +49,7 @@ class Registry:
         self.opts = opts or {}
         self.extra = dict(extra or {})
         self._folders = {kind: list(folders) for kind, folders in tree_folders.items()}
-        self._libraries = {kind: _library(kind) for kind in ("states", "modules")}
+        self._libraries = {kind: library(kind) for kind in ("states", "modules")}
         self._trees: dict[str, TreeModules] = {}
         self._states: dict[str, StateFunction] = {}
         self._functions: dict[str, Callable[..., Any]] = {}
@@ -124,6 +123,14 @@ class Registry:
     def has_state(self, module: str) -> bool:
         """Whether there is a state module of this name."""
         return module in self._tree("states").names() or module in self._libraries["states"]
+
+    def reacts(self, module: str) -> bool:
+        """Whether a state module has a mod_watch, so that a `watch` is more than a `require` to its states."""
+        try:
+            found = self._module("states", module)
+        except RunnerError:
+            return False
+        return found is not None and offered(found, "mod_watch") is not None
 
     def state_modules(self) -> list[str]:
         """The names of all state modules."""
@@ -275,22 +282,3 @@ SYS = ("argspec", "doc", "list_functions", "list_modules", "list_renderers", "li
 _HOOKS = frozenset(["mod_watch", "mod_aggregate", "mod_init", "pre_run_check", "resources", "calls"]) | {
     f"auto{kind}" for kind in ("require", "before", "notify", "subscribe")
 }
-
-
-def _library(kind: str) -> dict[str, str]:
-    """The built-in modules of a kind: Salt's name -> import name. Checks that they are runner's own."""
-    package = importlib.import_module(kind)
-    beside = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
-    folder = os.path.dirname(os.path.realpath(package.__file__ or ""))
-    if folder != os.path.join(beside, kind):
-        raise RunnerError(
-            f"the Python package {kind!r} at {folder} hides runner's own",
-            hint=f"rename that folder, or start runner where it is not on Python's path ({beside} has to come first)",
-        )
-    names = {}
-    for entry in os.scandir(folder):
-        stem = entry.name.removesuffix(".py")
-        if stem.startswith("_") or not (stem != entry.name or os.path.exists(os.path.join(entry.path, "__init__.py"))):
-            continue
-        names[virtual_name(stem)] = f"{kind}.{stem}"
-    return names

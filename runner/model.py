@@ -192,6 +192,7 @@ class Kind(enum.StrEnum):
 
 
 RESERVED = ("include", "extend", "exclude")  # what stands at the margin of an SLS and is no ID
+DEAF = {Kind.WATCH: Kind.REQUIRE, Kind.WATCH_ANY: Kind.REQUIRE_ANY}  # to a module without a mod_watch
 REQUISITE_KEYS = frozenset([*Kind, *(f"{kind}_in" for kind in Kind), "use", "use_in"])
 
 
@@ -241,6 +242,7 @@ class Edge(Record):
     target: int
     place: Place
     automatic: bool = False  # a hook of a module asked for it: what fails there stops nobody
+    ordering: Kind | None = None  # the kind that counts for the order, if another: a file has no use for a `watch`
 
 
 class Relations(Record):

@@ -10,7 +10,7 @@ from itertools import islice, takewhile
 
 from runner.errors import Diagnostic
 from runner.highdata import puppets_way
-from runner.model import Chunk, Edge, Kind, Relations, Requisite, item_place
+from runner.model import DEAF, Chunk, Edge, Kind, Relations, Requisite, item_place
 
 HINTS = 100  # targets that get one: to look for what is alike takes as long as the states are many
 
@@ -113,11 +113,12 @@ def resolve(
     chunks: Sequence[Chunk],
     empty_sls: frozenset[str],
     excused: Callable[[str, str], bool] = lambda target, state: False,
+    reacts: Callable[[str], bool] = lambda module: True,
 ) -> tuple[Relations, list[Diagnostic]]:
     """All edges, and the requisites that match nothing.
 
     empty_sls: the SLS files of this run without a state; requisites on them are met. excused: whether a target (and
-    its state module) is missing only because of another mistake.
+    its state module) is missing only because of another mistake. reacts: whether a state module has a mod_watch.
     """
     index = Index(chunks)
     by_holder: dict[int, list[Edge]] = {}
@@ -128,7 +129,9 @@ def resolve(
             if not targets and not (requisite.state == "sls" and requisite.target in empty_sls):
                 problems += [] if excused(requisite.target, requisite.state) else [_unmet(chunk, requisite, index)]
             edges = by_holder.setdefault(number, [])
-            edges.extend(Edge(number, requisite.kind, target, requisite.place) for target in targets)
+            kind = requisite.kind
+            ordering = DEAF[kind] if kind in DEAF and not reacts(chunk.state) else None
+            edges.extend(Edge(number, kind, target, requisite.place, ordering=ordering) for target in targets)
         if "listen_in" in chunk.low:
             found: list[Diagnostic] = []
             _listeners(number, chunk, index, by_holder, found)

@@ -237,3 +237,26 @@ def test_a_chain_without_quotes(machine: Machine, text: str, hint: str) -> None:
 def test_an_empty_chain_links_nothing(machine: Machine) -> None:
     machine.write(a="chain: []\nx:\n  test.nop: []\n")
     assert order(machine) == "x"
+
+
+def test_a_watch_without_mod_watch_is_a_require(machine: Machine) -> None:
+    """In what is shown, in the order of a run and in Salt's words for a cycle."""
+    states = {
+        "n": "test.nop: []",
+        "s": "test.nop: [order: 3]",
+        "f": "file.managed: [name: /f, order: 4, require: [s], watch: [n]]",
+        "c": "file.managed: [name: /c, order: 2, require_any: [n]]",
+        "t": "test.nop: [watch: [n]]",
+        "u": "file.managed: [name: /u, watch_any: [t]]",
+        "z": "module.that_is_none: [watch: []]",
+    }
+    machine.write(a="".join(f"{name}:\n  {said}\n" for name, said in states.items()))
+    found = low(machine)
+    kinds = ("require", "require_any", "watch", "watch_any")
+    said = {name: {key: chunk[key] for key in kinds if key in chunk} for name, chunk in found.items()}
+    assert said["f"] == {"require": ["s", "n"]} and said["u"] == {"require_any": ["t"]}
+    assert said["t"] == {"watch": ["n"]} and said["z"] == {"watch": []}
+    assert "".join(found) == "ncsftuz"
+    machine.write(a="/f:\n  file.managed:\n    - watch: [s]\ns:\n  test.nop:\n    - require: [/f]\n")
+    error = machine("sls", "a", code=1).stderr
+    assert "'ID': '/f'}, 'require', " in error and "file: /f has watch on test: s" in error

@@ -1,0 +1,28 @@
+"""The folders of built-in modules, `states` and `modules`."""
+
+from __future__ import annotations
+
+import importlib
+import os
+
+from runner.errors import RunnerError
+from runner.tree_modules import virtual_name
+
+
+def library(kind: str) -> dict[str, str]:
+    """The built-in modules of a kind: Salt's name -> import name. Checks that they are runner's own."""
+    package = importlib.import_module(kind)
+    beside = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
+    folder = os.path.dirname(os.path.realpath(package.__file__ or ""))
+    if folder != os.path.join(beside, kind):
+        raise RunnerError(
+            f"the Python package {kind!r} at {folder} hides runner's own",
+            hint=f"rename that folder, or start runner where it is not on Python's path ({beside} has to come first)",
+        )
+    names = {}
+    for entry in os.scandir(folder):
+        stem = entry.name.removesuffix(".py")
+        if stem.startswith("_") or not (stem != entry.name or os.path.exists(os.path.join(entry.path, "__init__.py"))):
+            continue
+        names[virtual_name(stem)] = f"{kind}.{stem}"
+    return names
