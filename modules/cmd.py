@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from modules import _processes
+from modules import _surroundings as surroundings
 from modules._processes import Completed as Completed
 from modules._scripts import written
 from runner.api import CommandFailed, changer, here
@@ -69,21 +70,19 @@ def complete(
     timeout: float | None = None,
     root: str | None = None,
     bg: bool = False,
+    reset_system_locale: bool = True,
 ) -> Completed:
     """Run a command in a shell (or without: `python_shell: False`).
 
     cwd (default: at home), runas, group, umask (octal), timeout (seconds), root: how. env: variables as a mapping or a
-    list of them.
+    list of them. reset_system_locale: messages, numbers and dates as in no country.
     Raises CommandFailed for an unknown user, a missing folder, a program that cannot be started.
     """
-    variables = {} if clean_env else dict(os.environ)
-    variables.update(_variables(env))
-    if prepend_path:
-        variables["PATH"] = f"{prepend_path}:{variables.get('PATH', os.defpath)}"
-    user: dict[str, Any] = _identity(runas, group, variables) if runas or group else {}
+    variables = surroundings.variables(env, clean_env, prepend_path, reset_system_locale)
+    user: dict[str, Any] = surroundings.identity(runas, group, variables) if runas or group else {}
     if umask is not None:
         user["umask"] = int(str(umask), 8)
-    cwd = _home(runas) if cwd is None and not root else cwd
+    cwd = surroundings.home(runas) if cwd is None and not root else cwd
     if cwd is not None and not os.path.isdir(cwd):
         raise CommandFailed(f"Specified cwd '{cwd}' either not absolute or does not exist")
     if isinstance(cmd, str):
@@ -100,55 +99,6 @@ def complete(
         shown = cmd if isinstance(cmd, str) else shlex.join(argv)
         return Completed(1, f"{shown} : Timed out after {timeout:g} seconds", "", done.pid, True)
     return done
-
-
-def _home(user: str | None) -> str:
-    """Where a command runs that names no folder, as with Salt: a run is the same wherever one stands."""
-    home = os.path.expanduser(f"~{user or ''}")
-    return home if os.path.isdir(home) and os.access(home, os.R_OK) else "/"
-
-
-def _variables(env: Any) -> dict[str, str]:
-    """A mapping, a list of mappings or of `NAME=value` texts; names with the value None or False are unset as ""."""
-    if env is None:
-        return {}
-    if isinstance(env, str):
-        env = [env]
-    if not isinstance(env, Mapping | list | tuple):
-        raise CommandFailed("Invalidly-formatted 'env' parameter. See documentation.")
-    if isinstance(env, Mapping):
-        return {str(name): "" if value in (None, False) else str(value) for name, value in env.items()}
-    found: dict[str, str] = {}
-    for entry in env:
-        if isinstance(entry, Mapping):
-            found |= _variables(entry)
-        else:
-            name, _, value = str(entry).partition("=")
-            found[name] = value
-    return found
-
-
-def _identity(runas: str | None, group: str | None, variables: dict[str, str]) -> dict[str, Any]:
-    """The user and the groups for Popen; the variables get the user's HOME, USER, LOGNAME and SHELL."""
-    import grp
-    import pwd
-
-    found: dict[str, Any] = {}
-    try:
-        if runas:
-            user = pwd.getpwnam(runas)
-            variables.update(
-                HOME=user.pw_dir, USER=user.pw_name, LOGNAME=user.pw_name, SHELL=user.pw_shell or "/bin/sh"
-            )
-            if user.pw_uid != os.geteuid():
-                groups = os.getgrouplist(user.pw_name, user.pw_gid)
-                found |= {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": groups}
-        if group:
-            found["group"] = grp.getgrnam(group).gr_gid
-    except KeyError:
-        kind, name = ("user", runas) if runas else ("group", group)
-        raise CommandFailed(f"{kind.title()} '{name}' is not available", lacks=(kind, str(name))) from None
-    return found
 
 
 # ---------------------------------------------------------------- Salt's functions
@@ -177,6 +127,7 @@ def run_all(
     redirect_stderr: bool = False,
     raise_err: bool = False,
     use_vt: bool = False,
+    reset_system_locale: bool = True,
 ) -> dict[str, Any]:
     """Run a command; its pid, retcode, stdout and stderr.
 
@@ -188,7 +139,8 @@ def run_all(
     """
     shelled = here.by_hand if python_shell is None else python_shell
     done = complete(
-        cmd, cwd, stdin, runas, group, shell, shelled, env, clean_env, prepend_path, umask, timeout, root, bg
+        *(cmd, cwd, stdin, runas, group, shell, shelled, env, clean_env, prepend_path, umask, timeout, root, bg),
+        reset_system_locale=reset_system_locale,
     )
     accepted = [success_retcodes] if isinstance(success_retcodes, int) else list(success_retcodes or ())
     retcode = 0 if done.retcode in accepted else done.retcode

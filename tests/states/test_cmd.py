@@ -88,3 +88,15 @@ def test_scripts_and_code_in_templates(tmp_path: Path) -> None:
     machine.write(a=SCRIPTS)
     done = machine.results("sls", "a")
     assert [done[id_]["comment"] for id_ in "scm"] == ["hello x 3", "42", "True"]
+
+
+def test_commands_speak_no_language(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    machine.environment |= {"LC_ALL": "de_DE.UTF-8", "LANGUAGE": "de"}
+    show = "echo ${LC_ALL:-none} $LC_MESSAGES $LANGUAGE"
+    machine.write(
+        a=f"own: {{cmd.run: [{{name: '{show}'}}]}}\n"
+        f"given: {{cmd.run: [{{name: '{show}'}}, {{env: [{{LC_ALL: C}}]}}]}}\n"
+    )
+    done = machine.results("sls", "a")
+    assert [done[id_]["changes"]["stdout"] for id_ in ("own", "given")] == ["none C C", "C de"]
