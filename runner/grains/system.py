@@ -14,11 +14,12 @@ Facts = dict[str, Any]
 
 # ID of os-release -> os
 NAMES = {
+    "alinux": "Alinux",
     "almalinux": "AlmaLinux",
     "alpine": "Alpine",
     "amzn": "Amazon",
     "arch": "Arch",
-    "archarm": "Arch",
+    "archarm": "Arch ARM",
     "centos": "CentOS",
     "debian": "Debian",
     "devuan": "Devuan",
@@ -41,16 +42,21 @@ NAMES = {
     "sles_sap": "SUSE",
     "ubuntu": "Ubuntu",
 }
+# (ID, NAME) -> os
+EDITIONS = {("astra", "Astra Linux (Orel)"): "AstraLinuxCE", ("astra", "Astra Linux (Smolensk)"): "AstraLinuxSE"}
 _FAMILIES = {
-    "Arch": "Arch Antergos EndeavourOS Manjaro",
-    "Debian": "Debian Devuan Kali Mint Pop Raspbian Ubuntu Deepin Trisquel Cumulus Parrot LMDE",
-    "RedHat": "AlmaLinux Amazon CentOS CloudLinux Fedora OEL RedHat Rocky ScientificLinux Virtuozzo XenServer",
-    "Suse": "SUSE SLES openSUSE",
+    "Arch": "Arch, Arch ARM, Antergos, EndeavourOS, Manjaro, Manjaro ARM",
+    "Debian": "Debian, Devuan, Kali, Mint, Pop, Raspbian, Ubuntu, Deepin, Trisquel, Cumulus, Parrot OS, LMDE, "
+    "KDE neon, AstraLinuxCE, AstraLinuxSE, Mendel, OSMC, Univention, antiX, elementary, elementary OS, TurnKey, Linaro",
+    "Gentoo": "Gentoo, Funtoo",
+    "RedHat": "AlmaLinux, AlmaLinux Kitten, Alinux, ALT, AlterOS, Amazon, CentOS, CentOS Stream, Chapeau, CloudLinux, "
+    "Fedora, Korora, OEL, RED OS, RedHat, RES, Rocky, Sangoma, ScientificLinux, VMware Photon OS, Virtuozzo, XCP, "
+    "XCP-ng, XenServer, openEuler",
+    "Suse": "SUSE, SLES, openSUSE",
 }
-FAMILIES = {name: family for family, names in _FAMILIES.items() for name in names.split()}
-FAMILIES |= {"CentOS Stream": "RedHat", "KDE neon": "Debian", "VMware Photon OS": "RedHat", "openEuler": "RedHat"}
+FAMILIES = {name: family for family, names in _FAMILIES.items() for name in names.split(", ")}
 WHOLE_VERSION_IN_FINGER = ("Ubuntu", "Pop", "NixOS")
-SHORT_NAME_IN_FINGER = ("Debian", "Raspbian")
+SHORT_NAME_IN_FINGER = ("Debian", "Raspbian", "AlmaLinux")
 
 
 def release_values(text: str) -> dict[str, str]:
@@ -78,7 +84,7 @@ def osgrains(os_release: str, debian_version: str = "", redhat_release: str = ""
     facts = {
         "os": name,
         "os_family": FAMILIES.get(name, name),
-        "osfullname": "Leap" if full == "openSUSE Leap" else full,
+        "osfullname": _full_name(values, name, full),
         "osrelease": version,
         "oscodename": code,
         "lsb_distrib_id": full,
@@ -91,17 +97,28 @@ def osgrains(os_release: str, debian_version: str = "", redhat_release: str = ""
 def _name(values: Mapping[str, str], full: str) -> str:
     if full == "CentOS Stream":
         return full
-    return NAMES.get(values.get("ID", "")) or re.sub(r"\s+(GNU/)?Linux$", "", full)
+    id = values.get("ID", "")
+    if re.match(r"cpe:(/[aoh]|2\.3:[aoh]):(open)?suse:", values.get("CPE_NAME", "")):
+        return "SUSE"
+    return EDITIONS.get((id, full)) or NAMES.get(id) or re.sub(r"\W(gnu/)?linux", "", full, flags=re.I).strip()
+
+
+def _full_name(values: Mapping[str, str], name: str, full: str) -> str:
+    if full == "openSUSE Leap":
+        return "Leap"
+    return "Tumbleweed" if name == "SUSE" and values.get("VERSION") == "Tumbleweed" else full
 
 
 def _version(values: Mapping[str, str], debian_version: str, redhat_release: str) -> str:
-    """VERSION_ID; CentOS 7 and Debian without one say it elsewhere."""
+    """VERSION_ID; CentOS 7, and Debian and Mendel without one say it elsewhere."""
     version = values.get("VERSION_ID", "")
     if values.get("ID") == "centos" and "." not in version:
         exact = re.search(r"release (\d+\.\d[\d.]*)", redhat_release)
         return exact.group(1) if exact else version
     if not version and values.get("ID") == "debian" and debian_version[:1].isdigit():
         return debian_version.strip()
+    if not version and values.get("ID") == "mendel":  # "Mendel GNU/Linux 5 (Eagle)"
+        return (values.get("PRETTY_NAME", "").split() + [""] * 3)[2]
     return version
 
 
@@ -117,6 +134,8 @@ def _version_grains(version: str, name: str, full: str) -> Facts:
 def _codenames(values: Mapping[str, str]) -> tuple[str, str]:
     """(oscodename, lsb_distrib_codename)."""
     pretty = values.get("VERSION_CODENAME", values.get("PRETTY_NAME", ""))
+    if "VERSION_CODENAME" not in values and values.get("ID") == "astra":
+        return values.get("VARIANT_ID", ""), pretty
     bracketed = re.search(r"\((.+)\)", values.get("VERSION", ""))
     if bracketed and values.get("ID") in ("almalinux", "rocky"):
         return bracketed.group(1), bracketed.group(1)

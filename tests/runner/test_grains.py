@@ -49,6 +49,20 @@ OS_RELEASES = {
     "alpine": 'NAME="Alpine Linux"\nID=alpine\nVERSION_ID=3.19.1\nPRETTY_NAME="Alpine Linux v3.19"\n',
     "nixos": 'NAME=NixOS\nID=nixos\nVERSION_ID="23.11"\nVERSION_CODENAME=tapir\nPRETTY_NAME="NixOS 23.11 (Tapir)"\n',
     "photon": 'NAME="VMware Photon OS"\nID=photon\nVERSION_ID=5.0\nPRETTY_NAME="VMware Photon OS/Linux"\n',
+    "kitten": 'NAME="AlmaLinux Kitten"\nVERSION="10 (Lion Cub)"\nID="almalinux"\nVERSION_ID="10"\n',
+    "alibaba": 'NAME="Alibaba Cloud Linux"\nVERSION="3 (OpenAnolis Edition)"\nID="alinux"\nVERSION_ID="3"\n'
+    'PRETTY_NAME="Alibaba Cloud Linux 3"\n',
+    "openeuler": 'NAME="openEuler"\nVERSION="24.03 (LTS)"\nID="openEuler"\nVERSION_ID="24.03"\nPRETTY_NAME="oE 24"\n',
+    "tumbleweed of old": 'NAME="openSUSE"\nVERSION="Tumbleweed"\nID="opensuse"\nVERSION_ID="20160504"\n'
+    'PRETTY_NAME="openSUSE Tumbleweed (20160504)"\n',
+    "micro": 'NAME="SL-Micro"\nVERSION_ID="6.0"\nID="sl-micro"\nPRETTY_NAME="SUSE Linux Micro 6.0"\n'
+    'CPE_NAME="cpe:/o:suse:sl-micro:6.0"\n',
+    "arm": 'NAME="Arch Linux ARM"\nPRETTY_NAME="Arch Linux ARM"\nID=archarm\n',
+    "manjaro arm": 'NAME="Manjaro ARM"\nPRETTY_NAME="Manjaro ARM"\nID=manjaro-arm\n',
+    "mendel": 'NAME="Mendel GNU/Linux"\nPRETTY_NAME="Mendel GNU/Linux 5 (Eagle)"\nID=mendel\nVERSION_CODENAME=eagle\n',
+    "parrot": 'NAME="Parrot OS"\nID=parrot\nVERSION_ID="5.1"\nVERSION_CODENAME=ara\n',
+    "orel": 'NAME="Astra Linux (Orel)"\nID=astra\nVERSION_ID="2.12"\nVERSION_CODENAME=orel\n',
+    "smolensk": 'NAME="Astra Linux (Smolensk)"\nID=astra\nVERSION_ID="1.6"\nVARIANT_ID=smolensk\nPRETTY_NAME="Astra"\n',
     "foo": 'NAME="Foo Linux"\nID=foo\nID_LIKE="debian"\nVERSION_ID="3.1"\nVERSION_CODENAME=bar\n',
 }
 # os, os_family, osfullname, osrelease, osmajorrelease, oscodename, osfinger
@@ -80,6 +94,23 @@ EXPECTED: dict[str, tuple[Any, ...]] = {
     "alpine": ("Alpine", "Alpine", "Alpine Linux", "3.19.1", 3, "Alpine Linux v3.19", "Alpine Linux-3"),
     "nixos": ("NixOS", "NixOS", "NixOS", "23.11", 23, "tapir", "NixOS-23.11"),
     "photon": ("VMware Photon OS", "RedHat", "VMware Photon OS", "5.0", 5, "VMware Photon OS/Linux", None),
+    "kitten": ("AlmaLinux", "RedHat", "AlmaLinux Kitten", "10", 10, "Lion Cub", "AlmaLinux-10"),
+    "alibaba": (
+        *("Alinux", "RedHat", "Alibaba Cloud Linux", "3", 3, "Alibaba Cloud Linux 3"),
+        "Alibaba Cloud Linux-3",
+    ),
+    "openeuler": ("openEuler", "RedHat", "openEuler", "24.03", 24, "oE 24", "openEuler-24"),
+    "tumbleweed of old": (
+        *("SUSE", "Suse", "Tumbleweed", "20160504", 20160504),
+        *("openSUSE Tumbleweed (20160504)", "Tumbleweed-20160504"),
+    ),
+    "micro": ("SUSE", "Suse", "SL-Micro", "6.0", 6, "SUSE Linux Micro 6.0", "SL-Micro-6"),
+    "arm": ("Arch ARM", "Arch", "Arch Linux ARM", "", None, "Arch Linux ARM", None),
+    "manjaro arm": ("Manjaro ARM", "Arch", "Manjaro ARM", "", None, "Manjaro ARM", None),
+    "mendel": ("Mendel", "Debian", "Mendel GNU/Linux", "5", 5, "eagle", "Mendel GNU/Linux-5"),
+    "parrot": ("Parrot OS", "Debian", "Parrot OS", "5.1", 5, "ara", "Parrot OS-5"),
+    "orel": ("AstraLinuxCE", "Debian", "Astra Linux (Orel)", "2.12", 2, "orel", "Astra Linux (Orel)-2"),
+    "smolensk": ("AstraLinuxSE", "Debian", "Astra Linux (Smolensk)", "1.6", 1, "smolensk", "Astra Linux (Smolensk)-1"),
     "foo": ("Foo", "Foo", "Foo Linux", "3.1", 3, "bar", "Foo Linux-3"),
 }
 KEYS = ("os", "os_family", "osfullname", "osrelease", "osmajorrelease", "oscodename", "osfinger")
