@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from contextlib import ExitStack, redirect_stdout
 from typing import Any
@@ -16,7 +17,7 @@ PRETTY = ("nested", "highstate", "key", "table", "progress", "overstatestage", "
 # what a masterless machine is without, and what pretty output decides itself
 ACCEPTED_FLAGS = (
     *("--local", "--hard-crash", "--skip-grains", "--refresh-grains-cache", "--no-return-event"),
-    *("--no-color --no-colour", "--force-color --force-colour", "--output-diff"),
+    *("--force-color --force-colour", "--output-diff"),
 )
 ACCEPTED = (
     *("--state-output --state_output", "--state-verbose --state_verbose", "--log-file-level", "--saltfile"),
@@ -62,6 +63,7 @@ def _parsed(arguments: list[str]) -> Any:
     option("-g", "--grains", action="store_true", help="show the grains")
     option("-d", "--doc", "--documentation", action="store_true", help="show the manual of MODULE.FUN")
     option("-V", "--version", "--versions-report", action="version", version=f"runner {__version__}")
+    option("--no-color", "--no-colour", action="store_true", help="no colours on a terminal")
     for name in ACCEPTED_FLAGS:
         option(*name.split(), action="store_true", help=argparse.SUPPRESS)
     for name in ACCEPTED:
@@ -101,6 +103,8 @@ def _run(arguments: list[str]) -> int:
             "states_dirs": given.states_dir and [given.states_dir],
         },
     )
+    if given.no_color:
+        os.environ["NO_COLOR"] = "1"
     with ExitStack() as opened:
         if given.out_file:
             _into(given.out_file, "a" if given.out_file_append else "w", opened)
@@ -145,7 +149,5 @@ def _dispatch(common: Any, function: str, positional: list[Any], named: dict[str
 
 
 def _config(given: str | None) -> str | None:
-    import os
-
     inside = os.path.join(given, "minion") if given else ""
     return inside if inside and os.path.isfile(inside) else given
