@@ -249,7 +249,7 @@ def as_data(high: HighData) -> dict[str, Any]:
     if high.extends:
         shown["__extend__"] = [{extend.id: _declaration_data(extend)} for extend in high.extends]  # type: ignore[assignment]
     if high.excludes:
-        shown["__exclude__"] = [{kind: name} for kind, name, _ in high.excludes]  # type: ignore[assignment]
+        shown["__exclude__"] = [{kind: name} if kind else name for kind, name, _ in high.excludes]  # type: ignore[assignment]
     return shown
 
 

@@ -61,7 +61,7 @@ class HighData:
     def __init__(self) -> None:
         self.declarations: dict[str, Declaration] = {}
         self.extends: list[Declaration] = []
-        self.excludes: list[tuple[str, str, Place]] = []  # (sls | id, name, place)
+        self.excludes: list[tuple[str, str, Place]] = []  # (sls, id or "" for a bare SLS; name; place)
         self.rendered: dict[tuple[str, str], tuple[str, ...]] = {}  # (env, sls) -> chain of includers
         self.chains: list[Chain] = []
         self.defaults: dict[tuple[str, str], Mapping[str, Mapping[str, Value]]] = {}  # by (env, sls)

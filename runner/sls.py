@@ -229,8 +229,8 @@ class Sls:
             return
         for index, entry in enumerate(excludes):
             at = item_place(excludes, index, where)
-            kind, name = next(iter(entry.items()), ("", "")) if isinstance(entry, dict) else ("sls", entry)
-            if kind in ("sls", "id") and isinstance(name, str):
+            kind, name = next(iter(entry.items()), (None, "")) if isinstance(entry, dict) else ("", entry)
+            if kind in ("", "sls", "id") and isinstance(name, str):
                 self.excludes.append((kind, name, at))
             else:
                 hint = "write `- NAME`, `- sls: NAME` or `- id: ID`"

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from compiling import compile_tree, order
+from compiling import compile_tree, gather, order
+
+from runner.high import as_data
 
 
 def tree(*lines: str) -> str:
@@ -249,3 +251,8 @@ def test_of_an_empty_list_of_names_the_id_is_the_name() -> None:
 def test_arguments_that_states_share_by_an_alias_are_those_of_each() -> None:
     text = "a:\n  test.nop: &args\n    - name: n\nb:\n  test.nop: *args\n"
     assert [(chunk.id, chunk.name) for chunk in compile_tree(text)[0]] == [("a", "n"), ("b", "n")]
+
+
+def test_excludes_are_shown_as_they_were_written() -> None:
+    gatherer = gather({"a": "exclude: [b, {sls: c}, {id: d}]\nx: test.nop\n"}, "a")
+    assert as_data(gatherer.high)["__exclude__"] == ["b", {"sls": "c"}, {"id": "d"}]
