@@ -172,7 +172,7 @@ MISTAKES = [
         "pillar undefined used in file in subfolder",
         {"app/init.sls": "{% set c = pillar['«app'] %}\n/x:\n  file.managed:\n    - contents: {{ c.port }}\n"},
         "Jinja variable 'pillar' has no attribute 'app'",
-        "it has: nothing; `pillar\\.get\\('app', DEFAULT\\)` does without i",
+        "it is empty; `pillar\\.get\\('app', DEFAULT\\)` does without i",
         check_only=True,
         names=("app",),
     ),
