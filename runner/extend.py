@@ -29,29 +29,34 @@ class Reconciler:
         self.problems: list[Diagnostic] = []
 
     def reconcile(self) -> HighData:
-        """Exclude, then extend, then the `_in` forms, then `use`: Salt's order."""
-        self._exclude()
+        """Extend, then the `_in` forms, then `use`, then exclude: Salt's order."""
+        gone = self._excluded()
         for extension in self._high.extends:
-            self._extend(extension)
+            if extension.sls not in gone["sls"]:
+                self._extend(extension)
         self.problems += relationships.spelled_out(self._high, self._known)
         for declaration in list(self._high.declarations.values()):
-            for body in declaration.bodies.values():
+            for body in declaration.bodies.values() if declaration.sls not in gone["sls"] else ():
                 for item in list(body.items):
                     if item.key in CARRIED:
                         self._carry(declaration, body, item)
         self._uses()
+        for id_, declaration in list(self._high.declarations.items()):
+            if id_ in gone["id"] or declaration.sls in gone["sls"]:
+                del self._high.declarations[id_]
         return self._high
 
-    def _exclude(self) -> None:
+    def _excluded(self) -> dict[str, set[str]]:
+        """The IDs and the SLS files that are excluded."""
+        gone: dict[str, set[str]] = {"id": set(), "sls": set()}
         for kind, name, place in self._high.excludes:
             known = self._high.declarations if kind == "id" else {sls for _, sls in self._high.rendered}
-            gone = {name} & set(known) if kind == "id" else set(fnmatch.filter(known, name))
-            if not gone and not self._high.excuses(name):
+            found = {name} & set(known) if kind == "id" else set(fnmatch.filter(known, name))
+            if not found and not self._high.excuses(name):
                 what = "ID" if kind == "id" else "SLS"
                 self._ignored(f"exclude names the {what} {name!r}, which is not in this run", place, known)
-            for id_, declaration in list(self._high.declarations.items()):
-                if (id_ if kind == "id" else declaration.sls) in gone:
-                    del self._high.declarations[id_]
+            gone[kind] |= found
+        return gone
 
     # -------------------------------------------------- extend
 

@@ -186,6 +186,8 @@ def test_extend_adds_to_requisites_and_replaces_the_in_forms(said: str, extended
 
 
 MISTAKES = {
+    "x: {test.nop: [{require_in: [{test: a}]}]}\na: test.nop\nexclude: [{id: x}]": "Referenced state does not exist "
+    "for requisite [require: (test: x)] in state [a] in SLS [main]",
     "a: {test.nop: [{require: [{test: b}], x: 1}]}\nb: test.nop": "Multiple dictionaries defined in argument of "
     "state 'a' in SLS 'main'",
     "a: {test.nop: [{name: x}, {require: [x]}]}": "Recursive requisites were found",
@@ -233,6 +235,20 @@ def test_conflicting_ids_name_both_files() -> None:
 
 def test_sls_glob_without_match_is_no_error() -> None:
     assert order("a: {test.nop: [{require: [{sls: 'zz*'}]}]}") == ["a"]
+
+
+@pytest.mark.parametrize(
+    ("said", "other", "expected"),
+    [
+        ("extend: {x: {test: [{name: new}]}}\nexclude: [{id: x}]", "x: test.nop\ny: test.nop", ["y"]),
+        ("extend: {x: {test: [{name: new}]}}\nexclude: [{sls: s}]\na: test.nop", "x: test.nop", ["a"]),
+        ("a: {test.nop: [{require_in: [{test: x}]}]}\nexclude: [{id: x}]", "x: test.nop", ["a"]),
+        ("a: test.nop\nexclude: [{sls: s}]", "x: {test.nop: [{require_in: [{test: a}]}]}", ["a"]),
+        ("a: test.nop\nexclude: [{sls: s}]", "x: test.nop\nextend: {a: {test: [{name: new}]}}", ["a"]),
+    ],
+)
+def test_what_is_excluded_can_be_extended_and_says_nothing(said: str, other: str, expected: list[str]) -> None:
+    assert order({"t": f"include: [s]\n{said}", "s": other}) == expected
 
 
 def test_exclude_takes_globs_of_sls_files_and_no_globs_of_ids() -> None:
