@@ -35,7 +35,7 @@ def test_looking(machine: Machine) -> None:
     assert called(machine, "state.show_top") == {"base": ["web", "other"]}
     assert [chunk["__id__"] for chunk in called(machine, "state.show_low_sls", "web")] == ["b", "a"]
     assert called(machine, "state.sls_exists", "web,other") is True
-    assert called(machine, "state.sls_exists", "nope") is False
+    assert called(machine, "state.sls_exists", "nope", code=1) is False
     assert called(machine, "state.id_exists", "a,b", "web") is True
     assert called(machine, "state.id_exists", "a,c", "web") is False
     assert called(machine, "state.running") == []
