@@ -50,11 +50,15 @@ def test_looking(machine: Machine) -> None:
         (["state.test", "mods=web"], [("b", None), ("a", True)]),
         (["state.template_str", "x{{ pillar.n }}: test.nop", "pillar={n: 5}"], [("x5", True)]),
         (["state.high", "{y: {test: [nop]}, z: {test.nop: []}}"], [("y", True), ("z", True)]),
-        (["state.low", "{state: test, fun: nop, name: n, __id__: n}"], [("n", True)]),
     ],
 )
 def test_running(machine: Machine, words: list[str], wanted: list[tuple[str, bool | None]]) -> None:
     assert ran(machine, *words) == wanted
+
+
+def test_one_chunk(machine: Machine) -> None:
+    found = called(machine, "state.low", "{state: test, fun: nop, name: n, __id__: i}")
+    assert (found["__id__"], found["name"], found["result"]) == ("i", "n", True)
 
 
 def test_a_file_that_is_in_no_tree(machine: Machine, tmp_path: Path) -> None:
@@ -68,9 +72,10 @@ def test_a_file_that_is_in_no_tree(machine: Machine, tmp_path: Path) -> None:
         (["state.slz"], "did you mean state.sls?"),
         (["state.sls"], "no SLS file is named"),
         (["state.sls_id"], "id_ is missing"),
-        (["state.low", "{state: test}"], "state.low takes one chunk"),
+        (["state.low", "{state: test}"], 'Missing "fun" data'),
+        (["state.low", "x"], "state.low takes one chunk"),
         (["state.high", "x"], "High data is not a dictionary and is invalid"),
-        (["state.template", "/no/such/file"], "/no/such/file: No such file or directory"),
+        (["state.template", "/no/such/file"], "Specified SLS /no/such/file on local filesystem cannot be found."),
         (["state.apply", "web", "pillar=x"], "pillar=: expected a mapping"),
         (["state.template_str", "x: ["], "template_str.sls:1:1"),
         (["test.echo"], "Passed invalid arguments to test.echo: missing a required argument: 'text'"),
