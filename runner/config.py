@@ -7,7 +7,7 @@ import stat
 from collections.abc import Mapping
 from typing import Any
 
-from runner.config_file import LoadYaml, expanded, given_in, grains_beside, is_salts, safe_load
+from runner.config_file import LoadYaml, expanded, given_in, grains_beside, is_salts, place_of, safe_load
 from runner.config_keys import DEFAULTS
 from runner.errors import Diagnostic, UsageError
 from runner.records import Record
@@ -105,7 +105,14 @@ def load(
     raw["grains"] = {**grains_beside(path or SYSTEM, load_yaml or safe_load), **own_grains}
     raw |= {"conf_file": os.path.abspath(path) if path else None}
     raw |= {"config_dir": os.path.dirname(os.path.abspath(path or SYSTEM))}
-    return _options(raw, given, overrides)._replace(own_grains=own_grains), tuple(warnings)
+    said = raw.get("pillarenv")
+    options = _options(raw, given, overrides)._replace(own_grains=own_grains)
+    if said and said not in options.pillar_roots and "__env__" not in options.pillar_roots:
+        place = place_of(path, "pillarenv") if path and "pillarenv" not in overrides else None
+        message = f"pillarenv: there is no environment {said!r}, so that the pillar is empty"
+        hint = f"pillar_roots has: {', '.join(options.pillar_roots)}"
+        warnings.append(Diagnostic(message, place, hint, "config", "warning"))
+    return options, tuple(warnings)
 
 
 def _standing() -> str:

@@ -146,6 +146,10 @@ def show(
         raise UsageError(f"runner show {what} needs the name of an SLS file", hint=f"runner show {what} NAME")
     if what == "graph":
         return _graph(common, wanted)
+    if wanted and what not in ("sls", "low-sls"):
+        instead = {"pillar": "call pillar.get", "grains": "call grains.get", "highstate": "show sls"}
+        hint = f"runner {instead.get(what, 'show low-sls')} {wanted[0]}"
+        raise UsageError(f"runner show {what} takes no name", hint=hint)
     if common.out in PICTURES:
         raise UsageError(f"--out {common.out} is for `runner show graph`", hint="one of " + ", ".join(OUTPUTS))
     from runner import asking

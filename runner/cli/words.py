@@ -15,7 +15,7 @@ def mapping(text: str, option: str) -> dict[str, Any]:
     if value is None:
         return {}
     if not isinstance(value, dict):
-        raise UsageError(f"{option}: expected a mapping", hint=f'{option} \'{{"key": "value"}}\'')
+        raise UsageError(f"{option}: expected a mapping{_why_not(text)}", hint=f'{option} \'{{"key": "value"}}\'')
     return value
 
 
@@ -35,6 +35,21 @@ def yaml_value(text: str) -> Any:
 
 
 NULLS = ("null", "Null", "NULL", "None", "~")
+
+
+def _why_not(text: str) -> str:
+    """What is wrong with a text that is no YAML."""
+    import yaml
+
+    from runner.bounds import plain
+    from runner.yaml_errors import explained
+
+    try:
+        plain(text)
+    except yaml.MarkedYAMLError as error:
+        found = explained(error, text)
+        return f", and this is no YAML: {found.message if found else error.problem}"
+    return ""
 
 
 def _as_yaml(text: str) -> Any:

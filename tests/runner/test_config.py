@@ -267,6 +267,14 @@ def test_an_odd_strategy_is_a_warning(tmp_path: Path) -> None:
     assert [item.severity for item in warnings] == ["warning"]
 
 
+def test_a_pillarenv_that_is_not_there_is_a_warning(tmp_path: Path) -> None:
+    _, (warning,) = load(tmp_path, "pillar_roots: {base: [x]}\npillarenv: bse")
+    assert warning.message == "pillarenv: there is no environment 'bse', so that the pillar is empty"
+    assert (str(warning.source), warning.hint) == (f"{tmp_path}/conf/runner.yaml:2:1", "pillar_roots has: base")
+    assert load(tmp_path, "pillar_roots: {__env__: [x]}\npillarenv: bse")[1] == []
+    assert load(tmp_path, "pillarenv_from_saltenv: true\nsaltenv: dev")[1] == []
+
+
 def test_the_yaml_reader_is_an_argument(tmp_path: Path) -> None:
     seen = []
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,8 @@ from typing import Any
 import pytest
 
 from runner.cli import salt_call
-from runner.cli.words import arguments_of, yaml_value
+from runner.cli.words import arguments_of, mapping, yaml_value
+from runner.errors import RunnerError
 
 Ask = Callable[..., tuple[int, str, str]]
 TREE = {
@@ -143,6 +145,12 @@ def test_what_is_in_the_tree(ask: Ask) -> None:
 )
 def test_values_of_the_command_line(text: str, value: object) -> None:
     assert yaml_value(text) == value and type(yaml_value(text)) is type(value)
+
+
+def test_a_mapping_that_is_none() -> None:
+    for text, why in {"{a": "no YAML: the bracket { is not closed", "[1]": "expected a mapping"}.items():
+        with pytest.raises(RunnerError, match=re.escape(why)):
+            mapping(text, "--pillar")
 
 
 def test_only_a_word_with_one_equals_sign_is_a_pair() -> None:

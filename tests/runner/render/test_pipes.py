@@ -84,6 +84,7 @@ def test_a_renderer_that_only_the_configuration_names(machine: Machine) -> None:
     told = machine("show", "low-sls", "a", code=1).stderr
     assert "there is no renderer 'nosuch', which `renderer` of the configuration names" in told
     del machine.config["renderer"]
+    assert "takes no name" in machine("show", "pillar", "x", code=1).stderr
     assert "needs the name of an SLS" in machine("show", "low-sls", ",", code=1).stderr
     machine.config |= {"state_top": "nope.sls"}
     assert "looked for nope.sls in" in machine("show", "lowstate", code=1).stderr
