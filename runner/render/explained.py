@@ -63,12 +63,25 @@ def _told(
         found = syntax.explained(str(error), source.line, text_of(source), (), environment.tests)
         source = source._replace(column=found.column)
         return RenderError(f"Jinja: no test is named '{unknown[1]}'", source, found.hint, "jinja")
+    if not source.line and "expected str instance" in str(error):
+        return _no_text(source)
     if type(error).__name__ == "StateFailed":  # what an execution function refuses, in its own words
         return RenderError(str(error), source)
     raised = _raised_in(error)
     text = re.sub(r"^\w+(?=\(\) )", lambda name: _filter_name(name[0], row), str(error))
     hint = f"raised in {raised}" if raised else _hint(error, text, row, locals_of(frame))
     return RenderError(f"{_where(error, row)}: {type(error).__name__}: {text}", source, hint)
+
+
+def _no_text(source: Source) -> RenderError:
+    """What a `{% filter %}` makes is put out as it is: found when the output is put together, which has no place."""
+    for line, row in enumerate(text_of(source).split("\n"), 1):
+        if re.search(r"\{%[-+]?\s*filter\b", row):
+            source = source._replace(line=line)
+            break
+    return RenderError(
+        "a {% filter %} has to make text", source, "end it with text: `{% filter unique | join %}`", "jinja"
+    )
 
 
 # ---------------------------------------------------------------- syntax

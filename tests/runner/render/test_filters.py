@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from runner.errors import RunnerError
@@ -194,6 +196,14 @@ def test_what_is_wrong_with_arguments_names_the_filter_that_was_typed(session: S
         with pytest.raises(RunnerError) as error:
             session.template(text, "jinja", {})
         assert error.value.message.startswith((f"Jinja error: TypeError: {told}", told)), text
+
+
+def test_a_filter_block_that_makes_no_text_is_named(session: Session, tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    path.write_text("a\n{% filter list %}abc{% endfilter %}\n")
+    with pytest.raises(RunnerError, match="has to make text") as error:
+        session.template(path.read_text(), "jinja", {}, file=str(path))
+    assert str(error.value.source).startswith(f"{path}:2")
 
 
 def test_an_undefined_part_of_a_variable_is_told_not_stumbled_over(session: Session) -> None:
