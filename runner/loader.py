@@ -182,6 +182,8 @@ class Registry:
 
     def function_hint(self, name: str) -> str:
         """What to write for an execution function that is not there."""
+        if self._is_state(name):
+            return f"{name} is a state function: declare a state with it (`{name}:`)"
         suggestion = self.suggest_function(name)
         if suggestion:
             return f"did you mean {suggestion}?"

@@ -126,7 +126,7 @@ def _drafts(declaration: Declaration, body: Body, problems: list[Diagnostic]) ->
             elif item.value is not None:
                 problems.append(_no_name(item, body, declaration))
         elif item.key not in ("state", "fun"):
-            if item.key in places:
+            if item.key in places and low[item.key] != item.value:
                 problems.append(_again(item, places[item.key], declaration))
             low[item.key] = item.value
             places[item.key] = item.place

@@ -47,7 +47,7 @@ def undefined(
     column = column_of(row, rf"(?<=\.){key}(?!\w)|(?<=\[['\"]){key}(?=['\"]\])|(?<=\[){key}(?=\])")
     message = f"Jinja variable '{holder}' has no attribute {name!r}" if holder else f"Jinja variable {told}"
     hint = f"did you mean {near[0]!r}?" if near else f"it has: {', '.join(keys[:8])}" if keys else "it is empty"
-    if hasattr(obj, "keys"):
+    if hasattr(obj, "keys") and not set(near) & set(methods):
         hint = f"{hint.rstrip('?')}; `{holder or 'it'}.get({name!r}, DEFAULT)` does without it"
     if obj is None:
         message = f"Jinja variable {holder!r} is none, so that it has no attribute {name!r}"

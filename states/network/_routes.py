@@ -13,12 +13,17 @@ from states.file._diff import unified
 KEYS = ("name", "ipaddr", "netmask", "gateway", "metric")
 
 
-def routes(name: str, routes: OneOrMany[dict[str, Any]] | None = None, noifupdown: bool = False) -> Planned:
+def routes(
+    name: str,
+    routes: OneOrMany[dict[str, Any]] | None = None,
+    noifupdown: bool = False,
+    require_reboot: bool = False,
+) -> Planned:
     """Make sure that an interface has routes: ifup sets them, ifdown removes them.
 
     name: the interface. routes: each with ipaddr (an address or `default`), netmask (or a length in ipaddr),
-    gateway, metric and a name; without any the scripts go. noifupdown: leave those of an interface that is up alone
-    until it comes up again.
+    gateway, metric and a name; without any the scripts go. noifupdown or require_reboot: leave those of an interface
+    that is up alone until it comes up again.
 
         eth0:
           network.routes:
@@ -40,7 +45,7 @@ def routes(name: str, routes: OneOrMany[dict[str, Any]] | None = None, noifupdow
     shown = f"Added interface {name} routes." if word == "added" else difference
     told = f"Interface {name} routes are set to be {word}"
     yield Plan({"network_routes": shown}, f"{told}." if word == "added" else f"{told}:\n{difference}")
-    acts = ip.is_up(name) and not noifupdown
+    acts = ip.is_up(name) and not noifupdown and not require_reboot
     if acts and file.is_file(ip.SCRIPTS["down"].format(name)):
         ip.run_routes(name, "down")
     for way, path in ip.SCRIPTS.items():

@@ -43,6 +43,7 @@ SCENARIOS = [
     on("network.routes", FILES, name="eth7", routes=[ROUTE, {"ipaddr": "default", "gateway": "10.1.0.1"}]),
     on("network.routes", SCRIPTS, name="eth7", routes=[{**ROUTE, "netmask": None, "ipaddr": "10.3.0.0/16"}]),
     on("network.routes", SCRIPTS, name="eth7", noifupdown=True),
+    on("network.routes", SCRIPTS, name="eth7", require_reboot=True),
     on("network.routes", FILES, plans=False, name="eth7", routes=[]),
     on("network.routes", FILES, name="eth7", routes=[{"ipaddr": "nowhere"}], fails="the route 'nowhere' is none"),
     on("network.routes", FILES, name="eth7", routes=[{"ip": "::"}], fails="a route has no 'ip'"),

@@ -195,7 +195,7 @@ MISTAKES = [
         "call method misspelt",
         {"web.sls": "{% for k, v in {'a': 1}.«itms() %}\n{% endfor %}\n"},
         "Jinja variable 'dict object' has no attribute 'i",
-        "did you mean 'items'; `it\\.get\\('itms', DEFAULT\\)` does without",
+        "did you mean 'items'\\?",
     ),
     Mistake(
         "salt function no such module attr",
@@ -348,9 +348,9 @@ MISTAKES = [
     ),
     Mistake(
         "requisite twice in one list",
-        "a: test.nop\nb:\n  test.nop:\n    - require: [{test: a}]\n    - «require: [{test: a}]\n",
+        "a: test.nop\nc: test.nop\nb:\n  test.nop:\n    - require: [{test: a}]\n    - «require: [{test: c}]\n",
         "require is given twice",
-        ":4:7",
+        ":5:7",
         check_only=True,
     ),
     Mistake(

@@ -190,6 +190,12 @@ def test_an_unknown_function_in_a_template(registry: Registry, template: str) ->
     assert error.value.hint == "did you mean nicer.hello?"
 
 
+def test_a_state_function_in_a_template(registry: Registry) -> None:
+    with pytest.raises(RunnerError) as error:
+        jinja2.Template("{{ salt['user.present']() }}").render(salt=registry.salt)
+    assert error.value.hint == "user.present is a state function: declare a state with it (`user.present:`)"
+
+
 def test_refresh_finds_what_is_new(registry: Registry, tmp_path: Path) -> None:
     assert not registry.has_state("late")
     (tmp_path / "_states/late.py").write_text("def go(name):\n    return {}\n")

@@ -156,6 +156,13 @@ def test_an_argument_of_that_name_is_an_argument(machine: Machine) -> None:
     assert machine.results("sls", "a")["x"]["comment"] == "noon"
 
 
+def test_an_argument_given_twice_with_one_value_loses_nothing(machine: Machine) -> None:
+    machine.write(
+        a="x:\n  test.nop:\n    - order: 4\n    - require: [y]\n    - require: [y]\n    - order: 4\ny: test.nop\n"
+    )
+    assert "given twice" not in machine("check").stdout
+
+
 DEFAULTS = "defaults:\n  file: {mode: '0640', user: nobody-here, group: 7}\n  file.managed: {user: root}\n"
 
 
