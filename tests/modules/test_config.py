@@ -1,4 +1,4 @@
-"""config.*, match.* and mine.*: what a machine without a master answers."""
+"""config.*, match.*, mine.* and publish.*: what a machine without a master answers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from harness import HarnessHere
 
-from modules import config, match, mine
+from modules import config, match, mine, publish
 from runner import match as targets
 from runner.api import RunnerError, running
 
@@ -203,3 +203,8 @@ def test_match_ifelse(pairs: tuple[Any, ...], options: dict[str, Any], wanted: A
     assert match.ifelse(*pairs, **options) == wanted
     with pytest.raises(RunnerError, match="odd number"):
         match.ifelse(*pairs, 1)
+
+
+def test_nobody_carries_calls_to_others() -> None:
+    assert publish.publish("*", "test.ping") == {} == publish.full_data("web*", "grains.get", ["os"], tgt_type="pcre")
+    assert publish.runner("manage.up").startswith("No access to master.")

@@ -1,0 +1,39 @@
+"""Calls to other machines: there is no master here that would carry them, as with Salt's `salt-call --local`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def publish(
+    tgt: Any,
+    fun: str,
+    arg: Any = None,
+    tgt_type: str = "glob",
+    returner: str = "",
+    timeout: float = 5,
+    via_master: str | None = None,
+) -> dict[str, Any]:
+    """What other machines answer: nothing.
+
+    {% for machine, addresses in salt['publish.publish']('web*', 'network.ip_addrs').items() %}
+    """
+    return {}
+
+
+def full_data(
+    tgt: Any, fun: str, arg: Any = None, tgt_type: str = "glob", returner: str = "", timeout: float = 5
+) -> dict[str, Any]:
+    """What other machines answer, with more about each: nothing.
+
+    {{ salt['publish.full_data']('*', 'test.ping') }}
+    """
+    return {}
+
+
+def runner(fun: str, arg: Any = None, timeout: float = 5) -> str:
+    """What a runner of the master answers: that there is none.
+
+    {{ salt['publish.runner']('manage.up') }}
+    """
+    return "No access to master. If using salt-call with --local, please remove."
