@@ -45,8 +45,11 @@ def undefined(
     near = difflib.get_close_matches(str(name), [*keys, *methods], 1, 0.6)
     key = re.escape(str(name))
     column = column_of(row, rf"(?<=\.){key}(?!\w)|(?<=\[['\"]){key}(?=['\"]\])|(?<=\[){key}(?=\])")
-    message = f"Jinja variable '{holder}' has no attribute {name!r}" if holder else f"Jinja variable {told}"
+    kind = "element" if isinstance(name, int) else "attribute"
+    message = f"Jinja variable '{holder}' has no {kind} {name!r}" if holder else f"Jinja variable {told}"
     hint = f"did you mean {near[0]!r}?" if near else f"it has: {', '.join(keys[:8])}" if keys else "it is empty"
+    if isinstance(name, int) and isinstance(obj, list | tuple):
+        hint = f"it has {len(obj)}, and the first one is 0" if obj else "it is empty"
     if hasattr(obj, "keys") and not set(near) & set(methods):
         hint = f"{hint.rstrip('?')}; `{holder or 'it'}.get({name!r}, DEFAULT)` does without it"
     if obj is None:

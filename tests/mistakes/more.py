@@ -192,6 +192,18 @@ MISTAKES = [
         "loop over `\\.items\\(\\)` of a mapping; each item has to have as",
     ),
     Mistake(
+        "element of a short list",
+        {"web.sls": "{% set l = ['x'] %}\na:\n  test.nop:\n    - name: {{ l[«1] }}\n"},
+        "Jinja variable 'l' has no element 1",
+        "it has 1, and the first one is 0",
+    ),
+    Mistake(
+        "element of an empty list",
+        {"web.sls": "{% set l = [] %}\na:\n  test.nop:\n    - name: {{ l[«0] }}\n"},
+        "Jinja variable 'l' has no element 0",
+        "it is empty",
+    ),
+    Mistake(
         "call method misspelt",
         {"web.sls": "{% for k, v in {'a': 1}.«itms() %}\n{% endfor %}\n"},
         "Jinja variable 'dict object' has no attribute 'i",
