@@ -135,6 +135,7 @@ def _options(raw: dict[str, Any], given: Mapping[str, Any], overrides: Mapping[s
         raw["pillarenv"] = raw["saltenv"]
     aggregate = raw["state_aggregate"]
     plain = {key: raw[key] for key in PLAIN if raw.get(key) is not None}
+    plain["state_top"] = plain["state_top"].removeprefix("salt://")
     return Options(
         **plain,
         file_roots={env: tuple(folders) for env, folders in raw["file_roots"].items()},

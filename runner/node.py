@@ -47,7 +47,7 @@ def top_file(session: Session, given: Given | None = None, matches: top.Matches 
         env_order=options.env_order,
         state_top_saltenv=options.state_top_saltenv,
         default_top=options.default_top,
-        file_of=lambda env: session.tree.find(options.state_top.removeprefix("salt://"), env),
+        file_of=lambda env: session.tree.find(options.topfn or options.state_top, env),
     )
     more = (given or asked(session)).lines
     first = bool(options.raw.get("master_tops_first"))

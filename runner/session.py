@@ -266,7 +266,7 @@ class Session:
 
 
 def _read_top(tree: FileTree, renderer: Renderer, name: str, saltenv: str) -> Any:
-    path = tree.find(name.removeprefix("salt://"), saltenv)
+    path = tree.find(name, saltenv)
     if path is None:
         return None
     return renderer.sls(path, sls=name.removesuffix(".sls"), saltenv=saltenv, context={})

@@ -27,7 +27,7 @@ class FileTree:
     def __init__(self, roots: Mapping[str, Sequence[str]], settings: Mapping[str, Any] | None = None) -> None:
         settings = settings or {}
         self.roots = roots
-        self._top = str(settings.get("state_top") or "top.sls")
+        self._top = str(settings.get("state_top") or "top.sls").removeprefix("salt://")
         self._globs = _strings(settings.get("file_ignore_glob"))
         self._patterns = [re.compile(pattern) for pattern in _strings(settings.get("file_ignore_regex"))]
         self._ignore_links = bool(settings.get("fileserver_ignoresymlinks"))

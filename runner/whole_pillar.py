@@ -76,7 +76,7 @@ def _of_sls(session: Session) -> dict[str, Any]:
         options.pillarenv,
         pillar=True,
         state_top_saltenv=alone,
-        file_of=lambda env: session.pillar_tree.find(options.state_top.removeprefix("salt://"), env),
+        file_of=lambda env: session.pillar_tree.find(options.state_top, env),
     )
     stage = pillar.Pillar(
         session.read_pillar,

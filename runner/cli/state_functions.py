@@ -139,7 +139,7 @@ def _test(asked: Asked) -> int:
 
 
 def _top(asked: Asked) -> int:
-    asked.options = asked.options._replace(topfn=str(asked.take("topfn")))
+    asked.options = asked.options._replace(topfn=str(asked.take("topfn")).removeprefix("salt://"))
     return _highstate(asked)
 
 

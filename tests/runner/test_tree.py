@@ -87,7 +87,8 @@ def test_listings(roots: Any) -> None:
 def test_names_and_suggestions(roots: Any) -> None:
     tree = FileTree(roots)
     assert tree.sls_names("base") == ["both", "only", "w", "w.a", "w.x"]
-    assert FileTree(roots, {"state_top": "only.sls"}).sls_names("base") == ["both", "top", "w", "w.a", "w.x"]
+    for top in ("only.sls", "salt://only.sls"):
+        assert FileTree(roots, {"state_top": top}).sls_names("base") == ["both", "top", "w", "w.a", "w.x"]
     near = {"w/a.sls": "w.a", "boht": "both", "x": "w.x", "q.only": "only", "zzzzz": None}
     assert {name: tree.suggest(name, "base") for name in near} == near
 
