@@ -12,8 +12,8 @@ from runner.output.text import paint, safe
 from runner.secrets import HIDDEN
 
 WIDEST = 160  # columns of a line of source
-NAMED_SECRET = re.compile(
-    r"((?:password|passwd|passphrase|secret|token|api_?key|secret_key)['\"]?\s*[:=]\s*)(?![|>{]|\{[{%])[^\s].*", re.I
+NAMED_SECRET = (
+    r"(?i)((?:password|passwd|passphrase|secret|token|api_?key|secret_key)['\"]?\s*[:=]\s*)(?![|>{]|\{[{%])[^\s].*"
 )
 
 
@@ -71,6 +71,6 @@ def _excerpt(source: Source) -> list[str]:
 
 def _part(line: str, first: int) -> str:
     """What there is to see of a line that may be very long, or name a password."""
-    line = NAMED_SECRET.sub(rf"\1{HIDDEN}", line)
+    line = re.sub(NAMED_SECRET, rf"\1{HIDDEN}", line)
     part = f"...{line[first + 3 :]}" if 0 < first < len(line) else line[first:]
     return part if len(part) <= WIDEST else f"{part[: WIDEST - 3]}..."

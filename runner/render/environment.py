@@ -90,11 +90,12 @@ class PlacedEnvironment(BoundedEnvironment):
         key = f"{above}\0{text}" if above else text
         found = self.units.get(key)
         if found is None:
-            found = self.store.get(text) if self.store else None
-            found = self.units[key] = found or self._compiled("\n" * above + text, name, file, above)
+            found = self.store.get(key) if self.store else None
+            found = self.units[key] = found or self._compiled(text, key, name, file, above)
         return found
 
-    def _compiled(self, text: str, name: str, file: str, above: int) -> Unit:
+    def _compiled(self, text: str, key: str, name: str, file: str, above: int) -> Unit:
+        text = "\n" * above + text
         try:
             own = shaped(_without(above, self._tokens(text, name, file), len(self.newline_sequence)))
             code = self.codes.get(own.shape) or (self.store.code(own.shape) if self.store else None)
@@ -106,7 +107,7 @@ class PlacedEnvironment(BoundedEnvironment):
         except jinja2.TemplateSyntaxError:
             self.handle_exception(source=text)
         if self.store:
-            self.store.put(text, code, own)
+            self.store.put(key, code, own)
         return Unit(renamed(code, own.names), own.texts, own.strings)
 
     def _tokens(self, text: str, name: str, file: str) -> list[Token]:

@@ -10,7 +10,7 @@ from runner.model import Source
 from runner.records import Record
 
 # the first line, or the second where the first one names the renderers (what is left of that is an empty line)
-_LINE = re.compile(r"((?:#!(?!/).*)?\n)?#jinja2:[ \t]*(\{.*)(?:\n|\Z)")
+_LINE = r"((?:#!(?!/).*)?\n)?#jinja2:[ \t]*(\{.*)(?:\n|\Z)"
 TEXTS = frozenset(
     ["block_start_string", "block_end_string", "variable_start_string", "variable_end_string", "newline_sequence"]
     + ["comment_start_string", "comment_end_string", "line_statement_prefix", "line_comment_prefix"]
@@ -29,7 +29,7 @@ class Headed(Record):
 
 def headed(text: str, file: str) -> Headed:
     """What the head of a template says. Raises RenderError for options that are none."""
-    found = _LINE.match(text) if text.startswith(("#", "\n#")) else None
+    found = re.match(_LINE, text) if text.startswith(("#", "\n#")) else None
     if found is None:
         return Headed(text)
     import json

@@ -110,7 +110,7 @@ class Jinja:
             raise RunnerError(f"{where[0]}: {problem}", where[1]) from None
         environment.saltenv = saltenv
         environment.files, environment.verbatims, environment.units = {}, {}, {}
-        environment.codes, environment.store = {}, None if head.lines else self._store(options)
+        environment.codes, environment.store = {}, self._store(options)
         wide = {name: checked(name, environment.filters[name]) for name in WIDE}
         environment.filters = filters({**environment.filters, **wide})
         environment.tests.update(TESTS)
@@ -141,7 +141,7 @@ def outside(folder: str, opts: Mapping[str, Any]) -> Jinja:
 
 def _revision() -> list[tuple[int, int]]:
     """Which code compiled a template or read data: an old one is of no use to a new runner."""
-    names = ("codegen.py", "sharing.py", "tags.py", "yaml.py", "verbatim.py")
+    names = ("codegen.py", "environment.py", "sharing.py", "tags.py", "yaml.py", "verbatim.py")
     files = [os.path.join(os.path.dirname(__file__), name) for name in names]
     return [(found.st_mtime_ns, found.st_size) for found in map(os.stat, files)]
 

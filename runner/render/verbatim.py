@@ -36,17 +36,12 @@ class Verbatim:
         kept = self._store.value(tag, self._text) if self._store else None
         if kept is not None:
             return kept
-        data = marshal.dumps(_bare(parse(tag, self._text, self._file)))
+        from runner.render.filters.serial import plain as without_places
+
+        data = marshal.dumps(without_places(parse(tag, self._text, self._file)))
         if self._store:
             self._store.keep(tag, self._text, data)
         return data
-
-
-def _bare(value: Any) -> Any:
-    """A value of YAML or JSON without its places."""
-    if isinstance(value, dict):
-        return {key: _bare(item) for key, item in value.items()}
-    return [_bare(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def verbatim(environment: jinja2.Environment, text: str, file: str, store: Store | None) -> Verbatim | None:

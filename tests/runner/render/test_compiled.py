@@ -135,6 +135,16 @@ def test_a_second_run_compiles_nothing(tree: Tree, compiled: list[str]) -> None:
     assert compiled == ["a.sls", "a.sls"]
 
 
+def test_a_head_of_its_own_is_kept_apart(tree: Tree, compiled: list[str]) -> None:
+    """With the lines of the file, in the next run too."""
+    for _ in range(2):
+        for line, head in ((1, ""), (2, "#jinja2: {}\n"), (2, '#jinja2: {"trim_blocks": true}\n')):
+            with pytest.raises(RenderError) as caught:
+                tree.render("a.sls", head + "{{ nope }}")
+            assert caught.value.source and caught.value.source.line == line
+    assert len(compiled) < 4
+
+
 def test_imported_data_is_read_once(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
     monkeypatch.setattr("runner.render.yaml.check_depth", read.append)
