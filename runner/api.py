@@ -45,6 +45,7 @@ __all__ = [
     "AbsolutePath",
     "Changes",
     "Check",
+    "Chunk",
     "CommandFailed",
     "CustomEvent",
     "Done",

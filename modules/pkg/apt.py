@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from modules import cmd
-from modules.pkg import _apt_get
+from modules.pkg import _apt_depends, _apt_get
+from modules.pkg._need import Need
 from runner.api import CommandFailed, changer, fetcher, here, look_once
 
 NAMES: tuple[str, ...] = ("apt", "aptpkg")
@@ -128,6 +129,27 @@ def simulate(action: str, targets: Sequence[str], options: Iterable[str] = ()) -
             new = match.groupdict().get("new") or ""
             found[normal(match["name"])] = {"old": match["old"] or "", "new": new}
     return found
+
+
+@look_once("candidates", *STATUS, "/var/lib/apt/lists", *SOURCES)
+def foresee(action: str, targets: tuple[str, ...], options: tuple[str, ...]) -> dict[str, dict[str, str]] | None:
+    """As `simulate`, asked once: what several states would change together."""
+    return simulate(action, targets, options)
+
+
+@look_once("candidates", *STATUS, "/var/lib/apt/lists", *SOURCES)
+def needs(names: tuple[str, ...]) -> dict[str, list[Need]]:
+    """What packages bring along in the version that apt would install; what they recommend if apt installs that."""
+    unread = ["conflicts", "breaks", "replaces", "enhances"]
+    unread += [kind for kind, default in (("recommends", True), ("suggests", False)) if not _installs(kind, default)]
+    done = cmd.probe(["apt-cache", "depends", *(f"--no-{kind}" for kind in unread), *names])
+    return {normal(name): list(found) for name, found in _apt_depends.parse(done.stdout.splitlines(), normal)}
+
+
+@look_once("candidates", *SOURCES)
+def _installs(kind: str, default: bool) -> bool:
+    said = cmd.probe(["apt-config", "shell", "found", f"APT::Install-{kind.title()}/b"]).stdout
+    return default if not said else "true" in said
 
 
 @fetcher(refreshes="package lists")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from modules import pkg
-from runner.api import OPEN, CommandFailed, Done, Plan, Planned, StateFailed, requires_feature
+from runner.api import OPEN, CommandFailed, Done, Plan, Planned, StateFailed, here, requires_feature
+from states.pkg import _ahead as ahead
 from states.pkg import _wanted as packages
 from states.pkg._download import downloaded
 from states.pkg._elsewhere import group_installed, patch_downloaded, patch_installed
@@ -41,8 +42,8 @@ def latest(
     names = list(packages.wanted(name, None, pkgs, None))
     if refresh is not False:
         packages.refresh_lists(cache_valid_time)
-    present = pkg.list_pkgs()
-    newest = pkg.provider().candidates(tuple(names))
+    present = ahead.present()
+    newest = ahead.candidates(names)
     unknown = [each for each in names if each not in newest and each not in present]
     if unknown:
         raise StateFailed(f"No information found for '{unknown[0]}'.", lacks=packages.LISTS)
@@ -55,9 +56,11 @@ def latest(
         )
     options = packages.options(fromrepo, skip_verify, install_recommends, only_upgrade)
     targets = [f"{each}={newest[each]}" for each in old]
-    changes = pkg.provider().simulate("install", targets, options) or {
+    asked = {each: each if each not in present else f"{each}={newest[each]}" for each in old}
+    changes = (ahead.to_install(asked, options) if here.dry else None) or {
         each: {"old": present.get(each, ""), "new": newest[each]} for each in old
     }
+    ahead.plan(changes)
     yield Plan(changes, f"The following packages would be installed/upgraded: {', '.join(old)}", provides=OPEN)
     try:
         pkg.provider().install(targets, options)
@@ -92,7 +95,7 @@ def removed(
 
     Behaviour: Salt 3008's pkg.removed.
     """
-    present = pkg.list_pkgs()
+    present = ahead.present()
     wanted = packages.wanted(name, version, pkgs, None, normalize)
     fits = packages.fits
     there = [each for each, want in wanted.items() if each in present and fits(present[each], want, ignore_epoch)]
@@ -100,7 +103,8 @@ def removed(
         matching = " (matching specified versions)" if any(wanted.values()) else ""
         return f"All specified packages{matching} are already absent"
     plain = {each: {"old": present[each], "new": ""} for each in there}
-    changes = pkg.provider().simulate("remove", there) or plain
+    changes = (ahead.to_remove(there) if here.dry else None) or plain
+    ahead.plan(changes)
     yield Plan(changes, f"The following packages will be removed: {', '.join(there)}.", provides=OPEN)
     pkg.provider().remove(there)
     return Done(_gone("removed", wanted, there), packages.differences(present, pkg.list_pkgs()))
@@ -136,6 +140,7 @@ def purged(
     if not there:
         return "None of the targeted packages are installed or partially installed"
     present = pkg.list_pkgs()
+    ahead.plan({each: {"old": known[each][1], "new": ""} for each in there})
     yield Plan(
         {"removed": {}, "installed": {}}, f"The following packages will be purged: {', '.join(there)}.", provides=OPEN
     )
@@ -161,11 +166,12 @@ def uptodate(name: str, refresh: bool = False, pkgs: Names | None = None) -> Pla
     """
     if refresh:
         packages.refresh_lists(0)
-    newer = pkg.provider().simulate("dist-upgrade", []) or {}
+    newer = ahead.to_upgrade()
     names = [packages.name_of(each) for each in pkgs or ()]
     changes = {each: change for each, change in newer.items() if not names or each in names}
     if not changes:
         return "System is already up-to-date"
+    ahead.plan(changes)
     yield Plan(changes, "System update will be performed", provides=OPEN)
     present = pkg.list_pkgs()
     pkg.provider().upgrade(list(changes) if names else [])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from modules import pkg
 from runner.api import CommandFailed, Done, Plan, Planned, StateFailed
+from states.pkg import _ahead as ahead
 from states.pkg import _wanted as packages
 from states.pkg._wanted import Names
 
@@ -30,7 +31,7 @@ def downloaded(
     wanted = packages.wanted(name, version, pkgs, None)
     if not wanted:
         return "No packages to download provided"
-    newest, _ = packages.known(wanted, refresh, cache_valid_time)
+    newest, _ = ahead.known(wanted, refresh, cache_valid_time)
     exact = {
         each: packages.version_for(each, want, ignore_epoch) or newest.get(each, "") for each, want in wanted.items()
     }

@@ -1,11 +1,13 @@
-"""pkg.held and pkg.unheld."""
+"""pkg.held and pkg.unheld, and the argument `hold` of pkg.installed."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from modules import pkg
 from runner.api import Plan, Planned, StateFailed, requires_feature
+from states.pkg import _ahead as ahead
 from states.pkg import _wanted as packages
 from states.pkg._wanted import Names
 
@@ -24,10 +26,10 @@ def held(name: str, version: str | None = None, pkgs: Names | None = None, repla
     """
     wanted = [packages.name_of(each) for each in pkgs or [name]]
     has = pkg.provider().held()
-    present = pkg.list_pkgs()
+    present = ahead.present()
     add = [each for each in wanted if each not in has]
     absent = tuple(each for each in add if each not in present)
-    unknown = sorted(set(absent) - set(pkg.provider().candidates(absent))) if absent else []
+    unknown = sorted(set(absent) - set(ahead.candidates(absent))) if absent else []
     if unknown:
         raise StateFailed(f"Unable to locate package {', '.join(unknown)}", lacks=("pkg", unknown[0]))
     drop = [each for each in has if replace and each not in wanted]
@@ -71,3 +73,36 @@ def _change(name: str, old: str | None, new: str) -> dict[str, Any]:
 
 def _let_go(name: str) -> str:
     return f"Package {name} is no longer being held."
+
+
+class Holding:
+    """Packages that are to be held from now on, or no longer."""
+
+    def __init__(self, wanted: Iterable[str], hold: bool | None) -> None:
+        self._names = list(wanted) if hold is not None else []
+        self._hold = hold
+        has = pkg.provider().held() if hold is not None else []
+        self.add = [each for each in self._names if hold and each not in has]
+        self.drop = [each for each in self._names if not hold and each in has]
+        self.changes = [*self.add, *self.drop]
+
+    def merged(self, changes: Mapping[str, Any]) -> dict[str, Any]:
+        """The changes of packages with those of their holds, a package that has both with both."""
+        word = ("install", "hold") if self._hold else ("hold", "install")
+        found = dict(changes)
+        for each in self.changes:
+            new = f"{found[each]['new']}\n{word[1]}" if each in found else word[1]
+            found[each] = {"old": word[0], "new": new}
+        return found
+
+    def said(self) -> list[str]:
+        word = "is already set to be held." if self._hold else "is already set not to be held."
+        return [f"Package {each} {word}" for each in self._names]
+
+    def told(self) -> list[str]:
+        word = "is set to be held." if self._hold else "is set not to be held."
+        return [f"Package {each} {word}" for each in self.changes]
+
+    def done(self) -> list[str]:
+        word = "is now being held." if self._hold else "is no longer being held."
+        return [f"Package {each} {word}" for each in self.changes]

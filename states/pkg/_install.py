@@ -7,7 +7,9 @@ from typing import Any
 
 from modules import pkg
 from runner.api import OPEN, CommandFailed, Done, Plan, Planned, StateFailed, here
+from states.pkg import _ahead as ahead
 from states.pkg import _wanted as packages
+from states.pkg._hold import Holding
 from states.pkg._wanted import Names
 
 OWN = ("name", "pkgs", "version")  # what states that are done together may differ in
@@ -65,20 +67,20 @@ def installed(
     if share:
         yield Plan(share, "", provides=OPEN)
         return Done(f"The following packages were installed/updated: {', '.join(share)}", share)
-    present = pkg.list_pkgs()
+    present = ahead.present()
     files = packages.local_files(wanted) if sources is not None else {}
     if files:
         wanted = {each: pkg.provider().file_info(path)[1] for each, path in files.items()}
     if "latest" in wanted.values():
         asked_for = [each for each, want in wanted.items() if want == "latest"]
-        newest, _ = packages.known(asked_for, refresh, cache_valid_time)
+        newest, _ = ahead.known(asked_for, refresh, cache_valid_time)
         wanted = {each: newest.get(each) if want == "latest" else want for each, want in wanted.items()}
     asked = {
         each: f">={want}" if want and allow_updates and want[0] not in "<>=!" else want for each, want in wanted.items()
     }
     missing = {each: want for each, want in asked.items() if not packages.fits(present.get(each), want, ignore_epoch)}
     again = [each for each in wanted if reinstall and each not in missing]
-    holding = _Holding(wanted, hold)
+    holding = Holding(wanted, hold)
     if not missing and not again and not holding.changes:
         return "\n".join([_already(wanted, bool(files)) + ("." if holding.said() else ""), *holding.said()])
     _refuse_held(missing, present, update_holds)
@@ -135,39 +137,6 @@ def _refuse_held(missing: Iterable[str], present: Mapping[str, str], update: boo
         )
 
 
-class _Holding:
-    """Packages that are to be held from now on, or no longer."""
-
-    def __init__(self, wanted: Iterable[str], hold: bool | None) -> None:
-        self._names = list(wanted) if hold is not None else []
-        self._hold = hold
-        has = pkg.provider().held() if hold is not None else []
-        self.add = [each for each in self._names if hold and each not in has]
-        self.drop = [each for each in self._names if not hold and each in has]
-        self.changes = [*self.add, *self.drop]
-
-    def merged(self, changes: Mapping[str, Any]) -> dict[str, Any]:
-        """The changes of packages with those of their holds, a package that has both with both."""
-        word = ("install", "hold") if self._hold else ("hold", "install")
-        found = dict(changes)
-        for each in self.changes:
-            new = f"{found[each]['new']}\n{word[1]}" if each in found else word[1]
-            found[each] = {"old": word[0], "new": new}
-        return found
-
-    def said(self) -> list[str]:
-        word = "is already set to be held." if self._hold else "is already set not to be held."
-        return [f"Package {each} {word}" for each in self._names]
-
-    def told(self) -> list[str]:
-        word = "is set to be held." if self._hold else "is set not to be held."
-        return [f"Package {each} {word}" for each in self.changes]
-
-    def done(self) -> list[str]:
-        word = "is now being held." if self._hold else "is no longer being held."
-        return [f"Package {each} {word}" for each in self.changes]
-
-
 def _named(name: str, want: str | None) -> str:
     """A package with what is asked of its version."""
     return f"{name}{'' if not want or want[0] in '<>=!' else '='}{want or ''}"
@@ -191,11 +160,12 @@ class _Todo:
             return {}
         names = [*self._missing, *self._again]
         own: dict[str, str | None] = {}
+        newest: dict[str, str] = {}
         if self._files:
             self._targets = {each: self._files[each] for each in names}
             versions = {each: str(self._missing.get(each) or "installed") for each in names}
         else:
-            newest, certain = packages.known(names, refresh, valid)
+            newest, certain = ahead.known(names, refresh, valid)
             exact = {each: packages.version_for(each, want, self._epoch) for each, want in self._missing.items()}
             if any(want and pkg.provider().compare(present.get(each, ""), "gt", want) for each, want in exact.items()):
                 self._words.append("--allow-downgrades")
@@ -204,10 +174,17 @@ class _Todo:
             own = {each: exact.get(each) for each in names if certain and each not in others}
         self.guessed = {each: {"old": present.get(each, ""), "new": versions[each]} for each in self._missing}
         self.guessed |= {each: {"old": present.get(each, ""), "new": present.get(each, "")} for each in self._again}
-        found = pkg.provider().simulate("install", list(self._targets.values()), self._words)
+        if not here.dry and own and own.keys() <= newest.keys() and not any(own.values()):
+            return self.guessed  # what it brings along is told when it is done
+        found = ahead.to_install(self._targets, self._words)
         if found is None and own:
             packages.refuse_unknown(own, newest)
-        return found if found is None or not self._again else {**self.guessed, **found}
+        if found is None:
+            return None
+        found = {**(self.guessed if self._again else {}), **found}
+        found = {name: change for name, change in found.items() if name not in others}
+        ahead.plan(found)
+        return found
 
     def carry_out(self, present: Mapping[str, str], others: frozenset[str]) -> dict[str, Any]:
         """Install; the changes without those that other states of this transaction report."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from modules import file, pkg
@@ -80,20 +80,6 @@ def refresh_lists(valid: int) -> bool:
     if valid and age is not None and age < valid:
         return True
     return pkg.provider().refresh_db() is not None  # None: in a dry run
-
-
-def known(names: Iterable[str], refresh: bool | None, valid: int) -> tuple[dict[str, str], bool]:
-    """The newest versions that could be installed, and whether this is certain.
-
-    The lists are renewed when asked, or when a name is not known; a dry run does not, and cannot know.
-    """
-    names = tuple(names)
-    certain = refresh_lists(valid) if refresh else True
-    newest = pkg.provider().candidates(names)
-    if refresh is None and set(names) - set(newest):
-        certain = refresh_lists(valid)
-        newest = pkg.provider().candidates(names)
-    return newest, certain
 
 
 def refuse_unknown(targets: Mapping[str, str | None], newest: Mapping[str, str]) -> None:

@@ -1,0 +1,129 @@
+"""What a dry run of many packages says, compared with the real run, and how often apt is asked for it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from debian import Debian
+
+# package: what it says of others
+GRAPH = {
+    "lib": "",
+    "web": "Depends: lib",
+    "app": "Depends: web, lib\nRecommends: extra, no-such-thing",
+    "extra": "",
+    "lang": "Depends: mod | fpm | cgi",
+    "mod": "Depends: web",
+    "fpm": "Depends: lib",
+    "cgi": "",
+    "mailer": "Provides: mta",
+    "post": "Provides: mta\nConflicts: oldest",
+    "report": "Recommends: mailer | mta",
+    "old": "",
+    "older": "Depends: old",
+    "oldest": "",
+}
+MAKE = """
+set -e
+mkdir -p /srv/archive; cd /srv/archive; : >Packages
+for dir in /srv/packages/*; do
+    dpkg-deb -b $dir . >/dev/null; rm -r $dir
+done
+for f in *.deb; do
+    dpkg-deb -f $f
+    printf 'Filename: ./%s\\nSize: %s\\nSHA256: %s\\n\\n' $f $(stat -c %s $f) $(sha256sum <$f | cut -d' ' -f1)
+done >Packages
+echo 'deb [trusted=yes] file:/srv/archive ./' >/etc/apt/sources.list.d/graph.list
+echo 'APT::Install-Recommends "true";' >/etc/apt/apt.conf.d/zz-recommends
+apt-get -q update; apt-get -q -y install older oldest
+for name in apt-get apt-cache; do
+    printf '#!/bin/sh\\necho '$name' "$@" >>/run/asked\\nexec /usr/bin/'$name' "$@"\\n' >/usr/local/sbin/$name
+    chmod 755 /usr/local/sbin/$name
+done
+"""
+
+
+@pytest.fixture(scope="module")
+def graph(debian: Debian) -> Debian:
+    for name, more in GRAPH.items():
+        about = f"Package: {name}\nVersion: 1.0\nArchitecture: all\nMaintainer: me\n{more}\nDescription: {name}\n"
+        debian.write(f"/srv/packages/{name}/DEBIAN/control", about.replace("\n\n", "\n"))
+    debian.run(MAKE)
+    return debian
+
+
+@pytest.fixture
+def clean(graph: Debian) -> Iterator[Debian]:
+    yield graph
+    names = " ".join(set(GRAPH) - {"old", "older", "oldest"})
+    graph.run(f"/usr/bin/apt-get -y --allow-change-held-packages purge {names}")
+    graph.run("/usr/bin/apt-get -y install older oldest; rm -f /run/asked")
+
+
+def installed(*names: str, **more: Any) -> dict[str, Any]:
+    return {name: {"pkg.installed": [{"name": name}, *({key: value} for key, value in more.items())]} for name in names}
+
+
+def latest(*names: str) -> dict[str, Any]:
+    return {name: {"pkg.latest": [{"name": name}]} for name in names}
+
+
+def removed(*names: str) -> dict[str, Any]:
+    return {name: {"pkg.removed": [{"name": name}]} for name in names}
+
+
+ONE = [{"name": "all of them"}, {"pkgs": ["web", "fpm"]}]
+# what a tree says, and how many simulations its dry run may take
+STAYS = {"stays": {"pkg.held": [{"name": "web"}]}}
+GONE = {"gone": {"pkg.removed": [{"name": "web"}]}}
+CASES = {
+    "brought by one before": ({**installed("app", "web", "extra"), **latest("lib"), **STAYS}, 1),
+    "needed before it is asked for": (installed("lib", "web", "app", "cgi"), 1),
+    "an alternative that is there by then": ({"both": {"pkg.installed": ONE}, **installed("lang")}, 1),
+    "an alternative that is asked for later": (installed("lang", "fpm"), 2),
+    "who provides it is asked for later": ({**installed("report"), **latest("web", "fpm"), **GONE}, 2),
+    "other options": ({**installed("app", install_recommends=False), **installed("report", "cgi")}, 2),
+    "what takes another away": (installed("web", "mailer", "post", "fpm"), 5),
+    "removed with another": (removed("old", "older", "oldest"), 3),
+    "removed one by one": (removed("oldest", "older"), 1),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_the_dry_run_says_what_the_real_one_does(clean: Debian, case: str) -> None:
+    tree, simulations = CASES[case]
+    clean.run("rm -f /run/asked")
+    clean.tree(graph=json.dumps(tree))
+    dry = clean.results("sls", "graph", "--test")
+    asked = clean.read("cat /run/asked").split("\n")
+    real = clean.results("sls", "graph")
+    assert {name: each["changes"] for name, each in dry.items()} == {
+        name: each["changes"] for name, each in real.items()
+    }
+    for name, each in dry.items():
+        assert each["result"] is (None if real[name]["changes"] else real[name]["result"]), each
+    assert len([line for line in asked if " -s " in line]) <= simulations, asked
+    assert len([line for line in asked if line.startswith("apt-cache policy")]) <= 1, asked
+
+
+def test_recommendations_that_are_off_bring_nothing(clean: Debian) -> None:
+    clean.tree(graph=json.dumps(installed("app", "web", "extra")))
+    for setting, brought in (("false", set()), ("true", {"extra"})):
+        clean.write("/etc/apt/apt.conf.d/zz-recommends", f'APT::Install-Recommends "{setting}";\n')
+        assert clean.results("sls", "graph", "--test")["app"]["changes"].keys() == {"app", "web", "lib"} | brought
+
+
+def test_a_real_run_simulates_nothing(clean: Debian) -> None:
+    clean.tree(graph=json.dumps({**installed("app", "mailer"), **latest("lang")}))
+    clean.runner("sls", "graph")
+    assert " -s " not in clean.read("cat /run/asked")
+    assert clean.read("dpkg-query -Wf '${Version}' extra") == "1.0"
+
+
+def test_a_state_that_does_not_run_brings_nothing(clean: Debian) -> None:
+    skipped = {"app": {"pkg.installed": [{"name": "app"}, {"unless": "true"}]}}
+    clean.tree(graph=json.dumps({**skipped, **installed("web", "fpm")}))
+    assert clean.results("sls", "graph", "--test")["web"]["changes"].keys() == {"web", "lib"}
