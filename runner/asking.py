@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from runner import graph, high, node
 from runner.api import Resource, StateFailed
-from runner.compiling import (
+from runner.config import Options
+from runner.errors import RunnerError
+from runner.gathering import (
     Gathered,
     gather,
     read_pillar,
@@ -16,12 +18,11 @@ from runner.compiling import (
     requests,
     top_requests,
 )
-from runner.config import Options
-from runner.debts import Ledger
-from runner.errors import RunnerError
-from runner.lock import held
 from runner.model import Debt
 from runner.session import Session
+
+if TYPE_CHECKING:
+    from runner.debts import Ledger
 
 __all__ = ["forget", "past", "show"]
 
@@ -74,6 +75,8 @@ def explained_top(options: Options) -> str:
 def _shown(session: Session, what: str, names: list[str]) -> Any:
     options = session.options
     if what == "debts":
+        from runner.debts import Ledger
+
         return [_debt(debt) for debt in _owed(Ledger(options.state_dir, looking=True))]
     with session.opened():
         if what == "grains":
@@ -129,6 +132,9 @@ def past(options: Options, words: Sequence[str], limit: int = 20, real: bool = F
 
 def forget(options: Options, wanted: Sequence[str] | None) -> list[dict[str, str]]:
     """Forget the debts of some reactors (ID or name), or of all (None); the debts that were forgotten."""
+    from runner.debts import Ledger
+    from runner.lock import held
+
     ledger = Ledger(options.state_dir)
     with held(options.state_dir, options.wait):
         found = [debt for debt in _owed(ledger) if wanted is None or set(debt.reactor.split("_|-")[1:3]) & set(wanted)]

@@ -46,7 +46,9 @@ def check_depth(text: str) -> None:
 
 
 def _may_be_deep(text: str) -> bool:
-    """A level needs a bracket, or a column of indentation (a list may stand in its key's column)."""
+    """A level needs a mark, and that is a bracket or needs a column (a list may stand in its key's)."""
+    if sum(map(text.count, "[{-:?")) < LEVELS:
+        return False
     brackets = text.count("[") + text.count("{")
     if brackets < LEVELS // 2 and not _WIDE.search(text):
         return False

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from runner import high, lint, lint_yaml, match, node, references, top, whole_tree
-from runner.compiling import Compiled, Gathered, all_requests, attempted, expected, gather, read_pillar, requests
+from runner.compiling import Compiled, attempted, expected
 from runner.config import Options
 from runner.errors import Diagnostic, RunnerError, told_once
+from runner.gathering import Gathered, all_requests, gather, read_pillar, requests
 from runner.high import Request
 from runner.highdata import HighData
 from runner.loader import UnavailableError

@@ -8,9 +8,10 @@ from typing import Any
 from runner import automatic, graph, node, signature
 from runner import manual as manuals
 from runner import why as whys
-from runner.compiling import compile_chunks, gather, make_binder, read_pillar, related, requests, top_requests
+from runner.compiling import compile_chunks, make_binder
 from runner.config import Options
 from runner.errors import CompileError, Diagnostic
+from runner.gathering import gather, read_pillar, related, requests, top_requests
 from runner.history import past as earlier
 from runner.model import Edge
 from runner.session import Session

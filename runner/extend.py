@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from runner import relationships
 from runner.errors import Diagnostic, did_you_mean
-from runner.highdata import Body, Declaration, HighData, Item, add_item, members_of, puppets_way
+from runner.highdata import Body, Declaration, HighData, Item, add_item, members_of, puppets_way, saying
 from runner.model import Place, item_place
 
 # listen_in stays where it is: the listening state's arguments are not changed by it (requisites.py reads it)
@@ -35,11 +35,9 @@ class Reconciler:
             if extension.sls not in gone["sls"]:
                 self._extend(extension)
         self.problems += relationships.spelled_out(self._high, self._known)
-        for declaration in list(self._high.declarations.values()):
-            for body in declaration.bodies.values() if declaration.sls not in gone["sls"] else ():
-                for item in list(body.items):
-                    if item.key in CARRIED:
-                        self._carry(declaration, body, item)
+        for declaration, body, item in saying(self._high, CARRIED):
+            if declaration.sls not in gone["sls"]:
+                self._carry(declaration, body, item)
         self._uses()
         for id_, declaration in list(self._high.declarations.items()):
             if id_ in gone["id"] or declaration.sls in gone["sls"]:
@@ -183,18 +181,15 @@ class Reconciler:
 
     def _uses(self) -> None:
         pairs: list[tuple[Body, Body]] = []
-        for declaration in self._high.declarations.values():
-            for body in declaration.bodies.values():
-                for item in body.items:
-                    if item.key in ("use", "use_in") and isinstance(item.value, list):
-                        for index, entry in enumerate(item.value):
-                            found = list(self._targets(*_reference(entry)))
-                            name = _reference(entry)[1]
-                            if not found and not self._high.excuses(name):
-                                place = item_place(item.value, index, item.place)
-                                message = f"{item.key} names {name!r}, which is not in this run"
-                                self._ignored(message, place, self._high.declarations)
-                            pairs += [(body, other) if item.key == "use" else (other, body) for other in found]
+        for _, body, item in saying(self._high, ("use", "use_in")):
+            for index, entry in enumerate(item.value if isinstance(item.value, list) else ()):
+                found = list(self._targets(*_reference(entry)))
+                name = _reference(entry)[1]
+                if not found and not self._high.excuses(name):
+                    place = item_place(item.value, index, item.place)
+                    message = f"{item.key} names {name!r}, which is not in this run"
+                    self._ignored(message, place, self._high.declarations)
+                pairs += [(body, other) if item.key == "use" else (other, body) for other in found]
         declarations = self._high.declarations.values() if pairs else ()
         names = {id(body): each.id for each in declarations for body in each.bodies.values()}
         taken: dict[int, tuple[Body, dict[str, Item]]] = {}  # what a state has by `use` itself is handed to nobody

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 
 from runner.errors import RunnerError
 from runner.model import JoinedList, Kind, Place, Untyped, Value, item_place
@@ -75,6 +75,17 @@ class HighData:
         if (f"sls: {target}" if state == "sls" else target) in self.elsewhere:
             return True
         return any(text is None or target in text or "{{" in text for text in self.lost)
+
+
+def saying(high: HighData, keys: Collection[str]) -> list[tuple[Declaration, Body, Item]]:
+    """All that is said under some keys, in its order."""
+    return [
+        (declaration, body, item)
+        for declaration in high.declarations.values()
+        for body in declaration.bodies.values()
+        for item in body.items
+        if item.key in keys
+    ]
 
 
 def is_chain(value: Value) -> bool:

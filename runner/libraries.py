@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib
 import os
+from functools import cache
+from importlib.util import find_spec
 
 from runner.errors import RunnerError
 from runner.tree_modules import virtual_name
@@ -26,3 +28,17 @@ def library(kind: str) -> dict[str, str]:
             continue
         names[virtual_name(stem)] = f"{kind}.{stem}"
     return names
+
+
+@cache
+def declares(module: str, function: str) -> bool:
+    """Whether a built-in module has a function, by its text: to compile a tree takes no state module.
+
+    >>> declares("states.service", "mod_watch"), declares("states.file", "mod_watch")
+    (True, False)
+    """
+    found = find_spec(module)
+    if found is None or not (found.origin or "").endswith(".py"):
+        return hasattr(importlib.import_module(module), function)
+    with open(found.origin or "", "rb") as file:
+        return b"\ndef %s(" % function.encode() in file.read()

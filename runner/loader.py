@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from runner.errors import RunnerError, nearest
-from runner.libraries import library
+from runner.libraries import declares, library
 from runner.records import Record
 from runner.salt_object import Salt, UnknownFunction
 from runner.tree_modules import (
@@ -127,10 +127,13 @@ class Registry:
     def reacts(self, module: str) -> bool:
         """Whether a state module has a mod_watch, so that a `watch` is more than a `require` to its states."""
         try:
-            found = self._module("states", module)
+            found = self._tree("states").load(module)
+        except UnavailableError:
+            found = None
         except RunnerError:
             return False
-        return found is not None and offered(found, "mod_watch") is not None
+        own = self._libraries["states"].get(module)
+        return offered(found, "mod_watch") is not None if found else own is not None and declares(own, "mod_watch")
 
     def state_modules(self) -> list[str]:
         """The names of all state modules."""

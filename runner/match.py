@@ -21,7 +21,7 @@ LETTERS = {
     "E": "pcre",
     "N": "nodegroup",
 }
-LETTERED = re.compile(r"([GPIJLSEN])([^\w\s@]?)@(.+)", re.DOTALL)
+LETTERED = r"(?s)([GPIJLSEN])([^\w\s@]?)@(.+)"
 MASTERS_OWN = frozenset({"range", "data", "exsel", "pillar_target"})  # of a master's targets; they match nothing here
 
 
@@ -111,7 +111,7 @@ class _Machine(Record):
             return False
 
     def _term(self, term: str) -> bool:
-        lettered = LETTERED.fullmatch(term)
+        lettered = re.fullmatch(LETTERED, term)
         if lettered is None:
             return self.glob(term)
         letter, delimiter, rest = lettered.groups()

@@ -86,10 +86,12 @@ class PlacedMap(dict[Any, Any]):
         return Place(self.document, *self.start)
 
     def key_place(self, key: object) -> Place:
-        return Place(self.document, *self.where(key)[:2])
+        line, column, _, _ = self.where(key)
+        return Place._make((self.document, line, column))
 
     def value_place(self, key: object) -> Place:
-        return Place(self.document, *self.where(key)[2:])
+        _, _, line, column = self.where(key)
+        return Place._make((self.document, line, column))
 
     def where(self, key: object) -> tuple[int, int, int, int]:
         """The line and column of a key, then those of its value."""
@@ -118,7 +120,8 @@ class PlacedList(list[Any]):
         return Place(self.document, *self.start)
 
     def item_place(self, index: int) -> Place:
-        return Place(self.document, *(self.items_at[index] if index < len(self.items_at) else self.start))
+        line, column = self.items_at[index] if index < len(self.items_at) else self.start
+        return Place._make((self.document, line, column))
 
 
 class JoinedList(PlacedList):

@@ -9,9 +9,9 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 
-from runner.compiling import all_requests
 from runner.config import Options
 from runner.errors import RunnerError
+from runner.gathering import all_requests
 from runner.history import past
 from runner.session import Session
 

@@ -7,10 +7,8 @@ target of the top file).
 from __future__ import annotations
 
 import re
-import shlex
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
 from runner import top
@@ -70,8 +68,8 @@ def _has_node_scope(session: Session) -> bool:
     """Whether a top file gives machines more than SLS files: then it counts for single SLS files, too."""
     for env in session.options.file_roots:
         path = session.tree.find(session.options.topfn or session.options.state_top, env)
-        with suppress(OSError):
-            if path and _SCOPED.search(Path(path).read_text(encoding="utf-8", errors="replace")):
+        with suppress(OSError), open(path or "", encoding="utf-8", errors="replace") as file:
+            if _SCOPED.search(file.read()):
                 return True
     return False
 
@@ -124,6 +122,8 @@ def asked(session: Session) -> Given:
     if not said:
         return Given()
     if "given" not in session.kept:
+        import shlex
+
         command = _command(session, said)
         session.kept["given"] = _read(session, _run(session, command), shlex.join(command))
     found: Given = session.kept["given"]
@@ -135,6 +135,8 @@ def _problem(session: Session, message: str, hint: str | None = None) -> RunnerE
 
 
 def _command(session: Session, said: Any) -> list[str]:
+    import shlex
+
     if isinstance(said, Mapping):
         unknown = [name for name in said if name != "ext_nodes"]
         if unknown:
@@ -145,6 +147,8 @@ def _command(session: Session, said: Any) -> list[str]:
 
 
 def _run(session: Session, command: list[str]) -> str:
+    import shlex
+
     try:
         folder = session.options.raw.get("config_dir")
         done = session.call("cmd.run_all", command, cwd=folder, python_shell=False)

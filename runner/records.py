@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from typing import NamedTuple as Record
 else:
     from collections import _tuplegetter as getter  # what namedtuple reads its fields with
+    from functools import partial
 
     _new = tuple.__new__
 
@@ -31,7 +32,9 @@ else:
                 body["__blank__"] = (None,) * len(body["__needed__"]) + (*defaults,)
                 body.update((field, getter(place, f"Field {place}")) for place, field in enumerate(fields))
             body["__slots__"] = ()
-            return super().__new__(maker, name, bases, body)
+            made = super().__new__(maker, name, bases, body)
+            made._make = staticmethod(partial(_new, made))  # of a row of all values, unchecked: what hot loops take
+            return made
 
     class Record(tuple, metaclass=_Maker):
         """Named values that do not change; the body of the class names them, as that of a typing.NamedTuple does."""
@@ -39,8 +42,8 @@ else:
         _fields, __places__, __needed__, __blank__ = (), {}, (), ()
 
         def __new__(cls, *values, **named):
-            if not named and len(values) == len(cls._fields):
-                return _new(cls, values)
+            if not named and len(cls.__needed__) <= len(values) <= len(cls._fields):
+                return _new(cls, values + cls.__blank__[len(values) :])
             if not values and (*named,) == cls._fields:
                 return _new(cls, named.values())
             given, lacking = len(values), cls.__needed__[len(values) :]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from runner.errors import Diagnostic
-from runner.highdata import Body, Chain, Declaration, HighData, Item, add_item, members_of, puppets_way
+from runner.highdata import Body, Chain, Declaration, HighData, Item, add_item, members_of, puppets_way, saying
 from runner.model import JoinedList, Value, item_place
 
 if TYPE_CHECKING:
@@ -21,13 +21,11 @@ Member = tuple[Declaration, Body]
 
 def spelled_out(high: HighData, known: Known) -> list[Diagnostic]:
     """Replace them in the high data; the mistakes and warnings on the way."""
-    for declaration in high.declarations.values():
-        for body in declaration.bodies.values():
-            for item in [item for item in body.items if item.key in NAMES]:
-                functions = [each.value for each in body.items if each.key is None]
-                if not any(item.key in known(body.state, function) for function in functions):
-                    body.items.remove(item)
-                    add_item(body, Item(NAMES[item.key or ""], _references(item, high), item.place))
+    for _, body, item in saying(high, NAMES):
+        functions = [each.value for each in body.items if each.key is None]
+        if not any(item.key in known(body.state, function) for function in functions):
+            body.items.remove(item)
+            add_item(body, Item(NAMES[item.key or ""], _references(item, high), item.place))
     if not high.chains:
         return []
     states = _States(high)

@@ -131,7 +131,7 @@ def resolve(
             edges = by_holder.setdefault(number, [])
             kind = requisite.kind
             ordering = DEAF[kind] if kind in DEAF and not reacts(chunk.state) else None
-            edges.extend(Edge(number, kind, target, requisite.place, ordering=ordering) for target in targets)
+            edges.extend(Edge(number, kind, target, requisite.place, False, ordering) for target in targets)
         if "listen_in" in chunk.low:
             found: list[Diagnostic] = []
             _listeners(number, chunk, index, by_holder, found)

@@ -5,28 +5,21 @@ Options -> SLS names -> high data -> chunks -> relations -> order -> results
 
 from __future__ import annotations
 
+import os
 import sys
 import time
-import uuid
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from runner import permissions
 from runner.api import StateFailed, armed, forget_looks
-from runner.compiling import (
-    Compiled,
-    Gathered,
-    compile_chunks,
-    gather,
-    read_pillar,
-    requests,
-    top_requests,
-)
+from runner.compiling import Compiled, compile_chunks
 from runner.config import Options
 from runner.debts import Ledger
 from runner.errors import CompileError, Diagnostic, RunnerError
 from runner.execute import Executor
+from runner.gathering import Gathered, gather, read_pillar, requests, top_requests
 from runner.highdata import Made, of_one, of_states
 from runner.history import About, History, revision
 from runner.history.store import opened, readable
@@ -260,7 +253,7 @@ def _about(session: Session, kind: str) -> About:
 
 
 def _run_id() -> str:
-    return f"{time.strftime('%Y%m%d%H%M%S')}-{uuid.uuid4().hex[:6]}"
+    return f"{time.strftime('%Y%m%d%H%M%S')}-{os.urandom(3).hex()}"
 
 
 def _warn(message: str) -> None:

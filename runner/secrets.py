@@ -32,7 +32,7 @@ KEYS = (
     *("*private_key", "*privkey", "*credentials"),
 )
 # what stands beside a secret below such a key (`credentials: {user: x, host: y, ...}`) and is none
-PLAIN = re.compile(r"(.*_)?(user|user_?name|login|name|host|host_?name|port|e?mail)$")
+PLAIN = r"(.*_)?(user|user_?name|login|name|host|host_?name|port|e?mail)$"
 
 PATH = r"(salt:/)?(/[\w.@-]{1,32}){2,}"
 
@@ -175,7 +175,7 @@ def _below(top: Value, matches: Callable[[object], bool]) -> set[str]:
         value, secret = todo.pop()
         if isinstance(value, dict) or isinstance(value, Mapping):  # noqa: SIM101 - the first is the faster one
             for key, item in value.items():
-                hidden = matches(key) or (secret and not PLAIN.match(_plain(key)))
+                hidden = matches(key) or (secret and not re.match(PLAIN, _plain(key)))
                 if hidden or type(item) not in _SIMPLE:
                     todo.append((item, hidden))
         elif isinstance(value, list | tuple):

@@ -6,9 +6,10 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from runner.errors import nearest
 from runner.model import REQUISITE_KEYS, RESERVED, Value
 
-FUNCTION = re.compile(r"[a-z_]\w*\.[a-z_]\w*")
+FUNCTION = r"[a-z_]\w*\.[a-z_]\w*"
 GUARDS = frozenset(["onlyif", "unless", "creates", "check_cmd", "retry", "order", "failhard", "name", "names"])
 ODD_SPACES = tuple("\u00a0\u2007\u202f\u3000\u200b")
 BESIDE = REQUISITE_KEYS | GUARDS  # what belongs among the arguments and is often written beside the function
@@ -27,7 +28,7 @@ def kind(value: Value) -> str:
 def argument(text: str) -> str | None:
     """How a text that is no argument was probably meant to be written."""
     found = re.fullmatch(r"-?\s*([\w.-]+)\s*(?::|=|\s)\s*(\S.*)", text)
-    if not found or FUNCTION.fullmatch(text):
+    if not found or re.fullmatch(FUNCTION, text):
         return None
     said = "a colon needs a space after it: " if re.match(r"[\w.-]+:\S", text) else ""
     return f"{said}write `- {found[1]}: {found[2]}`"
@@ -41,7 +42,7 @@ def body_hint(id_: str, value: Value) -> str:
         return f"a chain is a list of texts in quotes: write `chain:` and below it `- '{said}'`"
     if isinstance(value, list) and value and isinstance(value[0], Mapping) and value[0]:
         return f"take the dash away: `{next(iter(value[0]))}:`; dashes stand before arguments only"
-    if isinstance(value, str) and FUNCTION.match(value) is None and "." in value:
+    if isinstance(value, str) and re.match(FUNCTION, value) is None and "." in value:
         return f"write `{id_}:` and below it, indented, `{value.strip('-: ')}:`"
     return f"write `{id_}:` and below it, indented, `module.function:`, `file.managed:` say"
 
@@ -74,15 +75,13 @@ def no_function_hint(state: str, functions: Iterable[str] = ()) -> str:
 
 def top_level(key: str, value: Value) -> str | None:
     """What a key at the margin was meant to be, when it is no ID."""
-    import difflib
-
     if key[:1] in ODD_SPACES:
         return f"it begins with a space that is none (U+{ord(key[0]):04X}): replace it with a plain space"
     if key in REQUISITE_KEYS and isinstance(value, list):
         return "a requisite belongs among the arguments of a state: indent it below a function, with `- ` before it"
     if isinstance(value, list) and all(isinstance(entry, str) for entry in value):
-        near = difflib.get_close_matches(key, RESERVED, 1, 0.75)
-        return f"did you mean `{near[0]}:`?" if near else None
+        near = nearest(key, RESERVED, 0.75)
+        return f"did you mean `{near}:`?" if near else None
     return None
 
 

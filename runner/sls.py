@@ -5,6 +5,7 @@ What a list item or a mapping says is kept as `Item`s with the place where each 
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -66,7 +67,7 @@ class Sls:
     # -------------------------------------------------- IDs
 
     def _entry(self, key: Any, body: Value, at: Place, above: tuple[str, Value] | None) -> None:
-        if above and above[1] is None and isinstance(key, str) and shapes.FUNCTION.fullmatch(key):
+        if above and above[1] is None and isinstance(key, str) and re.fullmatch(shapes.FUNCTION, key):
             message = f"`{key}:` stands at the margin, so that it is taken for an ID and {above[0]!r} has no state"
             del self.problems[-1]  # that the one above has no state
             self._problem(message, at, f"indent it, and what is below it, so that it belongs to `{above[0]}:`")

@@ -12,7 +12,7 @@ from typing import Any
 
 from runner.errors import nearest
 
-_MARGIN = re.compile(r"^(['\"]?)(?P<id>\S.*?)\1\s*:(?=\s|$)", re.M)
+_MARGIN = r"(?m)^(['\"]?)(?P<id>\S.*?)\1\s*:(?=\s|$)"
 
 
 class FileTree:
@@ -153,7 +153,7 @@ class FileTree:
         if saltenv not in self._declared:
             found = self._declared[saltenv] = {}
             for name in self.sls_names(saltenv):
-                for line in _MARGIN.finditer(self.sls_text(name, saltenv) or ""):
+                for line in re.finditer(_MARGIN, self.sls_text(name, saltenv) or ""):
                     found.setdefault(line["id"], name)
         return self._declared[saltenv].get(id_)
 

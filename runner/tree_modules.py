@@ -50,7 +50,7 @@ class _Loader(SourceFileLoader):
         return None
 
 
-_VIRTUAL = re.compile(r"^__virtualname__\s*=\s*['\"]([\w]+)['\"]", re.M)
+_VIRTUAL = r"(?m)^__virtualname__\s*=\s*['\"]([\w]+)['\"]"
 
 
 class TreeModules:
@@ -74,7 +74,7 @@ class TreeModules:
             if entry.startswith(("_", ".")) or not path.endswith(".py") or not os.path.isfile(path):
                 continue
             with open(path, encoding="utf-8", errors="replace") as file:
-                said = _VIRTUAL.search(file.read())
+                said = re.search(_VIRTUAL, file.read())
             name = said[1] if said else virtual_name(entry.removesuffix(".py"))
             self._files.setdefault(name, []).append(path)
 

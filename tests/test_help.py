@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 import typer
 
-from runner.cli.app import COMMANDS, build
+from runner.cli.app import build
+from runner.cli.declared import COMMANDS
 
 GROUP: Any = typer.main.get_command(build())  # type: ignore[arg-type]
 

@@ -14,10 +14,16 @@ def main(arguments: list[str] | None = None) -> None:
 
 
 def _run(arguments: list[str]) -> int:
+    from runner.cli.plain import command
+
+    words = _spelled_out(arguments)
+    wanted = words[0] if words else ""
+    found = command(wanted, words[1:])
+    if found is not None:
+        return found()
     from runner.cli.app import build
 
-    wanted = arguments[0] if arguments else ""
-    answer = build(wanted)(args=_spelled_out(arguments), prog_name="runner", standalone_mode=False)
+    answer = build(wanted)(args=words, prog_name="runner", standalone_mode=False)
     return answer if isinstance(answer, int) else 0
 
 

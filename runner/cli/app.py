@@ -1,11 +1,15 @@
-"""All commands together."""
+"""All commands together, as typer has them: it reads command lines, explains them and tells what is wrong with one."""
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
-from typing import Annotated
+from importlib import import_module
+from typing import Annotated, Any, get_args
 
 import typer
+
+from runner.cli.declared import COMMANDS, Option
 
 
 def _version(wanted: bool) -> None:
@@ -16,31 +20,8 @@ def _version(wanted: bool) -> None:
         raise typer.Exit()
 
 
-# where each command stands; only the one that is called is imported, since each costs a start its milliseconds
-COMMANDS = {
-    "highstate": "states",
-    "sls": "states",
-    "single": "states",
-    "call": "looking",
-    "check": "looking",
-    "show": "looking",
-    "why": "manual",
-    "doc": "manual",
-    "schema": "manual",
-    "history": "past",
-    "forget": "past",
-    "undo": "past",
-    "schedule": "schedule",
-    "resource": "resource",
-    "init": "starting",
-    "completion": "completing",
-}
-
-
 def build(wanted: str = "") -> Callable[..., object]:
     """The application: with the wanted command alone if there is one of that name, else with all of them."""
-    import importlib
-
     app = typer.Typer(
         name="runner",
         rich_markup_mode=None,
@@ -65,5 +46,28 @@ def build(wanted: str = "") -> Callable[..., object]:
         """
 
     for name in [wanted] if wanted in COMMANDS else COMMANDS:
-        app.command()(getattr(importlib.import_module(f"runner.cli.{COMMANDS[name]}"), name))
+        app.command()(typed(getattr(import_module(f"runner.cli.{COMMANDS[name]}"), name)))
     return app
+
+
+def typed(command: Callable[..., int]) -> Callable[..., int]:
+    """A command whose signature declares its options and arguments as typer does."""
+
+    def call(**given: Any) -> int:
+        return command(**given)
+
+    found = inspect.signature(command, eval_str=True)
+    parameters = [each.replace(annotation=_annotation(each.annotation)) for each in found.parameters.values()]
+    call.__signature__ = found.replace(parameters=parameters)  # type: ignore[attr-defined]
+    call.__annotations__ = {item.name: item.annotation for item in parameters}
+    call.__doc__, call.__name__ = command.__doc__, command.__name__
+    return call
+
+
+def _annotation(declared: Any) -> Any:
+    kind, said = get_args(declared)
+    if isinstance(said, Option):
+        shown: Any = typer.Option(*said.names, help=said.help, metavar=said.metavar, show_default=said.show_default)
+    else:
+        shown = typer.Argument(metavar=said.metavar, help=said.help, hidden=said.hidden)
+    return Annotated[kind, shown]

@@ -9,8 +9,7 @@ from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from typing import Annotated, Any
 
-import typer
-
+from runner.cli.declared import option
 from runner.cli.streams import answer_alone
 from runner.cli.words import mapping
 from runner.errors import CompileError, RunnerError, UsageError
@@ -51,78 +50,75 @@ class Common(Record):
     more: dict[str, Any] = {}  # under the configuration's names
 
 
-def _option(*names: str, help: str = "", **more: Any) -> Any:
-    return typer.Option(*names, help=help, show_default=False, **more)
-
-
 READING: dict[str, Any] = {
-    "config": Annotated[str | None, _option("--config", "-c", metavar="FILE", help="Configuration file.")],
-    "state_tree": Annotated[list[str], _option("--state-tree", metavar="DIR", help="Folder of SLS files.")],
-    "pillar": Annotated[str | None, _option("--pillar", metavar="TEXT", help="More pillar, as JSON or YAML.")],
-    "pillar_tree": Annotated[list[str], _option("--pillar-tree", metavar="DIR", help="Folder of pillar SLS files.")],
-    "id": Annotated[str | None, _option("--id", metavar="ID", help="This machine's ID.")],
-    "saltenv": Annotated[str | None, _option("--saltenv", metavar="ENV", help="Environment of the states.")],
-    "pillarenv": Annotated[str | None, _option("--pillarenv", metavar="ENV", help="Environment of the pillar.")],
-    "cachedir": Annotated[str | None, _option("--cachedir", metavar="DIR", help="Keep everything below this folder.")],
-    "out": Annotated[str, _option("--out", metavar="FORM")],
-    "log_level": Annotated[str | None, _option("--log-level", "-l", metavar="LEVEL", help="debug ... critical.")],
-    "log_file": Annotated[str | None, _option("--log-file", metavar="FILE", help="Write the log to a file.")],
-    "verbose": Annotated[bool, _option("-v", "--verbose", help="Say more: unchanged states too.")],
-    "quiet": Annotated[bool, _option("-q", "--quiet", help="Silence unless something changed or failed.")],
+    "config": Annotated[str | None, option("--config", "-c", metavar="FILE", help="Configuration file.")],
+    "state_tree": Annotated[list[str], option("--state-tree", metavar="DIR", help="Folder of SLS files.")],
+    "pillar": Annotated[str | None, option("--pillar", metavar="TEXT", help="More pillar, as JSON or YAML.")],
+    "pillar_tree": Annotated[list[str], option("--pillar-tree", metavar="DIR", help="Folder of pillar SLS files.")],
+    "id": Annotated[str | None, option("--id", metavar="ID", help="This machine's ID.")],
+    "saltenv": Annotated[str | None, option("--saltenv", metavar="ENV", help="Environment of the states.")],
+    "pillarenv": Annotated[str | None, option("--pillarenv", metavar="ENV", help="Environment of the pillar.")],
+    "cachedir": Annotated[str | None, option("--cachedir", metavar="DIR", help="Keep everything below this folder.")],
+    "out": str,  # each command has forms of its own
+    "log_level": Annotated[str | None, option("--log-level", "-l", metavar="LEVEL", help="debug ... critical.")],
+    "log_file": Annotated[str | None, option("--log-file", metavar="FILE", help="Write the log to a file.")],
+    "verbose": Annotated[bool, option("-v", "--verbose", help="Say more: unchanged states too.")],
+    "quiet": Annotated[bool, option("-q", "--quiet", help="Silence unless something changed or failed.")],
 }
 RUNNING: dict[str, Any] = {
-    "test": Annotated[bool, _option("--test", help="Change nothing; show what would change.")],
+    "test": Annotated[bool, option("--test", help="Change nothing; show what would change.")],
     "wait": Annotated[
         float | None,
-        _option("--wait", metavar="[SECONDS]", help="Wait for another run to end; bare: for ever."),
+        option("--wait", metavar="[SECONDS]", help="Wait for another run to end; bare: for ever."),
     ],
-    "timeout": Annotated[float | None, _option("--timeout", metavar="SECONDS", help="End the run after this time.")],
+    "timeout": Annotated[float | None, option("--timeout", metavar="SECONDS", help="End the run after this time.")],
 }
 CHANGING: dict[str, Any] = {
     **RUNNING,
-    "only": Annotated[list[str], _option("--only", metavar="ID", help="Only this state and what it needs.")],
-    "exclude": Annotated[list[str], _option("--exclude", metavar="ID", help="Leave this state or SLS out.")],
-    "shuffle": Annotated[str | None, _option("--shuffle", metavar="[SEED]", help="Random order where it may be.")],
-    "verify": Annotated[bool, _option("--verify", help="Look again after each change; fail what did not converge.")],
-    "splay": Annotated[float, _option("--splay", metavar="SECONDS", help="Start up to so much later.")],
-    "events": Annotated[str | None, _option("--events", metavar="FILE|-", help="Events as JSON lines.")],
+    "only": Annotated[list[str], option("--only", metavar="ID", help="Only this state and what it needs.")],
+    "exclude": Annotated[list[str], option("--exclude", metavar="ID", help="Leave this state or SLS out.")],
+    "shuffle": Annotated[str | None, option("--shuffle", metavar="[SEED]", help="Random order where it may be.")],
+    "verify": Annotated[bool, option("--verify", help="Look again after each change; fail what did not converge.")],
+    "splay": Annotated[float, option("--splay", metavar="SECONDS", help="Start up to so much later.")],
+    "events": Annotated[str | None, option("--events", metavar="FILE|-", help="Events as JSON lines.")],
     "detailed_exitcodes": Annotated[
-        bool, _option("--detailed-exitcodes", help="Exit 2 on changes, 4 on failures, 6 on both.")
+        bool, option("--detailed-exitcodes", help="Exit 2 on changes, 4 on failures, 6 on both.")
     ],
 }
 DEFAULTS = Common()
 
 
+class WithCommon:
+    """A command that has the shared options beside its own; it receives them as one value, `common`."""
+
+    def __init__(self, command: Callable[..., int], options: dict[str, Any], forms: tuple[str, ...]) -> None:
+        self._command, self._options, self._forms = command, options, forms
+        self.__doc__, self.__name__ = command.__doc__, command.__name__
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        own = inspect.signature(self._command, eval_str=True).parameters
+        said = f"{', '.join(self._forms[:-1])} or {self._forms[-1]}."
+        options = {**self._options, "out": Annotated[str, option("--out", metavar="FORM", help=said)]}
+        shared = [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=getattr(DEFAULTS, name), annotation=kind)
+            for name, kind in options.items()
+        ]
+        return inspect.Signature([*(item for item in own.values() if item.name != "common"), *shared])
+
+    def __call__(self, **given: Any) -> int:
+        common = Common(**{name: given.pop(name) for name in self._options})
+        if common.out not in self._forms:
+            raise UsageError(f"--out {common.out}: there is no such form", hint="one of " + ", ".join(self._forms))
+        return answered(common, lambda: self._command(common=common, **given))
+
+
 def with_common(
     *groups: dict[str, Any], forms: tuple[str, ...] = OUTPUTS
-) -> Callable[[Callable[..., int]], Callable[..., int]]:
-    """Give a command the shared options; it receives them as one value, `common`. forms: what --out may be."""
+) -> Callable[[Callable[..., int]], WithCommon]:
+    """Give a command the shared options. forms: what --out may be."""
     options = {name: annotation for group in groups for name, annotation in group.items()}
-    allowed = REPORTS if "events" in options else forms
-    said = f"{', '.join(allowed[:-1])} or {allowed[-1]}."
-    options["out"] = Annotated[str, _option("--out", metavar="FORM", help=said)]
-
-    def wrap(command: Callable[..., int]) -> Callable[..., int]:
-        own = inspect.signature(command, eval_str=True)
-
-        def call(**given: Any) -> int:
-            common = Common(**{name: given.pop(name) for name in options})
-            if common.out not in allowed:
-                raise UsageError(f"--out {common.out}: there is no such form", hint="one of " + ", ".join(allowed))
-            return answered(common, lambda: command(common=common, **given))
-
-        parameters = [item for item in own.parameters.values() if item.name != "common"]
-        for name, annotation in options.items():
-            default = getattr(DEFAULTS, name)
-            kind = inspect.Parameter.KEYWORD_ONLY
-            parameters.append(inspect.Parameter(name, kind, default=default, annotation=annotation))
-        parameters = [item.replace(kind=inspect.Parameter.KEYWORD_ONLY) for item in parameters]
-        call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        call.__annotations__ = {item.name: item.annotation for item in parameters}
-        call.__doc__, call.__name__ = command.__doc__, command.__name__
-        return call
-
-    return wrap
+    return lambda command: WithCommon(command, options, REPORTS if "events" in options else forms)
 
 
 def answered(common: Common, run: Callable[[], int]) -> int:

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from typing import Annotated, Any
 
-import typer
-
+from runner.cli.declared import COMMANDS, argument
 from runner.errors import UsageError
 
 BASH = r"""# bash completion for runner: source <(runner completion bash)
@@ -68,8 +67,8 @@ FILES, FOLDERS = (":files", ""), (":folders", "")
 
 
 def completion(
-    shell: Annotated[str, typer.Argument(metavar="bash|zsh|fish", help="The shell.")],
-    words: Annotated[list[str] | None, typer.Argument(hidden=True)] = None,
+    shell: Annotated[str, argument(metavar="bash|zsh|fish", help="The shell.")],
+    words: Annotated[list[str] | None, argument(hidden=True)] = None,
 ) -> int:
     """Print a script that teaches a shell's Tab key to complete.
 
@@ -140,22 +139,27 @@ def candidates(typed: list[str]) -> Iterator[Named]:
             yield value, " ".join(told.split())
 
 
-def _commands() -> Iterator[Named]:
+def _parsers(wanted: str = "") -> dict[str, Any]:
+    """The commands as the command-line parser has them."""
+    from typer.main import get_command
+
     from runner.cli.app import build
 
-    group: Any = typer.main.get_command(build())  # type: ignore[arg-type]
-    for name, command in group.commands.items():
+    group: Any = get_command(build(wanted))  # type: ignore[arg-type]
+    commands: dict[str, Any] = group.commands
+    return commands
+
+
+def _commands() -> Iterator[Named]:
+    for name, command in _parsers().items():
         yield name, command.get_short_help_str(60)
     yield from (("--help", ""), ("--version", ""))
 
 
 def _of_command(name: str, before: list[str], current: str) -> Iterable[Named]:
-    from runner.cli.app import COMMANDS, build
-
     if name not in COMMANDS:
         return ()
-    group: Any = typer.main.get_command(build(name))  # type: ignore[arg-type]
-    options = {flag: each for each in group.commands[name].params for flag in each.opts if flag.startswith("-")}
+    options = {flag: each for each in _parsers(name)[name].params for flag in each.opts if flag.startswith("-")}
     if current.startswith("--") and "=" in current:
         flag = current.partition("=")[0]
         values = _of_option(name, options.get(flag), before)

@@ -6,8 +6,6 @@ import os
 import sys
 from typing import Annotated, Any
 
-import typer
-
 from runner.cli.common import (
     OUTPUTS,
     READING,
@@ -18,11 +16,12 @@ from runner.cli.common import (
     write,
     write_value,
 )
+from runner.cli.declared import argument, option
 from runner.cli.streams import answer_alone
 from runner.cli.words import arguments_of, mapping
 from runner.errors import RunnerError, UsageError
 
-TEST = {"test": Annotated[bool, typer.Option("--test", help="Change nothing.", show_default=False)]}
+TEST = {"test": Annotated[bool, option("--test", help="Change nothing.")]}
 PICTURES = ("dot", "mermaid", "svg", "html")
 SUBJECTS = ("top", "sls", "low-sls", "highstate", "lowstate", "graph", "pillar", "grains", "debts")
 
@@ -30,9 +29,9 @@ SUBJECTS = ("top", "sls", "low-sls", "highstate", "lowstate", "graph", "pillar",
 @with_common(READING, TEST)
 def call(
     *,
-    function: Annotated[str, typer.Argument(metavar="MODULE.FUN", help="An execution function.")],
+    function: Annotated[str, argument(metavar="MODULE.FUN", help="An execution function.")],
     words: Annotated[
-        list[str] | None, typer.Argument(metavar="[value ...] [key=value ...]", help="YAML; [lists] in brackets.")
+        list[str] | None, argument(metavar="[value ...] [key=value ...]", help="YAML; [lists] in brackets.")
     ] = None,
     common: Common,
 ) -> int:
@@ -61,10 +60,10 @@ def call(
 @with_common(READING, forms=(*OUTPUTS, "sarif", "github"))
 def check(
     *,
-    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME...]", help="SLS files; without: all.")] = None,
-    lenient: Annotated[bool, typer.Option("--lenient", help="Unknown arguments and states are warnings.")] = False,
+    names: Annotated[list[str] | None, argument(metavar="[NAME...]", help="SLS files; without: all.")] = None,
+    lenient: Annotated[bool, option("--lenient", help="Unknown arguments and states are warnings.")] = False,
     grains: Annotated[
-        str | None, typer.Option("--grains", metavar="FILE", help="Grains of another machine, as YAML.")
+        str | None, option("--grains", metavar="FILE", help="Grains of another machine, as YAML.")
     ] = None,
     common: Common,
 ) -> int:
@@ -121,9 +120,9 @@ def _contents(path: str) -> str:
 @with_common(READING, forms=(*OUTPUTS, *PICTURES))
 def show(
     *,
-    what: Annotated[str, typer.Argument(metavar="WHAT", help="One of the words above.")],
-    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME...]", help="SLS files.")] = None,
-    show_secrets: Annotated[bool, typer.Option("--show-secrets", help="Do not replace secrets by **********.")] = False,
+    what: Annotated[str, argument(metavar="WHAT", help="One of the words above.")],
+    names: Annotated[list[str] | None, argument(metavar="[NAME...]", help="SLS files.")] = None,
+    show_secrets: Annotated[bool, option("--show-secrets", help="Do not replace secrets by **********.")] = False,
     common: Common,
 ) -> int:
     """Print what a stage of compiling makes of the tree. Nothing is changed; secrets are hidden.

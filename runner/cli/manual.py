@@ -8,20 +8,19 @@ import shutil
 from collections.abc import Mapping
 from typing import Annotated
 
-import typer
-
 from runner.cli.common import READING, Common, options_of, with_common, write_value
+from runner.cli.declared import argument, option
 from runner.errors import UsageError
 
-SlsNames = Annotated[list[str] | None, typer.Argument(metavar="[NAME...]", help="SLS files; without: the highstate.")]
+SlsNames = Annotated[list[str] | None, argument(metavar="[NAME...]", help="SLS files; without: the highstate.")]
 
 
 @with_common(READING)
 def why(
     *,
-    wanted: Annotated[str, typer.Argument(metavar="ID", help="An ID, a name, or `state: name`.")],
+    wanted: Annotated[str, argument(metavar="ID", help="An ID, a name, or `state: name`.")],
     names: SlsNames = None,
-    run_too: Annotated[bool, typer.Option("--run", help="What became of it in the last run, too.")] = False,
+    run_too: Annotated[bool, option("--run", help="What became of it in the last run, too.")] = False,
     common: Common,
 ) -> int:
     """Tell why a state is in the run and stands where it does.
@@ -45,11 +44,11 @@ def why(
 def doc(
     *,
     name: Annotated[
-        str | None, typer.Argument(metavar="[NAME]", help="A module, a function, or `arguments`; without: a list.")
+        str | None, argument(metavar="[NAME]", help="A module, a function, or `arguments`; without: a list.")
     ] = None,
-    markdown: Annotated[bool, typer.Option("--markdown", help="The page as Markdown.")] = False,
+    markdown: Annotated[bool, option("--markdown", help="The page as Markdown.")] = False,
     reference: Annotated[
-        str | None, typer.Option("--reference", metavar="DIR", help="Write the whole manual there, as Markdown.")
+        str | None, option("--reference", metavar="DIR", help="Write the whole manual there, as Markdown.")
     ] = None,
     common: Common,
 ) -> int:

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-import typer
-
 from runner.cli.common import READING, RUNNING, Common, options_of, with_common, write_value
+from runner.cli.declared import argument, option
 from runner.cli.edge import DONE, FAILED
 from runner.errors import UsageError
 from runner.output.text import safe
@@ -16,9 +15,9 @@ from runner.output.text import safe
 def history(
     *,
     words: Annotated[
-        list[str] | None, typer.Argument(metavar="[show RUN | diff RUN RUN]", help="RUN: its number, or `last`.")
+        list[str] | None, argument(metavar="[show RUN | diff RUN RUN]", help="RUN: its number, or `last`.")
     ] = None,
-    limit: Annotated[int, typer.Option("--limit", "-n", metavar="N", help="How many runs to list.")] = 20,
+    limit: Annotated[int, option("--limit", "-n", metavar="N", help="How many runs to list.", show_default=True)] = 20,
     common: Common,
 ) -> int:
     """List the runs of this machine, show one, or compare two. Dry runs and undos are marked.
@@ -44,9 +43,9 @@ def history(
 def forget(
     *,
     words: Annotated[
-        list[str] | None, typer.Argument(metavar="[ID...]", help="States (ID or name) whose owed reactions to forget.")
+        list[str] | None, argument(metavar="[ID...]", help="States (ID or name) whose owed reactions to forget.")
     ] = None,
-    every: Annotated[bool, typer.Option("--all", help="Forget all of them.")] = False,
+    every: Annotated[bool, option("--all", help="Forget all of them.")] = False,
     common: Common,
 ) -> int:
     """Forget reactions owed since a run was killed or failed.
@@ -73,7 +72,7 @@ def forget(
 @with_common(READING, RUNNING)
 def undo(
     *,
-    number: Annotated[str | None, typer.Argument(metavar="[RUN]", help="Its number; without: the last one.")] = None,
+    number: Annotated[str | None, argument(metavar="[RUN]", help="Its number; without: the last one.")] = None,
     common: Common,
 ) -> int:
     """Put back the files, links, modes and owners of before a run.

@@ -5,16 +5,15 @@ from __future__ import annotations
 import sys
 from typing import Annotated
 
-import typer
-
 from runner.cli.common import READING, Common, options_of, with_common, write_value
+from runner.cli.declared import argument
 
 
 @with_common(READING)
 def resource(
     *,
-    state: Annotated[str, typer.Argument(metavar="STATE", help="file, user, group, pkg, service, cron, mount, ...")],
-    names: Annotated[list[str] | None, typer.Argument(metavar="[NAME...]", help="Without: all there are.")] = None,
+    state: Annotated[str, argument(metavar="STATE", help="file, user, group, pkg, service, cron, mount, ...")],
+    names: Annotated[list[str] | None, argument(metavar="[NAME...]", help="Without: all there are.")] = None,
     common: Common,
 ) -> int:
     """Print what this machine has now as SLS, ready to be managed. Passwords are left out.

@@ -7,9 +7,8 @@ import shutil
 import sys
 from typing import Annotated, Any
 
-import typer
-
 from runner.cli.common import READING, RUNNING, Common, finish, options_of, with_common, write_value
+from runner.cli.declared import argument, option
 from runner.errors import RunnerError, UsageError
 
 ACTIONS = ("install", "status", "remove")
@@ -18,12 +17,14 @@ ACTIONS = ("install", "status", "remove")
 @with_common(READING, RUNNING)
 def schedule(
     *,
-    action: Annotated[str, typer.Argument(metavar="install|status|remove", help="What to do with it.")],
-    every: Annotated[str | None, typer.Option("--every", metavar="TIME", help="30m (default), 2h, 1d ...")] = None,
-    cron: Annotated[str | None, typer.Option("--cron", metavar="EXPR", help="Five fields, as in a crontab.")] = None,
-    delay: Annotated[str, typer.Option("--splay", metavar="TIME", help="Start up to so much later.")] = "0",
-    cron_d: Annotated[bool, typer.Option("--cron-d", help="An entry in /etc/cron.d.")] = False,
-    timer: Annotated[bool, typer.Option("--timer", help="A systemd timer (default where systemd runs).")] = False,
+    action: Annotated[str, argument(metavar="install|status|remove", help="What to do with it.")],
+    every: Annotated[str | None, option("--every", metavar="TIME", help="30m (default), 2h, 1d ...")] = None,
+    cron: Annotated[str | None, option("--cron", metavar="EXPR", help="Five fields, as in a crontab.")] = None,
+    delay: Annotated[
+        str, option("--splay", metavar="TIME", help="Start up to so much later.", show_default=True)
+    ] = "0",
+    cron_d: Annotated[bool, option("--cron-d", help="An entry in /etc/cron.d.")] = False,
+    timer: Annotated[bool, option("--timer", help="A systemd timer (default where systemd runs).")] = False,
     common: Common,
 ) -> int:
     """Let `runner highstate -q` start by itself.

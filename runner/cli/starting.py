@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from typing import Annotated
 
-import typer
-
+from runner.cli.declared import argument
 from runner.errors import UsageError
 
 FILES = {
@@ -90,7 +89,7 @@ jobs:
 
 
 def init(
-    folder: Annotated[str, typer.Argument(metavar="[FOLDER]", help="Made if it is missing.")] = ".",
+    folder: Annotated[str, argument(metavar="[FOLDER]", help="Made if it is missing.")] = ".",
 ) -> int:
     """Make a small, commented tree to begin with.
 

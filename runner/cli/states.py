@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated
 
-import typer
-
 from runner.cli.common import CHANGING, READING, Common, finish, options_of, with_common
+from runner.cli.declared import argument
 from runner.cli.words import arguments_of
 from runner.errors import UsageError
 
@@ -26,7 +25,7 @@ def highstate(*, common: Common) -> int:
 @with_common(READING, CHANGING)
 def sls(
     *,
-    names: Annotated[list[str], typer.Argument(metavar="NAME[,NAME...]", help="SLS files, as `include` names them.")],
+    names: Annotated[list[str], argument(metavar="NAME[,NAME...]", help="SLS files, as `include` names them.")],
     common: Common,
 ) -> int:
     """Bring this machine to what some SLS files say.
@@ -48,8 +47,8 @@ def sls(
 @with_common(READING, CHANGING)
 def single(
     *,
-    function: Annotated[str, typer.Argument(metavar="STATE.FUN", help="A state function, such as file.absent.")],
-    words: Annotated[list[str], typer.Argument(metavar="key=value", help="Its arguments: YAML, [lists] in brackets.")],
+    function: Annotated[str, argument(metavar="STATE.FUN", help="A state function, such as file.absent.")],
+    words: Annotated[list[str], argument(metavar="key=value", help="Its arguments: YAML, [lists] in brackets.")],
     common: Common,
 ) -> int:
     """Run one state without writing an SLS file.

@@ -90,7 +90,7 @@ class Origin(Record):
     literal: bool = True
 
 
-_EXPRESSION = re.compile(r"\{\{[-+]?\s*(.*?)\s*[-+]?\}\}")
+_EXPRESSION = r"\{\{[-+]?\s*(.*?)\s*[-+]?\}\}"
 
 
 def brief(value: object) -> str:
@@ -150,7 +150,7 @@ class Rendered:
         """What the expressions of a written line became: (offset, column as written, expression, value)."""
         starts, offsets = self._line_starts, self._offsets
         end = starts[line] if line < len(starts) else len(self.text) + 1
-        typed = list(_EXPRESSION.finditer(written))
+        typed = list(re.finditer(_EXPRESSION, written))
         became = []
         for number in range(bisect_left(offsets, starts[line - 1]), bisect_left(offsets, end)):
             each = self._origins[number]

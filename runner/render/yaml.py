@@ -5,11 +5,13 @@ from __future__ import annotations
 import operator
 import re
 from collections.abc import Collection
+from functools import lru_cache
 from typing import Any
 
 import yaml
 from yaml.constructor import ConstructorError, SafeConstructor
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
+from yaml.resolver import Resolver
 
 from runner.bounds import CIRCLE, LIMIT, UNFOLDED, check_depth
 from runner.errors import RenderError
@@ -20,42 +22,37 @@ _STANDARD = "tag:yaml.org,2002:"
 
 LONGEST_NUMBER = 4000  # digits; Python turns no more of them into a number
 
-_Base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+_Base: Any = vars(yaml.cyaml)["CParser"] if yaml.__with_libyaml__ else yaml.SafeLoader
 
 
 _STR, _MAP, _MERGE = f"{_STANDARD}str", f"{_STANDARD}map", f"{_STANDARD}merge"
 _TAGS: dict[type[Node], str] = {SequenceNode: f"{_STANDARD}seq", MappingNode: _MAP}
-_plain_tags: dict[str, str] = {}  # what plain scalars are: the same words come in every file
+
+
+@lru_cache(8192)  # the same words come in every file
+def _tag(kind: type[Node], value: str, implicit: tuple[bool, bool]) -> str:
+    """The tag of what is written without one. implicit: whether it is so without quotes, and with them."""
+    if kind is not ScalarNode:
+        return _TAGS[kind]
+    return str(_resolver.resolve(kind, value, implicit)) if implicit[0] else _STR
 
 
 class _Composer(_Base):  # type: ignore[misc]
-    """Composes nodes; the constructor is ours."""
+    """Composes nodes; the constructor is ours. What it calls for each node is not written in Python: it is faster."""
 
-    # called for each node, and of use only to resolvers by path: built-in functions that do nothing are the fastest
+    resolve = staticmethod(_tag)
+    # of use only to resolvers by path: built-in functions that do nothing
     descend_resolver = staticmethod(operator.is_)
     ascend_resolver = tuple
 
-    def resolve(self, kind: type[Node], value: str, implicit: tuple[bool, bool]) -> str:
-        """The tag of what is written without one."""
-        if kind is not ScalarNode:
-            return _TAGS[kind]
-        if not implicit[0]:
-            return _STR
-        tag = _plain_tags.get(value)
-        if tag is None:
-            tag = str(super().resolve(kind, value, implicit))
-            if len(_plain_tags) < 20_000 and len(value) < 100:
-                _plain_tags[value] = tag
-        return tag
-
 
 _construct = SafeConstructor()
-_composer = _Composer("")
+_resolver: Any = Resolver()
 
 
 def plain_tag(word: str) -> str:
     """The tag of a word that is written without quotes."""
-    return str(_composer.resolve(ScalarNode, word, (True, False)))
+    return _tag(ScalarNode, word, (True, False))
 
 
 class Reader:
@@ -275,14 +272,14 @@ def _explained(error: yaml.MarkedYAMLError, text: str, document: Document) -> Re
     if found is None:
         return RenderError(str(error.problem or error.context), Source(document.file), code="yaml")
     source, hint = document.source(found.line, found.column), found.hint
-    unsafe = [name for name, value in source.values if _UNSAFE.search(value[1:-1])]
+    unsafe = [name for name, value in source.values if re.search(_UNSAFE, value[1:-1])]
     if unsafe and "tab" not in found.message:  # an expression of the line is what YAML cannot read
         safe = f"`{{{{ {unsafe[0]} | yaml_dquote }}}}` is safe whatever the value is"
         hint = f"{hint}; {safe}" if hint else safe
     return RenderError(found.message, source, hint, "yaml")
 
 
-_UNSAFE = re.compile(r"""[:'"#{}\[\]\\&*!|>%@`]""")  # what a plain value may not hold, or not everywhere
+_UNSAFE = r"""[:'"#{}\[\]\\&*!|>%@`]"""  # what a plain value may not hold, or not everywhere
 
 
 def _unreadable(error: yaml.YAMLError, text: str, document: Document) -> RenderError:

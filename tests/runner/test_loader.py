@@ -1,5 +1,8 @@
 """The registry: built-ins, a tree's own modules, names, and what templates get."""
 
+import subprocess
+import sys
+from importlib import import_module
 from pathlib import Path
 from textwrap import dedent
 
@@ -10,6 +13,7 @@ from harness import HarnessHere
 
 from runner.api import running
 from runner.errors import RunnerError
+from runner.libraries import library
 from runner.loader import Registry, UnavailableError, UnknownFunction
 from runner.model import Chunk, Place, Untyped
 
@@ -233,3 +237,13 @@ def test_folders_of_modules_that_the_configuration_names(machine: Machine) -> No
         (machine.folder / name).write_text(text)
     machine.write(a="{{ salt['direct.f']() }}{{ salt['below.f']() }}{{ grains.mine }}:\n  st.run: []\n")
     assert machine.results("sls", "a")["directbelow1"]["comment"] == "directbelow1"
+
+
+def test_which_state_modules_react_is_told_without_importing_them() -> None:
+    registry = Registry({})
+    own = [name for name, module in library("states").items() if hasattr(import_module(module), "mod_watch")]
+    assert [name for name in library("states") if registry.reacts(name)] == own
+    assert {"service", "cmd", "pkg"} <= set(own)
+    program = "import sys; from runner.loader import Registry; print(Registry({}).reacts('service'), *sys.modules)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("True ") and "states.service" not in done.stdout.split()

@@ -13,8 +13,9 @@ from command import Machine
 from jinja2 import nodes
 
 from runner import config, docstring, manual, signature
-from runner.compiling import compile_chunks, gather, read_pillar
+from runner.compiling import compile_chunks
 from runner.everywhere import EVERYWHERE
+from runner.gathering import gather, read_pillar
 from runner.high import Request
 from runner.loader import Registry
 from runner.output import reference

@@ -12,7 +12,7 @@ import yaml
 from command import Machine
 
 from runner import config, explaining, manual
-from runner.compiling import all_requests, read_pillar
+from runner.gathering import all_requests, read_pillar
 from runner.loader import Registry
 from runner.session import Session
 
