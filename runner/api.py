@@ -571,6 +571,8 @@ class StateModule(Protocol):
         and reports its share. running: results by tag.
     mod_init(chunk): runs once before the first state of the module.
     pre_run_check(name, **arguments): raises StateFailed before anything of the run starts.
+    hindrance(plan, name, **arguments): raises StateFailed for a plan that would fail (no right to write, say); asked in
+        dry runs, where a pending plan that provides what is lacking, or may, keeps it from failing.
     autorequire / autobefore / autonotify / autosubscribe(name, **arguments): pairs (state module, ID or name).
     resources(name): what is there now as Resource values, for `runner resource`; all of it where the name is None.
     PROVIDERS: the Providers of what the module manages; `requires_feature` is checked against them.

@@ -290,6 +290,7 @@ class _Reacting:
         assert found.mod_watch is not None
         self.function: Callable[..., Any] = found.mod_watch
         self.classic = found.classic
+        self.module = found.module
 
 
 def _open(found: Found) -> bool:

@@ -40,6 +40,9 @@ class Function(Protocol):
     @property
     def classic(self) -> bool: ...
 
+    @property
+    def module(self) -> object: ...
+
 
 class Call(Record):
     """A state function with its bound arguments, ready to be called."""
@@ -191,7 +194,9 @@ class Invoker:
             look = partial(call.function.function, **call.arguments)
             outcome = look()
             if isinstance(outcome, Generator):
-                return self._planned(chunk, outcome, look, mode, owe, waits_for)
+                refuse = getattr(call.function.module, "hindrance", None) if mode is not Mode.REAL else None
+                hindrance = partial(refuse, **call.arguments) if refuse else None
+                return self._planned(chunk, outcome, look, mode, owe, waits_for, hindrance)
             return _done(chunk, outcome, {})
         except StateFailed as failure:
             return self._failed(chunk, failure, mode, {})
@@ -204,10 +209,14 @@ class Invoker:
         mode: Mode,
         owe: Callable[[], None],
         waits_for: str,
+        hindrance: Callable[[Plan], object] | None,
     ) -> Result:
         plan: Plan | None = None
         try:
             plan = _plan(chunk, next(outcome))
+            if hindrance and (failure := self.pending.hindered(hindrance, plan)):
+                outcome.close()
+                return Result(chunk, False, failure.message)
             if mode is not Mode.LOOK:
                 self._emit(StatePlanned(chunk, plan.changes, plan.comment))
             if mode is not Mode.REAL:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 
-from runner.api import OPEN
+from runner.api import OPEN, Plan, StateFailed
 from runner.model import Chunk
 
 
@@ -30,6 +30,14 @@ class Pending:
     def may_bring(self, facts: Collection[object], required: str) -> str:
         """The same for a state that has nothing to do without them: OPEN is asked for, or a pending state required."""
         return self._provider(facts) or (self.open_by and (required or (self.open_by if OPEN in facts else "")))
+
+    def hindered(self, hindrance: Callable[[Plan], object], plan: Plan) -> StateFailed | None:
+        """Why a plan cannot be carried out, unless a pending one may change that."""
+        try:
+            hindrance(plan)
+        except StateFailed as failure:
+            return None if self.brings(failure.lacks) else failure
+        return None
 
     def _provider(self, facts: Iterable[object]) -> str:
         return next((self.facts[fact] for fact in facts if fact in self.facts), "")

@@ -4,8 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from modules import hosts
+from modules import file, hosts
 from runner.api import Done, OneOrMany, Plan, Planned, StateFailed, here
+
+
+def hindrance(plan: Plan, name: str, **arguments: object) -> None:
+    """Raises StateFailed when the caller may not write the file."""
+    file.refuse_rewrite(file.real_path(hosts.PATH))
 
 
 def present(name: str, ip: OneOrMany[str], comment: str = "", clean: bool = False) -> Planned:

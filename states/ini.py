@@ -11,6 +11,11 @@ from runner.api import AbsolutePath, Plan, Planned, StateFailed, here
 Sections = dict[str, Any]
 
 
+def hindrance(plan: Plan, name: str, **arguments: object) -> None:
+    """Raises StateFailed for a file that the caller may not write."""
+    file.refuse_rewrite(file.real_path(name))
+
+
 def options_present(
     name: AbsolutePath,
     sections: Sections | None = None,

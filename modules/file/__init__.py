@@ -44,6 +44,7 @@ from modules.file._look import (
 )
 from modules.file._owners import gid_of, gid_to_group, group_to_gid, uid_of, uid_to_user, user_to_uid
 from modules.file._put_back import put_back
+from modules.file._rights import refuse_dress, refuse_owner, refuse_put, refuse_rewrite, refuse_touch
 from modules.file._salt_changes import (
     salt_copy,
     salt_link,
@@ -136,6 +137,11 @@ __all__ = [
     "readlink",
     "real_path",
     "redacted",
+    "refuse_dress",
+    "refuse_owner",
+    "refuse_put",
+    "refuse_rewrite",
+    "refuse_touch",
     "remove",
     "remove_folder",
     "rename",

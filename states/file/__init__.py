@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from runner.api import Plan
 
 FUNCTIONS = {
     "absent": "absent",
@@ -64,6 +67,13 @@ def autorequire(
             yield "file", other
 
 
+def hindrance(plan: Plan, name: str, user: object = None, group: object = None, **arguments: object) -> None:
+    """Raises StateFailed for a plan that the caller may not carry out."""
+    from states.file import _hindered
+
+    _hindered.hindrance(plan, name, user, group, bool(arguments.get("follow_symlinks", True)))
+
+
 def __getattr__(name: str) -> Callable[..., Any]:
     if name not in FUNCTIONS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -73,4 +83,4 @@ def __getattr__(name: str) -> Callable[..., Any]:
 
 
 def __dir__() -> list[str]:
-    return [*FUNCTIONS, "UNCONVERGING", "autorequire"]
+    return [*FUNCTIONS, "UNCONVERGING", "autorequire", "hindrance"]

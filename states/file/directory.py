@@ -179,7 +179,7 @@ class _Work:
     def do(self, silent: bool, children_only: bool) -> Planned:
         if not (self.changed or self.remove):
             return f"The directory {self.name} is in the correct state"
-        yield Plan(self._changes(silent), _listed(self._single()))
+        yield Plan(self._changes(silent), _listed(self._single()), provides=[("file", self.name)])
         for path, (wanted, changes, follow) in self.changed.items():
             wanted.set(path, changes, follow)
         for path in self.remove:

@@ -26,7 +26,8 @@ def rename(name: AbsolutePath, source: str, force: bool = False, makedirs: bool 
         return f'The target file "{name}" exists and will not be overwritten'
     if lacks := _lines.parent_lacking(name, makedirs):
         raise StateFailed(f"The target directory {lacks[1]} is not present", lacks=lacks)
-    yield Plan({name: source}, f'File "{source}" is set to be moved to "{name}"', provides=[("file", name)])
+    facts = [("file", name), ("no file", source)]
+    yield Plan({name: source}, f'File "{source}" is set to be moved to "{name}"', provides=facts)
     _lines.make_parent(name)
     if occupied:
         file.remove(name)

@@ -1,0 +1,109 @@
+"""Whether the caller may change a path: what the kernel would say, asked without changing anything."""
+
+from __future__ import annotations
+
+import os
+import stat as bits
+from functools import cache
+
+from modules.file._owners import gid_of, uid_of, uid_to_user
+from runner.api import StateFailed
+
+CHOWN, FOWNER = 0, 3  # capabilities(7)
+
+
+def refuse_put(path: str) -> None:
+    """Raise StateFailed where nothing can be put at, or taken from, a path."""
+    folder = _nearest(os.path.dirname(path.rstrip("/")) or "/")
+    if not os.path.isdir(folder):
+        return
+    _refuse_read_only(path, folder)
+    if not os.access(folder, os.W_OK | os.X_OK, effective_ids=True):
+        cause = "is immutable, or its file system refuses" if os.geteuid() == 0 else f"{_me()} may not write there"
+        _refuse(path, f"in {folder} nothing can be changed: {cause}", folder)
+    at, above = _seen(path), os.stat(folder)
+    mine = at is None or os.geteuid() in (at.st_uid, above.st_uid)
+    if above.st_mode & bits.S_ISVTX and not mine and not _may(FOWNER):
+        _refuse(path, f"it belongs to {uid_to_user(at.st_uid if at else 0)}, and {folder} is sticky", folder)
+
+
+def refuse_rewrite(path: str) -> None:
+    """Raise StateFailed where the contents of a file cannot be replaced: the new one gets the old one's owner."""
+    refuse_put(path)
+    at = _seen(path)
+    if at is not None and not _may(CHOWN) and (at.st_uid != os.geteuid() or not _member(at.st_gid)):
+        _refuse(path, f"it belongs to {uid_to_user(at.st_uid)}, and only root can write it anew", os.path.dirname(path))
+
+
+def refuse_dress(path: str) -> None:
+    """Raise StateFailed where the mode of a path cannot be changed."""
+    at = _seen(path)
+    if at is None:
+        return
+    if not os.path.islink(path):
+        _refuse_read_only(path, path)
+    if at.st_uid != os.geteuid() and not _may(FOWNER):
+        _refuse(path, f"it belongs to {uid_to_user(at.st_uid)}, and {_me()} is not root", path)
+
+
+def refuse_touch(path: str) -> None:
+    """Raise StateFailed where the times of a path cannot be set."""
+    if not os.access(path, os.W_OK, effective_ids=True):
+        refuse_dress(path)
+
+
+def refuse_owner(path: str, user: str | int | None, group: str | int | None) -> None:
+    """Raise StateFailed where a path cannot be given to a user or a group that there is."""
+    if _may(CHOWN):
+        return
+    uid = None if user in (None, "") else uid_of(user)
+    gid = None if group in (None, "") else gid_of(group)
+    if uid not in (None, os.geteuid()):
+        _refuse(path, f"only root may give it to {user}", path)
+    if gid is not None and not _member(gid):
+        _refuse(path, f"only root may give it to the group {group}", path)
+
+
+def _refuse_read_only(path: str, there: str) -> None:
+    if os.statvfs(there).f_flag & os.ST_RDONLY:
+        _refuse(path, f"{there} is on a read-only file system (mount it writable first)", there)
+
+
+def _refuse(path: str, why: str, there: str) -> None:
+    """What a pending state may change: the folder that is in the way, or one above it."""
+    above = [there]
+    while above[-1] not in ("/", ""):
+        above.append(os.path.dirname(above[-1]))
+    raise StateFailed(f"{path} cannot be changed: {why}", lacks=[("file", each) for each in above])
+
+
+def _nearest(path: str) -> str:
+    while not os.path.exists(path):
+        path = os.path.dirname(path) or "/"
+    return os.path.realpath(path)
+
+
+def _seen(path: str) -> os.stat_result | None:
+    try:
+        return os.lstat(path)
+    except OSError:
+        return None
+
+
+def _me() -> str:
+    return str(uid_to_user(os.geteuid()) or os.geteuid())
+
+
+def _member(gid: int) -> bool:
+    return gid == os.getegid() or gid in os.getgroups()
+
+
+@cache
+def _may(capability: int) -> bool:
+    """Whether this process has a capability; without /proc only root has all."""
+    try:
+        with open("/proc/self/status", encoding="ascii", errors="replace") as status:
+            held = next(int(line.split()[1], 16) for line in status if line.startswith("CapEff"))
+    except (OSError, StopIteration):
+        return os.geteuid() == 0
+    return bool(held >> capability & 1)

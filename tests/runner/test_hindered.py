@@ -1,0 +1,140 @@
+"""A dry run of files says what the real run will not be allowed to do."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from command import Machine
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs root, to be somebody else")
+
+SLS = """
+{tmp}/site/rewritten:
+  file.managed: [contents: new]
+{tmp}/site/given:
+  file.managed: [contents: new, user: root]
+{tmp}/site/new/deep/file:
+  file.managed: [contents: new, makedirs: true]
+{tmp}/site/dir:
+  file.directory: [mode: '0700']
+{tmp}/site/mode:
+  file.managed: [mode: '0600', replace: false]
+{tmp}/site/gone:
+  file.absent: []
+{tmp}/site/appended:
+  file.append: [text: more]
+{tmp}/site/link:
+  file.symlink: [target: /etc/passwd]
+{tmp}/site/touched:
+  file.touch: []
+{tmp}/site/copies:
+  file.recurse: [source: 'salt://files']
+{tmp}/site/moved:
+  file.rename: [source: '{tmp}/site/from']
+{tmp}/site/open.ini:
+  ini.options_present: [sections: {a: {b: 1}}]
+{tmp}/own/file:
+  file.managed: [contents: new]
+{tmp}/own/link:
+  file.append: [text: more]
+"""
+SOMEBODY = [
+    "setpriv",
+    "--reuid",
+    "65534",
+    "--regid",
+    "65534",
+    "--clear-groups",
+    "--bounding-set",
+    "-all,+dac_read_search",
+]
+SOMEBODY += ["--inh-caps", "+dac_read_search", "--ambient-caps", "+dac_read_search"]  # the tests may lie in root's home
+READ_ONLY = 'mount --bind {0} {0}; mount -o remount,ro,bind {0}; exec "$@"'
+
+
+@pytest.fixture
+def site(machine: Machine) -> Path:
+    site = machine.folder / "site"
+    (site / "dir").mkdir(parents=True)
+    for name in ("rewritten", "mode", "gone", "appended", "touched", "from", "open.ini"):
+        (site / name).write_text("")
+    site.chmod(0o755)
+    files = machine.folder / "states/files"
+    files.mkdir()
+    (files / "one").write_text("1")
+    (machine.folder / "own").mkdir()
+    (machine.folder / "own/link").symlink_to(machine.folder / "own/linked")
+    (machine.folder / "own/linked").write_text("")
+    for path in (machine.folder, machine.folder / "own", machine.folder / "own/linked"):
+        os.chown(path, 65534, 65534)
+    machine.write(all=SLS)
+    return site
+
+
+def wrapped(machine: Machine, prefix: list[str], *words: str) -> dict[str, bool | None]:
+    """The results by name, of a runner that something is put before."""
+    argv = [*prefix, *machine.argv(*words, "--out", "json")]
+    done = subprocess.run(argv, capture_output=True, text=True, env=machine.environment, timeout=60)
+    assert "Traceback" not in done.stdout + done.stderr, done.stderr
+    found = json.loads(done.stdout)["local"].values()
+    return {each["name"].removeprefix(f"{machine.folder}/"): each["result"] for each in found}
+
+
+def compare(machine: Machine, prefix: list[str]) -> list[str]:
+    """The names that a dry run says will fail, and that fail in the real one."""
+    dry = wrapped(machine, prefix, "sls", "all", "--test")
+    real = wrapped(machine, prefix, "sls", "all")
+    refused = [name for name, result in dry.items() if result is False]
+    assert refused == [name for name, result in real.items() if result is False]
+    return refused
+
+
+def test_a_plain_user(machine: Machine, site: Path) -> None:
+    refused = compare(machine, SOMEBODY)
+    assert refused == [line[6:-1] for line in SLS.split("\n") if line.startswith("{tmp}/site")]
+
+
+def test_a_plain_user_in_a_folder_of_his_own_with_files_of_others(machine: Machine, site: Path) -> None:
+    os.chown(site, 65534, 65534)
+    names = {"rewritten", "given", "dir", "mode", "appended", "touched", "open.ini"}
+    assert set(compare(machine, SOMEBODY)) == {f"site/{name}" for name in names}
+
+
+def test_a_plain_user_in_a_sticky_folder(machine: Machine, site: Path) -> None:
+    site.chmod(0o1777)
+    names = {"rewritten", "given", "dir", "mode", "gone", "appended", "touched", "moved", "open.ini"}
+    assert set(compare(machine, SOMEBODY)) == {f"site/{name}" for name in names}
+
+
+def test_a_read_only_mount(machine: Machine, site: Path) -> None:
+    refused = compare(machine, ["unshare", "-m", "sh", "-c", READ_ONLY.format(site), "sh"])
+    assert len(refused) == 12
+    assert all(name.startswith("site/") for name in refused)
+
+
+def test_root_may(machine: Machine, site: Path) -> None:
+    assert compare(machine, []) == []
+
+
+AFTER = """
+opens:
+  {}
+{tmp}/site/rewritten:
+  file.managed: [contents: new]
+"""
+
+
+@pytest.mark.parametrize(
+    "before", ["cmd.run: [name: 'true']", "file.directory: [name: '{tmp}/site', mode: '0777']"], ids=["cmd", "file"]
+)
+def test_what_an_earlier_state_may_open_is_not_refused(machine: Machine, site: Path, before: str) -> None:
+    os.chown(site / "rewritten", 65534, 65534)
+    os.chown(site, 65534, 65534)
+    machine.write(after=AFTER.replace("{}", before, 1))
+    site.chmod(0o500)
+    assert wrapped(machine, SOMEBODY, "sls", "after", "--test")["site/rewritten"] is None, before
+    assert wrapped(machine, SOMEBODY, "sls", "all", "--test")["site/rewritten"] is False
