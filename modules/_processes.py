@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import time
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 from modules import _salt_call, _umask
@@ -45,7 +47,10 @@ def ended(
     bg: bool = False,
     **identity: Any,
 ) -> Completed:
-    """Start a program, and wait for its end unless it is to stay in the background. identity: as of Popen."""
+    """Start a program, and wait for its end unless it is to stay in the background. identity: as of Popen.
+
+    It has a session of its own, without a terminal: one that would ask for a password fails, instead of waiting.
+    """
     quiet = subprocess.DEVNULL
     output = quiet if bg else subprocess.PIPE
     said = _umask.of_state()
@@ -54,7 +59,7 @@ def ended(
     identity |= {"stdout": output, "stderr": output, "stdin": subprocess.PIPE if stdin is not None else quiet}
     try:
         process: subprocess.Popen[bytes] = subprocess.Popen(
-            argv, env=dict(_salt_call.environment(argv, env)), cwd=cwd, process_group=0, **identity
+            argv, env=dict(_salt_call.environment(argv, env)), cwd=cwd, start_new_session=True, **identity
         )
     except (OSError, ValueError, subprocess.SubprocessError) as error:
         reason = getattr(error, "strerror", None) or str(error)
@@ -74,19 +79,57 @@ def ended(
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End a program with all that it started."""
+    """End a program with all that it started; what does not heed SIGTERM is killed."""
+    family = _family(process.pid)
     for number in (signal.SIGTERM, signal.SIGKILL):
-        try:
-            os.killpg(process.pid, number)
-            process.wait(2)
-        except subprocess.TimeoutExpired:
-            continue
-        except ProcessLookupError:
-            break
+        family = {**_family(process.pid), **family}
+        for pid, began in family.items():
+            if _lives(pid, began):
+                with suppress(ProcessLookupError):
+                    os.kill(pid, number)
+        until = time.monotonic() + 2
+        while time.monotonic() < until and any(_lives(*each) for each in family.items()):
+            process.poll()
+            time.sleep(0.02)
     process.wait()
     for stream in (process.stdout, process.stderr, process.stdin):
         if stream:
             stream.close()
+
+
+def _family(first: int) -> dict[int, str]:
+    """A process, those of its group and session, and all that descend from it, each with when it began."""
+    seen = {int(name): _stat(int(name)) for name in os.listdir("/proc") if name.isdigit()}
+    found = {first: _began(first)}
+    for _ in seen:
+        more = {
+            pid: stat[19]
+            for pid, stat in seen.items()
+            if stat and pid not in found and (int(stat[1]) in found or first in (int(stat[2]), int(stat[3])))
+        }
+        if not more:
+            break
+        found |= more
+    return found
+
+
+def _lives(pid: int, began: str) -> bool:
+    return began != "" and _began(pid) == began
+
+
+def _began(pid: int) -> str:
+    """When a process began, so that another one with its number is not taken for it; "" when it has ended."""
+    stat = _stat(pid)
+    return stat[19] if stat and stat[0] not in "ZX" else ""
+
+
+def _stat(pid: int) -> list[str]:
+    """The fields of /proc/PID/stat from the state on: state, parent, group, session, ..."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii", errors="replace") as file:
+            return file.read().rpartition(")")[2].split()
+    except OSError:
+        return []
 
 
 def _text(data: bytes) -> str:

@@ -32,6 +32,8 @@ def program(run: Callable[[], int]) -> NoReturn:
         from runner.cli.streams import with_streams
 
         with_streams()
+    for stream in (sys.stdout, sys.stderr):
+        stream.__dict__["close"] = stream.flush  # not for the code of a tree to close
     gc.set_threshold(1_000_000)  # compiling makes many objects and no garbage; a long run is still collected
     code = guarded(run)
     gc.freeze()  # the process ends and gives all back: no last look at everything

@@ -21,20 +21,36 @@ def with_streams() -> None:
 
 @contextmanager
 def answer_alone(out: str, events: str | None = None) -> Iterator[None]:
-    """What the code of a tree prints, and what its programs do, goes to stderr: stdout has the answer and no more."""
-    if out == "pretty" or events == "-":
+    """What the code of a tree prints, and what its programs do, goes to stderr: stdout has the answer and no more.
+
+    There is nothing for them to read: a run never waits for somebody to type.
+    """
+    ours = sys.stdout, sys.stderr
+    with _turned(0, os.open(os.devnull, os.O_RDONLY)):
+        try:
+            if out == "pretty" or events == "-":
+                yield
+            else:
+                sys.stdout.flush()
+                with _turned(1, os.dup(2)), redirect_stdout(sys.stderr):
+                    yield
+        finally:
+            sys.stdout, sys.stderr = ours  # whatever that code made of them
+
+
+@contextmanager
+def _turned(number: int, handle: int) -> Iterator[None]:
+    """Let a standard stream be another file; that one is closed."""
+    try:
+        before = os.dup(number)
+    except OSError:  # there is no such stream
+        os.close(handle)
         yield
         return
-    sys.stdout.flush()
     try:
-        answer = os.dup(1)
-    except OSError:  # there is no stdout
+        os.dup2(handle, number)
+        os.close(handle)
         yield
-        return
-    try:
-        os.dup2(2, 1)
-        with redirect_stdout(sys.stderr):
-            yield
     finally:
-        os.dup2(answer, 1)
-        os.close(answer)
+        os.dup2(before, number)
+        os.close(before)

@@ -1,0 +1,128 @@
+"""From cron and from a terminal alike nothing waits for a person, and what takes too long is ended, all of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from command import Machine
+
+ASKING = """
+import subprocess
+import sys
+
+
+def asks(name):
+    told = [sys.stdin.read(), subprocess.run("cat", shell=True, capture_output=True, text=True).stdout]
+    try:
+        told.append(input())
+    except EOFError:
+        told.append("nobody")
+    return {"name": name, "changes": {}, "result": True, "comment": ",".join(told)}
+
+
+def closes(name):
+    print("said by the tree")
+    sys.stdout.close()
+    sys.stderr.close()
+    return {"name": name, "changes": {}, "result": True, "comment": "closed"}
+
+
+def drops(name):
+    sys.stdout = sys.stderr = None
+    return {"name": name, "changes": {}, "result": True, "comment": "dropped"}
+"""
+SLS = """
+asks: odd.asks
+terminal:
+  cmd.run: [name: 'head -c 1 </dev/tty || echo no terminal']
+input:
+  cmd.run: [name: 'read answer; echo "<$answer>"']
+closes: odd.closes
+drops: odd.drops
+"""
+
+
+@pytest.fixture
+def odd(machine: Machine) -> Machine:
+    folder = machine.folder / "states/_states"
+    folder.mkdir()
+    (folder / "odd.py").write_text(ASKING)
+    machine.write(a=SLS)
+    return machine
+
+
+def on_a_terminal(machine: Machine, *words: str) -> tuple[int, str]:
+    """The exit code of a runner that has a terminal, where somebody typed a line, and what it shows there."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execve(machine.argv()[0], machine.argv(*words), machine.environment)
+    os.write(terminal, b"typed\n")
+    shown = b""
+    while True:
+        try:
+            more = os.read(terminal, 65536)
+        except OSError:  # its other end is closed
+            break
+        shown += more
+        if not more:
+            break
+    os.close(terminal)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), shown.decode()
+
+
+def check(results: dict[str, dict[str, object]]) -> None:
+    by_id = {each["__id__"]: each for each in results.values()}
+    assert by_id["asks"]["comment"] == ",,nobody"
+    assert "no terminal" in str(by_id["terminal"]["changes"])
+    assert "<>" in str(by_id["input"]["changes"])
+    assert all(each["result"] for each in by_id.values())
+
+
+def test_a_terminal_is_not_read(odd: Machine) -> None:
+    code, shown = on_a_terminal(odd, "sls", "a", "--out", "json")
+    assert code == 0, shown
+    check(json.loads(shown[shown.index("{") :])["local"])
+
+
+def test_nor_is_a_pipe_and_closed_streams_are_no_bug(odd: Machine) -> None:
+    for form in ("json", "pretty"):
+        done = subprocess.run(
+            odd.argv("sls", "a", "--out", form), input="typed\n", capture_output=True, text=True, env=odd.environment
+        )
+        assert done.returncode == 0, done.stderr
+        assert "said by the tree" in (done.stderr if form == "json" else done.stdout)
+        if form == "json":
+            check(json.loads(done.stdout)["local"])
+        else:
+            assert "5 states: 2 changed, 3 unchanged" in done.stdout
+
+
+STUBBORN = """
+stubborn:
+  cmd.run:
+    - name: |
+        trap '' TERM
+        setsid sh -c 'trap "" TERM; echo $$ >{tmp}/apart; exec sleep 91.5' &
+        (sleep 91.5 &) &
+        while ! test -s {tmp}/apart; do sleep 0.01; done
+        sleep 91.5
+    - timeout: 0.5
+"""
+
+
+def test_what_does_not_heed_a_timeout_is_killed_wherever_it_went(machine: Machine) -> None:
+    machine.write(a=STUBBORN)
+    began = time.monotonic()
+    result = machine.results("sls", "a", code=2)["stubborn"]
+    assert "Timed out after 0.5 seconds" in str(result["changes"])
+    assert time.monotonic() - began < 10
+    apart = (machine.folder / "apart").read_text().strip()
+    assert not Path(f"/proc/{apart}/cmdline").exists() or not Path(f"/proc/{apart}/cmdline").read_bytes()
+    left = subprocess.run(["pgrep", "-f", "sleep 91.5"], capture_output=True, text=True, check=False).stdout
+    assert not left
