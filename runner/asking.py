@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from runner import graph, high, node
@@ -77,7 +78,10 @@ def _shown(session: Session, what: str, names: list[str]) -> Any:
     if what == "debts":
         from runner.debts import Ledger
 
-        return [_debt(debt) for debt in _owed(Ledger(options.state_dir, looking=True))]
+        found = [_debt(debt) for debt in _owed(Ledger(options.state_dir, looking=True))]
+        if found:
+            _learn_secrets(session)
+        return found
     with session.opened():
         if what == "grains":
             return dict(session.grains)
@@ -92,6 +96,12 @@ def _shown(session: Session, what: str, names: list[str]) -> Any:
             refuse(gathered[1])
             return high.as_data(gathered[0])
         return _show_low(session, gathered, what)
+
+
+def _learn_secrets(session: Session) -> None:
+    """Read the pillar to know what is not shown; what is owed can be asked for while it is broken, too."""
+    with suppress(RunnerError), session.opened():
+        read_pillar(session)
 
 
 def resource(options: Options, state: str, names: Sequence[str] = ()) -> list[Resource]:
@@ -146,7 +156,10 @@ def forget(options: Options, wanted: Sequence[str] | None) -> list[dict[str, str
                 ledger.settle(debt.reactor, debt.source, (debt.kind,))
         except OSError as error:
             raise RunnerError(f"the list of reactions owed cannot be written: {error}") from None
-    return [_debt(debt) for debt in found]
+    session = Session(options)
+    _learn_secrets(session)
+    forgotten: list[dict[str, str]] = session.run.secrets.mask([_debt(debt) for debt in found])
+    return forgotten
 
 
 def _show_low(session: Session, gathered: Gathered, what: str) -> Any:

@@ -16,6 +16,7 @@ from runner.gathering import Gathered, without_states
 from runner.highdata import HighData
 from runner.model import Chunk, Relations
 from runner.records import Record
+from runner.secrets import hushed
 from runner.session import Session
 
 
@@ -56,6 +57,7 @@ def attempted(session: Session, gathered: Gathered, strict: bool) -> tuple[Compi
         problems += error.diagnostics
     if order and session.options.shuffle is None:
         relations = relations._replace(looks=graph.looks(chunks, relations))
+    problems = hushed(problems, chunks)
     problems = [_placed(problem, session) for problem in told_once(map(_strict, problems) if strict else problems)]
     if order and session.options.auto_relationships:
         order, links = automatic.fitted(order, relations, automatic.links(chunks, binder.related))

@@ -284,6 +284,6 @@ class Registry:
 SYS = ("argspec", "doc", "list_functions", "list_modules", "list_renderers", "list_state_functions") + (
     ("list_state_modules", "reload_modules", "state_argspec", "state_doc")  # of introspection.py
 )
-_HOOKS = frozenset(["mod_watch", "mod_aggregate", "mod_init", "pre_run_check", "resources", "calls"]) | {
+_HOOKS = frozenset(["mod_watch", "mod_aggregate", "mod_init", "pre_run_check", "hindrance", "resources", "calls"]) | {
     f"auto{kind}" for kind in ("require", "before", "notify", "subscribe")
 }

@@ -15,7 +15,7 @@ from runner.records import Record
 from runner.schema import MISSING, Parameter, features_of, schema_of
 
 ARGUMENTS = "arguments"  # the page of what every state takes
-HOOKS = ("hindrance", "autorequire", "autobefore", "autonotify", "autosubscribe")
+HOOKS = ("autorequire", "autobefore", "autonotify", "autosubscribe")
 
 
 class Library(Protocol):

@@ -21,6 +21,7 @@ class Source(Record):
     via: tuple[Source, ...] = ()  # the calls (macro, include) that brought it here, innermost first
     rendered: str | None = None  # what the line had become after rendering, when that differs
     values: tuple[tuple[str, str], ...] = ()  # what the expressions or variables of the line were then
+    hidden: bool = False  # the line is not to be shown
 
     def __str__(self) -> str:
         where = self.file

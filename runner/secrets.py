@@ -153,6 +153,29 @@ class Secrets:
         return problem._replace(message=self.mask(problem.message), hint=self.mask(problem.hint), source=source)
 
 
+def hushed(problems: list[Diagnostic], chunks: Iterable[Chunk]) -> list[Diagnostic]:
+    """Problems without what states with `no_log` are given, and without the lines where that was typed."""
+    if not problems:
+        return problems
+    silent: dict[tuple[str, int], Secrets] = {}
+    for chunk in chunks:
+        if chunk.args.get("no_log"):
+            hidden = Secrets()
+            for value in _below({"": chunk.args}, lambda key: key != "no_log"):
+                hidden.add(value)
+            for place in (chunk.place, *chunk.arg_places.values()):
+                silent[place.source.file, place.source.line] = hidden
+    return [_hushed(problem, silent) for problem in problems] if silent else problems
+
+
+def _hushed(problem: Diagnostic, silent: Mapping[tuple[str, int], Secrets]) -> Diagnostic:
+    source = problem.source
+    hidden = silent.get((source.file, source.line)) if source else None
+    if hidden is None or source is None:
+        return problem
+    return hidden.diagnostic(problem._replace(source=source._replace(rendered=None, values=(), hidden=True)))
+
+
 @functools.cache
 def _matcher(keys: tuple[str, ...]) -> Callable[[object], bool]:
     """Whether one of the globs means a name; `*word` needs no regular expression, which takes long to make."""

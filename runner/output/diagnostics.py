@@ -51,6 +51,8 @@ def _short(text: str) -> str:
 
 def _excerpt(source: Source) -> list[str]:
     """The line before, the line itself and a caret below."""
+    if source.hidden:
+        return []
     try:
         with open(source.file, encoding="utf-8", errors="replace") as file:
             lines = file.read().splitlines()

@@ -72,3 +72,31 @@ def test_the_line_of_a_mistake(machine: Machine, tmp_path: Path) -> None:
     machine.write(bad=f"a:\n  user.present:\n    - password: [{SECRET}]\n")
     told = machine("sls", "bad", code=1).stderr
     assert "- password: **********" in told and SECRET not in told
+
+
+@pytest.mark.parametrize("words", [["sls", "bad"], ["check", "bad"], ["check", "bad", "--out", "json"]], ids=" ".join)
+def test_a_mistake_in_a_state_with_no_log_shows_neither_value_nor_line(machine: Machine, words: list[str]) -> None:
+    arguments = ["makedirs: typedMark", "mode: {{ pw }}", "nosuch: {{ pw }}", "no_log: true"]
+    lines = "".join(f"    - {each}\n" for each in arguments)
+    machine.write(bad=f"{{% set pw = '{SECRET}' %}}\n/x:\n  file.managed:\n{lines}")
+    done = machine(*words, code=1)
+    told = done.stdout + done.stderr
+    assert "makedirs" in told and "nosuch" in told and "**********" in told
+    assert SECRET not in told and "typedMark" not in told
+
+
+def test_names_of_what_is_owed(machine: Machine) -> None:
+    machine.write(pillar__top="base:\n  '*': [s]\n", pillar__s=f"password: {SECRET}\n")
+    machine.write(
+        owes="changes:\n  test.succeed_with_changes\n"
+        "{{ pillar.password }}:\n  cmd.wait:\n    - name: 'false'\n    - watch:\n      - test: changes\n"
+    )
+    machine("sls", "owes", code=2)
+    told = machine("show", "debts").stdout
+    assert "cmd_|-**********_|-false_|-wait" in told and SECRET not in told
+    assert SECRET in machine("show", "debts", "--show-secrets").stdout
+    machine.write(pillar__s="password: [\n")
+    assert "changes" in machine("show", "debts").stdout, "a broken pillar is no obstacle"
+    machine.write(pillar__s=f"password: {SECRET}\n")
+    told = machine("forget", SECRET).stdout
+    assert "forgotten: watch" in told and SECRET not in told
