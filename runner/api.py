@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final, ParamSpec, Protocol, TypeVar, cast, overload
@@ -294,6 +294,10 @@ class Here(Protocol):
         ...
 
     def match(self, expression: str, kind: str = "glob") -> bool: ...
+
+    def top(self) -> Mapping[str, Sequence[str]]:
+        """The SLS files that the top file gives this machine, by environment."""
+        ...
 
     def warn(self, message: str) -> None:
         """Add a warning to the result of the current state."""

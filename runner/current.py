@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Mapping, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -31,13 +31,14 @@ class Run:
         has: Callable[[str], bool],
         render: Callable[..., Any],
         match: Callable[[str, str], bool],
+        top: Callable[[], Mapping[str, Sequence[str]]],
         listeners: tuple[Callable[[Event], None], ...],
     ) -> None:
         self.opts, self.grains, self.tree = opts, grains, tree
         self.cache_dir, self.state_dir, self.saltenv = cache_dir, state_dir, saltenv
         self.dry, self.by_hand, self.listeners = dry, False, listeners
         self.mock = bool(opts.get("mock"))  # no state function is called
-        self.call, self.function, self.has, self.render, self.match = call, function, has, render, match
+        self.call, self.function, self.has, self.render, self.match, self.top = call, function, has, render, match, top
         self.pillar: Mapping[str, Any] = {}
         self.chunks: tuple[Chunk, ...] = ()
         self.results: dict[str, Result] = {}
@@ -187,6 +188,9 @@ class Current:
 
     def match(self, expression: str, kind: str = "glob") -> bool:
         return self.run.match(expression, kind)
+
+    def top(self) -> Mapping[str, Sequence[str]]:
+        return self.run.top()
 
     def warn(self, message: str) -> None:
         self.warnings.append(message)

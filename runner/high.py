@@ -104,8 +104,7 @@ class Gatherer:
             )
         brought = Brought()
         for name in names:
-            plain = name if request.outside else name.replace("/", ".")
-            brought.add(self._render(Request(plain, request.env, request.place), chain))
+            brought.add(self._render(Request(name, request.env, request.place), chain))
         return brought
 
     def _render(self, request: Request, chain: tuple[str, ...]) -> Brought:

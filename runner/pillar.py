@@ -54,6 +54,7 @@ class Pillar:
         self._includes_win = includes_win
         self._problems: list[Diagnostic] = []
         self._once: dict[tuple[str, str], tuple[Any, str, bool]] = {}  # (environment, SLS) -> what was read
+        self._filled: set[tuple[str, str]] = set()  # those that were read with the defaults of an include
 
     def compile(self, requests: Iterable[tuple[str, str, Place]], override: Mapping[str, Any]) -> dict[str, Any]:
         """The merged pillar. Raises CompileError with the places of all mistakes."""
@@ -89,8 +90,9 @@ class Pillar:
 
     def _one(self, include: Include, env: str, chain: tuple[str, ...]) -> dict[str, Any]:
         sls = include.sls
+        again = bool(chain) and (env, sls) in self._once
         try:
-            value, file, is_init = self._of_file(include, env)
+            value, file, is_init = self._of_file(include, env, included=bool(chain))
         except RunnerError as error:
             if error.code not in ("missing-sls", "missing-env") or (env, sls) not in self._optional or chain:
                 place = include.place
@@ -106,18 +108,20 @@ class Pillar:
         found: dict[str, Any] = {}
         package = sls.replace("/", ".").split(".")
         package = package if is_init and package[-1] != "init" else package[:-1]
-        if "include" in value:
+        if "include" in value and not again:  # an SLS that is included twice brings its own includes once, as in Salt
             where = value_place(value, "include", start)
             for each in list(self._includes(value["include"], sls, package, include.defaults, where)):
                 found = self._merge(found, self._named(each, env, (*chain, sls)))
         own = {name: item for name, item in ordered(value).items() if name != "include"}
         return self._merge(own, found) if self._includes_win else self._merge(found, own)
 
-    def _of_file(self, include: Include, env: str) -> tuple[Any, str, bool]:
-        """What an SLS holds: it is rendered once, with the defaults of the include that comes first."""
+    def _of_file(self, include: Include, env: str, *, included: bool) -> tuple[Any, str, bool]:
+        """What an SLS holds: rendered once, with the defaults of its first include; for the top file without them."""
         known = (env, include.sls)
-        if known not in self._once:
+        if known not in self._once or (known in self._filled and not included):
+            self._filled.discard(known)
             if include.defaults and self._read_with:
+                self._filled.add(known)
                 self._once[known] = self._read_with(include.sls, env, include.defaults)
             else:
                 self._once[known] = self._read(include.sls, env)

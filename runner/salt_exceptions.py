@@ -51,8 +51,20 @@ class TemplateError(SaltException):
     """A template is wrong."""
 
 
-class CheckError(SaltException):
+class CheckError(CommandExecutionError):
     """A check failed."""
+
+
+class ArgumentValueError(CommandExecutionError):
+    """An argument has a value that it must not have."""
+
+
+class InvalidConfigError(CommandExecutionError):
+    """A configuration cannot be used."""
+
+
+class InvalidEntityError(CommandExecutionError):
+    """What was named is not of the right kind."""
 
 
 class FileLockError(SaltException):
@@ -89,3 +101,67 @@ class AuthenticationError(SaltException):
 
 class SaltReqTimeoutError(SaltException):
     """No answer in time."""
+
+
+class SaltValidationError(SaltException):
+    """A value is not what it has to be."""
+
+
+class SaltDeserializationError(SaltException):
+    """Data cannot be read."""
+
+
+class SaltCacheError(SaltException):
+    """The cache cannot be used."""
+
+
+class GitLockError(SaltException):
+    """A repository is locked by someone else."""
+
+
+class GitRemoteError(SaltException):
+    """A remote repository cannot be used."""
+
+
+class InvalidKeyError(SaltException, ValueError):
+    """A key is not valid."""
+
+
+class SaltRunnerError(SaltException):
+    """A runner failed."""
+
+
+class SaltClientTimeout(SaltException):
+    """A client waited too long."""
+
+
+class TimeoutError(SaltException):
+    """It took too long."""
+
+
+class AuthorizationError(SaltException):
+    """Not permitted."""
+
+
+class SaltCloudException(SaltException):
+    """The parent of what goes wrong with clouds."""
+
+
+class SaltCloudConfigError(SaltCloudException):
+    """The configuration of a cloud is wrong."""
+
+
+class SaltCloudNotFound(SaltCloudException):
+    """It is not in the cloud."""
+
+
+class SaltCloudSystemExit(SaltCloudException):
+    """Work with a cloud cannot go on."""
+
+
+class SaltCloudExecutionTimeout(SaltCloudException):
+    """A cloud took too long."""
+
+
+class SaltCloudExecutionFailure(SaltCloudException):
+    """Work with a cloud failed."""

@@ -149,6 +149,7 @@ class Session:
             has=self.registry.has_function,
             render=self.template,
             match=self.matches,
+            top=self.top,
             listeners=self.listeners,
         )
 
@@ -208,6 +209,12 @@ class Session:
                 pillar=self.run.pillar,
                 nodegroups=self.options.nodegroups,
             )
+
+    def top(self) -> Mapping[str, list[str]]:
+        """What the top file gives this machine, for templates."""
+        from runner import node  # it knows sessions, and few trees ask
+
+        return node.top_file(self).as_data()
 
     # -------------------------------------------------- rendering
 
@@ -272,17 +279,6 @@ def _read_top(tree: FileTree, renderer: Renderer, name: str, saltenv: str) -> An
     return renderer.sls(path, sls=name.removesuffix(".sls"), saltenv=saltenv, context={})
 
 
-def _where(tree: FileTree, sls: str, saltenv: str) -> str:
-    """Where an SLS was looked for."""
-    folders = tree.folders_of(saltenv)
-    if not folders:
-        return f"there is no environment {saltenv!r} in file_roots; there is: {', '.join(tree.roots)}"
-    path = sls.replace(".", "/")
-    missing = [folder for folder in folders if not os.path.isdir(folder)]
-    more = f" ({', '.join(missing)} does not exist)" if missing else ""
-    return f"looked for {path}.sls and {path}/init.sls in {', '.join(folders)}{more}"
-
-
 def _read(
     tree: FileTree, renderer: Renderer, sls: str, saltenv: str, context: Mapping[str, Any] | None = None
 ) -> SlsFile:
@@ -292,7 +288,7 @@ def _read(
         raise RunnerError(
             f"Specified SLS {sls} in saltenv {saltenv} is not available on the salt master or through a "
             "configured fileserver",
-            hint=f"did you mean {near}?" if near else _where(tree, sls, saltenv),
+            hint=f"did you mean {near}?" if near else tree.searched(sls, saltenv),
             code="missing-sls" if tree.exists(saltenv) else "missing-env",
         )
     value = renderer.sls(path, sls=sls, saltenv=saltenv, context=context or {})

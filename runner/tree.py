@@ -148,6 +148,16 @@ class FileTree:
             return None
         return self.find(f"{path}.sls", saltenv) or self.find(f"{path}/init.sls", saltenv)
 
+    def searched(self, name: str, saltenv: str) -> str:
+        """Where an SLS was looked for, for a hint."""
+        folders = self.folders_of(saltenv)
+        if not folders:
+            return f"there is no environment {saltenv!r} in file_roots; there is: {', '.join(self.roots)}"
+        path = name.replace(".", "/")
+        missing = [folder for folder in folders if not os.path.isdir(folder)]
+        more = f" ({', '.join(missing)} does not exist)" if missing else ""
+        return f"looked for {path}.sls and {path}/init.sls in {', '.join(folders)}{more}"
+
     def declaring(self, id_: str, saltenv: str) -> str | None:
         """The SLS in whose text an ID stands at the margin."""
         if saltenv not in self._declared:

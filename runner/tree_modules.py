@@ -129,9 +129,9 @@ class TreeModules:
         return module
 
     def _import(self, name: str, path: str) -> ModuleType:
-        from runner import classic  # only trees with modules of their own need it
+        from runner.salt_package import provide_salt  # only trees with modules of their own need it
 
-        classic.provide_salt()
+        provide_salt()
         full = f"runner_tree_{self._kind}_{name}"
         folder = [os.path.dirname(path)] if path.endswith("/__init__.py") else None
         spec = importlib.util.spec_from_file_location(

@@ -23,7 +23,7 @@ VALUES = {
 STAGES = {
     "config": ("config_file", "config_keys", "secrets", "yaml_errors", "yaml_layout", "yaml_spot", "bounds"),
     "tree": (),
-    "render": ("yaml_errors", "yaml_layout", "yaml_spot", "bounds"),
+    "render": ("yaml_errors", "yaml_layout", "yaml_spot", "bounds", "salt_package"),
     "grains": (),
     "pillar": ("merging", "ordered"),
     "external": (),

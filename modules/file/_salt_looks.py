@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from stat import S_ISBLK, S_ISCHR, S_ISFIFO
 from typing import Any
 
 from modules.file._hash import get_hash
@@ -21,6 +23,30 @@ def file_exists(path: str) -> bool:
 def directory_exists(path: str) -> bool:
     """Whether there is a folder (or a link to one)."""
     return os.path.isdir(_home(path))
+
+
+def is_chrdev(name: str) -> bool:
+    """Whether there is a character device."""
+    return _has_mode(name, S_ISCHR)
+
+
+def is_blkdev(name: str) -> bool:
+    """Whether there is a block device."""
+    return _has_mode(name, S_ISBLK)
+
+
+def is_fifo(name: str) -> bool:
+    """Whether there is a named pipe."""
+    return _has_mode(name, S_ISFIFO)
+
+
+def _has_mode(name: str, is_kind: Callable[[int], bool]) -> bool:
+    try:
+        return is_kind(os.stat(_home(name)).st_mode)
+    except FileNotFoundError:
+        return False
+    except OSError as problem:
+        raise StateFailed(f"cannot look at {name}: {problem.strerror}") from problem
 
 
 def path_exists_glob(path: str) -> bool:

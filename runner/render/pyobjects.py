@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from runner.render import Scope
 
 # lines that are no Python: `import salt://lib.sls`, `from salt://lib.sls import name, other as another`
-_IMPORT = re.compile(r"^(\s*)import[ \t]+(salt://\S+)[ \t]*$", re.M)
-_FROM = re.compile(r"^(\s*)from[ \t]+(salt://\S+)[ \t]+import[ \t]+(\w[^\n#]*)", re.M)
+_IMPORT = re.compile(
+    r"^(\s*)(?:import[ \t]+(salt://\S+)[ \t]*$|from[ \t]+(salt://\S+)[ \t]+import[ \t]+(\w[^\n#]*))", re.M
+)
 _OURS = re.compile(
     r"^\s*(from[ \t]+salt\.utils\.pyobjects[ \t]+import|import[ \t]+salt\.utils\.pyobjects\b)[^\n]*", re.M
 )
@@ -52,6 +53,11 @@ class _Reference:
         self._program = program
         self._kind = kind
         self.target = {module: id}
+
+    @property
+    def requisite(self) -> _Reference:
+        """What a state is called where another one requires it: `File.managed(...).requisite`."""
+        return self
 
     def __enter__(self) -> _Reference:
         self._program.within.append((self._kind, self.target))
@@ -98,8 +104,7 @@ class _Program:
         """Run a program; its variables."""
         known = {**namespace(self._scope), **self._names()}
         text = _OURS.sub("", text)
-        text = _IMPORT.sub(lambda found: self._imported(found, known, "", path), text)
-        text = _FROM.sub(lambda found: self._imported(found, known, found[3], path), text)
+        text = _IMPORT.sub(lambda found: self._imported(found, known, path), text)
         for name in _capitals(text, path):
             known.setdefault(name, _Module(self, _module_name(name)))
         execute(text, path, known)
@@ -118,10 +123,10 @@ class _Program:
             "config": lambda path, default="": salt["config.get"](path, default),
         }
 
-    def _imported(self, line: re.Match[str], known: dict[str, Any], names: str, of: str) -> str:
+    def _imported(self, line: re.Match[str], known: dict[str, Any], of: str) -> str:
         """Run another SLS of the tree, whose states do not count; what the line becomes in Python."""
-        indent, url = line[1], line[2]
-        place = Source(of, line.string.count("\n", 0, line.start(2)) + 1)
+        indent, url, names = line[1], line[2] or line[3], line[4]
+        place = Source(of, line.string.count("\n", 0, line.end(1)) + 1)
         path = self._scope.renderer.find(url.removeprefix("salt://"), self._scope.saltenv)
         if path is None:
             raise RenderError(f"{url} does not exist", place, "its path begins at the file roots")

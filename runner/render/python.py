@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -10,6 +11,9 @@ from runner.model import Source, Value
 
 if TYPE_CHECKING:
     from runner.render import Scope
+
+
+_SALT = re.compile(r"^\s*(?:from|import)\s+salt\b", re.M)
 
 
 def run(text: str, scope: Scope) -> Value:
@@ -46,6 +50,10 @@ def namespace(scope: Scope) -> dict[str, Any]:
 
 def execute(text: str, path: str, space: dict[str, Any]) -> None:
     """Run a program in a namespace. Raises RenderError with the line that failed."""
+    if _SALT.search(text):
+        from runner.salt_package import provide_salt  # few programs import Salt
+
+        provide_salt()
     try:
         exec(compile(text, path, "exec", dont_inherit=True), space)
     except SyntaxError as error:

@@ -77,7 +77,7 @@ class Name(Record):
     sls: str
 
     def absolute(self, reference: str) -> str:
-        """The ID that a reference means: `.id`, `.other_sls::id`, `..sls_above::id`, or the ID itself."""
+        """The ID that a reference means: `.id`, `.below.id`, `.other_sls::id`, `..sls_above::id`, or the ID itself."""
         if not reference.startswith("."):
             return reference
         sls, mark, rest = reference.partition("::")
@@ -85,7 +85,7 @@ class Name(Record):
             return f"{self.relative(sls)}::{rest}"
         dots = len(reference) - len(reference.lstrip("."))
         above = self.sls.split(".")[: None if dots == 1 else 1 - dots]
-        return f"{'.'.join(above)}::{reference[dots:]}"
+        return "::".join(".".join([*above, reference[dots:]]).rsplit(".", 1))
 
     def relative(self, sls: str) -> str:
         """The SLS that `.name` means beside this one (`..name`: one folder up); an init.sls is no exception."""

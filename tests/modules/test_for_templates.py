@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import getpass
+import os
 import shutil
 from collections.abc import Iterator
 from typing import Any
@@ -9,8 +11,8 @@ from typing import Any
 import pytest
 from harness import HarnessHere
 
-from modules import dnsutil, environ, random, service, status, test
-from runner.api import running
+from modules import _processes, cmd, disk, dnsutil, environ, ps, random, service, smbios, state, status, test
+from runner.api import StateFailed, running
 
 
 @pytest.fixture(autouse=True)
@@ -35,10 +37,77 @@ def here() -> Iterator[HarnessHere]:
         (lambda: status.time("as %% written"), "as % written"),
         (lambda: test.provider("cmd"), "cmdmod"),
         (lambda: environ.has_value("PATH"), True),
+        (lambda: os.getpid() in (ps.pgrep("python") or ()), True),
+        (lambda: os.getpid() in (ps.pgrep("^pyth.n", user=getpass.getuser(), pattern_is_regex=True) or ()), True),
+        (lambda: ps.pgrep("pytest.*no-such-word", full=True), None),
+        (lambda: ps.pgrep("python", user="nobody-of-this-name"), None),
+        (lambda: ps.num_cpus() >= 1, True),
+        (lambda: state.sls_exists("a,b"), False),
+        (lambda: state.show_top(), {}),
+        (lambda: disk.percent("/") == disk.usage("P")["/"]["capacity"], True),
+        (lambda: disk.percent()["/"][-1], "%"),
+        (lambda: disk.percent("/no/such/mount"), {}),
+        (lambda: disk.inodeusage("l")["/"]["filesystem"] == disk.usage()["/"]["filesystem"], True),
     ],
 )
 def test_answers(found: Any, wanted: Any) -> None:
     assert found() == wanted
+
+
+BLKID = """/dev/sda1: LABEL="the boot" UUID="4-2" TYPE="ext4"
+/dev/mapper/a-b: UUID="7" TYPE="LVM2_member"
+"""
+
+
+@pytest.mark.parametrize(
+    ("call", "argv", "printed", "wanted"),
+    [
+        (
+            lambda: disk.blkid(),
+            ["blkid"],
+            BLKID,
+            {
+                "/dev/sda1": {"LABEL": "the boot", "UUID": "4-2", "TYPE": "ext4"},
+                "/dev/mapper/a-b": {"UUID": "7", "TYPE": "LVM2_member"},
+            },
+        ),
+        (lambda: disk.blkid("/dev/x"), ["blkid", "/dev/x"], None, {}),
+        (lambda: disk.blkid(token="TYPE=xfs"), ["blkid", "-t", "TYPE=xfs"], "", {}),
+        (lambda: disk.fstype("/dev/x"), ["lsblk", "-no", "fstype", "/dev/x"], "xfs\n", "xfs"),
+        (lambda: disk.fstype("/dev/x"), ["lsblk", "-no", "fstype", "/dev/x"], "", ""),
+        (
+            lambda: disk.usage("m"),
+            ["df", "-P", "-m"],
+            "Filesystem 1048576-blocks Used Available Capacity Mounted on\na b  10  4  6  40%  /mnt/with a space\n",
+            {
+                "/mnt/with a space": {
+                    "filesystem": "a b",
+                    "1K-blocks": "10",
+                    "used": "4",
+                    "available": "6",
+                    "capacity": "40%",
+                }
+            },
+        ),
+        (lambda: smbios.get("system-uuid"), ["dmidecode", "-s", "system-uuid"], "# SMBIOS\nab-c\n", "ab-c"),
+        (lambda: smbios.get("x"), ["dmidecode", "-s", "x"], "To Be Filled By O.E.M.\n", None),
+        (lambda: smbios.get("x", clean=False), ["dmidecode", "-s", "x"], "None\n", "None"),
+    ],
+)
+def test_what_programs_print(
+    monkeypatch: pytest.MonkeyPatch, call: Any, argv: list[str], printed: str | None, wanted: Any
+) -> None:
+    def probe(words: list[str]) -> _processes.Completed:
+        assert words == argv
+        return _processes.Completed(2 if printed is None else 0, (printed or "").rstrip("\n"), "")
+
+    monkeypatch.setattr(cmd, "probe", probe)
+    assert call() == wanted
+
+
+def test_df_takes_only_flags_that_leave_its_columns() -> None:
+    with pytest.raises(StateFailed, match="Invalid flag passed to df: T"):
+        disk.usage("mT")
 
 
 @pytest.mark.parametrize(

@@ -98,6 +98,10 @@ def test_an_sls_is_rendered_once() -> None:
     }
     assert pillar(files, "one") == {"a": {"leaf": 1}, "b": {"leaf": 1}}
     assert pillar(files, "leaf", "one") == {"leaf": "none", "a": {"leaf": "none"}, "b": {"leaf": "none"}}
+    # the top file itself gives no defaults; what is included again brings its own includes no second time
+    assert pillar(files, "one", "leaf") == {"leaf": "none", "a": {"leaf": 1}, "b": {"leaf": 1}}
+    files = {"a": "include: [{x: {key: k}}, {x: {key: l}}]", "x": "{include: [y], x: 1}", "y": "y: 2"}
+    assert pillar(files, "a") == {"k": {"y": 2, "x": 1}, "l": {"x": 1}}
 
 
 @pytest.mark.parametrize(

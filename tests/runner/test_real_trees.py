@@ -198,3 +198,42 @@ def test_the_sls_that_declares_it_comes_before_what_is_spelt_alike(machine: Mach
     machine.write(**{"web/service": "web.service: test.nop\n"})
     shown = machine("check", "web.config", code=1).stdout
     assert "web.service is declared in the SLS web.service: include it" in shown
+
+
+def test_names_of_sls_files_with_slashes(tmp_path: Path) -> None:
+    """As with Salt: what is asked for as a/b is called so, by the requisites of its states, too."""
+    files = {
+        "site.sls": "include: [roles/core, .more]\n"
+        "x: {test.nop: [{require: [{sls: roles/core}, {sls: roles/core.deep}]}]}",
+        "roles/core/init.sls": "include: [.deep]\n'{{ sls }}': test.nop\n",
+        "roles/core/deep.sls": "'{{ sls }} {{ slspath }}': test.nop\n",
+        "more.sls": "include: [/roles/other]\n",
+        "roles/other.sls": "'{{ sls }}': test.nop\n",
+    }
+    found = [(chunk["__id__"], chunk["__sls__"]) for chunk in compiled(tmp_path, files)]
+    assert found == [
+        ("roles/core.deep roles/core", "roles/core.deep"),
+        ("roles/core", "roles/core"),
+        ("/roles/other", "/roles/other"),
+        ("x", "site"),
+    ]
+
+
+def test_templates_ask_for_the_tree(tmp_path: Path) -> None:
+    exists = "{{ [salt['state.sls_exists']('a,b.c'), salt['state.sls_exists'](['a', 'b.d'])] }}"
+    files = {
+        "top.sls": "base: {'*': [site], 'web*': [b/c]}\n",
+        "site.sls": "x: {test.nop: [{top: {{ salt['state.show_top']() | json }}}, {exists: " + exists + "}]}\n",
+        "a.sls": "{}",
+        "b/c/init.sls": "{}",
+    }
+    (chunk,) = compiled(tmp_path, files)
+    assert (chunk["top"], chunk["exists"]) == ({"base": ["site", "b/c"]}, [True, False])
+
+
+def test_modules_import_any_exception_of_salt(tmp_path: Path) -> None:
+    module = "from salt.exceptions import CommandExecutionError, SaltCloudConfigError\n"
+    module += "def get():\n    try:\n        raise CommandExecutionError(SaltCloudConfigError('not declared'))\n"
+    module += "    except CommandExecutionError as error:\n        return str(error)\n"
+    files = {"_modules/node.py": module, "site.sls": "x: {test.nop: [{got: {{ salt['node.get']() }}}]}"}
+    assert compiled(tmp_path, files)[0]["got"] == "not declared"

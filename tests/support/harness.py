@@ -100,6 +100,9 @@ class HarnessHere:
     def match(self, expression: str, kind: str = "glob") -> bool:
         return expression == "*"
 
+    def top(self) -> dict[str, list[str]]:
+        return {}
+
     def warn(self, message: str) -> None:
         self.warnings.append(message)
 

@@ -273,6 +273,43 @@ def test_yamlex(machine: Machine) -> None:
     assert found == {**shared, "list": [1, 2, 3, 9], "plain": {"c": 3}, "spread": spread}
 
 
+def test_stateconf_ids_with_dots(machine: Machine) -> None:
+    """As with Salt: the last dot ends the name of an SLS."""
+    machine.write(a="#!stateconf -G\n.f-.vimrc: test.nop\n.b:\n  test.nop:\n    - require:\n      - test: .f-.vimrc\n")
+    assert low(machine, "a", "name", "require") == [
+        ("a.f-::vimrc", "nop", "f-.vimrc", None),
+        ("a::b", "nop", "b", [{"test": "a.f-::vimrc"}]),
+    ]
+
+
+LIBRARY = """#!pyobjects
+def made(id, **more):
+    return File.managed(id, contents='x', **more).requisite
+def also(id):
+    return Test.nop(id)
+"""
+
+
+def test_pyobjects_hands_states_on_and_imports_in_order(machine: Machine) -> None:
+    using = "from salt://lib.sls import made, also as lib\nimport salt://lib.sls\nfrom salt://lib.sls import also\n"
+    body = "one = made('{tmp}/f')\nTest.nop('x', require=[one, also('y').requisite], name=lib.made.__name__)\n"
+    machine.write(lib=LIBRARY, a="#!pyobjects\n" + using + body)
+    required = [{"file": str(machine.folder / "f")}, {"test": "y"}]
+    assert ("x", "nop", "made", required) in low(machine, "a", "name", "require")
+
+
+def test_programs_may_import_salts_exceptions(machine: Machine) -> None:
+    program = "#!py\nfrom salt.exceptions import SaltRenderError\nimport salt\n{more}\ndef run():\n    {does}\n"
+    machine.write(a=program.format(more="", does="raise SaltRenderError('no home')"))
+    error = machine("show", "low-sls", "a", code=1).stderr
+    assert "no home" in error
+    assert "a.sls:6" in error
+    machine.write(a=program.format(more="import salt.utils.yaml", does="return {}"))
+    error = machine("show", "low-sls", "a", code=1).stderr
+    assert "runner is not Salt" in error
+    assert "a.sls:4" in error
+
+
 SHORT = """#!stateconf -so
 .p:
   stateconf.set:

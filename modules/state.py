@@ -1,0 +1,28 @@
+"""What templates ask of the state tree itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from runner.api import here
+
+
+def show_top() -> dict[str, list[str]]:
+    """The SLS files that the top file gives this machine, by environment.
+
+    {% if 'docker' in salt['state.show_top']()['base'] %}
+    """
+    return {env: list(names) for env, names in here.top().items()}
+
+
+def sls_exists(mods: str | Sequence[str], saltenv: str | None = None) -> bool:
+    """Whether there are SLS files of these names; they are not read. mods: a list, or names with commas between them.
+
+    {% if salt['state.sls_exists']('nginx.local') %}
+    """
+    names = mods.split(",") if isinstance(mods, str) else mods
+    return all(_there(name.strip().replace(".", "/").strip("/"), saltenv or here.saltenv) for name in names)
+
+
+def _there(path: str, saltenv: str) -> bool:
+    return any(here.tree.find(file, saltenv) for file in (f"{path}.sls", f"{path}/init.sls"))
