@@ -60,7 +60,7 @@ def get_file_str(path: str, saltenv: str | None = None) -> str | bool:
 
 
 def _text(path: str) -> str:
-    with open(path, encoding="utf-8", errors="surrogateescape") as stream:
+    with open(os.fspath(path), encoding="utf-8", errors="surrogateescape") as stream:
         return stream.read()
 
 
@@ -131,7 +131,7 @@ def _put(path: str, data: bytes, makedirs: bool) -> str:
 
 
 def _bytes(path: str) -> bytes:
-    with open(path, "rb") as stream:
+    with open(os.fspath(path), "rb") as stream:
         return stream.read()
 
 

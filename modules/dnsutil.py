@@ -86,7 +86,7 @@ def parse_hosts(hostsfile: str = "/etc/hosts", hosts: str | None = None) -> dict
     """The names of each address in a hosts file, or in a text in its form."""
     if hosts is None:
         try:
-            with open(hostsfile, encoding="utf-8", errors="replace") as stream:
+            with open(os.fspath(hostsfile), encoding="utf-8", errors="replace") as stream:
                 hosts = stream.read()
         except OSError:
             return "Error: hosts data was not found"

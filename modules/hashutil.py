@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import hmac
+import os
 
 from modules import file
 from runner.api import CommandFailed, changer
@@ -36,7 +37,7 @@ def digest_file(infile: str, checksum: str = "md5") -> str:
     """The digest of a file. Raises CommandFailed when it is not there, and for an unknown checksum."""
     _hash(checksum)
     try:
-        with open(infile, "rb") as stream:
+        with open(os.fspath(infile), "rb") as stream:
             return hashlib.file_digest(stream, checksum).hexdigest()
     except FileNotFoundError:
         raise CommandFailed(f"File path '{infile}' not found.", lacks=("file", infile)) from None
@@ -86,7 +87,7 @@ def base64_decodestring(instr: Text) -> Text:
 
 def base64_encodefile(fname: str) -> str:
     """A file in base64, in lines of 76 characters."""
-    with open(fname, "rb") as stream:
+    with open(os.fspath(fname), "rb") as stream:
         return base64.encodebytes(stream.read()).decode()
 
 

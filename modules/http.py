@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -94,7 +95,7 @@ def _request(url: str, params: Mapping[str, Any] | None, method: str, data: byte
 
 def _file(path: str, variables: Mapping[str, Any] | None) -> str:
     try:
-        with open(path, encoding="utf-8") as stream:
+        with open(os.fspath(path), encoding="utf-8") as stream:
             text = stream.read()
     except OSError as problem:
         raise StateFailed(f"http.query: {path} cannot be read: {problem.strerror}") from None

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from runner.config_keys import CHOICES, KINDS, ODD_CHOICES, TEXTS, TYPES, is_known, nearest
-from runner.errors import CompileError, Diagnostic, UsageError
+from runner.errors import CompileError, Diagnostic, UsageError, did_you_mean
 from runner.model import Document, Source, Untyped
 
 LoadYaml = Callable[[str, Document], Any]  # raises RunnerError
@@ -33,6 +33,7 @@ def given_in(path: str, load_yaml: LoadYaml, warnings: list[Diagnostic]) -> dict
             checked.append((more, _read(more, load_yaml, (path, key))))
             values |= checked[-1][1]
     for file, said in checked:
+        warnings += _unknown_of_jinja(file, said)
         for key, value in said.items():
             complaint = _complaint(key, value)
             if complaint:
@@ -44,6 +45,20 @@ def given_in(path: str, load_yaml: LoadYaml, warnings: list[Diagnostic]) -> dict
     if problems:
         raise CompileError(problems)
     return values
+
+
+def _unknown_of_jinja(file: str, said: dict[str, Any]) -> list[Diagnostic]:
+    """Options of Jinja that it does not have."""
+    from runner.jinja_options import NAMES
+
+    found = []
+    for key in ("jinja_env", "jinja_sls_env"):
+        given = said.get(key)
+        for name in [each for each in given if each not in NAMES] if isinstance(given, dict) else ():
+            hint = did_you_mean(str(name), NAMES) or "there are " + ", ".join(NAMES)
+            message = f"{key}: Jinja has no option {name!r}"
+            found.append(Diagnostic(message, place_of(file, key, str(name)), hint, "config", "warning"))
+    return found
 
 
 def _complaint(key: Any, value: Any) -> tuple[str, str | None, str] | None:

@@ -81,7 +81,7 @@ class RunnerError(Exception):
 
     def __init__(self, message: str, source: Source | None = None, hint: str | None = None, code: str | None = None):
         super().__init__(message)
-        self.message = message
+        self.message = str(message)  # what a template or a module of the tree raises may be anything
         self.source = source
         self.hint = hint
         self.code = code or type(self).code

@@ -21,9 +21,18 @@ VALUES = {
 
 # each stage with its helpers: nothing here may import another stage
 STAGES = {
-    "config": ("config_file", "config_keys", "secrets", "yaml_errors", "yaml_layout", "yaml_spot", "bounds"),
+    "config": (
+        "config_file",
+        "config_keys",
+        "jinja_options",
+        "secrets",
+        "yaml_errors",
+        "yaml_layout",
+        "yaml_spot",
+        "bounds",
+    ),
     "tree": (),
-    "render": ("yaml_errors", "yaml_layout", "yaml_spot", "bounds", "salt_package"),
+    "render": ("jinja_options", "yaml_errors", "yaml_layout", "yaml_spot", "bounds", "salt_package"),
     "grains": (),
     "pillar": ("merging", "ordered"),
     "external": (),

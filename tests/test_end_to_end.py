@@ -359,6 +359,13 @@ def test_interrupted(machine: Machine, number: int, code: int, before: bool) -> 
     assert not (machine.folder / "b").exists()
 
 
+def test_a_number_is_no_path(machine: Machine) -> None:
+    """That of an open file would close it: 1 is where the answer goes."""
+    for call in ("cp.hash_file", "hashutil.digest_file", "archive.list", "file.read", "dnsutil.parse_hosts"):
+        machine.write(a=f"a:\n  test.nop:\n    - name: {{{{ salt['{call}'](1) }}}}")
+        assert call in machine("sls", "a", code=1).stderr
+
+
 def test_a_long_chain_of_includes(machine: Machine) -> None:
     for number in range(700):
         (machine.folder / f"states/s{number}.sls").write_text(f"include: [s{number + 1}]\n")

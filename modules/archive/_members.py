@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import stat as bits
 from collections.abc import Iterable, Iterator, Sequence
@@ -37,6 +38,7 @@ def kind_of(path: str, said: str | None = None) -> str:
         raise StateFailed(f"archive_format {said} is not supported: it is tar or zip")
     if said:
         return said
+    path = os.fspath(path)  # an open file's number is none
     if zipfile.is_zipfile(path):
         return ZIP
     try:

@@ -127,7 +127,7 @@ def read_bytes(path: str) -> bytes:
     """The contents of a file; a write of the same state will go to what was read."""
     here.store("read")[path] = (here.chunk, os.path.realpath(path) if os.path.islink(path) else path)
     try:
-        with open(path, "rb", buffering=0, opener=_not_waiting) as file:
+        with open(os.fspath(path), "rb", buffering=0, opener=_not_waiting) as file:
             if not bits.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise StateFailed(f"cannot read {path}: it is a device, a pipe or a socket")
             return file.readall()

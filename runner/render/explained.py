@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import re
 from collections.abc import Mapping
 from types import FrameType
@@ -15,6 +14,7 @@ from runner.model import Source
 from runner.render import syntax
 from runner.render.environment import PlacedEnvironment
 from runner.render.filters import WHERE
+from runner.render.handed import Called, called, refused
 from runner.render.jinja import RaisedByTemplate
 from runner.render.places import call_column, frames, locals_of, row_of, tag_column, text_of, values_of, without
 from runner.render.undefined import undefined
@@ -65,12 +65,27 @@ def _told(
         return RenderError(f"Jinja: no test is named '{unknown[1]}'", source, found.hint, "jinja")
     if not source.line and "expected str instance" in str(error):
         return _no_text(source)
-    if type(error).__name__ == "StateFailed":  # what an execution function refuses, in its own words
-        return RenderError(str(error), source)
+    call = called(error, row, locals_of(frame), environment)
+    if type(error).__name__ == "NotArmed":
+        return refused(str(call or ""), source)
+    if any(each.__name__ == "StateFailed" for each in type(error).__mro__):  # refused by a function, in its own words
+        return _refused(str(error), source, call)
     raised = _raised_in(error)
-    text = re.sub(r"^\w+(?=\(\) )", lambda name: _filter_name(name[0], row), str(error))
-    hint = f"raised in {raised}" if raised else _hint(error, text, row, locals_of(frame))
-    return RenderError(f"{_where(error, row)}: {type(error).__name__}: {text}", source, hint)
+    text = str(error) if call is None else re.sub(r"^\w+(?=\(\) )", call.name, str(error))
+    hint = f"raised in {raised}" if raised else _hint(error, text, call, locals_of(frame))
+    told = f"{call or 'Jinja error'}: {type(error).__name__}: {text}"
+    if call and call.frame is None:  # never entered
+        told = f"{call} {text.partition('() ')[2]}"
+    return RenderError(told, source, hint)
+
+
+def _refused(text: str, source: Source, call: Called | None) -> RenderError:
+    message = f"{call}: {text}" if call and call.name not in text else text
+    given = call.given() if call else ""
+    hint = f"it was given: {given}" if given else None
+    if "Unable to run command" in text:
+        hint = "is it installed? `|`, `>` and `$` need a shell: salt['cmd.shell'](...)"
+    return RenderError(message, source, hint)
 
 
 def _no_text(source: Source) -> RenderError:
@@ -120,24 +135,23 @@ def _template_hint(error: jinja2.TemplateNotFound, environment: PlacedEnvironmen
 # ---------------------------------------------------------------- other exceptions
 
 
-def _hint(error: Exception, text: str, row: str, variables: Mapping[str, Any]) -> str | None:
+def _hint(error: Exception, text: str, call: Called | None, variables: Mapping[str, Any]) -> str | None:
     macro = re.match(r"macro '(\w+)' takes", text)
     arguments = getattr(variables.get(macro[1]), "arguments", None) if macro else None
     if macro and arguments is not None:
         return f"it takes: {macro[1]}({', '.join(arguments)})"
-    called = re.match(r"(\w+)\(\) (missing|got an unexpected|takes|got multiple)", text)
-    if called:
-        return _signature(called[1], text, row, variables)
-    for pattern, hint in _HINTS:
-        if re.search(pattern, f"{type(error).__name__}: {text}"):
-            return hint
-    return "look at the values of this line: one is not what the expression takes"
+    if call and call.frame is None:
+        near = call.wrong_argument(text)
+        return (f"did you mean {near}? " if near else "") + f"it takes: {call.takes() or call.name + '(...)'}"
+    known = next((hint for pattern, hint in _HINTS if re.search(pattern, f"{type(error).__name__}: {text}")), "")
+    given = call.given() if call else ""
+    if given:
+        return f"{known}; it was given: {given}" if known else f"it was given: {given}"
+    return known or "look at the values of this line: one is not what the expression takes"
 
 
 _HINTS = (
-    (r"^CommandFailed: Unable to run", "is it installed? `|`, `>` and `$` need a shell: salt['cmd.shell'](...)"),
-    (r"^CommandFailed", "run that command by hand to see why it fails"),
-    (r"concatenate|unsupported operand|must be str", "`~` joins text (`a ~ b`), `| int` makes a number of it"),
+    (r"concatenate|unsupported operand", "`~` joins text (`a ~ b`), `| int` makes a number of it"),
     (r"ZeroDivisionError", "the value on the right is zero: ask for it with `{% if %}` first"),
     (r"not iterable", "a loop and `in` need a list: `| default([])`, or [ ] around the one value"),
     (r"not callable", "what stands before the ( ) is no function: take them away, or look at its name"),
@@ -148,21 +162,6 @@ _HINTS = (
     (r"values to unpack", "loop over `.items()` of a mapping; each item has to have as many parts as there are names"),
     (r"RecursionError", "templates or macros call each other in a circle: take one of the calls or imports away"),
 )
-
-
-def _signature(name: str, text: str, row: str, variables: Mapping[str, Any]) -> str:
-    import inspect
-
-    found = re.search(rf"salt(?:\[['\"]|\.)([\w]+\.{name})", row)
-    try:
-        function: Any = variables["salt"][found[1]] if found else None
-        parameters = inspect.signature(function).parameters
-    except (KeyError, TypeError, ValueError, RunnerError):
-        return f"look at the arguments that {name} takes"
-    shown = ", ".join(str(each).partition(":")[0] for each in parameters.values())
-    wrong = re.search(r"keyword argument '(\w+)'", text)
-    near = difflib.get_close_matches(wrong[1], parameters, 1, 0.5) if wrong else []
-    return (f"did you mean {near[0]}? " if near else "") + f"it takes: {found[1] if found else name}({shown})"
 
 
 def _raised_in(error: Exception) -> str:
@@ -197,23 +196,3 @@ def _touch(value: Any, depth: int = 0) -> None:
     elif isinstance(value, list | tuple | dict) and depth < 5:
         for item in value.values() if isinstance(value, dict) else value:
             _touch(item, depth + 1)
-
-
-def _filter_name(real: str, row: str) -> str:
-    """The name of a filter as a line has it, of those that the function goes by."""
-    names = [name for name, (_, function) in WHERE.items() if function == real]
-    typed = [name for name in names if re.search(rf"\b{name}\b", row)]
-    return real if real in names and not typed else next(iter(typed or names), real)
-
-
-def _where(error: Exception, row: str) -> str:
-    """`the filter x` when it was one of Salt's that could not work, `Jinja error` otherwise."""
-    trace, inside = error.__traceback__, ""
-    while trace is not None:
-        space = trace.tb_frame.f_globals
-        if isinstance(space.get("__jinja_template__"), jinja2.Template):
-            inside = ""
-        elif not inside and str(space.get("__name__", "")).startswith("runner.render.filters."):
-            inside = trace.tb_frame.f_code.co_name
-        trace = trace.tb_next
-    return f"the filter {_filter_name(inside, row)}" if inside else "Jinja error"

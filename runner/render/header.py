@@ -6,16 +6,12 @@ import re
 from typing import Any
 
 from runner.errors import RenderError, did_you_mean
+from runner.jinja_options import NAMES, TEXTS
 from runner.model import Source
 from runner.records import Record
 
 # the first line, or the second where the first one names the renderers (what is left of that is an empty line)
 _LINE = r"((?:#!(?!/).*)?\n)?#jinja2:[ \t]*(\{.*)(?:\n|\Z)"
-TEXTS = frozenset(
-    ["block_start_string", "block_end_string", "variable_start_string", "variable_end_string", "newline_sequence"]
-    + ["comment_start_string", "comment_end_string", "line_statement_prefix", "line_comment_prefix"]
-)
-SWITCHES = frozenset(["trim_blocks", "lstrip_blocks", "keep_trailing_newline"])
 
 
 class Headed(Record):
@@ -47,8 +43,8 @@ def headed(text: str, file: str) -> Headed:
 
 
 def _check(name: str, value: Any, place: Source) -> None:
-    if name not in TEXTS | SWITCHES:
-        hint = did_you_mean(name, sorted(TEXTS | SWITCHES)) or "there are " + ", ".join(sorted(TEXTS | SWITCHES))
+    if name not in NAMES:
+        hint = did_you_mean(name, NAMES) or "there are " + ", ".join(NAMES)
         raise RenderError(f"Jinja has no option {name!r}", place, hint, "jinja")
     if not isinstance(value, str | None if name in TEXTS else bool):
         kind = "a text" if name in TEXTS else "true or false"

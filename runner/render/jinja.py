@@ -10,11 +10,12 @@ from typing import Any
 import jinja2
 
 from runner.errors import RunnerError
+from runner.jinja_options import NAMES, TEXTS
 from runner.model import Source
 from runner.render.compiled import Pack, Store, store
 from runner.render.environment import Find, Missing, PlacedEnvironment, TreeLoader
 from runner.render.filters import TESTS, filters
-from runner.render.header import SWITCHES, TEXTS, Headed, headed
+from runner.render.header import Headed, headed
 from runner.render.limits import WIDE, checked
 from runner.render.linemap import Piece, Pieces, Rendered, concat
 from runner.render.tags import SaltTags
@@ -153,7 +154,7 @@ def _options(opts: Mapping[str, Any], key: str) -> dict[str, Any]:
     for name in TEXTS & options.keys():
         if not isinstance(options[name], str | None):
             raise RunnerError(f"{key}: {name} is a text, not {options[name]!r}", _configuration(opts, name))
-    return {name: value for name, value in options.items() if name in TEXTS or name in SWITCHES}
+    return {name: value for name, value in options.items() if name in NAMES}
 
 
 def _configuration(opts: Mapping[str, Any], key: str) -> Source:

@@ -77,6 +77,12 @@ def python_error(error: BaseException, who: str, path: str) -> RenderError:
     """What a program raised, with its line."""
     line = _line(error, path)
     place = Source(path, line) if line or not who else _last(error)
+    if type(error).__name__ == "NotArmed":
+        from runner.render.handed import functions_of, refused
+        from runner.render.places import row_of
+
+        named = functions_of(row_of(place))
+        return refused(named[0] if len(named) == 1 else "", place)
     hint = "the Python code of this file raised it"
     return RenderError(f"{who}: {type(error).__name__}: {error}".removeprefix(": "), place, hint, "python")
 

@@ -226,4 +226,51 @@ MISTAKES = [
         "None|m",
         "default|filter_by",
     ),
+    Mistake(
+        "filter of Jinja's with a value of another kind",
+        "{% set a = 5 %}\na:\n  test.nop:\n    - name: «{{ a | wordwrap }}\n",
+        "the filter wordwrap",
+        r"given: 5 \| wordwrap",
+    ),
+    Mistake(
+        "filter of Salt's with an argument that is none",
+        {
+            "web.sls": "{% from 'map.jinja' import m with context %}\n" + NOP,
+            "map.jinja": "{% set p = none %}\n{% set m = «'x' | regex_match(p) %}\n",
+        },
+        "the filter regex_match",
+        r"given: 'x' \| regex_match\(rgx=none\)",
+        also=("web.sls:1",),
+        column=False,
+    ),
+    Mistake(
+        "filter with too many arguments",
+        "a:\n  test.nop:\n    - name: «{{ 'x' | length(1) }}\n",
+        "the filter length takes",
+        r"takes: length\(obj",
+    ),
+    Mistake(
+        "execution function with a value that it cannot work with",
+        {
+            "web.sls": "{% from 'lib.jinja' import m with context %}\n"
+            + NOP
+            + "b:\n  test.nop:\n    - name: {{ m('x') }}\n",
+            "lib.jinja": "{% macro m(a) -%}\n«{{ salt['network.calc_net'](a) }}\n{%- endmacro %}\n",
+        },
+        "network.calc_net.*ValueError",
+        r"given: network.calc_net\('x'\)",
+        also=("web.sls:6",),
+    ),
+    Mistake(
+        "execution function that changes the machine, called while rendering",
+        "a:\n  test.nop:\n    - name: «{{ salt['file.touch']('/nonexistent/x') }}\n",
+        "file.touch changes the machine",
+        "module.run.*file.touch",
+    ),
+    Mistake(
+        "execution function that refuses what it was given",
+        "a:\n  test.nop:\n    - name: «{{ salt.file.readlink('x') }}\n",
+        "file.readlink: .*link",
+        r"given: file.readlink\('x'\)",
+    ),
 ]

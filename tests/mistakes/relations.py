@@ -123,12 +123,6 @@ MISTAKES = [
         "db.sls",
         "db",
     ),
-    Mistake(
-        "include with a slash at the front",
-        {"web.sls": "include:\n  - «/db\n" + NOP, "db.sls": "b:\n  test.nop: []\n"},
-        r"SLS \.?db",
-        "db",
-    ),
     Mistake("include as a text", {"web.sls": "include: «db\n" + NOP, "db.sls": "b:\n  test.nop: []\n"}, "list", "- db"),
     Mistake("include that leads out of the tree", "include:\n  - «...db\n" + NOP, "\\.\\.\\.db", "dot|\\."),
     Mistake("include of a number", "include:\n  - «5\n" + NOP, "5", "quote|name"),

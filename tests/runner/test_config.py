@@ -267,6 +267,15 @@ def test_an_odd_strategy_is_a_warning(tmp_path: Path) -> None:
     assert [item.severity for item in warnings] == ["warning"]
 
 
+def test_options_that_jinja_does_not_have_are_warnings(tmp_path: Path) -> None:
+    _, warnings = load(tmp_path, "jinja_env:\n  lstrip_bloks: true\njinja_sls_env: {trim_blocks: true, 5: 6}")
+    assert [(item.message, item.severity, str(item.source)) for item in warnings] == [
+        ("jinja_env: Jinja has no option 'lstrip_bloks'", "warning", f"{tmp_path}/conf/runner.yaml:2:3"),
+        ("jinja_sls_env: Jinja has no option 5", "warning", f"{tmp_path}/conf/runner.yaml:3:36"),
+    ]
+    assert warnings[0].hint == "did you mean lstrip_blocks?"
+
+
 def test_a_pillarenv_that_is_not_there_is_a_warning(tmp_path: Path) -> None:
     _, (warning,) = load(tmp_path, "pillar_roots: {base: [x]}\npillarenv: bse")
     assert warning.message == "pillarenv: there is no environment 'bse', so that the pillar is empty"

@@ -212,6 +212,7 @@ MISTAKES = {
     "a: {test.nop: [{require: [{test: [b]}]}]}": 'Illegal requisite "[\'b\']" in SLS "main", please check your syntax.',
     "include: x": "Include Declaration in SLS main is not formed as a list",
     "include: [nope]": "Specified SLS nope in saltenv base is not available",
+    **dict.fromkeys(["false", "0", "[]", "''"], "SLS main does not render to a dictionary"),
     "[a, b]": "SLS main does not render to a dictionary",
     "extend: 3": "Extension value in SLS 'main' is not a dictionary",
     "extend: {b: {test: [{x: 1}]}}": "Cannot extend ID 'b' in 'base:main'. It is not part of the high state.\n"

@@ -126,6 +126,7 @@ def test_includes(files: dict[str, str], names: list[str], expected: Any) -> Non
     ("text", "message"),
     [
         ("[1]", "SLS 'a' does not render to a dictionary"),
+        *((text, "SLS 'a' does not render to a dictionary") for text in ("false", "0", "[]", "''")),
         ("abc", "SLS 'a' does not render to a dictionary"),
         ("include: nope", "Include Declaration in SLS 'a' is not formed as a list"),
         ("include: [nope]", "no nope\n  at top.sls:3:7"),

@@ -185,16 +185,18 @@ def test_mistakes_name_what_is_wrong_and_where(session: Session, text: str, mess
     assert "/x.jinja:2" in told
 
 
-def test_what_is_wrong_with_arguments_names_the_filter_that_was_typed(session: Session) -> None:
+def test_what_is_wrong_with_arguments_names_the_filter_that_was_typed(session: Session, tmp_path: Path) -> None:
     for text, told in {
-        "{{ {}|yaml(nosuch=1) }}": "yaml() got an unexpected keyword argument 'nosuch'",
-        "{{ 'x' is match }}": "match() missing 1 required positional argument",
+        "{{ {}|yaml(nosuch=1) }}": "the filter yaml got an unexpected keyword argument 'nosuch'",
+        "{{ 'x' is match }}": "the test match missing 1 required positional argument",
         "{{ raise() }}": "raise() missing 1 required positional argument",
+        "{{ none|abs(1) }}": "the filter abs takes exactly one argument",
         "{{ none|to_num }}": "the filter to_num: TypeError",
-        "{{ salt['slsutil.serialize']('nosuch', 1) }}": "The nosuch serializer could not be found.",
+        "{{ salt['slsutil.serialize']('nosuch', 1) }}": "slsutil.serialize: The nosuch serializer could not be found.",
     }.items():
+        (tmp_path / "t").write_text(text)
         with pytest.raises(RunnerError) as error:
-            session.template(text, "jinja", {})
+            session.template(text, "jinja", {}, file=str(tmp_path / "t"))
         assert error.value.message.startswith((f"Jinja error: TypeError: {told}", told)), text
 
 
