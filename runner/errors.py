@@ -61,7 +61,9 @@ def nearest(word: str, words: Iterable[str], alike: float = 0.6) -> str | None:
     """The word that was probably meant. alike: how much it has to look like it, from 0 to 1."""
     import difflib
 
-    return next(iter(difflib.get_close_matches(word, words, 1, alike)), None)
+    found = difflib.get_close_matches(word, words, 3, alike)
+    swapped = (each for each in found if sorted(each) == sorted(word))  # letters in another order
+    return next(swapped, found[0] if found else None)
 
 
 def did_you_mean(word: str, words: Iterable[str], alike: float = 0.6) -> str | None:

@@ -18,7 +18,7 @@ from runner.api import OPEN, Done, Plan, StateFailed, armed, running
 from runner.current import Current, Run
 from runner.errors import RunnerError
 from runner.failing import NOT_THE_STATES, apology, made
-from runner.model import Chunk, Event, Result, StatePlanned, Value
+from runner.model import Chunk, Result, StatePlanned, Value
 from runner.ordered import as_said
 from runner.pending import Pending
 from runner.records import Record
@@ -158,7 +158,7 @@ class Invoker:
         except RunnerError as error:
             return Result(chunk, False, str(error))
         except StateFailed as failure:  # a guard's command that cannot be started
-            return self._failed(chunk, failure, mode, {})
+            return self._failed(chunk, failure, mode, {}, waits_for)
         except NOT_THE_STATES:
             raise
         except BaseException as error:  # sys.exit() too
@@ -199,7 +199,7 @@ class Invoker:
                 return self._planned(chunk, outcome, look, mode, owe, waits_for, hindrance)
             return _done(chunk, outcome, {})
         except StateFailed as failure:
-            return self._failed(chunk, failure, mode, {})
+            return self._failed(chunk, failure, mode, {}, waits_for)
 
     def _planned(
         self,
@@ -218,7 +218,7 @@ class Invoker:
                 outcome.close()
                 return Result(chunk, False, failure.message)
             if mode is not Mode.LOOK:
-                self._emit(StatePlanned(chunk, plan.changes, plan.comment))
+                self.run.emit(StatePlanned(chunk, plan.changes, plan.comment))
             if mode is not Mode.REAL:
                 outcome.close()
                 if mode is Mode.DRY:
@@ -232,7 +232,8 @@ class Invoker:
             done = _done(chunk, stop.value, plan.changes if plan else {})
             return self._undecided(stop.value, done, waits_for) if mode is Mode.DRY else done
         except StateFailed as failure:
-            return self._failed(chunk, failure, mode, made(plan, look) if plan and failure.changes is None else {})
+            part = made(plan, look) if plan and failure.changes is None else {}
+            return self._failed(chunk, failure, mode, part, waits_for)
         except RunnerError as error:
             return Result(chunk, False, str(error), plan.changes if plan else {})
         except NOT_THE_STATES:
@@ -251,8 +252,10 @@ class Invoker:
             result=None, comment=f"{done.comment}; decided when {by} is done", sure=False, undecided=True
         )
 
-    def _failed(self, chunk: Chunk, failure: StateFailed, mode: Mode, planned: Mapping[str, Value]) -> Result:
-        provider = self.pending.brings(failure.lacks) if failure.lacks and mode is not Mode.REAL else ""
+    def _failed(
+        self, chunk: Chunk, failure: StateFailed, mode: Mode, planned: Mapping[str, Value], waits_for: str
+    ) -> Result:
+        provider = self.pending.brings(failure.lacks, waits_for) if failure.lacks and mode is not Mode.REAL else ""
         if provider:
             if mode is Mode.DRY:  # its own plan is not known, but what it is for will be there
                 self.pending.note(chunk, [(chunk.state, chunk.name)])
@@ -272,9 +275,6 @@ class Invoker:
         if mode is Mode.DRY and result.result is None:
             self.pending.note(chunk, OPEN)
         return result
-
-    def _emit(self, event: Event) -> None:
-        self.run.emit(event)
 
 
 def _plan(chunk: Chunk, yielded: object) -> Plan:

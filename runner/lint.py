@@ -48,10 +48,14 @@ def _order(number: int, chunk: Chunk, chunks: Sequence[Chunk], relations: Relati
     for edge in relations.of(number):
         target = chunks[edge.target]
         if edge.kind in (Kind.REQUIRE, Kind.WATCH) and "order" in target.arg_places and target.order > chunk.order:
-            message = (
-                f"order {chunk.order:g} gives way: {target.state}: {target.id} (order {target.order:g}) runs before"
-            )
-            yield _warning(message, chunk.arg_places["order"], "drop one of the two", "order-overridden")
+            other = f"{target.state}: {target.id} (order {_order_of(target)})"
+            message = f"order {_order_of(chunk)} gives way: {other} runs before"
+            hint = "drop the order, which the requisite overrides, or the requisite"
+            yield _warning(message, chunk.arg_places["order"], hint, "order-overridden")
+
+
+def _order_of(chunk: Chunk) -> str:
+    return "last" if chunk.order >= 1_000_000 else f"{chunk.order:g}"
 
 
 def _own(number: int, chunk: Chunk, relations: Relations) -> Iterator[Diagnostic]:

@@ -9,23 +9,28 @@ from runner.model import Chunk
 
 
 class Pending:
-    """Facts, and the first state after which anything may be."""
+    """Facts, and the states after which anything may be."""
 
     def __init__(self) -> None:
         self.facts: dict[object, str] = {}  # fact -> "state: ID"
-        self.open_by = ""
+        self._open: dict[str, None] = {}  # after these anything may be there
+
+    @property
+    def open_by(self) -> str:
+        """The first state after which anything may be there; empty without one."""
+        return next(iter(self._open), "")
 
     def note(self, chunk: Chunk, provides: object) -> None:
         who = f"{chunk.state}: {chunk.id}"
         if provides is OPEN:
-            self.open_by = self.open_by or who
+            self._open[who] = None
         elif isinstance(provides, Iterable):
             for fact in provides:
                 self.facts.setdefault(fact, who)
 
-    def brings(self, facts: Iterable[object]) -> str:
-        """Who will have provided one of some facts, or may have; empty when nobody."""
-        return self._provider(facts) or self.open_by
+    def brings(self, facts: Iterable[object], required: str = "") -> str:
+        """Who will have provided one of some facts, or may have (rather what is required); empty when nobody."""
+        return self._provider(facts) or (required if required in self._open else self.open_by)
 
     def may_bring(self, facts: Collection[object], required: str) -> str:
         """The same for a state that has nothing to do without them: OPEN is asked for, or a pending state required."""

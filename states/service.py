@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 
 from modules import service
@@ -49,6 +50,7 @@ def running(
         return f"The service {name} is already running{mask}"
     told = f"Service {name} is set to start" if not runs else f"Service {name} set to be {steps[0]}d" if steps else ""
     yield Plan({name: True}, (told + mask).strip(), provides=[("service", name)])
+    began = time.time()
     for runtime in masks:
         _do(name, ["unmask"], ["--runtime"] if runtime else [])
     _do(name, [*steps, *([] if runs else ["start"])], ["--no-block"] if no_block else [])
@@ -58,7 +60,7 @@ def running(
         what = (
             f"Service {name} failed to start" if enable is None else _enable_comment(name, enable, steps, True, "dead")
         )
-        raise StateFailed(what + mask + service.log(name), changes={name: True} if steps else {})
+        raise StateFailed(what + mask + service.log(name, began), changes={name: True} if steps else {})
     if runs and not steps:
         return f"The service {name} is already running{mask}"
     started = f"Started service {name}"
@@ -156,10 +158,11 @@ def mod_watch(
     else:
         action, past = _reaction(reload, force)
     yield Plan({name: sfun == "running"}, f"Service is set to be {past}")
+    began = time.time()
     _do(name, [action], ["--no-block"] if no_block else [])
     _wait(init_delay)
     if sfun == "running" and not no_block and not service.settles(name, sig, True, None):
-        raise StateFailed(f"Service {past}, and is dead" + service.log(name), changes={})
+        raise StateFailed(f"Service {past}, and is dead" + service.log(name, began), changes={})
     return f"Service {past}"
 
 
@@ -201,8 +204,6 @@ def _wait(seconds: float | None) -> str:
     """What is told of the wait."""
     if not seconds:
         return ""
-    import time
-
     time.sleep(seconds)
     return f"\nDelayed return for {seconds:g} seconds"
 

@@ -43,7 +43,7 @@ def masked(name: str, runtime: bool = False) -> bool:
     return False
 
 
-def log(name: str) -> str:
+def log(name: str, since: float = 0) -> str:
     """Nothing: init scripts keep none."""
     return ""
 

@@ -113,3 +113,14 @@ def test_what_is_not_there_yet_may_have_to_go(machine: Machine) -> None:
     assert real["stopped"]["comment"] == "The named service comes-with-the-package is not available"
     machine.write(alone=GONE[GONE.index("stopped:") :])
     assert [each["result"] for each in machine.results("sls", "alone", "--test").values()] == [True, True]
+
+
+def test_of_several_that_may_bring_it_the_required_one_is_named(machine: Machine) -> None:
+    machine.write(
+        a="first:\n  cmd.run:\n    - name: 'true'\nsecond:\n  cmd.run:\n    - name: 'true'\n"
+        "{tmp}/no/folder/any:\n  file.managed:\n    - contents: x\n"
+        "{tmp}/no/folder/required:\n  file.managed:\n    - contents: x\n    - require:\n      - cmd: second\n"
+    )
+    found = machine.results("sls", "a", "--test")
+    told = [each["comment"].rpartition(" (")[2] for each in found.values() if each["__id__"].startswith("/")]
+    assert told == ["depends on cmd: first)", "depends on cmd: second)"]
