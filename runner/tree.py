@@ -19,8 +19,9 @@ class FileTree:
     """The folders of each environment; in each the first folder that has a file wins.
 
     roots: environment -> folders; the environment `__env__` stands for all that are not named.
-    settings: file_ignore_glob, file_ignore_regex, fileserver_ignoresymlinks (files that are links are not listed, but
-    found when they are asked for, as with Salt), fileserver_followsymlinks (folders).
+    settings: file_ignore_glob, file_ignore_regex (in lists they are for the path below the root, for one file that is
+    asked for they are for its whole path on disk, as with Salt), fileserver_ignoresymlinks (files that are links are
+    not listed, but found when they are asked for, as with Salt), fileserver_followsymlinks (folders; the same).
     Files are found with one stat for each root; only globs, suggestions and file.recurse list the folders, once a run.
     """
 
@@ -56,11 +57,11 @@ class FileTree:
     def find(self, path: str, saltenv: str) -> str | None:
         """The file on disk of a path below the roots of an environment, first root wins; None if there is none."""
         inner = _inside(path)
-        if not inner or self._is_ignored(inner):
+        if not inner:
             return None
         for root in self.folders_of(saltenv):
             file = f"{root}/{inner}"
-            if os.path.isfile(file) and (self._follow_links or not _behind_link(root, inner)):
+            if os.path.isfile(file) and not self._is_ignored(file):
                 return file
         return None
 
@@ -216,12 +217,6 @@ def _inside(path: str) -> str:
 def _leads_out(root: str, link: str) -> bool:
     target = os.path.realpath(link)
     return os.path.exists(target) and not target.startswith(f"{os.path.realpath(root)}/")
-
-
-def _behind_link(root: str, path: str) -> bool:
-    """Whether one of the folders on the way to a file is a link."""
-    parts = path.split("/")[:-1]
-    return any(os.path.islink(f"{root}/{'/'.join(parts[: number + 1])}") for number in range(len(parts)))
 
 
 def _parsed(url: str, saltenv: str) -> tuple[str, str]:

@@ -105,7 +105,20 @@ def test_names_and_suggestions(roots: Any) -> None:
 def test_ignored_files(roots: Any, settings: dict[str, Any], gone: set[str]) -> None:
     tree, whole = FileTree(roots, settings), FileTree(roots)
     assert set(whole.files("files", "base")) - set(tree.files("files", "base")) == gone
-    assert all(tree.find(path, "base") is None and whole.find(path, "base") for path in gone)
+
+
+@pytest.mark.parametrize(
+    ("settings", "found"),
+    [
+        ({"file_ignore_glob": ["files/*"]}, True),
+        ({"file_ignore_glob": ["*/files/*"]}, False),
+        ({"file_ignore_glob": ["*motd"]}, False),
+        ({"file_ignore_regex": ["^files"]}, True),
+        ({"file_ignore_regex": ["/files/"]}, False),
+    ],
+)
+def test_a_file_that_is_asked_for_is_ignored_by_its_whole_path(roots: Any, settings: Any, found: bool) -> None:
+    assert bool(FileTree(roots, settings).find("files/motd", "base")) == found
 
 
 def test_links(tmp_path: Path, roots: Any) -> None:
@@ -120,7 +133,7 @@ def test_links(tmp_path: Path, roots: Any) -> None:
     assert "broken" not in tree.files("", "base")
     unfollowed = FileTree(roots, {"fileserver_followsymlinks": False})
     assert "files/again" not in unfollowed.folders("", "base")
-    assert unfollowed.find("files/motd", "base") and unfollowed.find("files/again/motd", "base") is None
+    assert unfollowed.find("files/motd", "base") and unfollowed.find("files/again/motd", "base")
 
 
 def test_a_lookup_lists_nothing_and_a_listing_is_read_once(roots: Any, monkeypatch: pytest.MonkeyPatch) -> None:
