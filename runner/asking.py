@@ -69,7 +69,12 @@ def explained_top(options: Options) -> str:
     session = Session(options)
     with session.opened():
         read_pillar(session)
-        shown = targets.text(node.top_file(session), lambda said, kind: match.problem(said, kind, options.nodegroups))
+
+        def problem(said: str, kind: str) -> str | None:
+            mistake = match.mistake(said, kind, options.nodegroups)
+            return mistake.message if mistake else None
+
+        shown = targets.text(node.top_file(session), problem)
     return str(session.run.secrets.mask(shown))
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from runner import high, lint, lint_yaml, match, node, references, top, whole_tree
+from runner import high, lint, lint_yaml, node, references, top, whole_tree
 from runner.compiling import Compiled, attempted, expected
 from runner.config import Options
 from runner.errors import Diagnostic, RunnerError, told_once
@@ -135,7 +135,7 @@ class _Checker:
         """The pillar of other machines, and modules that nothing used."""
         told = {(problem.message, problem.source) for problem in self._problems}
         places = {(problem.source.file, problem.source.line) for problem in self._problems if problem.source}
-        found = [*whole_tree.of_pillar(self._session, self._anyone), *whole_tree.of_modules(self._session)]
+        found = [*whole_tree.of_pillar(self._session), *whole_tree.of_modules(self._session)]
         for problem in found:
             source = problem.source
             if (problem.message, source) in told or (source and (source.file, source.line) in places):
@@ -152,24 +152,10 @@ class _Checker:
         except RunnerError as error:
             self._problems += error.diagnostics
             return (), ()
-        try:
-            everyone = node.top_file(session, matches=self._anyone)
-        except RunnerError as error:
-            self._problems += map(_mild, error.diagnostics) if self._lenient else error.diagnostics
-            everyone = node.top_file(session, matches=lambda target, kind: True)
+        unread, session.unread = session.unread, ()
+        self._problems += unread if self._lenient else [each._replace(severity="error") for each in unread]
+        everyone = node.top_file(session, matches=lambda target, kind: True)
         return found.lines if found else (), everyone.lines
-
-    def _anyone(self, target: str, kind: str) -> bool:
-        """Every target that can be read."""
-        problem = match.problem(target, kind, self._session.options.nodegroups)
-        if problem:
-            hint = "terms stand between and, or and not: `G@os:Debian and not web*`"
-            if kind == "nodegroup":
-                hint = (
-                    f"nodegroups of the configuration has: {', '.join(self._session.options.nodegroups) or 'nothing'}"
-                )
-            raise RunnerError(problem, hint=hint, code="match")
-        return True
 
     def _expanded(self, request: Request) -> set[tuple[str, str]]:
         return {(request.env, name) for name in high.expanded(request, self._session.tree.sls_names)}

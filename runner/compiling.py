@@ -40,7 +40,7 @@ def attempted(session: Session, gathered: Gathered, strict: bool) -> tuple[Compi
     """As much of a tree as compiles, and all that is to be said of it."""
     data, problems = gathered
     chunks, found = low.lower(data, True, session.arguments_of, session.defaults, session.functions_of)
-    problems = [*session.node.warnings, *problems, *found]
+    problems = [*session.unread, *session.node.warnings, *problems, *found]
     chunks = _selected(session.options, chunks)
     session.run.secrets.arguments(chunks, session.options.secret_keys)
     binder = make_binder(session)

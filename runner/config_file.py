@@ -83,6 +83,13 @@ def _complaint(key: Any, value: Any) -> tuple[str, str | None, str] | None:
     if isinstance(value, str) and choices and value not in choices:
         severity = "error" if key in CHOICES else "warning"
         return f"{key}: there is no {value!r}", f"one of {', '.join(choices)}", severity
+    if key == "nodegroups" and isinstance(value, dict):
+        for name, said in value.items():
+            if not isinstance(said, str) and not (
+                isinstance(said, list) and all(isinstance(each, str) for each in said)
+            ):
+                hint = f"write\n    nodegroups:\n      {name}: 'web* and G@os:Debian'"
+                return f"nodegroups: {name} has to be a compound target, not {said!r}", hint, "error"
     if key in ("file_roots", "pillar_roots") and isinstance(value, dict):
         for env, folders in value.items():
             if not isinstance(folders, list | str | None) or not all(isinstance(each, str) for each in folders or ()):

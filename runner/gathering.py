@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from runner import high, low, node, requisites
-from runner.errors import CompileError, Diagnostic, RunnerError
+from runner.errors import CompileError, Diagnostic
 from runner.high import Request
 from runner.highdata import HighData
 from runner.model import Chunk, Relations
@@ -45,7 +45,8 @@ def top_requests(session: Session) -> list[Request]:
     wanted = [Request(sls, env, place) for env, sls, place in found.requests()] if found else []
     if not wanted:
         hint = _without_top(session) or "`runner show top` shows what matches"
-        raise RunnerError("No Top file or master_tops data matches found.", hint=hint, code="no-top")
+        none = Diagnostic("No Top file or master_tops data matches found.", hint=hint, code="no-top")
+        raise CompileError([none, *session.unread])
     return wanted
 
 

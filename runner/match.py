@@ -37,7 +37,7 @@ def matches(
 ) -> bool:
     """Whether an expression of a kind (glob, pcre, list, grain, pillar, compound, ...) means this machine.
 
-    As in Salt a compound that cannot be read means no machine; `problem` says what is wrong with it.
+    As in Salt a compound that cannot be read means no machine; `mistake` says what is wrong with it.
     Raises RunnerError for an unknown kind and for a bad regular expression.
 
     >>> matches("web* and not G@os:Debian", "compound", id="web1", grains={"os": "Arch"}, pillar={})
@@ -46,17 +46,75 @@ def matches(
     return _Machine(id, grains, pillar, nodegroups or {}).matches(expression, kind, delimiter)
 
 
-def problem(expression: Any, kind: str, nodegroups: Mapping[str, Any] | None = None) -> str | None:
-    """What keeps an expression from being read; None if it is well formed."""
+def mistake(
+    expression: Any, kind: str, nodegroups: Mapping[str, Any] | None = None, inside: frozenset[str] = frozenset()
+) -> RunnerError | None:
+    """What keeps an expression from being read, so that it means no machine; None if it is well formed.
+
+    inside: the node groups that are being looked into.
+    """
+    groups = nodegroups or {}
     if kind == "nodegroup":
-        return None if expression in (nodegroups or {}) else f"there is no node group {expression!r}"
-    if kind != "compound":
-        return None
+        return _group_mistake(str(expression), groups, inside)
+    if kind == "ipcidr" and not _is_network(str(expression)):
+        hint = "write an address or a network: 10.1.2.3, 10.1.0.0/16, 2001:db8::/32"
+        return RunnerError(f"{str(expression)!r} is no address and no network", hint=hint, code="match")
+    if kind in DATA and ":" not in str(expression):
+        what = "grain" if kind.startswith("grain") else "pillar key"
+        hint = f"write a {what}, a colon and the value: `{expression}:VALUE`"
+        return RunnerError(f"{str(expression)!r} is a {what} without a value", hint=hint, code="match")
+    return _compound_mistake(expression, groups, inside) if kind == "compound" else None
+
+
+def _group_mistake(name: str, groups: Mapping[str, Any], inside: frozenset[str]) -> RunnerError | None:
+    if name not in groups:
+        hint = did_you_mean(name, map(str, groups)) or f"nodegroups of the configuration has: {_listed(groups)}"
+        return RunnerError(f"there is no node group {name!r}", hint=hint, code="match")
+    if name in inside:
+        circle = " -> ".join([*sorted(inside), name])
+        return RunnerError(f"the node group {name!r} contains itself ({circle})", hint="take one out", code="match")
+    found = mistake(groups[name], "compound", groups, inside | {name})
+    return found and RunnerError(f"in the node group {name!r}: {found.message}", hint=found.hint, code="match")
+
+
+def _compound_mistake(expression: Any, groups: Mapping[str, Any], inside: frozenset[str]) -> RunnerError | None:
     try:
         Compound(words(expression), lambda term: True).answer()
     except Malformed as error:
-        return f"the compound expression {expression!r} cannot be read: {error}"
+        message = f"the compound expression {expression!r} cannot be read: {error}"
+        return RunnerError(message, hint=_TERMS, code="match")
+    for term in words(expression):
+        lettered = re.fullmatch(LETTERED, term)
+        if lettered is None:
+            other = re.match(r"([A-Z])@", term)
+            if other and other[1] != "R":  # R is a master's
+                letters = ", ".join(f"{letter} ({kind})" for letter, kind in LETTERS.items())
+                message = f"{term!r}: no kind of target has the letter {other[1]}"
+                return RunnerError(message, hint=f"there are {letters}", code="match")
+            continue
+        letter, delimiter, rest = lettered.groups()
+        plain = rest.replace(delimiter, ":") if delimiter else rest
+        found = mistake(plain, LETTERS[letter], groups, inside)
+        if found:
+            return found
     return None
+
+
+_TERMS = "terms stand between and, or and not: `G@os:Debian and not web*`"
+
+
+def _listed(groups: Mapping[str, Any]) -> str:
+    return ", ".join(map(str, groups)) or "nothing"
+
+
+def _is_network(text: str) -> bool:
+    import ipaddress
+
+    try:
+        ipaddress.ip_network(text)
+    except ValueError:
+        return False
+    return True
 
 
 class _Machine(Record):

@@ -46,6 +46,7 @@ def top_file(session: Session, given: Given | None = None, matches: top.Matches 
         state_top_saltenv=options.state_top_saltenv,
         default_top=options.default_top,
         file_of=lambda env: session.tree.find(options.topfn or options.state_top, env),
+        mistake=session.mistake,
     )
     more = (given or asked(session)).lines
     first = bool(options.raw.get("master_tops_first"))
@@ -60,6 +61,7 @@ def entered(session: Session, whole: bool = True) -> top.Top | None:
         return None
     found = top_file(session, given)
     node = Node(found.vars, found.defaults, given.parameters)
+    session.unread += found.warnings
     session.node = node._replace(warnings=tuple(_warnings(session, node)))
     return found
 

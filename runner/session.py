@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, cast
 
 from runner import match, signature
@@ -74,6 +74,8 @@ class Session:
         self.node = Node()
         self.external_keys: dict[str, str] = {}  # keys of the pillar -> the external pillar they are of
         self.kept: dict[str, Any] = {}  # what is asked once a run
+        self.mistake = partial(match.mistake, nodegroups=options.nodegroups)  # what keeps a target from being read
+        self.unread: tuple[Diagnostic, ...] = ()  # warnings of targets in top files that cannot be read
 
     @property
     def defaults(self) -> dict[str, Mapping[str, Mapping[str, Any]]]:

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from runner.errors import CompileError, Diagnostic, RunnerError
+from runner.errors import CompileError, Diagnostic, RunnerError, did_you_mean
 from runner.model import JoinedMap, Place, Untyped, item_place, key_place, value_place
 from runner.records import Record
+from runner.top_strategies import STRATEGIES, merge, merge_pillar
 
 Matches = Callable[[str, str], bool]  # (target, kind); raises RunnerError for an unknown kind
 ReadTop = Callable[[str], Any]  # environment -> the rendered top file, None where there is none
@@ -30,6 +31,7 @@ class Top(Record):
     vars: Mapping[str, Any] = {}  # of the targets that mean this machine; the later line wins
     defaults: Mapping[str, Any] = {}
     missed: tuple[Target, ...] = ()  # targets that do not mean this machine
+    warnings: tuple[Diagnostic, ...] = ()  # targets that cannot be read, and mean no machine
 
     def requests(self, env_order: Sequence[str] = ()) -> Iterator[tuple[str, str, Place]]:
         """(environment, SLS, place), each once, one environment after another: those of `env_order` first."""
@@ -79,20 +81,22 @@ def names(
     default_top: str = "base",
     pillar: bool = False,
     file_of: Callable[[str], str | None] = lambda env: None,
+    mistake: Callable[[str, str], RunnerError | None] = lambda target, kind: None,
 ) -> Top:
     """What the top files of all environments give this machine. All their mistakes at once (CompileError).
 
     read: gives the top file of an environment. saltenv: only this environment's top file and section count.
     strategy: top_file_merging_strategy (merge, same, merge_all); the pillar has its own.
     pillar: these are the pillar's top files, where targets have an `order`. file_of: where that of an environment is.
+    mistake: what keeps a target from being read.
     """
     reader = _Reader(read, [], file_of)
     if saltenv:
         found = [target for target in reader.targets(saltenv) if target.env == saltenv]
     else:
         asked = [state_top_saltenv] if state_top_saltenv else _ordered(envs, env_order)
-        merge = _merge_pillar if pillar else STRATEGIES.get(strategy, _merge)
-        found = merge(reader.targets, asked, default_top)
+        joined = merge_pillar if pillar else STRATEGIES.get(strategy, merge)
+        found = joined(reader.targets, asked, default_top)
     matched = list(_matching(found, matches, reader.problems))
     for env in dict.fromkeys(target.env for target in matched):
         if env not in envs and "__env__" not in envs:
@@ -106,7 +110,15 @@ def names(
     known = {*envs, *(target.env for target in matched)}
     lines = tuple(line for target in ordered for line in target.lines if line.env in known)
     missed = tuple(target for target in found if target not in matched)
-    return Top(lines, *_scope(ordered), missed)
+    return Top(lines, *_scope(ordered), missed, tuple(_unread(found, mistake)))
+
+
+def _unread(found: list[Target], mistake: Callable[[str, str], RunnerError | None]) -> Iterator[Diagnostic]:
+    for target in found:
+        error = mistake(target.expression, target.kind)
+        if error:
+            hint = f"{error.hint}; what cannot be read means no machine"
+            yield Diagnostic(error.message, target.place.source, hint, "match", "warning")
 
 
 def _scope(targets: Sequence[Target]) -> tuple[JoinedMap, dict[str, JoinedMap]]:
@@ -143,49 +155,6 @@ def _matching(found: list[Target], matches: Matches, problems: list[Diagnostic])
                 yield target
         except RunnerError as error:
             problems += [item._replace(source=item.source or target.place.source) for item in error.diagnostics]
-
-
-# ---------------------------------------------------------------- several top files
-
-Load = Callable[[str], list[Target]]
-
-
-def _merge(load: Load, envs: list[str], default_top: str) -> list[Target]:
-    """The base top file speaks for all environments it names, another only for its own if base is silent on it."""
-    found: list[Target] = []
-    for env in sorted(envs, key=lambda env: env != "base"):
-        said = {target.env for target in found}
-        found += [target for target in load(env) if env == "base" or (target.env == env and env not in said)]
-    return found
-
-
-def _same(load: Load, envs: list[str], default_top: str) -> list[Target]:
-    """Each top file speaks for its own environment, `default_top` for those that have none."""
-    found: list[Target] = []
-    for env in envs:
-        own = load(env) or (load(default_top) if default_top != env else [])
-        found += [target for target in own if target.env == env]
-    return found
-
-
-def _merge_all(load: Load, envs: list[str], default_top: str) -> list[Target]:
-    """The lines of one target in several top files stand together, where the target was first seen."""
-    joined: dict[tuple[str, str], Target] = {}
-    for target in (target for env in envs for target in load(env)):
-        before = joined.get((target.env, target.expression))
-        if before:
-            known = {line.sls for line in before.lines}
-            target = before._replace(lines=before.lines + tuple(line for line in target.lines if line.sls not in known))
-        joined[target.env, target.expression] = target
-    return list(joined.values())
-
-
-def _merge_pillar(load: Load, envs: list[str], default_top: str) -> list[Target]:
-    """A target's lines in a later top file replace those of an earlier one."""
-    return list({(target.env, target.expression): target for env in envs for target in load(env)}.values())
-
-
-STRATEGIES = {"merge": _merge, "same": _same, "merge_all": _merge_all}
 
 
 # ---------------------------------------------------------------- one top file
@@ -254,7 +223,15 @@ class _Reader:
                 scoped = {key: entry[key] for key in SCOPED if isinstance(entry.get(key), Mapping)}
                 for key, said in scoped.items():
                     settings.setdefault(key, JoinedMap(where)).take(said, where)
-                names += _elsewhere({key: value for key, value in entry.items() if key not in scoped}, where)
+                rest = {key: value for key, value in entry.items() if key not in scoped and key not in SETTINGS}
+                for key in [key for key, value in rest.items() if not _names_sls(value)]:
+                    at = key_place(entry, key, where)
+                    self.problem(
+                        f"{key!r} is no setting of a target, and {rest[key]!r} no SLS of an environment",
+                        at,
+                        did_you_mean(str(key), (*SETTINGS, *SCOPED)) or f"there are {', '.join((*SETTINGS, *SCOPED))}",
+                    )
+                names += _elsewhere(rest, where)
             else:
                 what = f"{entry!r}, which is not the name of an SLS" if entry else "an empty SLS name"
                 hint = f"write the name of an SLS; a number needs quotes: `- '{entry}'`" if entry else "write `- NAME`"
@@ -275,10 +252,13 @@ class _Reader:
 def _elsewhere(entry: Mapping[Any, Any], place: Place) -> Iterator[tuple[str, str, Place]]:
     """`- dev: name` gives an SLS of another environment."""
     for key, value in entry.items():
-        if key not in SETTINGS:
-            for sls in value if isinstance(value, list) else [value]:
-                if isinstance(sls, str) and sls:
-                    yield str(key), sls, value_place(entry, key, place)
+        for sls in value if isinstance(value, list) else [value]:
+            if isinstance(sls, str) and sls:
+                yield str(key), sls, value_place(entry, key, place)
+
+
+def _names_sls(value: Any) -> bool:
+    return isinstance(value, str | list | None) and value != ""
 
 
 def _kind(value: object) -> str:

@@ -77,7 +77,9 @@ def _of_sls(session: Session) -> dict[str, Any]:
         pillar=True,
         state_top_saltenv=alone,
         file_of=lambda env: session.pillar_tree.find(options.state_top, env),
+        mistake=session.mistake,
     )
+    session.unread += found.warnings
     stage = pillar.Pillar(
         session.read_pillar,
         _strategy(session),

@@ -17,15 +17,18 @@ from runner.top_includes import including
 MODULES = ("_states", "_modules", "_grains", "_utils", "_renderers")
 
 
-def of_pillar(session: Session, anyone: top.Matches) -> Iterator[Diagnostic]:
+def of_pillar(session: Session) -> Iterator[Diagnostic]:
     """Lines of the pillar's top file that name nothing, and SLS files that cannot be read, whoever gets them."""
     tree, envs = session.pillar_tree, list(session.options.pillar_roots)
     try:
         read = including(session.read_pillar_top, tree.sls_names, session.read_pillar)
-        found = top.names(read, envs, anyone, session.options.pillarenv, pillar=True)
+        found = top.names(
+            read, envs, lambda target, kind: True, session.options.pillarenv, pillar=True, mistake=session.mistake
+        )
     except RunnerError as error:
         yield from error.diagnostics
         return
+    yield from (each._replace(severity="error") for each in found.warnings)
     for line in found.lines:
         plain = not any(mark in line.sls for mark in "*?[")
         if plain and not line.ignore_missing and tree.sls_path(line.sls, line.env) is None:

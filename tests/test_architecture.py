@@ -37,7 +37,7 @@ STAGES = {
     "pillar": ("merging", "ordered"),
     "external": (),
     "match": ("compounds",),
-    "top": (),
+    "top": ("top_strategies",),
     "high": ("sls", "shapes"),
     "sls": ("shapes",),
     "low": ("extend", "relationships", "chain_text", "scope"),

@@ -359,6 +359,14 @@ def test_interrupted(machine: Machine, number: int, code: int, before: bool) -> 
     assert not (machine.folder / "b").exists()
 
 
+def test_a_target_that_cannot_be_read_is_told_in_every_run(machine: Machine) -> None:
+    machine.write(top="base:\n  'web* or':\n    - a\n  '*':\n    - a", a="a: test.nop")
+    assert "nothing follows 'or' [match]\n  at " in machine("highstate", "--test").stderr
+    machine.write(top="base:\n  'web* or':\n    - a")
+    told = machine("highstate", "--test", code=1).stderr
+    assert "No Top file" in told and "top.sls:2:3" in told
+
+
 def test_a_number_is_no_path(machine: Machine) -> None:
     """That of an open file would close it: 1 is where the answer goes."""
     for call in ("cp.hash_file", "hashutil.digest_file", "archive.list", "file.read", "dnsutil.parse_hosts"):

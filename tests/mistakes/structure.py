@@ -263,4 +263,29 @@ MISTAKES = [
     Mistake("py SLS that raises", "#!py\ndef run():\n    return «1 / 0\n", "zero", "Python", column=False),
     Mistake("packages that are no list", "a:\n  pkg.installed:\n    - «pkgs: 5\n", "list", "pkgs"),
     Mistake("json SLS with a comma too many", '#!json\n{"a": {"test.nop": []},\n«}\n', "JSON", "comma|quote"),
+    Mistake(
+        "setting of a target that there is none of",
+        {"top.sls": "base:\n  '*':\n    - «odrer: 5\n    - web\n", "web.sls": "a:\n  test.nop: []\n"},
+        "odrer",
+        "did you mean order",
+        names=(),
+    ),
+    Mistake(
+        "target of the pillar's top file that cannot be read",
+        {
+            "web.sls": "a:\n  test.nop: []\n",
+            "pillar/top.sls": "base:\n  «'web* or G@os':\n    - match: compound\n    - x\n",
+            "pillar/x.sls": "{}\n",
+        },
+        "grain without a value",
+        "os:VALUE",
+        check_only=True,
+        names=(),
+    ),
+    Mistake(
+        "node group that is no target",
+        {"web.sls": "a:\n  test.nop: []\n", "runner.yaml": "file_roots: {base: [states]}\n«nodegroups:\n  a: 5\n"},
+        "nodegroups: a",
+        "G@os",
+    ),
 ]
