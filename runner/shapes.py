@@ -47,8 +47,8 @@ def body_hint(id_: str, value: Value) -> str:
     return f"write `{id_}:` and below it, indented, `module.function:`, `file.managed:` say"
 
 
-def list_hint(value: Value) -> str:
-    """The cure for arguments that are no list."""
+def list_hint(value: Value, state: str = "") -> str:
+    """The cure for arguments that are no list. state: what they stand below, if it names no function."""
     if isinstance(value, Mapping) and value:
         key, first = next(iter(value.items()))
         name = str(key)
@@ -57,6 +57,8 @@ def list_hint(value: Value) -> str:
             return f"a dash needs a space after it: `- {name.lstrip('-')}: {said}`"
         return f"put `- ` before each argument: `- {name}: {said}`"
     if isinstance(value, str):
+        if state and re.fullmatch(r"[a-z_]\w*", value):
+            return f"write `{state}.{value}: []`, or `{state}: [{value}]`"
         return argument(value) or f"arguments are a list below the function: `- name: {value}`"
     return "put `- ` before each argument"
 

@@ -143,7 +143,7 @@ class Sls:
                 f"State '{declaration.id}' in SLS '{declaration.sls}' is not formed as a list, but is "
                 f"{shapes.kind(entries)}",
                 where,
-                shapes.list_hint(entries),
+                shapes.list_hint(entries, "" if function else str(key)),
             )
         if "." in function:
             said = f"state '{declaration.id}' in SLS '{declaration.sls}'"

@@ -83,6 +83,11 @@ class PlacedCodeGenerator(CodeGenerator):
         super().visit_Include(node, frame)
         self._including = 0
 
+    def visit_Assign(self, node: nodes.Assign, frame: Frame) -> None:
+        """`set a.b` looks at `a` before Jinja says on which line it is."""
+        self.newline(node)
+        super().visit_Assign(node, frame)
+
     def visit_FromImport(self, node: nodes.FromImport, frame: Frame) -> None:
         self._importing = True
         super().visit_FromImport(node, frame)

@@ -160,6 +160,10 @@ _HINTS = (
     (r"'NoneType'", "the value is none: give it one, or use `| default(..., true)`"),
     (r"JSON", "the text is no JSON"),
     (r"values to unpack", "loop over `.items()` of a mapping; each item has to have as many parts as there are names"),
+    (
+        r"non-namespace object",
+        "`set a.b` is for a namespace(); for a mapping write `{% do a.update({'b': ...}) %}`",
+    ),
     (r"RecursionError", "templates or macros call each other in a circle: take one of the calls or imports away"),
 )
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from runner.errors import RenderError, did_you_mean
 from runner.model import REQUISITE_KEYS, PlacedMap, Source, Untyped
 from runner.records import Record
+from runner.render.plain import PlainSalt
 from runner.render.python import execute, namespace
 from runner.render.texts import read_text
 
@@ -111,7 +112,7 @@ class _Program:
         return known
 
     def _names(self) -> dict[str, Any]:
-        salt = self._scope.names["salt"]
+        salt = PlainSalt(self._scope.names["salt"])
         return {
             "include": self._include,
             "extend": _Extended,

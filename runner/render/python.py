@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.errors import RenderError, RunnerError
 from runner.model import Source, Value
+from runner.render.plain import PlainSalt
 
 if TYPE_CHECKING:
     from runner.render import Scope
@@ -34,11 +35,12 @@ def run(text: str, scope: Scope) -> Value:
 
 def namespace(scope: Scope) -> dict[str, Any]:
     """What a program sees: the variables of a template, and Salt's dunders."""
-    names = scope.names
+    salt = PlainSalt(scope.names["salt"])
+    names = {**scope.names, "salt": salt}
     dunders = {
         "__name__": str(names.get("sls") or "sls").rpartition(".")[2],
         "__file__": scope.path,
-        "__salt__": names["salt"],
+        "__salt__": salt,
         "__grains__": names["grains"],
         "__pillar__": names["pillar"],
         "__opts__": names["opts"],

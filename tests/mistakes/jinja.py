@@ -15,6 +15,12 @@ MISTAKES = [
         "prot",
         "port",
     ),
+    Mistake(
+        "attribute of a mapping set",
+        "{% for x in [{}] %}\n\n«{% set x.b = 1 %}\n{% endfor %}\n" + NOP,
+        "set|assign",
+        "update",
+    ),
     Mistake("endif missing", "«{% if True %}\na:\n  test.nop: []\n", "if", "endif"),
     Mistake("endfor missing", "a:\n  test.nop: []\n«{% for x in [1] %}\nb{{ x }}:\n  test.nop: []\n", "for", "endfor"),
     Mistake("endmacro missing", "«{% macro m() %}\n" + NOP, "macro", "endmacro"),

@@ -298,6 +298,26 @@ def test_pyobjects_hands_states_on_and_imports_in_order(machine: Machine) -> Non
     assert ("x", "nop", "made", required) in low(machine, "a", "name", "require")
 
 
+DUMPED = """#!{pipe}
+import yaml
+def states():
+    p = {get}
+    text = yaml.dump(p)
+    p['a'].append(2)
+    return text
+"""
+
+
+@pytest.mark.parametrize("get", ["__salt__['pillar.get']('deep')", "salt.pillar.item('deep')['deep']"])
+def test_the_pillar_that_programs_get_is_plain_and_their_own(machine: Machine, get: str) -> None:
+    py = DUMPED.format(pipe="py", get=get) + "def run():\n    return {'x': {'test.nop': [{'name': states()}]}}\n"
+    objects = DUMPED.format(pipe="pyobjects", get=get) + "Test.nop('y', name=states())\n"
+    machine.write(a="include: [b, c]", b=py, c=objects)
+    more = ("--pillar", "{deep: {a: [{b: 1}], c: {d: e}}}")
+    found = json.loads(machine("show", "low-sls", "a", "--out", "json", *more).stdout)["local"]
+    assert [chunk["name"] for chunk in found] == ["a:\n- b: 1\nc:\n  d: e\n"] * 2
+
+
 def test_programs_may_import_salts_exceptions(machine: Machine) -> None:
     program = "#!py\nfrom salt.exceptions import SaltRenderError\nimport salt\n{more}\ndef run():\n    {does}\n"
     machine.write(a=program.format(more="", does="raise SaltRenderError('no home')"))
