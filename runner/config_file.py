@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from runner.config_keys import CHOICES, KINDS, ODD_CHOICES, TEXTS, TYPES, is_known, nearest
@@ -33,7 +33,8 @@ def given_in(path: str, load_yaml: LoadYaml, warnings: list[Diagnostic]) -> dict
             checked.append((more, _read(more, load_yaml, (path, key))))
             values |= checked[-1][1]
     for file, said in checked:
-        warnings += _unknown_of_jinja(file, said)
+        for found in _of_jinja(file, said):
+            (problems if found.severity == "error" else warnings).append(found)
         for key, value in said.items():
             complaint = _complaint(key, value)
             if complaint:
@@ -47,18 +48,26 @@ def given_in(path: str, load_yaml: LoadYaml, warnings: list[Diagnostic]) -> dict
     return values
 
 
-def _unknown_of_jinja(file: str, said: dict[str, Any]) -> list[Diagnostic]:
-    """Options of Jinja that it does not have."""
-    from runner.jinja_options import NAMES
+def _of_jinja(file: str, said: dict[str, Any]) -> Iterator[Diagnostic]:
+    """Options of Jinja that it does not have, or that are not what it takes."""
+    from runner.jinja_options import NAMES, TEXTS
 
-    found = []
-    for key in ("jinja_env", "jinja_sls_env"):
-        given = said.get(key)
-        for name in [each for each in given if each not in NAMES] if isinstance(given, dict) else ():
+    given = [
+        (key, *each)
+        for key in ("jinja_env", "jinja_sls_env")
+        if isinstance(said.get(key), dict)
+        for each in said[key].items()
+    ]
+    for key, name, value in given:
+        place = place_of(file, key, str(name))
+        if name not in NAMES:
             hint = did_you_mean(str(name), NAMES) or "there are " + ", ".join(NAMES)
-            message = f"{key}: Jinja has no option {name!r}"
-            found.append(Diagnostic(message, place_of(file, key, str(name)), hint, "config", "warning"))
-    return found
+            yield Diagnostic(f"{key}: Jinja has no option {name!r}", place, hint, "config", "warning")
+        elif not isinstance(value, (str | None) if name in TEXTS else (bool | int | None)):
+            kind = "a text" if name in TEXTS else "true or false"
+            yield Diagnostic(f"{key}: {name} has to be {kind}, not {value!r}", place, _cure(name, value), "config")
+        elif value == "" and name.endswith("_string"):
+            yield Diagnostic(f"{key}: {name} is empty", place, "take it away: Jinja has its own", "config")
 
 
 def _complaint(key: Any, value: Any) -> tuple[str, str | None, str] | None:
@@ -93,7 +102,7 @@ def _complaint(key: Any, value: Any) -> tuple[str, str | None, str] | None:
     if key in ("file_roots", "pillar_roots") and isinstance(value, dict):
         for env, folders in value.items():
             if not isinstance(folders, list | str | None) or not all(isinstance(each, str) for each in folders or ()):
-                return f"{key}: {env} has to be a list of folders, not {folders!r}", f"{env}: [/srv/salt]", "error"
+                return f"{key}: {env} has to be a list of folders, not {folders!r}", _cure(key, None), "error"
     return None
 
 
@@ -113,7 +122,7 @@ def _wrong_text(key: str, values: list[Any]) -> str | None:
 
 def _cure(key: str, value: Any) -> str | None:
     if key in ("file_roots", "pillar_roots"):
-        folder = value if isinstance(value, str) else "/srv/salt"
+        folder = value if isinstance(value, str) else f"/srv/{'salt' if key == 'file_roots' else 'pillar'}"
         return f"write\n    {key}:\n      base:\n        - {folder}"
     if FLAGS.get(str(value).lower()) is not None:
         return f"write {FLAGS[str(value).lower()]}, without quotes"

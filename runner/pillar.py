@@ -132,7 +132,7 @@ class Pillar:
     ) -> Iterator[Include]:
         """The includes of one SLS; the defaults of one hold for plain names after it too, as in Salt."""
         if not isinstance(listed, list):
-            hint = f"write\n    include:\n      - {listed}" if isinstance(listed, str) else None
+            hint = f"write\n    include:\n      - {listed if isinstance(listed, str) else 'NAME'}"
             return self._problem(f"Include Declaration in SLS {sls!r} is not formed as a list", where, hint)
         for number, item in enumerate(listed):
             place = item_place(listed, number, where)

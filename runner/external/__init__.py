@@ -48,8 +48,7 @@ def gathered(
             raise _unknown(entry.name, tools)
         data = look(tools, found, entry.said)
         if not isinstance(data, Mapping):
-            kind = type(data).__name__.removeprefix("Placed").lower()
-            raise tools.problem(f"the external pillar {entry.name} gives a {kind}, not a mapping")
+            raise tools.problem(f"the external pillar {entry.name} gives {data!r:.60}, not a mapping")
         note(entry.name, data)
         found = merge(found, data)
     return found

@@ -11,7 +11,7 @@ from runner.errors import RenderError, RunnerError, did_you_mean
 from runner.model import Place, Source, Untyped, Value
 from runner.records import Record
 from runner.render.environment import Find
-from runner.render.jinja import Jinja
+from runner.render.jinja import Jinja, configured
 from runner.render.limits import bounded
 from runner.render.linemap import Rendered
 from runner.render.texts import LARGEST, below, read_text
@@ -150,6 +150,7 @@ class Renderer:
             error = _unknown(step.name, path, column)
             if not column:
                 error.message += ", which `renderer` of the configuration names"
+                error.source = configured(self.opts, "renderer")
             raise error
         allowed, forbidden = self.opts.get("renderer_whitelist"), self.opts.get("renderer_blacklist")
         if (allowed and step.name not in allowed) or (forbidden and step.name in forbidden):

@@ -11,6 +11,7 @@ from typing import Any
 import jinja2
 from jinja2.lexer import Token
 
+from runner.errors import RunnerError
 from runner.render.codegen import PlacedCodeGenerator, Unit
 from runner.render.compiled import Store
 from runner.render.limits import BoundedEnvironment
@@ -133,6 +134,11 @@ class PlacedEnvironment(BoundedEnvironment):
             folder = os.path.normpath(os.path.dirname(parent if relative and parent else name))  # as Salt has it
             own = {"tpldir": folder, "tpldot": "" if folder == "." else folder.replace("/", "."), "tplfile": name}
             globals = {**self.globals, **(globals or {}), **own}
+        elif not isinstance(name, jinja2.Template | jinja2.Undefined):
+            what = "none" if name is None else repr(name)
+            raise RunnerError(
+                f"a template is named by a text, not by {what}", hint="write its path below the roots in quotes"
+            )
         template = super().get_template(name, parent, globals)
         if self.fresh.get(template) is None:  # what an earlier rendering left in it is of another file or another time
             template._module = None

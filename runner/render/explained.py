@@ -52,6 +52,9 @@ def _told(
     if missing is not None:
         return undefined(missing, row, source, frame, environment)
     if isinstance(error, jinja2.TemplatesNotFound):
+        if not error.templates:
+            message = "a template is named by a text, not by none or an empty list"
+            return RenderError(message, source, "write its path below the roots in quotes")
         names = ", ".join(map(str, error.templates))
         return RenderError(f"none of these templates exists: {names}", source, "a path begins at the file roots")
     if isinstance(error, jinja2.TemplateNotFound):

@@ -10,7 +10,7 @@ from typing import Any
 import jinja2
 
 from runner.errors import RunnerError
-from runner.jinja_options import NAMES, TEXTS
+from runner.jinja_options import NAMES
 from runner.model import Source
 from runner.render.compiled import Pack, Store, store
 from runner.render.environment import Find, Missing, PlacedEnvironment, TreeLoader
@@ -107,7 +107,7 @@ class Jinja:
                 **options,
             )
         except AssertionError as problem:
-            where = ("#jinja2", head.place) if head.place else (key, _configuration(self._opts, key))
+            where = ("#jinja2", head.place) if head.place else (key, configured(self._opts, key))
             raise RunnerError(f"{where[0]}: {problem}", where[1]) from None
         environment.saltenv = saltenv
         environment.files, environment.verbatims, environment.units = {}, {}, {}
@@ -151,13 +151,10 @@ def _options(opts: Mapping[str, Any], key: str) -> dict[str, Any]:
     """What the configuration says of an environment (Salt's older jinja_trim_blocks and jinja_lstrip_blocks too)."""
     older = {name: True for name in ("trim_blocks", "lstrip_blocks") if opts.get(f"jinja_{name}")}
     options = {**older, **(opts.get(key) or {})}
-    for name in TEXTS & options.keys():
-        if not isinstance(options[name], str | None):
-            raise RunnerError(f"{key}: {name} is a text, not {options[name]!r}", _configuration(opts, name))
     return {name: value for name, value in options.items() if name in NAMES}
 
 
-def _configuration(opts: Mapping[str, Any], key: str) -> Source:
+def configured(opts: Mapping[str, Any], key: str) -> Source:
     """Where a key stands in the configuration."""
     from runner.render.places import column_of, text_of
 

@@ -25,12 +25,22 @@ def run(text: str, scope: Scope) -> Value:
         raise RenderError(
             "a py SLS has to define run()", Source(scope.path, 1, 1), "write `def run():`, which returns {...}"
         )
+    _needs_nothing(space["run"], scope.path)
     try:
         return space["run"]()
     except RunnerError as error:
         raise located(error, scope.path) from None
     except (Exception, SystemExit) as error:
         raise python_error(error, "", scope.path) from None
+
+
+def _needs_nothing(run: Any, path: str) -> None:
+    """Refuse a run() that cannot be called without arguments."""
+    code = getattr(run, "__code__", None)
+    if code is not None and code.co_filename == path and code.co_argcount > len(run.__defaults__ or ()):
+        what = f"run() has to do without arguments: {', '.join(code.co_varnames[: code.co_argcount])}"
+        hint = "write `def run():`; what a program needs is in __salt__, __grains__, __pillar__ and __opts__"
+        raise RenderError(what, Source(path, code.co_firstlineno), hint, "python")
 
 
 def namespace(scope: Scope) -> dict[str, Any]:

@@ -289,4 +289,50 @@ MISTAKES = [
         "nodegroups: a",
         "G@os",
     ),
+    Mistake(
+        "renderer of the configuration misspelt",
+        {"web.sls": "a: test.nop\n", "runner.yaml": "file_roots: {base: [states]}\n«renderer: jinja|yml\n"},
+        "yml.*configuration",
+        "yaml",
+    ),
+    Mistake(
+        "option of Jinja with a value of another kind",
+        {
+            "web.sls": "a: test.nop\n",
+            "runner.yaml": "file_roots: {base: [states]}\njinja_env: {«trim_blocks: 'false'}\n",
+        },
+        "trim_blocks has to be true or false",
+        "without quotes",
+    ),
+    Mistake(
+        "option of Jinja that is empty",
+        {
+            "web.sls": "a: test.nop\n",
+            "runner.yaml": "file_roots: {base: [states]}\njinja_sls_env: {«block_start_string: ''}\n",
+        },
+        "block_start_string is empty",
+        "take it away",
+    ),
+    Mistake(
+        "switch of the pillar that is neither true nor false",
+        {"web.sls": "a: test.nop\n", "runner.yaml": "file_roots: {base: [states]}\n«pillar_raise_on_missing: 'yes'\n"},
+        "pillar_raise_on_missing",
+        "true, without quotes",
+    ),
+    Mistake(
+        "py SLS whose run() wants an argument",
+        "#!py\n«def run(data):\n    return {}\n",
+        "without arguments",
+        "def run",
+        column=False,
+    ),
+    Mistake(
+        "template whose name is a number",
+        "«{% import_yaml 5 as x %}\na: test.nop\n",
+        "named by a text, not by 5",
+        "quotes",
+    ),
+    Mistake(
+        "template whose name is none", "a: test.nop\n«{% include none %}\n", "named by a text, not by none", "quotes"
+    ),
 ]

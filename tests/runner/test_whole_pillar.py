@@ -120,7 +120,7 @@ def test_stack(machine: Machine) -> None:
         ([{"cmd_yml": "x"}], "did you mean cmd_yaml?"),
         ("x", "is no list"),
         (["x"], "'x' is no mapping"),
-        ([{"cmd_yaml": "echo '[1]'"}], "gives a"),
+        ([{"cmd_yaml": "echo '[1]'"}], "gives [1]"),
         ([{"cmd_yaml": "echo 'a: [1'"}], "the output of `echo 'a: [1'`:1:4"),
         ([{"cmd_yaml": "exit 3"}], "failed with exit code 3"),
         ([{"cmd_yaml": ["ls", "-l"]}], "takes a command"),

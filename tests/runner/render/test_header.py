@@ -64,7 +64,7 @@ def test_options_of_the_configuration_are_told_with_their_line(tmp_path: Path) -
     conf = tmp_path / "runner.yaml"
     conf.write_text("id: x\njinja_env:\n  newline_sequence: 5\n")
     opts = {"conf_file": str(conf), "jinja_env": {"newline_sequence": 5}, "jinja_sls_env": {"newline_sequence": "x"}}
-    for sls, place in ((False, "3:3"), (True, "")):
+    for sls, place in ((False, "2:1"), (True, "")):
         with pytest.raises(RunnerError) as error:
             Jinja(lambda name, env: None, opts).render("{{ 1 }}", "x", "x", {}, saltenv="base", sls=sls)
         assert str(error.value.source).startswith(f"{conf}:{place}".rstrip(":"))
