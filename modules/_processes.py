@@ -63,6 +63,8 @@ def ended(
         )
     except (OSError, ValueError, subprocess.SubprocessError) as error:
         reason = getattr(error, "strerror", None) or str(error)
+        if isinstance(error, PermissionError) and identity.get("user") not in (None, os.geteuid()):
+            reason += " (only root may run it as somebody else)"
         raise CommandFailed(f"Unable to run command {argv[0]!r}: {reason}", lacks=("command", argv[0])) from None
     if bg:
         process.returncode = 0  # nobody waits for it

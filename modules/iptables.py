@@ -138,6 +138,8 @@ def rules(family: str, table: str, chain: str | None = None) -> list[str]:
 def listed(family: str, table: str, chain: str | None = None) -> list[str] | None:
     """What iptables -S tells of a table or a chain; None where there is no such chain."""
     done = cmd.probe([program(family), "--wait", "--table", table, "--list-rules", *([chain] if chain else [])])
+    if "ermission denied" in done.stderr:
+        raise StateFailed(done.stderr.strip().splitlines()[0])
     return done.stdout.splitlines() if done.retcode == 0 else None
 
 

@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from modules import group, user
+from modules import file, group, user
 from runner.api import CommandFailed, Done, OneOrMany, Plan, Planned, StateFailed
+
+
+def hindrance(plan: Plan, name: str, **arguments: object) -> None:
+    """Raises StateFailed when the caller may not change groups."""
+    file.refuse_put("/etc/group")
 
 
 def present(

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from modules import sysctl
+from modules import file, sysctl
 from runner.api import AbsolutePath, Plan, Planned, StateFailed
+
+
+def hindrance(plan: Plan, name: str, config: str | None = None, persist: bool = True, **arguments: object) -> None:
+    """Raises StateFailed when the caller may not keep the value."""
+    if persist:
+        file.refuse_rewrite(file.real_path(config or sysctl.default_config()))
 
 
 def present(

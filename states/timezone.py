@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
-from modules import timezone
+from modules import file, timezone
 from runner.api import Plan, Planned, StateFailed
+
+
+def hindrance(plan: Plan, name: str, **arguments: object) -> None:
+    """Raises StateFailed when the caller may not change the zone."""
+    if "timezone" in plan.changes:
+        file.refuse_put("/etc/localtime")
 
 
 def system(name: str, utc: bool = True) -> Planned:

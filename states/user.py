@@ -11,6 +11,11 @@ from runner.api import CommandFailed, Done, OneOrMany, Plan, Planned, Secret, St
 from states._account import AGING, HIDDEN, NUMBERS, Password, Wanted, Work, day, done_changes, further_groups
 
 
+def hindrance(plan: Plan, name: str, **arguments: object) -> None:
+    """Raises StateFailed when the caller may not change users."""
+    file.refuse_put("/etc/passwd")
+
+
 def present(
     name: str,
     uid: int | None = None,

@@ -14,7 +14,9 @@ QUIET = {"DEBIAN_FRONTEND": "noninteractive", "APT_LISTCHANGES_FRONTEND": "none"
 CONFFILES = ("--force-confold", "--force-confdef")  # a configuration file that was changed here stays
 LOCK_SECONDS = 300  # how long another package manager is waited for, unless apt's own configuration says
 UPDATES = "/var/lib/dpkg/updates"
-_LOCKED = re.compile(r"^E: (Could not get lock .*|Unable to acquire the dpkg frontend lock.*)$", re.MULTILINE)
+_LOCKED = re.compile(
+    r"^E: (Could not get lock .*|Unable to acquire the dpkg frontend lock.*another process.*)$", re.MULTILINE
+)
 _INTERRUPTED = "dpkg was interrupted"
 _BROKEN = "apt --fix-broken install"
 _log = logging.getLogger("runner.pkg")

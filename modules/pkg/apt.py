@@ -25,6 +25,11 @@ def suits() -> bool:
     return os.path.exists("/usr/bin/apt-get")
 
 
+def database() -> str:
+    """The file of what is installed."""
+    return STATUS[0]
+
+
 @look_once("packages", *STATUS)
 def states() -> dict[str, tuple[str, str]]:
     """Each package that dpkg knows: its state (installed, config-files, ...) and version."""

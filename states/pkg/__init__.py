@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from modules import pkg
+from modules import file, pkg
 from runner.api import OPEN, CommandFailed, Done, Plan, Planned, StateFailed, here, requires_feature
 from states.pkg import _ahead as ahead
 from states.pkg import _wanted as packages
@@ -16,6 +16,11 @@ from states.pkg._wanted import Names
 
 PROVIDERS = pkg.PROVIDERS
 UNCONVERGING = {"installed": "with reinstall it does so in each run"}
+
+
+def hindrance(plan: Plan, name: str, **arguments: object) -> None:
+    """Raises StateFailed when the caller may not change packages."""
+    file.refuse_put(pkg.provider().database())
 
 
 def latest(
@@ -205,6 +210,7 @@ __all__ = [
     "downloaded",
     "group_installed",
     "held",
+    "hindrance",
     "installed",
     "latest",
     "mod_aggregate",

@@ -120,6 +120,22 @@ def test_root_may(machine: Machine, site: Path) -> None:
     assert compare(machine, []) == []
 
 
+SYSTEM = """
+{tmp}/kept:
+  sysctl.present: [name: net.ipv4.ip_default_ttl, value: 65, config: /etc/sysctl.d/65-kept.conf]
+somebody-new: group.present
+somebody-else: user.present
+bash: pkg.purged
+Europe/Vaduz: timezone.system
+a-name-of-ours: {host.present: [ip: 192.0.2.1]}
+"""
+
+
+def test_what_a_plain_user_may_not_do_to_the_system(machine: Machine, site: Path) -> None:
+    machine.write(system=SYSTEM)
+    assert set(wrapped(machine, SOMEBODY, "sls", "system", "--test").values()) == {False}
+
+
 AFTER = """
 opens:
   {}
