@@ -17,9 +17,10 @@ def get(key: str, default: Any = "", delimiter: str = ":", ordered: bool = True)
     {{ salt['grains.get']('ip4_interfaces:eth0', []) }}
     """
     first = key.split(delimiter)[0]
-    if key in here.grains:
-        return here.grains[key]
-    data = {first: here.grains[first]} if first in here.grains else {}
+    grains = here.grains
+    if key in grains:
+        return grains[key]
+    data = {first: grains[first]} if first in grains else {}
     return traverse(data, key, default, delimiter)
 
 

@@ -34,7 +34,7 @@ def show(options: Options, what: str, names: Iterable[str] = (), secrets: bool =
     found = _shown(session, what, list(names))
     if secrets:
         return found
-    if what in ("sls", "highstate", "low-sls", "lowstate"):
+    if what in ("sls", "highstate"):
         session.run.secrets.collect(found, options.secret_keys)
     return session.run.secrets.mask(found)
 
@@ -168,8 +168,9 @@ def forget(options: Options, wanted: Sequence[str] | None) -> list[dict[str, str
 
 
 def _show_low(session: Session, gathered: Gathered, what: str) -> Any:
-    found = related(session, *gathered, reconcile=what != "low-sls")
-    return graph.lowstate(*found, session.registry.reacts)
+    chunks, relations = related(session, *gathered, reconcile=what != "low-sls")
+    session.run.secrets.arguments(chunks, session.options.secret_keys)
+    return graph.lowstate(chunks, relations, session.registry.reacts)
 
 
 def _owed(ledger: Ledger) -> tuple[Debt, ...]:

@@ -49,11 +49,26 @@ def _may_be_deep(text: str) -> bool:
     """A level needs a mark, and that is a bracket or needs a column (a list may stand in its key's)."""
     if sum(map(text.count, "[{-:?")) < LEVELS:
         return False
-    brackets = text.count("[") + text.count("{")
+    brackets = _open(text)
     if brackets < LEVELS // 2 and not _WIDE.search(text):
         return False
     widest = max((len(indent) for indent in re.findall(r"^[ \-?:]+", text, re.M)), default=0)
     return brackets + 2 * widest >= LEVELS
+
+
+def _open(text: str) -> int:
+    """How many brackets may be open at once: a line that closes what it opens, for sure, adds nothing to others."""
+    found = text.count("[") + text.count("{")
+    if found < LEVELS // 2:
+        return found
+    left = most = 0
+    for line in text.split("\n"):
+        opened = line.count("[") + line.count("{")
+        if opened > line.count("]") + line.count("}") or "'" in line or '"' in line or "#" in line:
+            left += opened
+        else:
+            most = max(most, opened)
+    return left + most + 1  # the first line may have a bracket that is none
 
 
 _WIDE = re.compile(rf"^[ \-?:]{{{LEVELS // 4}}}", re.M)

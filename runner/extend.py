@@ -35,10 +35,11 @@ class Reconciler:
             if extension.sls not in gone["sls"]:
                 self._extend(extension)
         self.problems += relationships.spelled_out(self._high, self._known)
-        for declaration, body, item in saying(self._high, CARRIED):
-            if declaration.sls not in gone["sls"]:
+        said = saying(self._high, {*CARRIED, "use", "use_in"})
+        for declaration, body, item in said:
+            if item.key in CARRIED and declaration.sls not in gone["sls"]:
                 self._carry(declaration, body, item)
-        self._uses()
+        self._uses((body, item) for _, body, item in said if item.key not in CARRIED)
         for id_, declaration in list(self._high.declarations.items()):
             if id_ in gone["id"] or declaration.sls in gone["sls"]:
                 del self._high.declarations[id_]
@@ -179,9 +180,9 @@ class Reconciler:
 
     # -------------------------------------------------- use
 
-    def _uses(self) -> None:
+    def _uses(self, said: Iterable[tuple[Body, Item]]) -> None:
         pairs: list[tuple[Body, Body]] = []
-        for _, body, item in saying(self._high, ("use", "use_in")):
+        for body, item in said:
             for index, entry in enumerate(item.value if isinstance(item.value, list) else ()):
                 found = list(self._targets(*_reference(entry)))
                 name = _reference(entry)[1]

@@ -79,6 +79,7 @@ class HighData:
 
 def saying(high: HighData, keys: Collection[str]) -> list[tuple[Declaration, Body, Item]]:
     """All that is said under some keys, in its order."""
+    keys = frozenset(keys)
     return [
         (declaration, body, item)
         for declaration in high.declarations.values()
@@ -108,7 +109,7 @@ def add_item(body: Body, new: Item) -> None:
     """
     for index in range(len(body.items) - 1, -1, -1):
         old = body.items[index]
-        if old.key == new.key or (old.key, new.key) == ("names", "name"):
+        if old.key == new.key or (new.key == "name" and old.key == "names"):
             if old.key in _GROWING and isinstance(old.value, list) and isinstance(new.value, list):
                 new = Item(old.key, _joined(old, new), old.place)
             body.items[index] = new

@@ -60,12 +60,11 @@ def lower(
 class Draft:
     """A chunk in the making."""
 
-    __slots__ = ("body", "defined", "low", "origins", "place", "places", "wanted")
+    __slots__ = ("defined", "low", "origins", "place", "places", "wanted")
 
-    def __init__(self, low: dict[str, Value], body: Body, places: dict[str, Place], place: Place) -> None:
+    def __init__(self, low: dict[str, Value], places: dict[str, Place], place: Place, origins: dict[str, str]) -> None:
         self.low = low
-        self.body = body
-        self.origins = {item.key: item.origin for item in body.items if item.origin and item.key is not None}
+        self.origins = origins
         self.places = places
         self.place = place
         self.defined = 0
@@ -73,32 +72,15 @@ class Draft:
 
     def chunk(self, problems: list[Diagnostic]) -> Chunk:
         low = self.low
-        args = {
-            key: value
-            for key, value in low.items()
-            if key not in _NOT_ARGUMENTS and key not in REQUISITE_KEYS and not key.startswith("__")
-        }
-        requisites = tuple(_requisites(low, self.places, self.place, problems)) if low.keys() & REQUISITE_KEYS else ()
-        return Chunk(
-            state=low["state"],
-            fun=low["fun"],
-            id=low["__id__"],
-            name=low["name"],
-            order=low["order"],
-            sls=low["__sls__"],
-            env=low["__env__"],
-            args=args,
-            low=low,
-            requisites=requisites,
-            place=self.place,
-            arg_places=self.places,
-            origins=self.origins,
-            defined=self.defined,
-            wanted=self.wanted,
-        )
+        said = [key for key in low if key in REQUISITE_KEYS]
+        args = {key: value for key, value in low.items() if key not in _APART and not key.startswith("__")}
+        requisites = tuple(_requisites(said, low, self.places, self.place, problems)) if said else ()
+        named = (low["state"], low["fun"], low["__id__"], low["name"], low["order"], low["__sls__"], low["__env__"])
+        places = (self.place, self.places, self.origins, self.defined, self.wanted)
+        return Chunk._make((*named, args, low, requisites, *places))
 
 
-_NOT_ARGUMENTS = frozenset(["state", "fun", "name", "order"])
+_APART = REQUISITE_KEYS | {"state", "fun", "name", "order", "__id__", "__sls__", "__env__"}  # from the arguments
 
 
 def _drafts(declaration: Declaration, body: Body, problems: list[Diagnostic]) -> Iterator[Draft]:
@@ -112,24 +94,29 @@ def _drafts(declaration: Declaration, body: Body, problems: list[Diagnostic]) ->
         low["__sls_included_from__"] = list(declaration.included_from)
     low["__id__"] = declaration.id
     places: dict[str, Place] = {"name": declaration.place}
+    origins: dict[str, str] = {}
     functions: list[Item] = []
     names: Item | None = None
     for item in body.items:
-        if item.key is None:
+        key, value, place, origin = item
+        if key is None:
             functions.append(item)
-        elif item.key == "names":
-            names = item if item.value != [] else names  # of an empty list the ID is the name
-        elif item.key == "name":
-            places["name"] = item.place
-            if isinstance(item.value, str):
-                low["name"] = item.value
-            elif item.value is not None:
+            continue
+        if origin:
+            origins[key] = origin
+        if key == "names":
+            names = item if value != [] else names  # of an empty list the ID is the name
+        elif key == "name":
+            places["name"] = place
+            if isinstance(value, str):
+                low["name"] = value
+            elif value is not None:
                 problems.append(_no_name(item, body, declaration))
-        elif item.key not in ("state", "fun"):
-            if item.key in places and low[item.key] != item.value:
-                problems.append(_again(item, places[item.key], declaration))
-            low[item.key] = item.value
-            places[item.key] = item.place
+        elif key not in ("state", "fun"):
+            if key in places and low[key] != value:
+                problems.append(_again(item, places[key], declaration))
+            low[key] = value
+            places[key] = place
     if names is not None and "name" in low and places["name"] != declaration.place:
         message = f"name beside names in state '{declaration.id}' in SLS '{declaration.sls}'; it is ignored"
         hint = "keep one of them: `names` for several, `name` for one"
@@ -137,9 +124,10 @@ def _drafts(declaration: Declaration, body: Body, problems: list[Diagnostic]) ->
     for function in functions:
         place = function.place
         if names is None:
-            yield Draft(low | {"fun": function.value}, body, places, place)
+            yield Draft(low | {"fun": function.value}, places, place, origins)
         else:
-            yield from _named(low, function, names, body, places, declaration, problems)
+            for own, own_places in _named(low, names, places, declaration, problems):
+                yield Draft(own | {"fun": function.value}, own_places, place, dict(origins))
 
 
 def _again(item: Item, first: Place, declaration: Declaration) -> Diagnostic:
@@ -161,13 +149,12 @@ def _no_name(item: Item, body: Body, declaration: Declaration) -> Diagnostic:
 
 def _named(
     low: dict[str, Value],
-    function: Item,
     names: Item,
-    body: Body,
     places: dict[str, Place],
     declaration: Declaration,
     problems: list[Diagnostic],
-) -> Iterator[Draft]:
+) -> Iterator[tuple[dict[str, Value], dict[str, Place]]]:
+    """The arguments of each name, and their places."""
     if not isinstance(names.value, list):
         problems.append(
             Diagnostic(
@@ -194,7 +181,7 @@ def _named(
         own["name"] = str(name) if name is not None else declaration.id
         own_places["name"] = place
         own["name_order"] = index + 1
-        yield Draft(own | {"fun": function.value}, body, own_places, function.place)
+        yield own, own_places
 
 
 def _number(drafts: list[Draft]) -> list[Diagnostic]:
@@ -223,9 +210,10 @@ def _number(drafts: list[Draft]) -> list[Diagnostic]:
 
 
 def _requisites(
-    low: dict[str, Value], places: dict[str, Place], place: Place, problems: list[Diagnostic]
+    said: list[str], low: dict[str, Value], places: dict[str, Place], place: Place, problems: list[Diagnostic]
 ) -> Iterator[Requisite]:
-    for key in low.keys() & REQUISITE_KEYS if len(low) < 8 else [key for key in low if key in REQUISITE_KEYS]:
+    """What a state says under some keys."""
+    for key in said:
         listed = low[key]
         at = places.get(key, place)
         if not isinstance(listed, list):
@@ -241,7 +229,9 @@ def _requisites(
                 )
             continue
         for index, entry in enumerate(listed):
-            yield from _requisite(key, entry, low, item_place(listed, index, at), problems)
+            found = _requisite(key, entry, low, item_place(listed, index, at), problems)
+            if found is not None:
+                yield found
 
 
 def _list_hint(key: str, listed: Value, state: str) -> str:
@@ -255,7 +245,7 @@ def _list_hint(key: str, listed: Value, state: str) -> str:
 
 def _requisite(
     key: str, entry: Value, low: dict[str, Any], place: Place, problems: list[Diagnostic]
-) -> Iterator[Requisite]:
+) -> Requisite | None:
     if (isinstance(entry, dict) and len(entry) != 1) or isinstance(entry, list):
         said = dict(entry) if isinstance(entry, dict) else entry
         hint = "write `- MODULE: ID`"
@@ -266,10 +256,10 @@ def _requisite(
             "as a single key dictionary"
         )
         problems.append(Diagnostic(message, place.source, hint, "structure"))
-        return
+        return None
     kind = KINDS.get(key)
     if kind is None:
-        return
+        return None
     if isinstance(entry, dict):
         state, target = next(iter(entry.items()))
         if isinstance(target, list | dict):
@@ -278,10 +268,9 @@ def _requisite(
             problems.append(
                 Diagnostic(message, place.source, f"write each on a line of its own: {listed}", "structure")
             )
-            return
-        yield Requisite(kind, str(state), str(target), place)
-    elif entry is not None:
-        yield Requisite(kind, "id", str(entry), place)
+            return None
+        return Requisite(kind, str(state), str(target), place)
+    return Requisite(kind, "id", str(entry), place) if entry is not None else None
 
 
 def _unique(problems: list[Diagnostic]) -> list[Diagnostic]:

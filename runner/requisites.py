@@ -5,6 +5,7 @@ from __future__ import annotations
 import fnmatch
 import re
 from bisect import bisect_left
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from itertools import islice, takewhile
 
@@ -20,31 +21,31 @@ class Index:
 
     def __init__(self, chunks: Sequence[Chunk]) -> None:
         self._chunks = chunks
-        self._by_id: dict[tuple[str, str], list[int]] = {}
-        self._by_state: dict[str, list[int]] = {}
-        self._by_sls: dict[str, list[int]] = {}
+        self._by_id: dict[tuple[str, str], list[int]] = defaultdict(list)
+        self._by_state: dict[str, list[int]] = defaultdict(list)
+        self._by_sls: dict[str, list[int]] = defaultdict(list)
         self._sorted: dict[str, list[tuple[str, int]]] = {}  # by state: IDs and names, for globs
         self._globbed: dict[tuple[str, str], list[int]] = {}
         self._hints: dict[tuple[str, str], str | None] = {}
         for number, chunk in enumerate(chunks):
+            state = chunk.state
             for known in (chunk.id,) if chunk.name == chunk.id else (chunk.id, chunk.name):
-                self._by_id.setdefault((chunk.state, known), []).append(number)
-                self._by_id.setdefault(("id", known), []).append(number)
-            self._by_state.setdefault(chunk.state, []).append(number)
+                self._by_id[state, known].append(number)
+                self._by_id["id", known].append(number)
+            self._by_state[state].append(number)
             for sls in (chunk.sls, *chunk.low.get("__sls_included_from__", ())):
-                self._by_sls.setdefault(sls, []).append(number)
+                self._by_sls[sls].append(number)
 
     def find(self, state: str, target: str) -> list[int]:
         """The chunks that `- state: target` means."""
-        globbing = any(mark in target for mark in "*?[")
+        found = self._by_sls.get(target) if state == "sls" else self._by_id.get((state, target))
+        if found:
+            return found
+        if not any(mark in target for mark in "*?["):
+            return []
         if state == "sls":
-            if target in self._by_sls or not globbing:
-                return self._by_sls.get(target, [])
             names = [name for name in self._by_sls if fnmatch.fnmatch(name, target)]
             return sorted({number for name in names for number in self._by_sls[name]})
-        found = self._by_id.get((state, target), [])
-        if found or not globbing:
-            return found
         if (state, target) not in self._globbed:
             self._globbed[state, target] = self._matching(state, target)
         return self._globbed[state, target]
@@ -136,7 +137,9 @@ def resolve(
             found: list[Diagnostic] = []
             _listeners(number, chunk, index, by_holder, found)
             problems += found
-    frozen = {number: tuple(dict.fromkeys(edges)) for number, edges in by_holder.items() if edges}
+    frozen = {
+        number: tuple(dict.fromkeys(edges) if len(edges) > 1 else edges) for number, edges in by_holder.items() if edges
+    }
     every = tuple(edge for edges in frozen.values() for edge in edges)
     prepared: dict[int, list[int]] = {}
     for edge in every:

@@ -66,10 +66,10 @@ class Secrets:
         matches = _matcher(tuple(keys))
         for chunk in chunks:
             for key, value in chunk.args.items():
-                if isinstance(value, str | int | float):
+                if type(value) in _SIMPLE:
                     if matches(key):
                         self.add(str(value), named=True)
-                elif value and key not in REQUISITE_KEYS:
+                elif key not in REQUISITE_KEYS:
                     self.collect({key: value}, keys)
 
     def __bool__(self) -> bool:

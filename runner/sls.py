@@ -12,7 +12,7 @@ from typing import Any
 from runner import shapes
 from runner.errors import Diagnostic
 from runner.highdata import Body, Chain, Declaration, Item, is_chain, is_defaults
-from runner.model import RESERVED, Kind, Place, Value, item_place, key_place, value_place
+from runner.model import RESERVED, Kind, Place, PlacedMap, Value, item_place, key_place, value_place
 
 
 class Sls:
@@ -102,7 +102,9 @@ class Sls:
             self.lost.append(id_)
             return None
         keys = [key for key in value if isinstance(key, str) and not key.startswith("__")]
-        for key in sorted(keys, key=lambda key: "." in key):  # `service: [running]` is numbered before `pkg.installed:`
+        if len(keys) > 1:
+            keys.sort(key=lambda key: "." in key)  # `service: [running]` is numbered before `pkg.installed:`
+        for key in keys:
             self._body(declaration, key, value[key], value, place, extending)
         if not value:
             message = f"ID {id_} in SLS {self.name} has no state"
@@ -160,11 +162,15 @@ class Sls:
             self.lost += [declaration.id, *map(str, _names(body))]
 
     def _failed(self, since: int) -> bool:
-        return any(each.severity == "error" for each in self.problems[since:])
+        return len(self.problems) > since and any(each.severity == "error" for each in self.problems[since:])
 
     def _items(self, declaration: Declaration, body: Body, entries: list[Any], where: Place, extending: bool) -> None:
         said = f"state '{declaration.id}' in SLS '{declaration.sls}'"
         for index, entry in enumerate(entries):
+            if type(entry) is PlacedMap and len(entry) == 1:  # as most are
+                ((key, value),) = entry.items()
+                body.items.append(Item._make((str(key), value, entry.key_place(key), "")))
+                continue
             at = item_place(entries, index, where)
             if isinstance(entry, str):
                 body.items.append(Item(None, entry, at))

@@ -134,6 +134,9 @@ class FileTree:
                     yield path, False
 
     def _is_ignored(self, path: str) -> bool:
+        return bool(self._globs or self._patterns) and self._matches(path)
+
+    def _matches(self, path: str) -> bool:
         return any(fnmatch.fnmatchcase(path, glob) for glob in self._globs) or any(
             pattern.search(path) for pattern in self._patterns
         )

@@ -98,10 +98,9 @@ def _text(data: Any, line: str) -> str:
     if isinstance(data, dict) or isinstance(data, Mapping):  # noqa: SIM101
         if not data:
             return "{}"
-        if {*map(type, data)} != {str}:
-            data = {_key(key): item for key, item in data.items()}
         written = [
-            f"{_quoted(key)}: {_quoted(item) if type(item) is str else _text(item, inner)}"
+            f"{_quoted(key if type(key) is str else _key(key))}: "
+            f"{_quoted(item) if type(item) is str else _text(item, inner)}"
             for key, item in data.items()
         ]
         return f"{{{inner}{f',{inner}'.join(written)}{line}}}"

@@ -14,6 +14,7 @@ from runner.render.environment import Find
 from runner.render.jinja import Jinja, configured
 from runner.render.limits import bounded
 from runner.render.linemap import Rendered
+from runner.render.stages import stage
 from runner.render.texts import LARGEST, below, read_text
 
 # what turns a value into the next one: (value, step) -> value; each is imported when a file names it
@@ -65,6 +66,7 @@ class Renderer:
         self._root_of = root_of
         self._cache_dir = cache_dir
         self._own = own
+        self._usual: dict[str, list[Step]] = {}  # the renderers of files that name none
 
     @cached_property
     def _jinja(self) -> Jinja:
@@ -106,7 +108,7 @@ class Renderer:
                 continue
             if step.name != "gpg":
                 value = _text(value, step.name, scope.path)
-            value = _renderer(step.name)(value, scope, step.arguments)
+            value = stage(step.name)(value, scope, step.arguments)
         return value
 
     def _by_own(self, step: Step, value: Any, scope: Scope) -> Any:
@@ -134,15 +136,20 @@ class Renderer:
 
     def pipe(self, text: str, path: str, default: str = "") -> tuple[list[Step], str]:
         """The renderers that a file's first line names, or the default ones; and the text without that line."""
+        if not text.startswith("#!") or text.startswith("#!/"):
+            named = default or str(self.opts.get("renderer") or "jinja|yaml")
+            if named not in self._usual:
+                self._usual[named] = self._steps(named, path)
+            return self._usual[named], text
         line, newline, rest = text.partition("\n")
-        named = default or str(self.opts.get("renderer") or "jinja|yaml")
-        shebang = line.startswith("#!") and not line.startswith("#!/")
-        if shebang:
-            named, text = line[2:], newline + rest
+        return self._steps(line[2:], path, line), newline + rest
+
+    def _steps(self, named: str, path: str, line: str = "") -> list[Step]:
+        """The renderers of a pipe. line: of the file, which names them."""
         steps = [Step(words[0], tuple(words[1:])) for part in named.split("|") if (words := part.split())]
         for step in steps:
-            self._check(step, path, line.find(step.name) + 1 if shebang else 0)
-        return steps, text
+            self._check(step, path, line.find(step.name) + 1)
+        return steps
 
     def _check(self, step: Step, path: str, column: int) -> None:
         """Refuse a renderer that is not there, or that the configuration forbids."""
@@ -250,10 +257,10 @@ class Renderer:
             value = self.through(self.pipe(engine, scope.path)[0], Rendered(text, scope.path), scope)
             return value.text if isinstance(value, Rendered) else value
         if engine == "py":
-            value = _renderer("py")(Rendered(text, file), scope, ())
+            value = stage("py")(Rendered(text, file), scope, ())
             return value if isinstance(value, str) else str(value)
         if engine == "mako":
-            return str(_renderer("mako")(Rendered(text, file), scope, ()).text)
+            return str(stage("mako")(Rendered(text, file), scope, ()).text)
         hint = "there are jinja, mako and py"
         raise RenderError(f"there is no template engine {engine!r}", Source(file), hint)
 
@@ -265,12 +272,6 @@ class Scope(Record):
     path: str
     saltenv: str
     names: dict[str, Any]
-
-
-def _renderer(name: str) -> Callable[[Any, Scope, tuple[str, ...]], Any]:
-    from runner.render.stages import stage
-
-    return stage(name)
 
 
 def _text(value: Any, renderer: str, path: str) -> Rendered:

@@ -13,8 +13,7 @@ def plain(value: Any, ordered: bool = False, shared: dict[int, Any] | None = Non
     ordered: leave an `odict` one, so that its order is kept. shared: what was made of a container, by its id, so that
     one that stands in two places does so in the answer.
     """
-    kind = type(value)
-    if kind is str or kind is int or kind is bool or value is None:
+    if type(value) in _SIMPLE:
         return value
     if shared is not None and id(value) in shared:
         return shared[id(value)]
@@ -26,9 +25,13 @@ def plain(value: Any, ordered: bool = False, shared: dict[int, Any] | None = Non
 
 def _plain(value: Any, ordered: bool, shared: dict[int, Any] | None) -> Any:
     if isinstance(value, dict) or isinstance(value, Mapping):  # noqa: SIM101
-        made = OrderedDict if ordered and isinstance(value, OrderedDict) else dict
-        keys = (key if isinstance(key, tuple) else plain(key, ordered) for key in value)
-        return made(zip(keys, (plain(item, ordered, shared) for item in value.values()), strict=True))
+        made = {
+            key if type(key) in _SIMPLE or isinstance(key, tuple) else plain(key, ordered): (
+                item if type(item) in _SIMPLE else plain(item, ordered, shared)
+            )
+            for key, item in value.items()
+        }
+        return OrderedDict(made) if ordered and isinstance(value, OrderedDict) else made
     if isinstance(value, list | tuple):
         return [plain(item, ordered, shared) for item in value]
     if isinstance(value, set):
@@ -36,6 +39,7 @@ def _plain(value: Any, ordered: bool, shared: dict[int, Any] | None) -> Any:
     return str.__str__(value)[:] if isinstance(value, str) else value
 
 
+_SIMPLE = frozenset([str, int, float, bool, type(None)])
 _dumpers: list[Any] = []
 
 
