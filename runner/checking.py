@@ -116,7 +116,13 @@ class _Checker:
         done = {key for data, _ in units for key in data.rendered}
         given = [Request(line.sls, line.env, line.place) for line in all_lines if line not in own]
         named = {key for request in given for key in self._expanded(request)}
-        rest = [request for request in (*given, *all_requests(session)) if (request.env, request.sls) not in done]
+        path_of = session.tree.sls_path
+        read = {(env, path_of(sls, env)) for env, sls in done if path_of(sls, env)}  # a.b and a/b are one file
+        rest = [
+            request
+            for request in (*given, *all_requests(session))
+            if (request.env, path_of(request.sls, request.env)) not in read
+        ]
         each = {request: self._gather([request]) for request in rest}
         reached = done | {key for request in given if request in each for key in each[request][0].rendered}
         others = _roots(list(each.values()))

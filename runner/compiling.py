@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 
 from runner import automatic, engine_arguments, graph, low, references, requisites, signature
 from runner.binding import Binder
@@ -70,8 +71,10 @@ DRAWN = 500  # states; placing many more takes minutes
 
 def _world(session: Session, binder: Binder, strict: bool) -> references.World:
     def takes_folder(function: str) -> bool:
-        source = signature.schema_of(session.registry.state(function).function).parameters.get("source")
-        return source is not None and "folder" in source.shape.title
+        with suppress(RunnerError):  # no such function, which the binder says
+            source = signature.schema_of(session.registry.state(function).function).parameters.get("source")
+            return source is not None and "folder" in source.shape.title
+        return False
 
     return references.World(session.tree, session.registry, takes_folder, binder.calls, strict)
 

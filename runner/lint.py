@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from runner.errors import Diagnostic
@@ -120,13 +120,14 @@ _WRITERS = ("file.managed", "file.symlink", "file.serialize")
 
 
 def unreached(
-    files: Callable[[str, str], str | None], rendered: Iterable[tuple[str, str]], reached: Container[tuple[str, str]]
+    files: Callable[[str, str], str | None], rendered: Iterable[tuple[str, str]], reached: Iterable[tuple[str, str]]
 ) -> list[Diagnostic]:
     """SLS files that no line of the top file and no include brings into any run. files: (SLS, environment) -> file."""
     found = []
+    met = {files(sls, env) for env, sls in reached}  # several environments may share a file
     for env, sls in dict.fromkeys(rendered):
         file = files(sls, env)
-        if (env, sls) not in reached and file:
+        if file and file not in met:
             message = f"nothing reaches the SLS {sls}: no line of the top file, no include"
             hint = "name it in the top file or include it, or remove it"
             found.append(Diagnostic(message, Source(file, 1), hint, "unreached", "warning"))

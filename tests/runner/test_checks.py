@@ -125,6 +125,18 @@ def test_pillar_and_modules_that_this_machine_does_not_use_are_checked(machine: 
     }
 
 
+def test_a_file_that_several_environments_or_names_reach(machine: Machine) -> None:
+    """dev falls back on the folder of base; the top file writes a name with a slash."""
+    states = str(machine.folder / "states")
+    machine.config["file_roots"] = {"base": [states], "dev": [str(machine.folder / "dev"), states]}
+    machine.write(
+        top="base: {'*': [a, roles/web]}", a="a: test.nop", roles__web="'{{ sls }}': test.nop", lost="c: test.nop"
+    )
+    told = json.loads(machine("check", "--out", "json").stdout)["diagnostics"]
+    assert {(each["code"], each["file"]) for each in told} == {("unreached", f"{states}/lost.sls")}
+    assert len(told) == 1
+
+
 def test_forms_for_programs(machine: Machine) -> None:
     machine.write(web="/etc/motd:\n  file.managed:\n    - moed: '0644'\n\n    - mode: 0644\n")
     sarif = json.loads(machine("check", "--out", "sarif", code=1).stdout)["runs"][0]
