@@ -22,12 +22,6 @@ MISTAKES = [
         "take|value|:",
     ),
     Mistake("arguments as a mapping", "/x:\n  file.managed:\n    «mode: '0644'\n", "mapping|list", "- mode"),
-    Mistake(
-        "a state of nobody, with a source that is not there",
-        "/x:\n  «nobody.has:\n    - source: salt://y\n",
-        "nobody",
-        "doc",
-    ),
     Mistake("a function without a dash", "/x:\n  file: «managed\n", "managed|list", r"file\.managed"),
     Mistake("a text for the arguments", "/x:\n  file.managed: «hello\n", "hello|list", "- "),
     Mistake("a number among the arguments", "/x:\n  file.managed:\n    - «5\n", "5", "argument|: ", check_only=True),

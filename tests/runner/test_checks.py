@@ -137,6 +137,16 @@ def test_a_file_that_several_environments_or_names_reach(machine: Machine) -> No
     assert len(told) == 1
 
 
+def test_a_state_that_there_is_not_has_its_place_whatever_its_source_is(machine: Machine) -> None:
+    machine.write(a="/x:\n  nobody.has:\n    - source: salt://y\nb:\n  test.nop:\n    - nonsense: 1\n")
+    told = json.loads(machine("check", "--out", "json", code=1).stdout)["diagnostics"]
+    assert [(each["code"], each["line"]) for each in told] == [
+        ("unknown-state", 2),
+        ("missing-file", 3),
+        ("unknown-argument", 6),
+    ]
+
+
 def test_forms_for_programs(machine: Machine) -> None:
     machine.write(web="/etc/motd:\n  file.managed:\n    - moed: '0644'\n\n    - mode: 0644\n")
     sarif = json.loads(machine("check", "--out", "sarif", code=1).stdout)["runs"][0]
