@@ -27,7 +27,7 @@ def present() -> dict[str, str]:
     """The packages with their versions that are installed, or will be once the plans of this dry run are done."""
     found = pkg.list_pkgs()
     plans = here.store("pkg.planned")
-    if not plans:
+    if not plans or not here.dry:  # what is only planned (no-op) is not there for a state that runs
         return found
     found = dict(found)
     for tag, changes in plans.items():

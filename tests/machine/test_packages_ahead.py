@@ -127,3 +127,11 @@ def test_a_state_that_does_not_run_brings_nothing(clean: Debian) -> None:
     skipped = {"app": {"pkg.installed": [{"name": "app"}, {"unless": "true"}]}}
     clean.tree(graph=json.dumps({**skipped, **installed("web", "fpm")}))
     assert clean.results("sls", "graph", "--test")["web"]["changes"].keys() == {"web", "lib"}
+
+
+def test_what_is_only_planned_is_not_there_for_what_runs(clean: Debian) -> None:
+    planned = {"app": {"pkg.installed": [{"name": "app"}, {"noop": True}]}}
+    clean.tree(graph=json.dumps({**planned, **installed("web")}))
+    results = clean.results("sls", "graph")
+    assert (results["app"]["result"], results["web"]["result"]) == (None, True)
+    assert results["web"]["changes"].keys() == {"web", "lib"}
