@@ -396,6 +396,20 @@ def test_the_environment_of_cron(machine: Machine) -> None:
         assert (made.read_text(), made.stat().st_mode & 0o777) == ("Grüße ü\n", 0o644)
 
 
+def test_programs_of_the_administrator_are_found_from_cron(machine: Machine) -> None:
+    machine.write(a="path:\n  cmd.run:\n    - name: echo $PATH\n")
+    told = []
+    for given in ({"PATH": "/opt/own:/usr/bin:/bin"}, {"PATH": "/sbin:/usr/sbin"}, {}):
+        environment = {"PYTHONPATH": machine.environment["PYTHONPATH"], "HOME": "/", **given}
+        argv = machine.argv("sls", "a", "--out", "json")
+        done = subprocess.run(argv, capture_output=True, text=True, env=environment, timeout=60)
+        (result,) = json.loads(done.stdout)["local"].values()
+        told.append(result["changes"]["stdout"])
+    assert told[0] == "/opt/own:/usr/bin:/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/sbin"
+    assert told[1] == "/sbin:/usr/sbin:/usr/local/sbin:/usr/local/bin:/usr/bin:/bin"
+    assert told[2] == "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+
+
 def test_quiet_is_silent_about_what_never_changes(machine: Machine) -> None:
     machine.write(a="x:\n  test.nop:\n    - bogus: 1\n", b="x:\n  test.succeed_with_changes:\n    - bogus: 1\n")
     (machine.folder / "states").chmod(0o777)

@@ -14,6 +14,7 @@ from runner.errors import RunnerError
 from runner.model import Report
 
 DONE, NOT_RUN, FAILED, LOCKED = 0, 1, 2, 3
+FOLDERS = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
 INTERRUPTED, BROKEN_PIPE = 130, 141
 
 
@@ -34,10 +35,17 @@ def program(run: Callable[[], int]) -> NoReturn:
         with_streams()
     for stream in (sys.stdout, sys.stderr):
         stream.__dict__["close"] = stream.flush  # not for the code of a tree to close
+    _with_programs()
     gc.set_threshold(1_000_000)  # compiling makes many objects and no garbage; a long run is still collected
     code = guarded(run)
     gc.freeze()  # the process ends and gives all back: no last look at everything
     sys.exit(code)
+
+
+def _with_programs() -> None:
+    """Find the programs of the administrator, too: cron, and a plain user's shell, have no sbin in their PATH."""
+    there = os.environ.get("PATH", "").split(":")
+    os.environ["PATH"] = ":".join(each for each in (*there, *(new for new in FOLDERS if new not in there)) if each)
 
 
 def guarded(run: Callable[[], int]) -> int:
