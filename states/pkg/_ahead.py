@@ -50,8 +50,10 @@ def plan(changes: Changes) -> None:
 
 def candidates(names: Collection[str]) -> dict[str, str]:
     """The newest versions of packages; asked once for all that the states of this run name."""
-    all_names = {name for chunk in here.chunks for name in _names(chunk, _LOOKED_UP)}
-    found = pkg.provider().candidates(tuple(sorted({*all_names, *names})))
+    kept = here.store("pkg.ahead")
+    if "names" not in kept:
+        kept["names"] = {name for chunk in here.chunks for name in _names(chunk, _LOOKED_UP)}
+    found = pkg.provider().candidates(tuple(sorted({*kept["names"], *names})))
     return {name: found[name] for name in names if name in found}
 
 
