@@ -75,6 +75,15 @@ class Leftover:
     """
 
 
+class Named:
+    """`**options: Annotated[T, Named(f)]`: f(name) says whether there is such an option; others are told as unknown."""
+
+    __slots__ = ("known",)
+
+    def __init__(self, known: Callable[[str], bool]) -> None:
+        self.known = known
+
+
 class Hidden:
     """The value is a secret: it appears in no output, log or history."""
 

@@ -11,7 +11,7 @@ import typing
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from runner.argtypes import Check, Form, Hidden, Munge, NameVar, NotAbsolute, Pattern
+from runner.argtypes import Check, Form, Hidden, Munge, Named, NameVar, NotAbsolute, Pattern
 from runner.records import Record
 from runner.scalars import FALSE, SIMPLE, SLOT, TRUE, Mismatch, Shape, show, spelled, wrong
 
@@ -198,6 +198,7 @@ def _annotated(base: Any, *extras: Any) -> Shape:
         title=title,
         convert=convert if len(steps) > 1 else inner.convert,
         schema=_form_schema(inner, forms, patterns),
+        names=next((extra.known for extra in extras if isinstance(extra, Named)), inner.names),
         hidden=inner.hidden or any(isinstance(extra, Hidden) for extra in extras),
         identifies=inner.identifies or any(isinstance(extra, NameVar) or extra is NameVar for extra in extras),
     )

@@ -35,6 +35,7 @@ class Shape(Record):
     nullable: bool = False
     hidden: bool = False
     identifies: bool = False  # NameVar
+    names: Callable[[str], bool] | None = None  # of **options: those that there are
 
 
 def show(value: object) -> str:

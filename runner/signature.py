@@ -124,7 +124,7 @@ def bind(
                 binding.arguments[key] = binding.convert(schema.open, key, value)
                 binding.unknown.append(_unknown(schema, binding, key, extra_known))
         elif schema.open is not None and not schema.leftover:
-            _bind_open(schema.open, binding, key, value, extra_known)
+            _bind_open(schema, schema.open, binding, key, value, extra_known)
         elif not (key in GLOBAL_ARGUMENTS or key in extra_known or key.startswith("__")):
             binding.unknown.append(_unknown(schema, binding, key, extra_known))
     _fill_identifier(schema, binding, given)
@@ -133,11 +133,16 @@ def bind(
     return Bound(binding.arguments, tuple(binding.unknown), tuple(binding.secrets))
 
 
-def _bind_open(rule: Parameter, binding: _Binding, key: str, value: Value, extra_known: frozenset[str]) -> None:
+def _bind_open(
+    schema: Schema, rule: Parameter, binding: _Binding, key: str, value: Value, extra_known: frozenset[str]
+) -> None:
     """An argument for `**rule: T`; a classic `**kwargs` takes what guards read as well."""
     if key in ENGINE_ARGUMENTS or key.startswith("__"):
         return
     if rule.annotation is not None and (key in GUARD_ARGUMENTS or key in extra_known):
+        return
+    if rule.shape.names and not rule.shape.names(key):
+        binding.unknown.append(_unknown(schema, binding, key, extra_known))
         return
     converted = binding.convert(rule, key, value)
     if converted is not MISSING:

@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from modules import ip, pkg
-from runner.api import Check, OneOrMany, Plan, Planned, StateFailed
+from runner.api import Check, Named, OneOrMany, Plan, Planned, StateFailed
 from states.file._diff import unified
-from states.network._options import option_lines, said, stanzas
+from states.network._options import is_known, option_lines, said, stanzas
 
 NEEDED = {"bridge": "bridge-utils", "bond": "ifenslave"}
 
@@ -35,7 +35,7 @@ def _is_option(value: Any) -> str | None:
     return "expected a value or a list of them" if isinstance(value, dict) else None
 
 
-Option = Annotated[Any, Check(_is_option)]
+Option = Annotated[Any, Check(_is_option), Named(is_known)]
 Address = Annotated[str, Check(_is_address)]
 Netmask = Annotated[str, Check(_is_mask)]
 Type = Literal["eth", "bond", "bridge", "vlan", "slave", "alias", "clone", "ipsec", "dialup", "pppoe", "source"]

@@ -35,6 +35,11 @@ def option_lines(name: str, kind: str, options: Mapping[str, Any]) -> list[str]:
     return [f"{option} {value}" for option in sorted(found) for value in found[option]]
 
 
+def is_known(key: str) -> bool:
+    """Whether interfaces of some type have an option."""
+    return any(_option(key, kind) for kind in ("eth", "bond", "bridge"))
+
+
 def _option(key: str, kind: str) -> str | None:
     if kind == "bond" and key in BOND:
         return f"bond-{key}"

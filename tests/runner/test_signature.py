@@ -4,7 +4,7 @@ from typing import Annotated, Any, Literal
 
 import pytest
 
-from runner.api import AbsolutePath, Check, Mode, Munge, NameVar, OneOrMany, Pattern, Secret
+from runner.api import AbsolutePath, Check, Mode, Munge, Named, NameVar, OneOrMany, Pattern, Secret
 from runner.errors import CompileError, RunnerError
 from runner.model import Place, PlacedMap, Untyped
 from runner.signature import bind, json_schema, known
@@ -158,6 +158,15 @@ def test_open_arguments() -> None:
     assert bind(typed, given, places={}, default_place=HERE).arguments == {"name": "n", "port": 80}
     taken = bind(classic, given, places={}, default_place=HERE).arguments
     assert taken == {"name": "n", "port": "80", "cwd": "/"}
+
+
+def test_open_arguments_whose_names_are_known() -> None:
+    def card(name: str, **options: Annotated[int, Named(lambda key: key in ("speed", "rx-ring"))]) -> None: ...
+
+    given = {"name": "eth0", "speed": "100", "sped": 1, "rx-ring": 2, "onlyif": "true"}
+    found = bind(card, given, places={}, default_place=HERE, where="net.card")
+    assert found.arguments == {"name": "eth0", "speed": 100, "rx-ring": 2}
+    assert [each.message for each in found.unknown] == ["net.card has no argument 'sped'; it is ignored"]
 
 
 def test_known_and_schema() -> None:
