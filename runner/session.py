@@ -11,7 +11,7 @@ from contextlib import contextmanager, suppress
 from functools import cached_property, partial
 from typing import Any, cast
 
-from runner import match, signature
+from runner import match
 from runner.api import StateFailed, running
 from runner.config import Options, with_fresh_grains
 from runner.current import Current, Run
@@ -191,7 +191,9 @@ class Session:
             found = self.registry.state(f"{state}.{function}")
         except RunnerError:
             return frozenset()
-        return signature.known(found.function) | (signature.known(found.mod_watch) if found.mod_watch else frozenset())
+        from runner.signature import known
+
+        return known(found.function) | (known(found.mod_watch) if found.mod_watch else frozenset())
 
     def functions_of(self, state: str) -> list[str]:
         """The functions of a state module; none when there is no such module."""

@@ -144,11 +144,12 @@ def answered(common: Common, run: Callable[[], int]) -> int:
 def options_of(common: Common, **more: Any) -> Any:
     """The configuration: file, environment and command line together. Warnings go to stderr."""
     from runner.cli.logs import set_up
-    from runner.output import diagnostics, text
 
     options, warnings = loaded(common, **more)
     set_up(options.raw, bool(common.log_file))
-    if not common.quiet:
+    if warnings and not common.quiet:
+        from runner.output import diagnostics, text
+
         diagnostics.show(warnings, sys.stderr, text.wants_colour(sys.stderr, os.environ))
     return options
 
@@ -190,12 +191,17 @@ def overrides(common: Common) -> dict[str, Any]:
 
 def write(common: Common, data: Any) -> None:
     """Print an answer to stdout in the form that was asked for."""
-    from runner.output import json_, plain, yaml_
+    from runner.output import json_
+
+    if common.out == "json":
+        print(json_.text(data, common.indent))
+        return
+    from runner.output import plain, yaml_
 
     if common.out in plain.FORMS:
         print(plain.FORMS[common.out](json_.simple(data)), end="")
     else:
-        print(json_.text(data, common.indent) if common.out == "json" else yaml_.text(data))
+        print(yaml_.text(data))
 
 
 def write_value(common: Common, value: Any) -> None:
