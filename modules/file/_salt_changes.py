@@ -4,24 +4,37 @@ from __future__ import annotations
 
 import os
 import time
+from collections.abc import Mapping
 from typing import Any
 
 from modules.file import _change, _copy, _write
 from runner.api import StateFailed
 
 
-def _path(path: str) -> str:
+def path_given(path: str) -> str:
+    """The path of a call, which has to be absolute."""
     path = os.path.expanduser(path)
     if not os.path.isabs(path):
         raise StateFailed(f"File path must be absolute: {path}")
     return path
 
 
-def salt_write(path: str, *args: str, **kwargs: Any) -> str:
+_path = path_given
+
+
+def lines_given(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[str]:
+    """The lines of a call, each with its end. Raises StateFailed for an argument that it does not have."""
+    unknown = [key for key in kwargs if key != "args"]
+    if unknown:
+        raise StateFailed(f"there is no argument {unknown[0]!r}: lines are given by their place, or as `args`")
+    said = kwargs.get("args", args)
+    return [f"{line}\n" for line in (said if isinstance(said, list | tuple) else [said])]
+
+
+def salt_write(path: str, *args: Any, **kwargs: Any) -> str:
     """Write lines to a file (also as the argument `args`)."""
-    lines = kwargs.get("args", args)
-    lines = [lines] if isinstance(lines, str) else list(lines)
-    _write.write(_path(path), "".join(f"{line}\n" for line in lines).encode())
+    lines = lines_given(args, kwargs)
+    _write.write(_path(path), "".join(lines).encode("utf-8", "surrogateescape"))
     return f'Wrote {len(lines)} lines to "{path}"'
 
 
@@ -96,3 +109,62 @@ def salt_makedirs(path: str, user: str | None = None, group: str | None = None, 
     """Create the folders above a path; a path that ends with a slash is created itself."""
     folder = os.path.dirname(_path(path))
     _change.makedirs(folder, mode=None if mode is None else str(mode), user=user, group=group)
+
+
+def makedirs_perms(name: str, user: str | None = None, group: str | None = None, mode: Any = "0755") -> None:
+    """Create a folder and those above it that are missing, all with this owner and mode."""
+    _change.makedirs(_path(name), mode=str(mode), user=user, group=group)
+
+
+def move(src: str, dst: str) -> dict[str, Any]:
+    """Move a file or folder; into a folder where `dst` is one."""
+    old, new = _path(src), _path(dst)
+    if not os.path.lexists(old):
+        raise StateFailed(f"Unable to move '{src}' to '{dst}': there is no such file or directory", lacks=("file", old))
+    if os.path.isdir(new):
+        new = os.path.join(new, os.path.basename(old.rstrip("/")))
+    _copy.rename(old, new)
+    return {"result": True, "comment": f"'{src}' moved to '{dst}'"}
+
+
+def rmdir(path: str, recurse: bool = False) -> bool:
+    """Remove an empty folder, with `recurse` the empty ones below it too; False when something is left."""
+    path = _path(path)
+    if not os.path.isdir(path):
+        raise StateFailed(f"A valid directory was not specified: {path}")
+    below = sorted(folder for folder, _, _ in os.walk(path) if folder != path) if recurse else []
+    for folder in [*reversed(below), path]:
+        if not os.listdir(folder):
+            _change.remove_folder(folder)
+    return not os.path.lexists(path)
+
+
+def chgrp(path: str, group: str | int) -> None:
+    """Set the group of a path."""
+    _change.chown(_path(path), None, group)
+
+
+def lchown(path: str, user: str | int | None, group: str | int | None) -> None:
+    """Set the owner of a path, of a link itself."""
+    _change.chown(_path(path), user, group, follow=False)
+
+
+def salt_mknod(
+    name: str,
+    ntype: str,
+    major: int = 0,
+    minor: int = 0,
+    user: str | None = None,
+    group: str | None = None,
+    mode: Any = "0600",
+) -> bool:
+    """Create a special file. ntype: p for a pipe, c and b for devices with `major` and `minor`."""
+    if ntype not in ("p", "c", "b"):
+        raise StateFailed(f"there is no kind {ntype!r} of special files; there are c, b (devices) and p (a pipe)")
+    path = _path(name)
+    if os.path.lexists(path):
+        raise StateFailed(f"Node already exists: {path}")
+    _change.mknod(path, ntype, int(major), int(minor), str(mode))
+    if user is not None or group is not None:
+        _change.chown(path, user, group)
+    return True

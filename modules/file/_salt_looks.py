@@ -175,3 +175,32 @@ def stats(path: str, hash_type: str | None = None, follow_symlinks: bool = True)
     if hash_type:
         found["sum"] = get_hash(path, hash_type)
     return found
+
+
+def is_hardlink(path: str) -> bool:
+    """Whether a file has a second name."""
+    return os.path.isfile(_home(path)) and os.lstat(_home(path)).st_nlink > 1
+
+
+def diskusage(path: str) -> int:
+    """The bytes of a file, or of all files below a folder, each counted once."""
+    top = _home(path)
+    below = (os.path.join(folder, name) for folder, _, names in os.walk(top) for name in names)
+    files = below if os.path.isdir(top) else [top]
+    seen = {(at.st_dev, at.st_ino): at.st_size for at in map(os.stat, filter(os.path.exists, files))}
+    return sum(seen.values())
+
+
+def statvfs(path: str) -> dict[str, int]:
+    """What the file system of a path has: blocks, inodes, their sizes and how many are free."""
+    try:
+        found = os.statvfs(_home(path))
+    except OSError as problem:
+        raise StateFailed(f"Could not statvfs '{path}': {problem.strerror}") from problem
+    names = "bavail bfree blocks bsize favail ffree files flag frsize namemax"
+    return {f"f_{name}": getattr(found, f"f_{name}") for name in names.split()}
+
+
+def pardir() -> str:
+    """How the folder above is written: `..`."""
+    return os.pardir

@@ -7,6 +7,10 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from modules import file
+from modules._edits import compiled as compiled
+from modules._edits import diff as diff
+from modules._edits import lines_of as lines_of
+from modules._edits import shown as shown
 from runner.api import OPEN, Fact, Plan, Planned, StateFailed, here
 
 Text = str | int | float | bool
@@ -25,25 +29,6 @@ def read_text(name: str, encoding: str | None = None) -> str:
 def write_text(name: str, text: str, backup: str | None = None, encoding: str | None = None) -> None:
     """Replace the contents of a file (of what a symlink points to), keeping its mode and owner."""
     file.write(name, text.encode(encoding or "utf-8", "surrogateescape"), backup=backup)
-
-
-def shown(text: str) -> str:
-    """The text as an output can print it."""
-    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
-
-
-def diff(old: str, new: str) -> str:
-    """A unified diff."""
-    import difflib
-
-    return "".join(difflib.unified_diff(lines_of(shown(old)), lines_of(shown(new))))
-
-
-def lines_of(text: str) -> list[str]:
-    """The lines of a text with their ends; form feeds and the like end none."""
-    found = [line + "\n" for line in text.split("\n")]
-    found[-1] = found[-1][:-1]
-    return found if found[-1] else found[:-1]
 
 
 def spaced_diff(old: str, new: str) -> str:
@@ -101,23 +86,6 @@ def contains(text: str, chunk: str, ignore_whitespace: bool = True) -> bool:
         return re.search(chunk, text, re.MULTILINE) is not None
     except re.error:
         return chunk in text
-
-
-def compiled(pattern: str, flags: int | str | Sequence[str | int]) -> re.Pattern[str]:
-    """A regular expression with flags as an SLS names them (`[IGNORECASE, MULTILINE]` or their number)."""
-    number = 0
-    for flag in [flags] if isinstance(flags, int | str) else flags:
-        if isinstance(flag, str) and not flag.isdigit():
-            known = getattr(re, flag.upper(), None)
-            if not isinstance(known, re.RegexFlag):
-                raise StateFailed(f"Invalid re flag given: {flag}")
-            number |= known
-        else:
-            number |= int(flag)
-    try:
-        return re.compile(pattern, number)
-    except (re.error, ValueError) as problem:
-        raise StateFailed(f"{pattern!r} is not a regular expression: {problem}") from problem
 
 
 def chunks(

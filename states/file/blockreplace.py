@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
+from modules._edits import ending, with_block
 from runner.api import AbsolutePath, Planned, StateFailed
 from states.file import _edits, _lines
 from states.file._contents import blocks
@@ -63,12 +64,12 @@ def blockreplace(
         block += f"{NEWLINE if block else ''}{text}"
     if append_newline or (append_newline is None and not block.endswith("\n")):
         block += "\n"
-    block = block.replace("\r\n", "\n").replace("\n", _ending(old))
-    new = _replaced(old, marker_start, marker_end, block)
-    if new is None:
-        end = _ending(old)
-        whole = f"{marker_start}{end}{block}{marker_end}{end}"
-        new = _inserted(old, whole, append_if_not_found, prepend_if_not_found, insert_before_match, insert_after_match)
+    block = block.replace("\r\n", "\n").replace("\n", ending(old))
+    place = (append_if_not_found, prepend_if_not_found, insert_before_match, insert_after_match)
+    try:
+        new = with_block(old, marker_start, marker_end, block, *place)
+    except StateFailed as failure:
+        _refuse(failure.message)
     if new == old:
         return "No changes needed to be made"
     return (
@@ -84,49 +85,5 @@ def blockreplace(
     )
 
 
-def _refuse(why: str) -> None:
+def _refuse(why: str) -> NoReturn:
     raise StateFailed(f"Encountered error managing block: {why}. See the log for details.")
-
-
-def _ending(text: str) -> str:
-    """How the lines of a text end: as the first one does."""
-    return "\r\n" if text.partition("\n")[0].endswith("\r") else "\n"
-
-
-def _replaced(text: str, start: str, end: str, block: str) -> str | None:
-    """The text with the block in it; None where there is no marker."""
-    found: list[str] = []
-    began = None  # where the block that is open begins
-    seen = False
-    for line in _lines.lines_of(text):
-        if began is not None and end in line:
-            rest = line[line.index(end) :].rstrip("\r\n") + (_ending(text))
-            found[began:] = [block, rest]
-            began = None
-        else:
-            found.append(line)
-            if start in line:
-                began, seen = len(found), True
-    if began is not None:
-        _refuse("Unterminated marked block. End of file reached before marker_end.")
-    return "".join(found) if seen else None
-
-
-def _inserted(text: str, whole: str, append: bool, prepend: bool, before: str | None, after: str | None) -> str:
-    if prepend:
-        return whole + text
-    if append:
-        return _ended(text) + whole
-    if before or after:
-        pattern = _lines.compiled(before or after or "", 0)
-        lines = _lines.lines_of(text)
-        for index, line in enumerate(lines):
-            if pattern.search(line):
-                at = index if before else index + 1
-                return _ended("".join(lines[:at])) + whole + "".join(lines[at:])
-    _refuse("Cannot edit marked block. Markers were not found in file.")
-    return text
-
-
-def _ended(text: str) -> str:
-    return text + _ending(text) if text and not text.endswith("\n") else text

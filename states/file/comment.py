@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 
+from modules._edits import bare, commented_out
 from runner.api import AbsolutePath, Planned, StateFailed
 from states.file import _edits, _lines
 
@@ -34,8 +34,7 @@ def comment(
         if ignore_missing:
             return "Pattern not found and ignore_missing set to True"
         raise StateFailed(f"{core}: Pattern not found")
-    whole = _lines.compiled(f"(?:{core}){'$' if regex.endswith('$') else ''}", 0)
-    new = each_line(old, lambda line: char + line if whole.match(line) else line)
+    new = commented_out(old, regex, char)
     if not commented.search(new):
         raise StateFailed("Expected commented lines not found")  # the expression does not match from a line's beginning
     if new == old:
@@ -50,16 +49,3 @@ def comment(
             done="Commented lines successfully",
         )
     )
-
-
-def bare(regex: str) -> str:
-    """The expression without its anchors; flags before it hold for the expression alone."""
-    core = regex.lstrip("^").rstrip("$")
-    flags = re.match(r"\(\?([aimsux]+)\)", core)
-    return f"(?{flags[1]}:{core[flags.end() :]})" if flags else core
-
-
-def each_line(text: str, edit: Callable[[str], str]) -> str:
-    """The text with each line (without its end) edited."""
-    *lines, rest = text.split("\n")
-    return "\n".join([*map(edit, lines), edit(rest) if rest else ""])

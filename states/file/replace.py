@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import re
-
 from modules import file
+from modules._edits import added, found_in, substituted
 from runner.api import AbsolutePath, Plan, Planned, StateFailed
 from states.file import _edits, _lines
 
@@ -55,9 +54,9 @@ def replace(
         raise StateFailed(f"Cannot perform string replacements on a binary file: {name}")
     expression = _lines.compiled(pattern, flags)
     content = repl if not_found_content is None else not_found_content
-    new = _substituted(expression, repl.replace("\\", r"\\") if backslash_literal else repl, old, count)
-    if (append_if_not_found or prepend_if_not_found) and not _found(expression, content, old):
-        new = _added(old, content, at_end=append_if_not_found)
+    new = substituted(expression, repl.replace("\\", r"\\") if backslash_literal else repl, old, count)
+    if (append_if_not_found or prepend_if_not_found) and not found_in(expression, content, old):
+        new = added(old, content, at_end=append_if_not_found)
     if new == old:
         return "No changes needed to be made"
     changes = {"diff": _lines.diff(old, new) if show_changes else True}
@@ -66,25 +65,3 @@ def replace(
         _edits.keep_copy(name, backup)
     _lines.write_text(name, new, encoding=encoding)
     return "Changes were made"
-
-
-def _substituted(expression: re.Pattern[str], repl: str, text: str, count: int) -> str:
-    try:
-        return expression.sub(repl, text, count)
-    except (re.error, IndexError) as problem:
-        raise StateFailed(
-            f"repl {repl!r} does not fit the pattern: {problem}; backslash_literal: True takes backslashes literally"
-        ) from problem
-
-
-def _found(expression: re.Pattern[str], content: str, text: str) -> bool:
-    """Whether the text matches, or has already got the lines that would be added."""
-    if expression.search(text):
-        return True
-    return re.search(r"^" + re.escape(content) + r"$", text, expression.flags | re.MULTILINE) is not None
-
-
-def _added(text: str, content: str, at_end: bool) -> str:
-    if not at_end:
-        return content + "\n" + text
-    return text + ("\n" if text and not text.endswith("\n") else "") + content + "\n"

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
+from modules._edits import bare, bared_lines
 from runner.api import AbsolutePath, Planned, StateFailed
 from states.file import _edits, _lines
-from states.file.comment import bare, each_line
 
 
 def uncomment(name: AbsolutePath, regex: str, char: str = "#", backup: str | bool = ".bak") -> Planned:
@@ -28,8 +28,7 @@ def uncomment(name: AbsolutePath, regex: str, char: str = "#", backup: str | boo
         if bared.search(old):
             return "Pattern already uncommented"
         raise StateFailed(f"{regex}: Pattern not found")
-    signed = _lines.compiled(rf"{sign}\s*(?:{core}){end}", 0)
-    new = each_line(old, lambda line: line[len(char) :] if signed.match(line) else line)
+    new = bared_lines(old, regex, char)
     if not bared.search(new):
         raise StateFailed("Expected uncommented lines not found")  # the sign does not begin the line
     if new == old:

@@ -1,0 +1,162 @@
+"""Texts edited: what the states and the execution functions of `file` share."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+
+from runner.api import StateFailed
+
+
+def shown(text: str) -> str:
+    """The text as an output can print it."""
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def diff(old: str, new: str, context: int = 3) -> str:
+    """A unified diff. context: lines around each change."""
+    import difflib
+
+    return "".join(difflib.unified_diff(lines_of(shown(old)), lines_of(shown(new)), n=context))
+
+
+def lines_of(text: str) -> list[str]:
+    """The lines of a text with their ends; form feeds and the like end none."""
+    found = [line + "\n" for line in text.split("\n")]
+    found[-1] = found[-1][:-1]
+    return found if found[-1] else found[:-1]
+
+
+def compiled(pattern: str, flags: int | str | Sequence[str | int]) -> re.Pattern[str]:
+    """A regular expression with flags as an SLS names them (`[IGNORECASE, MULTILINE]` or their number)."""
+    number = 0
+    for flag in [flags] if isinstance(flags, int | str) else flags:
+        if isinstance(flag, str) and not flag.isdigit():
+            known = getattr(re, flag.upper(), None)
+            if not isinstance(known, re.RegexFlag):
+                raise StateFailed(f"Invalid re flag given: {flag}")
+            number |= known
+        else:
+            number |= int(flag)
+    try:
+        return re.compile(pattern, number)
+    except (re.error, ValueError) as problem:
+        raise StateFailed(f"{pattern!r} is not a regular expression: {problem}") from problem
+
+
+# ---------------------------------------------------------------- what matches
+
+
+def substituted(expression: re.Pattern[str], repl: str, text: str, count: int) -> str:
+    try:
+        return expression.sub(repl, text, count)
+    except (re.error, IndexError) as problem:
+        raise StateFailed(
+            f"repl {repl!r} does not fit the pattern: {problem}; backslash_literal: True takes backslashes literally"
+        ) from problem
+
+
+def found_in(expression: re.Pattern[str], content: str, text: str) -> bool:
+    """Whether the text matches, or has already got the lines that would be added."""
+    if expression.search(text):
+        return True
+    return re.search(r"^" + re.escape(content) + r"$", text, expression.flags | re.MULTILINE) is not None
+
+
+def added(text: str, content: str, at_end: bool) -> str:
+    if not at_end:
+        return content + "\n" + text
+    return text + ("\n" if text and not text.endswith("\n") else "") + content + "\n"
+
+
+# ---------------------------------------------------------------- comment signs
+
+
+def commented_out(text: str, regex: str, char: str) -> str:
+    """The text with a sign before the lines that match from their beginning."""
+    whole = compiled(f"(?:{bare(regex)}){'$' if regex.endswith('$') else ''}", 0)
+    return each_line(text, lambda line: char + line if whole.match(line) else line)
+
+
+def bared_lines(text: str, regex: str, char: str) -> str:
+    """The text without the sign before the lines that match behind it."""
+    signed = compiled(rf"{re.escape(char)}\s*(?:{bare(regex)}){'$' if regex.endswith('$') else ''}", 0)
+    return each_line(text, lambda line: line[len(char) :] if signed.match(line) else line)
+
+
+def bare(regex: str) -> str:
+    """The expression without its anchors; flags before it hold for the expression alone."""
+    core = regex.lstrip("^").rstrip("$")
+    flags = re.match(r"\(\?([aimsux]+)\)", core)
+    return f"(?{flags[1]}:{core[flags.end() :]})" if flags else core
+
+
+def each_line(text: str, edit: Callable[[str], str]) -> str:
+    """The text with each line (without its end) edited."""
+    *lines, rest = text.split("\n")
+    return "\n".join([*map(edit, lines), edit(rest) if rest else ""])
+
+
+# ---------------------------------------------------------------- blocks between markers
+
+
+def ending(text: str) -> str:
+    """How the lines of a text end: as the first one does."""
+    return "\r\n" if text.partition("\n")[0].endswith("\r") else "\n"
+
+
+def with_block(
+    text: str,
+    start: str,
+    end: str,
+    block: str,
+    append: bool = False,
+    prepend: bool = False,
+    before: str | None = None,
+    after: str | None = None,
+) -> str:
+    """The text with a block between its markers; with markers too where it has none: at its end, at its beginning, or
+    beside a line that matches."""
+    new = _replaced(text, start, end, block)
+    if new is not None:
+        return new
+    whole = f"{start}{ending(text)}{block}{end}{ending(text)}"
+    return _inserted(text, whole, append, prepend, before, after)
+
+
+def _replaced(text: str, start: str, end: str, block: str) -> str | None:
+    """The text with the block in it; None where there is no marker."""
+    found: list[str] = []
+    began = None  # where the block that is open begins
+    seen = False
+    for line in lines_of(text):
+        if began is not None and end in line:
+            rest = line[line.index(end) :].rstrip("\r\n") + (ending(text))
+            found[began:] = [block, rest]
+            began = None
+        else:
+            found.append(line)
+            if start in line:
+                began, seen = len(found), True
+    if began is not None:
+        raise StateFailed("Unterminated marked block. End of file reached before marker_end.")
+    return "".join(found) if seen else None
+
+
+def _inserted(text: str, whole: str, append: bool, prepend: bool, before: str | None, after: str | None) -> str:
+    if prepend:
+        return whole + text
+    if append:
+        return _ended(text) + whole
+    if before or after:
+        pattern = compiled(before or after or "", 0)
+        lines = lines_of(text)
+        for index, line in enumerate(lines):
+            if pattern.search(line):
+                at = index if before else index + 1
+                return _ended("".join(lines[:at])) + whole + "".join(lines[at:])
+    raise StateFailed("Cannot edit marked block. Markers were not found in file.")
+
+
+def _ended(text: str) -> str:
+    return text + ending(text) if text and not text.endswith("\n") else text

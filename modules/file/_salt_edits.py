@@ -1,0 +1,269 @@
+"""Edits of texts under Salt's names and arguments, for `runner call`, module.run and classic modules."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Any
+
+from modules import _edits
+from modules.file import _copy, _look, _write
+from modules.file._salt_changes import lines_given
+from modules.file._salt_changes import path_given as _path
+from runner.api import StateFailed
+
+
+def _text(path: str, encoding: str | None = None) -> str:
+    if not os.path.isfile(path):
+        raise StateFailed(f"File not found: {path}", lacks=("file", path))
+    try:
+        return _look.read_bytes(path).decode(encoding or "utf-8", "surrogateescape")
+    except LookupError:
+        raise StateFailed(f"encoding: {encoding!r} is none that Python knows") from None
+
+
+def _put(
+    path: str,
+    old: str,
+    new: str,
+    backup: str | bool,
+    show: bool = True,
+    dry_run: bool = False,
+    encoding: str | None = None,
+) -> str | bool:
+    """Write a text that is another one; the difference, or with show=False whether there is one."""
+    if old != new and not dry_run:
+        if backup:
+            keep(path, backup)
+        _write.write(path, new.encode(encoding or "utf-8", "surrogateescape"))
+    return _edits.diff(old, new) if show else old != new
+
+
+def keep(path: str, backup: str | bool) -> None:
+    """Copy a file (what a link points to) beside it. backup: what the copy's name ends with, true for .bak."""
+    real = _look.real_path(path)
+    _copy.copy(real, real + (backup if isinstance(backup, str) else ".bak"), preserve=True)
+
+
+def replace(
+    path: str,
+    pattern: str,
+    repl: str,
+    count: int = 0,
+    flags: list[str | int] | int | str = 8,
+    bufsize: int | str = 1,
+    append_if_not_found: bool = False,
+    prepend_if_not_found: bool = False,
+    not_found_content: str | None = None,
+    backup: str | bool = ".bak",
+    dry_run: bool = False,
+    search_only: bool = False,
+    show_changes: bool = True,
+    ignore_if_missing: bool = False,
+    preserve_inode: bool = True,
+    backslash_literal: bool = False,
+    encoding: str | None = None,
+) -> str | bool:
+    """Replace what matches a regular expression; the difference, or with show_changes=False whether there was one.
+
+    The arguments of the state file.replace, and dry_run: change nothing; search_only: only whether it matches.
+    preserve_inode: accepted and without effect, files are written whole.
+    """
+    path = _path(path)
+    if append_if_not_found and prepend_if_not_found:
+        raise StateFailed("Only one of append and prepend_if_not_found is permitted")
+    if ignore_if_missing and not os.path.exists(path):
+        return False
+    old, expression = _text(path, encoding), _edits.compiled(pattern, flags)
+    if search_only:
+        return expression.search(old) is not None
+    repl = str(repl)
+    content = repl if not_found_content is None else not_found_content
+    new = _edits.substituted(expression, repl.replace("\\", r"\\") if backslash_literal else repl, old, int(count))
+    if (append_if_not_found or prepend_if_not_found) and not _edits.found_in(expression, content, old):
+        new = _edits.added(old, content, at_end=append_if_not_found)
+    return _put(path, old, new, backup, show_changes, dry_run, encoding)
+
+
+def append(path: str, *args: Any, **kwargs: Any) -> str:
+    """Add lines to the end of a file (also as the argument `args`), whether they are there or not."""
+    path, lines = _path(path), lines_given(args, kwargs)
+    old = _text(path)
+    if lines:
+        head = old if not old or old.endswith("\n") else f"{old}\n"
+        _put(path, old, head + "".join(lines), backup=False)
+    return f'Wrote {len(lines)} lines to "{path}"'
+
+
+def prepend(path: str, *args: Any, **kwargs: Any) -> str:
+    """Add lines to the beginning of a file (also as the argument `args`); it is created when it is missing."""
+    path, lines = _path(path), lines_given(args, kwargs)
+    old = _text(path) if os.path.exists(path) else ""
+    _write.write(path, ("".join(lines) + old).encode("utf-8", "surrogateescape"))
+    return f'Prepended {len(lines)} lines to "{path}"'
+
+
+def comment_line(path: str, regex: str, char: str = "#", cmnt: bool = True, backup: str | bool = ".bak") -> str | bool:
+    """Put a comment sign before the lines that match, or with cmnt=False take it away; the difference, False if none.
+
+    regex: finds the lines from their beginning, without the sign.
+    """
+    path = _path(path)
+    old = _text(path)
+    if "\0" in old:
+        raise StateFailed(f"Cannot perform string replacements on a binary file: {path}")
+    new = (_edits.commented_out if cmnt else _edits.bared_lines)(old, regex, char)
+    _put(path, old, new, backup)
+    return _edits.diff(old, new, context=0) if new != old else False
+
+
+def comment(path: str, regex: str, char: str = "#", backup: str | bool = ".bak") -> str | bool:
+    """Put a comment sign before the lines that match; the difference, False when no line matches."""
+    return comment_line(path, regex, char, True, backup)
+
+
+def uncomment(path: str, regex: str, char: str = "#", backup: str | bool = ".bak") -> str | bool:
+    """Take the comment sign from the lines that match behind it; the difference, False when no line matches."""
+    return comment_line(path, regex, char, False, backup)
+
+
+def line(
+    path: str,
+    content: str | None = None,
+    match: str | None = None,
+    mode: str | None = None,
+    location: str | None = None,
+    before: str | None = None,
+    after: str | None = None,
+    show_changes: bool = True,
+    backup: str | bool = False,
+    quiet: bool = False,
+    indent: bool = True,
+) -> str | bool:
+    """Edit one line of a file; the difference, False when there is none. The arguments are those of the state."""
+    path = _path(path)
+    if not os.path.isfile(path):
+        if quiet:
+            return False
+        raise StateFailed(f'File "{path}" does not exists or is not a file.', lacks=("file", path))
+    if mode is None:
+        raise StateFailed("Mode was not defined. How to process the file?")
+    doing = str(mode).lower()
+    if doing not in ("ensure", "replace", "delete", "insert"):
+        raise StateFailed(f'Unknown mode: "{mode}"; it is ensure, replace, delete or insert')
+    if doing != "delete" and content is None:
+        raise StateFailed("Content can only be empty if mode is ['delete']")
+    from modules._edit_line import Place, edited_line
+
+    old = _text(path)
+    place = Place(location, before, after, indent)
+    new = "\n".join(edited_line(old.split("\n") if old else [], content or "", match or content or "", doing, place))
+    return _put(path, old, new, backup, show_changes) if new != old else False
+
+
+def blockreplace(
+    path: str,
+    marker_start: str = "#-- start managed zone --",
+    marker_end: str = "#-- end managed zone --",
+    content: str = "",
+    append_if_not_found: bool = False,
+    prepend_if_not_found: bool = False,
+    backup: str | bool = ".bak",
+    dry_run: bool = False,
+    show_changes: bool = True,
+    append_newline: bool | None = False,
+    insert_before_match: str | None = None,
+    insert_after_match: str | None = None,
+) -> str | bool:
+    """Set the block between two markers of a file; the difference, or with show_changes=False whether there is one.
+
+    The arguments are those of the state file.blockreplace, and dry_run: change nothing.
+    """
+    path = _path(path)
+    if sum(map(bool, (append_if_not_found, prepend_if_not_found, insert_before_match, insert_after_match))) > 1:
+        raise StateFailed(
+            "Only one of append_if_not_found, prepend_if_not_found, insert_before_match, and insert_after_match is "
+            "permitted"
+        )
+    old = _text(path)
+    block = content + ("\n" if append_newline or (append_newline is None and not content.endswith("\n")) else "")
+    block = block.replace("\r\n", "\n").replace("\n", _edits.ending(old))
+    place = (append_if_not_found, prepend_if_not_found, insert_before_match, insert_after_match)
+    new = _edits.with_block(old, marker_start, marker_end, block, *place)
+    return _put(path, old, new, backup, show_changes, dry_run)
+
+
+def sed(
+    path: str,
+    before: str,
+    after: str,
+    limit: str = "",
+    backup: str = ".bak",
+    options: str = "-r -e",
+    flags: str = "g",
+    escape_all: bool = False,
+    negate_match: bool = False,
+) -> dict[str, Any] | bool:
+    """What the program sed makes of a file: `after` for `before` in lines that match `limit`; False without the file.
+
+    options: of sed. flags: behind the expression. negate_match: in the lines that do not match `limit`.
+    """
+    path = _path(path)
+    if not os.path.exists(path):
+        return False
+    if re.search(r"(^|\s)(-[A-Za-z]*i|--in-place)", options):
+        raise StateFailed("sed's -i is not for `options`: the file is written whole, with a copy that `backup` names")
+    before, after = (str(each).replace("/", r"\/") for each in (before, after))
+    if escape_all:
+        after = _escaped(after)
+    where = f"/{str(limit).replace('/', chr(92) + '/')}/" if limit else ""
+    expression = f"{where}{'!' if negate_match else ''} s/{before}/{after}/{str(flags).replace('/', '')}"
+    import subprocess
+
+    argv = ["sed", *options.split(), expression, path]
+    done = subprocess.run(argv, capture_output=True, check=False)  # its answer byte for byte
+    if done.returncode == 0:
+        if backup:
+            keep(path, backup)
+        if done.stdout != _look.read_bytes(path):
+            _write.write(path, done.stdout)
+    said = done.stderr.decode("utf-8", "replace").strip()
+    return {"pid": 0, "retcode": done.returncode, "stdout": "", "stderr": said}
+
+
+def _escaped(text: str) -> str:
+    for letter in "'\"\\":
+        text = text.replace(letter, f"\\{letter}")
+    return text
+
+
+def psed(
+    path: str,
+    before: str,
+    after: str,
+    limit: str = "",
+    backup: str = ".bak",
+    flags: str = "gMS",
+    escape_all: bool = False,
+    multi: bool = False,
+) -> None:
+    """Put `after` for what matches `before` (Python's regular expressions) in the lines that match `limit`.
+
+    flags: g for every match of a line; I, L, M, S, U and X are Python's. multi: take the file as one text.
+    """
+    path = _path(path)
+    old = _text(path)
+    number = 0
+    for letter in str(flags):
+        number |= getattr(re, letter, 0) if letter in "ILMSUX" else 0
+    expression, wanted = _edits.compiled(str(before), number), _edits.compiled(str(limit), number) if limit else None
+    text = _escaped(str(after)) if escape_all else str(after)
+    count = 0 if "g" in str(flags) else 1
+    parts = [old] if multi else _edits.lines_of(old)
+    new = "".join(
+        _edits.substituted(expression, text, part, count) if not wanted or wanted.search(part) else part
+        for part in parts
+    )
+    if backup:
+        keep(path, backup)
+    _put(path, old, new, backup=False)
