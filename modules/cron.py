@@ -64,13 +64,28 @@ def entries(user: str) -> list[tuple[int, int, Entry]]:
         if sets_variable(text):
             above = []
             continue
-        fields = text.split(None, 1 if text.startswith("@") else 5)
-        if len(fields) in (2, 6):
+        fields = _fields(text)
+        if fields:
             remark, _, identifier = "\n".join(above).partition(MARK)
             entry = Entry(" ".join(fields[:-1]), fields[-1], identifier.strip(), remark.strip(), commented)
             found.append((number - len(above), number + 1, entry))
         above = []
     return found
+
+
+def others(user: str, command: str) -> list[int]:
+    """The numbers of the lines above the managed part that run a command."""
+    lines = read(user)
+    above = lines[: lines.index(HEADER)] if HEADER in lines else lines
+    return [number for number, line in enumerate(above, 1) if (_fields(line.strip()) or [""])[-1] == command]
+
+
+def _fields(text: str) -> list[str]:
+    """The time and the command of a line; nothing where it runs none."""
+    if text.startswith("#") or sets_variable(text):
+        return []
+    fields = text.split(None, 1 if text.startswith("@") else 5)
+    return fields if len(fields) in (2, 6) else []
 
 
 @changer(touches=["crontabs"], before=lambda user, lines: read(user))

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from modules import cron
 from modules import user as users
-from runner.api import CommandFailed, Plan, Planned, StateFailed
+from runner.api import CommandFailed, Plan, Planned, StateFailed, here
 from states.file._contents import Encoding, Template, source_data
 from states.file._diff import unified
 from states.file._sources import Verify, locate
@@ -52,6 +52,8 @@ def present(
     fields = [_field(text, top, old, index) for index, (_, text, top) in enumerate(limits)]
     fields.append(_field(dayweek, 6, old, 4))
     remark = old[2].comment if comment is None and old else comment or ""
+    if not commented:
+        _tell_others(name, user, "as well: it runs twice; take that line away")
     new = cron.Entry(special or " ".join(fields), name, known, remark, commented)
     if old is not None and old[2] == new:
         return f"Cron {name} already present"
@@ -86,12 +88,19 @@ def absent(
     Behaviour: Salt 3008's cron.absent.
     """
     _known(user)
+    _tell_others(name, user, "and stays")
     old = cron.find(user, name, _identifier(name, identifier))
     if old is None:
         return f"Cron {name} already absent"
     yield Plan({user: name}, f"Cron {name} is set to be removed")
     _commit(name, user, lambda: cron.replace(user, old, None))
     return f"Cron {name} removed from {user}'s crontab"
+
+
+def _tell_others(name: str, user: str, then: str) -> None:
+    """Warn of lines that somebody else wrote for the same command."""
+    for number in cron.others(user, name):
+        here.warn(f"line {number} of {user}'s crontab, which is not one of cron.present's, runs {name} {then}")
 
 
 def _known(user: str) -> None:
