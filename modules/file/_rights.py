@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import stat as bits
+import struct
 from functools import cache
 
 from modules.file._owners import gid_of, uid_of, uid_to_user
 from runner.api import StateFailed
 
 CHOWN, FOWNER = 0, 3  # capabilities(7)
+FLAGS, IMMUTABLE = 0x80006601 | struct.calcsize("l") << 16, 0x10  # ioctl_iflags(2)
 
 
 def refuse_put(path: str) -> None:
@@ -19,9 +21,11 @@ def refuse_put(path: str) -> None:
         return
     _refuse_read_only(path, folder)
     if not os.access(folder, os.W_OK | os.X_OK, effective_ids=True):
-        cause = "is immutable, or its file system refuses" if os.geteuid() == 0 else f"{_me()} may not write there"
+        cause = "it is immutable" if _immutable(folder) else f"{_me()} may not write there"
         _refuse(path, f"in {folder} nothing can be changed: {cause}", folder)
     at, above = _seen(path), os.stat(folder)
+    if at is not None and not bits.S_ISLNK(at.st_mode) and _immutable(path):
+        _refuse(path, "it is immutable (see lsattr)", path)
     mine = at is None or os.geteuid() in (at.st_uid, above.st_uid)
     if above.st_mode & bits.S_ISVTX and not mine and not _may(FOWNER):
         _refuse(path, f"it belongs to {uid_to_user(at.st_uid if at else 0)}, and {folder} is sticky", folder)
@@ -42,6 +46,8 @@ def refuse_dress(path: str) -> None:
         return
     if not os.path.islink(path):
         _refuse_read_only(path, path)
+    if _immutable(path):
+        _refuse(path, "it is immutable (see lsattr)", path)
     if at.st_uid != os.geteuid() and not _may(FOWNER):
         _refuse(path, f"it belongs to {uid_to_user(at.st_uid)}, and {_me()} is not root", path)
 
@@ -88,6 +94,25 @@ def _seen(path: str) -> os.stat_result | None:
         return os.lstat(path)
     except OSError:
         return None
+
+
+def _immutable(path: str) -> bool:
+    """Whether not even root may change a file or a folder: chattr +i."""
+    if os.access(path, os.W_OK, effective_ids=True):
+        return False
+    import fcntl
+
+    try:
+        handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        flags: int = struct.unpack("I", fcntl.ioctl(handle, FLAGS, bytes(8))[:4])[0]
+    except OSError:  # a file system without such flags
+        return False
+    finally:
+        os.close(handle)
+    return bool(flags & IMMUTABLE)
 
 
 def _me() -> str:

@@ -116,6 +116,16 @@ def test_a_read_only_mount(machine: Machine, site: Path) -> None:
     assert all(name.startswith("site/") for name in refused)
 
 
+def test_immutable_files_and_folders(machine: Machine, site: Path) -> None:
+    hard = [site / name for name in ("rewritten", "mode", "gone", "dir")]
+    try:
+        if subprocess.run(["chattr", "+i", *hard], capture_output=True, check=False).returncode:
+            pytest.skip("this file system has no immutable files")
+        assert compare(machine, []) == ["site/rewritten", "site/dir", "site/mode", "site/gone"]
+    finally:
+        subprocess.run(["chattr", "-i", *hard], capture_output=True, check=False)
+
+
 def test_root_may(machine: Machine, site: Path) -> None:
     assert compare(machine, []) == []
 
