@@ -1,4 +1,4 @@
-"""State modules of Salt's that runner does not have, and what to write instead (a helper of loader.py)."""
+"""What Salt has and runner does not, and what to write instead (a helper of loader.py)."""
 
 from __future__ import annotations
 
@@ -29,6 +29,13 @@ OTHERS = {  # what other tools call state modules
     **dict.fromkeys(["copy", "template", "files", "directory"], "file"),
     **{"users": "user", "groups": "group", "mounts": "mount", "repo": "pkgrepo", "authorized_key": "ssh_auth"},
 }
+
+_ONE = "a run starts no other one: `include:` in the SLS brings the states of another into this run"
+RUNS = {f"state.{name}": _ONE for name in ("apply", "sls", "sls_id", "highstate", "high", "low", "top", "test")}
+RUNS |= {"state.single": "a run starts no other one: declare the state in the SLS"}
+RUNS |= dict.fromkeys(
+    ("state.template", "state.template_str"), "a run starts no other one: save it as an SLS and `include:` it"
+)
 
 
 def hint(module: str) -> str | None:

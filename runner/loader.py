@@ -187,6 +187,10 @@ class Registry:
         """What to write for an execution function that is not there."""
         if self._is_state(name):
             return f"{name} is a state function: declare a state with it (`{name}:`)"
+        from runner import elsewhere
+
+        if name in elsewhere.RUNS:
+            return elsewhere.RUNS[name]
         suggestion = self.suggest_function(name)
         if suggestion:
             return f"did you mean {suggestion}?"

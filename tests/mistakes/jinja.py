@@ -279,4 +279,10 @@ MISTAKES = [
         "file.readlink: .*link",
         r"given: file.readlink\('x'\)",
     ),
+    Mistake(
+        "run of other states within a template",
+        "a:\n  test.nop:\n    - name: {{ salt['«state.apply']('db') }}\n",
+        "state.apply",
+        "include:",
+    ),
 ]
