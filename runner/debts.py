@@ -159,7 +159,8 @@ class Ledger:
     def _debts(self) -> _Book:
         if self._known is None:
             self._known = _Book()
-            if os.path.exists(self._path):
+            with suppress(FileNotFoundError, NotADirectoryError):
+                os.stat(self._path)  # OSError where nobody may look
                 self._read()
         return self._known
 

@@ -8,9 +8,11 @@ import posixpath
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
+from stat import S_ISREG
 from typing import Any
 
-from runner.errors import nearest
+from runner.errors import RunnerError, nearest
+from runner.model import Source
 
 _MARGIN = r"(?m)^(['\"]?)(?P<id>\S.*?)\1\s*:(?=\s|$)"
 
@@ -61,7 +63,7 @@ class FileTree:
             return None
         for root in self.folders_of(saltenv):
             file = f"{root}/{inner}"
-            if os.path.isfile(file) and not self._is_ignored(file):
+            if _is_file(file) and not self._is_ignored(file):
                 return file
         return None
 
@@ -117,7 +119,9 @@ class FileTree:
         try:
             entries = sorted(os.scandir(f"{root}/{prefix}"), key=lambda entry: entry.name)
             stat = os.stat(f"{root}/{prefix}")
-        except OSError:
+        except OSError as error:
+            if isinstance(error, PermissionError) and not prefix:
+                raise unreadable(root) from None
             return
         here = (stat.st_dev, stat.st_ino)
         if here in above:
@@ -220,6 +224,22 @@ def _inside(path: str) -> str:
 def _leads_out(root: str, link: str) -> bool:
     target = os.path.realpath(link)
     return os.path.exists(target) and not target.startswith(f"{os.path.realpath(root)}/")
+
+
+def _is_file(path: str) -> bool:
+    """Whether there is such a file. Raises RunnerError where nobody knows: in a folder that may not be searched."""
+    try:
+        return S_ISREG(os.stat(path).st_mode)
+    except PermissionError:
+        raise unreadable(path) from None
+    except (OSError, ValueError):
+        return False
+
+
+def unreadable(path: str) -> RunnerError:
+    """The error for a file or folder that this user may not read."""
+    hint = "give this user the right to read it, or run as another (sudo)"
+    return RunnerError(f"{path} cannot be read: Permission denied", Source(path), hint, "unreadable")
 
 
 def _parsed(url: str, saltenv: str) -> tuple[str, str]:

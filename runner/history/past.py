@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from runner.errors import RunnerError
-from runner.history.store import NAME, opened, readable
+from runner.history.store import NAME, HistoryProblem, opened, readable
 
 if TYPE_CHECKING:
     import sqlite3
@@ -81,8 +81,13 @@ def of_state(state_dir: str, tag: str) -> dict[str, Any] | None:
 
 
 def _reading(state_dir: str) -> sqlite3.Connection | None:
-    if not os.path.exists(os.path.join(state_dir, NAME)):
+    path = os.path.join(state_dir, NAME)
+    try:
+        os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
         return None
+    except OSError as error:
+        raise HistoryProblem(f"{path}: {error.strerror}") from None
     return opened(state_dir)
 
 

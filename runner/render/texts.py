@@ -19,7 +19,9 @@ def read_text(path: str, largest: int = 0) -> str:
     except OSError as error:
         if not os.path.isfile(path):
             raise RenderError(f"{path} is not a regular file", Source(path)) from None
-        raise RenderError(f"{path} cannot be read: {error.strerror}", Source(path)) from None
+        denied = "give this user the right to read it, or run as another (sudo)"
+        hint = denied if isinstance(error, PermissionError) else None
+        raise RenderError(f"{path} cannot be read: {error.strerror}", Source(path), hint) from None
     try:
         return data.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from runner.errors import RunnerError
 from runner.tree import FileTree
 
 FILES = [
@@ -134,6 +135,29 @@ def test_links(tmp_path: Path, roots: Any) -> None:
     unfollowed = FileTree(roots, {"fileserver_followsymlinks": False})
     assert "files/again" not in unfollowed.folders("", "base")
     assert unfollowed.find("files/motd", "base") and unfollowed.find("files/again/motd", "base")
+
+
+def test_folders_that_may_not_be_read(roots: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Their files are not missing: nobody knows (a pillar would be empty)."""
+    denied = [f"{roots['base'][0]}/w/"]
+
+    def may(look: Any) -> Any:
+        def call(path: Any, *args: Any) -> Any:
+            if f"{path}/".startswith(denied[0]):
+                raise PermissionError(13, "Permission denied", path)
+            return look(path, *args)
+
+        return call
+
+    monkeypatch.setattr(os, "stat", may(os.stat))
+    monkeypatch.setattr(os, "scandir", may(os.scandir))
+    with pytest.raises(RunnerError) as error:
+        FileTree(roots).sls_path("w.a", "base")
+    assert str(error.value).startswith(f"{denied[0]}a.sls cannot be read: Permission denied\n  at {denied[0]}a.sls")
+    assert FileTree(roots).sls_path("both", "base") and "w" not in FileTree(roots).sls_names("base")
+    denied[0] = f"{roots['base'][0]}/"
+    with pytest.raises(RunnerError, match="cannot be read: Permission denied"):
+        FileTree(roots).sls_names("base")
 
 
 def test_a_lookup_lists_nothing_and_a_listing_is_read_once(roots: Any, monkeypatch: pytest.MonkeyPatch) -> None:
