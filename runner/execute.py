@@ -219,7 +219,7 @@ class Executor:
     def _aggregated(self, position: int, mode: Mode) -> tuple[Chunk, tuple[int, ...]]:
         """The chunk with what it does for others, and who they are."""
         chunk = self.work.chunks[position]
-        hook = self.work.aggregates.get(position) if mode is Mode.REAL and position not in self._taken else None
+        hook = self.work.aggregates.get(position) if mode is not Mode.LOOK and position not in self._taken else None
         if hook is None:
             return chunk, ()
         chunks, relations = self.work.chunks, self.work.relations

@@ -65,7 +65,8 @@ def installed(
         return "No packages to install provided"
     share = {each: found for each in wanted if (found := _done().pop(each, None))}
     if share:
-        yield Plan(share, "", provides=OPEN)
+        ahead.plan(share)
+        yield Plan(share, f"The following packages would be installed/updated: {', '.join(share)}", provides=OPEN)
         return Done(f"The following packages were installed/updated: {', '.join(share)}", share)
     present = ahead.present()
     files = packages.local_files(wanted) if sources is not None else {}
@@ -177,12 +178,16 @@ class _Todo:
         if not here.dry and own and own.keys() <= newest.keys() and not any(own.values()):
             return self.guessed  # what it brings along is told when it is done
         found = ahead.to_install(self._targets, self._words)
+        if found is None and others:  # what another state asked for must not fail this one
+            alone = {name: told for name, told in self._targets.items() if name not in others}
+            found = ahead.to_install(alone, self._words) if alone else None
         if found is None and own:
             packages.refuse_unknown(own, newest)
         if found is None:
             return None
         found = {**(self.guessed if self._again else {}), **found}
-        found = {name: change for name, change in found.items() if name not in others}
+        if here.dry:
+            _done().update({each: found.pop(each) for each in others if each in found})
         ahead.plan(found)
         return found
 

@@ -189,7 +189,11 @@ seen:
 def test_several_states_are_one_transaction_and_each_reports_its_share(clean: Debian) -> None:
     clean.write("/srv/salt/together.sls", TOGETHER)
     clean.run("rm -f /var/log/apt/history.log")
+    dry = clean.results("sls", "together", "--test", code=None)
     results = {each["__id__"]: each for each in clean.results("sls", "together", code=2).values()}
+    assert {name: dry[name]["changes"] for name in ("one", "two")} == {
+        name: results[name]["changes"] for name in ("one", "two")
+    }, "a dry run does the same"
     assert results["one"]["changes"] == {"greeting": {"old": "", "new": "1.0"}}
     assert results["two"]["changes"] == {"hello": {"old": "", "new": clean.read("dpkg-query -Wf '${Version}' hello")}}
     assert results["two"]["comment"] == "The following packages were installed/updated: hello"

@@ -87,6 +87,7 @@ CASES = {
     "who provides it is asked for later": ({**installed("report"), **latest("web", "fpm"), **GONE}, 2),
     "other options": ({**installed("app", install_recommends=False), **installed("report", "cgi")}, 2),
     "what takes another away": (installed("web", "mailer", "post", "fpm"), 5),
+    "in one transaction": (installed("app", "cgi", "web", "mailer", aggregate=True), 5),
     "removed with another": (removed("old", "older", "oldest"), 3),
     "removed one by one": (removed("oldest", "older"), 1),
 }

@@ -52,8 +52,8 @@ TOGETHER = (
     "    if name in shares:\n"
     "        yield Plan({name: 'made'}, 'p')\n"
     "        return f'{name} was made with {shares[name]}'\n"
-    "    yield Plan({name: 'made'}, 'p')\n"
     "    names = [name, *(boxes or [])]\n"
+    "    yield Plan({name: 'made'}, 'for ' + '+'.join(names))\n"
     "    log = here.opts['cachedir'] + '/log'\n"
     "    cmd.run('echo ' + '+'.join(names) + ' >> ' + log, python_shell=True)\n"
     "    shares.update(dict.fromkeys(names[1:], name))\n"
@@ -107,6 +107,7 @@ def test_states_of_a_kind_are_done_together_and_each_reports_its_share(machine: 
     assert found["seen"]["changes"]
     dry = machine.results("sls", "a", "--test")
     assert dry["b"]["changes"] == {"b": "made"}
+    assert dry["a"]["comment"] == "for a+b", "it is planned together, too"
 
 
 def test_the_configuration_turns_aggregation_on(machine: Machine) -> None:
