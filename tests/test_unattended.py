@@ -406,8 +406,8 @@ def test_programs_of_the_administrator_are_found_from_cron(machine: Machine) -> 
         (result,) = json.loads(done.stdout)["local"].values()
         told.append(result["changes"]["stdout"])
     assert told[0] == "/opt/own:/usr/bin:/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/sbin"
-    assert told[1] == "/sbin:/usr/sbin:/usr/local/sbin:/usr/local/bin:/usr/bin:/bin"
-    assert told[2] == "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+    assert told[1] == "/sbin:/usr/sbin:/usr/local/sbin:/usr/local/bin"
+    assert told[2] == "/bin:/usr/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/sbin"
 
 
 def test_quiet_is_silent_about_what_never_changes(machine: Machine) -> None:

@@ -14,7 +14,7 @@ from runner.errors import RunnerError
 from runner.model import Report
 
 DONE, NOT_RUN, FAILED, LOCKED = 0, 1, 2, 3
-FOLDERS = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
+LEFT_OUT = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/sbin")  # by cron, or by a plain user's shell
 INTERRUPTED, BROKEN_PIPE = 130, 141
 
 
@@ -44,8 +44,8 @@ def program(run: Callable[[], int]) -> NoReturn:
 
 def _with_programs() -> None:
     """Find the programs of the administrator, too: cron, and a plain user's shell, have no sbin in their PATH."""
-    there = os.environ.get("PATH", "").split(":")
-    os.environ["PATH"] = ":".join(each for each in (*there, *(new for new in FOLDERS if new not in there)) if each)
+    there = (os.environ.get("PATH") or os.defpath).split(":")
+    os.environ["PATH"] = ":".join(each for each in (*there, *(new for new in LEFT_OUT if new not in there)) if each)
 
 
 def guarded(run: Callable[[], int]) -> int:

@@ -6,6 +6,7 @@ import getpass
 import os
 import shutil
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +21,9 @@ def here() -> Iterator[HarnessHere]:
     current = HarnessHere(opts={"id": "m1"})
     with running(current):
         yield current
+
+
+OWN_NAME = Path("/proc/self/comm").read_text().strip()  # pytest or python
 
 
 @pytest.mark.parametrize(
@@ -37,8 +41,13 @@ def here() -> Iterator[HarnessHere]:
         (lambda: status.time("as %% written"), "as % written"),
         (lambda: test.provider("cmd"), "cmdmod"),
         (lambda: environ.has_value("PATH"), True),
-        (lambda: os.getpid() in (ps.pgrep("python") or ()), True),
-        (lambda: os.getpid() in (ps.pgrep("^pyth.n", user=getpass.getuser(), pattern_is_regex=True) or ()), True),
+        (lambda: os.getpid() in (ps.pgrep(OWN_NAME[1:]) or ()), True),
+        (
+            lambda: (
+                os.getpid() in (ps.pgrep(f"^.{OWN_NAME[1:]}$", user=getpass.getuser(), pattern_is_regex=True) or ())
+            ),
+            True,
+        ),
         (lambda: ps.pgrep("pytest.*no-such-word", full=True), None),
         (lambda: ps.pgrep("python", user="nobody-of-this-name"), None),
         (lambda: ps.num_cpus() >= 1, True),
