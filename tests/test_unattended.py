@@ -68,6 +68,7 @@ def test_the_command_that_runs_is_ended_with_its_children(machine: Machine) -> N
     out, _ = process.communicate(timeout=20)
     assert process.returncode == 130
     assert "interrupted by Ctrl-C while it ran" in out
+    assert answer(machine, "history")[0]["outcome"] == "interrupted by Ctrl-C"
     alive = [each for each in Path("/proc").glob("[0-9]*/cmdline") if b"31.25" in _read(each)]
     assert not alive
 

@@ -237,7 +237,7 @@ class History:
             connection.execute("COMMIT")
 
     def _end(self, report: Report) -> None:
-        outcome = f"interrupted {report.interrupted}" if report.interrupted else "failed" if report.failed else "done"
+        outcome = report.why if report.interrupted else "failed" if report.failed else "done"
         changed = sum(bool(result.changes) for result in report.results)
         failed = sum(result.result is False for result in report.results)
         self._finish(outcome, changed, failed)
