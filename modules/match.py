@@ -148,7 +148,10 @@ def ifelse(
         {% set role = salt['match.ifelse']('web*', 'web', 'db*', 'db', 'other') %}
     """
     if len(pairs) % 2 == 0:
-        raise RunnerError("The ifelse function must have an odd number of arguments!")
+        raise RunnerError(
+            "The ifelse function must have an odd number of arguments!",
+            hint="pairs of a target and its value, then the value for all others: ifelse('web*', 1, 0)",
+        )
     for target, value in zip(pairs[:-1:2], pairs[1::2], strict=True):
         if target is True or (isinstance(target, str) and _fits(target, tgt_type, minion_id)):
             return _merged(value, merge, merge_lists)

@@ -32,6 +32,8 @@ class Salt(Mapping[str, Callable[..., Any]]):
         self._registry = registry
 
     def __getitem__(self, name: str) -> Callable[..., Any]:
+        if not isinstance(name, str):
+            raise UnknownFunction(f"{name!r} is no name of a function", hint="write salt['MODULE.FUNCTION'](...)")
         return self._registry.function(name)
 
     def __contains__(self, name: object) -> bool:
@@ -45,11 +47,14 @@ class Salt(Mapping[str, Callable[..., Any]]):
         return sum(1 for _ in self)
 
     def __getattr__(self, name: str) -> Any:
-        if name.startswith("_"):
+        if name.startswith("_") or name in _ASKED:
             raise AttributeError(name)
         if "." in name:  # Jinja tries the attribute when the item is not there
             return _undefined(self._registry, name)
         return _Module(self._registry, name) if self._registry.has_module(name) else _no_module(self._registry, name)
+
+
+_ASKED = ("unsafe_callable", "alters_data")  # what Jinja's sandbox asks for
 
 
 class _Module:
@@ -76,7 +81,7 @@ def _no_module(registry: Functions, module: str) -> Any:
         __slots__ = ()
 
         def __getattr__(self, name: str) -> Any:
-            if name.startswith("_") or name in ("unsafe_callable", "alters_data"):  # what Jinja's sandbox asks for
+            if name.startswith("_") or name in _ASKED:
                 raise AttributeError(name)
             return _undefined(registry, f"{module}.{name}")
 

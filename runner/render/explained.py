@@ -119,9 +119,15 @@ def _syntax(
 
 
 def _misplaced(error: SyntaxError, file: str) -> RenderError:
-    """`break` and `continue` outside of a loop are found by Python only."""
-    word = "continue" if "continue" in str(error) else "break"
+    """`break` and `continue` outside of a loop, and an argument twice, are found by Python only."""
     name = error.filename if error.filename and "/" in error.filename else file
+    twice = re.search(r"duplicate argument 'l_\d+_(\w+)'", str(error.msg))
+    if twice:
+        pattern = rf"\{{%[-+]?\s*(macro|call)\b[^%]*\b{twice[1]}\b[^%]*\b{twice[1]}\b"
+        found = [number for number, row in enumerate(text_of(Source(name)).split("\n"), 1) if re.search(pattern, row)]
+        message = f"Jinja syntax error: the argument {twice[1]!r} stands twice in a macro"
+        return RenderError(message, Source(name, found[0] if found else 0), "take one away", "jinja")
+    word = "continue" if "continue" in str(error) else "break"
     rows = text_of(Source(name)).split("\n")
     found = [number for number, row in enumerate(rows, 1) if re.search(rf"\{{%[-+]?\s*{word}\b", row)]
     line = found[0] if found else 0
@@ -154,6 +160,7 @@ def _hint(error: Exception, text: str, call: Called | None, variables: Mapping[s
 
 
 _HINTS = (
+    (r"SecurityError: access to attribute '_", "what begins with an underscore is not for templates, as with Salt"),
     (r"concatenate|unsupported operand", "`~` joins text (`a ~ b`), `| int` makes a number of it"),
     (r"ZeroDivisionError", "the value on the right is zero: ask for it with `{% if %}` first"),
     (r"not iterable", "a loop and `in` need a list: `| default([])`, or [ ] around the one value"),

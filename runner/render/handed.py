@@ -19,7 +19,7 @@ from runner.render.filters import WHERE
 from runner.render.linemap import brief
 
 _SALT_CALL = re.compile(r"""salt(?:__)?(?:\[\s*['"]([\w.]+)['"]\s*\]|\.(\w+\.\w+))\s*\(""")
-_OF_JINJA = ("environment", "eval_ctx", "context")
+_OF_JINJA = ("environment", "env", "eval_ctx", "context")
 _COUNTED = re.compile(r"(\w+)\(\) (missing|got an unexpected|takes|got multiple|argument)")
 _SHORT = 60
 
@@ -93,7 +93,9 @@ def called(error: Exception, row: str, variables: Mapping[str, Any], environment
                     return Called(kind, word, table.get(word), frame)
         if module:
             return None
-    return _function(name, frame, row, variables)
+    found = _function(name, frame, row, variables)
+    given = environment.globals.get(name) if found is None and frame is None else None
+    return Called("function", name, given, None) if callable(given) else found
 
 
 def _entered(error: Exception) -> FrameType | None:

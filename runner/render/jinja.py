@@ -176,6 +176,9 @@ def _full_context(context: Any) -> dict[str, Any]:
     return dict(context.get_all())
 
 
+_full_context.__name__ = _full_context.__qualname__ = "show_full_context"
+
+
 @jinja2.pass_context
 def _ifelse(context: Any, *pairs: Any, **options: Any) -> Any:
     """The value beside the first target that means this machine; the last argument when there is none."""

@@ -150,7 +150,9 @@ class BoundedEnvironment(SandboxedEnvironment):
 
 
 def _far_too_large(what: str) -> TooMuch:
-    return TooMuch(f"{what} would be far too large", None, None, "limit")
+    return TooMuch(
+        f"{what} would be far too large", None, "write a smaller number, or look where it comes from", "limit"
+    )
 
 
 def checked(name: str, function: Callable[..., Any]) -> Callable[..., Any]:

@@ -28,6 +28,9 @@ def undefined(
     if obj is jinja2.utils.missing:
         names = [*locals_of(frame), *(name for name in environment.globals)] if frame else []
         column = column_of(row, rf"(?<![\w.'\"]){re.escape(name)}(?!\w)")
+        if "was not provided" in str(told):
+            hint = f"give it in the call, or `{name}=...` in the `{{% macro %}}`"
+            return RenderError(f"Jinja: {told}", source, hint, "undefined")
         return RenderError(
             f"Jinja variable {told}", source._replace(column=column), _name_hint(name, names, row), "undefined"
         )
@@ -69,7 +72,18 @@ def _holder(obj: Any, name: Any, row: str, environment: PlacedEnvironment, typed
     return found[1] if found else ""
 
 
+_ELSEWHERE = {  # what Jinja gives in one place alone
+    "loop": "it is there within a `{% for %}`, not in a macro that is called from there",
+    "caller": "it is there within a macro that `{% call %}` calls",
+    "super": "it is there within a `{% block %}` of a template that extends another",
+    "varargs": "it is there within a macro",
+    "kwargs": "it is there within a macro",
+}
+
+
 def _name_hint(name: str, names: list[str], row: str) -> str:
+    if name in _ELSEWHERE:
+        return _ELSEWHERE[name]
     near = [each for each in difflib.get_close_matches(name, names, 2, 0.7) if each != name]
     if near:
         return f"did you mean {near[0]}?"

@@ -285,4 +285,33 @@ MISTAKES = [
         "state.apply",
         "include:",
     ),
+    Mistake(
+        "argument of a macro twice",
+        NOP + "{% macro m(a, a) %}{% endmacro %}\n".replace("{%", "«{%", 1),
+        "'a' stands twice",
+        "take one",
+        column=False,
+    ),
+    Mistake(
+        "macro without its argument",
+        "{% macro m(a) %}«{{ a }}{% endmacro %}\nx{{ m() }}: test.nop\n",
+        "'a' was not provided",
+        "give it",
+        column=False,
+    ),
+    Mistake(
+        "function of a template without its argument",
+        "«{{ raise() }}\n" + NOP,
+        "raise missing 1",
+        "takes: raise.message",
+    ),
+    Mistake(
+        "functions called as one",
+        "a{{ «salt() }}: test.nop\n".replace("{{ «", "«{{ "),
+        "not callable",
+        "look at its name",
+    ),
+    Mistake("loop outside of one", "a{{ «loop.index }}: test.nop\n", "'loop' is undefined", "within a .{% for"),
+    Mistake("pairs of ifelse that are none", "a«{{ ifelse('a', 1) }}: test.nop\n", "odd number", "pairs"),
+    Mistake("what no template may reach", "a«{{ ''.__class__ }}: test.nop\n", "unsafe", "underscore"),
 ]

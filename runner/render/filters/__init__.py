@@ -81,7 +81,11 @@ def match(value: str, pattern: str, ignorecase: bool = False, multiline: bool = 
     return re.match(pattern, value, flags(ignorecase, multiline)) is not None
 
 
+def list_(value: object) -> bool:
+    return isinstance(value, list)
+
+
 TESTS: dict[str, Callable[..., bool]] = {
-    "list": lambda value: isinstance(value, list),
+    "list": list_,
     "match": match,
 }

@@ -189,7 +189,7 @@ def test_what_is_wrong_with_arguments_names_the_filter_that_was_typed(session: S
     for text, told in {
         "{{ {}|yaml(nosuch=1) }}": "the filter yaml got an unexpected keyword argument 'nosuch'",
         "{{ 'x' is match }}": "the test match missing 1 required positional argument",
-        "{{ raise() }}": "raise() missing 1 required positional argument",
+        "{{ raise() }}": "raise missing 1 required positional argument",
         "{{ none|abs(1) }}": "the filter abs takes exactly one argument",
         "{{ none|to_num }}": "the filter to_num: TypeError",
         "{{ salt['slsutil.serialize']('nosuch', 1) }}": "slsutil.serialize: The nosuch serializer could not be found.",
