@@ -85,17 +85,24 @@ def called(error: Exception, row: str, variables: Mapping[str, Any], environment
         name = counted[1]
     module = str(frame.f_globals.get("__name__", "")) if frame else ""
     if not module or module.startswith(("runner.render.filters", "jinja2.")):
-        known = [each for each, (_, real) in WHERE.items() if real == name]
-        tables: tuple[tuple[str, Any], ...] = (("filter", environment.filters), ("test", environment.tests))
-        for kind, table in tables:
-            for word in dict.fromkeys([*re.findall(r"\w+", row), *(known if kind == "filter" else ())]):
-                if word in table and _is(table.get(word), name, frame):
-                    return Called(kind, word, table.get(word), frame)
-        if module:
-            return None
+        found = _of_jinja(name, frame, row, environment)
+        if found or module:
+            return found
     found = _function(name, frame, row, variables)
     given = environment.globals.get(name) if found is None and frame is None else None
     return Called("function", name, given, None) if callable(given) else found
+
+
+def _of_jinja(name: str, frame: FrameType | None, row: str, environment: PlacedEnvironment) -> Called | None:
+    """The filter or test of a line, by the name that it has there; a text that is in no file has no lines."""
+    known = [each for each, (_, real) in WHERE.items() if real == name]
+    for kind, more in (("filter", known), ("test", [])):
+        table: Mapping[str, Any] = environment.filters if kind == "filter" else environment.tests
+        words = re.findall(r"\w+", row) or (list(table) if frame else [])
+        for word in dict.fromkeys([*words, *more]):
+            if word in table and _is(table.get(word), name, frame):
+                return Called(kind, word, table.get(word), frame)
+    return None
 
 
 def _entered(error: Exception) -> FrameType | None:
@@ -133,6 +140,9 @@ def _function(name: str, frame: FrameType | None, row: str, variables: Mapping[s
     said = (name, name.rstrip("_"), name.removeprefix("salt_"))
     alike = [each for each, got in typed.items() if each.partition(".")[2] in said or _is(got, name, frame)]
     chosen = alike or (list(typed) if frame is not None else [])
+    package, _, rest = str(frame.f_globals.get("__name__", "")).partition(".") if frame else ("", "", "")
+    if not row and package == "modules":
+        return Called("function", f"{rest.partition('.')[0]}.{said[2]}", None, frame)
     return Called("function", chosen[0], typed[chosen[0]], frame) if len(chosen) == 1 else None
 
 
@@ -156,7 +166,8 @@ def _short(value: Any) -> str:
         text = brief(value)
     except jinja2.UndefinedError:
         return "undefined"
-    return text if len(text) <= _SHORT else f"{text[:_SHORT]}..."
+    # whole or not at all: a part of a secret would not be found and hidden
+    return text if len(text) <= _SHORT else f"<{type(value).__name__} of {len(text)} characters>"
 
 
 def _same(value: Any, other: Any) -> bool:

@@ -185,6 +185,26 @@ def test_mistakes_name_what_is_wrong_and_where(session: Session, text: str, mess
     assert "/x.jinja:2" in told
 
 
+@pytest.mark.parametrize(
+    ("text", "message", "hint"),
+    [
+        ("{{ 5 | wordwrap }}", "the filter wordwrap: AttributeError", "it was given: 5 | wordwrap"),
+        ("{{ ('x' * 99) | strftime }}", "the filter strftime", "it was given: <str of 101 characters> | strftime"),
+        (
+            "{{ salt['network.calc_net']('x') }}",
+            "network.calc_net: ",
+            "it was given: network.calc_net('x', netmask=none)",
+        ),
+        ("{{ salt['file.touch']('/no/x') }}", "file.touch changes the machine", "module.run"),
+    ],
+)
+def test_a_text_that_is_in_no_file_names_them_too(session: Session, text: str, message: str, hint: str) -> None:
+    """`contents` with a template, say."""
+    with pytest.raises(RunnerError) as error:
+        session.template(text, "jinja", {})
+    assert error.value.message.startswith(message) and hint in str(error.value.hint)
+
+
 def test_what_is_wrong_with_arguments_names_the_filter_that_was_typed(session: Session, tmp_path: Path) -> None:
     for text, told in {
         "{{ {}|yaml(nosuch=1) }}": "the filter yaml got an unexpected keyword argument 'nosuch'",
