@@ -11,6 +11,9 @@ from runner.model import Value
 # what other tools, and people's memory, call things
 ALIASES = {
     "owner": ("user",),
+    "user": ("runas",),
+    "runas": ("user",),
+    "become_user": ("runas", "user"),
     "path": ("name",),
     "dest": ("name",),
     "src": ("source",),

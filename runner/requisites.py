@@ -79,7 +79,7 @@ class Index:
         if puppets:
             return f"that is Puppet's way; write `- {puppets}`"
         if state == "sls":
-            close = difflib.get_close_matches(target, self._by_sls, 2)
+            close = difflib.get_close_matches(target, self._by_sls, 2, 0.8)  # one beside it is likely another
             return f"did you mean sls: {' or sls: '.join(close)}?" if close else "it is not in this run: include it"
         module, _, function = state.partition(".")
         if function and any(chunk.state == module and target in (chunk.id, chunk.name) for chunk in self._chunks):

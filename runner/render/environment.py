@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from types import CodeType
+from types import CodeType, FrameType
 from typing import Any
 
 import jinja2
 from jinja2.lexer import Token
 
 from runner.errors import RunnerError
+from runner.model import Source
 from runner.render.codegen import PlacedCodeGenerator, Unit
 from runner.render.compiled import Store
 from runner.render.limits import BoundedEnvironment
@@ -26,27 +28,56 @@ Find = Callable[[str, str], str | None]  # (path below the roots, saltenv) -> fi
 class Missing(jinja2.StrictUndefined):
     """A variable without a value: an error also where a list or a mapping that holds it is shown."""
 
-    __slots__ = ()
+    __slots__ = ("_undefined_spot",)
+
+    def __init__(self, *args: Any, **keywords: Any) -> None:
+        super().__init__(*args, **keywords)
+        self._undefined_spot = Spot(sys._getframe(1))
 
     @property
     def _undefined_message(self) -> str:
-        return Told.of(super()._undefined_message, self._undefined_obj, self._undefined_name)
+        return Told.of(
+            super()._undefined_message, self._undefined_obj, self._undefined_name, self._undefined_spot.source()
+        )
 
     def __repr__(self) -> str:
         return str(self)
 
 
-class Told(str):
-    """What is missing, with what it was looked for in."""
+class Spot:
+    """Where in a template something was looked up; it may be used far from there."""
 
-    __slots__ = ("name", "obj")
+    __slots__ = ("_code", "_line")
+
+    def __init__(self, frame: FrameType | None) -> None:
+        while frame is not None and "__jinja_template__" not in frame.f_globals:
+            frame = frame.f_back
+        self._code = frame.f_globals if frame else {}
+        self._line = frame.f_lineno if frame else 0
+
+    def __deepcopy__(self, memo: Any) -> Spot:
+        return self
+
+    def source(self) -> Source | None:
+        template = self._code.get("__jinja_template__")
+        if not isinstance(template, jinja2.Template):
+            return None
+        file = str(self._code.get("placed_file", template.filename))
+        return Source(file, template.get_corresponding_lineno(self._line))
+
+
+class Told(str):
+    """What is missing, with what it was looked for in, and where."""
+
+    __slots__ = ("name", "obj", "spot")
     obj: Any
     name: str | None
+    spot: Source | None
 
     @classmethod
-    def of(cls, text: str, obj: Any, name: str | None) -> Told:
+    def of(cls, text: str, obj: Any, name: str | None, spot: Source | None) -> Told:
         told = cls(text)
-        told.obj, told.name = obj, name
+        told.obj, told.name, told.spot = obj, name, spot
         return told
 
 

@@ -41,7 +41,7 @@ def explained(error: Exception, file: str, environment: PlacedEnvironment) -> Re
         source = source._replace(values=values_of(passed[-1][1], row))
     found = _told(error, row, source, passed[-1][1] if passed else None, environment)
     if found.source and not found.source.column:
-        found.source = found.source._replace(column=tag_column(row))
+        found.source = found.source._replace(column=tag_column(row_of(found.source)))
     return found
 
 

@@ -68,8 +68,11 @@ def row_of(source: Source) -> str:
 
 
 def column_of(row: str, pattern: str) -> int:
-    found = re.search(pattern, row)
-    return found.start() + 1 if found else 0
+    """The column of a pattern, in an expression rather than in the text before it."""
+    found = [match.start() for match in re.finditer(pattern, row)]
+    tag = re.search(r"\{\{|\{%", row)
+    inside = [start for start in found if tag and start > tag.start()]
+    return (inside or found)[0] + 1 if found else 0
 
 
 def tag_column(row: str) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Iterator
 from types import FrameType
 from typing import Any
 
@@ -23,9 +24,16 @@ def undefined(
     imported = re.search(r"the template '(.*)' \(imported on line (\d+) in '(.*)'\)", str(told))
     if imported:
         return _not_exported(str(told), name or "", imported, source, environment)
+    if isinstance(told, Told) and told.spot and (obj is not jinja2.utils.missing or not _names(row, name)):
+        source = _looked_up(told.spot, source)
+        row = row_of(source)
     if not isinstance(told, Told) or name is None:
-        return RenderError(f"Jinja variable {told}", source, "give it a value, or use | default(...)", "undefined")
+        what = "Jinja variable" if told.startswith("'") else "Jinja:"
+        return RenderError(f"{what} {told}", source, "give it a value, or use | default(...)", "undefined")
     if obj is jinja2.utils.missing:
+        if told.startswith("parameter "):
+            hint = f"give it in the call, or a value in the macro: `{{% macro ...({name}=...) %}}`"
+            return RenderError(f"Jinja: {told}", source, hint, "undefined")
         names = [*locals_of(frame), *(name for name in environment.globals)] if frame else []
         column = column_of(row, rf"(?<![\w.'\"]){re.escape(name)}(?!\w)")
         if "was not provided" in str(told):
@@ -35,14 +43,12 @@ def undefined(
             f"Jinja variable {told}", source._replace(column=column), _name_hint(name, names, row), "undefined"
         )
     holder = _holder(obj, name, row, environment)
-    if not holder:  # looked up further above, used here
-        rows = text_of(source).split("\n")[: max(source.line - 1, 0)]
-        above = [(number, each) for number, each in enumerate(rows, 1) if _holder(obj, name, each, environment, True)]
-        if above:
-            use = source._replace(via=(), values=())
-            source = Source(source.file, above[-1][0], via=(use, *source.via))
-            row = above[-1][1]
-            holder = _holder(obj, name, row, environment)
+    if not holder:  # a tag of several lines begins there
+        for number, each in _rest_of_tag(source):
+            holder = _holder(obj, name, each, environment, True)
+            if holder:
+                source, row = source._replace(line=number), each
+                break
     keys = [str(key) for key in (obj if hasattr(obj, "keys") else dir(type(obj))) if not str(key).startswith("_")]
     methods = ["items", "keys", "values", "get"] if hasattr(obj, "keys") else []
     near = difflib.get_close_matches(str(name), [*keys, *methods], 1, 0.6)
@@ -59,6 +65,28 @@ def undefined(
         message = f"Jinja variable {holder!r} is none, so that it has no attribute {name!r}"
         hint = f"give {holder or 'it'} a value, with `default=` of grains.filter_by or pillar.get, say"
     return RenderError(message, source._replace(column=column), hint, "undefined")
+
+
+def _names(row: str, name: Any) -> bool:
+    return bool(re.search(rf"(?<![\w.'\"]){re.escape(str(name))}(?!\w)", row))
+
+
+def _looked_up(spot: Source, used: Source) -> Source:
+    """The place of a look-up; its use further down or in another file is told as what led there."""
+    if (spot.file, spot.line) == (used.file, used.line) or not spot.line:
+        return used
+    return spot._replace(via=without([used._replace(via=(), values=()), *used.via], spot.file, spot.line))
+
+
+def _rest_of_tag(source: Source) -> Iterator[tuple[int, str]]:
+    rows = text_of(source).split("\n")
+    row = row_of(source)
+    end = "%}" if row.rfind("{%") > row.rfind("{{") else "}}"
+    if end not in row[max(row.rfind("{%"), row.rfind("{{"), 0) :]:
+        for number, each in enumerate(rows[source.line :], source.line + 1):
+            yield number, each
+            if end in each:
+                return
 
 
 def _holder(obj: Any, name: Any, row: str, environment: PlacedEnvironment, typed: bool = False) -> str:

@@ -16,6 +16,52 @@ MISTAKES = [
         "port",
     ),
     Mistake(
+        "variable misspelt as its argument is called",
+        "{% set user = 1 %}\na:\n  test.nop:\n    - usr: {{ «usr }}\n",
+        "usr",
+        "user",
+    ),
+    Mistake(
+        "variable that no one set, used further down",
+        "{% set x = «colour %}\na:\n  test.nop:\n    - name: {{ x }}\n",
+        "colour",
+        "default|set",
+        also=("web.sls:4",),
+    ),
+    Mistake(
+        "attribute looked up over several lines, shown in a list",
+        "{% set d = {} %}\n{% set x = [\n  d.«port,\n] %}\n{% if grains.get('port')[0] is defined %}{% endif %}\n"
+        "a:\n  test.nop:\n    - name: {{ x }}\n",
+        "'d' has no attribute 'port'",
+        "get",
+        also=("web.sls:8",),
+    ),
+    Mistake(
+        "element of an empty list that another file looked up",
+        {
+            "web.sls": "{% set a = ['x'][0] %}\n{% from 'map.jinja' import map %}\na:\n  test.nop:\n    - name: {{ map.ip }}\n",
+            "map.jinja": "{% set found = [] %}\n{% set map = {'ip': found[«0]} %}\n",
+        },
+        "'found' has no element 0",
+        "empty",
+        also=("web.sls:5",),
+    ),
+    Mistake(
+        "first of nothing, used further down",
+        "«{% set x = [] | first %}\na:\n  test.nop:\n    - name: {{ x }}\n",
+        "[Nn]o first item",
+        "default",
+        also=("web.sls:4",),
+    ),
+    Mistake(
+        "macro without an argument that it uses",
+        "{% macro m(x) %}\n  test.nop:\n    - name: «{{ x }}\n{% endmacro %}\na:\n{{ m() }}\n",
+        "parameter 'x'",
+        "macro",
+        column=False,
+        also=("web.sls:6",),
+    ),
+    Mistake(
         "attribute of a mapping set",
         "{% for x in [{}] %}\n\n«{% set x.b = 1 %}\n{% endfor %}\n" + NOP,
         "set|assign",

@@ -34,6 +34,16 @@ MISTAKES = [
         "include",
     ),
     Mistake(
+        "requisite on an SLS of the same folder that is not in the run",
+        {
+            "web.sls": "include:\n  - users.dotfiles\n",
+            "users/dotfiles.sls": "b:\n  test.nop:\n    - require:\n      - «sls: users.keys\n",
+            "users/keys.sls": NOP,
+        },
+        "sls: users.keys",
+        "include",
+    ),
+    Mistake(
         "requisite on an SLS that is not there",
         "b:\n  test.nop:\n    - require:\n      - «sls: dbb\n",
         "dbb",

@@ -72,6 +72,7 @@ MISTAKES = [
         "argument",
         check_only=True,
     ),
+    Mistake("user of a command", "ls:\n  cmd.run:\n    - «user: bob\n", "user", "runas", check_only=True),
     Mistake("Ansible's argument", "/x:\n  file.managed:\n    - «owner: root\n", "owner", "user", check_only=True),
     Mistake("path for name", "a:\n  file.managed:\n    - «path: /x\n", "path", "name", check_only=True, also=()),
     Mistake(
