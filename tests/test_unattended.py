@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 from command import Machine
 
+from runner.history import kept
 from runner.secrets import HIDDEN, Secrets
 
 FILE = "{tmp}/f:\n  file.managed:\n    - contents: new\n    - mode: '0600'\n"
@@ -198,6 +199,14 @@ def test_undo_puts_files_back(machine: Machine) -> None:
     kept = [path for path in (machine.folder / "cache/state/undo").rglob("*") if path.is_file()]
     assert kept
     assert all(path.stat().st_mode & 0o077 == 0 for path in kept)
+
+
+def test_files_of_the_kernel_are_kept_too(tmp_path: Path) -> None:
+    store = kept.Store(str(tmp_path))
+    for path in ("/proc/sys/kernel/ostype", "/usr/bin/env"):
+        found = kept.at(path)
+        store.put(found)
+        assert store.get(found.content) == Path(path).read_bytes()
 
 
 def test_an_undo_is_in_the_history_and_can_be_undone(machine: Machine) -> None:

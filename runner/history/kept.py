@@ -11,6 +11,7 @@ from contextlib import suppress
 from runner.records import Record
 
 LARGEST = 64 * 1024 * 1024  # bytes; the contents of larger files are not kept
+PIECE = 1024 * 1024
 
 
 class Kept(Record):
@@ -88,8 +89,8 @@ class Store:
             return
         os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
         os.chmod(self._folder, 0o700)
-        with open(kept.path, "rb") as file:
-            data = file.read(LARGEST + 1)
+        with open(kept.path, "rb") as file:  # by pieces: files of /proc/sys are not read in large ones
+            data = b"".join(iter(lambda: file.read(PIECE), b""))
         beside = f"{target}.new"
         with suppress(FileNotFoundError):
             os.unlink(beside)
