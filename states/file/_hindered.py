@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
@@ -10,6 +11,7 @@ from runner.api import Plan
 
 DRESS = {"mode", "user", "group", "attrs", "ownership", "selinux", "lsattr"}
 GONE = ("removed", "deleted")
+ITSELF = {"diff", "new", "old", "newfile", "touched", *DRESS}  # keys that are about the path of the state
 
 
 def hindrance(plan: Plan, name: str, user: Any = None, group: Any = None, follow: bool = True) -> None:
@@ -39,13 +41,13 @@ def _operations(name: str, changes: Mapping[str, Any]) -> Iterator[tuple[str, st
     for key, value in changes.items():
         if key in GONE:
             gone = value if isinstance(value, list | tuple) else [value]
-            yield from ((path, "put", set()) for path in gone if isinstance(path, str))
+            yield from ((os.path.join(name, path), "put", set()) for path in gone if isinstance(path, str))
         elif key.startswith("/"):
             keys = set(value) if isinstance(value, Mapping) else set()
             yield key, _kind(keys), keys
-        else:
+        elif key in ITSELF:
             own.add(key)
-    if own and own != {"hash"}:
+    if own:
         yield name, _kind(own), own
 
 
