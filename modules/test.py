@@ -7,7 +7,7 @@ import threading
 import time
 from typing import Any
 
-from runner.api import RunnerError, here
+from runner.api import RunnerError, StateFailed, here
 
 
 def ping() -> bool:
@@ -149,3 +149,83 @@ def get_opts() -> dict[str, Any]:
 def version() -> str:
     """The version of Salt whose language this is."""
     return str(here.grains["saltversion"])
+
+
+def versions_information() -> dict[str, Any]:
+    """The versions of Salt's language, of runner, of Python and of what runner needs."""
+    import platform
+    from importlib.metadata import PackageNotFoundError
+    from importlib.metadata import version as installed
+
+    def found(name: str) -> str | None:
+        try:
+            return installed(name)
+        except PackageNotFoundError:
+            return None
+
+    return {
+        "Salt Version": {"Salt": version()},
+        "Python Version": {"Python": platform.python_version()},
+        "Dependency Versions": {name: found(name) for name in ("runner", "Jinja2", "PyYAML", "networkx", "typer")},
+        "System Versions": {"machine": platform.machine(), "release": platform.release(), "system": platform.system()},
+    }
+
+
+def collatz(start: float) -> tuple[list[float], float]:
+    """The numbers from a start to 2, each half of the one before or three times it and one; and the seconds."""
+    began, number = time.monotonic(), start
+    if number < 1:
+        raise StateFailed(f"test.collatz begins with 1 or more, not {start!r}")
+    steps = [number]
+    while number > 1:
+        number = number * 3 + 1 if number % 2 else number / 2
+        steps.append(number)
+    return steps[:-1], time.monotonic() - began
+
+
+def arg_clean(*args: Any, **kwargs: Any) -> dict[str, Any]:
+    """What it was given, without what Salt adds itself."""
+    return {"args": list(args), "kwargs": {key: value for key, value in kwargs.items() if not key.startswith("__")}}
+
+
+def cross_test(func: str, args: Any = None) -> Any:
+    """What another function answers."""
+    return here.call(func, *(args or []))
+
+
+def try_(module: str, return_try_exception: bool = False, **kwargs: Any) -> Any:
+    """What another function answers; None when it cannot, or with `return_try_exception` the error."""
+    try:
+        return here.call(module, **kwargs)
+    except (RunnerError, StateFailed, LookupError, TypeError, ValueError, OSError) as problem:
+        return problem if return_try_exception else None
+
+
+def raise_exception(name: str, *args: Any, **kwargs: Any) -> None:
+    """Fails with an exception of Python's (`ValueError`) or of Salt's."""
+    import builtins
+
+    kind = getattr(builtins, name.rpartition(".")[2], None)
+    if not (isinstance(kind, type) and issubclass(kind, Exception)):
+        raise RunnerError(f"test.raise_exception: {name}: {', '.join(map(str, args))}")
+    raise kind(*args, **kwargs)
+
+
+def rand_str(size: int = 9999999999, hash_type: str = "sha512") -> str:
+    """The same as test.random_hash."""
+    return random_hash(size, hash_type)
+
+
+def attr_call() -> dict[str, Any]:
+    """The grains."""
+    return dict(here.grains)
+
+
+def conf_test() -> Any:
+    """The value of `test.foo` in the configuration; `unconfigured` without it."""
+    return here.opts.get("test.foo", "unconfigured")
+
+
+def providers() -> dict[str, str]:
+    """What does the work of each module that has several kinds of it, by module."""
+    return {module: provider(module) for module in ("pkg", "service", *_NAMES)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import getpass
+import json
 import os
 import shutil
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command import Machine
 from harness import HarnessHere
 
 from modules import _processes, cmd, disk, dnsutil, environ, ps, random, service, smbios, state, status, test
@@ -41,6 +43,11 @@ OWN_NAME = Path("/proc/self/comm").read_text().strip()  # pytest or python
         (lambda: status.time("as %% written"), "as % written"),
         (lambda: test.provider("cmd"), "cmdmod"),
         (lambda: environ.has_value("PATH"), True),
+        (lambda: test.collatz(6)[0], [6, 3, 10, 5, 16, 8, 4, 2]),
+        (lambda: test.arg_clean("a", b=1, __pub_x=1), {"args": ["a"], "kwargs": {"b": 1}}),
+        (lambda: test.conf_test(), "unconfigured"),
+        (lambda: len(test.rand_str(hash_type="md5")), 32),
+        (lambda: test.providers()["cmd"], "cmdmod"),
         (lambda: os.getpid() in (ps.pgrep(OWN_NAME[1:]) or ()), True),
         (
             lambda: (
@@ -138,3 +145,24 @@ def test_providers_by_the_grains(
     monkeypatch.setattr(shutil, "which", lambda program: f"/bin/{program}" if program in programs else None)
     with running(HarnessHere(grains=grains)):
         assert (test.provider("service"), test.provider("pkg")) == wanted
+
+
+def test_functions_that_call_others(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    machine.write(
+        a="""{% set tried = salt['test.try'] %}
+a:
+  test.nop:
+    - tried: {{ [tried('test.echo', text=5), tried('no.such') is none] }}
+    - raised: {{ tried('test.exception', return_try_exception=True) }}
+    - versions: {{ salt['test.versions_information']()['System Versions'].system }}
+    - crossed: {{ salt['test.cross_test']('test.echo', ['x']) }}
+    - grains: {{ salt['test.attr_call']().id }}
+"""
+    )
+    (chunk,) = json.loads(machine("show", "low-sls", "a", "--out", "json").stdout)["local"]
+    keys = ("tried", "raised", "versions", "crossed", "grains")
+    assert [chunk[key] for key in keys] == [[5, True], "Test Exception", "Linux", "x", "m1"]
+    assert "ValueError: x" in machine("call", "test.raise_exception", "ValueError", "x", code=1).stderr
+    assert "Odd: x" in machine("call", "test.raise_exception", "Odd", "x", code=1).stderr
+    assert "begins with 1" in machine("call", "test.collatz", "0", code=1).stderr

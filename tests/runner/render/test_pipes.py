@@ -77,7 +77,6 @@ def test_mistakes(machine: Machine, text: str, message: str, place: str) -> None
     assert place in error
 
 
-@pytest.mark.skipif(not shutil.which("gpg"), reason="gpg is not installed")
 def test_a_renderer_that_only_the_configuration_names(machine: Machine) -> None:
     machine.config["renderer"] = "nosuch"
     machine.write(a="x:\n  test.nop: []\n")
@@ -92,6 +91,7 @@ def test_a_renderer_that_only_the_configuration_names(machine: Machine) -> None:
     assert "there is no environment 'dev' in file_roots; there is: base" in machine("show", "lowstate", code=1).stderr
 
 
+@pytest.mark.skipif(not shutil.which("gpg"), reason="gpg is not installed")
 def test_gpg_in_the_pillar_is_decrypted_and_shown_nowhere(machine: Machine) -> None:
     keys = machine.folder / "keys"
     keys.mkdir(mode=0o700)
@@ -115,6 +115,19 @@ def test_gpg_in_the_pillar_is_decrypted_and_shown_nowhere(machine: Machine) -> N
     assert "hunter2" not in machine("show", "low-sls", "a", "--out", "json").stdout
     whole = json.loads(machine("show", "pillar", "--show-secrets", "--out", "json").stdout)["local"]
     assert whole == dict.fromkeys(["word", "folded", "literal"], "hunter2 by gpg")
+    done = subprocess.run(encrypt, input="swordfish by gpg", capture_output=True, text=True, check=True)
+    (machine.folder / "m.asc").write_text(done.stdout)
+    call = f"gpg.decrypt filename={machine.folder}/m.asc gnupghome={keys}"
+    assert machine("call", *call.split(), "bare=True").stdout == "swordfish by gpg\n"
+    machine("call", *call.split(), f"output={machine.folder}/plain")
+    plain = machine.folder / "plain"
+    assert plain.read_text() == "swordfish by gpg" and plain.stat().st_mode & 0o777 == 0o600
+    machine.write(
+        a=f"say:\n  cmd.run:\n    - name: echo {{{{ salt['gpg.decrypt'](filename='{machine.folder}/m.asc', "
+        f"gnupghome='{keys}').data }}}}\n"
+    )
+    out = machine("sls", "a").stdout
+    assert "swordfish" not in out and "**********" in out
     subprocess.run(["gpgconf", "--homedir", str(keys), "--kill", "all"], check=False)
 
 
