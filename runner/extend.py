@@ -34,12 +34,14 @@ class Reconciler:
         for extension in self._high.extends:
             if extension.sls not in gone["sls"]:
                 self._extend(extension)
-        self.problems += relationships.spelled_out(self._high, self._known)
-        said = saying(self._high, {*CARRIED, "use", "use_in"})
+        said = saying(self._high, (*relationships.NAMES, *CARRIED, "use", "use_in"))
+        if self._high.chains or any(item.key in relationships.NAMES for _, _, item in said):
+            self.problems += relationships.spelled_out(self._high, self._known)
+            said = saying(self._high, (*CARRIED, "use", "use_in"))
         for declaration, body, item in said:
             if item.key in CARRIED and declaration.sls not in gone["sls"]:
                 self._carry(declaration, body, item)
-        self._uses((body, item) for _, body, item in said if item.key not in CARRIED)
+        self._uses((body, item) for _, body, item in said if item.key in ("use", "use_in"))
         for id_, declaration in list(self._high.declarations.items()):
             if id_ in gone["id"] or declaration.sls in gone["sls"]:
                 del self._high.declarations[id_]

@@ -111,20 +111,21 @@ def add_item(body: Body, new: Item) -> None:
         old = body.items[index]
         if old.key == new.key or (new.key == "name" and old.key == "names"):
             if old.key in _GROWING and isinstance(old.value, list) and isinstance(new.value, list):
-                new = Item(old.key, _joined(old, new), old.place)
+                if not isinstance(old.value, JoinedList):
+                    body.items[index] = Item(old.key, _join(JoinedList(old.place), old), old.place)
+                _join(body.items[index].value, new)
+                return
             body.items[index] = new
             return
     body.items.append(new)
 
 
-def _joined(*items: Item) -> JoinedList:
-    """The references of several requisites, each with its place."""
-    found = JoinedList(items[0].place)
-    for item in items:
-        value = item.value
-        found += value
-        places = value.places if isinstance(value, JoinedList) else None
-        found.places += places or [item_place(value, index, item.place) for index in range(len(value))]
+def _join(found: JoinedList, item: Item) -> JoinedList:
+    """Add the references of a requisite, each with its place."""
+    value = item.value
+    found += value
+    places = value.places if isinstance(value, JoinedList) else None
+    found.places += places or [item_place(value, index, item.place) for index in range(len(value))]
     return found
 
 
