@@ -39,7 +39,7 @@ SLS = """
   ini.options_present: [sections: {a: {b: 1}}]
 {tmp}/site/theirs:
   file.tidied: [matches: [tidy], rmdirs: false]
-{tmp}/site/theirs/kept:
+{tmp}/site/theirs-kept:
   file.retention_schedule: [retain: {most_recent: 1}, strptime_format: '%Y']
 {tmp}/site/theirs/pruned:
   file.pruned: [recurse: true]
@@ -69,7 +69,7 @@ def site(machine: Machine) -> Path:
     for name in ("rewritten", "mode", "gone", "appended", "touched", "from", "open.ini"):
         (site / name).write_text("")
     site.chmod(0o755)
-    theirs = ["theirs", "theirs/kept", "theirs/kept/2001", "theirs/kept/2002", "theirs/pruned", "theirs/pruned/empty"]
+    theirs = ["theirs", "theirs-kept", "theirs-kept/2001", "theirs-kept/2002", "theirs/pruned", "theirs/pruned/empty"]
     for name in theirs:
         (site / name).mkdir()
     (site / "theirs/tidy").touch()
