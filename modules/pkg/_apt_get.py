@@ -30,14 +30,19 @@ def interrupted() -> bool:
 def run(*words: str) -> None:
     """Have apt-get change something. Raises CommandFailed with its errors, a line each."""
     done = _unlocked("apt-get", words[0], "-q", "-y", *_passed(), *words[1:])
-    if done.retcode and (_INTERRUPTED in done.stderr or _BROKEN in done.stderr + done.stdout):
+    if done.retcode and repairs(done):
         _heal()
         done = _unlocked("apt-get", words[0], "-q", "-y", *_passed(), *words[1:])
     if done.retcode:
-        raise CommandFailed(_errors(done))
+        raise CommandFailed(errors(done))
     for line in done.stderr.splitlines():
         if words[0] == "update" and line.startswith("W: Failed to fetch"):
             here.warn(f"the package lists are old: {line.removeprefix('W: ')}")
+
+
+def repairs(done: cmd.Completed) -> bool:
+    """Whether apt-get failed because of what another run had left, which is finished before the next change."""
+    return _INTERRUPTED in done.stderr or _BROKEN in done.stderr + done.stdout
 
 
 def _passed() -> list[str]:
@@ -78,13 +83,11 @@ def _heal() -> None:
     fixed = _unlocked("apt-get", "install", "-q", "-y", "--fix-broken", *_passed())
     if fixed.retcode:
         why = "\n".join(done.stderr.strip().splitlines()[-5:])
-        raise CommandFailed(
-            f"{_errors(fixed)}\n    - dpkg was interrupted, and cannot finish what it had begun:\n{why}"
-        )
+        raise CommandFailed(f"{errors(fixed)}\n    - dpkg was interrupted, and cannot finish what it had begun:\n{why}")
     here.warn("dpkg had been interrupted: what was left was finished first (dpkg --configure -a)")
 
 
-def _errors(done: cmd.Completed) -> str:
+def errors(done: cmd.Completed) -> str:
     """The lines that say what went wrong."""
     lines: list[str] = []
     told = False

@@ -122,9 +122,7 @@ def simulate(action: str, targets: Sequence[str], options: Iterable[str] = ()) -
     """What apt-get would change, dependencies included; None when it cannot say (an unknown package)."""
     if _apt_get.interrupted():
         here.warn("dpkg was interrupted: the next change first finishes what was left (dpkg --configure -a)")
-    # without its log of what it plans: a look writes nothing
-    asked = ["apt-get", "-s", "-q", "-y", "-o", "Dir::Log::Planner=/dev/null", *options, action, *targets]
-    done = cmd.probe(asked, env=_apt_get.QUIET)
+    done = _simulated(action, targets, options)
     if done.retcode:
         return None
     found = {}
@@ -134,6 +132,18 @@ def simulate(action: str, targets: Sequence[str], options: Iterable[str] = ()) -
             new = match.groupdict().get("new") or ""
             found[normal(match["name"])] = {"old": match["old"] or "", "new": new}
     return found
+
+
+def refusal(action: str, targets: Sequence[str], options: Iterable[str] = ()) -> str:
+    """Why apt-get would not do it, in its words; empty when it would, or is to repair first what was interrupted."""
+    done = _simulated(action, targets, options)
+    return _apt_get.errors(done) if done.retcode and not _apt_get.repairs(done) else ""
+
+
+def _simulated(action: str, targets: Sequence[str], options: Iterable[str]) -> cmd.Completed:
+    # without its log of what it plans: a look writes nothing
+    asked = ["apt-get", "-s", "-q", "-y", "-o", "Dir::Log::Planner=/dev/null", *options, action, *targets]
+    return cmd.probe(asked, env=_apt_get.QUIET)
 
 
 @look_once("candidates", *STATUS, "/var/lib/apt/lists", *SOURCES)

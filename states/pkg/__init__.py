@@ -62,9 +62,10 @@ def latest(
     options = packages.options(fromrepo, skip_verify, install_recommends, only_upgrade)
     targets = [f"{each}={newest[each]}" for each in old]
     asked = {each: each if each not in present else f"{each}={newest[each]}" for each in old}
-    changes = (ahead.to_install(asked, options) if here.dry else None) or {
-        each: {"old": present.get(each, ""), "new": newest[each]} for each in old
-    }
+    planned = ahead.to_install(asked, options) if here.dry else None
+    if here.dry and planned is None:
+        ahead.refuse("install", asked.values(), options, packages.ERROR)
+    changes = planned or {each: {"old": present.get(each, ""), "new": newest[each]} for each in old}
     ahead.plan(changes)
     yield Plan(changes, f"The following packages would be installed/upgraded: {', '.join(old)}", provides=OPEN)
     try:

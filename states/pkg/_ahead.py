@@ -93,12 +93,23 @@ def to_remove(names: Collection[str]) -> Changes | None:
     if whole is not None and whole.keys() == set(asked) and not _connected(tuple(sorted(whole))):
         return {name: whole[name] for name in names}
     found = pkg.provider().simulate("remove", list(names))
+    if found is None:
+        refuse("remove", names, [])
     return None if found is None else _beyond(before, found)
 
 
 def to_upgrade() -> Changes:
     """What bringing all packages to their newest version would change, the plans of this dry run done."""
-    return _beyond(present(), pkg.provider().simulate("dist-upgrade", []) or {})
+    found = pkg.provider().simulate("dist-upgrade", [])
+    if found is None:
+        refuse("dist-upgrade", [], [])
+    return _beyond(present(), found or {})
+
+
+def refuse(action: str, targets: Collection[str], options: list[str], told: str = "") -> None:
+    """Raise StateFailed with what the package manager has against a change, told what failed; it may have nothing."""
+    if why := pkg.provider().refusal(action, list(targets), options):
+        raise StateFailed(told + why, lacks=packages.LISTS)
 
 
 def _beyond(before: Mapping[str, str], found: Changes) -> Changes:
@@ -218,4 +229,4 @@ def _names(chunk: Chunk, functions: Iterable[str], versions: bool = True) -> lis
     return [] if alone else [name for name, want in found.items() if _NAME.match(name) and (versions or want is None)]
 
 
-__all__ = ["Changes", "candidates", "known", "plan", "present", "to_install", "to_remove", "to_upgrade"]
+__all__ = ["Changes", "candidates", "known", "plan", "present", "refuse", "to_install", "to_remove", "to_upgrade"]

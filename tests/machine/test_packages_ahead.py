@@ -25,6 +25,7 @@ GRAPH = {
     "old": "",
     "older": "Depends: old",
     "oldest": "",
+    "broken": "Depends: nothing-of-that-name",
 }
 MAKE = """
 set -e
@@ -115,6 +116,17 @@ def test_recommendations_that_are_off_bring_nothing(clean: Debian) -> None:
     for setting, brought in (("false", set()), ("true", {"extra"})):
         clean.write("/etc/apt/apt.conf.d/zz-recommends", f'APT::Install-Recommends "{setting}";\n')
         assert clean.results("sls", "graph", "--test")["app"]["changes"].keys() == {"app", "web", "lib"} | brought
+
+
+def test_what_cannot_be_installed_or_removed_fails_in_both_runs_alike(clean: Debian) -> None:
+    wrong = {**installed("broken"), **removed("dash"), "the newest": {"pkg.latest": [{"name": "broken"}]}}
+    clean.tree(graph=json.dumps({**wrong, **latest("web")}))
+    dry, real = (clean.results("sls", "graph", *words, code=2) for words in (["--test"], []))
+    for name, told in (("broken", "unmet dependencies"), ("dash", "Essential packages"), ("the newest", "unmet")):
+        assert dry[name]["result"] is real[name]["result"] is False
+        assert dry[name]["comment"] == real[name]["comment"], told
+    assert dry["web"]["result"] is None
+    assert real["web"]["result"] is True
 
 
 def test_a_real_run_simulates_nothing(clean: Debian) -> None:
