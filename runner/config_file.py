@@ -168,7 +168,7 @@ def safe_load(text: str, document: Document) -> Any:
     except yaml.MarkedYAMLError as error:
         from runner.yaml_errors import explained
 
-        found = explained(error, text)
+        found = explained(error, text, document.source)
         place = document.source(found.line, found.column) if found else document.source(0, 0)
         what = found.message if found else str(error.problem)
         raise UsageError(f"the configuration is no YAML: {what}", place, found and found.hint) from None

@@ -8,14 +8,14 @@ from collections.abc import Callable
 import yaml
 
 from runner.yaml_layout import colons, indentation, no_dash, no_key, simple_key
-from runner.yaml_spot import Mistake, Spot, margin, short
+from runner.yaml_spot import Mistake, Spot, Written, margin, short
 
 
-def explained(error: yaml.MarkedYAMLError, text: str) -> Mistake | None:
-    """The mistake behind an error; None where the parser names no place."""
+def explained(error: yaml.MarkedYAMLError, text: str, written: Written) -> Mistake | None:
+    """The mistake behind an error; None where the parser names no place. written: where the text's lines were typed."""
     if (error.problem_mark or error.context_mark) is None:
         return None
-    spot = Spot(error, text)
+    spot = Spot(error, text, written)
     for guess in _GUESSES:
         found = guess(spot)
         if found:
@@ -34,7 +34,7 @@ def unreadable(position: int, character: str, text: str) -> Mistake:
 
 
 def _began(spot: Spot) -> str | None:
-    return f"look at what began in line {spot.began[0] + 1}: is the indentation the same?"
+    return f"look at what began in {spot.named(spot.began[0])}: is the indentation the same?"
 
 
 # ---------------------------------------------------------------- what it may be, the surest first
@@ -140,6 +140,15 @@ def _escape(spot: Spot) -> Mistake | None:
 _CLOSING = {"[": "]", "{": "}"}
 
 
+def _stray(spot: Spot) -> Mistake | None:
+    """A line that only closes brackets, where none is open."""
+    found = re.fullmatch(r"\s*([\]}]+)[\s,%]*", spot.row)
+    if not found or "flow" in spot.context or "expected" not in spot.problem:
+        return None
+    hint = "take it away, or put the text in quotes"
+    return spot.mistake(f"{found[1]} closes a bracket, and none is open here", spot.line, found.start(1), hint)
+
+
 def _bracket(spot: Spot) -> Mistake | None:
     if not re.search(r"expected ',' or '[]}]'", spot.problem) and "flow" not in spot.context:
         return None
@@ -180,7 +189,7 @@ def _anchor(spot: Spot) -> Mistake | None:
     if "duplicate anchor" not in spot.context and "duplicate anchor" not in spot.problem:
         return None
     hint = "`| json` writes none; `| yaml` names what stands in two places of a value, from &id001 on in each value"
-    return spot.here(f"the anchor stands in line {spot.began[0] + 1}, too", hint)
+    return spot.here(f"the anchor stands in {spot.named(spot.began[0])}, too", hint)
 
 
 def _alias(spot: Spot) -> Mistake | None:
@@ -215,5 +224,5 @@ def _jinja(spot: Spot) -> Mistake | None:
 
 _GUESSES: tuple[Callable[[Spot], Mistake | None], ...] = (
     *(_conflict, _tab, _blank, no_key, _open_quote, _typographic, _after_quote, _escape, colons, no_dash),
-    *(_flow_then_text, _bracket, _start, _anchor, _alias, _document, simple_key, indentation, _jinja),
+    *(_flow_then_text, _stray, _bracket, _start, _anchor, _alias, _document, simple_key, indentation, _jinja),
 )

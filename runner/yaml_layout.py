@@ -37,6 +37,9 @@ def colons(spot: Spot) -> Mistake | None:
 def no_dash(spot: Spot) -> Mistake | None:
     if "expected '-' indicator" not in spot.problem:
         return None
+    if spot.row.lstrip().startswith("- "):
+        same = _neighbour(spot, lambda row: row.lstrip().startswith("- "))
+        return _uneven(spot, same) if same is not None else None
     message = "a line without a dash in the middle of a list"
     hint = f"write `- {short(spot.row)}`, or indent it further if it belongs to the item above"
     return spot.mistake(message, spot.line, margin(spot.row), hint)
@@ -57,15 +60,15 @@ def indentation(spot: Spot) -> Mistake | None:
         if same is not None and margin(spot.at(same)) != column:
             return _uneven(spot, same)
         message = "a list item in the middle of a mapping: the lines above have no dash"
-        return spot.here(message, f"write all arguments with `- ` (from line {spot.began[0] + 1} on), or none")
+        return spot.here(message, f"write all arguments with `- ` (from {spot.named(spot.began[0])} on), or none")
     same = _neighbour(spot, lambda row: not row.lstrip().startswith("- "))
     return _uneven(spot, same) if same is not None else None
 
 
 def _uneven(spot: Spot, other: int) -> Mistake:
     wanted = margin(spot.at(other))
-    message = f"the indentation ({spot.column} spaces) fits none of the lines above"
-    return spot.here(message, f"put it in the same column as line {other + 1} ({wanted} spaces)")
+    message = f"the indentation ({margin(spot.row)} spaces) fits none of the lines above"
+    return spot.here(message, f"put it in the same column as {spot.named(other)} ({wanted} spaces)")
 
 
 def _neighbour(spot: Spot, fits: Callable[[str], bool]) -> int | None:
@@ -79,7 +82,7 @@ def _neighbour(spot: Spot, fits: Callable[[str], bool]) -> int | None:
         if margin(row) == 0:
             break
         number = spot.above(number)
-    nearest = sorted(found, key=lambda margin: (abs(margin - spot.column), margin))
+    nearest = sorted(found, key=lambda margin: (abs(margin - spot.column), -found[margin]))
     return found[nearest[0]] if nearest else None
 
 

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import yaml
 
+from runner.model import Source
 from runner.records import Record
+
+Written = Callable[[int, int], Source]  # a line and column (from 1) of the text -> the place as written
 
 
 class Mistake(Record):
@@ -19,7 +24,7 @@ class Mistake(Record):
 class Spot:
     """Where the parser gave up, and the lines around."""
 
-    def __init__(self, error: yaml.MarkedYAMLError, text: str) -> None:
+    def __init__(self, error: yaml.MarkedYAMLError, text: str, written: Written) -> None:
         mark = error.problem_mark or error.context_mark
         assert mark is not None
         self.problem = str(error.problem or error.context)
@@ -29,6 +34,7 @@ class Spot:
         began = error.context_mark
         self.began = (began.line, began.column) if began else (mark.line, mark.column)
         self.row = self.at(mark.line)
+        self._written = written
 
     def at(self, line: int) -> str:
         return self.lines[line].rstrip("\r") if 0 <= line < len(self.lines) else ""
@@ -44,6 +50,12 @@ class Spot:
         while number >= 0 and (not self.at(number).strip() or self.at(number).lstrip().startswith("#")):
             number -= 1
         return number
+
+    def named(self, line: int) -> str:
+        """How a message calls another line: as it was written, not as it was rendered."""
+        source = self._written(line + 1, margin(self.at(line)) + 1)
+        here = self._written(self.line + 1, self.column + 1)
+        return f"line {source.line}" if source.file == here.file else f"line {source.line} of {source.file}"
 
     def mistake(self, message: str, line: int, column: int, hint: str | None) -> Mistake:
         return Mistake(message, line + 1, column + 1, hint)

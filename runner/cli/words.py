@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from functools import partial
 from typing import Any
 
 from runner.errors import UsageError
@@ -42,12 +43,13 @@ def _why_not(text: str) -> str:
     import yaml
 
     from runner.bounds import plain
+    from runner.model import Source
     from runner.yaml_errors import explained
 
     try:
         plain(text)
     except yaml.MarkedYAMLError as error:
-        found = explained(error, text)
+        found = explained(error, text, partial(Source, text))
         return f", and this is no YAML: {found.message if found else error.problem}"
     return ""
 

@@ -268,7 +268,7 @@ def _problem(message: str, place: Place, hint: str | None = None, code: str = "y
 def _explained(error: yaml.MarkedYAMLError, text: str, document: Document) -> RenderError:
     from runner import yaml_errors
 
-    found = yaml_errors.explained(error, text)
+    found = yaml_errors.explained(error, text, document.source)
     if found is None:
         return RenderError(str(error.problem or error.context), Source(document.file), code="yaml")
     source, hint = document.source(found.line, found.column), found.hint

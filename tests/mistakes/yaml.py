@@ -22,6 +22,40 @@ MISTAKES = [
     Mistake("no space after a colon", "/etc/motd:\n  file.managed:\n    - «contents:hi\n", "contents", "space"),
     Mistake("no space after a dash", "/etc/motd:\n  file.managed:\n    «-contents: hi\n", "list", "- contents"),
     Mistake(
+        "item not indented as its neighbours",
+        "/etc/motd:\n  test.nop:\n    - names:\n      - a\n     «- b\n",
+        "5 spaces",
+        r"column as line 4 \(6 spaces\)",
+    ),
+    Mistake("bracket that closes nothing", "/etc/motd: test.nop\n«}\n", "}", "away"),
+    Mistake(
+        "bracket that closes nothing in an included file",
+        {"web.sls": "{% include 'map.jinja' %}\na: test.nop\n", "map.jinja": "{% set a = [1,\n 2] %}\n«}\n"},
+        "}",
+        "away",
+        also=("web.sls:1",),
+    ),
+    Mistake(
+        "argument of a macro not indented as its neighbours, below lines that show nothing",
+        {
+            "web.sls": "{% from 'lib.jinja' import m %}\n{# a\n   b #}\n\n{{ m() }}\n",
+            "lib.jinja": "{% macro m() %}\n{# a\n   b #}\na:\n  test.nop:\n    - name: b\n   «- name: c\n{% endmacro %}\n",
+        },
+        "indent",
+        "column as line 6 ",
+        also=("web.sls:5",),
+    ),
+    Mistake(
+        "indentation of an included file",
+        {
+            "web.sls": "a:\n  test.nop:\n    - names:\n      - a\n{% include 'part.sls' %}\n",
+            "part.sls": "     «- b\n",
+        },
+        "5 spaces",
+        r"column as line 4 of .*web.sls \(6 spaces\)",
+        also=("web.sls:5",),
+    ),
+    Mistake(
         "argument not indented as its neighbours",
         "/etc/motd:\n  file.managed:\n    - contents: hi\n   «- mode: '0644'\n",
         "indent",
