@@ -54,6 +54,10 @@ class Called(Record):
             shown += map(_short, values.get(code.co_varnames[named], ()))
         if self.kind != "function":  # Jinja's own fill in what is None
             rest = [name for name in rest if plain.get(name, ...) is not None]
+        if code.co_flags & inspect.CO_VARKEYWORDS:
+            more = values.get(code.co_varnames[named + bool(code.co_flags & inspect.CO_VARARGS)], {})
+            values = {**values, **more}
+            rest += more
         shown += [f"{name}={_short(values[name])}" for name in rest if not _same(values[name], plain.get(name, ...))]
         if self.kind == "function":
             return f"{self.name}({', '.join(shown)})"

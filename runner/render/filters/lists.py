@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from operator import index
 from typing import Any
 
 
@@ -14,7 +15,7 @@ def sequence(value: Any) -> Any:
 
 def is_iter(value: Any, ignore: Any = (str,)) -> bool:
     """Whether a value can be walked; texts do not count."""
-    return not isinstance(value, tuple(ignore)) and hasattr(value, "__iter__")
+    return not isinstance(value, tuple(ignore or ())) and hasattr(value, "__iter__")
 
 
 def is_list(value: Any) -> bool:
@@ -36,7 +37,7 @@ def avg(values: Any) -> float:
 
 def exactly_n_true(values: Iterable[Any], amount: int = 1) -> bool:
     """Whether so many of the values are true."""
-    return sum(bool(value) for value in values) == amount
+    return sum(bool(value) for value in values) == index(amount)
 
 
 def exactly_one_true(values: Iterable[Any]) -> bool:

@@ -77,13 +77,13 @@ def contains_whitespace(text: str) -> bool:
     return any(char.isspace() for char in text)
 
 
-def to_bytes(value: Any, encoding: str = "utf-8", errors: str = "strict") -> bytes:
+def to_bytes(value: Any, encoding: str | None = None, errors: str = "strict") -> bytes:
     """A text as bytes."""
     if isinstance(value, bytes | bytearray):
         return bytes(value)
     if not isinstance(value, str):
         raise TypeError(f"a text is required, not {type(value).__name__}")
-    return value.encode(encoding, errors)
+    return value.encode(encoding or "utf-8", errors)
 
 
 def human_to_bytes(size: Any, default_unit: str = "B", handle_metric: bool = False) -> int:
