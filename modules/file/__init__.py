@@ -21,7 +21,7 @@ from modules.file._change import (
     symlink,
     utime,
 )
-from modules.file._check import try_contents
+from modules.file._check import refuse_check, try_contents
 from modules.file._copy import copy, rename
 from modules.file._download import cached_path, download, keep_download, redacted
 from modules.file._find import find
@@ -179,6 +179,7 @@ __all__ = [
     "readlink",
     "real_path",
     "redacted",
+    "refuse_check",
     "refuse_dress",
     "refuse_owner",
     "refuse_put",

@@ -13,14 +13,10 @@ def try_contents(data: bytes, command: str, suffix: str = "", folder: str | None
 
     suffix: of the temporary file's name. folder: where it lies; a private one without it.
     """
-    import shlex
     import subprocess
     import tempfile
 
-    try:
-        argv = shlex.split(command)
-    except ValueError as problem:
-        raise StateFailed(f"check_cmd {command!r} is no command: {problem}", changes={}) from problem
+    argv = _argv(command)
     try:
         handle, path = tempfile.mkstemp(suffix=suffix, prefix="runner.tmp.", dir=folder or here.scratch())
     except OSError as problem:
@@ -46,3 +42,22 @@ def try_contents(data: bytes, command: str, suffix: str = "", folder: str | None
         os.unlink(path)
     said = [text.decode("utf-8", "replace").strip() for text in (done.stdout, done.stderr)]
     return done.returncode == 0, "\n".join(text for text in said if text)
+
+
+def refuse_check(command: str) -> None:
+    """Raise StateFailed for a command whose program is not there."""
+    import shutil
+
+    argv = _argv(command)
+    if argv and not shutil.which(argv[0]):
+        told = f"check_cmd {command!r} cannot be run: No such file or directory"
+        raise StateFailed(told, lacks=("command", argv[0]))
+
+
+def _argv(command: str) -> list[str]:
+    import shlex
+
+    try:
+        return shlex.split(command)
+    except ValueError as problem:
+        raise StateFailed(f"check_cmd {command!r} is no command: {problem}", changes={}) from problem

@@ -72,6 +72,7 @@ def hindrance(plan: Plan, name: str, user: object = None, group: object = None, 
     from states.file import _hindered
 
     _hindered.hindrance(plan, name, user, group, bool(arguments.get("follow_symlinks", True)))
+    _hindered.unchecked(plan, arguments.get("check_cmd"))
 
 
 def __getattr__(name: str) -> Callable[..., Any]:

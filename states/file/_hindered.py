@@ -35,6 +35,12 @@ def hindrance(plan: Plan, name: str, user: Any = None, group: Any = None, follow
             file.refuse_owner(path, user, group)
 
 
+def unchecked(plan: Plan, check_cmd: object) -> None:
+    """Raise StateFailed when new contents are to be checked by a program that is not there."""
+    if check_cmd and "diff" in plan.changes:
+        file.refuse_check(str(check_cmd))
+
+
 def _operations(name: str, changes: Mapping[str, Any]) -> Iterator[tuple[str, str, set[str]]]:
     """The paths that a plan changes, each with how and with the keys of its changes."""
     own = set()

@@ -147,6 +147,21 @@ def test_root_may(machine: Machine, site: Path) -> None:
     assert compare(machine, []) == []
 
 
+CHECKED = """
+{tmp}/bad:
+  file.managed: [contents: x, check_cmd: no-such-program -t]
+{tmp}/good:
+  file.managed: [contents: x, check_cmd: test -f]
+"""
+
+
+def test_a_program_that_is_to_check_and_is_not_there(machine: Machine) -> None:
+    brings = "brings:\n  cmd.run:\n    - name: 'true'\n"
+    machine.write(all=CHECKED, after=brings + CHECKED)
+    assert wrapped(machine, [], "sls", "after", "--test")["bad"] is None
+    assert compare(machine, []) == ["bad"]
+
+
 SYSTEM = """
 {tmp}/kept:
   sysctl.present: [name: net.ipv4.ip_default_ttl, value: 65, config: /etc/sysctl.d/65-kept.conf]
