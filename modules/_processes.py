@@ -85,15 +85,15 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     family = _family(process.pid)
     for number in (signal.SIGTERM, signal.SIGKILL):
         family = {**_family(process.pid), **family}
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, number)
         for pid, began in family.items():
             if _lives(pid, began):
-                with suppress(ProcessLookupError):
+                with suppress(ProcessLookupError, PermissionError):  # somebody else's: what sudo started
                     os.kill(pid, number)
         until = time.monotonic() + 2
-        while time.monotonic() < until and any(_lives(*each) for each in family.items()):
-            process.poll()
+        while time.monotonic() < until and (process.poll() is None or any(_lives(*each) for each in family.items())):
             time.sleep(0.02)
-    process.wait()
     for stream in (process.stdout, process.stderr, process.stdin):
         if stream:
             stream.close()
@@ -101,7 +101,10 @@ def _end(process: subprocess.Popen[bytes]) -> None:
 
 def _family(first: int) -> dict[int, str]:
     """A process, those of its group and session, and all that descend from it, each with when it began."""
-    seen = {int(name): _stat(int(name)) for name in os.listdir("/proc") if name.isdigit()}
+    try:
+        seen = {int(name): _stat(int(name)) for name in os.listdir("/proc") if name.isdigit()}
+    except OSError:  # not mounted
+        return {}
     found = {first: _began(first)}
     for _ in seen:
         more = {
