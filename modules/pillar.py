@@ -29,6 +29,9 @@ def get(
 
         {{ salt['pillar.get']('nginx:port', 80) }}
     """
+    if key is None:
+        hint = "the value is none: give it one, or ask for it with `{% if %}` first"
+        raise RunnerError("pillar.get: a key is a text, not none", hint=hint)
     value = traverse(here.pillar, key, MISSING, delimiter)
     if value is MISSING:
         if default is MISSING and here.opts.get("pillar_raise_on_missing"):

@@ -17,12 +17,12 @@ def _text(path: str) -> str:
 def contains(path: str, text: str) -> bool:
     """Whether a text stands in a file, white space around it aside."""
     wanted = str(text).strip()
-    return os.path.exists(os.path.expanduser(path)) and wanted in _text(path)
+    return os.path.isfile(os.path.expanduser(path)) and wanted in _text(path)
 
 
 def contains_regex(path: str, regex: str, lchar: str = "") -> bool:
     """Whether a line of a file matches a regular expression. lchar: characters dropped before each line."""
-    if not os.path.exists(os.path.expanduser(path)):
+    if not os.path.isfile(os.path.expanduser(path)):
         return False
     lines = _text(path).splitlines()
     return any(re.search(regex, line.lstrip(lchar) if lchar else line) for line in lines)
@@ -33,7 +33,7 @@ def contains_glob(path: str, glob_expr: str) -> bool:
     import fnmatch
 
     path = os.path.expanduser(path)
-    return os.path.exists(path) and any(fnmatch.fnmatch(line, glob_expr) for line in _text(path).splitlines(True))
+    return os.path.isfile(path) and any(fnmatch.fnmatch(line, glob_expr) for line in _text(path).splitlines(True))
 
 
 def search(

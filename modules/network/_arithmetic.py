@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import ipaddress
+from contextlib import suppress
 
 from modules.network._addresses import network_of
 
 
 def ip_in_subnet(ip_addr: str | list[str], cidr: str) -> bool:
-    """Whether an address (one of several) is in a network.
+    """Whether an address (one of several) is in a network; what is no address is in none.
 
     {{ salt['network.ip_in_subnet']('10.1.2.3', '10.0.0.0/8') }}
     """
-    found = [ipaddress.ip_address(each) for each in ([ip_addr] if isinstance(ip_addr, str) else ip_addr)]
     network = network_of(cidr)
-    return network is not None and any(each in network for each in found)
+    for each in [ip_addr] if isinstance(ip_addr, str) else ip_addr:
+        with suppress(ValueError):
+            if network is not None and ipaddress.ip_address(each) in network:
+                return True
+    return False
 
 
 def calc_net(ip_addr: str, netmask: str | int | None = None) -> str:

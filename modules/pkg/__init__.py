@@ -89,8 +89,9 @@ def is_installed(name: str, **kwargs: Any) -> bool:
     return name in provider().list_pkgs()
 
 
-def version_cmp(pkg1: str, pkg2: str, ignore_epoch: bool = False, **kwargs: Any) -> int:
+def version_cmp(pkg1: str | float, pkg2: str | float, ignore_epoch: bool = False, **kwargs: Any) -> int:
     """-1, 0 or 1: how one version compares with another."""
+    pkg1, pkg2 = str(pkg1), str(pkg2)  # a version that YAML read as a number
     if ignore_epoch:
         pkg1, pkg2 = pkg1.split(":", 1)[-1], pkg2.split(":", 1)[-1]
     if provider().compare(pkg1, "eq", pkg2):

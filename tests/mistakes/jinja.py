@@ -360,4 +360,10 @@ MISTAKES = [
     Mistake("loop outside of one", "a{{ «loop.index }}: test.nop\n", "'loop' is undefined", "within a .{% for"),
     Mistake("pairs of ifelse that are none", "a«{{ ifelse('a', 1) }}: test.nop\n", "odd number", "pairs"),
     Mistake("what no template may reach", "a«{{ ''.__class__ }}: test.nop\n", "unsafe", "underscore"),
+    Mistake(
+        "pillar.get of none",
+        "{% set key = none %}\na«{{ salt['pillar.get'](key) }}: test.nop\n",
+        "a text, not none",
+        "give it one",
+    ),
 ]

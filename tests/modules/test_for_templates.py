@@ -8,13 +8,14 @@ import os
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from command import Machine
 from harness import HarnessHere
 
-from modules import _processes, cmd, disk, dnsutil, environ, ps, random, service, smbios, state, status, test
+from modules import _processes, cmd, disk, dnsutil, environ, pkg, ps, random, service, smbios, state, status, test
 from runner.api import StateFailed, running
 
 
@@ -166,3 +167,9 @@ a:
     assert "ValueError: x" in machine("call", "test.raise_exception", "ValueError", "x", code=1).stderr
     assert "Odd: x" in machine("call", "test.raise_exception", "Odd", "x", code=1).stderr
     assert "begins with 1" in machine("call", "test.collatz", "0", code=1).stderr
+
+
+def test_versions_that_yaml_read_as_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    compared = SimpleNamespace(compare=lambda one, how, other: one == other if how == "eq" else one < other)
+    monkeypatch.setattr(pkg, "provider", lambda: compared)
+    assert (pkg.version_cmp(1.5, "1.5"), pkg.version_cmp(1, 2, ignore_epoch=True)) == (0, -1)

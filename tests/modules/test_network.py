@@ -84,6 +84,8 @@ CASES: list[tuple[str, tuple[Any, ...], dict[str, Any], Any]] = [
     ("ip_in_subnet", ("11.1.2.3", "10.0.0.0/8"), {}, False),
     ("ip_in_subnet", ("10.1.2.3", "fe80::/10"), {}, False),
     ("ip_in_subnet", ("10.1.2.3", "rubbish"), {}, False),
+    ("ip_in_subnet", ("rubbish", "10.0.0.0/8"), {}, False),
+    ("ip_in_subnet", (["rubbish", "10.1.2.3"], "10.0.0.0/8"), {}, True),
     ("ip_in_subnet", (["11.1.2.3", "10.1.2.3"], "10.0.0.0/8"), {}, True),
     ("calc_net", ("172.17.0.5", "255.255.255.240"), {}, "172.17.0.0/28"),
     ("calc_net", ("172.17.0.5", 24), {}, "172.17.0.0/24"),
