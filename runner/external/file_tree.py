@@ -51,6 +51,9 @@ def _roots(tools: Tools, said: Any) -> list[str]:
     for root in roots:
         if not isinstance(root, str) or not os.path.isabs(root):
             raise tools.problem(f"the external pillar file_tree needs an absolute root_dir, not {root!r}")
+        if not os.path.isdir(root) or not os.access(root, os.X_OK):
+            why = "cannot be read" if os.path.isdir(root) else "is no folder"
+            raise tools.problem(f"the external pillar file_tree: {root} {why}", "name the folder that holds hosts/")
     return roots
 
 

@@ -128,6 +128,7 @@ def test_stack(machine: Machine) -> None:
         ([{"cmd_json": "echo x"}], "prints no JSON"),
         ([{"file_tree": {"root": "/x"}}], "has no option 'root'"),
         ([{"file_tree": {"root_dir": "x"}}], "absolute root_dir"),
+        ([{"file_tree": {"root_dir": "{out}/nope"}}], "/nope is no folder"),
         ([{"stack": 5}], "takes the path"),
         ([{"stack": {"pilar:x": {}}}], "does not know 'pilar:x'"),
         ([{"stack": "{out}/bad.cfg"}], "bad.yml:2"),
