@@ -22,6 +22,7 @@ _SALT_CALL = re.compile(r"""salt(?:__)?(?:\[\s*['"]([\w.]+)['"]\s*\]|\.(\w+\.\w+
 _OF_JINJA = ("environment", "env", "eval_ctx", "context")
 _COUNTED = re.compile(r"(\w+)\(\) (missing|got an unexpected|takes|got multiple|argument)")
 _SHORT = 60
+_SECRET = re.compile(r"(?i)(passw(or)?d|passphrase|secret|token|api_?key|secret_?key)$")
 
 
 class Called(Record):
@@ -48,7 +49,7 @@ class Called(Record):
         count, named = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
         names = [name for name in code.co_varnames[:named] if name in values and name not in _OF_JINJA]
         plain = {each.name: each.default for each in self._parameters()}
-        shown = [_short(values[name]) for name in names[:1] if name in code.co_varnames[:count]]
+        shown = [_of(name, values[name]) for name in names[:1] if name in code.co_varnames[:count]]
         rest = names[len(shown) :]
         if code.co_flags & inspect.CO_VARARGS:
             shown += map(_short, values.get(code.co_varnames[named], ()))
@@ -58,7 +59,7 @@ class Called(Record):
             more = values.get(code.co_varnames[named + bool(code.co_flags & inspect.CO_VARARGS)], {})
             values = {**values, **more}
             rest += more
-        shown += [f"{name}={_short(values[name])}" for name in rest if not _same(values[name], plain.get(name, ...))]
+        shown += [f"{name}={_of(name, values[name])}" for name in rest if not _same(values[name], plain.get(name, ...))]
         if self.kind == "function":
             return f"{self.name}({', '.join(shown)})"
         first = f"{shown[0]} {'|' if self.kind == 'filter' else 'is'} {self.name}" if shown else self.name
@@ -161,6 +162,11 @@ def _got(variables: Mapping[str, Any], name: str) -> Callable[..., Any] | None:
 def functions_of(row: str) -> list[str]:
     """The execution functions that a line calls."""
     return list(dict.fromkeys(one or other for one, other in _SALT_CALL.findall(row)))
+
+
+def _of(name: str, value: Any) -> str:
+    """The value of an argument, unless its name says that it is a secret."""
+    return "**********" if value and _SECRET.search(name) else _short(value)
 
 
 def _short(value: Any) -> str:

@@ -197,6 +197,7 @@ def test_mistakes_name_what_is_wrong_and_where(session: Session, text: str, mess
             "network.calc_net: ",
             "it was given: network.calc_net('x', netmask=none)",
         ),
+        ("{{ salt['random.shadow_hash']('x', 'hunter2', 'no') }}", "random.shadow_hash", "password=**********"),
         ("{{ salt['file.touch']('/no/x') }}", "file.touch changes the machine", "module.run"),
     ],
 )
