@@ -140,13 +140,13 @@ def _list(old: list[Any], new: list[Any], problem: Any) -> list[Any]:
 
 def _strategy(values: list[Any]) -> tuple[str, list[Any]]:
     """How a list says (in its first item) that it goes together with another one, and its items."""
-    if values and isinstance(values[0], Mapping) and list(values[0]) == ["__"]:
-        return values[0]["__"], [_clean(item) for item in values[1:]]
-    return "merge-last", [_clean(item) for item in values]
+    if values and isinstance(values[0], Mapping) and "__" in values[0]:
+        return values[0]["__"], values[1:]
+    return "merge-last", values
 
 
 def _clean(value: Any) -> Any:
-    """A value without the words that say how to merge it."""
+    """A value without the words that say how to merge it. The items of a list are taken as they are, as Salt does."""
     if isinstance(value, Mapping):
         return {key: _clean(item) for key, item in value.items() if key != "__"}
     return _strategy(value)[1] if isinstance(value, list) else value

@@ -25,8 +25,8 @@ from runner.render.verbatim import Verbatim, verbatim
 Find = Callable[[str, str], str | None]  # (path below the roots, saltenv) -> file on disk
 
 
-class Missing(jinja2.StrictUndefined):
-    """A variable without a value: an error also where a list or a mapping that holds it is shown."""
+class Lenient(jinja2.Undefined):
+    """A variable without a value, which shows nothing: an error where something is looked up in it."""
 
     __slots__ = ("_undefined_spot",)
 
@@ -39,6 +39,12 @@ class Missing(jinja2.StrictUndefined):
         return Told.of(
             super()._undefined_message, self._undefined_obj, self._undefined_name, self._undefined_spot.source()
         )
+
+
+class Missing(Lenient, jinja2.StrictUndefined):
+    """A variable without a value: an error also where a list or a mapping that holds it is shown."""
+
+    __slots__ = ()
 
     def __repr__(self) -> str:
         return str(self)

@@ -103,7 +103,7 @@ def _of_jinja(name: str, frame: FrameType | None, row: str, environment: PlacedE
     known = [each for each, (_, real) in WHERE.items() if real == name]
     for kind, more in (("filter", known), ("test", [])):
         table: Mapping[str, Any] = environment.filters if kind == "filter" else environment.tests
-        words = re.findall(r"\w+", row) or (list(table) if frame else [])
+        words = re.findall(r"\w+", row) or ([name, *table] if frame else [])
         for word in dict.fromkeys([*words, *more]):
             if word in table and _is(table.get(word), name, frame):
                 return Called(kind, word, table.get(word), frame)

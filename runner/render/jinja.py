@@ -13,7 +13,7 @@ from runner.errors import RunnerError
 from runner.jinja_options import NAMES
 from runner.model import Source
 from runner.render.compiled import Pack, Store, store
-from runner.render.environment import Find, Missing, PlacedEnvironment, TreeLoader
+from runner.render.environment import Find, Lenient, Missing, PlacedEnvironment, TreeLoader
 from runner.render.filters import TESTS, filters
 from runner.render.header import Headed, headed
 from runner.render.limits import WIDE, checked
@@ -137,7 +137,7 @@ def _untouched(environment: PlacedEnvironment, text: str, file: str, above: int)
 def outside(folder: str, opts: Mapping[str, Any]) -> Jinja:
     """Templates of a folder outside the trees; a variable without a value is empty."""
     own = {key: value for key, value in opts.items() if key == "conf_file"}
-    return Jinja(lambda path, _: os.path.join(folder, path), own, undefined=jinja2.Undefined)
+    return Jinja(lambda path, _: os.path.join(folder, path), own, undefined=Lenient)
 
 
 def _revision() -> list[tuple[int, int]]:

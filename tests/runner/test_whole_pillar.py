@@ -113,6 +113,15 @@ def test_stack(machine: Machine) -> None:
     assert pillar(machine) == {"p": 3, **expected}
 
 
+def test_the_items_of_a_list_of_a_stack_are_as_they_are(machine: Machine) -> None:
+    """The `__` of a list's first item says how it is merged; in another item it is data, as in Salt."""
+    first = "l: [1, {__: x}]\nm: [{__: merge-last, a: 1}, [{__: remove}, 2]]\n"
+    second = "l: [{__: merge-first}, {__: y, b: {__: z}}]\nm: [{__: remove}, 3]\n"
+    root = write(machine, **{"stack.cfg": "*.yml\n", "a.yml": first, "b.yml": second})
+    external(machine, {"stack": f"{root}/stack.cfg"})
+    assert pillar(machine) == {"l": [{"__": "y", "b": {"__": "z"}}, 1, {"__": "x"}], "m": [[{"__": "remove"}, 2]]}
+
+
 @pytest.mark.parametrize(
     ("entries", "message"),
     [
@@ -132,12 +141,19 @@ def test_stack(machine: Machine) -> None:
         ([{"stack": 5}], "takes the path"),
         ([{"stack": {"pilar:x": {}}}], "does not know 'pilar:x'"),
         ([{"stack": "{out}/bad.cfg"}], "bad.yml:2"),
+        ([{"stack": "{out}/bad.cfg"}], "'nope' is undefined"),
+        ([{"stack": "{out}/deep.cfg"}], "'stack' has no attribute 'nope'"),
+        ([{"stack": "{out}/list.cfg"}], "list.yml:1:1"),
         ([{"stack": "{out}/odd.cfg"}], "stack has no strategy 'x'"),
     ],
 )
 def test_mistakes(machine: Machine, entries: Any, message: str) -> None:
     files = {
         "bad.cfg": "bad.yml",
+        "deep.cfg": "deep.yml",
+        "deep.yml": "a: 1\nb: {{ stack.nope.x }}\n",
+        "list.cfg": "list.yml",
+        "list.yml": "- a\n",
         "bad.yml": "a: 1\nb: {{ nope.x }}\n",
         "odd.cfg": "odd.yml\nodd.yml",
         "odd.yml": "{a: {__: x}}",
