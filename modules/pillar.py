@@ -77,8 +77,8 @@ def keys(key: str, delimiter: str = ":") -> list[str]:
 
 
 def ls(*args: str) -> list[str]:
-    """The top-level keys of the pillar, or those of them that have one of these names."""
-    return list(items(*args))
+    """The top-level keys of the pillar; of names these names, as with Salt, whether there are such keys or not."""
+    return list(args or items())
 
 
 def fetch(key: str, default: Any = MISSING, delimiter: str = ":") -> Any:

@@ -12,6 +12,9 @@ from runner.api import RunnerError, StateFailed, here
 # ---------------------------------------------------------------- merging
 
 
+STRATEGIES = ("smart", "recurse", "none", "aggregate", "overwrite", "list")
+
+
 def merge(obj_a: Any, obj_b: Any, strategy: str = "smart", renderer: str = "yaml", merge_lists: bool = False) -> Any:
     """Lay one mapping over another; neither is changed.
 
@@ -23,6 +26,10 @@ def merge(obj_a: Any, obj_b: Any, strategy: str = "smart", renderer: str = "yaml
     """
     if strategy == "smart" and renderer.startswith("yamlex"):
         strategy = "aggregate"
+    if strategy not in STRATEGIES:
+        from modules import log
+
+        log.warning(f"Unknown merging strategy '{strategy}', fallback to recurse")
     return _data.combined(obj_a, obj_b, strategy, merge_lists)
 
 

@@ -108,7 +108,7 @@ def test_several_values() -> None:
     assert pillar.items() == pillar.data() == pillar.raw() == PILLAR
     assert pillar.items("s", "nope") == {"s": "text"}
     assert pillar.item("app:port", "nope", default="d") == {"app:port": 80, "nope": "d"}
-    assert (pillar.ls(), pillar.ls("s")) == (list(PILLAR), ["s"])
+    assert (pillar.ls(), pillar.ls("s", "nope")) == (list(PILLAR), ["s", "nope"])
     assert (pillar.raw("s"), pillar.raw("app:port")) == ("text", {})
     assert pillar.keys("app:nest") == ["x", "y"]
     assert pillar.obfuscate("s", "lst") == {"s": "<str>", "lst": [{"name": "<str>", "v": "<int>"}] * 2}

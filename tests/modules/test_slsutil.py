@@ -245,3 +245,10 @@ def test_defaults_update() -> None:
 )
 def test_defaults_get(key: str, wanted: Any) -> None:
     assert defaults.get(key, "dflt") == wanted
+
+
+def test_an_unknown_strategy_is_told(caplog: pytest.LogCaptureFixture) -> None:
+    assert slsutil.merge({"a": {"b": 1}}, {"a": {"c": 2}}, strategy="none") == {"a": {"b": 1, "c": 2}}
+    assert not caplog.records
+    assert slsutil.merge({"a": {"b": 1}}, {"a": {"c": 2}}, strategy="smrt") == {"a": {"b": 1, "c": 2}}
+    assert [each.message for each in caplog.records] == ["Unknown merging strategy 'smrt', fallback to recurse"]
