@@ -170,12 +170,20 @@ def _bracket(spot: Spot) -> Mistake | None:
 def _flow_then_text(spot: Spot) -> Mistake | None:
     """`name: {x} y`: a text that begins with a bracket."""
     found = re.match(r"(.*?[:\-]\s+)([\[{])[^\]}]*[\]}]", spot.row)
+    if "flow node" in spot.context and not found:  # `name: [: more`
+        found = re.match(r"(.*?[:\-]\s+)([\[{])", spot.row)
     if not found or spot.column < found.end() or "expected" not in spot.problem:
         return None
     begin = len(found[1])
     kind = "list" if found[2] == "[" else "mapping"
     message = f"the value begins with {found[2]}, so that YAML reads a {kind}; more follows"
     return spot.mistake(message, spot.line, begin, f"put the value in quotes: '{short(spot.row[begin:])}'")
+
+
+def _comma(spot: Spot) -> Mistake | None:
+    if "flow node" not in spot.context or not spot.rest.startswith(","):
+        return None
+    return spot.here("nothing stands before this comma", "take the comma away; an empty text is written ''")
 
 
 def _start(spot: Spot) -> Mistake | None:
@@ -224,5 +232,5 @@ def _jinja(spot: Spot) -> Mistake | None:
 
 _GUESSES: tuple[Callable[[Spot], Mistake | None], ...] = (
     *(_conflict, _tab, _blank, no_key, _open_quote, _typographic, _after_quote, _escape, colons, no_dash),
-    *(_flow_then_text, _stray, _bracket, _start, _anchor, _alias, _document, simple_key, indentation, _jinja),
+    *(_comma, _flow_then_text, _stray, _bracket, _start, _anchor, _alias, _document, simple_key, indentation, _jinja),
 )

@@ -27,6 +27,16 @@ MISTAKES = [
         "5 spaces",
         r"column as line 4 \(6 spaces\)",
     ),
+    Mistake("comma too many", "a:\n  test.nop:\n    - names: [a,«, b]\n", "comma", "away"),
+    Mistake(
+        "comma too many in a list of several lines", "a:\n  test.nop:\n    - names: [\n      «, b]\n", "comma", "away"
+    ),
+    Mistake(
+        "text that begins with a bracket and a colon",
+        "a:\n  test.nop:\n    - name: «[: extra argument\n",
+        "begins with",
+        "quotes",
+    ),
     Mistake("bracket that closes nothing", "/etc/motd: test.nop\n«}\n", "}", "away"),
     Mistake(
         "bracket that closes nothing in an included file",
