@@ -6,7 +6,8 @@ COUNT: SLS files (200). COMMAND: another program to time beside runner; `{folder
 whose file `minion` a Salt minion understands: `salt-call --local -c {folder} state.show_lowstate`.
 Three sites: a map.jinja for each SLS, for ten of them (formulas of ten SLS files), and one for all.
 Prints CPU seconds (user and system, with all children), the least of some runs each: with empty caches, with the
-compiled templates of an earlier start, and of the command; and what part of the command's time runner takes.
+compiled templates of an earlier start, and of the command; and what part of the command's time runner takes. They run
+by turns, so that a busy machine makes their ratio hardly different.
 """
 
 from __future__ import annotations
@@ -58,7 +59,7 @@ FILES = {
 }
 
 
-RUNS = 5
+RUNS = 7
 
 
 def write(folder: Path, count: int, each: int) -> None:
@@ -100,10 +101,13 @@ def main(count: str = "200", command: str = "") -> None:
             write(folder, int(count), each)
             program = [sys.executable, "-c", "from runner.cli import main; main()"]
             argv = [*program, "show", "lowstate", "--out", "json", "--config", str(folder / "runner.yaml")]
-            cold = min(seconds(argv, folder / "cache") for _ in range(RUNS))
-            warm = min(seconds(argv) for _ in range(RUNS))
             given = command.replace("{folder}", str(folder)).split()
-            other = min(seconds(given) for _ in range(RUNS)) if command else 0.0
+            rounds = [
+                (seconds(argv, folder / "cache"), seconds(argv), seconds(argv), seconds(given) if given else 0.0)
+                for _ in range(RUNS)
+            ]
+            cold, *both, other = map(min, zip(*rounds, strict=True))
+            warm = min(both)
             print(f"{count} SLS files, a map.jinja for each {each}")
             for label, taken in (("runner, empty caches", cold), ("runner", warm)):
                 part = f" (a {other / taken:.1f}th of the command's)" if command else ""
