@@ -13,6 +13,7 @@ from runner.high import Request
 from runner.highdata import HighData
 from runner.loader import UnavailableError
 from runner.session import Session
+from runner.tree import unreadable
 
 # what depends on a machine's values; the other codes are mistakes whatever the values are
 SALTS = ("missing-file", "match", "feature")  # what Salt finds out when it runs
@@ -123,6 +124,7 @@ class _Checker:
             for request in (*given, *all_requests(session))
             if (request.env, path_of(request.sls, request.env)) not in read
         ]
+        self._problems += [problem for path in session.tree.closed for problem in unreadable(path).diagnostics]
         each = {request: self._gather([request]) for request in rest}
         reached = done | {key for request in given if request in each for key in each[request][0].rendered}
         others = _roots(list(each.values()))

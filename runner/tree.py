@@ -35,6 +35,7 @@ class FileTree:
         self._patterns = [re.compile(pattern) for pattern in _strings(settings.get("file_ignore_regex"))]
         self._ignore_links = bool(settings.get("fileserver_ignoresymlinks"))
         self._follow_links = settings.get("fileserver_followsymlinks", True) is not False
+        self.closed: dict[str, None] = {}  # folders that were to be listed and may not be read
         self._listed: dict[str, tuple[dict[str, str], set[str]]] = {}
         self._names: dict[str, list[str]] = {}
         self._declared: dict[str, dict[str, str]] = {}  # ID -> SLS
@@ -120,8 +121,10 @@ class FileTree:
             entries = sorted(os.scandir(f"{root}/{prefix}"), key=lambda entry: entry.name)
             stat = os.stat(f"{root}/{prefix}")
         except OSError as error:
-            if isinstance(error, PermissionError) and not prefix:
-                raise unreadable(root) from None
+            if isinstance(error, PermissionError):
+                if not prefix:
+                    raise unreadable(root) from None
+                self.closed[f"{root}/{prefix}".rstrip("/")] = None
             return
         here = (stat.st_dev, stat.st_ino)
         if here in above:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from command import ROOT, Machine
@@ -202,3 +204,17 @@ def test_a_run_that_does_not_compile_tells_its_errors_in_salts_shape(machine: Ma
     (said,) = json.loads(machine("sls", "web", "--out", "json", code=1).stdout)["local"]
     assert said.startswith("file.managed: makedirs: expected true or false")
     assert "web.sls:4:7" in said
+
+
+def test_a_folder_that_may_not_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hidden = str(tmp_path / "states/hidden")
+    scan = os.scandir
+
+    def scandir(path: str) -> Any:
+        if path.rstrip("/") == hidden:
+            raise PermissionError(13, "Permission denied", path)
+        return scan(path)
+
+    monkeypatch.setattr(os, "scandir", scandir)
+    (problem,) = checked("# top.sls\nbase: {'*': [a]}\n# a.sls\nx: test.nop\n# hidden/b.sls\ny: {", tmp_path)
+    assert (problem.severity, problem.message) == ("error", f"{hidden} cannot be read: Permission denied")

@@ -154,7 +154,9 @@ def test_folders_that_may_not_be_read(roots: Any, monkeypatch: pytest.MonkeyPatc
     with pytest.raises(RunnerError) as error:
         FileTree(roots).sls_path("w.a", "base")
     assert str(error.value).startswith(f"{denied[0]}a.sls cannot be read: Permission denied\n  at {denied[0]}a.sls")
-    assert FileTree(roots).sls_path("both", "base") and "w" not in FileTree(roots).sls_names("base")
+    tree = FileTree(roots)
+    assert tree.sls_path("both", "base") and "w" not in tree.sls_names("base")
+    assert [f"{folder}/" for folder in tree.closed] == denied  # `check` tells them
     denied[0] = f"{roots['base'][0]}/"
     with pytest.raises(RunnerError, match="cannot be read: Permission denied"):
         FileTree(roots).sls_names("base")
