@@ -10,6 +10,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from importlib import import_module
+from types import NoneType, UnionType
 from typing import Any, get_args, get_origin
 
 from runner.cli.declared import COMMANDS, Option
@@ -81,9 +82,9 @@ def _option(
 
 def _kind(annotation: Any) -> tuple[Any, bool]:
     """`float | None` is float, `list[str] | None` several str."""
-    kind = next((each for each in get_args(annotation) if each is not type(None)), annotation)
-    kind = annotation if get_origin(annotation) is list else kind
-    return (get_args(kind)[0], True) if get_origin(kind) is list else (kind, False)
+    if isinstance(annotation, UnionType):
+        annotation = next(each for each in get_args(annotation) if each is not NoneType)
+    return (get_args(annotation)[0], True) if get_origin(annotation) is list else (annotation, False)
 
 
 def _converted(kind: Any, value: Any) -> Any:
