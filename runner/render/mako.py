@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from typing import TYPE_CHECKING, Any
 
 from runner.errors import RenderError
@@ -32,9 +33,19 @@ def rendered(text: str, scope: Scope) -> Rendered:
         raise
     except (Exception, SystemExit) as error:
         traced = exceptions.RichTraceback()
-        place = Source(lookup.files.get(_uri(traced), scope.path), traced.lineno or 0)
-        what = "a variable has no value" if str(error) == "Undefined" else f"{type(error).__name__}: {error}"
-        raise RenderError(f"Mako: {what}", place) from None
+        path = lookup.files.get(_uri(traced), scope.path)
+        missing = isinstance(error, NameError) and re.fullmatch(r"'(\w+)' is not defined", str(error))
+        if missing:  # told when the template begins, whether the variable is used or not
+            line = _line_of(missing[1], text if path == scope.path else read_text(path))
+            hint = f"where it may be missing write context.get({missing[1]!r}, DEFAULT)"
+            raise RenderError(f"Mako: the variable {missing[1]!r} has no value", Source(path, line), hint) from None
+        raise RenderError(f"Mako: {type(error).__name__}: {error}", Source(path, traced.lineno or 0)) from None
+
+
+def _line_of(name: str, text: str) -> int:
+    """The first line in which a name stands; 0 where there is none."""
+    rows = enumerate(text.splitlines(), 1)
+    return next((number for number, row in rows if re.search(rf"\b{name}\b", row)), 0)
 
 
 def _uri(traced: Any) -> str:
@@ -53,7 +64,7 @@ def _lookup(scope: Scope) -> Any:
 
         def made(self, text: str, uri: str, path: str) -> Any:
             self.files[uri] = path
-            return Template(text, uri=uri, lookup=self)
+            return Template(text, uri=uri, lookup=self, strict_undefined=True)  # as Salt has it
 
         def adjust_uri(self, uri: str, relativeto: str) -> str:
             if uri.startswith(("salt://", "/")):

@@ -389,7 +389,6 @@ ${lib.named(number)}:
 
 
 def test_mako(machine: Machine) -> None:
-    pytest.importorskip("mako")
     machine.environment["PYTHONPATH"] = ":".join([machine.environment["PYTHONPATH"], *sys.path])
     machine.write(d__a=MAKO, b="#!mako|yaml\n\n${nope}\n", c='#!mako|yaml\n<%include file="salt://d/bad.mako"/>\n')
     folder = machine.folder / "states" / "d"
@@ -400,5 +399,20 @@ def test_mako(machine: Machine) -> None:
         ("inc-d.a", "nop", None),
         *[(f"n{number}", "nop", "e m1 none m1 d") for number in range(2)],
     ]
-    assert "b.sls:3" in machine("sls", "b", code=1).stderr
     assert "d/bad.mako:3" in machine("sls", "c", code=1).stderr
+    told = machine("sls", "b", code=1).stderr
+    assert "the variable 'nope' has no value" in told and "b.sls:3" in told
+
+
+def test_mako_refuses_a_variable_without_a_value_wherever_it_stands(machine: Machine) -> None:
+    """As Salt does: whether the variable is used or not."""
+    machine.write(
+        unused="#!mako|yaml\n% if context.get('no', 1):\ny: test.nop\n% endif\nx: ${nada if False else 'test.nop'}\n",
+        inside="#!mako|yaml\n\n<%include file='part.mako'/>\n",
+        never="#!mako|yaml\n<%def name='f()'>${nada}</%def>\nx: test.nop\n",
+    )
+    (machine.folder / "states/part.mako").write_text("a:\n  test.nop:\n    - v: ${nada}\n")
+    for name, place in (("unused", "unused.sls:5"), ("inside", "part.mako:3")):
+        told = machine("sls", name, code=1).stderr
+        assert "the variable 'nada' has no value" in told and place in told
+    machine("sls", "never")
