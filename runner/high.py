@@ -111,7 +111,8 @@ class Gatherer:
         key = (request.env, request.sls)
         own = Brought()
         if key in self.high.rendered:
-            self.high.rendered[key] = tuple(dict.fromkeys([*self.high.rendered[key], *chain]))
+            if request.sls not in chain:  # an include that leads back to where it came from brings nothing
+                self.high.rendered[key] = tuple(dict.fromkeys([*self.high.rendered[key], *chain]))
             return own
         self.high.rendered[key] = self.high.scopes[key] = chain
         self.high.brought_at[key] = request.place

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+
 import pytest
+from command import Machine
 from compiling import compile_tree, gather, order
 
 from runner.high import as_data
@@ -273,3 +276,16 @@ def test_arguments_that_states_share_by_an_alias_are_those_of_each() -> None:
 def test_excludes_are_shown_as_they_were_written() -> None:
     gatherer = gather({"a": "exclude: [b, {sls: c}, {id: d}]\nx: test.nop\n"}, "a")
     assert as_data(gatherer.high)["__exclude__"] == ["b", {"sls": "c"}, {"id": "d"}]
+
+
+def test_includes_tell_who_brought_an_sls(machine: Machine) -> None:
+    """As Salt does: the way it came first, then others; none that leads back to where it came from."""
+    machine.write(
+        m="include: [n, o]\nm: test.nop\n",
+        n="include: [n]\nn: test.nop\n",
+        o="include: [n, p]\no: test.nop\n",
+        p="include: [m, n]\np: test.nop\n",
+    )
+    shown = json.loads(machine("show", "low-sls", "m", "--out", "json").stdout)["local"]
+    brought = {each["name"]: each.get("__sls_included_from__") for each in shown}
+    assert brought == {"m": None, "n": ["m"], "o": ["m"], "p": ["o", "m"]}
