@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import grp
+from collections.abc import Sequence
 from typing import Any
 
 from modules import cmd
-from runner.api import CommandFailed, changer, look_once
+from runner.api import CommandFailed, changer, here, look_once
 
 
 @look_once("groups", "/etc/group")
@@ -64,3 +65,61 @@ def _done(*argv: str) -> None:
     done = cmd.probe(argv)
     if done.retcode:
         raise CommandFailed(f"{argv[0]}: {done.stderr.strip() or done.stdout.strip()}")
+
+
+# ---------------------------------------------------------------- Salt's functions
+
+
+def add(name: str, gid: int | None = None, system: bool = False, non_unique: bool = False, **_: Any) -> bool:
+    """Add a group; whether it was done. non_unique: though its number is taken."""
+    options = [*(["-g", str(gid)] if gid is not None else []), *(["-r"] if system else [])]
+    return _said(groupadd, name, *options, *(["-o"] if non_unique and gid is not None else []))
+
+
+def delete(name: str, **_: Any) -> bool:
+    """Delete a group; whether it was done."""
+    return _said(groupdel, name)
+
+
+def adduser(name: str, username: str, **_: Any) -> bool:
+    """Put a user into a group; whether it was done.
+
+    {{ salt['group.adduser']('docker', 'zoe') }}
+    """
+    return _said(add_member, name, username)
+
+
+def deluser(name: str, username: str, **_: Any) -> bool:
+    """Take a user out of a group; whether it is out of it."""
+    return username not in info(name).get("members", ()) or _said(remove_member, name, username)
+
+
+def members(name: str, members_list: str | Sequence[str], **_: Any) -> bool:
+    """Have exactly these users in a group (a list, or with commas); whether it was done."""
+    users = members_list if isinstance(members_list, str) else ",".join(members_list)
+    return _said(set_members, name, users)
+
+
+def chgid(name: str, gid: int, non_unique: bool = False, **_: Any) -> bool:
+    """Change a group's number. non_unique: though it is taken."""
+    found = info(name)
+    if not found:
+        raise CommandFailed(f"Group '{name}' does not exist")
+    if found["gid"] != int(gid):
+        groupmod(name, "-g", str(gid), *(["-o"] if non_unique else []))
+    return bool(info(name)["gid"] == int(gid))
+
+
+@changer(touches=["groups"])
+def set_members(name: str, users: str) -> None:
+    """Have exactly these users (with commas) in a group."""
+    _done("gpasswd", "-M", users, name)
+
+
+def _said(change: Any, *words: str) -> bool:
+    try:
+        change(*words)
+    except CommandFailed as problem:
+        here.warn(str(problem))
+        return False
+    return True

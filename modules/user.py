@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import grp
 import pwd
+from collections.abc import Sequence
 from typing import Any
 
 from modules import cmd
-from runner.api import CommandFailed, changer, look_once
+from runner.api import CommandFailed, changer, here, look_once
 
 GECOS = ("fullname", "roomnumber", "workphone", "homephone", "other")
 
@@ -94,3 +95,124 @@ def _done(*argv: str) -> None:
     done = cmd.probe(argv)
     if done.retcode:
         raise CommandFailed((done.stderr.strip() or done.stdout.strip() or f"{argv[0]} failed").splitlines()[0])
+
+
+# ---------------------------------------------------------------- Salt's functions
+
+
+def add(
+    name: str,
+    uid: int | None = None,
+    gid: int | str | None = None,
+    groups: str | Sequence[str] | None = None,
+    home: str | None = None,
+    shell: str | None = None,
+    unique: bool = True,
+    system: bool = False,
+    fullname: str = "",
+    roomnumber: str = "",
+    workphone: str = "",
+    homephone: str = "",
+    other: str = "",
+    createhome: bool = True,
+    usergroup: bool | None = None,
+    **_: Any,
+) -> bool:
+    """Add a user; whether it was done.
+
+    groups: further groups. unique: refuse a uid that is taken. usergroup: with (or without) a group of its name.
+    """
+    gecos = ",".join([fullname, roomnumber, workphone, homephone, other]).rstrip(",")
+    given = {"-u": uid, "-g": gid, "-G": ",".join(_names(groups)), "-d": home, "-s": shell, "-c": gecos}
+    options = [word for key, value in given.items() if value not in (None, "") for word in (key, str(value))]
+    options += [] if unique or uid is None else ["-o"]
+    options += ["-r"] if system else []
+    options += ["-m" if createhome else "-M"]
+    options += [] if usergroup is None else ["-U" if usergroup else "-N"]
+    return _said(useradd, name, *options)
+
+
+def delete(name: str, remove: bool = False, force: bool = False, **_: Any) -> bool:
+    """Delete a user; whether it was done. remove: its home folder, too. force: though the user is at work."""
+    return _said(userdel, name, *(["-r"] if remove else []), *(["-f"] if force else []))
+
+
+def chuid(name: str, uid: int, **_: Any) -> bool:
+    """Change a user's number."""
+    return _changed(name, "uid", int(uid), "-u", str(uid))
+
+
+def chgid(name: str, gid: int | str, **_: Any) -> bool:
+    """Change a user's primary group: its number or its name."""
+    groups = _groups()
+    number = groups[str(gid)].gr_gid if str(gid) in groups else int(gid) if str(gid).isdigit() else -1
+    return _changed(name, "gid", number, "-g", str(gid))
+
+
+def chshell(name: str, shell: str, **_: Any) -> bool:
+    """Change a user's shell.
+
+    zoe:
+      module.run:
+        - user.chshell:
+          - zoe
+          - /bin/bash
+    """
+    return _changed(name, "shell", shell, "-s", shell)
+
+
+def chhome(name: str, home: str, persist: bool = False, **_: Any) -> bool:
+    """Change a user's home folder. persist: move what is in it."""
+    return _changed(name, "home", home, "-d", home, *(["-m"] if persist else []))
+
+
+def chfullname(name: str, fullname: str, **_: Any) -> bool:
+    """Change a user's full name."""
+    found = _there(name)
+    gecos = ",".join([str(fullname), *(str(found[part]) for part in GECOS[1:])]).rstrip(",")
+    return _changed(name, "fullname", str(fullname), "-c", gecos)
+
+
+def chgroups(name: str, groups: str | Sequence[str], append: bool = False, **_: Any) -> bool:
+    """Change the groups that a user is in beyond the primary one. append: add to them."""
+    wanted = set(_names(groups))
+    has = set(_there(name)["groups"]) - {primary_group(name)}
+    if wanted - {primary_group(name)} <= has if append else wanted == has:
+        return True
+    return _said(usermod, name, "-G", ",".join(sorted(wanted)), *(["-a"] if append else []))
+
+
+def rename(name: str, new_name: str, **_: Any) -> bool:
+    """Give a user another name."""
+    _there(name)
+    if info(new_name):
+        raise CommandFailed(f"User '{new_name}' already exists")
+    usermod(name, "-l", new_name)
+    return True
+
+
+def _names(groups: str | Sequence[str] | None) -> list[str]:
+    found = groups.split(",") if isinstance(groups, str) else groups or ()
+    return [str(each).strip() for each in found if str(each).strip()]
+
+
+def _there(name: str) -> dict[str, Any]:
+    found = info(name)
+    if not found:
+        raise CommandFailed(f"User '{name}' does not exist")
+    return found
+
+
+def _changed(name: str, what: str, wanted: object, *options: str) -> bool:
+    if _there(name)[what] != wanted:
+        usermod(name, *options)
+    return bool(info(name)[what] == wanted)
+
+
+def _said(change: Any, *words: str) -> bool:
+    try:
+        change(*words)
+    except CommandFailed as problem:
+        here.warn(str(problem))
+        return False
+    return True

@@ -37,6 +37,30 @@ RUNS |= dict.fromkeys(
     ("state.template", "state.template_str"), "a run starts no other one: save it as an SLS and `include:` it"
 )
 
+_SERVICE = "runner does not manage it: " + _GUARDED
+CALLS = {  # the modules of execution functions that are not here
+    "supervisord": _SERVICE.format("supervisorctl"),
+    "rabbitmq": _SERVICE.format("rabbitmqctl"),
+    "mysql": _SERVICE.format("mysql"),
+    "redis": _SERVICE.format("redis-cli"),
+    "nginx": _SERVICE.format("nginx") + "; service.reload reloads it",
+    **dict.fromkeys(("docker", "dockercompose", "dockermod", "lxc", "lxd"), _SERVICE.format("the container engine")),
+    **dict.fromkeys(("virt", "vagrant"), _SERVICE.format("virsh")),
+    **dict.fromkeys(("npm", "gem", "bower", "composer"), _GUARDED.format("the program")),
+    "x509": "runner makes and reads no certificates: " + _GUARDED.format("openssl"),
+    "sdb": "runner has no such stores: values belong into the pillar, secrets into its encrypted (gpg) values; what "
+    "this machine is to keep goes to salt['data.update']",
+    "vault": "runner asks no vault: secrets belong into the pillar's encrypted (gpg) values, or an external pillar",
+    "event": "there is no event bus; the state event.send is there",
+    "schedule": "`runner schedule` has the system run runner",
+}
+
+
+def calls(function: str) -> str | None:
+    """What to write instead of an execution function; None where nothing is known of it."""
+    module = function.partition(".")[0]
+    return RUNS.get(function) or CALLS.get(module)
+
 
 def hint(module: str) -> str | None:
     """What to write instead of a state of this module; None where nothing is known of it."""

@@ -189,8 +189,9 @@ class Registry:
             return f"{name} is a state function: declare a state with it (`{name}:`)"
         from runner import elsewhere
 
-        if name in elsewhere.RUNS:
-            return elsewhere.RUNS[name]
+        instead = elsewhere.calls(name)
+        if instead and not (name.partition(".")[0] in self.modules() and name not in elsewhere.RUNS):
+            return instead
         suggestion = self.suggest_function(name)
         if suggestion:
             return f"did you mean {suggestion}?"

@@ -13,7 +13,7 @@ from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from runner import permissions
-from runner.api import StateFailed, armed, forget_looks
+from runner.api import NotArmed, StateFailed, armed, forget_looks, running
 from runner.compiling import Compiled, compile_chunks
 from runner.config import Options
 from runner.debts import Ledger
@@ -74,18 +74,24 @@ def several(options: Options, states: Made, listeners: Listeners = ()) -> Report
 def call(options: Options, function: str, args: Iterable[Value], kwargs: Mapping[str, Value]) -> tuple[Any, int]:
     """Call one execution function: what it returns, and the exit code of a command of its that failed."""
     session = Session(options)
-    with session.opened():
+    current = session.current()
+    with session.opened(), running(current):
         read_pillar(session)
         found = session.registry.function(function)
         _check_arguments(function, found, args, kwargs)
         session.run.by_hand = True
         with nullcontext() if options.test else armed():
             try:
-                return session.run.secrets.mask(found(*args, **kwargs)), session.run.took_failure()
+                answer = found(*args, **kwargs)
+                _tell(Diagnostic(each, severity="warning") for each in session.run.secrets.mask(current.warnings))
+                return session.run.secrets.mask(answer), session.run.took_failure()
             except StateFailed as failure:
                 raise RunnerError(f"{function}: {failure.message}") from None
             except RunnerError:
                 raise
+            except NotArmed:
+                hint = "without --test it does"
+                raise RunnerError(f"{function} changes the machine: a dry run does not call it", hint=hint) from None
             except Exception as error:
                 raise _blamed(function, found, error) from error
 

@@ -2,60 +2,45 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, Protocol
+from typing import Any
 
 from modules.pkg import apt
-from modules.pkg._need import Need
-from runner.api import Feature, Provider, Providers
-
-
-class Manager(Provider, Protocol):
-    """What a package manager has to offer."""
-
-    def database(self) -> str: ...
-    def normal(self, name: str) -> str: ...
-    def file_info(self, path: str) -> tuple[str, str]: ...
-    def archives(self) -> dict[str, dict[str, Any]]: ...
-    def download(self, targets: Sequence[str], options: Iterable[str] = ()) -> None: ...
-    def states(self) -> dict[str, tuple[str, str]]: ...
-    def list_pkgs(self) -> dict[str, str]: ...
-    def candidates(self, names: tuple[str, ...]) -> dict[str, str]: ...
-    def versions(self, name: str) -> list[str]: ...
-    def compare(self, left: str, relation: str, right: str) -> bool: ...
-    def simulate(
-        self, action: str, targets: Sequence[str], options: Iterable[str] = ()
-    ) -> dict[str, dict[str, str]] | None: ...
-    def refusal(self, action: str, targets: Sequence[str], options: Iterable[str] = ()) -> str: ...
-    def foresee(
-        self, action: str, targets: tuple[str, ...], options: tuple[str, ...]
-    ) -> dict[str, dict[str, str]] | None: ...
-    def needs(self, names: tuple[str, ...]) -> dict[str, list[Need]]: ...
-    def lists_age(self) -> float | None: ...
-    def refresh_db(self) -> Any: ...
-    def renew_db(self) -> None: ...
-    def install(self, targets: Sequence[str], options: Iterable[str] = ()) -> None: ...
-    def remove(self, names: Sequence[str], purge: bool = False) -> None: ...
-    def held(self) -> list[str]: ...
-    def hold(self, names: Sequence[str], release: Sequence[str] = ()) -> None: ...
-    def upgrade(self, names: Sequence[str] = ()) -> None: ...
-
-
-PROVIDERS: Providers[Manager] = Providers(
-    "package manager",
-    Manager,
-    (apt,),
-    {
-        "holdable": Feature("packages can be kept at their version", ("held", "hold")),
-        "upgradable": Feature("all packages can be brought to their newest version at once", ("upgrade",)),
-    },
-    "this machine has no apt-get",
+from modules.pkg._provider import PROVIDERS, Manager, provider
+from modules.pkg._salt import (
+    autoremove,
+    hold,
+    install,
+    list_upgrades,
+    purge,
+    remove,
+    unhold,
+    upgrade,
+    upgrade_available,
 )
 
-
-def provider() -> Manager:
-    """The provider that the state names with `provider:`, else the one that suits. Raises StateFailed without one."""
-    return PROVIDERS()
+__all__ = [
+    "PROVIDERS",
+    "Manager",
+    "apt",
+    "autoremove",
+    "available_version",
+    "hold",
+    "install",
+    "is_installed",
+    "latest_version",
+    "list_pkgs",
+    "list_upgrades",
+    "provider",
+    "purge",
+    "refresh_db",
+    "remove",
+    "renew_db",
+    "unhold",
+    "upgrade",
+    "upgrade_available",
+    "version",
+    "version_cmp",
+]
 
 
 def list_pkgs(**kwargs: Any) -> dict[str, str]:

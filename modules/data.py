@@ -1,0 +1,120 @@
+"""Values that this machine keeps between runs. In a dry run what is kept lasts for that run alone."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from modules._kept import keep
+from runner.api import StateFailed, fetcher, here
+
+
+def load() -> dict[str, Any]:
+    """All values by their keys."""
+    return dict(_all())
+
+
+items = load
+
+
+def update(key: str, value: Any) -> bool:
+    """Keep a value under a key.
+
+    {% do salt['data.update']('app.token', token) %}
+    """
+    return _save({**_all(), key: value})
+
+
+def get(key: str | list[str], default: Any = None) -> Any:
+    """The value of a key, else the default; of several keys, a list of those that are there.
+
+    {{ salt['data.get']('app.token') }}
+    """
+    found = _all()
+    if isinstance(key, list):
+        return [found[each] for each in key if each in found]
+    return found.get(key, default)
+
+
+getval = getvals = get
+
+
+def cas(key: str, value: Any, old_value: Any) -> bool:
+    """Keep a value if the key has the old value; whether it had."""
+    found = _all()
+    return key in found and found[key] == old_value and _save({**found, key: value})
+
+
+def pop(key: str, default: Any = None) -> Any:
+    """Forget a key; its value, else the default."""
+    found = _all()
+    if key in found:
+        _save({name: value for name, value in found.items() if name != key})
+    return found.get(key, default)
+
+
+def has_key(key: str) -> bool:
+    """Whether there is a value under a key."""
+    return key in _all()
+
+
+def keys() -> Iterable[str]:
+    """The keys."""
+    return list(_all())
+
+
+def values() -> Iterable[Any]:
+    """The values."""
+    return list(_all().values())
+
+
+def dump(new_data: Mapping[str, Any] | str) -> bool:
+    """Keep these values in place of all that there were; whether they were a mapping (or its text)."""
+    import ast
+
+    try:
+        found = ast.literal_eval(new_data) if isinstance(new_data, str) else new_data
+    except (ValueError, SyntaxError):
+        raise StateFailed(f"{new_data!r} is no mapping", changes={}) from None
+    return isinstance(found, Mapping) and _save(dict(found))
+
+
+def clear() -> bool:
+    """Forget all values."""
+    return _save({})
+
+
+def _path() -> str:
+    return os.path.join(here.cache_dir, "data.json")
+
+
+def _all() -> dict[str, Any]:
+    store = here.store("data")
+    if "values" not in store:
+        store["values"] = _read()
+    found: dict[str, Any] = store["values"]
+    return found
+
+
+def _read() -> Any:
+    try:
+        with open(_path(), encoding="utf-8") as file:
+            return json.load(file)
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as problem:
+        raise StateFailed(f"the data of this machine, {_path()}, cannot be read: {problem}") from None
+
+
+@fetcher
+def _save(found: dict[str, Any]) -> bool:
+    try:
+        text = json.dumps(found)
+    except (TypeError, ValueError) as problem:
+        raise StateFailed(f"this cannot be kept: {problem}") from None
+    if not here.dry:
+        keep(_path(), text)
+    here.store("data")["values"] = json.loads(text)
+    return True

@@ -1,0 +1,176 @@
+"""Salt's functions that install, remove and hold packages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from modules.pkg._provider import provider
+from runner.api import StateFailed, here
+
+Changes = dict[str, dict[str, str]]
+Names = str | Sequence[str | Mapping[str, Any]] | None
+
+
+def install(
+    name: str | None = None,
+    refresh: bool = False,
+    fromrepo: str | None = None,
+    skip_verify: bool = False,
+    pkgs: Names = None,
+    sources: Sequence[Mapping[str, str]] | None = None,
+    reinstall: bool = False,
+    version: str | None = None,
+    only_upgrade: bool = False,
+    install_recommends: bool = True,
+    **_: Any,
+) -> Changes:
+    """Install packages; what changed, by package with its old and new version.
+
+    name: one, or several with commas. version: of the one. pkgs: several, `- name` or `- name: version`. sources:
+    `- name: path` of .deb files. refresh: renew the package lists before. fromrepo: the release to install from.
+
+        tool:
+          module.run:
+            - pkg.install:
+              - name: tool
+              - refresh: true
+    """
+    if refresh:
+        provider().renew_db()
+    targets = (
+        _paths(sources) if sources else [f"{each}={wanted}" if wanted else each for each, wanted in _wanted(name, pkgs)]
+    )
+    if version and name and not pkgs:
+        targets = [f"{name}={version}"]
+    switches = {
+        "--allow-unauthenticated": skip_verify,
+        "--no-install-recommends": not install_recommends,
+        "--only-upgrade": only_upgrade,
+        "--reinstall": reinstall,
+    }
+    options = [word for word, chosen in switches.items() if chosen] + (["-t", fromrepo] if fromrepo else [])
+    before = provider().list_pkgs()
+    provider().install(_some(targets), options)
+    return _changed(before)
+
+
+def remove(name: str | None = None, pkgs: Names = None, **_: Any) -> Changes:
+    """Remove packages; what changed. Packages that are not installed are passed over."""
+    return _removed(name, pkgs, purge=False)
+
+
+def purge(name: str | None = None, pkgs: Names = None, **_: Any) -> Changes:
+    """Remove packages and their configuration; what changed."""
+    return _removed(name, pkgs, purge=True)
+
+
+def upgrade(refresh: bool = True, dist_upgrade: bool = True, **_: Any) -> Changes:
+    """Bring all packages to their newest version; what changed. refresh: renew the package lists before.
+
+    dist_upgrade: has no effect: packages that the new versions need, or rule out, are always installed and removed.
+    """
+    if refresh:
+        provider().renew_db()
+    before = provider().list_pkgs()
+    provider().upgrade()
+    return _changed(before)
+
+
+def autoremove(list_only: bool = False, purge: bool = False) -> Any:
+    """Remove the packages that nothing needs any more; what changed. list_only: only name them."""
+    chosen = sorted(provider().simulate("autoremove", ()) or {})
+    if list_only:
+        return chosen
+    before = provider().list_pkgs()
+    if chosen:
+        provider().remove(chosen, purge=purge)
+    return _changed(before)
+
+
+def list_upgrades(refresh: bool = True, dist_upgrade: bool = True, **_: Any) -> dict[str, str]:
+    """The packages that have a newer version, with it. refresh: renew the package lists before (not in a dry run)."""
+    if refresh:
+        provider().refresh_db()
+    found = provider().simulate("dist-upgrade" if dist_upgrade else "upgrade", ()) or {}
+    return {name: change["new"] for name, change in found.items() if change["new"]}
+
+
+def upgrade_available(name: str, **_: Any) -> bool:
+    """Whether a package has a newer version than the one that is installed."""
+    newest = provider().candidates((name,)).get(name, "")
+    return bool(newest) and newest != provider().list_pkgs().get(name)
+
+
+def hold(name: str | None = None, pkgs: Names = None, **_: Any) -> dict[str, dict[str, Any]]:
+    """Keep packages at the version that they have; by package what changed.
+
+    {{ salt['pkg.hold'](pkgs=['nginx', 'redis']) }}
+    """
+    names = _some([each for each, _version in _wanted(name, pkgs)])
+    held = provider().held()
+    provider().hold([each for each in names if each not in held])
+    return {each: _told(each, each not in held, ("install", "hold"), "being held", "set to be held") for each in names}
+
+
+def unhold(name: str | None = None, pkgs: Names = None, **_: Any) -> dict[str, dict[str, Any]]:
+    """Let packages change their version again; by package what changed."""
+    names = _some([each for each, _version in _wanted(name, pkgs)])
+    held = provider().held()
+    provider().hold([], [each for each in names if each in held])
+    return {
+        each: _told(each, each in held, ("hold", "install"), "no longer being held", "set not to be held")
+        for each in names
+    }
+
+
+def _told(name: str, changed: bool, states: tuple[str, str], done: str, was: str) -> dict[str, Any]:
+    changes = dict(zip(("old", "new"), states, strict=True)) if changed else {}
+    is_done = done if done.startswith("no ") else f"now {done}"
+    comment = f"Package {name} is {is_done}." if changed else f"Package {name} is already {was}."
+    return {"name": name, "changes": changes, "result": True, "comment": comment}
+
+
+def _removed(name: str | None, pkgs: Names, purge: bool) -> Changes:
+    before = provider().list_pkgs()
+    states = provider().states() if purge else {}
+    there = [each for each, _version in _wanted(name, pkgs) if each in before or each in states]
+    if there:
+        provider().remove(there, purge=purge)
+    return _changed(before)
+
+
+def _wanted(name: str | None, pkgs: Names) -> list[tuple[str, str]]:
+    """Names with the versions that are asked for ("" for any)."""
+    given: Iterable[Any] = pkgs if pkgs and not isinstance(pkgs, str) else str(pkgs or name or "").split(",")
+    found: list[tuple[str, str]] = []
+    for each in given:
+        pairs = each.items() if isinstance(each, Mapping) else [(each, "")]
+        found += [(str(key).strip(), "" if value in (None, "latest") else str(value)) for key, value in pairs if key]
+    return found
+
+
+def _paths(sources: Sequence[Mapping[str, str]]) -> list[str]:
+    found = []
+    for url in (str(url) for source in sources for url in source.values()):
+        path = here.tree.fetch(url, here.saltenv) if "://" in url else url
+        if path is None:
+            raise StateFailed(f"{url} does not exist")
+        found.append(path)
+    return found
+
+
+def _some(names: list[str]) -> list[str]:
+    if not names:
+        raise StateFailed("no package is named: give `name` or `pkgs`")
+    return names
+
+
+def _changed(before: Mapping[str, str]) -> Changes:
+    after = provider().list_pkgs()
+    names = sorted({*before, *after})
+    return {
+        name: {"old": before.get(name, ""), "new": after.get(name, "")}
+        for name in names
+        if before.get(name) != after.get(name)
+    }
