@@ -249,16 +249,15 @@ class Renderer:
         if engine == "jinja":
             root = self._root_of(file) if file else None
             name = below(file, root) if root else file or "<template>"
-            folder = os.path.dirname(name)
-            names = {"tpldir": folder or ".", "tplfile": name, "tplpath": file, "slspath": folder, **names}
             return self._jinja.render(text, file or name, name, names, saltenv=saltenv, sls=False).text
         scope = Scope(self, file or "<text>", saltenv, names)
         if engine.startswith("#!"):
             value = self.through(self.pipe(engine, scope.path)[0], Rendered(text, scope.path), scope)
             return value.text if isinstance(value, Rendered) else value
         if engine == "py":
-            value = stage("py")(Rendered(text, file), scope, ())
-            return value if isinstance(value, str) else str(value)
+            from runner.render.python import written
+
+            return written(stage("py")(Rendered(text, file), scope, ()), file)
         if engine == "mako":
             return str(stage("mako")(Rendered(text, file), scope, ()).text)
         hint = "there are jinja, mako and py"

@@ -34,6 +34,17 @@ def run(text: str, scope: Scope) -> Value:
         raise python_error(error, "", scope.path) from None
 
 
+def written(value: Any, path: str) -> str:
+    """What run() of a py template returned, as the text of a file."""
+    try:
+        if isinstance(value, str | bytes):
+            return value if isinstance(value, str) else value.decode()
+    except UnicodeDecodeError:
+        pass
+    what = f"run() of a py template has to return the text of the file, not {type(value).__name__}"
+    raise RenderError(what, Source(path, 1), "return one text, in UTF-8 if it is bytes", "python")
+
+
 def _needs_nothing(run: Any, path: str) -> None:
     """Refuse a run() that cannot be called without arguments."""
     code = getattr(run, "__code__", None)

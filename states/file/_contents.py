@@ -104,22 +104,25 @@ def _one(value: Any) -> str:
 
 
 class Template(Record):
-    """The engine that renders contents or source, and the variables that it sees."""
+    """The engine that renders contents or source, the variables of defaults and context, and those beside them."""
 
     engine: str | None = None
     variables: Mapping[str, Any] = {}
+    beside: Mapping[str, Any] = {}
 
     def render(self, text: str, more: Mapping[str, Any], path: str = "") -> str:
         if self.engine not in TEMPLATES:
             raise StateFailed(f"Specified template format {self.engine} is not supported")
-        variables = {**more, **self.variables}
+        variables = {**more, **self.beside, **self.variables}
+        if self.engine == "py":  # a program is handed them as one mapping; its names stay those of the state
+            variables |= {**more, "context": dict(self.variables)}
         try:
             return here.render(text, self.engine, variables, file=path, saltenv=here.saltenv)
         except RunnerError as problem:
             raise StateFailed(f"Unable to manage file: {problem}") from problem
 
 
-def accumulated(name: str, template: str | None) -> dict[str, Any]:
+def accumulated(name: str, template: str | bool | None) -> dict[str, Any]:
     """What file.accumulated has gathered for a file in this run: accumulator -> texts."""
     gathered = here.store("file.accumulated").get(name) if template else None
     return {"accumulator": gathered} if gathered else {}

@@ -25,7 +25,7 @@ def managed(
     group: Owner = None,
     mode: Literal["keep"] | Mode | None = None,
     attrs: str | None = None,
-    template: str | None = None,
+    template: str | bool | None = None,
     makedirs: bool = False,
     dir_mode: Mode | None = None,
     context: dict[str, Any] | None = None,
@@ -72,7 +72,7 @@ def managed(
     contents_newline: end with one newline; false removes those at the end. allow_empty: false refuses empty contents.
     encoding, encoding_errors: of contents and rendered templates, instead of UTF-8.
     template: jinja, mako or py renders the contents with the variables of defaults and context, and with any other
-    argument (variables).
+    argument (variables); a py program finds those of defaults and context in `context`. false: none renders them.
     source_hash (digits, algorithm=digits or the address of a hash file, in which source_hash_name is looked for),
     skip_verify, keep_source, use_etag, verify_ssl: for remote sources; /path sources are verified too.
     signature, source_hash_sig: the source, or its hash file, is signed: true for a signature in it, or the address of
@@ -106,6 +106,7 @@ def managed(
         signed = Signed(signature, source_hash_sig, signed_by_any, signed_by_all, keyring, gnupghome, sig_backend)
         verify = sources.Verify(source_hash, source_hash_name, skip_verify, use_etag, verify_ssl, keep_source, signed)
         found = sources.locate(source, name, verify, reuse=not template)
+    wanted = None if mode == "keep" else mode
     if mode == "keep":
         mode = file.stat(found.path).mode if found and found.path else None
     writing = Writing(
@@ -121,12 +122,13 @@ def managed(
     )
     if empty or (found and not found.path):
         return (yield from writing.permissions_only())
-    rendering = Template(template, {**variables, **(defaults or {}), **(context or {}), **accumulated(name, template)})
+    handed = {**(defaults or {}), **(context or {}), **accumulated(name, template)}
+    rendering = Template(str(template) if template else None, handed, variables)
     coding = Encoding(encoding, encoding_errors)
     if found:
         if template and found.path == target.path:
             raise StateFailed("Unable to manage file: Source file cannot be the same as destination")
-        known = {"name": name, "user": user, "group": group, "mode": mode, "attrs": attrs}
+        known = {"name": name, "user": user, "group": group, "mode": wanted, "attrs": attrs}
         data = source_data(found, rendering, known, coding)
     else:
         data = inline_data(inline, rendering, coding)
