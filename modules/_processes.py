@@ -6,12 +6,12 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any
 
 from modules import _salt_call, _umask
-from runner.api import CommandFailed, Record, StateFailed
+from runner.api import CommandFailed, Record, StateFailed, here
 
 
 class Completed(Record):
@@ -22,6 +22,16 @@ class Completed(Record):
     stderr: str
     pid: int = 0
     timed_out: bool = False
+
+
+def tried(change: Callable[..., object], *words: str) -> bool:
+    """Whether a change was made; why not is a warning."""
+    try:
+        change(*words)
+    except StateFailed as problem:
+        here.warn(problem.message)
+        return False
+    return True
 
 
 def missing(program: str, package: str) -> StateFailed:

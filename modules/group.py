@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from modules import cmd
-from runner.api import CommandFailed, changer, here, look_once
+from modules._processes import tried
+from runner.api import CommandFailed, changer, look_once
 
 
 @look_once("groups", "/etc/group")
@@ -73,12 +74,12 @@ def _done(*argv: str) -> None:
 def add(name: str, gid: int | None = None, system: bool = False, non_unique: bool = False, **_: Any) -> bool:
     """Add a group; whether it was done. non_unique: though its number is taken."""
     options = [*(["-g", str(gid)] if gid is not None else []), *(["-r"] if system else [])]
-    return _said(groupadd, name, *options, *(["-o"] if non_unique and gid is not None else []))
+    return tried(groupadd, name, *options, *(["-o"] if non_unique and gid is not None else []))
 
 
 def delete(name: str, **_: Any) -> bool:
     """Delete a group; whether it was done."""
-    return _said(groupdel, name)
+    return tried(groupdel, name)
 
 
 def adduser(name: str, username: str, **_: Any) -> bool:
@@ -86,18 +87,18 @@ def adduser(name: str, username: str, **_: Any) -> bool:
 
     {{ salt['group.adduser']('docker', 'zoe') }}
     """
-    return _said(add_member, name, username)
+    return tried(add_member, name, username)
 
 
 def deluser(name: str, username: str, **_: Any) -> bool:
     """Take a user out of a group; whether it is out of it."""
-    return username not in info(name).get("members", ()) or _said(remove_member, name, username)
+    return username not in info(name).get("members", ()) or tried(remove_member, name, username)
 
 
 def members(name: str, members_list: str | Sequence[str], **_: Any) -> bool:
     """Have exactly these users in a group (a list, or with commas); whether it was done."""
     users = members_list if isinstance(members_list, str) else ",".join(members_list)
-    return _said(set_members, name, users)
+    return tried(set_members, name, users)
 
 
 def chgid(name: str, gid: int, non_unique: bool = False, **_: Any) -> bool:
@@ -114,12 +115,3 @@ def chgid(name: str, gid: int, non_unique: bool = False, **_: Any) -> bool:
 def set_members(name: str, users: str) -> None:
     """Have exactly these users (with commas) in a group."""
     _done("gpasswd", "-M", users, name)
-
-
-def _said(change: Any, *words: str) -> bool:
-    try:
-        change(*words)
-    except CommandFailed as problem:
-        here.warn(str(problem))
-        return False
-    return True

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from modules import cmd
-from runner.api import CommandFailed, StateFailed, changer, look_once
+from runner.api import CommandFailed, StateFailed, changer, here, look_once
 
 
 def _argv(bin_env: str | None) -> list[str]:
@@ -118,6 +118,102 @@ def would_install(
         return None
     metadata = [each["metadata"] for each in report.get("install", ())]
     return {each["name"]: each["version"] for each in metadata}
+
+
+def is_installed(pkgname: str, bin_env: str | None = None, user: str | None = None, cwd: str | None = None) -> bool:
+    """Whether a package is installed."""
+    return normal(pkgname) in {normal(name) for name in list_(None, bin_env, user, cwd)}
+
+
+Some = str | Sequence[str] | None
+
+
+def install(
+    pkgs: Some = None,
+    requirements: Some = None,
+    bin_env: str | None = None,
+    editable: Some = None,
+    find_links: Some = None,
+    index_url: str | None = None,
+    extra_index_url: Some = None,
+    no_index: bool = False,
+    target: str | None = None,
+    upgrade: bool = False,
+    force_reinstall: bool = False,
+    ignore_installed: bool = False,
+    no_deps: bool = False,
+    pre_releases: bool = False,
+    proxy: str | None = None,
+    timeout: int | None = None,
+    trusted_host: Some = None,
+    extra_args: Sequence[str] | None = None,
+    env_vars: Mapping[str, Any] | None = None,
+    user: str | None = None,
+    cwd: str | None = None,
+) -> dict[str, Any]:
+    """Install packages; the pid, retcode, stdout and stderr of pip.
+
+    pkgs: names or requirements, a list or with commas. requirements: files, of the tree (salt://) too. bin_env: a
+    virtual environment, or a pip. What else there is, pip has by the same name.
+
+        {{ salt['pip.install'](requirements='/srv/app/requirements.txt', bin_env='/srv/app/venv') }}
+    """
+    several: dict[str, Sequence[object]] = {
+        "--requirement": [_local(path) for path in _many(requirements)],
+        "--editable": _many(editable),
+        "--find-links": _many(find_links),
+        "--extra-index-url": _many(extra_index_url),
+        "--trusted-host": _many(trusted_host),
+        **{name: [value] for name, value in {"--index-url": index_url, "--target": target, "--proxy": proxy}.items()},
+        "--timeout": [timeout],
+    }
+    switches = {
+        **{"--no-index": no_index, "--upgrade": upgrade, "--force-reinstall": force_reinstall},
+        **{"--ignore-installed": ignore_installed, "--no-deps": no_deps, "--pre": pre_releases},
+    }
+    words = [word for name, values in several.items() for each in values if each for word in (name, str(each))]
+    wanted = _many(pkgs)
+    if not wanted and not requirements and not editable:
+        return {"retcode": 0, "stdout": "No packages to install."}
+    words += [name for name, chosen in switches.items() if chosen]
+    return _answer(["install", *words, *(extra_args or ()), *wanted], bin_env, user, cwd, env_vars)
+
+
+def uninstall(
+    pkgs: Some = None,
+    requirements: Some = None,
+    bin_env: str | None = None,
+    user: str | None = None,
+    cwd: str | None = None,
+    extra_args: Sequence[str] | None = None,
+) -> dict[str, Any]:
+    """Remove packages; the pid, retcode, stdout and stderr of pip. Arguments as those of pip.install."""
+    files = [word for path in _many(requirements) for word in ("--requirement", _local(path))]
+    return _answer(["uninstall", "-y", *files, *(extra_args or ()), *_many(pkgs)], bin_env, user, cwd)
+
+
+def _many(given: Some) -> list[str]:
+    found = given.split(",") if isinstance(given, str) else given or ()
+    return [str(each).strip() for each in found]
+
+
+def _local(path: str) -> str:
+    found = here.tree.fetch(path, here.saltenv) if path.startswith("salt://") else path
+    if found is None:
+        raise StateFailed(f"{path} does not exist")
+    return found
+
+
+@changer(touches=["pip", "files"])
+def _answer(
+    words: Sequence[str],
+    bin_env: str | None,
+    user: str | None,
+    cwd: str | None,
+    env: Mapping[str, Any] | None = None,
+) -> dict[str, Any]:
+    argv = [*_argv(bin_env), *words]
+    return cmd.run_all(argv, cwd=cwd, runas=user, env={**QUIET, **(env or {})}, python_shell=False)
 
 
 __func_alias__ = {"list_": "list"}

@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from modules import cmd
-from runner.api import CommandFailed, changer, here, look_once
+from modules._processes import tried
+from runner.api import CommandFailed, changer, look_once
 
 GECOS = ("fullname", "roomnumber", "workphone", "homephone", "other")
 
@@ -129,12 +130,12 @@ def add(
     options += ["-r"] if system else []
     options += ["-m" if createhome else "-M"]
     options += [] if usergroup is None else ["-U" if usergroup else "-N"]
-    return _said(useradd, name, *options)
+    return tried(useradd, name, *options)
 
 
 def delete(name: str, remove: bool = False, force: bool = False, **_: Any) -> bool:
     """Delete a user; whether it was done. remove: its home folder, too. force: though the user is at work."""
-    return _said(userdel, name, *(["-r"] if remove else []), *(["-f"] if force else []))
+    return tried(userdel, name, *(["-r"] if remove else []), *(["-f"] if force else []))
 
 
 def chuid(name: str, uid: int, **_: Any) -> bool:
@@ -179,7 +180,7 @@ def chgroups(name: str, groups: str | Sequence[str], append: bool = False, **_: 
     has = set(_there(name)["groups"]) - {primary_group(name)}
     if wanted - {primary_group(name)} <= has if append else wanted == has:
         return True
-    return _said(usermod, name, "-G", ",".join(sorted(wanted)), *(["-a"] if append else []))
+    return tried(usermod, name, "-G", ",".join(sorted(wanted)), *(["-a"] if append else []))
 
 
 def rename(name: str, new_name: str, **_: Any) -> bool:
@@ -207,12 +208,3 @@ def _changed(name: str, what: str, wanted: object, *options: str) -> bool:
     if _there(name)[what] != wanted:
         usermod(name, *options)
     return bool(info(name)[what] == wanted)
-
-
-def _said(change: Any, *words: str) -> bool:
-    try:
-        change(*words)
-    except CommandFailed as problem:
-        here.warn(str(problem))
-        return False
-    return True

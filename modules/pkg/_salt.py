@@ -38,12 +38,11 @@ def install(
     """
     if refresh:
         provider().renew_db()
-    targets = (
-        _paths(sources) if sources else [f"{each}={wanted}" if wanted else each for each, wanted in _wanted(name, pkgs)]
-    )
-    if version and name and not pkgs:
-        targets = [f"{name}={version}"]
+    wanted = [(name, version)] if name and version and not pkgs else _wanted(name, pkgs)
+    targets = _paths(sources) if sources else [f"{each}={exact}" if exact else each for each, exact in wanted]
     switches = {
+        "--allow-downgrades": not sources
+        and any(exact for _name, exact in wanted),  # an older version is asked for by name
         "--allow-unauthenticated": skip_verify,
         "--no-install-recommends": not install_recommends,
         "--only-upgrade": only_upgrade,
@@ -65,15 +64,17 @@ def purge(name: str | None = None, pkgs: Names = None, **_: Any) -> Changes:
     return _removed(name, pkgs, purge=True)
 
 
-def upgrade(refresh: bool = True, dist_upgrade: bool = True, **_: Any) -> Changes:
+def upgrade(refresh: bool = True, dist_upgrade: bool = False, **_: Any) -> Changes:
     """Bring all packages to their newest version; what changed. refresh: renew the package lists before.
 
-    dist_upgrade: has no effect: packages that the new versions need, or rule out, are always installed and removed.
+    dist_upgrade: also those whose new version needs further packages, or has others removed.
     """
     if refresh:
         provider().renew_db()
     before = provider().list_pkgs()
-    provider().upgrade()
+    chosen = [] if dist_upgrade else sorted(list_upgrades(refresh=False, dist_upgrade=False))
+    if dist_upgrade or chosen:
+        provider().upgrade(chosen)
     return _changed(before)
 
 

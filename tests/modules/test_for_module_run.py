@@ -53,6 +53,38 @@ def test_git_is_configured(machine: Machine) -> None:
     assert answer(machine, *words, "push_url=ssh://p/q") == {"fetch": "https://x.example/y", "push": "ssh://p/q"}
 
 
+PIP = """#!/bin/sh
+echo "$@" >>{folder}/asked
+test "$1" = list && echo '[{{"name": "My_Demo", "version": "1"}}]'
+case "$*" in *broken*) echo no such thing >&2; exit 1;; esac
+"""
+
+
+def test_pip_is_asked_and_its_answer_returned(machine: Machine) -> None:
+    pip = machine.folder / "pip"
+    pip.write_text(PIP.format(folder=machine.folder))
+    pip.chmod(0o755)
+    place = f"bin_env={pip}"
+    assert answer(machine, "pip.is_installed", "my-demo", place) is True
+    assert answer(machine, "pip.install", place) == {"retcode": 0, "stdout": "No packages to install."}
+    assert answer(machine, "pip.install", "a,b==1", "upgrade=true", "no_index=true", place)["retcode"] == 0
+    assert answer(machine, "pip.install", "requirements=[/r]", "find_links=/w", "timeout=3", place)["stdout"] == ""
+    assert answer(machine, "pip.uninstall", "pkgs=[a]", place)["stderr"] == ""
+    asked = (machine.folder / "asked").read_text().splitlines()
+    assert asked[1:] == [
+        "install --no-index --upgrade a b==1",
+        "install --requirement /r --find-links /w --timeout 3",
+        "uninstall -y a",
+    ]
+    machine.write(pip=f"ran:\n  module.run:\n    - pip.install:\n      - broken\n      - bin_env: {pip}\n")
+    failed = machine.results("sls", "pip", code=2)["ran"]
+    assert failed["result"] is False and failed["comment"].startswith("'pip.install' failed")
+    assert (
+        "salt://no.txt does not exist"
+        in machine("call", "pip.install", "requirements=salt://no.txt", place, code=1).stderr
+    )
+
+
 def test_the_machine_tells_of_itself(machine: Machine) -> None:
     machine.write(
         status="""
