@@ -13,6 +13,7 @@ FREE = {"name": "greeting", "changes": {"old": "hold", "new": "install"}, "resul
 CALLS: list[tuple[str, Any, Any, str, str]] = [  # function, arguments, answer, what looks then, what it sees
     ("pkg.install", {"name": "greeting", "version": "1.0"}, {"greeting": {"old": "", "new": "1.0"}}, "", ""),
     ("pkg.upgrade_available", ["greeting"], True, "", ""),
+    ("pkg.upgrade_available", ["no-such-package"], False, "", ""),
     ("pkg.hold", ["greeting"], {"greeting": HELD | {"comment": "Package greeting is now being held."}}, "", ""),
     (
         "pkg.hold",
