@@ -137,6 +137,8 @@ def run_all(
 
         {{ salt['cmd.run_all']('id -u').retcode }}
     """
+    if isinstance(cmd, bool | int | float):  # `false` on the command line, which YAML does not take for a text
+        cmd = str(cmd).lower()
     shelled = here.by_hand if python_shell is None else python_shell
     done = complete(
         *(cmd, cwd, stdin, runas, group, shell, shelled, env, clean_env, prepend_path, umask, timeout, root, bg),

@@ -44,6 +44,10 @@ OWN_NAME = Path("/proc/self/comm").read_text().strip()  # pytest or python
         (lambda: status.time("as %% written"), "as % written"),
         (lambda: test.provider("cmd"), "cmdmod"),
         (lambda: environ.has_value("PATH"), True),
+        (
+            lambda: [cmd.retcode(word, python_shell=True) for word in (True, False)],
+            [0, 1],
+        ),  # as YAML reads `true` and `false`
         (lambda: test.collatz(6)[0], [6, 3, 10, 5, 16, 8, 4, 2]),
         (lambda: test.arg_clean("a", b=1, __pub_x=1), {"args": ["a"], "kwargs": {"b": 1}}),
         (lambda: test.conf_test(), "unconfigured"),
