@@ -72,6 +72,9 @@ def did_you_mean(word: str, words: Iterable[str], alike: float = 0.6) -> str | N
     return f"did you mean {near}?" if near else None
 
 
+MAY_READ = "give this user the right to read it, or run as another (sudo)"
+
+
 class RunnerError(Exception):
     """A mistake that a user made: what is wrong, where it was typed, what was probably meant.
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from heapq import heapify, heappop, heappush
 
 from runner.errors import CompileError, Diagnostic
-from runner.model import DEAF, Chunk, Edge, Kind, Place, Relations
+from runner.model import DEAF, LAST, Chunk, Edge, Kind, Place, Relations
 
 STRENGTH = {
     Kind.ONFAIL: 0,
@@ -83,7 +83,7 @@ def _shuffled(chunks: Sequence[Chunk], seed: str) -> list[Chunk]:
     return [chunk if _ordered(chunk) else chunk._replace(order=place, wanted=place) for chunk, place in drawn]
 
 
-NUMBERED = (10_000, 1_000_000)  # the numbers that states get which say none
+NUMBERED = (10_000, LAST)  # the numbers that states get which say none
 
 
 def _ordered(chunk: Chunk) -> bool:

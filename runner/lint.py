@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 
 from runner.errors import Diagnostic
-from runner.model import Chunk, Kind, Place, Relations, Source, item_place
+from runner.model import LAST, Chunk, Kind, Place, Relations, Source, item_place
 
 GUARDS = ("onlyif", "unless", "creates", "stateful")
 REACTIONS = (Kind.ONCHANGES, Kind.ONCHANGES_ANY, Kind.PREREQ, Kind.ONFAIL, Kind.ONFAIL_ANY, Kind.ONFAIL_ALL)
@@ -55,7 +55,7 @@ def _order(number: int, chunk: Chunk, chunks: Sequence[Chunk], relations: Relati
 
 
 def _order_of(chunk: Chunk) -> str:
-    return "last" if chunk.order >= 1_000_000 else f"{chunk.order:g}"
+    return "last" if chunk.order >= LAST else f"{chunk.order:g}"
 
 
 def _own(number: int, chunk: Chunk, relations: Relations) -> Iterator[Diagnostic]:

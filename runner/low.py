@@ -8,11 +8,10 @@ from typing import Any
 from runner.errors import Diagnostic
 from runner.extend import Reconciler
 from runner.highdata import Body, Declaration, HighData, Item, puppets_way
-from runner.model import REQUISITE_KEYS, Chunk, Kind, Place, Requisite, Value, item_place, value_place
+from runner.model import LAST, REQUISITE_KEYS, Chunk, Kind, Place, Requisite, Value, item_place, value_place
 from runner.relationships import Known
 from runner.scope import Functions, Scopes
 
-LAST = 1_000_000  # what Salt adds for `last` and negative numbers
 KINDS = {kind.value: kind for kind in Kind}
 
 

@@ -178,6 +178,8 @@ def item_place(container: object, index: int, default: Place) -> Place:
 
 # ---------------------------------------------------------------- a state, from high data to the run
 
+LAST = 1_000_000  # what Salt adds to the order numbers for `last` and negative ones
+
 
 class Kind(enum.StrEnum):
     """The requisites; the value is what a user writes."""

@@ -127,7 +127,8 @@ def asked(session: Session) -> Given:
         import shlex
 
         command = _command(session, said)
-        session.kept["given"] = _read(session, _run(session, command), shlex.join(command))
+        shown = shlex.join(command)
+        session.kept["given"] = _read(session, _run(session, command, shown), shown)
     found: Given = session.kept["given"]
     return found
 
@@ -148,9 +149,7 @@ def _command(session: Session, said: Any) -> list[str]:
     return [*words, session.options.id]
 
 
-def _run(session: Session, command: list[str]) -> str:
-    import shlex
-
+def _run(session: Session, command: list[str], shown: str) -> str:
     try:
         folder = session.options.raw.get("config_dir")
         done = session.call("cmd.run_all", command, cwd=folder, python_shell=False)
@@ -159,7 +158,7 @@ def _run(session: Session, command: list[str]) -> str:
     if done["retcode"]:
         said = (done["stderr"] or done["stdout"]).strip()
         hint = "it gets the ID of the machine and has to end with 0"
-        raise _problem(session, f"master_tops: `{shlex.join(command)}` ended with {done['retcode']}: {said}", hint)
+        raise _problem(session, f"master_tops: `{shown}` ended with {done['retcode']}: {said}", hint)
     return str(done["stdout"])
 
 

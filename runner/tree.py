@@ -11,7 +11,7 @@ from contextlib import suppress
 from stat import S_ISREG
 from typing import Any
 
-from runner.errors import RunnerError, nearest
+from runner.errors import MAY_READ, RunnerError, nearest
 from runner.model import Source
 
 _MARGIN = r"(?m)^(['\"]?)(?P<id>\S.*?)\1\s*:(?=\s|$)"
@@ -241,8 +241,7 @@ def _is_file(path: str) -> bool:
 
 def unreadable(path: str) -> RunnerError:
     """The error for a file or folder that this user may not read."""
-    hint = "give this user the right to read it, or run as another (sudo)"
-    return RunnerError(f"{path} cannot be read: Permission denied", Source(path), hint, "unreadable")
+    return RunnerError(f"{path} cannot be read: Permission denied", Source(path), MAY_READ, "unreadable")
 
 
 def _parsed(url: str, saltenv: str) -> tuple[str, str]:

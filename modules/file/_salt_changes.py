@@ -19,9 +19,6 @@ def path_given(path: str) -> str:
     return path
 
 
-_path = path_given
-
-
 def lines_given(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[str]:
     """The lines of a call, each with its end. Raises StateFailed for an argument that it does not have."""
     unknown = [key for key in kwargs if key != "args"]
@@ -34,13 +31,13 @@ def lines_given(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[str]:
 def salt_write(path: str, *args: Any, **kwargs: Any) -> str:
     """Write lines to a file (also as the argument `args`)."""
     lines = lines_given(args, kwargs)
-    _write.write(_path(path), "".join(lines).encode("utf-8", "surrogateescape"))
+    _write.write(path_given(path), "".join(lines).encode("utf-8", "surrogateescape"))
     return f'Wrote {len(lines)} lines to "{path}"'
 
 
 def touch(name: str, atime: float | None = None, mtime: float | None = None) -> bool:
     """Create a file if it is not there, and set its times (seconds since 1970, now without them)."""
-    path = _path(name)
+    path = path_given(name)
     if not os.path.lexists(path):
         _write.write(path, b"")
     now = time.time()
@@ -50,14 +47,14 @@ def touch(name: str, atime: float | None = None, mtime: float | None = None) -> 
 
 def truncate(path: str, length: int) -> None:
     """Cut a file to a length in bytes."""
-    with open(_path(path), "rb") as file:
+    with open(path_given(path), "rb") as file:
         data = file.read(int(length))
-    _write.write(_path(path), data.ljust(int(length), b"\0"))
+    _write.write(path_given(path), data.ljust(int(length), b"\0"))
 
 
 def salt_remove(path: str, **_: Any) -> bool:
     """Remove a file, link or folder; False when there was none."""
-    path = _path(path)
+    path = path_given(path)
     there = os.path.lexists(path)
     _change.remove(path)
     return there
@@ -65,13 +62,13 @@ def salt_remove(path: str, **_: Any) -> bool:
 
 def salt_rename(src: str, dst: str) -> bool:
     """Move a path."""
-    _copy.rename(_path(src), _path(dst))
+    _copy.rename(path_given(src), path_given(dst))
     return True
 
 
 def salt_copy(src: str, dst: str, recurse: bool = False, remove_existing: bool = False) -> bool:
     """Copy a file, or a folder with `recurse`. remove_existing: what is at the target goes first."""
-    src, dst = _path(src), _path(dst)
+    src, dst = path_given(src), path_given(dst)
     if not os.path.exists(src):
         raise StateFailed(f"No such file or directory '{src}'")
     if os.path.isdir(src) and not recurse:
@@ -84,7 +81,7 @@ def salt_copy(src: str, dst: str, recurse: bool = False, remove_existing: bool =
 
 def salt_symlink(src: str, path: str, force: bool = False, atomic: bool = False) -> bool:
     """Create a symbolic link at `path` to `src`. force: what is there goes first."""
-    path = _path(path)
+    path = path_given(path)
     if os.path.islink(path) and os.readlink(path) == src:
         return True
     if force and os.path.lexists(path):
@@ -95,30 +92,30 @@ def salt_symlink(src: str, path: str, force: bool = False, atomic: bool = False)
 
 def salt_link(src: str, path: str) -> bool:
     """Create a hard link at `path` to `src`."""
-    _change.link(_path(src), path)
+    _change.link(path_given(src), path)
     return True
 
 
 def salt_mkdir(dir_path: str, user: str | None = None, group: str | None = None, mode: Any = None) -> bool:
     """Create a folder and those above it that are missing."""
-    _change.makedirs(_path(dir_path), mode=None if mode is None else str(mode), user=user, group=group)
+    _change.makedirs(path_given(dir_path), mode=None if mode is None else str(mode), user=user, group=group)
     return True
 
 
 def salt_makedirs(path: str, user: str | None = None, group: str | None = None, mode: Any = None) -> None:
     """Create the folders above a path; a path that ends with a slash is created itself."""
-    folder = os.path.dirname(_path(path))
+    folder = os.path.dirname(path_given(path))
     _change.makedirs(folder, mode=None if mode is None else str(mode), user=user, group=group)
 
 
 def makedirs_perms(name: str, user: str | None = None, group: str | None = None, mode: Any = "0755") -> None:
     """Create a folder and those above it that are missing, all with this owner and mode."""
-    _change.makedirs(_path(name), mode=str(mode), user=user, group=group)
+    _change.makedirs(path_given(name), mode=str(mode), user=user, group=group)
 
 
 def move(src: str, dst: str) -> dict[str, Any]:
     """Move a file or folder; into a folder where `dst` is one."""
-    old, new = _path(src), _path(dst)
+    old, new = path_given(src), path_given(dst)
     if not os.path.lexists(old):
         raise StateFailed(f"Unable to move '{src}' to '{dst}': there is no such file or directory", lacks=("file", old))
     if os.path.isdir(new):
@@ -129,7 +126,7 @@ def move(src: str, dst: str) -> dict[str, Any]:
 
 def rmdir(path: str, recurse: bool = False) -> bool:
     """Remove an empty folder, with `recurse` the empty ones below it too; False when something is left."""
-    path = _path(path)
+    path = path_given(path)
     if not os.path.isdir(path):
         raise StateFailed(f"A valid directory was not specified: {path}")
     below = sorted(folder for folder, _, _ in os.walk(path) if folder != path) if recurse else []
@@ -141,12 +138,12 @@ def rmdir(path: str, recurse: bool = False) -> bool:
 
 def chgrp(path: str, group: str | int) -> None:
     """Set the group of a path."""
-    _change.chown(_path(path), None, group)
+    _change.chown(path_given(path), None, group)
 
 
 def lchown(path: str, user: str | int | None, group: str | int | None) -> None:
     """Set the owner of a path, of a link itself."""
-    _change.chown(_path(path), user, group, follow=False)
+    _change.chown(path_given(path), user, group, follow=False)
 
 
 def salt_mknod(
@@ -161,7 +158,7 @@ def salt_mknod(
     """Create a special file. ntype: p for a pipe, c and b for devices with `major` and `minor`."""
     if ntype not in ("p", "c", "b"):
         raise StateFailed(f"there is no kind {ntype!r} of special files; there are c, b (devices) and p (a pipe)")
-    path = _path(name)
+    path = path_given(name)
     if os.path.lexists(path):
         raise StateFailed(f"Node already exists: {path}")
     _change.mknod(path, ntype, int(major), int(minor), str(mode))

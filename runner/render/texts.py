@@ -6,7 +6,7 @@ import os
 import stat
 from typing import Any
 
-from runner.errors import RenderError
+from runner.errors import MAY_READ, RenderError
 from runner.model import Document, Source
 
 LARGEST = 16 * 1024 * 1024  # bytes of one SLS
@@ -19,8 +19,7 @@ def read_text(path: str, largest: int = 0) -> str:
     except OSError as error:
         if not os.path.isfile(path):
             raise RenderError(f"{path} is not a regular file", Source(path)) from None
-        denied = "give this user the right to read it, or run as another (sudo)"
-        hint = denied if isinstance(error, PermissionError) else None
+        hint = MAY_READ if isinstance(error, PermissionError) else None
         raise RenderError(f"{path} cannot be read: {error.strerror}", Source(path), hint) from None
     try:
         return data.decode("utf-8").removeprefix("\ufeff")

@@ -36,9 +36,6 @@ def undefined(
             return RenderError(f"Jinja: {told}", source, hint, "undefined")
         names = [*locals_of(frame), *(name for name in environment.globals)] if frame else []
         column = column_of(row, rf"(?<![\w.'\"]){re.escape(name)}(?!\w)")
-        if "was not provided" in str(told):
-            hint = f"give it in the call, or `{name}=...` in the `{{% macro %}}`"
-            return RenderError(f"Jinja: {told}", source, hint, "undefined")
         return RenderError(
             f"Jinja variable {told}", source._replace(column=column), _name_hint(name, names, row), "undefined"
         )
