@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import statistics
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -50,13 +49,6 @@ STAGES = {
     "debts": (),
     "secrets": (),
 }
-
-# files and functions that are longer than the rule, with the reason
-LONG_FILES = {
-    "runner/api.py": "the one page that authors of states read",
-    "runner/model.py": "all values that travel between stages, side by side",
-}
-
 
 def sources() -> list[Path]:
     return sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
@@ -142,16 +134,17 @@ def lengths() -> Iterator[tuple[str, int]]:
                 yield f"{path.relative_to(ROOT)}:{node.name}", (node.end_lineno or 0) - first.lineno + 1
 
 
+# state functions: their length is their signature and what it means
+LONG_FUNCTIONS = 60
+LONGEST_FILE = 700  # a file is as long as one idea; about 500 is where to ask whether it holds two
+
+
 def test_functions_are_short() -> None:
-    found = dict(lengths())
-    counts = sorted(found.values())
-    assert statistics.median(counts) < 10
-    longest = sorted(found, key=lambda name: -found[name])[:20]
-    assert counts[int(len(counts) * 0.95)] < 45, {name: found[name] for name in longest}
+    found = {name: length for name, length in lengths() if length > LONG_FUNCTIONS}
+    assert not found, found
 
 
 def test_files_are_short() -> None:
     for path in sources():
-        name = str(path.relative_to(ROOT))
         lines = len(path.read_text().splitlines())
-        assert (lines >= 300) is (name in LONG_FILES), f"{name} has {lines} lines"
+        assert lines <= LONGEST_FILE, f"{path.relative_to(ROOT)} has {lines} lines"
