@@ -233,6 +233,11 @@ class Here(Protocol):
     def chunks(self) -> tuple[Chunk, ...]: ...
 
     @property
+    def left_out(self) -> tuple[Chunk, ...]:
+        """The states of these SLS files that `--only` or `--exclude` leaves out of the run."""
+        ...
+
+    @property
     def results(self) -> Mapping[str, Result]:
         """The results so far, by tag."""
         ...

@@ -29,6 +29,7 @@ class Compiled(Record):
     order: tuple[int, ...]
     binder: Binder
     warnings: tuple[Diagnostic, ...]
+    left_out: tuple[Chunk, ...] = ()  # by --only or --exclude
 
 
 def compile_chunks(session: Session, gathered: Gathered, strict: bool) -> tuple[Compiled | None, list[Diagnostic]]:
@@ -42,7 +43,7 @@ def attempted(session: Session, gathered: Gathered, strict: bool) -> tuple[Compi
     data, problems = gathered
     chunks, found = low.lower(data, True, session.arguments_of, session.defaults, session.functions_of)
     problems = [*session.unread, *session.node.warnings, *problems, *found]
-    chunks = _selected(session.options, chunks)
+    chunks, whole = _selected(session.options, chunks), chunks
     session.run.secrets.arguments(chunks, session.options.secret_keys)
     binder = make_binder(session)
     problems += binder.check(chunks)
@@ -63,7 +64,9 @@ def attempted(session: Session, gathered: Gathered, strict: bool) -> tuple[Compi
     if order and session.options.auto_relationships:
         order, links = automatic.fitted(order, relations, automatic.links(chunks, binder.related))
         relations = automatic.reacting(relations, links, chunks)
-    return Compiled(chunks, relations, order, binder, tuple(problems)), problems
+    selected = {id(chunk) for chunk in chunks}
+    left_out = tuple(chunk for chunk in whole if id(chunk) not in selected) if len(whole) > len(chunks) else ()
+    return Compiled(chunks, relations, order, binder, tuple(problems), left_out), problems
 
 
 DRAWN = 500  # states; placing many more takes minutes

@@ -41,6 +41,7 @@ class Run:
         self.call, self.function, self.has, self.render, self.match, self.top = call, function, has, render, match, top
         self.pillar: Mapping[str, Any] = {}
         self.chunks: tuple[Chunk, ...] = ()
+        self.left_out: tuple[Chunk, ...] = ()
         self.results: dict[str, Result] = {}
         self.intends: Callable[[str], None] = lambda path: None  # notes a temporary path that is about to be made
         self.reload: Callable[[str], None] = lambda what: None  # modules, grains or pillar, for the states that follow
@@ -126,6 +127,10 @@ class Current:
     @property
     def chunks(self) -> tuple[Chunk, ...]:
         return self.run.chunks
+
+    @property
+    def left_out(self) -> tuple[Chunk, ...]:
+        return self.run.left_out
 
     @property
     def results(self) -> Mapping[str, Result]:

@@ -177,6 +177,7 @@ def _executed(session: Session, compiled: Compiled) -> Report:
     options, run = session.options, session.run
     run.reload = lambda what: _reload(session, what)
     run.chunks = tuple(compiled.chunks[position] for position in compiled.order)
+    run.left_out = compiled.left_out
     work = _work(options, compiled)
     ledger = Ledger(options.state_dir)
     required = options.durable == "required"

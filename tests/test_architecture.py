@@ -50,6 +50,7 @@ STAGES = {
     "secrets": (),
 }
 
+
 def sources() -> list[Path]:
     return sorted(path for package in PACKAGES for path in (ROOT / package).rglob("*.py"))
 

@@ -1,14 +1,14 @@
-"""What is in a folder: which paths get an owner and a mode, which are cleaned away, which others states need."""
+"""What is in a folder: which paths get an owner and a mode, which are cleaned away, which states manage."""
 
 from __future__ import annotations
 
 import fnmatch
+import os.path
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
 
 from modules import file
-from runner.api import StateFailed, here
+from runner.api import Chunk, StateFailed, here
 
 
 def matches(path: str, patterns: Sequence[str]) -> bool:
@@ -44,23 +44,29 @@ def below(top: str, depth: int | None = None, follow: bool = False) -> Iterator[
     yield from walk(top, depth)
 
 
-def needed(top: str) -> set[str]:
-    """The paths in a folder that file states manage which this state requires, or which require it."""
-    me = here.chunk
-    if me is None:
-        return set()
-    inside = top.rstrip("/") + "/"
-    return {
-        chunk.name.rstrip("/")
-        for chunk in here.chunks
-        if chunk.state == "file"
-        and chunk.name.startswith(inside)
-        and chunk.fun not in ("absent", "missing", "tidied")
-        and (_refers(me, chunk) or _refers(chunk, me))
-    }
+REMOVING = frozenset(["absent", "missing", "not_cached", "pruned", "tidied", "unmounted"])
+DESTINATIONS = ("target", "creates", "home")  # the arguments, beside the name, that say what a state makes
+POINTING = frozenset(["symlink", "hardlink", "shortcut"])  # whose target is another's
 
 
-def _refers(holder: Any, target: Any) -> bool:
+def managed_below(top: str) -> tuple[set[str], set[str]]:
+    """The paths in a folder that states manage, with all they hold; and folders that are managed without it.
+
+    What counts are the states of this run and those that its options left out of it.
+    """
+    inside, me = top.rstrip("/") + "/", here.chunk
+    whole: set[str] = set()
+    folders: set[str] = set()
+    for chunk in (*here.chunks, *here.left_out):
+        paths = {path for path in _managed(chunk) if path.startswith(inside)}
+        if not paths or chunk is me:
+            continue
+        related = me is not None and (_refers(me, chunk) or _refers(chunk, me))
+        (folders if chunk.function == "file.directory" and not related else whole).update(paths)
+    return whole, folders
+
+
+def _refers(holder: Chunk, target: Chunk) -> bool:
     for requisite in holder.requisites:
         if requisite.state == "sls":
             if fnmatch.fnmatch(target.sls, requisite.target):
@@ -69,6 +75,17 @@ def _refers(holder: Any, target: Any) -> bool:
             if requisite.target in (target.id, target.name):
                 return True
     return False
+
+
+def _managed(chunk: Chunk) -> Iterator[str]:
+    """The absolute paths that a state makes or changes."""
+    if chunk.fun in REMOVING:
+        return
+    keys = () if chunk.state == "file" and chunk.fun in POINTING else DESTINATIONS
+    for value in (chunk.name, *(chunk.args.get(key) for key in keys)):
+        for path in value if isinstance(value, list) else [value]:
+            if isinstance(path, str) and path.startswith("/"):
+                yield os.path.normpath(path)
 
 
 def superfluous(

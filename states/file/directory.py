@@ -6,7 +6,7 @@ from typing import Any
 
 from modules import file
 from runner.api import AbsolutePath, Mode, OneOrMany, Plan, Planned, Record, StateFailed
-from states.file._folders import below, needed, superfluous
+from states.file._folders import below, managed_below, superfluous
 from states.file._permissions import Permissions, missing_folders, parent, permissions
 
 RECURSE = ("user", "group", "mode", "ignore_files", "ignore_dirs", "silent")
@@ -38,7 +38,7 @@ def directory(
     ignore_dirs; files get file_mode, or else the folder's mode; silent reports no single changes.
     max_depth: levels below the folder; without it all. children_only: not the folder itself.
     makedirs: create missing folders above.
-    clean: remove all that is in it, but what file states manage that this one requires or that require it, and what
+    clean: remove all that is in it, but what states of the run manage, and what
     matches exclude_pat (globs of relative paths, regular expressions after E@).
     follow_symlinks: go through links, and take what they point to. allow_symlink: a link to a folder will do.
     force: remove a file or link (to a folder too) that is in the way. backupname: move it there instead (relative:
@@ -66,7 +66,8 @@ def directory(
         return (yield from _create(name, wanted, makedirs, obstacle, backup))
     work = _Work(name)
     if clean:
-        work.remove, gone = superfluous(name, needed(name), exclude_pat or [])
+        kept, folders = managed_below(name)
+        work.remove, gone = superfluous(name, kept, exclude_pat or [], folders)
         work.gone = frozenset(gone)
     if not children_only:
         work.note(name, wanted, follow=follow_symlinks or not file.is_link(name))

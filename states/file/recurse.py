@@ -21,7 +21,7 @@ from runner.api import (
     here,
     together,
 )
-from states.file._folders import needed, superfluous
+from states.file._folders import managed_below, superfluous
 from states.file._managed import Target, Writing, intended
 from states.file._permissions import permissions
 from states.file._tree_content import Choice, Content, existing
@@ -61,7 +61,7 @@ def recurse(
     name: the folder. source: a salt:// folder, or a list of which the first that has files is taken; with merge the
     files of all of them are, and of those with the same path the one of the earliest source.
     user, group, dir_mode, file_mode (`keep`: as in the tree): what is not given stays as it is.
-    clean: remove what is not in the source, but what file states manage that this one requires or that require it.
+    clean: remove what is not in the source, but what states of the run manage.
     template, context, defaults, replace, backup: as for file.managed, for each file.
     include_empty: empty folders too. include_pat, exclude_pat: globs of relative paths, regular expressions after E@.
     maxdepth: levels below the folder, 0 for its own files. keep_symlinks: links in the tree become links, instead of
@@ -115,9 +115,9 @@ def recurse(
         part = symlink(path, target, force=force_symlinks, user=user, group=group, makedirs=True)
         parts[path] = _reported(path, part)
     if clean and file.is_dir(top):
-        removed, _ = superfluous(
-            top, {*content.files, *content.links, *way.obstacles, *needed(top)}, exclude_pat or [], content.folders
-        )
+        managed_here, folders = managed_below(top)
+        kept = {*content.files, *content.links, *way.obstacles, *managed_here}
+        removed, _ = superfluous(top, kept, exclude_pat or [], {*content.folders, *folders})
         if removed:
             parts["removed"] = _removed(removed)
     outcomes = yield from together(parts, between="\n\n")

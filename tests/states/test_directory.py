@@ -112,10 +112,12 @@ def test_cleaning_keeps_what_is_excluded(top: Path, patterns: list[str], kept: l
 
 def chunk(name: str, id_: str, *requires: tuple[str, str], fun: str = "managed") -> SimpleNamespace:
     requisites = [SimpleNamespace(state=state, target=target) for state, target in requires]
-    return SimpleNamespace(state="file", fun=fun, id=id_, name=name, sls="a.b", requisites=requisites)
+    return SimpleNamespace(
+        function=f"file.{fun}", state="file", fun=fun, id=id_, name=name, sls="a.b", requisites=requisites, args={}
+    )
 
 
-def test_cleaning_keeps_what_related_states_manage(top: Path) -> None:
+def test_cleaning_keeps_what_other_states_manage(top: Path) -> None:
     me = chunk(str(top), "me", ("file", "needed"), ("sls", "a.c"), fun="directory")
     current = HarnessHere()
     current.chunk = me  # type: ignore[assignment]
@@ -128,7 +130,7 @@ def test_cleaning_keeps_what_related_states_manage(top: Path) -> None:
     current.chunks = (me, *others)  # type: ignore[assignment]
     (top / "later").touch()
     apply(directory, str(top), clean=True, current=current)
-    assert left(top) == ["later", "s", "s/t", "s/t/h"]
+    assert left(top) == ["f", "later", "s", "s/t", "s/t/h"]
 
 
 def test_what_is_in_the_way(tmp_path: Path) -> None:

@@ -55,6 +55,7 @@ class HarnessHere:
         self.saltenv = "base"
         self.chunk = None
         self.chunks = ()
+        self.left_out = ()
         self.changed_requisites: tuple[str, ...] = ()
         self.results: Mapping[str, Any] = {}
         self.dry = dry

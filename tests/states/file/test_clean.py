@@ -1,0 +1,89 @@
+"""What file.directory and file.recurse clean away beside other states of the run."""
+
+from __future__ import annotations
+
+import pytest
+from command import Machine
+
+BESIDE = """
+{tmp}/d:
+  file.directory:
+    - clean: true
+{tmp}/d/file:
+  file.managed:
+    - contents: x
+{tmp}/d/link:
+  file.symlink:
+    - target: {tmp}/d/pointed-at
+settings:
+  ini.options_present:
+    - name: {tmp}/d/./settings.ini
+    - sections: {a: {b: c}}
+makes its file:
+  cmd.run:
+    - name: mkdir -p {tmp}/d/made; touch {tmp}/d/made/by-command
+    - creates: {tmp}/d/made
+{tmp}/d/folder:
+  file.directory: []
+{tmp}/d/deep/down/file:
+  file.managed:
+    - contents: x
+    - makedirs: true
+unwanted:
+  file.absent:
+    - name: {tmp}/d/unwanted
+"""
+STRANGERS = ["other", "pointed-at", "folder/other", "deep/other", "unwanted"]
+
+
+def strew(machine: Machine) -> None:
+    for each in STRANGERS:
+        (machine.folder / "d" / each).write_text("x")
+
+
+def changed(machine: Machine, *words: str) -> dict[str, object]:
+    return {name: each["changes"] for name, each in machine.results("sls", "a", *words).items() if each["changes"]}
+
+
+def test_cleaning_spares_what_any_state_of_the_run_manages(machine: Machine) -> None:
+    machine.write(a=BESIDE)
+    machine("sls", "a")
+    assert changed(machine) == {}
+    strew(machine)
+    folder = f"{machine.folder}/d"
+    gone = sorted(f"{folder}/{each}" for each in STRANGERS)
+    for words in (["--test"], []):
+        found = changed(machine, *words)
+        assert found.pop("unwanted", None) in (None, {"removed": f"{folder}/unwanted"})
+        assert found == {folder: {**{each: {"removed": "Removed due to clean"} for each in gone}, "removed": gone}}
+    assert changed(machine) == {}
+
+
+@pytest.mark.parametrize("option", [["--only", "{tmp}/d"], ["--exclude", "{tmp}/d/file"]])
+def test_a_part_of_the_run_spares_what_the_rest_manages(machine: Machine, option: list[str]) -> None:
+    machine.write(a=BESIDE)
+    machine("sls", "a")
+    assert changed(machine, *(word.replace("{tmp}", str(machine.folder)) for word in option)) == {}
+    assert (machine.folder / "d/file").exists()
+
+
+def test_a_folder_that_is_required_is_spared_with_what_it_holds(machine: Machine) -> None:
+    machine.write(a=BESIDE.replace("    - clean: true", "    - clean: true\n    - require: [file: {tmp}/d/folder]"))
+    (machine.folder / "d/folder").mkdir(parents=True)
+    (machine.folder / "d/folder/other").write_text("x")
+    machine("sls", "a")
+    assert (machine.folder / "d/folder/other").exists()
+
+
+def test_a_cleaned_recurse_spares_what_any_state_of_the_run_manages(machine: Machine) -> None:
+    machine.write(
+        a=BESIDE.replace("file.directory:\n    - clean", "file.recurse:\n    - source: salt://tree\n    - clean")
+    )
+    (machine.folder / "states/tree").mkdir()
+    (machine.folder / "states/tree/own").write_text("x")
+    machine("sls", "a")
+    assert changed(machine) == {}
+    strew(machine)
+    machine("sls", "a")
+    assert [each for each in STRANGERS if (machine.folder / "d" / each).exists()] == []
+    assert changed(machine) == {}
