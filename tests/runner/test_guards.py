@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from typing import Any
 
@@ -80,16 +81,66 @@ def test_a_check_that_cannot_be_made_keeps_what_was_changed(machine: Machine) ->
         assert result["result"] is False and "testing" in result["changes"]
 
 
+SLOTS = {  # each compared with Salt 3008.3
+    "test.echo(/tmp/x)": "/tmp/x",
+    'test.echo(/tmp) ~ "/appended"': "/tmp/appended",
+    "test.echo(/tmp) ~ /appended": "/tmp/appended",
+    "test.echo(a)~b": "ab",
+    "test.echo(a) ~ b ~ c": "ab ~ c",
+    'test.echo(a) ~ "b ~ c"': "ab ~ c",
+    "test.echo(a) ~ ' b '": "a b ",
+    'test.echo("a b")': "a b",
+    "test.echo(a'b c'd)": "ab cd",
+    'test.echo("a\\"b")': 'a"b',
+    "test.echo(a\\,b)": "a,b",
+    'test.echo("a)b")': "a)b",
+    "test.echo(f(x))": "f(x)",
+    "test.echo(salt://x)": "salt://x",
+    "test.echo(0644)": "0644",
+    "test.echo(1) ~ 2": "12",
+    "test.echo(True)": "True",
+    "test.echo([1, 2])": "[1,2]",
+    "test.echo({'a': x})": "{a:x}",
+    "test.echo(text=zz)": "zz",
+    "test.echo (x) ": "x",
+    " test.echo(x)": "x",
+    "test.kwarg(a=1, b='x y').b": "x y",
+    "test.kwarg(a=1, b=/x).b ~ /tail": "/x/tail",
+    'test.kwarg("a b"=x).a b': "x",
+    'test.kwarg(a="1,2=3").a': "1,2=3",
+    "test.arg(a,, b, c=d).kwargs.c": "d",
+    "grains.get(id)": "m1",
+    "test.echo(a#b)": "a#b",  # the next four are not Salt's
+    'test.echo("") ~ x': "x",
+    'test.echo("a ~ b") ~ c': "a ~ bc",
+    "grains.get(number) ~ x": "5x",
+}
+MALFORMED = {
+    "test.echo": "write __slot__:salt:module.function(arguments)",
+    "test.echo(x": "')' is missing at its end",
+    "test.echo([x)": "no bracket is open for this ')'",
+    "test.echo(it's)": "the text that ' begins has no end",
+    "test.echo(x) y": "after the arguments comes nothing, a key",
+    "test.echo(echo hi)": "put the text that begins with 'echo' in quotes: it has blanks",
+    "test.kwarg(a=b) ~ x": "`~ text` is for texts and numbers",
+    "test.kwarg(a=b).c ~ x": "`~ text` is for texts and numbers",
+    "test.nope(x)": "did you mean",
+}
+
+
 def test_slots(machine: Machine) -> None:
-    slot = "__slot__:salt:test.echo"
-    machine.write(
-        t=f"named:\n  test.show_notification: [{{name: '{slot}(hello)'}}, {{text: '{slot}(a) ~ b'}}]\n"
-        f"odd:\n  test.show_notification: [{{text: '{slot}'}}]\n"
-    )
+    machine.config["grains"] = {"number": 5}
+    states = {f"s{place}": f"__slot__:salt:{slot}" for place, slot in enumerate([*SLOTS, *MALFORMED])}
+    written = {name: {"test.show_notification": [{"text": slot}]} for name, slot in states.items()}
+    written["in"] = {"test.show_notification": [{"name": states["s0"]}, {"text": "x"}]}
+    machine.write(t=json.dumps(written))
     done = machine.results("sls", "t", code=2)
-    assert (done["named"]["comment"], done["named"]["result"]) == ("ab", True)
-    assert done["odd"]["comment"].startswith(f"malformed slot '{slot}'")
-    machine.write(run=f"a:\n  cmd.run: [{{name: '{slot}(\"echo hi\")'}}]\n")
+    found = {slot.removeprefix("__slot__:salt:"): done[name] for name, slot in states.items()}
+    assert {slot: found[slot]["comment"] for slot in SLOTS} == SLOTS
+    for slot, hint in MALFORMED.items():
+        assert found[slot]["result"] is False and f"hint: {hint}" in found[slot]["comment"], found[slot]
+    assert done["in"]["name"] == "/tmp/x"
+    machine.write(run="a:\n  cmd.run: [{name: '__slot__:salt:test.echo(\"echo hi\")'}]\n")
     assert machine.results("sls", "run")["a"]["changes"]["stdout"] == "hi"
 
 
