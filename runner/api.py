@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final, ParamSpec, Protocol, TypeVar, cast, overload
@@ -112,6 +112,8 @@ class Plan(Record):
     comment: one line for a dry run ("The file /etc/motd is set to be changed").
     sure: False for what cannot be known before it is done; `why` says why not.
     provides: the facts that the change makes true, for later states of a dry run; OPEN for anything.
+    reacted_by: the keys of those changes that already are what `mod_watch` would do (a start, for a service). When
+    none of them is among the changes, a watch still calls mod_watch. None, as Salt: any change is one.
     """
 
     changes: Changes
@@ -119,6 +121,7 @@ class Plan(Record):
     sure: bool = True
     why: str | None = None
     provides: Iterable[Fact] | _Open = ()
+    reacted_by: Collection[str] | None = None
 
 
 class Done(Record):
@@ -567,7 +570,15 @@ def _merged(plans: list[Plan], comment: str, provides: Iterable[Fact] | _Open | 
         sure=all(plan.sure for plan in plans),
         why=next((plan.why for plan in plans if plan.why), None),
         provides=OPEN if opened else facts,
+        reacted_by=_reacting(plans),
     )
+
+
+def _reacting(plans: list[Plan]) -> Collection[str] | None:
+    """The keys of the changes of several plans that already are a reaction; None for all of them."""
+    if all(plan.reacted_by is None for plan in plans):
+        return None
+    return {key for plan in plans for key in (plan.changes if plan.reacted_by is None else plan.reacted_by)}
 
 
 # ---------------------------------------------------------------- what a state module may offer

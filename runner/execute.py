@@ -10,7 +10,7 @@ from runner.beside import Beside
 from runner.current import Current, Run
 from runner.decide import RUN, Decision, Verdict, decide, kept, verified, withheld
 from runner.interrupts import number_of
-from runner.invoke import Invoker, Mode
+from runner.invoke import Invoker, Mode, Reaction
 from runner.model import (
     Chunk,
     Edge,
@@ -210,6 +210,7 @@ class Executor:
             result = result._replace(
                 warnings=(*own.warnings, *result.warnings), changes={**own.changes, **result.changes}
             )
+            result = _told(result, reaction)
             result = result._replace(comment=f"{own.comment}\n{result.comment}") if own.changes else result
             attempts += call.attempts
         if mode is not Mode.LOOK and invoke is None:
@@ -294,6 +295,13 @@ class Executor:
     def _heard(self, position: int, chunk: Chunk) -> Result:
         """The reaction of a listener."""
         spared = position in self.work.noop
-        result = self.invoke(chunk, Mode.DRY if spared else self._mode, self.work.listener(position))
+        reaction = self.work.listener(position)
+        result = _told(self.invoke(chunk, Mode.DRY if spared else self._mode, reaction), reaction)
         self.number += 1
         return self._tell(result._replace(run_num=self.number - 1, noop=spared and not self.run.dry))
+
+
+def _told(result: Result, reaction: Reaction) -> Result:
+    """The result of a reaction, with what it did and what for."""
+    cause = f", because {', '.join(reaction.changed)} changed" if reaction.changed else ""
+    return result._replace(reaction=f"{result.comment}{cause}" if result.changes else "")

@@ -223,13 +223,14 @@ class Invoker:
                 outcome.close()
                 if mode is Mode.DRY:
                     self.pending.note(chunk, plan.provides)
-                return Result(chunk, None, plan.comment, plan.changes, sure=plan.sure)
+                return _reacted(plan, Result(chunk, None, plan.comment, plan.changes, sure=plan.sure))
             owe()
             with armed():
                 next(outcome)
             raise RuntimeError(f"{chunk.function} yields twice")
         except StopIteration as stop:
             done = _done(chunk, stop.value, plan.changes if plan else {})
+            done = _reacted(plan, done) if plan else done
             return self._undecided(stop.value, done, waits_for) if mode is Mode.DRY else done
         except StateFailed as failure:
             part = made(plan, look) if plan and failure.changes is None else {}
@@ -291,6 +292,13 @@ def _done(chunk: Chunk, outcome: str | Done, planned: Mapping[str, Value]) -> Re
     return Result(
         chunk, True, outcome.comment, planned if outcome.changes is None else outcome.changes, extra=outcome.extra
     )
+
+
+def _reacted(plan: Plan, result: Result) -> Result:
+    """The result, knowing whether its changes already are what a watch would call mod_watch for."""
+    if plan.reacted_by is None or any(key in plan.reacted_by for key in result.changes):
+        return result
+    return result._replace(reacted=False)
 
 
 def _clock(now: float) -> str:

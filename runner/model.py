@@ -287,6 +287,8 @@ class Result(Record):
     origin: str = ""  # why it changed something: reaction, intent, drift or repeats; empty: not known
     noop: bool = False  # only planned, because the state says so, in a run that changes other things
     note: str = ""  # a sentence about that, for people
+    reacted: bool = True  # False: its own changes are none that a watch asks for, mod_watch is still due
+    reaction: str = ""  # what mod_watch did, for people
 
     @property
     def tag(self) -> str:

@@ -92,13 +92,16 @@ class Secrets:
             extra = {key: value for key, value in result.extra.items() if isinstance(value, bool)}
             changes, key = dict.fromkeys(result.changes, HIDDEN), self.tag(result) if result.key else ""
             chunk = self.chunk(result.chunk)
-            return result._replace(chunk=chunk, key=key, comment=HIDDEN, changes=changes, warnings=(), extra=extra)
+            return result._replace(
+                chunk=chunk, key=key, comment=HIDDEN, changes=changes, warnings=(), extra=extra, reaction=""
+            )
         if not self._values:
             return result
         result = result._replace(chunk=self.chunk(result.chunk), key=self.mask(result.key))
         warnings = tuple(self.mask(warning) for warning in result.warnings)
         return result._replace(
             comment=self.mask(result.comment),
+            reaction=self.mask(result.reaction),
             changes=self.mask(result.changes),
             warnings=warnings,
             extra=self.mask(result.extra),

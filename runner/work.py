@@ -57,12 +57,13 @@ class Work(Record):
         return ""
 
     def reaction(self, position: int, result: Result, decision: Decision) -> Reaction | None:
-        """What mod_watch is called for: a watched change, if the state changed nothing itself; or its own change."""
+        """The mod_watch to call: for a watched change that the state has not reacted to itself, or its own change."""
         if position not in self.reacts or result.extra.get("skip_watch") or result.undecided:
             return None
-        if result.changes:
-            itself = position in self.self_refreshing and result.result is not False
-            return Reaction((self.named(position),)) if itself else None
+        if result.changes and position in self.self_refreshing and result.result is not False:
+            return Reaction((self.named(position),))
+        if result.changes and (result.reacted or result.result is False):
+            return None
         changed = tuple(self.named(edge.target) for edge in decision.changed if edge.kind is Kind.WATCH)
         if decision.verdict is not Verdict.WATCH:
             return None

@@ -68,7 +68,8 @@ def mounted(
     plan = Work(name, mount_, present is None, bool(other), missing, state, line, persist)
     if not plan.changes:
         return " ".join([plan.already, *(["Entry already exists in the fstab."] if persist else [])])
-    yield Plan(plan.changes, plan.told, provides=[("file", name)])
+    mounting = plan.changes.keys() - {"persist"}
+    yield Plan(plan.changes, plan.told, provides=[("file", name)], reacted_by=mounting)
     if plan.makes_folder:
         file.makedirs(name)
     said = [_mount(plan, entry, user)]

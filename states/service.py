@@ -49,7 +49,9 @@ def running(
     if runs and not steps and not masks:
         return f"The service {name} is already running{mask}"
     told = f"Service {name} is set to start" if not runs else f"Service {name} set to be {steps[0]}d" if steps else ""
-    yield Plan({name: True}, (told + mask).strip(), provides=[("service", name)])
+    # who is only enabled or unmasked has still to be restarted for what it watches
+    starts = () if runs else (name,)
+    yield Plan({name: True}, (told + mask).strip(), provides=[("service", name)], reacted_by=starts)
     began = time.time()
     for runtime in masks:
         _do(name, ["unmask"], ["--runtime"] if runtime else [])

@@ -75,6 +75,8 @@ class Pretty:
             self._block(f"at {chunk.place.source}")
         elif kind in ("skipped", "undecided") or self.verbose or (not result.changes and kind != "unchanged"):
             self._block(result.comment)
+        elif result.reaction:
+            self._block(result.reaction)
         if result.cause:
             self._block(f"because of {named(result.cause)}")
         for line, colour in change_lines(result.changes):

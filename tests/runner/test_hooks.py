@@ -151,6 +151,55 @@ def test_the_reaction_to_an_own_change_survives_a_kill(machine: Machine) -> None
     assert (machine.folder / "f.log").read_text() == "refreshed\n"
 
 
+PARTLY = (
+    "import os\nfrom runner.api import Plan, Planned, changer\nfrom modules import file\n"
+    "def made(name: str, starts: bool = False, dies: bool = False) -> Planned:\n    '''A box.'''\n"
+    "    if os.path.exists(name):\n        return 'there'\n"
+    "    keys = {'enabled': True} | ({'started': True} if starts else {})\n"
+    "    yield Plan(keys, 'to be made', reacted_by=['started'])\n    file.write(name, b'x')\n"
+    "    if dies:\n        os.kill(os.getpid(), 9)\n    return 'made'\n"
+    "def mod_watch(name: str, sfun: str) -> Planned:\n    yield Plan({'restarted': True}, 'to be restarted')\n"
+    "    with open(name + '.log', 'a') as log:\n        log.write('restarted\\n')\n    return 'restarted'\n"
+)
+WATCHING = """
+{tmp}/conf:
+  file.managed:
+    - contents: VERSION
+{tmp}/box:
+  box.made:
+    - MORE
+    - watch: [{file: {tmp}/conf}]
+"""
+
+
+@pytest.mark.parametrize(("more", "reacts"), [("starts: False", True), ("starts: True", False)])
+def test_a_change_that_is_no_reaction_leaves_the_reaction_due(machine: Machine, more: str, reacts: bool) -> None:
+    module(machine, PARTLY)
+    machine.write(a=WATCHING.replace("MORE", more))
+    name, log = str(machine.folder / "box"), machine.folder / "box.log"
+    keys = ["enabled", "restarted"] if reacts else ["enabled", "started"]
+    dry = machine.results("sls", "a", "--test")[name]
+    assert (list(dry["changes"]), dry["comment"]) == (keys, "to be made" + "\nto be restarted" * reacts)
+    report = machine("sls", "a").stdout
+    assert (f"restarted, because file: {machine.folder}/conf changed" in report) is reacts
+    assert log.exists() is reacts
+    assert machine.results("sls", "a")[name]["changes"] == {}, "nothing is owed"
+
+
+def test_a_reaction_that_is_still_due_survives_a_kill(machine: Machine) -> None:
+    module(machine, PARTLY)
+    machine.write(a=WATCHING.replace("MORE", "dies: True"))
+    machine("sls", "a", code=-9)
+    log = machine.folder / "box.log"
+    assert not log.exists()
+    (machine.folder / "box").unlink()
+    machine.write(a=WATCHING.replace("MORE", "dies: False"))
+    machine("sls", "a")
+    assert log.read_text() == "restarted\n", "though its own change was made again"
+    machine("sls", "a")
+    assert log.read_text() == "restarted\n"
+
+
 @pytest.mark.parametrize(
     ("hook", "message", "line"),
     [
