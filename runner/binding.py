@@ -35,6 +35,8 @@ class Found(Protocol):
     def unconverging(self) -> str: ...
     @property
     def mod_watch(self) -> Callable[..., Any] | None: ...
+    @property
+    def reaction(self) -> Found | None: ...
 
 
 Bind = Callable[..., Any]  # signature.bind
@@ -267,32 +269,23 @@ class Binder:
 
     def _watch(self, chunk: Chunk) -> Call:
         found = self._state(chunk.function)
-        if found.mod_watch is None:
+        reaction = found.reaction
+        if reaction is None:
             raise RunnerError(f"the state module {chunk.state} cannot react to a watch", chunk.place.source)
-        known = self._known(found.mod_watch)
+        known = self._known(reaction.function)
         given: Mapping[str, Any] = {"name": chunk.name, **chunk.args, "sfun": chunk.fun}
         bound = self._bind(
-            found.mod_watch,
-            {key: value for key, value in given.items() if key in known} if not _open(found) else given,
+            reaction.function,
+            {key: value for key, value in given.items() if key in known} if not _open(reaction) else given,
             places=chunk.arg_places,
             default_place=chunk.place,
             extra_known=self._known(found.function),
             where=f"{chunk.state}.mod_watch",
         )
-        own = self._bound(chunk)[0].arguments if _open(found) and not found.classic else {}
-        return Call(_Reacting(found), {**own, **bound.arguments}, False)
-
-
-class _Reacting:
-    """A state function seen through its module's mod_watch."""
-
-    def __init__(self, found: Found) -> None:
-        assert found.mod_watch is not None
-        self.function: Callable[..., Any] = found.mod_watch
-        self.classic = found.classic
-        self.module = found.module
+        own = self._bound(chunk)[0].arguments if _open(reaction) and not reaction.classic else {}
+        return Call(reaction, {**own, **bound.arguments}, False)
 
 
 def _open(found: Found) -> bool:
-    code = getattr(found.mod_watch, "__wrapped__", found.mod_watch).__code__  # type: ignore[union-attr]
+    code = getattr(found.function, "__wrapped__", found.function).__code__
     return bool(code.co_flags & 0x08)  # takes **kwargs

@@ -54,6 +54,7 @@ class _Checker:
         session = self._session
         heard: list[Diagnostic] = []
         whole_tree.listening(session, heard)
+        session.report_grains = self._grains
         try:
             read_pillar(session)
         except RunnerError as error:
@@ -65,6 +66,10 @@ class _Checker:
             self._tree()
             self._beside()
         return [*self._problems, *heard]
+
+    def _grains(self, problem: Diagnostic) -> None:
+        """What is no Python is a mistake; what a file raises may be for want of something that other machines have."""
+        self._problems.append(problem._replace(severity="error") if problem.code == "module" else problem)
 
     def _compile(self, gathered: Gathered, foreign: bool = False) -> None:
         compiled, problems = attempted(self._session, gathered, strict=not self._lenient)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from types import ModuleType
 from typing import Any
@@ -33,7 +33,11 @@ class StateFunction(Record):
     classic: bool  # answers with Salt's dictionary instead of planning
     module: ModuleType
     unconverging: str = ""  # why it changes something in each run by its nature
-    mod_watch: Callable[..., Any] | None = None
+    reaction: StateFunction | None = None  # the mod_watch of the module's name
+
+    @property
+    def mod_watch(self) -> Callable[..., Any] | None:
+        return self.reaction.function if self.reaction else None
 
 
 class Registry:
@@ -73,14 +77,24 @@ class Registry:
 
     def _find_state(self, name: str) -> StateFunction:
         module_name, _, function_name = name.partition(".")
-        module = self._module("states", module_name)
-        function = offered(module, function_name) if module else None
-        if module is None or function is None:
-            raise UnknownFunction(f"State '{name}' is not available", hint=self._state_hint(name))
-        reason = getattr(module, "UNCONVERGING", {}).get(function_name, "")
-        classic = "__salt__" in module.__dict__ and not plans(function)
-        watch = offered(module, "mod_watch")
-        return StateFunction(name, function, classic, module, reason, watch)
+        for module in self._modules("states", module_name):
+            function = offered(module, function_name)
+            if function is not None:
+                reason = getattr(module, "UNCONVERGING", {}).get(function_name, "")
+                reaction = self._reaction(module_name)
+                return StateFunction(name, function, _is_classic(module, function), module, reason, reaction)
+        raise UnknownFunction(f"State '{name}' is not available", hint=self._state_hint(name))
+
+    def _reaction(self, name: str) -> StateFunction | None:
+        """What the states of a module do when what they watch has changed: the first that a module of the name has."""
+        with suppress(UnavailableError):
+            for module in self._modules("states", name):
+                watch = offered(module, "mod_watch")
+                if watch is not None:
+                    return StateFunction(f"{name}.mod_watch", watch, _is_classic(module, watch), module)
+                if _replaces(module, name):
+                    return None
+        return None
 
     def _state_hint(self, name: str) -> str:
         """What to write for a state function that is not there."""
@@ -113,11 +127,12 @@ class Registry:
 
     def resources(self, module: str) -> Callable[[str | None], Iterable[Any]] | None:
         """The hook that tells what is there now; the library's own stand apart, so that runs do not load them."""
-        found = self._module("states", module)
-        hook = getattr(found, "resources", None) if found else None
-        if hook is None and found is not None and found.__name__ == self._libraries["states"].get(module):
-            with suppress(ModuleNotFoundError):
-                hook = importlib.import_module(f"states._resources.{module}").resources
+        hook = None
+        for found in self._modules("states", module):
+            hook = hook or getattr(found, "resources", None)
+            if hook is None and found.__name__ == self._libraries["states"].get(module):
+                with suppress(ModuleNotFoundError):
+                    hook = importlib.import_module(f"states._resources.{module}").resources
         return hook
 
     def has_state(self, module: str) -> bool:
@@ -127,13 +142,16 @@ class Registry:
     def reacts(self, module: str) -> bool:
         """Whether a state module has a mod_watch, so that a `watch` is more than a `require` to its states."""
         try:
-            found = self._tree("states").load(module)
+            for found in self._tree("states").available(module):
+                reacting = offered(found, "mod_watch") is not None
+                if reacting or _replaces(found, module):
+                    return reacting
         except UnavailableError:
-            found = None
+            pass
         except RunnerError:
             return False
         own = self._libraries["states"].get(module)
-        return offered(found, "mod_watch") is not None if found else own is not None and declares(own, "mod_watch")
+        return own is not None and declares(own, "mod_watch")
 
     def state_modules(self) -> list[str]:
         """The names of all state modules."""
@@ -160,16 +178,23 @@ class Registry:
         module_name, _, function_name = name.partition(".")
         if name in self.extra and module_name not in self._tree("modules").names():
             return self.extra[name]
-        module = self._module("modules", module_name)
-        function = offered(module, function_name) if module else None
+        unavailable: UnavailableError | None = None
+        try:
+            for module in self._modules("modules", module_name):
+                function = offered(module, function_name)
+                if function is None:
+                    continue
+                if program := lacking(module):
+                    hint = f"the program {program} is not installed (yet)"
+                    raise UnavailableFunction(f"'{name}' is not available", hint=hint)
+                return function
+        except UnavailableFunction:
+            raise
+        except UnavailableError as reason:
+            unavailable = reason
+        function = self.extra.get(name) or self._of_itself(name)
         if function is None:
-            function = self.extra.get(name) or self._of_itself(name)
-        elif program := lacking(module):
-            raise UnavailableFunction(
-                f"'{name}' is not available", hint=f"the program {program} is not installed (yet)"
-            )
-        if function is None:
-            raise UnknownFunction(f"'{name}' is not available", hint=self.function_hint(name))
+            raise unavailable or UnknownFunction(f"'{name}' is not available", hint=self.function_hint(name))
         return function
 
     def _of_itself(self, name: str) -> Callable[..., Any] | None:
@@ -254,28 +279,32 @@ class Registry:
     def _tree(self, kind: str) -> TreeModules:
         tree = self._trees.get(kind)
         if tree is None:
-            tree = self._trees[kind] = TreeModules(kind, self._folders.get(kind, []), self)
+            tree = TreeModules(kind, self._folders.get(kind, []), self, self._folders.get("utils"))
+            self._trees[kind] = tree
         return tree
 
-    def _module(self, kind: str, name: str) -> ModuleType | None:
-        """A module of the tree, else of the library."""
+    def _modules(self, kind: str, name: str) -> Iterator[ModuleType]:
+        """The modules of a name, each loaded when it is its turn: those of the tree, then the library's own.
+
+        So the functions of a tree's module override equal ones and leave the others. Raises UnavailableError, after
+        all others, when one is there that cannot work.
+        """
         unavailable: UnavailableError | None = None
         try:
-            module = self._tree(kind).load(name)
+            yield from self._tree(kind).available(name)
         except UnavailableError as reason:
-            module, unavailable = None, reason
-        if module is None and name in self._libraries[kind]:
-            module = importlib.import_module(self._libraries[kind][name])
-        if module is None and unavailable:
+            unavailable = reason
+        if name in self._libraries[kind]:
+            yield importlib.import_module(self._libraries[kind][name])
+        if unavailable:
             raise unavailable
-        return module
 
     def _names(self, kind: str, module: str, hidden: frozenset[str] = frozenset()) -> list[str]:
-        try:
-            found = self._module(kind, module)
-        except UnavailableError:
-            return []
-        return [name for name, _ in members(found) if name not in hidden] if found else []
+        found: set[str] = set()
+        with suppress(UnavailableError):
+            for each in self._modules(kind, module):
+                found.update(name for name, _ in members(each) if name not in hidden)
+        return sorted(found)
 
     def _suggest(self, name: str, modules: list[str], functions: Callable[[str], list[str]]) -> str | None:
         import difflib
@@ -284,6 +313,16 @@ class Registry:
         near = [module] if module in modules else difflib.get_close_matches(module, modules, 3, 0.7)
         candidates = [f"{each}.{one}" for each in near for one in functions(each)]
         return nearest(name, candidates)
+
+
+def _is_classic(module: ModuleType, function: Callable[..., Any]) -> bool:
+    return "__salt__" in module.__dict__ and not plans(function)
+
+
+def _replaces(module: ModuleType, name: str) -> bool:
+    """Whether a module of a tree has the file name of a built-in one: Salt takes it for the whole of that one."""
+    file = module.__file__ or ""
+    return "__salt__" in module.__dict__ and file.endswith((f"/{name}.py", f"/{name}/__init__.py"))
 
 
 SYS = ("argspec", "doc", "list_functions", "list_modules", "list_renderers", "list_state_functions") + (

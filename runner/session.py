@@ -16,7 +16,7 @@ from runner.api import StateFailed, running
 from runner.config import Options, with_fresh_grains
 from runner.current import Current, Run
 from runner.errors import Diagnostic, RunnerError
-from runner.grains import Grains
+from runner.grains import Grains, logged
 from runner.high import SlsFile
 from runner.loader import Registry
 from runner.model import Event
@@ -75,6 +75,7 @@ class Session:
         self.external_keys: dict[str, str] = {}  # keys of the pillar -> the external pillar they are of
         self.kept: dict[str, Any] = {}  # what is asked once a run
         self.mistake = partial(match.mistake, nodegroups=options.nodegroups)  # what keeps a target from being read
+        self.report_grains: Callable[[Diagnostic], None] = logged  # what is wrong with those of the tree
         self.unread: tuple[Diagnostic, ...] = ()  # warnings of targets in top files that cannot be read
 
     @property
@@ -133,7 +134,8 @@ class Session:
 
     @cached_property
     def grains(self) -> Mapping[str, Any]:
-        return Grains(self.options.grains, self.registry.grain_functions(), id=self.options.id)
+        functions = self.registry.grain_functions()
+        return Grains(self.options.grains, functions, id=self.options.id, report=lambda each: self.report_grains(each))
 
     @cached_property
     def run(self) -> Run:

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import builtins
-import importlib.util
 import keyword
 import os
 import re
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import partial
-from importlib.machinery import SourceFileLoader
 from types import FunctionType, ModuleType
 from typing import Any, Protocol
 
@@ -43,28 +40,27 @@ class Library(Protocol):
     def state_functions(self, module: str) -> list[str]: ...
 
 
-class _Loader(SourceFileLoader):
-    """Leaves no __pycache__ in the user's tree."""
-
-    def set_data(self, path: str, data: object, *, _mode: int = 0o666) -> None:
-        return None
-
-
-_VIRTUAL = r"(?m)^__virtualname__\s*=\s*['\"]([\w]+)['\"]"
+_VIRTUAL_NAME = re.compile(r"(?m)^__virtualname__\s*=\s*['\"](\w+)['\"]")
+_VIRTUAL = re.compile(r"(?ms)^def __virtual__\(.*?(?=^[^\s#)]|\Z)")
+_RETURNED_NAME = re.compile(r"\breturn\s+['\"](\w+)['\"]")
 
 
 class TreeModules:
-    """The modules of one kind, by the names that they go by."""
+    """The modules of one kind, by the names that they go by. Several files may have one name, as with Salt."""
 
-    def __init__(self, kind: str, folders: list[str], library: Library) -> None:
+    def __init__(self, kind: str, folders: list[str], library: Library, beside: list[str] | None = None) -> None:
+        """beside: folders whose files all of them may import."""
         self._kind = kind
         self._library = library
+        self._beside = beside or []
         self._files: dict[str, list[str]] = {}
-        self._loaded: dict[str, ModuleType | UnavailableError] = {}
+        self._loaded: dict[str, ModuleType | RunnerError] = {}
+        indexed: set[str] = set()
         for folder in folders:
-            self._index(folder)
+            self._index(folder, indexed)
 
-    def _index(self, folder: str) -> None:
+    def _index(self, folder: str, indexed: set[str]) -> None:
+        """Note the modules of a folder; a file hides those of its name in later folders."""
         if not os.path.isdir(folder):
             return
         for entry in sorted(os.listdir(folder)):
@@ -73,40 +69,56 @@ class TreeModules:
                 path = os.path.join(path, "__init__.py")
             if entry.startswith(("_", ".")) or not path.endswith(".py") or not os.path.isfile(path):
                 continue
+            name = entry.removesuffix(".py")
+            if name in indexed:
+                continue
+            indexed.add(name)
             with open(path, encoding="utf-8", errors="replace") as file:
-                said = re.search(_VIRTUAL, file.read())
-            name = said[1] if said else virtual_name(entry.removesuffix(".py"))
-            self._files.setdefault(name, []).append(path)
+                names = _names(name, file.read())
+            for each in names:
+                self._files.setdefault(each, []).append(path)
 
     def names(self) -> list[str]:
         """The names of the modules, loaded or not."""
         return list(self._files)
 
     def all(self) -> Iterator[tuple[str, ModuleType | Callable[[], Any]]]:
-        """The modules that are for this machine; for one that lacks what it imports a function that raises that."""
-        for name in sorted(self._files):
-            try:
-                module = self.load(name)
-            except UnavailableError as reason:
-                if isinstance(reason.__cause__, ImportError):
-                    yield name, partial(_raise, reason.__cause__)
+        """The modules that are for this machine; for one that is broken or lacks an import a function that raises."""
+        for path, name in sorted({path: name for name, paths in self._files.items() for path in paths}.items()):
+            module = self._module(name, path)
+            if isinstance(module, ModuleType):
+                yield name, module
+            elif not isinstance(module, UnavailableError) or isinstance(module.__cause__, ImportError):
+                yield name, partial(_raise, module)
+
+    def available(self, name: str) -> Iterator[ModuleType]:
+        """The modules of a name, in the order of their files, each loaded when it is its turn.
+
+        Raises, when nothing else is left, what is wrong with one of them; with its own reason UnavailableError.
+        """
+        problem: RunnerError | None = None
+        for path in self._files.get(name, ()):
+            module = self._module(name, path)
+            if isinstance(module, ModuleType):
+                yield module
+            elif not isinstance(module, UnavailableError):
+                raise module
             else:
-                if module:
-                    yield name, module
+                problem = problem or module
+        if problem:
+            raise problem
 
     def load(self, name: str) -> ModuleType | None:
-        """The module of a name; None when the tree has none. Raises UnavailableError with the modules' own reasons."""
-        problems: list[UnavailableError] = []
-        for path in self._files.get(name, ()):
-            if path not in self._loaded:
+        """The first module of a name; None when the tree has none. Raises UnavailableError with its own reason."""
+        return next(self.available(name), None)
+
+    def _module(self, name: str, path: str) -> ModuleType | RunnerError:
+        if path not in self._loaded:
+            try:
                 self._loaded[path] = self._prepared(name, path)
-            module = self._loaded[path]
-            if isinstance(module, ModuleType):
-                return module
-            problems.append(module)
-        if problems:
-            raise problems[0]
-        return None
+            except RunnerError as problem:
+                self._loaded[path] = problem
+        return self._loaded[path]
 
     def _prepared(self, name: str, path: str) -> ModuleType | UnavailableError:
         try:
@@ -129,21 +141,14 @@ class TreeModules:
         return module
 
     def _import(self, name: str, path: str) -> ModuleType:
-        from runner.salt_package import provide_salt  # only trees with modules of their own need it
+        from runner.salt_package import provide_salt  # only trees with modules of their own need these
+        from runner.tree_imports import loaded
 
         provide_salt()
-        full = f"runner_tree_{self._kind}_{name}"
-        folder = [os.path.dirname(path)] if path.endswith("/__init__.py") else None
-        spec = importlib.util.spec_from_file_location(
-            full, path, loader=_Loader(full, path), submodule_search_locations=folder
-        )
-        assert spec is not None and spec.loader is not None
-        module = importlib.util.module_from_spec(spec)
-        self._inject(module)
-        sys.modules[full] = module
+        position = self._files[name].index(path)
+        full = f"runner_tree_{self._kind}_{name}{f'_{position + 1}' if position else ''}"
         with _blaming(path):
-            spec.loader.exec_module(module)
-        return module
+            return loaded(full, path, self._beside, self._inject)
 
     def _inject(self, module: ModuleType) -> None:
         from runner import classic
@@ -159,6 +164,15 @@ class TreeModules:
         )
         utils = classic.Functions(lambda name: classic.UTILITIES.get(name) or library.utility(name), list)
         classic.inject(module, library.opts, salt, states, utils)
+
+
+def _names(file: str, code: str) -> list[str]:
+    """What a file's module is called: as its `__virtual__` says; without one by its file, and its `__virtualname__`."""
+    said, virtual = _VIRTUAL_NAME.search(code), _VIRTUAL.search(code)
+    if said:
+        return [said[1]] if virtual else list({said[1]: 0, virtual_name(file): 0})
+    returned = _RETURNED_NAME.search(virtual[0]) if virtual else None
+    return [returned[1] if returned else virtual_name(file)]
 
 
 def _raise(error: BaseException) -> None:

@@ -5,9 +5,19 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
+from runner.errors import Diagnostic, RunnerError
 from runner.grains.groups import GROUPS, Facts
+from runner.model import Source
 
 Function = Callable[..., Any]
+
+
+def logged(problem: Diagnostic) -> None:
+    """Write what is wrong with a tree's grains to the log."""
+    import logging
+
+    place = f" (at {problem.source})" if problem.source else ""
+    logging.getLogger("runner.grains").warning("%s%s", problem.message, place)
 
 
 class Grains(Mapping[str, Any]):
@@ -15,7 +25,7 @@ class Grains(Mapping[str, Any]):
 
     static: from the configuration; they win over all others. functions: the tree's own (`_grains`), called before the
     first look at any other grain, since what they answer wins over the machine's own facts. id: this machine's ID.
-    A function that fails leaves its grains out, as in Salt, and its complaint in `problems` and the log.
+    A function that fails leaves its grains out, as in Salt; what is wrong goes to `problems` and `report` (the log).
     """
 
     def __init__(
@@ -24,13 +34,15 @@ class Grains(Mapping[str, Any]):
         functions: Mapping[str, Function] | Iterable[tuple[str, Function]] = (),
         *,
         id: str = "",
+        report: Callable[[Diagnostic], None] = logged,
     ) -> None:
         self._known: Facts = {"id": id, **static}
         self._static = static
         self._functions = list(functions.items() if isinstance(functions, Mapping) else functions)
         self._groups = {name: group for group in GROUPS for name in group.names}
         self._computed: set[int] = set()
-        self.problems: list[str] = []
+        self.problems: list[Diagnostic] = []
+        self._report = report
 
     def __getitem__(self, name: str) -> Any:
         if name not in self:
@@ -73,16 +85,22 @@ class Grains(Mapping[str, Any]):
             try:
                 found = function(self) if _wants_grains(function) else function()
             except Exception as error:
-                self._complain(f"the grains of {name} are missing: {type(error).__name__}: {error}")
+                self._complain(name, error)
                 continue
             if isinstance(found, Mapping):
                 self._known.update((key, value) for key, value in found.items() if key not in self._static)
 
-    def _complain(self, problem: str) -> None:
-        import logging
-
+    def _complain(self, name: str, error: Exception) -> None:
+        message, code = f"the grains of {name} are missing: ", "grains"
+        if isinstance(error, RunnerError):  # its file could not be loaded
+            source, cause = error.source, error.__cause__
+            message += _named(cause) if isinstance(cause, ImportError) else error.message
+            code = "module" if isinstance(cause, SyntaxError) else code
+        else:
+            source, message = _place(error), message + _named(error)
+        problem = Diagnostic(message, source, "the run goes on without them", code, "warning")
         self.problems.append(problem)
-        logging.getLogger("runner.grains").warning(problem)
+        self._report(problem)
 
     def _all(self) -> Facts:
         if self._functions:
@@ -90,6 +108,20 @@ class Grains(Mapping[str, Any]):
         for name in self._groups:
             self._compute(name)
         return self._known
+
+
+def _named(error: BaseException) -> str:
+    return f"{type(error).__name__}: {error}"
+
+
+def _place(error: Exception) -> Source | None:
+    """The line that raised, in the innermost file of a tree."""
+    found, trace = None, error.__traceback__
+    while trace is not None:
+        if "__grains__" in trace.tb_frame.f_globals:
+            found = Source(trace.tb_frame.f_code.co_filename, trace.tb_lineno)
+        trace = trace.tb_next
+    return found
 
 
 def _wants_grains(function: Function) -> bool:

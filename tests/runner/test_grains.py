@@ -251,7 +251,7 @@ def test_functions_of_the_tree(monkeypatch: pytest.MonkeyPatch) -> None:
     assert grains["s"] == 1 and calls == []
     assert grains["seen"] == "core os" and seen == ["os"] and calls == ["asks"]
     assert dict(grains)["seen"] == "core os" and calls == ["asks"]
-    assert grains.problems == ["the grains of m.fails are missing: ValueError: oops"]
+    assert [each.message for each in grains.problems] == ["the grains of m.fails are missing: ValueError: oops"]
 
 
 # ---------------------------------------------------------------- files of the network

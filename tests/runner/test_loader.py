@@ -149,9 +149,9 @@ def test_execution_functions(registry: Registry) -> None:
     assert registry.function("mine.ids")() == ["me"]
     assert registry.function("nicer.hello")() == "hi"
     assert registry.function("engine.ping")() is True
-    assert registry.functions("mine") == ["grain", "ids", "twice"]
+    assert {"grain", "ids", "twice"} < set(registry.functions("mine"))  # besides those of the built-in mine
     assert not registry.has_function("mine.twofold")
-    assert not registry.has_function("other_file.hello")
+    assert registry.has_function("other_file.hello")  # without __virtual__, its file's name holds too, as with Salt
 
 
 def test_other_parts_of_salt_fail_with_a_hint(registry: Registry) -> None:
@@ -168,7 +168,7 @@ def test_a_syntax_error_is_named_with_its_line(registry: Registry) -> None:
 def test_grains_of_the_tree(registry: Registry) -> None:
     (name, colour), (lacking, raises) = registry.grain_functions()
     assert (name, colour(), lacking) == ("g.colour", {"colour": "red"}, "lacking")
-    with pytest.raises(ImportError, match="no_such_thing"):
+    with pytest.raises(UnavailableError, match="no_such_thing"):
         raises()
 
 

@@ -1,0 +1,69 @@
+"""Python files of a tree become modules: without a __pycache__ beside them, and able to import what lies there."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from types import ModuleType
+
+
+class _Loader(SourceFileLoader):
+    """Leaves no __pycache__ in the user's tree."""
+
+    def set_data(self, path: str, data: object, *, _mode: int = 0o666) -> None:
+        return None
+
+
+class _Beside(MetaPathFinder):
+    """Finds what nothing else on Python's path is called: the other Python files of some folders."""
+
+    def __init__(self, folders: Sequence[str]) -> None:
+        self._folders = folders
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        for folder in self._folders if path is None else path:
+            base = os.path.join(folder, name.rpartition(".")[2])
+            for file in (os.path.join(base, "__init__.py"), f"{base}.py"):
+                if os.path.isfile(file):
+                    return _spec(name, file)
+        return None
+
+
+def _spec(name: str, path: str) -> ModuleSpec:
+    folder = [os.path.dirname(path)] if path.endswith("/__init__.py") else None
+    loader = _Loader(name, path)
+    spec = importlib.util.spec_from_file_location(name, path, loader=loader, submodule_search_locations=folder)
+    assert spec is not None
+    return spec
+
+
+@contextmanager
+def _reaching(folders: Sequence[str]) -> Iterator[None]:
+    """While a file is loaded, its imports reach the files beside it (as with Salt, after all else)."""
+    finder, before = _Beside(folders), sys.dont_write_bytecode
+    sys.meta_path.append(finder)
+    sys.dont_write_bytecode = True
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(finder)
+        sys.dont_write_bytecode = before
+
+
+def loaded(name: str, path: str, more: Sequence[str], prepare: Callable[[ModuleType], None]) -> ModuleType:
+    """The module of a file. more: folders to import from; prepare: what is done to it before its code runs."""
+    spec = _spec(name, path)
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    prepare(module)
+    sys.modules[name] = module
+    with _reaching([os.path.dirname(path), *more]):
+        spec.loader.exec_module(module)
+    return module
