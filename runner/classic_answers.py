@@ -8,6 +8,7 @@ from contextlib import suppress
 from typing import Any
 
 from runner.model import Chunk, Result
+from runner.plain_values import plain, text_of
 
 _KEYS = ("name", "changes", "result", "comment")
 DEEPEST = 200  # levels of changes
@@ -38,15 +39,16 @@ def result_of(chunk: Chunk, answer: object) -> Result:
         return Result(chunk, False, f"The following keys were not present in the state return: {','.join(missing)}")
     changes, comment = answer["changes"], answer["comment"]
     if not isinstance(changes, Mapping):
-        return Result(chunk, False, f"Malformed state return: 'Changes' should be a dictionary, not {changes!r}")
+        return Result(chunk, False, f"Malformed state return: 'Changes' should be a dictionary, not {plain(changes)!r}")
     if _too_deep(changes, DEEPEST):
         return Result(chunk, False, f"Malformed state return: its changes are nested more than {DEEPEST} levels deep")
     if isinstance(comment, list):
-        comment = "\n".join(str(line) for line in comment)
+        comment = "\n".join(map(text_of, comment))
     extra = {key: value for key, value in answer.items() if key not in (*_KEYS, "warnings")}
-    warnings = tuple(str(item) for item in answer.get("warnings", ()))
+    warned = answer.get("warnings") or ()
+    warnings = tuple(map(text_of, warned if isinstance(warned, list | tuple) else [warned]))
     result = answer["result"] if answer["result"] is None else bool(answer["result"])
-    return Result(chunk, result, str(comment), changes, extra=extra, warnings=warnings)
+    return Result(chunk, result, text_of(comment), changes, extra=extra, warnings=warnings)
 
 
 def _too_deep(value: object, left: int) -> bool:

@@ -9,8 +9,9 @@ from contextlib import suppress
 from typing import Any
 
 from runner.api import Tree
-from runner.model import Chunk, CustomEvent, Event, Result
+from runner.model import Chunk, CustomEvent, Event, Result, RunStarted
 from runner.ordered import as_said
+from runner.plain_values import text_of
 from runner.secrets import Secrets
 
 
@@ -48,12 +49,24 @@ class Run:
         self.secrets = Secrets()
         self.stores: dict[str, dict[Any, Any]] = {}
         self.lock = threading.Lock()
+        self.started = False  # whether the listeners were told that a run has started
+        self.lost: list[str] = []  # which listeners failed, and why
 
     def emit(self, event: Event) -> None:
+        """Hand an event to the listeners. One that raises gets no more: what only watches a run does not end it."""
         event = self.secrets.event(event)
         with self.lock:
+            self.started |= isinstance(event, RunStarted)
             for listener in self.listeners:
-                listener(event)
+                try:
+                    listener(event)
+                except Exception as error:
+                    self._lose(listener, error)
+
+    def _lose(self, listener: Callable[[Event], None], error: Exception) -> None:
+        self.listeners = tuple(each for each in self.listeners if each is not listener)
+        problem = self.secrets.mask(f"{type(error).__name__}: {text_of(error)}")
+        self.lost.append(f"{type(listener).__name__} failed and saw nothing more of this run: {problem}")
 
     def follow(self, result: Result) -> None:
         """What a state asks for when it has ended: `reload_*` and `fire_event`."""

@@ -72,6 +72,11 @@ def did_you_mean(word: str, words: Iterable[str], alike: float = 0.6) -> str | N
     return f"did you mean {near}?" if near else None
 
 
+def bug(error: BaseException) -> Diagnostic:
+    """What a defect of runner's own says."""
+    return Diagnostic(f"this is a bug in runner: {type(error).__name__}: {error}", code="bug")
+
+
 MAY_READ = "give this user the right to read it, or run as another (sudo)"
 
 

@@ -9,9 +9,11 @@ from runner.api import running
 from runner.beside import Beside
 from runner.current import Current, Run
 from runner.decide import RUN, Decision, Verdict, decide, kept, verified, withheld
+from runner.errors import Diagnostic, bug
 from runner.interrupts import number_of
 from runner.invoke import Invoker, Mode, Reaction
 from runner.model import (
+    CRASHED,
     Chunk,
     Edge,
     Kind,
@@ -57,10 +59,16 @@ class Executor:
         except KeyboardInterrupt as interrupt:
             interrupted, why = number_of(interrupt)
             self._give_up(why)
-        left = [self.work.chunks[position] for position in self.work.order if position not in self.results]
-        report = Report(tuple(self.finished), self.run.dry, interrupted, why, tuple(left))
+        except Exception as error:  # a bug of ours: what was done until then is reported all the same
+            self.run.emit(RunFinished(self._report(why=CRASHED, errors=(self.run.secrets.diagnostic(bug(error)),))))
+            raise
+        report = self._report(interrupted, why)
         self.run.emit(RunFinished(report))
         return report
+
+    def _report(self, interrupted: int = 0, why: str = "", errors: tuple[Diagnostic, ...] = ()) -> Report:
+        left = tuple(self.work.chunks[position] for position in self.work.order if position not in self.results)
+        return Report(tuple(self.finished), self.run.dry, interrupted, why, left, errors)
 
     # -------------------------------------------------- one state
 

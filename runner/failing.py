@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator, Mapping
 
 from runner.api import Plan
 from runner.model import Value
+from runner.plain_values import text_of
 
 
 def made(plan: Plan, look: Callable[[], object]) -> Mapping[str, Value]:
@@ -32,8 +33,8 @@ def apology(error: BaseException) -> str:
 
     if isinstance(error, RecursionError):
         return "This goes too deep: folders or values are nested in each other more often than can be followed"
-    if isinstance(error, ValueError) and "embedded null" in str(error):
+    if isinstance(error, ValueError) and "embedded null" in text_of(error):
         return "A path or an argument contains a NUL character, which the system does not take"
     frames = traceback.extract_tb(error.__traceback__)
     last = f" ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""
-    return f"An exception occurred in this state: {type(error).__name__}: {error}{last}"
+    return f"An exception occurred in this state: {type(error).__name__}: {text_of(error)}{last}"

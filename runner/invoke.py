@@ -21,6 +21,7 @@ from runner.failing import NOT_THE_STATES, apology, made
 from runner.model import Chunk, Result, StatePlanned, Value
 from runner.ordered import as_said
 from runner.pending import Pending
+from runner.plain_values import plain, text_of
 from runner.records import Record
 from runner.retry import retry_options
 
@@ -99,7 +100,7 @@ class Invoker:
                 result = self._retried(chunk, mode, reaction, owe, waits_for)
             finally:
                 current.clean()
-        return result._replace(
+        return _readable(result)._replace(
             key=reaction.key if reaction else "",
             warnings=(*result.warnings, *current.warnings),
             inputs=tuple(current.inputs),
@@ -218,7 +219,7 @@ class Invoker:
                 outcome.close()
                 return Result(chunk, False, failure.message)
             if mode is not Mode.LOOK:
-                self.run.emit(StatePlanned(chunk, plan.changes, plan.comment))
+                self.run.emit(StatePlanned(chunk, plain(plan.changes), plan.comment))
             if mode is not Mode.REAL:
                 outcome.close()
                 if mode is Mode.DRY:
@@ -299,6 +300,15 @@ def _reacted(plan: Plan, result: Result) -> Result:
     if plan.reacted_by is None or any(key in plan.reacted_by for key in result.changes):
         return result
     return result._replace(reacted=False)
+
+
+def _readable(result: Result) -> Result:
+    """The result as every output, and the history, can write it."""
+    if type(result.comment) is not str:
+        result = result._replace(comment=text_of(result.comment))
+    if not result.changes and not result.extra:
+        return result
+    return result._replace(changes=plain(result.changes), extra=plain(result.extra))
 
 
 def _clock(now: float) -> str:

@@ -47,10 +47,10 @@ def _opened(state_dir: str) -> int:
         descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
     except OSError as error:
         hint = "--cachedir DIR keeps it elsewhere"
-        raise RunnerError(f"there can be no lock: {path}: {error.strerror}", hint=hint) from None
+        raise RunnerError(f"there can be no lock: {path}: {error.strerror}", hint=hint, code="no-lock") from None
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise RunnerError(f"there can be no lock: {path} is no regular file", hint="remove it")
+        raise RunnerError(f"there can be no lock: {path} is no regular file", hint="remove it", code="no-lock")
     return descriptor
 
 

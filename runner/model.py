@@ -5,9 +5,12 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterator, Mapping
 from copy import deepcopy
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from runner.records import Record
+
+if TYPE_CHECKING:
+    from runner.errors import Diagnostic
 
 Value = Any  # what YAML can say: None, bool, int, float, str, list, dict
 
@@ -294,12 +297,29 @@ class Result(Record):
     def tag(self) -> str:
         return self.key or self.chunk.tag
 
+    def outcome(self, dry: bool) -> str:
+        """The word for what became of the state, one of OUTCOMES. dry: in a dry run."""
+        if self.result is False:
+            return "failed" if self.ran else "skipped"
+        if (self.noop and self.result is None) or (self.note and not self.changes):
+            return "no-op"
+        if self.result is None:
+            return "would change" if self.changes or self.sure else "undecided"
+        if self.changes:
+            return "would change" if dry else "changed"
+        return "unchanged"
+
+
+OUTCOMES = ("failed", "changed", "would change", "no-op", "undecided", "skipped", "unchanged")
+# why a run ended without running its states to the end
+NOT_COMPILED, LOCKED, NOT_STARTED, CRASHED = "did not compile", "locked", "did not start", "crashed"
+
 
 class Report:
     """All results of one run, in the order in which the states ran.
 
-    interrupted: the number of the signal that ended the run early; why: what interrupted it, for people; left: the
-    states that it therefore did not come to.
+    interrupted: the number of the signal that ended the run early; why: what interrupted it, for people, or one of the
+    words above; left: the states that it therefore did not come to; errors: what was wrong, when it was no state.
     """
 
     def __init__(
@@ -309,15 +329,29 @@ class Report:
         interrupted: int = 0,
         why: str = "",
         left: tuple[Chunk, ...] = (),
+        errors: tuple[Diagnostic, ...] = (),
     ) -> None:
         self.results, self.dry, self.interrupted, self.why, self.left = results, dry, interrupted, why, left
+        self.errors = errors
 
     def __iter__(self) -> Iterator[Result]:
         return iter(self.results)
 
     @property
+    def outcome(self) -> str:
+        """How the run ended, in a word or two."""
+        return self.why or ("failed" if self.failed else "done")
+
+    @property
     def failed(self) -> bool:
-        return any(result.result is False for result in self.results)
+        return bool(self.errors) or any(result.result is False for result in self.results)
+
+    def counts(self) -> dict[str, int]:
+        """How many states had which outcome."""
+        found = dict.fromkeys(OUTCOMES, 0)
+        for result in self.results:
+            found[result.outcome(self.dry)] += 1
+        return found
 
     @property
     def changed(self) -> bool:

@@ -13,6 +13,7 @@ from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 from runner import permissions
+from runner.aborted import recorded
 from runner.api import NotArmed, StateFailed, armed, forget_looks, running
 from runner.compiling import Compiled, compile_chunks
 from runner.config import Options
@@ -28,6 +29,7 @@ from runner.invoke import Invoker
 from runner.lock import held
 from runner.model import Report, Source, Value
 from runner.owing import Owing
+from runner.secrets import Secrets
 from runner.session import Listeners, Session
 from runner.temporaries import Temporaries
 from runner.work import Work
@@ -62,13 +64,13 @@ def outside(options: Options, path: str, name: str, listeners: Listeners = ()) -
 def single(options: Options, function: str, arguments: Mapping[str, Value], listeners: Listeners = ()) -> Report:
     """Run one state."""
     session = Session(options, tuple(listeners))
-    return _carry_out(session, lambda: (of_one(function, arguments), []))
+    return _carry_out(session, lambda: (of_one(function, arguments), []), of_tree=False)
 
 
 def several(options: Options, states: Made, listeners: Listeners = ()) -> Report:
     """Run states that a command made: ID -> (function, arguments)."""
     session = Session(options, tuple(listeners))
-    return _carry_out(session, lambda: (of_states(states), []))
+    return _carry_out(session, lambda: (of_states(states), []), of_tree=False)
 
 
 def call(options: Options, function: str, args: Iterable[Value], kwargs: Mapping[str, Value]) -> tuple[Any, int]:
@@ -134,7 +136,8 @@ def undo(options: Options, number: str | None) -> tuple[Undo, bool]:
         found = undoing.planned(connection, options.state_dir, number)
         if options.test or found.refused:
             return found, False
-        past = History(options.state_dir, _about(session, "undo"), (), options.history_runs, options.history_days)
+        about = _about(session, "undo", session.run.secrets)
+        past = History(options.state_dir, about, (), options.history_runs, options.history_days)
         session.run.listeners = (past,)
         with _sweeping(session), past.around(_run_id(), len(found.steps)), armed():
             undoing.carried_out(found, connection, options.state_dir, session.registry.function("file.put_back"))
@@ -145,15 +148,19 @@ def undo(options: Options, number: str | None) -> tuple[Undo, bool]:
 # ---------------------------------------------------------------- stages
 
 
-def _carry_out(session: Session, gathered: Callable[[], Gathered]) -> Report:
-    """Compile, check, run; nobody else does meanwhile."""
-    options = session.options
-    with ending(options.timeout), held(options.state_dir, options.wait):
+def _carry_out(session: Session, gathered: Callable[[], Gathered], of_tree: bool = True) -> Report:
+    """Compile, check, run; nobody else does meanwhile. of_tree: whether the states are those of a tree."""
+    options, run_id = session.options, _run_id()
+
+    def about(secrets: Secrets) -> About:
+        return _about(session, "test" if session.options.test else "run", secrets)._replace(judged=of_tree)
+
+    with ending(options.timeout), recorded(session, run_id, about), held(options.state_dir, options.wait):
         compiled = _compiled(session, gathered)
         told = [*_untrusted(session), *_shuffled(session), *map(session.run.secrets.diagnostic, compiled.warnings)]
         if not options.quiet:
             _tell(told)
-        report = _executed(session, compiled)
+        report = _executed(session, compiled, run_id, about(session.run.secrets))
         if options.quiet and (report.changed or report.failed):
             _tell(told)
         return report
@@ -172,28 +179,28 @@ def _compiled(session: Session, gathered: Callable[[], Gathered]) -> Compiled:
         return compiled
 
 
-def _executed(session: Session, compiled: Compiled) -> Report:
+def _executed(session: Session, compiled: Compiled, run_id: str, about: About) -> Report:
     """Chunks in their order -> results, with the debts and the history of the run."""
     options, run = session.options, session.run
     run.reload = lambda what: _reload(session, what)
     run.chunks = tuple(compiled.chunks[position] for position in compiled.order)
     run.left_out = compiled.left_out
-    work = _work(options, compiled)
+    work = _work(options, compiled, run_id)
     ledger = Ledger(options.state_dir)
     required = options.durable == "required"
     owing = Owing(ledger, work.chunks, work.relations, work.reacts, work.run_id, work.self_refreshing, required)
-    past = _history(session, compiled)
+    past = History(options.state_dir, about, compiled.chunks, options.history_runs, options.history_days)
     run.listeners = (*run.listeners, past)
     with _sweeping(session):
         report = Executor(work, run, Invoker(run, compiled.binder), owing, past.origin)()
-    for note in [*ledger.notes, *past.notes]:
+    for note in [*ledger.notes, *past.notes, *run.lost]:
         _warn(note)
     _warn(past.problem and f"the history of this run is not kept: {past.problem}")
     _warn(owing.unprotected and f"not protected against a kill: {owing.unprotected}")
     return report
 
 
-def _work(options: Options, compiled: Compiled) -> Work:
+def _work(options: Options, compiled: Compiled, run_id: str) -> Work:
     """What the engine needs to know of the chunks and of the functions behind them."""
     chunks, binder = compiled.chunks, compiled.binder
     return Work(
@@ -208,7 +215,7 @@ def _work(options: Options, compiled: Compiled) -> Work:
         verify=options.verify,
         most_beside=max(0, options.state_max_parallel),
         failhard=options.failhard,
-        run_id=_run_id(),
+        run_id=run_id,
     )
 
 
@@ -246,17 +253,14 @@ def _shuffled(session: Session) -> list[Diagnostic]:
     return [] if seed is None else [Diagnostic(message, severity="info", code="shuffled")]
 
 
-def _history(session: Session, compiled: Compiled) -> History:
-    options = session.options
-    about = _about(session, "test" if options.test else "run")
-    return History(options.state_dir, about, compiled.chunks, options.history_runs, options.history_days)
-
-
-def _about(session: Session, kind: str) -> About:
+def _about(session: Session, kind: str, secrets: Secrets) -> About:
+    """What the history is told of a run, which may have ended before its pillar was read."""
     roots = [root for roots in session.options.file_roots.values() for root in roots]
     commit, dirty = revision.of_tree(roots[0]) if roots else (None, None)
-    words = " ".join(["runner", *sys.argv[1:]])
-    return About(session.run.secrets.mask(words), kind, commit, dirty, session.run.pillar, session.run.secrets.tag)
+    program = "runner-salt-call" if session.options.raw.get("as_salt") else "runner"
+    command = secrets.mask(" ".join([program, *sys.argv[1:]]))
+    pillar = session.run.pillar if "run" in session.__dict__ else {}
+    return About(command, kind, commit, dirty, pillar, secrets.tag)
 
 
 def _run_id() -> str:

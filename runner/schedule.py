@@ -67,6 +67,7 @@ def service_text(plan: Plan) -> str:
     """The service that the timer starts."""
     command = " ".join(_systemd_word(word) for word in plan.command)
     unit = "[Unit]\nDescription=Bring this machine to its state\n"
+    unit += "Wants=network-online.target\nAfter=network-online.target\n"
     return f"{MARK}\n{unit}\n[Service]\nType=oneshot\nExecStart={command}\n"
 
 

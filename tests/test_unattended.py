@@ -88,7 +88,8 @@ def test_history_tells_what_runs_did(machine: Machine) -> None:
     machine("sls", "a", code=2)
     runs = answer(machine, "history")
     assert [(run["id"], run["kind"]) for run in runs] == [(3, "run"), (2, "test"), (1, "run")]
-    assert (runs[2]["changed"], runs[2]["failed"], runs[2]["outcome"]) == (1, 2, "failed")
+    assert [runs[2][key] for key in ("changed", "failed", "skipped", "outcome")] == [1, 1, 1, "failed"]
+    assert "3 states, 1 changed, 1 failed, 1 skipped" in machine("history").stdout
     shown = answer(machine, "history", "show", "1")
     assert shown["results"][0]["changes"] == {"diff": "New file"}
     assert shown["results"][0]["place"].endswith("a.sls:2:3")

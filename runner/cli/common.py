@@ -12,7 +12,7 @@ from typing import Annotated, Any
 from runner.cli.declared import option
 from runner.cli.streams import answer_alone
 from runner.cli.words import mapping
-from runner.errors import CompileError, RunnerError, UsageError
+from runner.errors import CompileError, Diagnostic, RunnerError, UsageError, bug
 from runner.model import Report
 from runner.records import Record
 
@@ -122,23 +122,35 @@ def with_common(
 
 
 def answered(common: Common, run: Callable[[], int]) -> int:
-    """Errors go to stdout as Salt's JSON where that was asked for, to stderr otherwise (the edge does it)."""
+    """Errors go to stdout as Salt's JSON, or as JUnit's XML, where that was asked for, else to stderr (by the edge)."""
     try:
         return run()
     except KeyboardInterrupt as interrupt:  # the command-line parser would end with 130, without a word
         from runner.cli.edge import stopped
 
         return stopped(interrupt)
-    except RunnerError as error:
-        if common.out not in OUTPUTS or common.out == "pretty":
+    except BrokenPipeError:
+        raise
+    except Exception as error:
+        if common.out not in REPORTS or common.out == "pretty":
+            raise
+        _write_errors(common, error.diagnostics if isinstance(error, RunnerError) else (bug(error),))
+        if not isinstance(error, RunnerError):
             raise
         from runner.cli.edge import LOCKED, NOT_RUN
-        from runner.output import json_
 
-        write(common, json_.errors(error.diagnostics))
         if not isinstance(error, CompileError):
             print(f"runner: {error.message}", file=sys.stderr)
         return LOCKED if error.code == "locked" else NOT_RUN
+
+
+def _write_errors(common: Common, problems: tuple[Diagnostic, ...]) -> None:
+    from runner.output import json_, junit
+
+    if common.out == "junit":
+        print(junit.errors(problems))
+    else:
+        write(common, json_.errors(problems))
 
 
 def options_of(common: Common, **more: Any) -> Any:
@@ -196,10 +208,12 @@ def write(common: Common, data: Any) -> None:
     if common.out == "json":
         print(json_.text(data, common.indent))
         return
-    from runner.output import plain, yaml_
+    from runner.output import plain as forms
+    from runner.output import yaml_
+    from runner.plain_values import plain
 
-    if common.out in plain.FORMS:
-        print(plain.FORMS[common.out](json_.simple(data)), end="")
+    if common.out in forms.FORMS:
+        print(forms.FORMS[common.out](plain(data)), end="")
     else:
         print(yaml_.text(data))
 
@@ -240,6 +254,8 @@ def finish(
     with suppress(OSError):
         for problem in filter(None, (getattr(listener, "problem", "") for listener in listeners)):
             print(f"warning: {problem}", file=sys.stderr)
+    if any(getattr(listener, "closed", False) for listener in listeners):
+        raise BrokenPipeError
     if common.out == "junit":
         print(junit.text(report))
     elif common.out != "pretty":
@@ -273,11 +289,16 @@ def _pretty(common: Common) -> Any:
         width=shutil.get_terminal_size().columns,
         dry=common.test,
         live=colour or (sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"),
-        command=_real_command(sys.argv) if common.test else "",
+        command=_real_command(sys.argv[1:], bool(common.more.get("as_salt"))) if common.test else "",
     )
 
 
-def _real_command(argv: list[str]) -> str:
+def _real_command(words: list[str], as_salt: bool) -> str:
+    """The command line that really does what a dry run has shown."""
+    import re
     import shlex
 
-    return shlex.join(["runner", *(word for word in argv[1:] if word not in ("--test", "test=True", "test=true"))])
+    program = "runner-salt-call" if as_salt else "runner"
+    if as_salt or words[:1] == ["call"]:
+        words = [word for word in words if not re.fullmatch(r"test=.*", word)]
+    return shlex.join([program, *(word for word in words if word != "--test")])

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 from runner.cli.common import READING, RUNNING, Common, finish, options_of, with_common, write_value
 from runner.cli.declared import argument, option
 from runner.errors import RunnerError, UsageError
+from runner.output.text import safe
 
 ACTIONS = ("install", "status", "remove")
 
@@ -78,6 +79,8 @@ def _status(common: Common) -> int:
         return 0
     print(f"installed: {how or 'no'}")
     print(f"last run:  {last['started']}: {last['outcome']}" if last else "last run:  none yet")
+    for error in last["errors"] if last else ():
+        print("\n".join(f"           {safe(line)}" for line in error.splitlines()))
     print(f"next run:  {upcoming or 'not known'}")
     return 0
 

@@ -26,17 +26,24 @@ from runner.model import (
     RunStarted,
     StateFinished,
 )
+from runner.plain_values import plain, text_of
 from runner.records import Record
 
 if TYPE_CHECKING:
     import sqlite3
 
 TOGETHER = 500  # results of unchanged states that are written at once
+LEAST = 20  # runs of each kind that age alone does not remove: a clock that was wrong must not cost the history
+# dry runs, and runs that ran no state, are counted by themselves, so that they push out no others
+CLASS = "CASE WHEN kind = 'test' THEN 'test' WHEN total = 0 AND errors != '[]' THEN 'aborted' ELSE 'run' END"
 REPEATS = 3  # from so many changes in a row on, a state is said to change in every run
 
 
 class About(Record):
-    """What is known of a run before it starts. kind: run, test (a dry run) or undo."""
+    """What is known of a run before it starts. kind: run, test (a dry run) or undo.
+
+    judged: its states are those of a tree, whose earlier runs say whether a change is drift.
+    """
 
     command: str
     kind: str = "run"
@@ -44,6 +51,7 @@ class About(Record):
     dirty: bool | None = None
     pillar: Mapping[str, Any] = {}
     tag: Callable[[Result], str] = lambda result: result.tag  # what a result is kept under, without secrets
+    judged: bool = True
 
 
 class History:
@@ -78,16 +86,19 @@ class History:
         """
         if reacted:
             return "reaction", ""
-        if self.problem or not os.path.exists(os.path.join(self._state_dir, NAME)):
+        if self.problem or not self._about.judged or not os.path.exists(os.path.join(self._state_dir, NAME)):
             return "", ""
         import sqlite3
 
         try:
-            past = self._past(self._about.tag(result))
+            return self._origin(result, converges)
         except (HistoryProblem, sqlite3.Error) as problem:
             self._give_up(problem)
             return "", ""
-        digest = self._digest(result)
+
+    def _origin(self, result: Result, converges: bool) -> tuple[str, str]:
+        tag = self._about.tag(result)
+        past, digest = self._past(tag), self._digest(result)
         if not past or past[0][0] != digest or past[0][1] != 1:
             return "intent", ""
         row = 1  # this run
@@ -98,6 +109,8 @@ class History:
         if row > 1 and (row >= REPEATS or not converges):
             return "repeats", f"it changed in each of the last {row} runs" if row >= REPEATS else ""
         _, _, _, number, when = past[0]
+        if self._was_ours(tag, number):
+            return "intent", ""
         date = time.strftime("%Y-%m-%d %H:%M", time.localtime(when))
         return "drift", f"drift: the tree says what it said in run {number} ({date}), the machine was changed since"
 
@@ -108,6 +121,17 @@ class History:
             ORDER BY results.run DESC LIMIT 20
         """
         return self._open().execute(query, (tag, self._number)).fetchall()
+
+    def _was_ours(self, tag: str, since: int) -> bool:
+        """Whether runner itself altered, by another state, an undo or a command, what a state had altered before."""
+        module = "substr({0}.function, 1, instr({0}.function, '.'))"
+        query = f"""
+            SELECT 1 FROM changers AS other JOIN changers AS own
+            ON own.target = other.target AND {module.format("own")} = {module.format("other")}
+            WHERE own.tag = ? AND other.run >= ? AND other.tag != own.tag LIMIT 1
+        """
+        self._flush()
+        return self._open().execute(query, (tag, since)).fetchone() is not None
 
     def _digest(self, result: Result) -> bytes:
         """What the tree says of a state: its arguments, the files it took from the tree, the pillar it renders."""
@@ -156,8 +180,9 @@ class History:
 
         try:
             yield
-        except (sqlite3.Error, HistoryProblem, OSError, UnicodeEncodeError, RecursionError) as error:
-            self._give_up(error)
+        except Exception as error:  # whatever it is, the run goes on without its history
+            expected = isinstance(error, sqlite3.Error | HistoryProblem | OSError)
+            self._give_up(error if expected else HistoryProblem(f"{type(error).__name__}: {text_of(error)}"))
 
     def _give_up(self, error: Exception) -> None:
         """This run is not kept; a file that is broken inside is set aside for the next one."""
@@ -165,6 +190,9 @@ class History:
 
         self.problem = str(error)
         connection, self._connection = self._connection, None
+        if connection is not None and type(error) is not sqlite3.DatabaseError:
+            with suppress(sqlite3.Error):
+                connection.execute("UPDATE runs SET outcome = 'not kept to its end' WHERE id = ?", (self._number,))
         if type(error) is sqlite3.DatabaseError:
             with suppress(OSError):
                 set_aside(self._state_dir, error, self.notes)
@@ -191,7 +219,7 @@ class History:
 
     def _changer(self, event: ChangerCalled) -> None:
         tag = event.chunk.tag if event.chunk else ""
-        before = json.dumps(event.before, default=str)
+        before = json.dumps(plain(event.before))
         row = (self._number, tag, event.function, event.target, before)
         self._open().execute("INSERT INTO changers VALUES (?, ?, ?, ?, ?)", _storable(row))
         for found in kept.before(event.function, event.before):
@@ -204,14 +232,14 @@ class History:
             self._sequence += 1
 
     def _result(self, result: Result) -> None:
-        changes = json.dumps(result.changes, default=str) if result.changes else "{}"
+        changes = json.dumps(plain(result.changes)) if result.changes else "{}"
         outcome = None if result.result is None else int(result.result)
         chunk = result.chunk
         self._waiting.append(
             (
                 *(self._number, self._position, result.tag, chunk.id, chunk.name, chunk.function, chunk.sls, outcome),
                 *(int(result.ran), changes, result.comment, result.duration, str(chunk.place.source), result.cause),
-                *(result.origin, self._digest(result)),
+                *(result.origin, self._digest(result), result.outcome(self._about.kind == "test")),
             )
         )
         self._position += 1
@@ -237,10 +265,9 @@ class History:
             connection.execute("COMMIT")
 
     def _end(self, report: Report) -> None:
-        outcome = report.why if report.interrupted else "failed" if report.failed else "done"
-        changed = sum(bool(result.changes) for result in report.results)
-        failed = sum(result.result is False for result in report.results)
-        self._finish(outcome, changed, failed)
+        counts = report.counts()
+        changed = counts["changed"] + counts["would change"]
+        self._finish(report.outcome, changed, counts["failed"], counts["skipped"], list(map(str, report.errors)))
 
     @contextmanager
     def around(self, run: str, total: int) -> Iterator[None]:
@@ -255,30 +282,30 @@ class History:
                 with self._telling():
                     self._finish(outcome, len(self._touched), int(outcome == "failed"))
 
-    def _finish(self, outcome: str, changed: int, failed: int) -> None:
+    def _finish(self, outcome: str, changed: int, failed: int, skipped: int = 0, errors: Iterable[str] = ()) -> None:
         self._flush()
         self._look_back()
         connection = self._open()
-        row = (time.time(), outcome, changed, failed, self._number)
-        connection.execute("UPDATE runs SET finished = ?, outcome = ?, changed = ?, failed = ? WHERE id = ?", row)
+        columns = "finished = ?, outcome = ?, changed = ?, failed = ?, skipped = ?, errors = ?"
+        row = (time.time(), outcome, changed, failed, skipped, json.dumps(list(errors)), self._number)
+        connection.execute(f"UPDATE runs SET {columns} WHERE id = ?", row)
         if self._drop_old(connection) > 0:
             self._store.drop({content for (content,) in connection.execute("SELECT DISTINCT content FROM kept")})
         connection.close()
         self._connection = None
 
     def _drop_old(self, connection: sqlite3.Connection) -> int:
-        """Drop what is too much or too old; dry runs are counted by themselves, so that they push out no real ones."""
+        """Drop what is too much or too old, each kind of run by itself."""
         runs, days = self._keep
         gone = 0
-        if runs:
-            same = "test" if self._about.kind == "test" else "run"
-            newest = "SELECT id FROM runs WHERE (kind = 'test') = (? = 'test') ORDER BY id DESC LIMIT ?"
-            query = f"DELETE FROM runs WHERE (kind = 'test') = (? = 'test') AND id NOT IN ({newest})"
-            gone += connection.execute(query, (same, same, runs)).rowcount
-        if days:
-            oldest = time.time() - days * 86400
-            old = connection.execute("DELETE FROM runs WHERE started < ? AND id != ?", (oldest, self._number))
-            gone += old.rowcount
+        for kind in ("run", "test", "aborted"):
+            newest = f"SELECT id FROM runs WHERE {CLASS} = ? ORDER BY id DESC LIMIT ?"
+            query = f"DELETE FROM runs WHERE {CLASS} = ? AND id NOT IN ({newest})"
+            if runs:
+                gone += connection.execute(query, (kind, kind, runs)).rowcount
+            if days:
+                oldest = time.time() - days * 86400
+                gone += connection.execute(f"{query} AND started < ?", (kind, kind, LEAST, oldest)).rowcount
         return gone
 
 

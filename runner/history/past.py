@@ -15,8 +15,8 @@ if TYPE_CHECKING:
     import sqlite3
 
 _RUN = "id, run, kind, command, user, started, finished, revision, dirty, compiled, outcome, total, changed, failed"
-_RUN += ", undone"
-_RESULT = "tag, id, name, function, sls, result, ran, changes, comment, duration, place, cause, origin"
+_RUN += ", skipped, errors, undone, not_restored"
+_RESULT = "tag, id, name, function, sls, result, ran, changes, comment, duration, place, cause, origin, outcome"
 
 
 @readable()
@@ -55,12 +55,13 @@ def difference(state_dir: str, first: str, second: str) -> dict[str, Any]:
     differing = {}
     for tag in left.keys() & right.keys():
         a, b = left[tag], right[tag]
-        keys = [key for key in ("result", "ran", "changes", "comment", "place") if a[key] != b[key]]
+        keys = [key for key in ("outcome", "result", "ran", "changes", "comment", "place") if a[key] != b[key]]
         if keys:
             differing[tag] = {key: {"first": a[key], "second": b[key]} for key in keys}
+    about = ("id", "started", "command", "revision", "outcome", "errors")
     return {
-        "first": {key: one_run[key] for key in ("id", "started", "command", "revision")},
-        "second": {key: other[key] for key in ("id", "started", "command", "revision")},
+        "first": {key: one_run[key] for key in about},
+        "second": {key: other[key] for key in about},
         "same_tree": one_run["compiled"] == other["compiled"],
         "only_first": sorted(left.keys() - right.keys()),
         "only_second": sorted(right.keys() - left.keys()),
@@ -107,6 +108,7 @@ def _run(row: tuple[Any, ...]) -> dict[str, Any]:
             found[key] = time.strftime("%Y-%m-%dT%H:%M:%S%z", time.localtime(found[key]))
     found["dirty"] = None if found["dirty"] is None else bool(found["dirty"])
     found["outcome"] = found["outcome"] or "killed or still running"
+    found["errors"] = json.loads(found["errors"])
     return found
 
 
@@ -114,5 +116,15 @@ def _result(row: tuple[Any, ...]) -> dict[str, Any]:
     found: dict[str, Any] = dict(zip(_RESULT.split(", "), row, strict=True))
     found["result"] = None if found["result"] is None else bool(found["result"])
     found["ran"] = bool(found["ran"])
-    changes: Mapping[str, Any] = json.loads(found["changes"])
-    return found | {"changes": changes}
+    found["changes"] = json.loads(found["changes"])
+    found["outcome"] = found["outcome"] or _outcome(found)
+    return found
+
+
+def _outcome(found: Mapping[str, Any]) -> str:
+    """The outcome of a state that an older runner kept without one."""
+    if found["result"] is False:
+        return "failed" if found["ran"] else "skipped"
+    if found["result"] is None:
+        return "would change" if found["changes"] else "undecided"
+    return "changed" if found["changes"] else "unchanged"

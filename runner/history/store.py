@@ -52,6 +52,12 @@ MIGRATIONS = (
     ALTER TABLE runs ADD COLUMN kind TEXT NOT NULL DEFAULT 'run';
     CREATE INDEX runs_by_kind ON runs (kind, id);
     """,
+    """
+    ALTER TABLE runs ADD COLUMN skipped INTEGER;
+    ALTER TABLE runs ADD COLUMN errors TEXT NOT NULL DEFAULT '[]';
+    ALTER TABLE runs ADD COLUMN not_restored INTEGER;
+    ALTER TABLE results ADD COLUMN outcome TEXT;
+    """,
 )
 
 

@@ -18,6 +18,7 @@ from runner.model import (
     StateStarted,
 )
 from runner.output import json_
+from runner.plain_values import plain
 
 
 class Events:
@@ -25,18 +26,19 @@ class Events:
 
     def __init__(self, stream: TextIO) -> None:
         self.problem = ""
+        self.closed = False  # nobody reads what is written any more
         self._stream = stream
 
     def __call__(self, event: Event) -> None:
         name = re.sub(r"(?<!^)(?=[A-Z])", "_", type(event).__name__).lower()
         line = {"event": name, "time": round(time.time(), 6), **_facts(event)}
-        if self.problem:
+        if self.problem or self.closed:
             return
         try:
-            self._stream.write(json.dumps(json_.simple(line)) + "\n")
+            self._stream.write(json.dumps(plain(line)) + "\n")
             self._stream.flush()
         except BrokenPipeError:
-            raise
+            self.closed = True
         except OSError as error:  # a full disk keeps no run from its work
             self.problem = f"not all events could be written: {error.strerror}"
 
@@ -58,4 +60,5 @@ def _facts(event: Event) -> dict[str, Any]:
     assert isinstance(event, RunFinished)
     report = event.report
     left = [chunk.tag for chunk in report.left]
-    return {"failed": report.failed, "changed": report.changed, "interrupted": report.interrupted, "left": left}
+    ended = {"failed": report.failed, "changed": report.changed, "interrupted": report.interrupted, "left": left}
+    return ended | {"outcome": report.outcome, "errors": [str(each) for each in report.errors]}

@@ -9,6 +9,7 @@ from typing import Any
 
 from runner.errors import Diagnostic
 from runner.model import Report, Result
+from runner.plain_values import key_of, plain
 
 
 def result(item: Result) -> dict[str, Any]:
@@ -84,7 +85,7 @@ def text(data: object, indent: int | None = None) -> str:
     """
     if indent is None:
         return _text(data, "\n")
-    return json.dumps(simple(data), indent=None if indent < 0 else indent)
+    return json.dumps(plain(data), indent=None if indent < 0 else indent)
 
 
 def _text(data: Any, line: str) -> str:
@@ -92,14 +93,14 @@ def _text(data: Any, line: str) -> str:
     kind = type(data)
     if kind is str:
         return _quoted(data)
-    if kind is int:
+    if kind is int and data.bit_length() < 10_000:
         return str(data)
     inner = line + "    "
     if isinstance(data, dict) or isinstance(data, Mapping):  # noqa: SIM101
         if not data:
             return "{}"
         written = [
-            f"{_quoted(key if type(key) is str else _key(key))}: "
+            f"{_quoted(key if type(key) is str else key_of(key))}: "
             f"{_quoted(item) if type(item) is str else _text(item, inner)}"
             for key, item in data.items()
         ]
@@ -108,22 +109,4 @@ def _text(data: Any, line: str) -> str:
         return _text(data._asdict(), line)
     if kind is list or isinstance(data, list | tuple):
         return f"[{inner}{f',{inner}'.join([_text(item, inner) for item in data])}{line}]" if data else "[]"
-    return _text(simple(data), line) if isinstance(data, set | frozenset) else json.dumps(simple(data))
-
-
-def _key(key: Any) -> str:
-    """A key as JSON writes what is no text: true, null, 5."""
-    return json.dumps(key) if key is None or isinstance(key, bool) else str(key)
-
-
-def simple(data: Any) -> Any:
-    """Only what JSON and YAML can say."""
-    if isinstance(data, Mapping):
-        return {_key(key): simple(item) for key, item in data.items()}
-    if isinstance(data, list | tuple):
-        return simple(data._asdict()) if hasattr(data, "_asdict") else [simple(item) for item in data]
-    if isinstance(data, set | frozenset):
-        return sorted((simple(item) for item in data), key=str)
-    if data is None or isinstance(data, bool | int | float):
-        return data
-    return data.decode(errors="replace") if isinstance(data, bytes) else str(data)
+    return _text(plain(data), line) if isinstance(data, set | frozenset) else json.dumps(plain(data))

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+from runner.errors import Diagnostic
 from runner.model import Report, Result
 
 
@@ -16,6 +17,20 @@ def text(report: Report) -> str:
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', f'<testsuite name="runner" {counts}>']
     for result in report.results:
         lines += _case(result)
+    return "\n".join([*lines, "</testsuite>"])
+
+
+def errors(problems: Iterable[Diagnostic]) -> str:
+    """The document of a run that ran no state: each mistake is a test case that is in error."""
+    problems = [problem for problem in problems if problem.severity == "error"]
+    counts = f'tests="{len(problems)}" failures="0" errors="{len(problems)}" skipped="0" time="0.000"'
+    lines = ['<?xml version="1.0" encoding="UTF-8"?>', f'<testsuite name="runner" {counts}>']
+    for problem in problems:
+        where = f' file={_quoted(problem.source.file)} line="{problem.source.line}"' if problem.source else ""
+        message = _quoted(problem.message.split("\n")[0])
+        lines.append(f'  <testcase classname="runner" name={_quoted(problem.code)}{where} time="0.000">')
+        lines.append(f'    <error type="{problem.code}" message={message}>{_escaped(str(problem))}</error>')
+        lines.append("  </testcase>")
     return "\n".join([*lines, "</testsuite>"])
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from runner.output.text import change_lines, named, safe, seconds
+from runner.output.text import change_lines, counted, labelled, named, safe, seconds
 
 
 def text(found: Any, kind: str) -> str:
@@ -14,7 +14,6 @@ def text(found: Any, kind: str) -> str:
     return "".join(f"{safe(line)}\n" for line in lines)
 
 
-_WORDS = {True: "changed", False: "failed", None: "undecided"}
 _KINDS = {"run": "", "test": "dry run, ", "undo": "undo, "}
 
 
@@ -24,10 +23,21 @@ def _runs(found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
     outcomes = [_KINDS[run["kind"]] + run["outcome"] for run in found]
     width = max(map(len, outcomes), default=0)
     for run, outcome in zip(found, outcomes, strict=True):
-        changed = "would change" if run["kind"] == "test" else "changed"
-        counts = f"{run['total']} states, {run['changed'] or 0} {changed}, {run['failed'] or 0} failed"
-        when = run["started"][:19].replace("T", " ")
-        yield f"{run['id']:>6}  {when}  {outcome:<{width}}  {counts}  {run['command']}"
+        yield f"{run['id']:>6}  {_when(run)}  {outcome:<{width}}  {_counts(run)}  {run['command']}"
+
+
+def _counts(run: Mapping[str, Any]) -> str:
+    """How many states, and what became of them; nothing for a run that ran none."""
+    if run["errors"] and not run["total"]:
+        return counted(len(run["errors"]), "error")
+    total = counted(run["total"], "path" if run["kind"] == "undo" else "state")
+    changed = "would change" if run["kind"] == "test" else "changed"
+    parts = [f"{run['changed'] or 0} {changed}", f"{run['failed'] or 0} failed"]
+    return ", ".join([total, *parts, *([f"{run['skipped']} skipped"] if run["skipped"] else [])])
+
+
+def _when(run: Mapping[str, Any]) -> str:
+    return str(run["started"])[:19].replace("T", " ")
 
 
 def _run(run: Mapping[str, Any]) -> Iterator[str]:
@@ -35,14 +45,17 @@ def _run(run: Mapping[str, Any]) -> Iterator[str]:
     yield f"  started {run['started']}, ended {run['finished'] or 'never'}: {_KINDS[run['kind']]}{run['outcome']}"
     if run["revision"]:
         yield f"  tree at {run['revision']}{' with uncommitted changes' if run['dirty'] else ''}"
+    if run["undone"]:
+        left = f", but for {counted(run['not_restored'], 'path')}" if run["not_restored"] else ""
+        yield f"  undone at {run['undone']}{left}"
+    for error in run["errors"]:
+        yield from (f"  {line}" for line in error.splitlines())
     quiet = 0
     for item in run["results"]:
-        if item["result"] and not item["changes"] and item["ran"]:
+        if item["outcome"] == "unchanged":
             quiet += 1
             continue
-        word = _WORDS[item["result"]] if item["ran"] else "skipped"
-        word = "would change" if word == "undecided" and item["changes"] else word
-        yield f"{word:>12}  {item['function']}  {item['id']}  [{seconds(item['duration'])}]  {item['place']}"
+        yield f"{item['outcome']:>12}  {labelled(item)}  [{seconds(item['duration'])}]  {item['place']}"
         if item["origin"] in ("drift", "repeats"):
             yield f"            {item['origin']}"
         if not item["result"] or not item["ran"]:
@@ -50,16 +63,51 @@ def _run(run: Mapping[str, Any]) -> Iterator[str]:
         if item["cause"]:
             yield f"            because of {named(item['cause'])}"
         yield from (f"            {line}" for line, _ in change_lines(item["changes"]))
-    yield f"  {quiet} unchanged"
+    if quiet:
+        yield f"  {quiet} unchanged"
 
 
 def _difference(found: Mapping[str, Any]) -> Iterator[str]:
-    first, second = found["first"], found["second"]
-    yield f"Runs {first['id']} ({first['started']}) and {second['id']} ({second['started']})"
+    """Two runs as a unified diff: what the first did and the second did not has a minus."""
+    for sign, run in (("---", found["first"]), ("+++", found["second"])):
+        yield f"{sign} run {run['id']}  {_when(run)}  {run['outcome']}  {run['command']}"
     yield "  the tree said the same" if found["same_tree"] else "  the tree was changed in between"
-    for key, word in (("only_first", f"only in {first['id']}"), ("only_second", f"only in {second['id']}")):
-        yield from (f"  {word}: {tag.replace('_|-', ' ')}" for tag in found[key])
+    for side, sign in (("first", "-"), ("second", "+")):
+        yield from (f"{sign} {line}" for error in found[side]["errors"] for line in error.splitlines())
+    for key, sign in (("only_first", "-"), ("only_second", "+")):
+        yield from (f"{sign} {_of_tag(tag)}" for tag in found[key])
     for tag, keys in found["different"].items():
-        yield f"  {tag.replace('_|-', ' ')}"
-        for key, pair in keys.items():
-            yield f"    {key}: {pair['first']!r} -> {pair['second']!r}"
+        yield f"  {_of_tag(tag)}"
+        yield from _changed_lines(keys)
+    if not (found["only_first"] or found["only_second"] or found["different"]):
+        yield "  both did the same"
+
+
+def _changed_lines(keys: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    import difflib
+
+    first, second = ([*_said(keys, side)] for side in ("first", "second"))
+    for line in [*difflib.unified_diff(first, second, n=1, lineterm="")][2:]:
+        if not line.startswith("@@"):
+            yield f"{line[0]}     {line[1:]}"
+
+
+def _said(keys: Mapping[str, Mapping[str, Any]], side: str) -> Iterator[str]:
+    """What one of the runs said of a state, as far as the other said something else."""
+    for key in ("outcome", "place", "comment"):
+        if key in keys:
+            yield from str(keys[key][side]).splitlines()
+    if "changes" in keys:
+        yield from (line for line, _ in change_lines(keys["changes"][side]))
+
+
+def _of_tag(tag: str) -> str:
+    """The state behind the key of a result: its function, its ID, and its name where that is another.
+
+    >>> _of_tag("cmd_|-reload_|-nginx -s reload_|-run")
+    'cmd.run  reload (nginx -s reload)'
+    """
+    parts = tag.split("_|-")
+    if len(parts) < 4:
+        return tag
+    return labelled({"function": f"{parts[0]}.{parts[-1]}", "id": parts[1], "name": "_|-".join(parts[2:-1])})

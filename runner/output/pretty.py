@@ -8,7 +8,7 @@ from collections import Counter
 from typing import TextIO
 
 from runner.model import Event, Report, Result, RunFinished, RunStarted, StateFinished, StateStarted
-from runner.output.text import change_lines, named, paint, safe, seconds
+from runner.output.text import change_lines, counted, labelled, named, paint, safe, seconds
 
 
 class Pretty:
@@ -31,6 +31,7 @@ class Pretty:
         command: str = "",
     ) -> None:
         self.problem = ""
+        self.closed = False  # nobody reads what is written any more
         self.stream = stream
         self.verbose = verbose
         self.quiet = quiet
@@ -51,12 +52,14 @@ class Pretty:
         elif isinstance(event, StateFinished):
             self._finished(event.result)
         elif isinstance(event, RunFinished):
-            self._summary(event.report)
+            report = event.report
+            if report.results or report.left or not report.why:  # else it has not begun, and the error says so
+                self._summary(report)
 
     def _finished(self, result: Result) -> None:
         if self.live:
             self._write("\r\x1b[K")
-        kind = outcome(result, self.dry)
+        kind = result.outcome(self.dry)
         self.counts[kind] += 1
         if kind != "unchanged" or (self.verbose and not self.quiet) or result.warnings:
             if kind in ("skipped", "unchanged") and self.quiet:
@@ -65,11 +68,10 @@ class Pretty:
 
     def _state(self, kind: str, result: Result) -> None:
         chunk = result.chunk
-        label = chunk.id if chunk.name == chunk.id else f"{chunk.id} ({chunk.name})"
-        label = label.replace("\n", " ")
+        label = labelled({"function": chunk.function, "id": chunk.id, "name": chunk.name})
         word = paint(f"{kind:>12}", _COLOUR[kind], self.colour)
         took = f"  [{seconds(result.duration)}]" if result.duration >= 1000 else ""
-        self._line(f"{word}  {safe(f'{chunk.function}  {label}{took}', self.stream)}", raw=True)
+        self._line(f"{word}  {safe(label + took, self.stream)}", raw=True)
         if kind == "failed":
             self._block(result.comment)
             self._block(f"at {chunk.place.source}")
@@ -100,11 +102,9 @@ class Pretty:
         parts = [f"{self.counts[kind]} {kind}" for kind in _COLOUR if self.counts[kind]]
         elapsed = seconds((time.monotonic() - self.started) * 1000)
         colour = "red" if report.failed else "green"
-        states = "1 state" if total == 1 else f"{total} states"
         self._line("")
-        self._line(
-            paint(f"{states}: {', '.join(parts) or 'nothing to do'}  ({elapsed})", colour, self.colour), raw=True
-        )
+        line = f"{counted(total, 'state')}: {', '.join(parts) or 'nothing to do'}  ({elapsed})"
+        self._line(paint(line, colour, self.colour), raw=True)
         if report.interrupted:
             self._left(report)
         if self.dry and report.changed and self.command:
@@ -126,10 +126,9 @@ class Pretty:
         try:
             self.stream.write(text)
             self.stream.flush()
-        except BrokenPipeError:
-            raise
-        except OSError as error:  # a full disk keeps no run from its work
-            self.problem = f"the report could not be written: {error.strerror}"
+        except OSError as error:  # a full disk, or a reader that has gone, keeps no run from its work
+            self.closed = isinstance(error, BrokenPipeError)
+            self.problem = "" if self.closed else f"the report could not be written: {error.strerror}"
             self.stream = io.StringIO()
 
 
@@ -142,16 +141,3 @@ _COLOUR = {
     "skipped": "cyan",
     "unchanged": "green",
 }
-
-
-def outcome(result: Result, dry: bool) -> str:
-    """The word for what became of a state."""
-    if result.result is False:
-        return "failed" if result.ran else "skipped"
-    if (result.noop and result.result is None) or (result.note and not result.changes):
-        return "no-op"
-    if result.result is None:
-        return "would change" if result.changes or result.sure else "undecided"
-    if result.changes:
-        return "would change" if dry else "changed"
-    return "unchanged"

@@ -5,19 +5,18 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections import Counter
 from contextlib import suppress
 
-from runner.model import Event, Report, RunFinished, RunStarted
-from runner.output.pretty import outcome
+from runner.model import CRASHED, LOCKED, NOT_COMPILED, NOT_STARTED, Event, Report, RunFinished, RunStarted
 
 _SUCCESS = "runner_last_success_timestamp_seconds"
 _HELP = {
     "runner_last_run_timestamp_seconds": "When the last run ended.",
     "runner_last_run_duration_seconds": "How long the last run took.",
-    "runner_last_run_success": "1 if no state of the last run failed.",
+    "runner_last_run_success": "1 if the last run ended and no state of it failed.",
     _SUCCESS: "When a run without a failed state ended the last time.",
 }
+OUTCOMES = ("done", "failed", "interrupted", NOT_COMPILED, LOCKED, NOT_STARTED, CRASHED)
 
 
 class Prometheus:
@@ -49,10 +48,15 @@ class Prometheus:
         lines = []
         for name, value in values.items():
             lines += [f"# HELP {name} {_HELP[name]}", f"# TYPE {name} gauge", f"{name} {value}"]
-        counts = Counter(outcome(result, False).replace(" ", "_") for result in report.results)
+        counts = report.counts()
         lines += ["# HELP runner_states States of the last run by outcome.", "# TYPE runner_states gauge"]
         for kind in ("changed", "unchanged", "failed", "skipped"):
             lines.append(f'runner_states{{outcome="{kind}"}} {counts[kind]}')
+        lines += ["# HELP runner_last_run_outcome How the last run ended: 1 for one of these."]
+        lines += ["# TYPE runner_last_run_outcome gauge"]
+        outcome = "interrupted" if report.interrupted else report.outcome
+        for word in OUTCOMES:
+            lines.append(f'runner_last_run_outcome{{outcome="{word.replace(" ", "_")}"}} {int(word == outcome)}')
         return "\n".join(lines) + "\n"
 
     def _before(self) -> str:

@@ -80,6 +80,21 @@ def short(value: object) -> str:
     return "(none)" if value is None else str(value)
 
 
+def counted(number: int, what: str) -> str:
+    """A number with its noun.
+
+    >>> counted(1, "state"), counted(2, "state")
+    ('1 state', '2 states')
+    """
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
+def labelled(state: Mapping[str, Any]) -> str:
+    """A state as a line of a report names it: function, ID, and its name where that is another."""
+    shown = state["id"] if state["id"] == state["name"] else f"{state['id']} ({state['name']})"
+    return f"{state['function']}  {shown}".replace("\n", " ")
+
+
 def seconds(milliseconds: float) -> str:
     """A duration for people."""
     return f"{milliseconds / 1000:.1f} s" if milliseconds >= 1000 else f"{milliseconds:.0f} ms"

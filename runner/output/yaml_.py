@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runner.output.json_ import simple
+from runner.plain_values import plain
 
 
 def text(data: object) -> str:
@@ -11,5 +11,5 @@ def text(data: object) -> str:
 
     if isinstance(data, str):
         return data
-    dumped: str = yaml.safe_dump(simple(data), default_flow_style=False, sort_keys=False, allow_unicode=True)
+    dumped: str = yaml.safe_dump(plain(data), default_flow_style=False, sort_keys=False, allow_unicode=True)
     return dumped.removesuffix("\n...\n").rstrip("\n")

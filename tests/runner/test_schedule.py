@@ -73,3 +73,8 @@ def test_a_cron_expression_is_not_for_timers() -> None:
 def test_what_was_installed_is_found_again() -> None:
     text = schedule.cron_text(Plan(("/usr/bin/runner", "highstate"), None, "0 4 * * 1"))
     assert schedule.installed_expression(text.splitlines()) == "0 4 * * 1"
+
+
+def test_the_service_waits_for_the_network() -> None:
+    unit = schedule.service_text(Plan(("runner",))).partition("[Service]")[0]
+    assert "Wants=network-online.target\n" in unit and "After=network-online.target\n" in unit

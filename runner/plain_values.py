@@ -1,0 +1,71 @@
+"""Values as JSON and YAML can say them. What code of others answers is made so once, where it enters the run."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Set
+from typing import Any
+
+DEEPEST = 200  # levels; what lies deeper, or holds itself, is cut off there
+
+
+def plain(value: Any, levels: int = DEEPEST) -> Any:
+    """Texts, numbers, booleans, None, lists, and mappings with texts as keys; all else becomes a text.
+
+    >>> plain({1: {b"x", "y"}, None: float("nan")})
+    {'1': ['x', 'y'], 'null': 'NaN'}
+    """
+    kind = type(value)
+    if kind is str or kind is bool or value is None:
+        return value
+    if isinstance(value, Mapping | list | tuple | Set):
+        return _container(value, levels - 1) if levels else "..."
+    if isinstance(value, float):
+        return _number(value)
+    if isinstance(value, int):
+        return _whole(value)
+    return text_of(value)
+
+
+def text_of(value: object) -> str:
+    """A value as text, whatever its own code does when it is asked for one."""
+    try:
+        if isinstance(value, bytes | bytearray):
+            return value.decode(errors="replace")
+        return str.__str__(value) if isinstance(value, str) else str.__str__(str(value))
+    except Exception:
+        return f"<{type(value).__name__} that cannot be shown>"
+
+
+def _container(value: Any, levels: int) -> Any:
+    try:
+        if isinstance(value, Mapping):
+            return {key_of(key): plain(item, levels) for key, item in value.items()}
+        if hasattr(value, "_asdict"):
+            return plain(value._asdict(), levels)
+        items = [plain(item, levels) for item in value]
+    except Exception:
+        return text_of(value)
+    return sorted(items, key=str) if isinstance(value, Set) else items
+
+
+def key_of(key: object) -> str:
+    """A key as JSON writes it."""
+    if type(key) is str:
+        return key
+    if key is None:
+        return "null"
+    if isinstance(key, bool):
+        return "true" if key else "false"
+    return text_of(plain(key) if isinstance(key, int | float) else key)
+
+
+def _number(value: float) -> float | str:
+    if math.isfinite(value):
+        return float(value)
+    return "NaN" if math.isnan(value) else "Infinity" if value > 0 else "-Infinity"
+
+
+def _whole(value: int) -> int | str:
+    """An integer; one that Python refuses to write in decimal digits as a hexadecimal text."""
+    return int(value) if value.bit_length() < 10_000 else hex(value)
