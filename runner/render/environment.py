@@ -158,16 +158,23 @@ class PlacedEnvironment(BoundedEnvironment):
     def join_path(self, template: str, parent: str) -> str:
         """`./x` and `../x` are relative to the importing template, all else to the roots.
 
-        The dots stay: a template that is imported both ways is two to Jinja, as their tpldir may differ.
+        What is not there is looked for below the folder of its formula, `tplroot`. The dots stay: a template that is
+        imported both ways is two to Jinja, as their tpldir may differ.
         """
         if template.startswith(("./", "../")):
             return os.path.join(os.path.dirname(parent), template)
+        formula, below, _ = parent.partition("/")
+        if formula and below and not template.startswith(("/", "salt://")):
+            assert isinstance(self.loader, TreeLoader)
+            if not self.loader.has(template) and self.loader.has(f"{formula}/{template}"):
+                return f"{formula}/{template}"
         return template
 
     def get_template(self, name: Any, parent: str | None = None, globals: Any = None) -> jinja2.Template:
         if isinstance(name, str):
             name = name.removeprefix("salt://")
             relative = parent is not None and name.startswith(("./", "../"))
+            name = name if relative or parent is None else self.join_path(name, parent)
             folder = os.path.normpath(os.path.dirname(parent if relative and parent else name))  # as Salt has it
             own = {"tpldir": folder, "tpldot": "" if folder == "." else folder.replace("/", "."), "tplfile": name}
             globals = {**self.globals, **(globals or {}), **own}
@@ -224,9 +231,19 @@ class TreeLoader(jinja2.BaseLoader):
         """The template that was probably meant."""
         return self._near(template.partition("?saltenv=")[0], self._saltenv)
 
-    def get_source(self, environment: jinja2.Environment, template: str) -> tuple[str, str, Callable[[], bool]]:
+    def has(self, template: str) -> bool:
+        """Whether there is a template of this name."""
+        return self._path(template) is not None
+
+    def _path(self, template: str) -> str | None:
+        """The file of a template: an absolute path, as Salt has it, or one below the roots."""
         name, _, query = template.partition("?saltenv=")
-        path = self._find(name, query or self._saltenv)
+        if name.startswith("/") and os.path.lexists(name) and not os.path.isdir(name):
+            return name
+        return self._find(name, query or self._saltenv)
+
+    def get_source(self, environment: jinja2.Environment, template: str) -> tuple[str, str, Callable[[], bool]]:
+        path = self._path(template)
         if path is None:
             raise jinja2.TemplateNotFound(template)
         assert isinstance(environment, PlacedEnvironment)

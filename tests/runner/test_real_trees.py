@@ -237,3 +237,37 @@ def test_modules_import_any_exception_of_salt(tmp_path: Path) -> None:
     module += "    except CommandExecutionError as error:\n        return str(error)\n"
     files = {"_modules/node.py": module, "site.sls": "x: {test.nop: [{got: {{ salt['node.get']() }}}]}"}
     assert compiled(tmp_path, files)[0]["got"] == "not declared"
+
+
+def test_templates_are_imported_by_absolute_paths_and_by_their_path_below_the_formula(machine: Machine) -> None:
+    names = {
+        "absolute": "{tmp}/states/web/map.jinja",
+        "outside": "{tmp}/more.jinja",
+        "root": "web/map.jinja",
+        "slash": "/web/map.jinja",
+        "relative": "./../map.jinja",
+        "formula": "map.jinja",
+        "below": "sub/map.jinja",
+    }
+    code = "{% set x = tpldir %}{% macro file() %}{{ tplfile }}{% endmacro %}"
+    for name in ("states/web/map.jinja", "states/web/sub/map.jinja", "more.jinja"):
+        (machine.folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (machine.folder / name).write_text(code)
+    text = "  test.show_notification: [{text: '{{ x }} {{ m.file() }}'}]\n"
+    for key, name in names.items():
+        imports = f"{{% from '{name}' import x %}}{{% import '{name}' as m %}}"
+        machine.write(**{f"web__sub__{key}": f"{imports}\n{key}:\n{text}"})
+    machine.write(all="include: [" + ", ".join(f"web.sub.{key}" for key in names) + "]\n")
+    done = machine.results("sls", "all")
+    folder = str(machine.folder)
+    assert {key: done[key]["comment"].replace(folder, "") for key in names} == {
+        "absolute": "/states/web /states/web/map.jinja",
+        "outside": " /more.jinja",
+        "root": "web web/map.jinja",
+        "slash": "/web /web/map.jinja",
+        "relative": "web/sub ./../map.jinja",
+        "formula": "web web/map.jinja",
+        "below": "web/sub web/sub/map.jinja",
+    }
+    machine.write(web__bad="{% from 'nope/map.jinja' import x %}")
+    assert "the template nope/map.jinja does not exist" in machine("show", "sls", "web.bad", code=1).stderr
