@@ -10,7 +10,8 @@ from typing import Any
 
 from modules import cmd
 from modules.archive._members import TAR, Member, readable, stripped
-from modules.file._change import alters, beside_name
+from modules.file._change import alters
+from modules.file._place import beside_name
 from modules.file._was import was, was_second
 from runner.api import StateFailed
 

@@ -12,8 +12,9 @@ from typing import ParamSpec, TypeVar
 
 from modules import _umask
 from modules.file._owners import gid_of, uid_of
+from modules.file._place import Place, place
 from modules.file._was import was, was_missing, was_second
-from runner.api import StateFailed, changer, here
+from runner.api import StateFailed, changer
 from runner.api import forget_looks as _forget_looks
 
 P = ParamSpec("P")
@@ -73,59 +74,25 @@ def owner_ids(user: str | int | None, group: str | int | None) -> tuple[int, int
     return uid, gid
 
 
-def beside_name(path: str) -> str:
-    """A new hidden name beside a path, for what is then renamed to it. It carries the mark of this run."""
-    folder, name = os.path.split(path)
-    mark = here.store("temporaries").setdefault("mark", os.urandom(4).hex())
-    # a name of 255 bytes is the longest there is
-    beside = os.path.join(folder, f".{os.fsdecode(os.fsencode(name)[:200])}.runner-{mark}{os.urandom(2).hex()}")
-    here.intends(beside)
-    return beside
-
-
-def sync_folder(folder: str) -> None:
-    """Make the names in a folder durable."""
-    handle = os.open(folder or "/", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(handle)
-    except OSError as problem:  # file systems without it (some FUSE ones)
-        if problem.errno not in (errno.EINVAL, errno.ENOTSUP):
-            raise
-    finally:
-        os.close(handle)
-
-
 @alters(before=was)
 def remove(path: str) -> None:
     """Remove a file, a link or a folder with all that it holds; links in it are not followed. Nothing there is fine."""
     try:
-        if bits.S_ISDIR(os.lstat(path).st_mode):
-            _remove_tree(path)
-        else:
-            os.unlink(path)
-    except FileNotFoundError:
+        where = place(path)
+    except (FileNotFoundError, NotADirectoryError):
         return
-    sync_folder(os.path.dirname(path.rstrip("/")))
-
-
-def _remove_tree(path: str) -> None:
-    import shutil
-
-    try:
-        shutil.rmtree(path)
-    except RecursionError:  # deeper than Python's library can go; the system's own program can
-        import subprocess
-
-        done = subprocess.run(["rm", "-rf", "--", path], capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise StateFailed(f"{path} is not removed: {done.stderr.strip()}") from None
+    with where:
+        if where.seen() is not None:
+            where.remove()
+            where.sync()
 
 
 @alters(before=was)
 def remove_folder(path: str) -> None:
     """Remove a folder that holds nothing; one that does fails."""
-    os.rmdir(path)
-    sync_folder(os.path.dirname(path.rstrip("/")))
+    with place(path) as where:
+        where.rmdir()
+        where.sync()
 
 
 @alters(before=was)
@@ -139,8 +106,12 @@ def makedirs(
     path: str, *, mode: str | None = None, user: str | int | None = None, group: str | int | None = None
 ) -> None:
     """Create a folder and those above it that are missing, all of them with this mode and owner."""
+    make_folders(path, mode, owner_ids(user, group))
+
+
+def make_folders(path: str, mode: str | None = None, owner: tuple[int, int] = (-1, -1)) -> None:
+    """Create a folder and those above it that are missing; each is opened where the one above it was made."""
     missing = []
-    owner = owner_ids(user, group)
     while not os.path.isdir(path):
         missing.append(path)
         path = os.path.dirname(path.rstrip("/"))
@@ -149,104 +120,111 @@ def makedirs(
 
 
 def _make(path: str, mode: str | None, owner: tuple[int, int]) -> None:
-    try:
-        os.mkdir(path, 0o777 if mode is None else int(mode, 8) & 0o700)
-    except FileExistsError:
-        if not os.path.isdir(path):
-            raise
-        return
-    if owner != (-1, -1):
-        os.chown(path, *owner, follow_symlinks=False)
-    said = _umask.of_state()
-    if mode is not None:
-        os.chmod(path, int(mode, 8))
-    elif said is not None:
-        os.chmod(path, 0o777 & ~said)
+    with place(path) as where:
+        try:
+            where.mkdir(0o777 if mode is None else int(mode, 8) & 0o700)
+        except FileExistsError:
+            if not os.path.isdir(path):
+                raise
+            return
+        said = _umask.of_state()
+        final = int(mode, 8) if mode is not None else None if said is None else 0o777 & ~said
+        if owner == (-1, -1) and final is None:
+            return
+        with where.pinned() as made:
+            made.refuse_foreign(bits.S_IFDIR)
+            if owner != (-1, -1):
+                made.chown(*owner)
+            if final is not None:
+                made.chmod(final)
 
 
 @alters(before=was_second, path=1)
 def symlink(target: str, path: str) -> None:
     """Create a symbolic link at `path` that says `target`."""
-    os.symlink(target, path)
+    with place(path) as where:
+        where.symlink(target)
 
 
 @alters(before=was_second, path=1)
 def put_symlink(target: str, path: str, user: str | int | None = None, group: str | int | None = None) -> None:
     """Put a symbolic link with its owner at `path` in one step, instead of the file or link that is there."""
-    uid, gid = owner_ids(user, group)
-    beside = beside_name(path)
-    os.symlink(target, beside)
-    try:
-        made = os.lstat(beside)
-        if uid not in (-1, made.st_uid) or gid not in (-1, made.st_gid):
-            os.chown(beside, uid, gid, follow_symlinks=False)
-        os.rename(beside, path)
-    except BaseException:
-        os.unlink(beside)
-        raise
-    sync_folder(os.path.dirname(path))
+    with place(path) as where:
+        put_link(where, target, owner_ids(user, group))
+
+
+def put_link(where: Place, target: str, owner: tuple[int, int]) -> None:
+    """Put a symbolic link with its owner at a place, as a whole."""
+    with where.beside() as beside:
+        beside.symlink(target)
+        try:
+            with beside.pinned() as made:
+                uid, gid = owner
+                if uid not in (-1, made.at.st_uid) or gid not in (-1, made.at.st_gid):
+                    made.refuse_foreign()
+                    made.chown(uid, gid)
+            beside.rename_to(where)
+        except BaseException:
+            beside.unlink()
+            raise
+    where.sync()
 
 
 @alters(before=was_second, path=1)
 def link(target: str, path: str) -> None:
     """Create a hard link at `path` to the file `target`."""
-    os.link(target, path)
-
-
-@contextmanager
-def pinned(path: str, follow: bool) -> Iterator[tuple[str, os.stat_result]]:
-    """What a path names now, under a name that nobody can swap; a link at its end is followed or refused."""
-    handle = os.open(os.path.realpath(path) if follow else path, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
-    try:
-        at = os.fstat(handle)
-        if bits.S_ISLNK(at.st_mode):
-            raise StateFailed(f"{path} has become a symbolic link; it is not followed")
-        own = f"/proc/self/fd/{handle}"
-        yield own if os.path.exists(own) else path, at
-    finally:
-        os.close(handle)
+    with place(target) as file, place(path) as where:
+        where.link_to(file)
 
 
 @alters(before=was)
 def set_mode(path: str, mode: str, follow: bool = True) -> str:
     """Set the mode of a path ("0644"); answers with the mode that it has then. Without `follow` a link is refused."""
-    with pinned(path, follow) as (own, _):
-        os.chmod(own, int(str(mode), 8))
-        return f"{os.stat(own).st_mode & 0o7777:04o}"
+    with place(path, follow) as where, where.pinned() as pin:
+        if pin.is_link:
+            raise StateFailed(f"{path} has become a symbolic link; it is not followed")
+        pin.chmod(int(str(mode), 8))
+        return f"{pin.mode():04o}"
 
 
 @alters(before=was)
 def chown(path: str, user: str | int | None, group: str | int | None, follow: bool = True) -> None:
     """Set the owner, None for "as it is"; without `follow` that of a link itself. The set-user-ID bits stay."""
     uid, gid = owner_ids(user, group)
-    if not follow and os.path.islink(path):
-        os.chown(path, uid, gid, follow_symlinks=False)
-        return
-    with pinned(path, follow) as (own, at):
-        os.chown(own, uid, gid)
-        if at.st_mode & 0o6000:
-            os.chmod(own, at.st_mode & 0o7777)
+    with place(path, follow) as where, where.pinned() as pin:
+        if pin.is_link and follow:
+            raise StateFailed(f"{path} has become a symbolic link; it is not followed")
+        pin.chown(uid, gid)
 
 
 @alters(before=was)
 def utime(path: str, atime: float, mtime: float) -> None:
     """Set the times of access and change (seconds since 1970)."""
-    os.utime(path, (atime, mtime))
+    with place(path, follow=True) as where, where.pinned() as pin:
+        if pin.is_link:
+            raise StateFailed(f"{path} has become a symbolic link; it is not followed")
+        pin.utime(atime, mtime)
 
 
 @alters(before=was)
 def mknod(path: str, kind: str, major: int = 0, minor: int = 0, mode: str = "0600") -> None:
     """Create a special file. kind: "p" for a pipe, "c" and "b" for devices."""
-    kinds = {"p": bits.S_IFIFO, "c": bits.S_IFCHR, "b": bits.S_IFBLK}
-    os.mknod(path, kinds[kind] | 0o600, os.makedev(major, minor))
-    os.chmod(path, int(mode, 8))
+    form = {"p": bits.S_IFIFO, "c": bits.S_IFCHR, "b": bits.S_IFBLK}[kind]
+    with place(path) as where:
+        where.mknod(form | 0o600, os.makedev(major, minor))
+        with where.pinned() as made:
+            made.refuse_foreign(form)
+            made.chmod(int(mode, 8))
 
 
 @alters(before=was)
 def set_attributes(path: str, change: str) -> None:
-    """Run chattr with a change such as "+i", "-a" or "=ai"."""
-    import subprocess
+    """Set the attributes of a file or folder as chattr does: a change such as "+i", "-a" or "=ai"."""
+    from modules.file import _attributes
 
-    done = subprocess.run(["chattr", change, "--", path], capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise StateFailed(f"chattr {change} {path} failed: {done.stderr.strip()}")
+    with place(path) as where:
+        handle = where.open()
+        try:
+            _attributes.change(handle, change)
+        finally:
+            os.close(handle)

@@ -6,44 +6,36 @@ import errno
 import os
 import stat as bits
 
-from modules.file._change import alters, beside_name, owner_ids, sync_folder
+from modules.file._change import alters, owner_ids
+from modules.file._place import Pinned, Place, place
 from modules.file._was import was_copied_over, was_moved
-from modules.file._write import Owner, replace_whole
+from modules.file._write import Owner, replace
 from runner.api import StateFailed
 
 
 @alters(before=was_moved)
 def rename(old: str, new: str) -> None:
     """Move a path; a file at `new` is replaced."""
-    try:
-        os.rename(old, new)
-    except OSError as problem:
-        if problem.errno != errno.EXDEV:
-            raise
-        _move_across(old, new)
-    sync_folder(os.path.dirname(new.rstrip("/")))
+    with place(old) as source, place(new) as target:
+        try:
+            source.rename_to(target)
+        except OSError as problem:
+            if problem.errno != errno.EXDEV:
+                raise
+            _move_across(source, target)
+        target.sync()
 
 
-def _move_across(old: str, new: str) -> None:
+def _move_across(source: Place, target: Place) -> None:
     """Move to another file system: first all of it beside its new place."""
-    beside = beside_name(new.rstrip("/"))
-    try:
-        _copy(old, beside, Owner())
-        _preserve(old, beside)
-        os.rename(beside, new)
-    except BaseException:
-        _discard(beside)
-        raise
-    _discard(old)
-
-
-def _discard(path: str) -> None:
-    import shutil
-
-    if os.path.isdir(path) and not os.path.islink(path):
-        shutil.rmtree(path)
-    elif os.path.lexists(path):
-        os.unlink(path)
+    with target.beside() as beside:
+        try:
+            _copy(source, beside, Owner(), preserve=True)
+            beside.rename_to(target)
+        except BaseException:
+            beside.remove()
+            raise
+    source.remove()
 
 
 @alters(before=was_copied_over, path=1)
@@ -59,57 +51,80 @@ def copy(
 
     preserve: mode, times and owner too. mode, user, group: of a file's copy.
     """
-    if os.path.isdir(new) and not os.path.isdir(old):
-        new = os.path.join(new, os.path.basename(old))
-    source = os.path.realpath(old)
     owner = Owner(None if mode is None else int(mode, 8), *owner_ids(user, group))
-    _copy(source, new if os.path.isdir(source) else os.path.realpath(new), owner)
+    with place(old, follow=True) as source:
+        into_folder = os.path.isdir(new)
+        if into_folder and not source.is_dir():
+            new = os.path.join(new, os.path.basename(old))
+        with place(new, follow=into_folder or not source.is_dir()) as target:
+            _copy(source, target, owner, preserve)
+
+
+def _copy(source: Place, target: Place, owner: Owner, preserve: bool = False) -> None:
+    with source.pinned() as found:
+        if found.is_link:
+            _copy_link(found, target, preserve)
+        elif found.is_dir:
+            _copy_folder(source, target, preserve)
+        elif bits.S_ISREG(found.at.st_mode):
+            _copy_file(source, target, owner, preserve)
+        else:
+            raise StateFailed(f"{source.path} is a device, a pipe or a socket; it is not copied")
+
+
+def _copy_link(source: Pinned, target: Place, preserve: bool) -> None:
+    at = target.seen()
+    if at is not None and bits.S_ISLNK(at.st_mode):
+        target.unlink()
+    target.symlink(source.readlink())
     if preserve:
-        _preserve(source, new)
+        with target.pinned() as made:
+            made.refuse_foreign()
+            _preserve(source, made)
 
 
-def _copy(old: str, new: str, owner: Owner) -> None:
-    at = os.lstat(old)
-    if bits.S_ISLNK(at.st_mode):
-        if os.path.islink(new):
-            os.unlink(new)
-        os.symlink(os.readlink(old), new)
-    elif bits.S_ISDIR(at.st_mode):
-        _copy_folder(old, new, at)
-    elif bits.S_ISREG(at.st_mode):
-        _copy_file(old, new, owner, at)
-    else:
-        raise StateFailed(f"{old} is a device, a pipe or a socket; it is not copied")
-
-
-def _copy_file(old: str, new: str, owner: Owner, at: os.stat_result) -> None:
+def _copy_file(source: Place, target: Place, owner: Owner, preserve: bool) -> None:
     import shutil
 
-    with open(old, "rb") as source:
-        replace_whole(new, lambda target: shutil.copyfileobj(source, target), owner, at.st_mode)
+    with open(source.open_file(), "rb") as file:
+        found = Pinned(source, file.fileno())
+
+        def finish(handle: int) -> None:
+            if preserve:
+                _preserve(found, Pinned(target, handle))
+
+        replace(target, lambda new: shutil.copyfileobj(file, new), owner, found.at.st_mode, finish)
 
 
-def _copy_folder(old: str, new: str, at: os.stat_result) -> None:
+def _copy_folder(source: Place, target: Place, preserve: bool) -> None:
     """Private until all is in it."""
-    made = not os.path.isdir(new)
+    made = not target.is_dir()
     if made:
-        os.mkdir(new, 0o700)
-    for name in sorted(os.listdir(old)):
-        inner = os.path.join(new, name)
-        _copy(os.path.join(old, name), inner, Owner())
-    if made:
-        os.chmod(new, bits.S_IMODE(at.st_mode))
+        target.mkdir(0o700)
+    with source.entered() as old, target.entered() as new:
+        if made:
+            new.pin.refuse_foreign(bits.S_IFDIR)
+        for name in sorted(old.names()):
+            with old.place(name) as inner, new.place(name) as copy_of_it:
+                _copy(inner, copy_of_it, Owner(), preserve)
+        if preserve:
+            _preserve(old.pin, new.pin)
+        elif made:
+            new.pin.chmod(bits.S_IMODE(old.pin.at.st_mode))
 
 
-def _preserve(old: str, new: str) -> None:
-    import shutil
+def _preserve(source: Pinned, target: Pinned) -> None:
+    """Owner, extended attributes, mode and times."""
+    target.chown(source.at.st_uid, source.at.st_gid)
+    for name, value in source.attributes().items():
+        try:
+            target.set_attribute(name, value)
+        except OSError as problem:
+            if problem.errno not in _UNSETTABLE:
+                raise
+    if not source.is_link:
+        target.chmod(bits.S_IMODE(source.at.st_mode))
+    target.take_times(source.at)
 
-    pairs = [(old, new)]
-    if os.path.isdir(old) and not os.path.islink(old):
-        for folder, folders, files in os.walk(old):
-            inside = os.path.join(new, os.path.relpath(folder, old))
-            pairs += [(os.path.join(folder, name), os.path.join(inside, name)) for name in [*folders, *files]]
-    for source, target in reversed(pairs):
-        at = os.lstat(source)
-        os.chown(target, at.st_uid, at.st_gid, follow_symlinks=False)
-        shutil.copystat(source, target, follow_symlinks=False)
+
+_UNSETTABLE = (errno.EPERM, errno.ENOTSUP, errno.ENODATA, errno.EINVAL, errno.EACCES)

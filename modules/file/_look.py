@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat as bits
+from typing import IO
 
 from modules.file._owners import gid_to_group, uid_to_user
+from modules.file._place import READ, place
+from modules.file._resolve import real_path as real_path
 from runner.api import Record, StateFailed, here
 
 _KINDS = {
@@ -105,11 +109,6 @@ def readlink(path: str) -> str:
         raise StateFailed(f"cannot read the link {path}: {problem.strerror}") from problem
 
 
-def real_path(path: str) -> str:
-    """The path without symbolic links; it need not exist."""
-    return os.path.realpath(path)
-
-
 def listdir(path: str) -> list[str]:
     """The names in a folder, sorted."""
     try:
@@ -118,19 +117,44 @@ def listdir(path: str) -> list[str]:
         raise StateFailed(f"cannot list {path}: {problem.strerror}") from problem
 
 
-def _not_waiting(path: str, flags: int) -> int:
-    """Open a path; nobody is waited for at the other end of a pipe."""
-    return os.open(path, flags | os.O_NONBLOCK)
+def opened(path: str) -> IO[bytes]:
+    """A regular file, opened for reading without a buffer: nobody is waited for, and no link of others is followed."""
+    return _opened(path)[0]
+
+
+def _opened(path: str) -> tuple[IO[bytes], str]:
+    """The file and its path without links."""
+    handle = -1
+    try:
+        handle = os.open(path, READ)
+        if os.readlink(f"/proc/self/fd/{handle}") == path:  # there was no link on the way
+            return _regular(handle, path), path
+    except OSError as problem:
+        if problem.errno not in (errno.ELOOP, errno.ENOENT):
+            raise
+    if handle != -1:
+        os.close(handle)
+    with place(path, follow=True) as where:
+        return _regular(where.open(), path), where.path
+
+
+def _regular(handle: int, path: str) -> IO[bytes]:
+    mode = os.fstat(handle).st_mode
+    if bits.S_ISREG(mode):
+        return open(handle, "rb", buffering=0)
+    os.close(handle)
+    if bits.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), path)
+    raise StateFailed(f"cannot read {path}: it is a device, a pipe or a socket")
 
 
 def read_bytes(path: str) -> bytes:
     """The contents of a file; a write of the same state will go to what was read."""
-    here.store("read")[path] = (here.chunk, os.path.realpath(path) if os.path.islink(path) else path)
     try:
-        with open(os.fspath(path), "rb", buffering=0, opener=_not_waiting) as file:
-            if not bits.S_ISREG(os.fstat(file.fileno()).st_mode):
-                raise StateFailed(f"cannot read {path}: it is a device, a pipe or a socket")
-            return file.readall()
+        file, real = _opened(os.fspath(path))
+        here.store("read")[path] = (here.chunk, real)
+        with file:
+            return file.read()
     except FileNotFoundError as problem:
         raise StateFailed(f"{path}: file not found", lacks=("file", path)) from problem
     except OSError as problem:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import stat as bits
 
-from modules.file._change import alters, beside_name, sync_folder
+from modules.file._change import alters, put_link
+from modules.file._place import Place, place
 from modules.file._was import was
-from modules.file._write import Owner, replace_whole
+from modules.file._write import Owner, replace
 from runner.api import StateFailed
 
 
@@ -17,35 +17,44 @@ def put_back(
 ) -> None:
     """Make a path what it was. kind: none, file, dir, link, or moved (what was moved to `target` comes back)."""
     if kind == "moved":
-        os.rename(target, path)
-        sync_folder(os.path.dirname(path))
+        with place(target) as moved, place(path) as where:
+            moved.rename_to(where)
+            where.sync()
         return
-    _clear(path, kind)
-    if kind == "file":
-        replace_whole(path, lambda file: file.write(data), Owner(mode, uid, gid))
-    elif kind == "dir":
-        if not os.path.isdir(path):
-            os.mkdir(path, 0o700)
-        os.chown(path, uid, gid)
-        os.chmod(path, mode)
-    elif kind == "link":
-        beside = beside_name(path)
-        os.symlink(target, beside)
-        os.chown(beside, uid, gid, follow_symlinks=False)
-        os.rename(beside, path)
-    sync_folder(os.path.dirname(path))
+    with place(path) as where:
+        _clear(where, kind)
+        if kind == "file":
+            replace(where, lambda file: file.write(data), Owner(mode, uid, gid))
+        elif kind == "dir":
+            _folder(where, mode, uid, gid)
+        elif kind == "link":
+            put_link(where, target, (uid, gid))
+        where.sync()
 
 
-def _clear(path: str, kind: str) -> None:
+def _folder(where: Place, mode: int, uid: int, gid: int) -> None:
+    made = where.seen() is None
+    if made:
+        where.mkdir(0o700)
+    with where.pinned() as pin:
+        if made:
+            pin.refuse_foreign(bits.S_IFDIR)
+        if not pin.is_dir:
+            raise StateFailed(f"{where.path} is no folder any more; it is not changed")
+        pin.chown(uid, gid)
+        pin.chmod(mode)
+
+
+def _clear(where: Place, kind: str) -> None:
     """Remove what is in the way; a folder only when it is empty."""
-    try:
-        is_folder = bits.S_ISDIR(os.lstat(path).st_mode)
-    except FileNotFoundError:
+    at = where.seen()
+    if at is None:
         return
+    is_folder = bits.S_ISDIR(at.st_mode)
     if is_folder and kind != "dir":
         try:
-            os.rmdir(path)
+            where.rmdir()
         except OSError as problem:
-            raise StateFailed(f"the folder {path} is not removed: {problem.strerror}") from problem
+            raise StateFailed(f"the folder {where.path} is not removed: {problem.strerror}") from problem
     elif not is_folder and kind in ("none", "dir"):
-        os.unlink(path)
+        where.unlink()

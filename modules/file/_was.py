@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from modules.file._look import seen
+from modules.file._resolve import real_path
 from runner.api import here
 
 
@@ -32,7 +33,7 @@ def target_of(path: str, follow: bool) -> str:
     chunk, target = here.store("read").get(path, (None, ""))
     if chunk is not None and chunk is here.chunk:
         return str(target)
-    return os.path.realpath(path) if os.path.islink(path) else path
+    return real_path(path) if os.path.islink(path) else path
 
 
 def was_missing(path: str, *_: object, **__: object) -> object:

@@ -85,7 +85,7 @@ def test_a_failure_leaves_the_old_file_and_nothing_else(
     target = tmp_path / "f"
     target.write_bytes(b"old")
 
-    def full(*_: object) -> None:
+    def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(os, step, full)
@@ -131,7 +131,7 @@ def test_a_link_replaces_what_is_there_in_one_step(tmp_path: Path, monkeypatch: 
     neighbour = tmp_path / f".{path.name[:200]}"
     neighbour.mkdir()
 
-    def full(*_: object) -> None:
+    def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with monkeypatch.context() as broken:
@@ -154,7 +154,7 @@ def test_a_backup_keeps_the_old_file(tmp_path: Path, here: HarnessHere) -> None:
 
 
 def test_a_file_that_is_a_mount_point_is_written_in_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def busy(*_: object) -> None:
+    def busy(*_: object, **__: object) -> None:
         raise OSError(errno.EBUSY, "busy")
 
     (tmp_path / "f").write_bytes(b"a longer old text")

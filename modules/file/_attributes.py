@@ -1,0 +1,49 @@
+"""The attributes of files that chattr(1) sets, by descriptor (ioctl_iflags(2))."""
+
+from __future__ import annotations
+
+import fcntl
+import struct
+
+from runner.api import StateFailed
+
+GET, SET = (number | struct.calcsize("l") << 16 for number in (0x80006601, 0x40006602))
+LETTERS = {
+    "s": 0x1,
+    "u": 0x2,
+    "c": 0x4,
+    "S": 0x8,
+    "i": 0x10,
+    "a": 0x20,
+    "d": 0x40,
+    "A": 0x80,
+    "m": 0x400,
+    "j": 0x4000,
+    "t": 0x8000,
+    "D": 0x10000,
+    "T": 0x20000,
+    "e": 0x80000,
+    "C": 0x800000,
+    "x": 0x2000000,
+    "P": 0x20000000,
+    "F": 0x40000000,
+}
+
+
+def flags(handle: int) -> int:
+    """The attributes of an open file as a number. Raises OSError where the file system has none."""
+    (number,) = struct.unpack("I", fcntl.ioctl(handle, GET, bytes(8))[:4])
+    return int(number)
+
+
+def change(handle: int, text: str) -> None:
+    """Change the attributes of an open file: "+ia", "-i", "=a"."""
+    sign, letters = text[:1], text[1:]
+    unknown = "".join(letter for letter in letters if letter not in LETTERS)
+    if sign not in ("+", "-", "=") or unknown:
+        raise StateFailed(f"there is no attribute {unknown or text!r}: expected +, - or = and letters as of chattr")
+    has, wanted = flags(handle), sum({LETTERS[letter] for letter in letters})
+    new = has | wanted if sign == "+" else has & ~wanted
+    if sign == "=":
+        new = has & ~sum(LETTERS[letter] for letter in LETTERS if letter != "e") | wanted
+    fcntl.ioctl(handle, SET, struct.pack("I", new) + bytes(4))

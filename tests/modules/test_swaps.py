@@ -1,0 +1,376 @@
+"""What another user does to a path while it is changed does not become root's deed.
+
+A folder belongs to Mallory (uid 1). She replaces a target, a folder above it, or what is being made by a link to the
+victim's files, by a pipe, or by a file of root's that lies in her folder: before a changer is called, and at each call
+of the system that it makes. What the link leads to, and root's file, stay as they are.
+"""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pkgutil
+import stat
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from harness import HarnessHere
+
+import modules
+from modules import cp, file, hashutil
+from runner.api import CommandFailed, StateFailed, armed, running
+
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs a second user")
+MALLORY = 1
+
+
+@pytest.fixture(autouse=True)
+def here(monkeypatch: pytest.MonkeyPatch) -> Iterator[HarnessHere]:
+    monkeypatch.setattr(os, "fsync", lambda handle: None)  # no power is cut here
+    current = HarnessHere()
+    with running(current), armed():
+        yield current
+
+
+class Ground:
+    """Mallory's folder with a target in it, and what she is after."""
+
+    def __init__(self, top: Path) -> None:
+        self.victim, self.mallory = top / "victim", top / "mallory"
+        self.folder = self.mallory / "d"
+        self.target = self.folder / "f"
+        self.source = top / "source"
+        for folder in (self.victim, self.victim / "sub", self.mallory, self.folder):
+            folder.mkdir(parents=True)
+        for path in (self.victim / "f", self.victim / "sub/f", self.target, self.source):
+            path.write_text(path.parent.name)
+        for path in (self.victim / "f", self.source):
+            path.chmod(0o600)
+        for path in (self.mallory, self.folder, self.target):
+            os.chown(path, MALLORY, MALLORY)
+        self.secret, self.private = self.folder / "secret", self.folder / "private"
+        self.secret.write_text("root's")
+        self.private.mkdir(mode=0o700)
+        (self.private / "inner").write_text("root's")
+        self.secret.chmod(0o600)
+        self._roots = {path.stat().st_ino: _facts(path)[:3] for path in (self.secret, self.private)}
+        self._before = self._victims()
+
+    def _victims(self) -> list[object]:
+        paths = sorted([self.victim, *self.victim.rglob("*")])
+        return [(path, _facts(path), path.read_bytes() if path.is_file() else b"") for path in paths]
+
+    def harm(self) -> list[object]:
+        """What has changed of the victim's, and of root's file and folder, wherever they have been moved to."""
+        changed: list[object] = [each for each in self._victims() if each not in self._before]
+        if len(self._victims()) < len(self._before):
+            changed.append("something was removed")
+        for path in self.mallory.rglob("*"):
+            was = self._roots.get(path.lstat().st_ino)
+            now = _facts(path)[:3]  # the number may be used again, for something else
+            if was and was != now and stat.S_IFMT(was[0]) == stat.S_IFMT(now[0]):
+                changed.append(path)
+        return changed
+
+    # what she does
+
+    def link_target(self) -> None:
+        self._away(self.target)
+        self._link(self.target, self.victim / "f")
+
+    def dangling_target(self) -> None:
+        self._away(self.target)
+        self._link(self.target, self.victim / "new")
+
+    def link_folder(self) -> None:
+        self._away(self.folder)
+        self._link(self.folder, self.victim)
+
+    def link_to_a_folder(self) -> None:
+        self._away(self.target)
+        self._link(self.target, self.victim / "sub")
+
+    def pipe(self) -> None:
+        self._away(self.target)
+        os.mkfifo(self.target)
+
+    def links_for_what_is_made(self) -> None:
+        for path in self._made():
+            self._away(path)
+            self._link(path, self.victim / ("sub" if path.is_dir() else "f"))
+
+    def own_file_for_what_is_made(self) -> None:
+        for path in self._made():
+            if self.secret.exists() and self.private.exists():
+                other = self.private if path.is_dir() and not path.is_symlink() else self.secret
+                self._away(path)
+                other.rename(path)
+
+    def _made(self) -> list[Path]:
+        with suppress(OSError):
+            return [each for each in self.folder.iterdir() if each.name.startswith(".") or each.name == "made"]
+        return []
+
+    def _away(self, path: Path) -> None:
+        if os.path.lexists(path):
+            path.rename(self.mallory / f"aside-{len(os.listdir(self.mallory))}")
+
+    def _link(self, path: Path, says: Path) -> None:
+        path.symlink_to(says)
+        os.lchown(path, MALLORY, MALLORY)
+
+
+def _facts(path: Path) -> tuple[int, int, int, int]:
+    at = path.lstat()
+    return at.st_mode, at.st_uid, at.st_gid, at.st_mtime_ns
+
+
+Call = Callable[[Ground], object]
+SWAPS: dict[str, Callable[[Ground], None]] = {
+    name: getattr(Ground, name)
+    for name in (
+        "link_target",
+        "dangling_target",
+        "link_folder",
+        "link_to_a_folder",
+        "pipe",
+        "links_for_what_is_made",
+        "own_file_for_what_is_made",
+    )
+}
+CALLS: dict[str, tuple[Call, ...]] = {
+    "file.write": (
+        lambda g: file.write(str(g.target), b"new", mode="0644", user=MALLORY, group=MALLORY),
+        lambda g: file.write(str(g.target), b"new", backup="minion"),
+        lambda g: file.write(str(g.folder / "made"), b"new", user=MALLORY),
+    ),
+    "file.remove": (lambda g: file.remove(str(g.target)), lambda g: file.remove(str(g.folder))),
+    "file.remove_folder": (lambda g: file.remove_folder(str(g.folder / "private")),),
+    "file.mkdir": (
+        lambda g: file.mkdir(str(g.folder / "made"), mode="0777", user=MALLORY, group=MALLORY),
+        lambda g: file.mkdir(str(g.folder / "made"), mode="0755"),
+    ),
+    "file.makedirs": (lambda g: file.makedirs(str(g.folder / "made/in/it"), mode="0777", user=MALLORY),),
+    "file.symlink": (lambda g: file.symlink("/nowhere", str(g.folder / "made")),),
+    "file.put_symlink": (lambda g: file.put_symlink("/nowhere", str(g.target), MALLORY, MALLORY),),
+    "file.link": (lambda g: file.link(str(g.source), str(g.folder / "made")),),
+    "file.set_mode": (
+        lambda g: file.set_mode(str(g.target), "0666"),
+        lambda g: file.set_mode(str(g.target), "0666", follow=False),
+    ),
+    "file.chown": (
+        lambda g: file.chown(str(g.target), MALLORY, MALLORY),
+        lambda g: file.chown(str(g.target), MALLORY, MALLORY, follow=False),
+    ),
+    "file.utime": (lambda g: file.utime(str(g.target), 1, 1),),
+    "file.mknod": (lambda g: file.mknod(str(g.folder / "made"), "p", mode="0666"),),
+    "file.set_attributes": (lambda g: file.set_attributes(str(g.target), "+d"),),
+    "file.rename": (
+        lambda g: file.rename(str(g.target), str(g.folder / "made")),
+        lambda g: file.rename(str(g.source), str(g.target)),
+    ),
+    "file.copy": (
+        lambda g: file.copy(str(g.source), str(g.target), preserve=True),
+        lambda g: file.copy(str(g.source), str(g.folder / "made"), mode="0644", user=MALLORY),
+        lambda g: file.copy(str(g.victim), str(g.folder / "made"), preserve=True),
+    ),
+    "file.put_back": (
+        lambda g: file.put_back(str(g.target), "file", 0o644, MALLORY, MALLORY, data=b"old"),
+        lambda g: file.put_back(str(g.folder / "made"), "dir", 0o777, MALLORY, MALLORY),
+        lambda g: file.put_back(str(g.target), "link", 0, MALLORY, MALLORY, target="/nowhere"),
+        lambda g: file.put_back(str(g.target), "none"),
+    ),
+    "cp.get_file": (lambda g: cp.get_file(f"file://{g.source}", str(g.target)),),
+    "hashutil.base64_decodefile": (lambda g: hashutil.base64_decodefile("bmV3", str(g.target)),),
+}
+
+_hook: list[Callable[[], None]] = []
+EVENTS = ("open", "os.", "shutil.")
+sys.addaudithook(lambda event, _: _hook[0]() if _hook and event.startswith(EVENTS) else None)
+
+
+def attempt(call: Call, ground: Ground, swap: Callable[[Ground], None] | None = None, at: int = 0) -> int:
+    """Call a changer, which may fail; how many audited calls it made. swap: done at the call of this number."""
+    made = 0
+
+    def count() -> None:
+        nonlocal made
+        made += 1
+        if swap and made == at:
+            hooked = _hook.pop()
+            swap(ground)
+            _hook.append(hooked)
+
+    _hook.append(count)
+    try:
+        with suppress(StateFailed, CommandFailed):
+            call(ground)
+    finally:
+        _hook.clear()
+    return made
+
+
+CASES = [(name, index) for name, calls in CALLS.items() for index in range(len(calls))]
+
+
+@pytest.mark.parametrize("swap", SWAPS)
+@pytest.mark.parametrize(("name", "index"), CASES, ids=[f"{name}-{index}" for name, index in CASES])
+def test_a_swap_does_not_reach_what_is_not_hers(tmp_path: Path, name: str, index: int, swap: str) -> None:
+    call = CALLS[name][index]
+    calls = attempt(call, Ground(tmp_path / "count"))
+    assert calls > 0
+    for at in range(calls + 1):
+        ground = Ground(tmp_path / str(at))
+        if at == 0:
+            SWAPS[swap](ground)
+        attempt(call, ground, SWAPS[swap], at)
+        assert not ground.harm(), f"at call {at} of {calls}"
+
+
+def test_the_attacks_would_be_seen(tmp_path: Path) -> None:
+    """A changer that goes by the path alone is caught by them."""
+    naive: dict[str, Call] = {
+        "link_target": lambda g: g.target.chmod(0o666),
+        "link_folder": lambda g: g.target.write_text("new"),
+        "dangling_target": lambda g: g.target.write_text("new"),
+    }
+    for swap, call in naive.items():
+        ground = Ground(tmp_path / swap)
+        attempt(call, ground, SWAPS[swap], 1)
+        assert ground.harm(), swap
+    ground = Ground(tmp_path / "made")
+
+    def make(ground: Ground) -> None:
+        (ground.folder / "made").mkdir()
+        (ground.folder / "made").chmod(0o777)
+
+    attempt(make, ground, SWAPS["own_file_for_what_is_made"], 2)
+    assert ground.harm()
+
+
+# ---------------------------------------------------------------- which links are followed
+
+
+def linked(tmp_path: Path, link_owner: int, target_owner: int, folder_owner: int = MALLORY, mode: int = 0o755) -> Path:
+    """A link in a folder, and a file that it leads to."""
+    folder, target = tmp_path / "hers", tmp_path / "target"
+    folder.mkdir()
+    target.write_text("old")
+    os.chown(target, target_owner, 0)
+    (folder / "link").symlink_to(target)
+    os.lchown(folder / "link", link_owner, 0)
+    os.chown(folder, folder_owner, 0)
+    folder.chmod(mode)
+    return folder / "link"
+
+
+@pytest.mark.parametrize(
+    ("link_owner", "target_owner", "folder_owner", "mode", "follows"),
+    [
+        (MALLORY, 0, MALLORY, 0o755, False),
+        (MALLORY, 2, MALLORY, 0o755, False),
+        (MALLORY, MALLORY, MALLORY, 0o755, True),
+        (0, 0, MALLORY, 0o755, True),
+        (0, 2, MALLORY, 0o755, True),
+        (MALLORY, 0, 0, 0o755, True),
+        (MALLORY, 0, 0, 0o1777, False),
+        (MALLORY, 0, 0, 0o775, False),
+    ],
+)
+def test_a_link_is_followed_when_its_owner_could_write_there_himself(
+    tmp_path: Path, link_owner: int, target_owner: int, folder_owner: int, mode: int, follows: bool
+) -> None:
+    link = linked(tmp_path, link_owner, target_owner, folder_owner, mode)
+    changes: list[Callable[[], object]] = [
+        lambda: file.write(str(link), b"new"),
+        lambda: file.set_mode(str(link), "0640"),
+        lambda: file.chown(str(link), 3, 3),
+    ]
+    if not follows:
+        for change in [lambda: file.read_bytes(str(link)), lambda: file.real_path(str(link)), *changes]:
+            with pytest.raises(StateFailed, match=rf"{link} is a symbolic link of daemon to .*: it is not followed"):
+                change()
+        assert _facts(tmp_path / "target")[:3] == (stat.S_IFREG | 0o644, target_owner, 0)
+        return
+    assert file.real_path(str(link)) == str(tmp_path / "target")
+    for change in changes:
+        change()
+    assert (tmp_path / "target").read_text() == "new"
+    assert _facts(tmp_path / "target")[:3] == (stat.S_IFREG | 0o640, 3, 3)
+
+
+def test_a_dangling_link_is_followed_into_a_folder_of_its_owner_only(tmp_path: Path) -> None:
+    home, other = tmp_path / "home", tmp_path / "other"
+    for folder in (home, home / "own", other):
+        folder.mkdir()
+    for folder in (home, home / "own"):
+        os.chown(folder, MALLORY, MALLORY)
+    for name, says in (("in", home / "own/new"), ("out", other / "new")):
+        (home / name).symlink_to(says)
+        os.lchown(home / name, MALLORY, MALLORY)
+    file.write(str(home / "in"), b"x")
+    assert (home / "own/new").read_bytes() == b"x"
+    with pytest.raises(StateFailed, match="not followed"):
+        file.write(str(home / "out"), b"x")
+    assert not (other / "new").exists()
+
+
+def test_a_link_in_the_middle_and_one_behind_another(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    (home / "a/b").mkdir(parents=True)
+    (home / "a/b/f").write_text("old")
+    (home / "one").symlink_to("a")
+    (home / "a/two").symlink_to("../one/b/../b")
+    for path in (home, home / "a", home / "a/b", home / "a/b/f", home / "one", home / "a/two"):
+        os.lchown(path, MALLORY, MALLORY)
+    assert file.real_path(f"{home}/one/two/f") == f"{home}/a/b/f"
+    assert file.real_path(f"{home}/one/two/new/../er") == f"{home}/a/b/er"
+    assert file.read_bytes(f"{home}/one/two/f") == b"old"
+    os.chown(home / "a/b", 2, 2)
+    with pytest.raises(StateFailed, match=f"{home}/a/two is a symbolic link of daemon"):
+        file.read_bytes(f"{home}/one/two/f")
+
+
+def test_links_in_a_circle_end(tmp_path: Path) -> None:
+    (tmp_path / "a").symlink_to("b")
+    (tmp_path / "b").symlink_to("a")
+    with pytest.raises(StateFailed, match="Too many levels of symbolic links"):
+        file.set_mode(f"{tmp_path}/a/f", "0644")
+
+
+def test_a_hard_link_to_the_file_of_somebody_else_is_not_given_away(tmp_path: Path) -> None:
+    protected = Path("/proc/sys/fs/protected_hardlinks")
+    if protected.exists() and protected.read_text().strip() == "1":
+        pytest.skip("the kernel lets nobody make such links")
+    (tmp_path / "secret").write_text("root's")
+    (tmp_path / "hers").mkdir()
+    os.chown(tmp_path / "hers", MALLORY, MALLORY)
+    os.link(tmp_path / "secret", tmp_path / "hers/f")
+    with pytest.raises(StateFailed, match="2 hard links"):
+        file.chown(f"{tmp_path}/hers/f", MALLORY, MALLORY)
+    assert (tmp_path / "secret").stat().st_uid == 0
+
+
+# ---------------------------------------------------------------- all of them
+
+
+# changers that take no path of a file that somebody could swap, each with what it takes instead
+ELSEWHERE = {}
+
+
+def changers() -> set[str]:
+    """The names of all functions in `modules` that change the machine, as module.function."""
+    names = set()
+    for found in pkgutil.walk_packages(modules.__path__, "modules."):
+        for value in vars(importlib.import_module(found.name)).values():
+            if getattr(type(value), "__name__", "") == "function" and "changes_the_machine" in value.__dict__:
+                names.add(f"{value.__module__.split('.')[1]}.{value.__name__}")
+    return names
+
+
+@pytest.mark.skip
+def test_every_changer_has_its_attacks() -> None:
+    assert changers() == set(CALLS) | set(ELSEWHERE)
