@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
+
 from modules._edits import compiled
 from runner.api import Record, StateFailed
 
 
 class Place(Record):
-    """Where the line goes."""
+    """Where the line goes. beside: the lines that others put at the same end of the file."""
 
     location: str | None
     before: str | None
     after: str | None
     indent: bool
+    beside: Collection[str] = ()
 
 
 def edited_line(body: list[str], content: str, match: str, doing: str, place: Place) -> list[str]:
@@ -56,7 +59,17 @@ def _only(body: list[str], pattern: str | None, name: str) -> int | None:
     return found[0] if found else None
 
 
+def _stands_at_end(lines: Iterable[str], content: str, beside: Collection[str]) -> bool:
+    """Whether a line is the first of some, empty ones and those that others put beside it left out."""
+    others = {each.strip() for each in beside}
+    rest = (line.strip() for line in lines)
+    return next((line for line in rest if line and (line == content or line not in others)), None) == content
+
+
 def _inserted(body: list[str], content: str, place: Place) -> list[str]:
+    edges = {"start": body, "end": body[::-1]}
+    if place.location in edges and _stands_at_end(edges[place.location], content.strip(), place.beside):
+        return body
     if place.location == "start":
         end = "\r" if body and body[0].endswith("\r") else ""
         return [content.rstrip() + end, *(body or [""])]

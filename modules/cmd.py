@@ -55,6 +55,16 @@ def execute_shell(command: str, **options: Any) -> Completed:
     return complete(command, **options)
 
 
+def refuse_surroundings(cwd: str | None, runas: str | None, group: str | None, shell: str | None) -> None:
+    """Raise CommandFailed where a command cannot be started: no such folder, user, group or shell."""
+    if cwd is not None and not os.path.isdir(cwd):
+        raise CommandFailed(f'Desired working directory "{cwd}" is not available', lacks=("file", cwd))
+    if runas or group:
+        surroundings.identity(runas, group, {})
+    if shell and not os.path.exists(shell):
+        raise CommandFailed(f"The shell {shell} is not available", lacks=("file", shell))
+
+
 def complete(
     cmd: str | Sequence[str],
     cwd: str | None = None,
@@ -84,7 +94,7 @@ def complete(
         user["umask"] = int(str(umask), 8)
     cwd = surroundings.home(runas) if cwd is None and not root else cwd
     if cwd is not None and not os.path.isdir(cwd):
-        raise CommandFailed(f"Specified cwd '{cwd}' either not absolute or does not exist")
+        raise CommandFailed(f"Specified cwd '{cwd}' either not absolute or does not exist", lacks=("file", cwd))
     if isinstance(cmd, str):
         plain = python_shell is False
         argv = shlex.split(cmd) if plain else [shell or os.environ.get("SHELL") or "/bin/sh", "-c", cmd]

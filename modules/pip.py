@@ -107,11 +107,16 @@ def change(
 def would_install(
     words: Sequence[str], bin_env: str | None, user: str | None, cwd: str | None, env: Any = None
 ) -> dict[str, str] | None:
-    """What pip would install, with versions; None where pip is too old to say so."""
+    """What pip would install, with versions; None where pip is too old to say so.
+
+    Raises StateFailed with what pip has against it.
+    """
     argv = [*_argv(bin_env), "install", "--dry-run", "--quiet", "--report", "-", *words]
     done = cmd.complete(argv, cwd=cwd, runas=user, env={**QUIET, **LEAVES_NOTHING, **(env or {})}, python_shell=False)
     if done.retcode:
-        return None
+        if any(f"no such option: {option}" in done.stderr for option in ("--dry-run", "--report")):
+            return None
+        raise StateFailed(f"{done.stdout} {done.stderr}".strip())
     try:
         report = json.loads(done.stdout[done.stdout.find("{") :])
     except ValueError:

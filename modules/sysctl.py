@@ -42,10 +42,15 @@ def show(config_file: str | None = None) -> dict[str, str]:
     return {key.strip(): value.strip() for key, _, value in pairs}
 
 
+def exists(name: str) -> bool:
+    """Whether the kernel has a parameter."""
+    return os.path.exists(_path(name))
+
+
 @changer
 def assign(name: str, value: str) -> dict[str, str]:
     """Set the running value. Raises StateFailed when the kernel refuses it."""
-    if not os.path.exists(_path(name)):
+    if not exists(name):
         raise StateFailed(f"sysctl {name} does not exist")
     done = cmd.execute(["sysctl", "-w", f"{name}={value}"])
     if done.retcode:
@@ -54,7 +59,9 @@ def assign(name: str, value: str) -> dict[str, str]:
 
 
 def persist(name: str, value: str, config: str | None = None) -> str:
-    """Keep a value in a file, and set it."""
+    """Set a value, and keep it in a file: one that the kernel refuses is not kept."""
+    if get(name) != value:
+        assign(name, value)
     path = config or default_config()
     old = file.read_bytes(path).decode("utf-8", "surrogateescape") if file.is_file(path) else None
     lines = (old if old is not None else "#\n# Kernel sysctl configuration\n#\n").splitlines()
@@ -71,5 +78,4 @@ def persist(name: str, value: str, config: str | None = None) -> str:
         file.makedirs(os.path.dirname(path), mode="0755")
     data = "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape")
     file.write(path, data, mode="0644" if old is None else None)
-    assign(name, value)
     return "Updated"

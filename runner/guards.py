@@ -38,17 +38,27 @@ def reason_to_skip(asking: Asking) -> str | None:
     return "\n".join(text for _, text in said) if any(skips for skips, _ in said) else None
 
 
+def missing_folder(args: Mapping[str, Value]) -> str:
+    """The `cwd` that the commands of guards are to run in and that is not there; empty when all is well.
+
+    Such a command is not run and its state skipped, as with Salt.
+    """
+    cwd = options(args).get("cwd")
+    asks = any(isinstance(entry, str) for key in ("onlyif", "unless") for entry in _entries(args.get(key, [])))
+    return str(cwd) if asks and cwd is not None and not os.path.isdir(str(cwd)) else ""
+
+
 Answer = tuple[bool, str]  # whether the state is skipped, and the guard's words
 
 
 def _onlyif(asking: Asking) -> Answer:
-    holds = all(_holds(entry, asking) for entry in _entries(asking.args["onlyif"]) if _asks(entry))
+    holds = all(_holds(entry, asking, False) for entry in _entries(asking.args["onlyif"]) if _asks(entry))
     return not holds, f"onlyif condition is {'true' if holds else 'false'}"
 
 
 def _unless(asking: Asking) -> Answer:
     entries = _entries(asking.args["unless"])
-    holds = bool(entries) and all(_asks(entry) and _holds(entry, asking) for entry in entries)
+    holds = bool(entries) and all(_asks(entry) and _holds(entry, asking, True) for entry in entries)
     return holds, f"unless condition is {'true' if holds else 'false'}"
 
 
@@ -73,9 +83,10 @@ def _entries(value: Value) -> list[Value]:
     return value if isinstance(value, list) else [value]
 
 
-def _holds(entry: Value, asking: Asking) -> bool:
+def _holds(entry: Value, asking: Asking, otherwise: bool) -> bool:
+    """Whether a condition is met. otherwise: the answer for a command whose folder is not there."""
     if isinstance(entry, str):
-        return _retcode(entry, asking) == 0
+        return otherwise if missing_folder(asking.args) else _retcode(entry, asking) == 0
     asking.failed()  # of a function that was called before
     answer = _function(entry, asking.call)
     return bool(answer) and not asking.failed()

@@ -177,10 +177,12 @@ class Invoker:
         return guards.Asking(chunk.args, self.run.call, self.run.took_failure)
 
     def _skipped(self, chunk: Chunk, mode: Mode, reason: str, waits_for: str) -> Result:
-        undecided = waits_for or self.pending.open_by
+        folder = guards.missing_folder(chunk.args)
+        undecided = self.pending.brings([("file", folder)], waits_for) or waits_for or self.pending.open_by
         if mode is Mode.DRY and undecided:
             return Result(chunk, None, f"{reason}; decided when {undecided} is done", sure=False, undecided=True)
-        return Result(chunk, True, reason, extra={"skip_watch": True})
+        warnings = (f"the cwd {folder} is not there: what guards should run in it was not asked",) if folder else ()
+        return Result(chunk, True, reason, extra={"skip_watch": True}, warnings=warnings)
 
     def _filled(self, chunk: Chunk) -> Chunk:
         if slots.has_slot(chunk.name) or any(slots.has_slot(value) for value in chunk.args.values()):
@@ -195,7 +197,7 @@ class Invoker:
             look = partial(call.function.function, **call.arguments)
             outcome = look()
             if isinstance(outcome, Generator):
-                refuse = getattr(call.function.module, "hindrance", None) if mode is not Mode.REAL else None
+                refuse = getattr(call.function.module, "hindrance", None) if mode is Mode.DRY else None
                 hindrance = partial(refuse, **call.arguments) if refuse else None
                 return self._planned(chunk, outcome, look, mode, owe, waits_for, hindrance)
             return _done(chunk, outcome, {})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from modules import kmod
-from runner.api import Plan, Planned, StateFailed
+from runner.api import OPEN, Plan, Planned, StateFailed
 
 
 def present(name: str, persist: bool = False, mods: list[str] | None = None) -> Planned:
@@ -28,7 +28,7 @@ def present(name: str, persist: bool = False, mods: list[str] | None = None) -> 
         told = f"Kernel module{'s' if mods else ''} {', '.join(unknown)} {'are' if mods else 'is'} unavailable"
         raise StateFailed(told, lacks=("module", unknown[0]))
     changed = dict.fromkeys(dict.fromkeys([*missing, *unkept]), "loaded")
-    yield Plan(changed, f"{label} {'are' if mods else 'is'} set to be loaded")
+    yield Plan(changed, f"{label} {'are' if mods else 'is'} set to be loaded", provides=OPEN)
     for each in missing:
         try:
             kmod.load(each)

@@ -108,7 +108,13 @@ def installed(
     always = upgrade or force_reinstall or ignore_installed or bool(editable) or bool(path)
     if not missing and not always:
         return _already(specs)
-    would = pip.would_install([*_without_log(words), *specs], place, user, cwd, env_vars)
+    try:
+        would = pip.would_install([*_without_log(words), *specs], place, user, cwd, env_vars)
+    except StateFailed as failure:
+        would = None
+        if here.dry:
+            told = _broken(specs, requirements, editable) + failure.message
+            raise StateFailed(told, changes={}, lacks=[("pip", each) for each in (*specs, name)]) from None
     if would is not None and (not would or (target and not _changes(before, would))) and not force_reinstall:
         return "Requirements were already installed." if path else _already(specs)
     planned: dict[str, Any] = (

@@ -27,6 +27,8 @@ def present(
     Behaviour: Salt 3008's sysctl.present.
     """
     wanted = " ".join(str(int(value) if isinstance(value, bool) else value).split())
+    if not sysctl.exists(name):
+        raise StateFailed(f"Failed to set {name} to {value}: sysctl {name} does not exist", lacks=_facts(name))
     running = sysctl.get(name)
     kept = sysctl.show(config).get(name)
     if running == wanted and not persist:
@@ -53,3 +55,9 @@ def _pending(name: str, value: object, runs: bool, kept: str | None) -> str:
     if kept is None:
         return f"Sysctl option {name} set to be changed to {value}"
     return f"Sysctl option {name} would be changed to {value}"
+
+
+def _facts(name: str) -> list[tuple[str, str]]:
+    """What may bring a parameter: net.ipv4.conf.eth1.forwarding is there when eth1 is."""
+    parts = name.replace("/", ".").split(".")
+    return [("sysctl", name), *(("network", part) for part in parts[3:4])]

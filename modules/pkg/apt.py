@@ -114,7 +114,11 @@ def lists_age() -> float | None:
     import time
 
     folder = "/var/lib/apt/lists"
-    times = [entry.stat().st_mtime for entry in os.scandir(folder) if entry.is_file()] if os.path.isdir(folder) else []
+    times = (
+        [entry.stat().st_mtime for entry in os.scandir(folder) if entry.is_file() and entry.name != "lock"]
+        if os.path.isdir(folder)
+        else []
+    )
     return time.time() - max(times) if times else None
 
 

@@ -21,6 +21,19 @@ WHY = "what a command changes is known when it has run"
 Variables = dict[str, Any] | list[Any] | str
 
 
+def hindrance(
+    plan: Plan,
+    name: str,
+    cwd: str | None = None,
+    runas: str | None = None,
+    group: str | None = None,
+    shell: str | None = None,
+    **arguments: object,
+) -> None:
+    """Raises StateFailed when the command cannot be started."""
+    cmd.refuse_surroundings(cwd, runas, group, shell)
+
+
 def run(
     name: str,
     cwd: str | None = None,
@@ -66,8 +79,7 @@ def run(
         return (yield from _tried(trial, cwd, runas, env, shell))
     _refuse(password)
     yield _plan(f'Command "{name}" would have been executed', {"cmd": name}, stateful)
-    if cwd is not None and not os.path.isdir(cwd):
-        raise StateFailed(f'Desired working directory "{cwd}" is not available', changes={})
+    _refuse_surroundings(cwd, runas, group, shell)
     try:
         done = cmd.execute_shell(
             name,
@@ -177,8 +189,7 @@ def script(
     if template:
         text = here.render(text, template, {**(defaults or {}), **(context or {})}, file=found, saltenv=here.saltenv)
     yield _plan(f"Command '{name}' would have been executed", {}, stateful)
-    if cwd is not None and not os.path.isdir(cwd):
-        raise StateFailed(f'Desired working directory "{cwd}" is not available', changes={})
+    _refuse_surroundings(cwd, runas, group, shell)
     path = f"{here.scratch()}/{os.path.basename(url)}"
     file.write(path, text.encode("utf-8", errors="surrogateescape"), mode="0700", user=runas)
     if runas:
@@ -262,6 +273,14 @@ def _refuse(password: str | None) -> None:
         raise StateFailed("password is for Windows: here root becomes any user without one")
 
 
+def _refuse_surroundings(*given: str | None) -> None:
+    """Fail where a command cannot be started; nothing was changed."""
+    try:
+        cmd.refuse_surroundings(*given)
+    except StateFailed as failure:
+        raise StateFailed(failure.message, changes={}, lacks=failure.lacks) from None
+
+
 def _plan(comment: str, changes: Mapping[str, Any], stateful: object) -> Plan:
     return Plan({} if stateful else changes, "" if stateful else comment, sure=False, why=WHY, provides=OPEN)
 
@@ -284,4 +303,4 @@ def _tried(trial: str, cwd: str | None, runas: str | None, env: Any, shell: str 
     return comment
 
 
-__all__ = ["call", "mod_watch", "run", "script", "wait", "wait_call", "wait_script", "watch"]
+__all__ = ["call", "hindrance", "mod_watch", "run", "script", "wait", "wait_call", "wait_script", "watch"]

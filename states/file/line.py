@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from modules import file
 from modules._edit_line import Place, edited_line
-from runner.api import AbsolutePath, Mode, Planned, StateFailed
+from runner.api import AbsolutePath, Mode, Planned, StateFailed, here
 from states.file import _edits
 
 
@@ -29,7 +29,8 @@ def line(
 
     name: the file. content: the line. match: a regular expression of the line to replace or delete; without it the
     content is looked for. mode: ensure (there, at its place), replace, delete, insert. location: start or end, for
-    insert. before, after: regular expressions of the neighbours. show_changes: report the diff.
+    insert: it stays out where it stands there already, alone or beside lines of other states.
+    before, after: regular expressions of the neighbours. show_changes: report the diff.
     backup: keep a copy with the date in its name. quiet: nothing that matches is no failure. indent: keep the
     indentation of the line that is replaced, or of the neighbour. create: an empty file when there is none, with user,
     group and file_mode.
@@ -53,7 +54,7 @@ def line(
         raise StateFailed(f"location {location!r} is neither start nor end")
     there = file.exists(name)
     old = _edits.existing_text(name) if there or not create else ""
-    place = Place(location, before, after, indent)
+    place = Place(location, before, after, indent, _beside(name, location) if location else ())
     new = "\n".join(edited_line(old.split("\n") if old else [], content or "", match or content or "", doing, place))
     if new == old and there:
         return "No changes needed to be made"
@@ -73,3 +74,9 @@ def line(
             mode=file_mode,
         )
     )
+
+
+def _beside(name: str, location: str) -> set[str]:
+    """The lines that states of this run insert at the same end of a file."""
+    given = (chunk.args for chunk in here.chunks if chunk.function == "file.line" and chunk.name == name)
+    return {str(args.get("content", "")) for args in given if args.get("location") == location}

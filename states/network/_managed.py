@@ -165,7 +165,7 @@ def _put(name: str, wanted: list[str], missing: list[str], enabled: bool, quiet:
         return f"Interface {name} is up to date."
     told = f"is set to be updated:\n{difference}" if old else "is set to be added."
     told = told if old != wanted else "is up to date." if not status else f"is set to be {status.split()[-1]}."
-    yield Plan(changes, f"Interface {name} {told}")
+    yield Plan(changes, f"Interface {name} {told}", provides=[("network", name)])
     if missing:
         pkg.provider().install(missing)
     if status and was_up and not quiet:
@@ -189,6 +189,8 @@ def _status(name: str, enabled: bool, was_up: bool, differs: bool) -> str:
 def _sourced(name: str, pattern: str) -> Planned:
     if ip.has_source(pattern):
         return f"Interface {name} is up to date."
-    yield Plan({"interface": "Added network interface."}, f"Interface {name} is set to be added.")
+    yield Plan(
+        {"interface": "Added network interface."}, f"Interface {name} is set to be added.", provides=[("network", name)]
+    )
     ip.put_source(pattern)
     return f"Interface {name} added."

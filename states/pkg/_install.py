@@ -183,6 +183,8 @@ class _Todo:
             found = ahead.to_install(alone, self._words) if alone else None
         if found is None and own:
             packages.refuse_unknown(own, newest)
+        if found is None and here.dry and not self._files:
+            packages.refuse_unlisted([each for each in names if each not in others], newest)
         if found is None and here.dry and (own.keys() == self._targets.keys() or self._files):
             ahead.refuse("install", self._targets.values(), self._words, packages.PROBLEM)
         if found is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from modules import file, pkg
@@ -90,6 +90,19 @@ def refuse_unknown(targets: Mapping[str, str | None], newest: Mapping[str, str])
             told.append(f"E: Version '{version}' for '{each}' was not found")
     if told:
         raise StateFailed(PROBLEM + "errors:" + "".join(f"\n    - {line}" for line in told), lacks=LISTS)
+
+
+def refuse_unlisted(names: Collection[str], newest: Mapping[str, str]) -> None:
+    """Fail in a dry run for names that no package list has, unless there are no lists yet or a state may renew them."""
+    age = pkg.provider().lists_age()
+    unknown = [each for each in names if each not in newest]
+    if age is None or not unknown:
+        return
+    told = "".join(f"\n    - E: Unable to locate package {each}" for each in unknown)
+    hours = f"{age / 3600:.0f} hours old" if age < 2 * 86400 else f"{age / 86400:.0f} days old"
+    when = f"\nThe package lists are {hours}; a real run renews them before it looks again."
+    sources = [("file", chunk.name) for chunk in here.chunks if chunk.name.startswith(pkg.provider().SOURCES)]
+    raise StateFailed(f"{PROBLEM}errors:{told}{when}", lacks=[LISTS, *sources])
 
 
 def options(fromrepo: str | None, skip_verify: bool, recommends: bool, only_upgrade: bool, *more: str) -> list[str]:

@@ -94,7 +94,7 @@ SCENARIOS = [
     edit("keyvalue", "", fails="not supplied"),
     edit("line", mode="insert", content="new", after="alpha"),
     edit("line", mode="insert", content="new", before="#gamma", show_changes=False),
-    Scenario("file.line", {**F, "mode": "insert", "content": "x", "location": "end", "create": True}, converges=False),
+    Scenario("file.line", {**F, "mode": "insert", "content": "x", "location": "end", "create": True}),
     edit("line", mode="replace", content="ALPHA", match="alpha", backup=True),
     edit("line", mode="delete", match="gamma"),
     edit("line", mode="ensure", content="new", after="alpha", indent=False),

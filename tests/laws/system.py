@@ -67,6 +67,7 @@ SCENARIOS = [
         value=False,
         config="/etc/sysctl.conf",
     ),
+    on("sysctl.present", plans=False, name="net.no.such.key", value=1, fails="sysctl net.no.such.key does not exist"),
     on("kmod.absent", plans=False, name="no_such_module", comment=True),
     on("kmod.absent", LOADED, name="x", mods=["nosuch"], persist=True),
     on("kmod.absent", plans=False, name="x", mods=["nosuch"], persist=True),

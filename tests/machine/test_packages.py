@@ -146,7 +146,11 @@ def test_what_cannot_be_had(clean: Debian) -> None:
     assert "E: Unable to locate package no-such-package" in str(result["comment"])
     dry = single(clean, "pkg.installed", "no-such-package", "refresh=False", "--test", code=2)
     assert dry["comment"] == result["comment"], "with lists that will be these it is known before"
-    assert single(clean, "pkg.installed", "no-such-package", "--test")["result"] is None, "renewed lists may know it"
+    dry = single(clean, "pkg.installed", "no-such-package", "--test", code=2)
+    assert str(dry["comment"]).startswith(f"{result['comment']}\nThe package lists are "), dry
+    clean.run("mv /var/lib/apt/lists /root/away; mkdir /var/lib/apt/lists; touch /var/lib/apt/lists/lock")
+    assert single(clean, "pkg.installed", "no-such-package", "--test")["result"] is None, "there are no lists yet"
+    clean.run("rm -r /var/lib/apt/lists; mv /root/away /var/lib/apt/lists")
     clean.tree(brought=BROUGHT)
     assert {each["result"] for each in clean.results("sls", "brought", "--test").values()} == {None}
     clean.run("cp -a /etc/apt/sources.list /var/lib/apt/lists /root")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from command import Machine
 
 REACTS = """
@@ -100,3 +101,61 @@ def test_commands_speak_no_language(tmp_path: Path) -> None:
     )
     done = machine.results("sls", "a")
     assert [done[id_]["changes"]["stdout"] for id_ in ("own", "given")] == ["none C C", "C de"]
+
+
+SURROUNDINGS = """
+command:
+  cmd.run:
+    - name: "true"
+    - {argument}
+script:
+  cmd.script:
+    - name: salt://it.sh
+    - {argument}
+"""
+
+
+@pytest.mark.parametrize(
+    ("argument", "message"),
+    [
+        ("cwd: {tmp}/nowhere", 'Desired working directory "{tmp}/nowhere" is not available'),
+        ("runas: nobody-has-this-name", "User 'nobody-has-this-name' is not available"),
+        ("group: nobody-has-this-name", "Group 'nobody-has-this-name' is not available"),
+        ("shell: {tmp}/sh", "The shell {tmp}/sh is not available"),
+    ],
+)
+def test_what_cannot_be_started_fails_in_a_dry_run_too(machine: Machine, argument: str, message: str) -> None:
+    machine.write(a=SURROUNDINGS.replace("{argument}", argument))
+    (machine.folder / "states/it.sh").write_text("true\n")
+    for words in (["--test"], []):
+        comments = {each["comment"] for each in machine.results("sls", "a", *words, code=2).values()}
+        assert comments == {message.replace("{tmp}", str(machine.folder))}
+
+
+def test_what_a_pending_state_brings_is_promised(machine: Machine) -> None:
+    made = "{tmp}/new:\n  file.directory: []\n"
+    after = "after:\n  file.managed:\n    - name: {tmp}/new/made/by-command\n"
+    machine.write(a=made + SURROUNDINGS.replace("{argument}", "cwd: {tmp}/new").replace('"true"', "mkdir made") + after)
+    (machine.folder / "states/it.sh").write_text("true\n")
+    assert {each["result"] for each in machine.results("sls", "a", "--test").values()} == {None}
+    assert {each["result"] for each in machine.results("sls", "a").values()} == {True}
+
+
+@pytest.mark.parametrize(("guard", "said"), [("onlyif: 'true'", "false"), ("unless: 'false'", "true")])
+def test_a_guard_without_its_folder_skips_the_state(machine: Machine, guard: str, said: str) -> None:
+    argument = f"cwd: {{tmp}}/new\n    - {guard}"
+    machine.write(a=SURROUNDINGS.replace("{argument}", argument))
+    (machine.folder / "states/it.sh").write_text("true\n")
+    for words in (["--test"], []):
+        for result in machine.results("sls", "a", *words).values():
+            assert (result["result"], result["comment"]) == (True, f"{guard[:6]} condition is {said}")
+            assert result["warnings"] == [
+                f"the cwd {machine.folder}/new is not there: what guards should run in it was not asked"
+            ]
+    machine.write(a="{tmp}/new:\n  file.directory: []\n" + SURROUNDINGS.replace("{argument}", argument))
+    dry = machine.results("sls", "a", "--test")["command"]
+    assert (dry["result"], dry["comment"].rpartition("; ")[2]) == (
+        None,
+        f"decided when file: {machine.folder}/new is done",
+    )
+    assert machine.results("sls", "a")["command"]["changes"]

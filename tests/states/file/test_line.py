@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command import Machine
 from harness import apply
 
 from runner.api import StateFailed
@@ -28,6 +29,9 @@ TEXT = "a\nb\n  c\nd = 1\n"
         (TEXT, {"mode": "insert", "content": "x", "location": "start"}, f"x\n{TEXT}"),
         (TEXT, {"mode": "insert", "content": "x", "location": "end"}, f"{TEXT}\nx"),
         (TEXT, {"mode": "insert", "content": "x", "location": "end", "after": "a"}, f"{TEXT}\nx"),
+        (TEXT, {"mode": "insert", "content": "a", "location": "start"}, TEXT),
+        (TEXT, {"mode": "insert", "content": "d = 1", "location": "end"}, TEXT),
+        (TEXT, {"mode": "insert", "content": "a", "location": "end"}, f"{TEXT}\na"),
         ("", {"mode": "insert", "content": "x", "location": "start"}, "x\n"),
         (TEXT, {"mode": "insert", "content": "x", "after": "c"}, "a\nb\n  c\n  x\nd = 1\n"),
         (TEXT, {"mode": "insert", "content": "x", "before": "c"}, "a\nb\n  x\n  c\nd = 1\n"),
@@ -72,3 +76,13 @@ def test_owner_and_mode_come_with_the_edit(tmp_path: Path) -> None:
     path.write_text("a\n")
     apply(line, str(path), "x", mode="ensure", after="a", file_mode="0600")
     assert path.stat().st_mode & 0o777 == 0o600
+
+
+def test_lines_at_one_end_of_a_file_stand_side_by_side(machine: Machine) -> None:
+    each = "l{0}:\n  file.line:\n    - name: {tmp}/f\n    - mode: insert\n    - content: l{0}\n    - location: {1}\n"
+    places = {"1": "end", "2": "end", "3": "start", "4": "start"}
+    machine.write(a="".join(each.replace("{0}", n).replace("{1}", place) for n, place in places.items()))
+    (machine.folder / "f").write_text("x\n")
+    machine("sls", "a")
+    assert (machine.folder / "f").read_text() == "l4\nl3\nx\n\nl1\nl2"
+    assert not any(result["changes"] for result in machine.results("sls", "a").values())
