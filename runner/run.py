@@ -125,24 +125,27 @@ def _check_arguments(name: str, function: Callable[..., Any], args: Iterable[Any
         raise RunnerError(f"Passed invalid arguments to {name}: {error}", hint=f"it takes: {name}({shown})") from None
 
 
-def undo(options: Options, number: str | None) -> tuple[Undo, bool]:
-    """Put back the files that a run altered: what was to be done, and whether it was (not in a dry run, nor when the
-    machine was changed since)."""
+def undo(options: Options, number: str | None) -> tuple[Undo, bool, int | None]:
+    """Restore the files that a run altered: what is done, whether anything was (not in a dry run), and the number of
+    an earlier run that could be undone instead."""
     from runner import undo as undoing
 
     session = Session(options)
     with ending(options.timeout), held(options.state_dir, options.wait), session.opened(), readable():
         connection = opened(options.state_dir)
-        found = undoing.planned(connection, options.state_dir, number)
-        if options.test or found.refused:
-            return found, False
+        functions = session.registry.function
+        found = undoing.planned(connection, options.state_dir, number, functions)
+        other = undoing.earlier(connection, found.run)
+        if options.test or (found.refused and not found.restored):
+            return found, False, other
         about = _about(session, "undo", session.run.secrets)
         past = History(options.state_dir, about, (), options.history_runs, options.history_days)
         session.run.listeners = (past,)
-        with _sweeping(session), past.around(_run_id(), len(found.steps)), armed():
-            undoing.carried_out(found, connection, options.state_dir, session.registry.function("file.put_back"))
+        with _sweeping(session), past.around(_run_id(), len(found.steps)) as left_out, armed():
+            found = undoing.carried_out(found, connection, options.state_dir, functions)
+            left_out += [f"{step.was.path} was left out: {step.refused}" for step in found.refused]
         _warn(past.problem and f"this undo is not kept in the history: {past.problem}")
-        return found, True
+        return found, True, other
 
 
 # ---------------------------------------------------------------- stages

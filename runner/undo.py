@@ -1,9 +1,9 @@
-"""Undo for files: puts back what a run replaced or removed, unless the machine has changed since."""
+"""Undo for files: restores what a run replaced or removed. A path that was changed since is left out, and reported."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from runner.api import StateFailed
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class Step(Record):
-    """One path that is put back. refused: why it cannot be; empty when it can."""
+    """One path that is restored. refused: why it is left out; empty when it is not."""
 
     was: Kept
     now: Kept
@@ -27,7 +27,7 @@ class Step(Record):
 
 
 class Undo(Record):
-    """What undoing a run would do, in the order in which it is done."""
+    """What undoing a run does, in the order in which it is done."""
 
     run: int
     command: str
@@ -37,13 +37,18 @@ class Undo(Record):
     def refused(self) -> tuple[Step, ...]:
         return tuple(step for step in self.steps if step.refused)
 
+    @property
+    def restored(self) -> tuple[Step, ...]:
+        return tuple(step for step in self.steps if not step.refused)
 
-PutBack = Callable[..., object]  # modules.file's put_back, as the registry gives it
+
+Functions = Callable[[str], Callable[..., object]]  # execution functions by their names, as the registry has them
 
 
-def planned(connection: sqlite3.Connection, state_dir: str, number: str | None) -> Undo:
-    """What undoing a run (number, "last" or None: the last that altered files and is not undone) would do.
+def planned(connection: sqlite3.Connection, state_dir: str, number: str | None, functions: Functions) -> Undo:
+    """What undoing a run (number, "last" or None: the last that altered files and is not undone) does.
 
+    Each step is judged by what the steps before it will have done, so that a dry run says what the real one does.
     Raises RunnerError when there is no such run.
     """
     run, command = _find(connection, number)
@@ -51,32 +56,83 @@ def planned(connection: sqlite3.Connection, state_dir: str, number: str | None) 
     rows = connection.execute(f"SELECT {_COLUMNS} FROM left_behind WHERE run = ?", (run,))
     left = {found.path: found for found in map(_decoded, rows)}
     rows = connection.execute(f"SELECT {_COLUMNS} FROM kept WHERE run = ? ORDER BY sequence DESC", (run,))
-    earliest = {was.path: was for was in map(_decoded, rows)}
-    rows = connection.execute(f"SELECT {_COLUMNS} FROM kept WHERE run = ? ORDER BY sequence DESC", (run,))
+    kept = [_decoded(row) for row in rows]
+    earliest = {was.path: was for was in kept}
+    foresight = _Foresight(functions)
     steps = []
-    for was in map(_decoded, rows):
-        if was.type != "moved" and was is not earliest[was.path] and was != earliest[was.path]:
+    for was in kept:
+        if was.type != "moved" and was != earliest[was.path]:
             continue  # only what was there before the run counts
-        now = at(was.path)
-        if now == was:
+        now = foresight.at(was.path)
+        if now == was or _is_moved_back(was, now, left):
             continue  # an undo that stopped half-way had come here
-        steps.append(Step(was, now, _refusal(was, now, left.get(was.path), store)))
+        refused = _refusal(was, left, store) or foresight.hindrance(was)
+        steps.append(Step(was, now, refused))
+        if not refused:
+            foresight.note(was)
     return Undo(run, command, tuple(steps))
 
 
-def carried_out(undo: Undo, connection: sqlite3.Connection, state_dir: str, put_back: PutBack) -> None:
-    """Put everything back. Raises RunnerError when a path cannot be; what was done until then stays."""
+class _Foresight:
+    """What will be at paths when the steps so far are done."""
+
+    def __init__(self, functions: Functions) -> None:
+        self._functions = functions
+        self._future: dict[str, Kept] = {}
+
+    def at(self, path: str) -> Kept:
+        return self._future.get(path) or at(path)
+
+    def note(self, was: Kept) -> None:
+        if was.type == "moved":
+            self._future[was.path] = self.at(was.target)._replace(path=was.path)
+            self._future[was.target] = Kept(was.target, "none")
+        else:
+            self._future[was.path] = was
+
+    def hindrance(self, was: Kept) -> str:
+        """Why a path will not be what it was; empty when nothing is in the way."""
+        folder, now = os.path.dirname(was.path), self.at(was.path)
+        if not (self._future[folder].type == "dir" if folder in self._future else os.path.isdir(folder)):
+            return f"its folder {folder} is not there"
+        if now.type == "dir" and was.type != "dir" and (inside := next(self._inside(was.path), "")):
+            return f"it is a folder that is not empty: it holds {inside}"
+        try:
+            self._functions("file.refuse_dress" if now.type == was.type == "dir" else "file.refuse_put")(was.path)
+            if was.type in ("file", "dir", "link"):
+                self._functions("file.refuse_owner")(was.path, was.uid, was.gid)
+            if was.type == "moved":
+                self._functions("file.refuse_put")(was.target)
+        except StateFailed as failure:
+            return failure.message
+        return ""
+
+    def _inside(self, folder: str) -> Iterator[str]:
+        """What a folder will hold."""
+        names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+        for path in (os.path.join(folder, name) for name in names):
+            if self.at(path).type != "none":
+                yield path
+
+
+def carried_out(undo: Undo, connection: sqlite3.Connection, state_dir: str, functions: Functions) -> Undo:
+    """Restore what is not refused. The undo as it went: what failed against expectation is refused in it, too."""
     import time
 
-    store = Store(state_dir)
-    for done, step in enumerate(undo.steps):
+    store, put_back = Store(state_dir), functions("file.put_back")
+    steps = []
+    for step in undo.steps:
         was = step.was
         try:
-            put_back(was.path, was.type, was.mode, was.uid, was.gid, was.target, store.get(was.content) or b"")
+            if not step.refused:
+                put_back(was.path, was.type, was.mode, was.uid, was.gid, was.target, store.get(was.content) or b"")
         except StateFailed as failure:
-            hint = f"{done} of {len(undo.steps)} paths were put back"
-            raise RunnerError(f"undo stopped: {failure.message}", hint=hint) from None
-    connection.execute("UPDATE runs SET undone = ? WHERE id = ?", (time.strftime("%Y-%m-%dT%H:%M:%S%z"), undo.run))
+            step = step._replace(refused=failure.message)
+        steps.append(step)
+    done = undo._replace(steps=tuple(steps))
+    row = (time.strftime("%Y-%m-%dT%H:%M:%S%z"), len(done.refused), undo.run)
+    connection.execute("UPDATE runs SET undone = ?, not_restored = ? WHERE id = ?", row)
+    return done
 
 
 _COLUMNS = "path, type, mode, uid, gid, target, content"
@@ -88,29 +144,45 @@ def _decoded(row: tuple[Any, ...]) -> Kept:
 
 
 def _find(connection: sqlite3.Connection, number: str | None) -> tuple[int, str]:
-    query = "SELECT id, command, undone FROM runs"
+    query = "SELECT id, command, undone, not_restored FROM runs"
     if number in (None, "last"):
-        query += " WHERE kind = 'run' AND undone IS NULL AND id IN (SELECT run FROM kept) ORDER BY id DESC LIMIT 1"
+        pending = "(undone IS NULL OR not_restored > 0)"
+        query += f" WHERE kind = 'run' AND {pending} AND id IN (SELECT run FROM kept) ORDER BY id DESC LIMIT 1"
         row = connection.execute(query).fetchone()
     else:
         row = connection.execute(query + " WHERE CAST(id AS TEXT) = ?", (number,)).fetchone()
     if row is None:
         what = f"there is no run {number} in the history" if number else "no run of the history altered files"
         raise RunnerError(what, hint="`runner history` lists the runs")
-    if row[2]:
+    if row[2] and not row[3]:
         raise RunnerError(f"run {row[0]} was undone already, at {row[2]}")
     return row[0], row[1]
 
 
-def _refusal(was: Kept, now: Kept, left: Kept | None, store: Store) -> str:
+def earlier(connection: sqlite3.Connection, run: int) -> int | None:
+    """The run before this one whose files could be restored instead."""
+    query = "SELECT max(id) FROM runs WHERE id < ? AND kind = 'run' AND undone IS NULL AND id IN (SELECT run FROM kept)"
+    found: int | None = connection.execute(query, (run,)).fetchone()[0]
+    return found
+
+
+def _is_moved_back(was: Kept, now: Kept, left: dict[str, Kept]) -> bool:
+    there = left.get(was.target)
+    return was.type == "moved" and there is not None and now == there._replace(path=was.path)
+
+
+def _refusal(was: Kept, left: dict[str, Kept], store: Store) -> str:
+    """Why the history does not allow a path to be restored."""
     if was.type == "other":
         return "it was a device, a pipe or a socket; these are not kept"
     if was.type == "file" and (not was.content or store.get(was.content) is None):
         return "its contents were not kept (too large, or the store is not whole)"
-    if left is None:
-        return "the run was killed before it noted how it left the path"
-    if left != now:
-        return f"the machine was changed since: {_described(now, left)}"
+    for path in (was.path, was.target) if was.type == "moved" else (was.path,):
+        now, then = at(path), left.get(path)
+        if then is None:
+            return "the run was killed before it noted how it left the path"
+        if then != now:
+            return f"the machine was changed since: {_described(now, then)}"
     return ""
 
 

@@ -119,7 +119,7 @@ def test_failed_compiles_push_no_runs_out_of_the_history(watched: Machine) -> No
         (4, "did not compile"),
         (1, "done"),
     ]
-    assert watched("undo").stdout.endswith("Put back.\n")
+    assert watched("undo").stdout.endswith("Restored 1 path.\n")
 
 
 @pytest.mark.parametrize("years", [-50, 10])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import os
 import signal
 import sqlite3
 import subprocess
@@ -172,67 +171,12 @@ def test_a_history_that_cannot_be_written_keeps_no_run_from_working(machine: Mac
         assert "the history of this run is not kept" in done.stderr
 
 
-def test_undo_puts_files_back(machine: Machine) -> None:
-    target, folder, link = machine.folder / "f", machine.folder / "d", machine.folder / "l"
-    target.write_text("old\n")
-    target.chmod(0o640)
-    (folder / "sub").mkdir(parents=True)
-    (folder / "sub/x").write_text("x")
-    link.symlink_to("f")
-    machine.write(
-        a=FILE + "{tmp}/d:\n  file.absent: []\n{tmp}/n/m/o:\n  file.managed:\n    - contents: n\n    - makedirs: True\n"
-        "{tmp}/l:\n  file.symlink:\n    - target: /etc\n"
-    )
-    machine("sls", "a")
-    machine("undo", "--test")
-    assert target.read_text() == "new\n"
-    target.write_text("edited\n")
-    refused = machine("undo", code=2)
-    assert "the machine was changed since: other contents" in refused.stdout
-    assert not folder.exists(), "all or nothing"
-    target.write_text("new\n")
-    assert answer(machine, "undo", "1")["done"] is True
-    assert (target.read_text(), target.stat().st_mode & 0o777) == ("old\n", 0o640)
-    assert (folder / "sub/x").read_text() == "x"
-    assert os.readlink(link) == "f"
-    assert not (machine.folder / "n").exists()
-    assert "was undone already" in machine("undo", "1", code=1).stderr
-    kept = [path for path in (machine.folder / "cache/state/undo").rglob("*") if path.is_file()]
-    assert kept
-    assert all(path.stat().st_mode & 0o077 == 0 for path in kept)
-
-
 def test_files_of_the_kernel_are_kept_too(tmp_path: Path) -> None:
     store = kept.Store(str(tmp_path))
     for path in ("/proc/sys/kernel/ostype", "/usr/bin/env"):
         found = kept.at(path)
         store.put(found)
         assert store.get(found.content) == Path(path).read_bytes()
-
-
-def test_an_undo_is_in_the_history_and_can_be_undone(machine: Machine) -> None:
-    target = machine.folder / "f"
-    target.write_text("old\n")
-    machine.write(a=FILE)
-    machine("sls", "a")
-    machine("undo")
-    assert target.read_text() == "old\n"
-    run, undo = answer(machine, "history")[::-1]
-    assert (undo["kind"], undo["outcome"], undo["changed"], undo["command"][:11]) == ("undo", "done", 1, "runner undo")
-    assert run["undone"]
-    assert answer(machine, "history", "show", "2")["changes_made"][0]["function"] == "file.put_back"
-    assert "no run of the history altered files" in machine("undo", code=1).stderr, "an undo is no last run"
-    machine("undo", "2")
-    assert target.read_text() == "new\n"
-
-
-def test_an_undo_that_stopped_goes_on(machine: Machine) -> None:
-    first, second = machine.folder / "f", machine.folder / "g"
-    machine.write(a=FILE + FILE.replace("/f:", "/g:"))
-    machine("sls", "a")
-    second.unlink()  # as an undo that was killed after its first step
-    assert answer(machine, "undo")["done"] is True
-    assert not first.exists()
 
 
 @pytest.mark.parametrize("durable", ["wanted", "required"])

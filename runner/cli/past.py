@@ -75,21 +75,20 @@ def undo(
     number: Annotated[str | None, argument(metavar="[RUN]", help="Its number; without: the last one.")] = None,
     common: Common,
 ) -> int:
-    """Put back the files, links, modes and owners of before a run.
+    """Restore the files, links, modes and owners of before a run.
 
-    Packages and services stay as they are. Nothing is put back where the machine was changed since the run.
+    Packages and services stay as they are. A path that was changed since the run is left out, and reported.
 
     Example: runner undo 12 --test
     """
     from runner import run
+    from runner.output import undone
 
-    found, done = run.undo(options_of(common), number)
+    options = options_of(common)
+    found, done, other = run.undo(options, number)
     if common.out != "pretty":
         steps = [{"path": step.was.path, "what": str(step), "refused": step.refused or None} for step in found.steps]
         write_value(common, {"run": found.run, "command": found.command, "done": done, "steps": steps})
     else:
-        print(f"Run {found.run}: {found.command}")
-        for step in found.steps:
-            print(f"  {safe(str(step))}" + (f"\n    refused: {safe(step.refused)}" if step.refused else ""))
-        print("Put back." if done else "Nothing was put back.")
+        print("".join(f"{safe(line)}\n" for line in undone.lines(found, done, options.test, other)), end="")
     return FAILED if found.refused else DONE

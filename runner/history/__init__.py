@@ -270,17 +270,21 @@ class History:
         self._finish(report.outcome, changed, counts["failed"], counts["skipped"], list(map(str, report.errors)))
 
     @contextmanager
-    def around(self, run: str, total: int) -> Iterator[None]:
-        """Keep what is no run of states (an undo): the changes made meanwhile, and how it ended."""
+    def around(self, run: str, total: int) -> Iterator[list[str]]:
+        """Keep what is no run of states (an undo): the changes made meanwhile, and how it ended.
+
+        It gives a list for what was not done; a run with such entries is done in part.
+        """
         self(RunStarted(total, False, run))
-        outcome = "failed"
+        outcome, left_out = "failed", list[str]()
         try:
-            yield
-            outcome = "done"
+            yield left_out
+            outcome = "done in part" if left_out else "done"
         finally:
             if self._number is not None and not self.problem:
                 with self._telling():
-                    self._finish(outcome, len(self._touched), int(outcome == "failed"))
+                    failed = len(left_out) or int(outcome == "failed")
+                    self._finish(outcome, len(self._touched), failed, 0, left_out)
 
     def _finish(self, outcome: str, changed: int, failed: int, skipped: int = 0, errors: Iterable[str] = ()) -> None:
         self._flush()
