@@ -63,6 +63,7 @@ class _Checker:
         if names:
             self._compile(self._gather(requests(session, names)))
         else:
+            self._problems += whole_tree.of_roots(session)
             self._tree()
             self._beside()
         return [*self._problems, *heard]
@@ -124,9 +125,11 @@ class _Checker:
         named = {key for request in given for key in self._expanded(request)}
         path_of = session.tree.sls_path
         read = {(env, path_of(sls, env)) for env, sls in done if path_of(sls, env)}  # a.b and a/b are one file
+        whole, left_out = whole_tree.served(session, all_requests(session))
+        self._problems += left_out
         rest = [
             request
-            for request in (*given, *all_requests(session))
+            for request in (*given, *whole)
             if (request.env, path_of(request.sls, request.env)) not in read
         ]
         self._problems += [problem for path in session.tree.closed for problem in unreadable(path).diagnostics]

@@ -1,20 +1,75 @@
-"""What `runner check` looks at beside the states: other machines' pillar, modules, and commands that templates run."""
+"""What `runner check` looks at beside the states: the roots, other machines' pillar, modules, and templates' commands."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from types import FrameType
 from typing import Any
 
 from runner import top
+from runner.config_file import place_of
 from runner.errors import Diagnostic, RunnerError
+from runner.high import Request
 from runner.model import Source
 from runner.session import Session
 from runner.top_includes import including
 
+OF_A_REPOSITORY = ("FORMULA", "pillar.example", ".git", "kitchen.yml", ".kitchen.yml")
+DATA = ("pillar", "pillars")
+TESTS = ("test", "tests")
 MODULES = ("_states", "_modules", "_grains", "_utils", "_renderers")
+
+
+def of_roots(session: Session) -> Iterator[Diagnostic]:
+    """An error when the folders of the configuration hold nothing to look at."""
+    trees = (session.tree, session.pillar_tree)
+    paths = (path for tree in trees for env in tree.roots for path in tree.files("", env))
+    if any(path.endswith(".sls") for path in paths):
+        return
+    folders = [folder for folders in session.options.file_roots.values() for folder in folders]
+    there = [f"{folder}{'' if os.path.isdir(folder) else ' (there is no such folder)'}" for folder in folders]
+    message = f"there is no tree to check: no SLS file below {', '.join(there)}"
+    hint = "stand in the folder of the configuration or name it with --config; `runner init` begins a tree"
+    path = session.options.raw.get("conf_file")
+    place = place_of(path, "file_roots") if path else None
+    yield Diagnostic(message, place if place and place.line else None, hint, "no-tree")
+
+
+def served(session: Session, requests: Iterable[Request]) -> tuple[list[Request], list[Diagnostic]]:
+    """The SLS files that this configuration can serve to a machine, and how many others its folders hold.
+
+    The others are of another tree inside this one, as formulas bring it along for their tests.
+    """
+    kept: list[Request] = []
+    left: dict[str, int] = {}
+    for request in requests:
+        folder = _other_tree(session, session.tree.sls_path(request.sls, request.env) or "")
+        if folder is None:
+            kept.append(request)
+        else:
+            left[folder] = left.get(folder, 0) + 1
+    if not left:
+        return kept, []
+    folders = ", ".join(f"{folder} ({count})" for folder, count in sorted(left.items()))
+    files = "1 SLS file is" if left and sum(left.values()) == 1 else f"{sum(left.values())} SLS files are"
+    message = f"{files} left out, because they are of another tree than that of the configuration: {folders}"
+    return kept, [Diagnostic(message, None, "`runner check NAME` looks at one all the same", "left-out", "info")]
+
+
+def _other_tree(session: Session, path: str) -> str | None:
+    """The folder of the tree which a file belongs to that lies below the roots, but is no state for any machine."""
+    root = session.tree.root_of(path)
+    if root is None:
+        return None
+    parts = os.path.dirname(os.path.relpath(path, root)).split("/")
+    for count, name in enumerate(parts, 1):
+        folder = os.path.join(root, *parts[:count])
+        tests = count == 1 and name in TESTS and any(map(os.path.exists, (f"{root}/{e}" for e in OF_A_REPOSITORY)))
+        if name and (name in DATA or tests or os.path.isfile(os.path.join(folder, session.options.state_top))):
+            return folder
+    return None
 
 
 def of_pillar(session: Session) -> Iterator[Diagnostic]:

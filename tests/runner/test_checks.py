@@ -33,6 +33,8 @@ def checked(text: str, folder: Path, lenient: bool = False) -> list[Diagnostic]:
         name = marker[1] if marker else name
         if not marker:
             files.setdefault(name, []).append(line)
+    if files and not any(path.endswith(".sls") for path in files):
+        files["some.sls"] = ["some: test.nop"]
     for path, lines in files.items():
         target = folder / path if path.startswith(("pillar/", "runner.yaml")) else folder / "states" / path
         target.parent.mkdir(parents=True, exist_ok=True)
@@ -218,3 +220,47 @@ def test_a_folder_that_may_not_be_read_is_told(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(os, "scandir", scandir)
     (problem,) = checked("# top.sls\nbase: {'*': [a]}\n# a.sls\nx: test.nop\n# hidden/b.sls\ny: {", tmp_path)
     assert (problem.severity, problem.message) == ("error", f"{hidden} cannot be read: Permission denied")
+
+
+def test_a_check_of_nothing_is_an_error(machine: Machine, tmp_path: Path) -> None:
+    folder = tmp_path / "elsewhere"
+    folder.mkdir()
+    done = machine("check", code=1)  # a tree without a file
+    assert f"error: there is no tree to check: no SLS file below {machine.folder}/states\n" in done.stdout
+    machine.config["file_roots"] = {"base": [str(folder / "nope")]}
+    done = machine("check", code=1)
+    assert f"below {folder}/nope (there is no such folder)" in done.stdout and "runner.yaml:1:" in done.stdout
+    machine.write(a="x: test.nop\n")
+    machine.config["file_roots"] = {"base": ["states"]}
+    assert machine("check").stdout == "No mistakes found.\n"
+
+
+def test_trees_that_a_repository_brings_for_its_tests_are_left_out(machine: Machine) -> None:
+    data = "web:\n  lookup: {a: 1}\n"
+    machine.write(
+        web__init="a: test.nop\n",
+        web__bad="a: test.nope\n",
+        test__salt__pillar__web=data,
+        pillar__x=data,
+        pillar__y=data,
+    )
+    for name in ("web", "other"):
+        machine.write(**{f"other__states__{name}": "b: test.nope\n", "other__states__top": "base: {'*': [web]}\n"})
+        machine.write(**{f"states__test__{name}": data})
+    # all of it lies below one root, as in a clone of a formula
+    machine.config["file_roots"] = {"base": [str(machine.folder)]}
+    (machine.folder / "FORMULA").touch()
+    (machine.folder / "test").mkdir()
+    (machine.folder / "test/default.sls").write_text(data)
+    machine.config["pillar_roots"] = {"base": [str(machine.folder / "no-pillar")]}
+    problems = json.loads(machine("check", "--out", "json", code=1).stdout)["diagnostics"]
+    (left,) = [each for each in problems if each["code"] == "left-out"]
+    counted = dict(re.findall(rf"{machine.folder}/([\w/]+) \((\d+)\)", left["message"]))
+    assert counted == {"pillar": "2", "states/other/states": "3", "states/test/salt/pillar": "1", "test": "1"}
+    assert left["message"].startswith("7 SLS files are left out") and left["severity"] == "info"
+    files = {each["file"].removeprefix(f"{machine.folder}/") for each in problems if each["severity"] == "error"}
+    assert files == {"states/web/bad.sls", "states/states/test/other.sls", "states/states/test/web.sls"}
+    machine("check", "pillar.x", code=1)  # by its name it is looked at
+    machine.write(web__init="include: [pillar.x]\n")
+    found = json.loads(machine("check", "--out", "json", code=1).stdout)["diagnostics"]
+    assert f"{machine.folder}/pillar/x.sls" in [each["file"] for each in found]
