@@ -1,4 +1,4 @@
-"""What `runner check` looks at beside the states: the roots, other machines' pillar, modules, and templates' commands."""
+"""What `runner check` looks at beside the states: roots, other machines' pillar, modules, commands of templates."""
 
 from __future__ import annotations
 
