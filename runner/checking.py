@@ -127,11 +127,7 @@ class _Checker:
         read = {(env, path_of(sls, env)) for env, sls in done if path_of(sls, env)}  # a.b and a/b are one file
         whole, left_out = whole_tree.served(session, all_requests(session))
         self._problems += left_out
-        rest = [
-            request
-            for request in (*given, *whole)
-            if (request.env, path_of(request.sls, request.env)) not in read
-        ]
+        rest = [request for request in (*given, *whole) if (request.env, path_of(request.sls, request.env)) not in read]
         self._problems += [problem for path in session.tree.closed for problem in unreadable(path).diagnostics]
         each = {request: self._gather([request]) for request in rest}
         reached = done | {key for request in given if request in each for key in each[request][0].rendered}
