@@ -7,6 +7,19 @@ from collections.abc import Callable, Sequence
 
 from runner.api import StateFailed
 
+LARGEST_DIFF = 4 * 1024 * 1024  # bytes of both texts together; the difference of larger ones is for nobody to read
+
+
+def not_shown(old: int, new: int) -> str:
+    """What stands for the difference of two texts that are too large to be compared; "" for smaller ones."""
+    if old + new <= LARGEST_DIFF:
+        return ""
+    return f"The difference is not shown: {_size(new)} instead of {_size(old)}"
+
+
+def _size(number: int) -> str:
+    return f"{number / 1048576:.1f} MiB" if number >= 104858 else f"{number} bytes"
+
 
 def shown(text: str) -> str:
     """The text as an output can print it."""
@@ -17,6 +30,8 @@ def diff(old: str, new: str, context: int = 3) -> str:
     """A unified diff. context: lines around each change."""
     import difflib
 
+    if large := not_shown(len(old), len(new)):
+        return large
     return "".join(difflib.unified_diff(lines_of(shown(old)), lines_of(shown(new)), n=context))
 
 

@@ -60,8 +60,8 @@ def get_file_str(path: str, saltenv: str | None = None) -> str | bool:
 
 
 def _text(path: str) -> str:
-    with open(os.fspath(path), encoding="utf-8", errors="surrogateescape") as stream:
-        return stream.read()
+    text = file.read_bytes(path).decode("utf-8", "surrogateescape")
+    return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def cache_file(
@@ -120,7 +120,7 @@ def stat_file(path: str, saltenv: str | None = None, octal: bool = True) -> str 
 # ---------------------------------------------------------------- copying
 
 
-def _put(path: str, data: bytes, makedirs: bool) -> str:
+def _put(path: str, data: file.Contents, makedirs: bool) -> str:
     folder = os.path.dirname(path)
     if folder and not os.path.isdir(folder):
         if not makedirs:
@@ -128,11 +128,6 @@ def _put(path: str, data: bytes, makedirs: bool) -> str:
         file.makedirs(folder)
     file.write(path, data)
     return path
-
-
-def _bytes(path: str) -> bytes:
-    with open(os.fspath(path), "rb") as stream:
-        return stream.read()
 
 
 @changer(touches=())
@@ -146,7 +141,7 @@ def get_file(
     if template:
         return get_template(path, dest, template, saltenv, makedirs)
     found = _local(path, saltenv)
-    return _put(_target(path, dest), _bytes(found), makedirs) if found else ""
+    return _put(_target(path, dest), file.streamed(found), makedirs) if found else ""
 
 
 def _target(path: str, dest: str) -> str:
@@ -199,4 +194,4 @@ def get_url(path: str, dest: str | None = "", saltenv: str | None = None, makedi
 
 @changer(touches=())
 def _copy(source: str, dest: str, makedirs: bool) -> str:
-    return _put(dest, _bytes(source), makedirs)
+    return _put(dest, file.streamed(source), makedirs)

@@ -7,8 +7,9 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from runner.config_keys import CHOICES, KINDS, ODD_CHOICES, TEXTS, TYPES, is_known, nearest
-from runner.errors import CompileError, Diagnostic, UsageError, did_you_mean
+from runner.errors import CompileError, Diagnostic, RunnerError, UsageError, did_you_mean
 from runner.model import Document, Source, Untyped
+from runner.textfiles import read_bounded
 
 LoadYaml = Callable[[str, Document], Any]  # raises RunnerError
 
@@ -138,11 +139,13 @@ def _read(path: str, load_yaml: LoadYaml, named: tuple[str, str] | None = None) 
         if os.path.exists(path) and not os.path.isfile(path):
             place = place_of(*named) if named else None
             raise UsageError(f"the configuration file {path} is no regular file", place)
-        with open(path, encoding="utf-8") as file:
-            text = file.read()
+        text = read_bounded(path).decode("utf-8")
     except OSError as error:
         place = place_of(*named) if named else None
         raise UsageError(f"the configuration file {path} cannot be read: {error.strerror}", place) from None
+    except RunnerError as error:
+        place = place_of(*named) if named else None
+        raise UsageError(f"the configuration file {error.message}", place) from None
     except UnicodeDecodeError as error:
         before = error.object[: error.start]
         last = before.rpartition(b"\n")[2].decode("utf-8", "replace")

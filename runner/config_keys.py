@@ -87,6 +87,7 @@ TYPES: Mapping[str, tuple[str, ...]] = {
     "default_top": (TEXT,),
     "durable": (TEXT, FLAG),  # a flag is Salt's: of a transport that is not here
     "defaults": (MAPPING,),
+    "edit_size_limit": (NUMBER,),  # MiB of a file that is read whole to be edited or searched; 0: no limit
     "env_order": (LIST,),
     "exclude": (LIST,),
     "ext_pillar_first": (FLAG,),
@@ -127,6 +128,7 @@ TYPES: Mapping[str, tuple[str, ...]] = {
     "prometheus_textfile": (TEXT,),
     "renderer_blacklist": (LIST,),
     "renderer_whitelist": (LIST,),
+    "sls_size_limit": (NUMBER,),  # MiB of a file that is compiled (SLS, pillar, top file, template); 0: no limit
     "render_limit": (NUMBER,),  # seconds of the processor for one file; 0: no limit
     "renderer": (TEXT,),
     "saltenv": (TEXT,),

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from runner.errors import Diagnostic
 from runner.model import LAST, Chunk, Kind, Place, Relations, Source, item_place
+from runner.textfiles import text_to_show
 
 GUARDS = ("onlyif", "unless", "creates", "stateful")
 REACTIONS = (Kind.ONCHANGES, Kind.ONCHANGES_ANY, Kind.PREREQ, Kind.ONFAIL, Kind.ONFAIL_ANY, Kind.ONFAIL_ALL)
@@ -157,8 +158,4 @@ def row(source: Source) -> str:
 
 @lru_cache(maxsize=64)
 def _rows(file: str) -> Sequence[str]:
-    try:
-        with open(file, encoding="utf-8", errors="replace") as opened:
-            return opened.read().splitlines()
-    except (OSError, ValueError):
-        return ()
+    return text_to_show(file).splitlines()

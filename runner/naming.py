@@ -14,6 +14,7 @@ from runner.errors import RunnerError
 from runner.gathering import all_requests
 from runner.history import past
 from runner.session import Session
+from runner.textfiles import text_to_show
 
 Named = tuple[str, str]  # what to type, a word on it
 ID = re.compile(r"^(?![#{%\s-])(?:'([^'{}]+)'|\"([^\"{}]+)\"|([^{}#'\"]+?)):(?:\s|$)", re.M)
@@ -32,11 +33,10 @@ def ids(options: Options) -> Iterator[Named]:
     session = Session(options)
     for request in all_requests(session):
         path = session.tree.sls_path(request.sls, request.env) or ""
-        with suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
-            for match in ID.finditer(file.read()):
-                found = match[1] or match[2] or match[3]
-                if found not in NOT_IDS:
-                    yield found, request.sls
+        for match in ID.finditer(text_to_show(path)):
+            found = match[1] or match[2] or match[3]
+            if found not in NOT_IDS:
+                yield found, request.sls
     with suppress(RunnerError):
         for result in past.one(options.state_dir, "last")["results"]:
             yield result["id"], result["function"]

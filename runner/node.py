@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from typing import Any
 
 from runner import top
@@ -17,6 +16,7 @@ from runner.errors import Diagnostic, RunnerError
 from runner.model import Place, Source, Untyped, key_place
 from runner.records import Record
 from runner.session import GIVEN, Node, Session
+from runner.textfiles import text_to_show
 from runner.top_includes import including
 
 _SCOPED = re.compile(r"^\s*-\s+(vars|defaults):", re.M)
@@ -70,9 +70,8 @@ def _has_node_scope(session: Session) -> bool:
     """Whether a top file gives machines more than SLS files: then it counts for single SLS files, too."""
     for env in session.options.file_roots:
         path = session.tree.find(session.options.topfn or session.options.state_top, env)
-        with suppress(OSError), open(path or "", encoding="utf-8", errors="replace") as file:
-            if _SCOPED.search(file.read()):
-                return True
+        if path and _SCOPED.search(text_to_show(path)):
+            return True
     return False
 
 

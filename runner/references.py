@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from runner.errors import Diagnostic, RunnerError
 from runner.model import Chunk, Kind, Place, Source, Value, item_place
 from runner.records import Record
+from runner.textfiles import text_to_show
 
 SOURCES = ("source", "sources", "name", "source_hash")
 ENGINES = ("jinja", "mako", "py")
@@ -194,21 +195,13 @@ def used_by_template(tree: Tree) -> Callable[[Chunk, str], bool]:
             return _names(str(chunk.args.get("contents", "")), name)
         urls = source if isinstance(source, list) else [source]
         files = [file for url in urls if isinstance(url, str) and (file := tree.fetch(url, chunk.env))]
-        return not files or any(_names(_text(file), name) for file in files)
+        return not files or any(_names(text_to_show(file), name) for file in files)
 
     return used
 
 
 def _names(text: str, name: str) -> bool:
     return bool(re.search(rf"\b{re.escape(name)}\b|\{{%-?\s*(import|from|include|extends)\b", text))
-
-
-def _text(file: str) -> str:
-    try:
-        with open(file, encoding="utf-8", errors="replace") as opened:
-            return opened.read()
-    except OSError:
-        return ""
 
 
 def templates(chunks: Sequence[Chunk], tree: Tree, read: Callable[[str, str], Any]) -> Iterator[Diagnostic]:

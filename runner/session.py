@@ -23,6 +23,7 @@ from runner.model import Event
 from runner.records import Record
 from runner.render import Renderer
 from runner.render.limits import bounded
+from runner.textfiles import text_to_show
 from runner.tree import FileTree
 
 TOO_DEEP = "something in the tree is nested too deeply to be followed"
@@ -90,8 +91,8 @@ class Session:
         said, path = self.options.defaults, self.options.raw.get("conf_file")
         if not said or not path:
             return said
-        with suppress(RunnerError, OSError), open(path, encoding="utf-8") as file:
-            whole = self.renderer.parsed(file.read(), path)
+        with suppress(RunnerError):
+            whole = self.renderer.parsed(text_to_show(path), path)
             if isinstance(whole, Mapping) and whole.get("defaults") == said:
                 return cast(Mapping[str, Mapping[str, Any]], whole["defaults"])
         return said

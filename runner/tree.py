@@ -6,14 +6,16 @@ import fnmatch
 import os
 import posixpath
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from stat import S_ISREG
 from typing import Any
 
 from runner.errors import MAY_READ, RunnerError, nearest
 from runner.model import Source
+from runner.textfiles import text_to_show
 
+MOST_BEHIND_A_LINK = 200_000  # files and folders; to list as many takes seconds
 _MARGIN = r"(?m)^(['\"]?)(?P<id>\S.*?)\1\s*:(?=\s|$)"
 
 
@@ -107,7 +109,7 @@ class FileTree:
             files: dict[str, str] = {}
             folders: set[str] = set()
             for root in self.folders_of(saltenv):
-                for path, is_folder in self._walk(root, "", ()):
+                for path, is_folder in self._walk(root, "", _ancestors(root)):
                     if is_folder:
                         folders.add(path)
                     else:
@@ -116,7 +118,10 @@ class FileTree:
         return self._listed[saltenv]
 
     def _walk(self, root: str, prefix: str, above: tuple[tuple[int, int], ...]) -> Iterable[tuple[str, bool]]:
-        """All paths below a folder; `above` are the folders on the way, so that a link to one of them ends."""
+        """All paths below a folder; `above` are the folders on the way, so that a link to one of them ends.
+
+        Those that hold the root itself are among them: a link to `/` does not make the machine a part of the tree.
+        """
         try:
             entries = sorted(os.scandir(f"{root}/{prefix}"), key=lambda entry: entry.name)
             stat = os.stat(f"{root}/{prefix}")
@@ -136,7 +141,8 @@ class FileTree:
             with suppress(OSError):  # a link to itself
                 if entry.is_dir(follow_symlinks=self._follow_links):
                     yield path, True
-                    yield from self._walk(root, f"{path}/", (*above, here))
+                    below = self._walk(root, f"{path}/", (*above, here))
+                    yield from _bounded(below, f"{root}/{path}") if entry.is_symlink() else below
                 elif entry.is_file() and not (self._ignore_links and entry.is_symlink()):
                     yield path, False
 
@@ -181,11 +187,7 @@ class FileTree:
     def sls_text(self, name: str, saltenv: str) -> str | None:
         """An SLS as written (or the one that was probably meant); None where there is none."""
         path = self.sls_path(name, saltenv) or self.sls_path(self.suggest(name, saltenv) or "", saltenv)
-        try:
-            with open(path or "", encoding="utf-8", errors="replace") as file:
-                return file.read()
-        except OSError:
-            return None
+        return text_to_show(path) if path else None
 
     def sls_names(self, saltenv: str) -> list[str]:
         """The names of all SLS files that can be named (no dots in folders; not the top file), sorted."""
@@ -222,6 +224,28 @@ def _inside(path: str) -> str:
     """A path without ways out of the root; empty if it leads out."""
     path = posixpath.normpath(path.strip("/"))
     return "" if path in (".", "..") or path.startswith("../") or "\0" in path else path
+
+
+def _bounded(paths: Iterable[tuple[str, bool]], link: str) -> Iterator[tuple[str, bool]]:
+    """The paths behind a link to a folder. Raises RunnerError for a link to half the machine, or links in circles."""
+    for number, path in enumerate(paths):
+        if number >= MOST_BEHIND_A_LINK:
+            message = f"there are more than {MOST_BEHIND_A_LINK:,} files behind this link"
+            hint = "link to a smaller folder, or name its files in file_ignore_glob"
+            raise RunnerError(message, Source(link), hint, "limit")
+        yield path
+
+
+def _ancestors(root: str) -> tuple[tuple[int, int], ...]:
+    """The folders that a root lies in, by device and inode."""
+    path = os.path.realpath(root)
+    found = []
+    while path != "/":
+        path = os.path.dirname(path)
+        with suppress(OSError):
+            stat = os.stat(path)
+            found.append((stat.st_dev, stat.st_ino))
+    return tuple(found)
 
 
 def _leads_out(root: str, link: str) -> bool:

@@ -15,6 +15,7 @@ VALUES = {
     "runner.argtypes",
     "runner.aggregates",
     "runner.records",
+    "runner.textfiles",
     "runner",
 }
 

@@ -103,10 +103,13 @@ from modules.file._salt_looks import (
     statvfs,
 )
 from modules.file._salt_text import contains, contains_glob, contains_regex, get_diff, grep, search
+from modules.file._streamed import Contents, Streamed, head_of, same_contents, size_of, streamed, whole
 from modules.file._write import default_folder_mode, default_mode, write
 
 __all__ = [
+    "Contents",
     "Stat",
+    "Streamed",
     "access",
     "append",
     "basename",
@@ -146,6 +149,7 @@ __all__ = [
     "grep",
     "group_to_gid",
     "hash_of",
+    "head_of",
     "is_blkdev",
     "is_chrdev",
     "is_dir",
@@ -201,16 +205,19 @@ __all__ = [
     "salt_symlink",
     "salt_write",
     "same",
+    "same_contents",
     "search",
     "sed",
     "seen",
     "set_attributes",
     "set_mode",
+    "size_of",
     "source_hash",
     "split_hash",
     "stat",
     "stats",
     "statvfs",
+    "streamed",
     "symlink",
     "touch",
     "truncate",
@@ -220,6 +227,7 @@ __all__ = [
     "uncomment",
     "user_to_uid",
     "utime",
+    "whole",
     "write",
 ]
 

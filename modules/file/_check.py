@@ -5,10 +5,11 @@ from __future__ import annotations
 import os
 
 from modules import _salt_call
+from modules.file._streamed import Contents, copy_into
 from runner.api import StateFailed, here
 
 
-def try_contents(data: bytes, command: str, suffix: str = "", folder: str | None = None) -> tuple[bool, str]:
+def try_contents(data: Contents, command: str, suffix: str = "", folder: str | None = None) -> tuple[bool, str]:
     """Run a command with the path of a temporary file that holds the contents; whether it likes them, and its words.
 
     suffix: of the temporary file's name. folder: where it lies; a private one without it.
@@ -27,7 +28,7 @@ def try_contents(data: bytes, command: str, suffix: str = "", folder: str | None
         ) from problem
     try:
         with open(handle, "wb") as file:
-            file.write(data)
+            copy_into(data, file)
         done = subprocess.run(
             [*argv, path],
             capture_output=True,

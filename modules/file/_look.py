@@ -5,8 +5,11 @@ from __future__ import annotations
 import errno
 import os
 import stat as bits
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import IO
 
+from modules.file._limit import read_limited
 from modules.file._owners import gid_to_group, uid_to_user
 from modules.file._place import READ, place
 from modules.file._resolve import real_path as real_path
@@ -150,11 +153,30 @@ def _regular(handle: int, path: str) -> IO[bytes]:
 
 def read_bytes(path: str) -> bytes:
     """The contents of a file; a write of the same state will go to what was read."""
-    try:
+    with _explained(path):
         file, real = _opened(os.fspath(path))
         here.store("read")[path] = (here.chunk, real)
         with file:
-            return file.read()
+            return read_limited(file, path)
+
+
+def read_whole(path: str) -> bytes:
+    """The contents of a file that is not going to be written."""
+    with opened_to_read(path) as file:
+        return read_limited(file, path)
+
+
+@contextmanager
+def opened_to_read(path: str) -> Iterator[IO[bytes]]:
+    """A file as `opened` gives it, with errors that name it."""
+    with _explained(path), opened(os.fspath(path)) as file:
+        yield file
+
+
+@contextmanager
+def _explained(path: str) -> Iterator[None]:
+    try:
+        yield
     except FileNotFoundError as problem:
         raise StateFailed(f"{path}: file not found", lacks=("file", path)) from problem
     except OSError as problem:

@@ -8,7 +8,7 @@ from stat import S_ISBLK, S_ISCHR, S_ISFIFO
 from typing import Any
 
 from modules.file._hash import get_hash
-from modules.file._look import Stat, seen, stat
+from modules.file._look import Stat, read_whole, seen, stat
 from modules.file._owners import gid_to_group, uid_to_user
 from runner.api import StateFailed
 
@@ -97,11 +97,7 @@ def access(path: str, mode: str) -> bool:
 
 def read(path: str, binary: bool = False) -> str | bytes:
     """The contents of a file."""
-    try:
-        with open(_home(path), "rb") as file:
-            data = file.read()
-    except OSError as problem:
-        raise StateFailed(f"cannot read {path}: {problem.strerror}") from problem
+    data = read_whole(_home(path))
     return data if binary else data.decode("utf-8", "surrogateescape")
 
 

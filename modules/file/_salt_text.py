@@ -6,12 +6,13 @@ import os
 import re
 from typing import Any
 
+from modules import _edits
+from modules.file._look import read_whole
 from runner.api import StateFailed
 
 
 def _text(path: str) -> str:
-    with open(os.path.expanduser(path), "rb") as file:
-        return file.read().decode("utf-8", "surrogateescape")
+    return read_whole(os.path.expanduser(path)).decode("utf-8", "surrogateescape")
 
 
 def contains(path: str, text: str) -> bool:
@@ -88,5 +89,7 @@ def get_diff(file1: str, file2: str, saltenv: str = "base", show_filenames: bool
     import difflib
 
     texts = [_text(path) for path in (file1, file2)]
+    if large := _edits.not_shown(*map(len, texts)):
+        return large
     names = (file1, file2) if show_filenames else ("", "")
     return "".join(difflib.unified_diff(texts[0].splitlines(True), texts[1].splitlines(True), *names))

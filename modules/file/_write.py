@@ -12,6 +12,7 @@ from typing import IO
 from modules._umask import umask
 from modules.file._change import alters, owner_ids
 from modules.file._place import NEW, Pinned, Place, place
+from modules.file._streamed import Contents, copy_into
 from modules.file._was import target_of, was_written
 from runner.api import Record, StateFailed, here
 
@@ -30,7 +31,7 @@ class Owner(Record):
 @alters(before=was_written)
 def write(
     path: str,
-    data: bytes,
+    data: Contents,
     *,
     mode: str | None = None,
     user: str | int | None = None,
@@ -49,7 +50,7 @@ def write(
     with place(target) as where:
         if backup:
             _keep_file(where)
-        replace(where, lambda file: file.write(data), owner)
+        replace(where, lambda file: copy_into(data, file), owner)
 
 
 def replace(where: Place, fill: Fill, owner: Owner, new_mode: int = 0o666, finish: Finish | None = None) -> None:

@@ -15,6 +15,7 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
 from runner.history import kept
+from runner.history.shortened import shortened, shortened_text
 from runner.history.store import NAME, HistoryProblem, opened, set_aside
 from runner.model import (
     ChangerCalled,
@@ -232,13 +233,14 @@ class History:
             self._sequence += 1
 
     def _result(self, result: Result) -> None:
-        changes = json.dumps(plain(result.changes)) if result.changes else "{}"
+        changes = json.dumps(shortened(plain(result.changes))) if result.changes else "{}"
         outcome = None if result.result is None else int(result.result)
         chunk = result.chunk
         self._waiting.append(
             (
                 *(self._number, self._position, result.tag, chunk.id, chunk.name, chunk.function, chunk.sls, outcome),
-                *(int(result.ran), changes, result.comment, result.duration, str(chunk.place.source), result.cause),
+                *(int(result.ran), changes, shortened_text(result.comment), result.duration),
+                *(str(chunk.place.source), result.cause),
                 *(result.origin, self._digest(result), result.outcome(self._about.kind == "test")),
             )
         )

@@ -89,14 +89,15 @@ class Store:
             return
         os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
         os.chmod(self._folder, 0o700)
-        with open(kept.path, "rb") as file:  # by pieces: files of /proc/sys are not read in large ones
-            data = b"".join(iter(lambda: file.read(PIECE), b""))
         beside = f"{target}.new"
         with suppress(FileNotFoundError):
             os.unlink(beside)
         handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        with open(handle, "wb") as file:
-            file.write(zlib.compress(data, 1))
+        packed = zlib.compressobj(1)
+        with open(handle, "wb") as file, open(kept.path, "rb") as source:
+            while piece := source.read(PIECE):  # by pieces: files of /proc/sys are not read in large ones
+                file.write(packed.compress(piece))
+            file.write(packed.flush())
         os.rename(beside, target)
 
     def get(self, content: str) -> bytes | None:

@@ -10,6 +10,7 @@ from runner.errors import Diagnostic
 from runner.model import Source
 from runner.output.text import paint, safe
 from runner.secrets import HIDDEN
+from runner.textfiles import text_to_show
 
 WIDEST = 160  # columns of a line of source
 NAMED_SECRET = (
@@ -53,11 +54,7 @@ def _excerpt(source: Source) -> list[str]:
     """The line before, the line itself and a caret below."""
     if source.hidden:
         return []
-    try:
-        with open(source.file, encoding="utf-8", errors="replace") as file:
-            lines = file.read().splitlines()
-    except (OSError, ValueError):
-        return []
+    lines = text_to_show(source.file).splitlines()
     if not 0 < source.line <= len(lines):
         return []
     numbers = [number for number in (source.line - 1, source.line) if number > 0]

@@ -15,7 +15,7 @@ from runner.render.jinja import Jinja, configured
 from runner.render.limits import bounded
 from runner.render.linemap import Rendered
 from runner.render.stages import stage
-from runner.render.texts import LARGEST, below, read_text
+from runner.render.texts import below, read_text
 
 # what turns a value into the next one: (value, step) -> value; each is imported when a file names it
 RENDERERS = ("jinja", "yaml", "yamlex", "json", "toml", "py", "gpg", "mako", "pyobjects", "stateconf")
@@ -85,7 +85,7 @@ class Renderer:
 
     def sls(self, path: str, *, sls: str, saltenv: str, context: Mapping[str, Any]) -> Value:
         """The value of an SLS file, with places. Raises RenderError."""
-        text = read_text(path, LARGEST)
+        text = read_text(path, self.opts)
         if "\0" in text:
             before = text[: text.index("\0")]
             place = Source(path, before.count("\n") + 1, len(before.rpartition("\n")[2]) + 1)
@@ -197,7 +197,9 @@ class Renderer:
         """A template outside the trees, which imports from a folder; a variable without a value is empty in it."""
         from runner.render.jinja import outside
 
-        return outside(folder, self.opts).render(read_text(path), path, path, names, saltenv="base", sls=True)
+        return outside(folder, self.opts).render(
+            read_text(path, self.opts), path, path, names, saltenv="base", sls=True
+        )
 
     def data(self, text: Rendered) -> Value:
         """A rendered text as YAML."""
@@ -211,7 +213,7 @@ class Renderer:
 
     def content(self, path: str, options: Mapping[str, Any]) -> Value:
         """What the renderers of a file outside the trees make of it: data, or text."""
-        steps, text = self.pipe(read_text(path), path, str(options.get("render_default") or ""))
+        steps, text = self.pipe(read_text(path, self.opts), path, str(options.get("render_default") or ""))
         for step in steps:
             allowed, forbidden = options.get("renderer_whitelist"), options.get("renderer_blacklist")
             if (allowed and step.name not in allowed) or (forbidden and step.name in forbidden):
@@ -235,7 +237,7 @@ class Renderer:
         """Read a template without rendering it. Raises RenderError for mistakes in its syntax."""
         root = self._root_of(path)
         name = below(path, root) if root else path
-        self._jinja.compile(read_text(path), path, name, saltenv=saltenv)
+        self._jinja.compile(read_text(path, self.opts), path, name, saltenv=saltenv)
 
     def template(
         self, text: str, engine: str, context: Mapping[str, Any], *, file: str = "", saltenv: str = "base"

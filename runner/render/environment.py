@@ -222,8 +222,9 @@ def _without(above: int, tokens: list[Token], newline: int) -> list[Token]:
 class TreeLoader(jinja2.BaseLoader):
     """Templates below the file roots."""
 
-    def __init__(self, find: Find, saltenv: str, near: Find) -> None:
+    def __init__(self, find: Find, saltenv: str, near: Find, opts: Mapping[str, Any]) -> None:
         self._find = find
+        self._opts = opts
         self._saltenv = saltenv
         self._near = near
 
@@ -248,7 +249,7 @@ class TreeLoader(jinja2.BaseLoader):
             raise jinja2.TemplateNotFound(template)
         assert isinstance(environment, PlacedEnvironment)
         environment.files[template] = path
-        return read_text(path), path, lambda: True
+        return read_text(path, self._opts), path, lambda: True
 
     def load(self, environment: jinja2.Environment, name: str, globals: Any = None) -> jinja2.Template:
         assert isinstance(environment, PlacedEnvironment)

@@ -98,7 +98,7 @@ class Jinja:
         options = {**_options(self._opts, key), **dict(head.options)}
         try:
             environment = PlacedEnvironment(
-                loader=TreeLoader(self._find, saltenv, self._near),
+                loader=TreeLoader(self._find, saltenv, self._near, self._opts),
                 undefined=self._undefined,
                 extensions=["jinja2.ext.do", "jinja2.ext.loopcontrols", SaltTags],
                 optimized=False,  # what a filter finds (a file, the time, chance) must not be kept in a compiled one

@@ -14,6 +14,7 @@ from functools import cached_property
 from runner.model import Source
 from runner.records import Record
 from runner.render.printed import printed
+from runner.textfiles import text_to_show
 
 
 class Piece(str):
@@ -174,11 +175,7 @@ class Rendered:
 
     def _written_line(self, file: str, line: int) -> str | None:
         if file not in self.written:
-            try:
-                with open(file, encoding="utf-8", errors="replace") as opened:
-                    self.written[file] = opened.read().splitlines()
-            except OSError:
-                self.written[file] = []
+            self.written[file] = text_to_show(file).splitlines()
         lines = self.written[file]
         return lines[line - 1] if line <= len(lines) else None
 

@@ -36,7 +36,7 @@ def rendered(text: str, scope: Scope) -> Rendered:
         path = lookup.files.get(_uri(traced), scope.path)
         missing = isinstance(error, NameError) and re.fullmatch(r"'(\w+)' is not defined", str(error))
         if missing:  # told when the template begins, whether the variable is used or not
-            line = _line_of(missing[1], text if path == scope.path else read_text(path))
+            line = _line_of(missing[1], text if path == scope.path else read_text(path, scope.renderer.opts))
             hint = f"where it may be missing write context.get({missing[1]!r}, DEFAULT)"
             raise RenderError(f"Mako: the variable {missing[1]!r} has no value", Source(path, line), hint) from None
         raise RenderError(f"Mako: {type(error).__name__}: {error}", Source(path, traced.lineno or 0)) from None
@@ -77,6 +77,6 @@ def _lookup(scope: Scope) -> Any:
                 raise RenderError(
                     f"the template {uri} does not exist", Source(scope.path), "its path begins at the file roots"
                 )
-            return self.made(read_text(path), uri.removeprefix("salt://").strip("/"), path)
+            return self.made(read_text(path, scope.renderer.opts), uri.removeprefix("salt://").strip("/"), path)
 
     return Lookup()

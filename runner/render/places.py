@@ -12,6 +12,7 @@ from jinja2.debug import get_template_locals
 
 from runner.model import Source
 from runner.render.linemap import brief
+from runner.textfiles import text_to_show
 
 
 def without(places: list[Source], file: str, line: int) -> tuple[Source, ...]:
@@ -55,11 +56,7 @@ def _brief(value: Any) -> str:
 
 
 def text_of(source: Source) -> str:
-    try:
-        with open(source.file, encoding="utf-8", errors="replace") as file:
-            return file.read()
-    except (OSError, ValueError):
-        return ""
+    return text_to_show(source.file)
 
 
 def row_of(source: Source) -> str:

@@ -131,7 +131,7 @@ class _Program:
         path = self._scope.renderer.find(url.removeprefix("salt://"), self._scope.saltenv)
         if path is None:
             raise RenderError(f"{url} does not exist", place, "its path begins at the file roots")
-        _, text = self._scope.renderer.pipe(read_text(path), path)
+        _, text = self._scope.renderer.pipe(read_text(path, self._scope.renderer.opts), path)
         self._importing += 1
         found = self.run(text, path)
         self._importing -= 1

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import os
-import stat
+from collections.abc import Mapping
 from typing import Any
 
-from runner.errors import MAY_READ, RenderError
+from runner.errors import MAY_READ, RenderError, RunnerError
 from runner.model import Document, Source
+from runner.textfiles import read_bounded, size_limit
 
-LARGEST = 16 * 1024 * 1024  # bytes of one SLS
 
-
-def read_text(path: str, largest: int = 0) -> str:
+def read_text(path: str, opts: Mapping[str, Any]) -> str:
     """The text of a template file. Raises RenderError for what is no readable UTF-8 text, or larger than allowed."""
     try:
-        data = _read(path, largest)
+        data = read_bounded(path, size_limit(opts))
+    except RunnerError as error:
+        raise RenderError(error.message, error.source, error.hint, error.code) from None
     except OSError as error:
         if not os.path.isfile(path):
             raise RenderError(f"{path} is not a regular file", Source(path)) from None
@@ -25,22 +26,6 @@ def read_text(path: str, largest: int = 0) -> str:
         return data.decode("utf-8").removeprefix("\ufeff")
     except UnicodeDecodeError as error:
         raise _not_utf8(path, data, error.start) from None
-
-
-def _read(path: str, largest: int) -> bytes:
-    file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe without a writer does not stop it
-    try:
-        found = os.fstat(file)
-        if not stat.S_ISREG(found.st_mode):
-            raise RenderError(f"{path} is not a regular file", Source(path))
-        if largest and found.st_size > largest:
-            raise RenderError(f"the file is larger than {largest // 1024 // 1024} MiB", Source(path))
-        data = os.read(file, found.st_size + 1)
-        while more := os.read(file, 65536) if len(data) != found.st_size else b"":
-            data += more
-        return data
-    finally:
-        os.close(file)
 
 
 def _not_utf8(path: str, data: bytes, at: int) -> RenderError:

@@ -143,6 +143,11 @@ def inline_data(inline: Inline, template: Template, encoding: Encoding) -> bytes
     return encoding.encode(template.render(text, {}) if template.engine else text)
 
 
+def source_contents(found: Found, template: Template, known: Mapping[str, Any], encoding: Encoding) -> file.Contents:
+    """What a source gives; what is only copied stays on disk until then. known: as for `source_data`."""
+    return source_data(found, template, known, encoding) if template.engine else file.streamed(found.path)
+
+
 def source_data(found: Found, template: Template, known: Mapping[str, Any], encoding: Encoding) -> bytes:
     """The bytes that a source gives. known: what a template may ask of the state (name, user, mode, ...)."""
     data = file.read_bytes(found.path)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from modules import file
+from modules._edits import not_shown
+
 HIDDEN = "<show_changes=False>"
 _TEXT = bytes([7, 8, 9, 10, 12, 13, 27, *range(0x20, 0x100)])
 
@@ -16,20 +19,21 @@ def is_binary(data: bytes) -> bool:
     return len(start.translate(None, _TEXT)) / len(start) > 0.3
 
 
-def diff(old: bytes | None, new: bytes, show: bool = True, new_file: bool = False) -> str:
+def diff(old: file.Contents | None, new: file.Contents, show: bool = True, new_file: bool = False) -> str:
     """The difference for people. old: None for a file that is not there yet; new_file: show its contents too."""
     if old is None and not (new_file and show):
         return "New file"
     if not show:
         return HIDDEN
-    kinds = is_binary(old or b""), is_binary(new)
+    old = old or b""
+    kinds = is_binary(file.head_of(old)), is_binary(file.head_of(new))
     if kinds == (True, True):
         return "Replace binary file"
     if kinds == (False, True):
         return "Replace text file with binary file"
     if kinds == (True, False):
         return "Replace binary file with text file"
-    return unified(old or b"", new)
+    return not_shown(file.size_of(old), file.size_of(new)) or unified(file.whole(old), file.whole(new))
 
 
 def unified(old: bytes, new: bytes) -> str:

@@ -10,6 +10,7 @@ from modules import file
 from modules._edits import compiled as compiled
 from modules._edits import diff as diff
 from modules._edits import lines_of as lines_of
+from modules._edits import not_shown
 from modules._edits import shown as shown
 from runner.api import OPEN, Fact, Plan, Planned, StateFailed, here
 
@@ -35,6 +36,8 @@ def spaced_diff(old: str, new: str) -> str:
     """The unified diff that file.append reports: an empty line after each heading, none at the end."""
     import difflib
 
+    if large := not_shown(len(old), len(new)):
+        return large
     return "\n".join(difflib.unified_diff(shown(old).splitlines(), shown(new).splitlines()))
 
 

@@ -20,13 +20,13 @@ class Target(Record):
     present: file.Stat | None
     replaces_link: bool = False
 
-    def data(self) -> bytes | None:
+    def data(self) -> file.Contents | None:
         """What the file holds now; None for a new one."""
         if self.present is None:
             return None
         if self.present.type not in ("file", "link"):
             raise StateFailed(f"Specified target {self.name} is not a regular file but a {self.present.type}")
-        return file.read_bytes(self.name) if file.exists(self.name) else None
+        return file.streamed(self.name) if file.exists(self.name) else None
 
 
 def look_at(name: str, follow: bool) -> Target:
@@ -46,13 +46,14 @@ class Ignoring(Record):
     whitespace: bool = False
     comments: tuple[str, ...] = ()
 
-    def same(self, old: bytes, new: bytes) -> bool:
-        """Whether two contents differ in nothing that counts."""
-        if old == new:
+    def same(self, name: str, new: file.Contents) -> bool:
+        """Whether a file differs from contents in nothing that counts."""
+        if file.same_contents(name, new):
             return True
         if not (self.ordering or self.whitespace or self.comments):
             return False
-        return self._essence(old) == self._essence(new)
+        wanted = new if isinstance(new, bytes) else file.read_bytes(new.path)
+        return self._essence(file.read_bytes(name)) == self._essence(wanted)
 
     def _essence(self, data: bytes) -> list[bytes]:
         lines = data.splitlines()
@@ -101,16 +102,16 @@ class Writing(Record):
             return {}
         return {"attrs": {"old": old, "new": self.attrs}}
 
-    def difference(self, data: bytes, show: bool, new_file: bool, ignoring: Ignoring) -> dict[str, Any]:
+    def difference(self, data: file.Contents, show: bool, new_file: bool, ignoring: Ignoring) -> dict[str, Any]:
         """The change of the contents."""
         old = self.target.data()
-        if old is not None and not self.target.replaces_link and ignoring.same(old, data):
+        if old is not None and not self.target.replaces_link and ignoring.same(self.target.name, data):
             return {}
         return {"diff": diff(old, data, show, new_file) or "Replace symbolic link with regular file"}
 
     # -------------------------------------------------- the ways to a Plan
 
-    def write(self, data: bytes, changes: dict[str, Any]) -> Planned:
+    def write(self, data: file.Contents, changes: dict[str, Any]) -> Planned:
         """Contents and permissions, or permissions alone where the contents are right."""
         name = self.target.name
         if not changes:
@@ -161,13 +162,13 @@ class Writing(Record):
     def _provides(self, folders: list[str]) -> list[Fact]:
         return [("file", self.target.name), *(("file", folder) for folder in folders)]
 
-    def _check(self, data: bytes) -> None:
+    def _check(self, data: file.Contents) -> None:
         if self.check_cmd:
             passed, said = file.try_contents(data, self.check_cmd, self.tmp_ext, self.tmp_dir)
             if not passed:
                 raise StateFailed("\n".join(["check_cmd execution failed", *([said] if said else [])]), changes={})
 
-    def _put(self, data: bytes, folders: list[str]) -> None:
+    def _put(self, data: file.Contents, folders: list[str]) -> None:
         wanted = self.wanted
         if folders:
             mode = self.dir_mode or folder_mode(wanted.mode)

@@ -86,4 +86,4 @@ def _own(name: str, user: str | None, group: str | None, mode: str | None) -> No
 def _same(name: str, source: str) -> bool:
     if not (file.is_file(name) and file.is_file(source)) or file.stat(name).size != file.stat(source).size:
         return False
-    return file.read_bytes(name) == file.read_bytes(source)
+    return file.same_contents(name, file.streamed(source))

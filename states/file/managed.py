@@ -7,7 +7,7 @@ from typing import Any, Literal
 from modules import file
 from runner.api import AbsolutePath, Leftovers, Mode, OneOrMany, Planned, StateFailed
 from states.file import _sources as sources
-from states.file._contents import Encoding, Inline, Template, accumulated, inline_data, source_data
+from states.file._contents import Encoding, Inline, Template, accumulated, inline_data, source_contents
 from states.file._managed import Ignoring, Writing, look_at
 from states.file._permissions import permissions
 from states.file._signed import Signed
@@ -129,7 +129,7 @@ def managed(
         if template and found.path == target.path:
             raise StateFailed("Unable to manage file: Source file cannot be the same as destination")
         known = {"name": name, "user": user, "group": group, "mode": wanted, "attrs": attrs}
-        data = source_data(found, rendering, known, coding)
+        data: file.Contents = source_contents(found, rendering, known, coding)
     else:
         data = inline_data(inline, rendering, coding)
     ignoring = Ignoring(ignore_ordering, ignore_whitespace, tuple(ignore_comment_characters or ()))

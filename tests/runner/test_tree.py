@@ -197,3 +197,25 @@ def test_links_of_the_tree(tmp_path: Path) -> None:
     (root / "a" / "folder" / "up").symlink_to("../../f")
     found = FileTree({"base": [str(root)]}).links("a", "base")
     assert found == {f"a/{name}": f"{root}/a/{name}" for name in ("file", "dir", "nowhere", "folder/up")}
+
+
+def test_a_link_to_what_holds_the_tree_is_not_walked(tmp_path: Path, roots: Any) -> None:
+    """One to `/` would make the whole machine a part of the tree."""
+    for name, target in (("all", "/"), ("above", str(tmp_path)), ("beside", str(tmp_path / "two"))):
+        (tmp_path / "one" / name).symlink_to(target)
+    tree = FileTree(roots)
+    assert [name for name in tree.sls_names("base") if name.startswith(("all", "above"))] == []
+    assert "beside.only" in tree.sls_names("base")
+
+
+def test_a_link_to_far_too_much(tmp_path: Path, roots: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "one/many").symlink_to(tmp_path / "more")
+    (tmp_path / "more").mkdir()
+    for number in range(12):
+        (tmp_path / "more" / str(number)).touch()
+    monkeypatch.setattr("runner.tree.MOST_BEHIND_A_LINK", 12)
+    assert "many/11" in FileTree(roots).files("many", "base")
+    monkeypatch.setattr("runner.tree.MOST_BEHIND_A_LINK", 11)
+    with pytest.raises(RunnerError, match="more than 11 files behind this link") as caught:
+        FileTree(roots).sls_names("base")
+    assert caught.value.source and caught.value.source.file == f"{tmp_path}/one/many"

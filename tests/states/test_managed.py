@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import base64
+import filecmp
 import functools
 import http.server
 import os
 import threading
+import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,7 +18,8 @@ import pytest
 from harness import HarnessHere, apply, look
 
 from modules import cp
-from runner.api import Done, Plan, StateFailed, running
+from runner.api import Done, Plan, StateFailed, armed, running
+from states.file.append import append
 from states.file.managed import managed
 
 SHA = "4a1e67f2fe1d1cc7b31d0ca2ec441da4778203a036a77da10344c85e24ff0f92"  # of "hello\nworld\n"
@@ -322,3 +325,48 @@ def test_owners_are_reported_as_written_and_set(tmp_path: Path) -> None:
     done = apply(managed, f"{tmp_path}/f", contents="x", user="root")
     assert done.changes == {"user": "root"}
     assert (tmp_path / "f").stat().st_mode & 0o7777 == 0o4755
+
+
+def test_a_large_source_is_never_in_memory(tmp_path: Path, roots: Path) -> None:
+    """bench/memory.py measures more."""
+    with (roots / "large").open("wb") as file:
+        file.write(b"text\n" * 20)
+        file.truncate(32 << 20)
+    arguments: dict[str, Any] = {"source": ["salt://large"]}
+    apply(managed, str(tmp_path / "small"), source=["salt://plain"], current=here(roots))  # imports
+    tracemalloc.start()
+    try:
+        apply(managed, str(tmp_path / "f"), **arguments, current=here(roots))
+        assert apply(managed, str(tmp_path / "f"), **arguments, current=here(roots)).changes == {}
+        assert tracemalloc.get_traced_memory()[1] < 4 << 20
+    finally:
+        tracemalloc.stop()
+    assert filecmp.cmp(tmp_path / "f", roots / "large", shallow=False)
+
+
+def test_the_difference_of_large_texts_is_not_shown(tmp_path: Path, roots: Path) -> None:
+    (roots / "large").write_text("".join(f"new {number:0100}\n" for number in range(45_000)))
+    (tmp_path / "f").write_text("old\n")
+    plan = look(managed, str(tmp_path / "f"), source=["salt://large"], current=here(roots, dry=True))
+    assert plan.changes == {"diff": "The difference is not shown: 4.5 MiB instead of 4 bytes"}
+
+
+def test_a_source_that_changes_between_look_and_write(tmp_path: Path, roots: Path) -> None:
+    current = here(roots)
+    with running(current):
+        outcome = managed(str(tmp_path / "f"), source=["salt://plain"])
+        next(outcome)  # type: ignore[arg-type]
+        os.utime(roots / "plain", (1, 1))
+        with armed(), pytest.raises(StateFailed, match="was changed while it was being read"):
+            next(outcome)  # type: ignore[arg-type]
+    assert not (tmp_path / "f").exists()
+
+
+def test_what_is_edited_has_a_limit(tmp_path: Path, roots: Path) -> None:
+    with (tmp_path / "f").open("wb") as file:
+        file.truncate(3 << 20)
+    with pytest.raises(StateFailed, match=r"it is larger than 2 MiB; `edit_size_limit` \(MiB\) in the configuration"):
+        look(append, str(tmp_path / "f"), text=["x"], current=here(roots, dry=True, opts={"edit_size_limit": 2}))
+    for limit in (3, 0):
+        current = here(roots, dry=True, opts={"edit_size_limit": limit})
+        assert isinstance(look(append, str(tmp_path / "f"), text=["x"], current=current), Plan)

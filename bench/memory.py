@@ -1,0 +1,184 @@
+"""What large files and endless texts cost: peak memory and time of one command each, beside a bound.
+
+    python bench/memory.py [--only WORD]
+
+Large files are sparse where only their size matters. A case above its bound is marked, and the exit code is 1.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+from speed import RUNNER
+
+BOUND = 400  # MB of memory, for each case
+SECONDS = 60.0
+
+
+class Case(NamedTuple):
+    """One command in a folder that `prepare` fills. code: the exit code that is expected."""
+
+    name: str
+    prepare: Callable[[Path], None]
+    words: tuple[str, ...]
+    code: int = 0
+
+
+def sparse(name: str, megabytes: int, text: str = "") -> Callable[[Path], None]:
+    """A file that is large and takes no room."""
+
+    def prepare(folder: Path) -> None:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        os.truncate(path, megabytes << 20)
+
+    return prepare
+
+
+def sls(text: str) -> Callable[[Path], None]:
+    """The SLS `x` with a text, in which FOLDER is the folder of the case."""
+
+    def prepare(folder: Path) -> None:
+        (folder / "states/x.sls").write_text(text.replace("FOLDER", str(folder)))
+
+    return prepare
+
+
+def both(*parts: Callable[[Path], None]) -> Callable[[Path], None]:
+    def prepare(folder: Path) -> None:
+        for part in parts:
+            part(folder)
+
+    return prepare
+
+
+def lines(name: str, megabytes: int, mark: str) -> Callable[[Path], None]:
+    """A text in which no line occurs twice."""
+
+    def prepare(folder: Path) -> None:
+        path = folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with path.open("w") as file:
+            for number in range(megabytes * 16384):
+                file.write(f"{mark} {number:012} ".ljust(63, "x") + "\n")
+
+    return prepare
+
+
+def managed(name: str, more: str = "") -> str:
+    return f"FOLDER/target:\n  file.managed:\n    - source: {name}\n{more}"
+
+
+DOUBLED = "{% set l = [0] %}{% for i in range(60) %}{% do l.extend(l) %}{% endfor %}"
+RENDERED = "    - template: jinja\n"
+CASES = [
+    Case("a source of 1 GB, new", both(sparse("states/big", 1024), sls(managed("salt://big"))), ("sls", "x")),
+    Case(
+        "a source of 1 GB over one of 1 GB",
+        both(sparse("states/big", 1024), sparse("target", 1024, "old"), sls(managed("salt://big"))),
+        ("sls", "x"),
+    ),
+    Case(
+        "every line of 135 MB is new",
+        both(lines("states/big", 135, "new"), lines("target", 135, "old"), sls(managed("salt://big"))),
+        ("sls", "x"),
+    ),
+    Case("a template of 1 GB", both(sparse("states/big", 1024), sls(managed("salt://big", RENDERED))), ("sls", "x"), 2),
+    Case(
+        "an append source of 1 GB",
+        both(sparse("states/big", 1024), sls("FOLDER/target:\n  file.append:\n    - source: salt://big\n")),
+        ("sls", "x"),
+        2,
+    ),
+    Case(
+        "a folder of the tree with 1 GB",
+        both(sparse("states/d/big", 1024), sls("FOLDER/target:\n  file.recurse:\n    - source: salt://d\n")),
+        ("sls", "x"),
+    ),
+    Case(
+        "file.replace in 3 GB",
+        both(sparse("target", 3072), sls("FOLDER/target:\n  file.replace:\n    - pattern: a\n    - repl: b\n")),
+        ("sls", "x"),
+        2,
+    ),
+    Case("an SLS of 2 GB", sparse("states/x.sls", 2048), ("sls", "x"), 1),
+    Case("a top file of 2 GB", sparse("states/top.sls", 2048), ("highstate",), 1),
+    Case("a pillar of 2 GB", both(sls("{}"), sparse("pillar/top.sls", 2048)), ("sls", "x"), 1),
+    Case("a configuration of 2 GB", both(sls("{}"), sparse("runner.d/a.yaml", 2048)), ("sls", "x"), 1),
+    Case(
+        "an imported template of 2 GB",
+        both(sparse("states/m.jinja", 2048), sls("{% import 'm.jinja' as m %}")),
+        ("sls", "x"),
+        1,
+    ),
+    Case("a list that a loop doubles", sls(DOUBLED), ("sls", "x"), 1),
+    Case(
+        "cp.get_file_str of 2 GB",
+        both(sparse("states/big", 2048), sls("x: {{ salt['cp.get_file_str']('salt://big') }}")),
+        ("sls", "x"),
+        1,
+    ),
+    Case(
+        "a misspelled SLS beside a link to /",
+        both(sls("{}"), lambda folder: (folder / "states/all").symlink_to("/")),
+        ("sls", "xx"),
+        1,
+    ),
+]
+
+
+def measured(case: Case) -> str:
+    """Run one case; its line of the table, with a ! where it is above a bound."""
+    with tempfile.TemporaryDirectory(prefix="runner-memory-") as name:
+        folder = Path(name)
+        (folder / "states").mkdir()
+        (folder / "pillar").mkdir()
+        (folder / "runner.yaml").write_text("file_roots: {base: [states]}\npillar_roots: {base: [pillar]}\n")
+        case.prepare(folder)
+        words = [
+            sys.executable,
+            "-c",
+            RUNNER,
+            case.words[0],
+            "--config",
+            f"{name}/runner.yaml",
+            "--cachedir",
+            f"{name}/cache",
+        ]
+        began = time.monotonic()
+        child = subprocess.Popen(
+            [*words, *case.words[1:]], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        )
+        error = child.stderr.read() if child.stderr else ""
+        _, status, used = os.wait4(child.pid, 0)
+        seconds, code = time.monotonic() - began, os.waitstatus_to_exitcode(status)
+        kept = sum(path.stat().st_size for path in (folder / "cache").rglob("*") if path.is_file()) >> 20
+    megabytes = used.ru_maxrss >> 10
+    wrong = megabytes > BOUND or code != case.code or seconds > SECONDS or "bug in runner" in error
+    row = f"{'!' if wrong else ' '} {case.name:40} {megabytes:6} MB {seconds:6.1f} s  history {kept:4} MB  exit {code}"
+    return f"{row}\n{error}" if wrong else row
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", default="", help="cases whose name has this word in it")
+    only = parser.parse_args().only
+    rows = []
+    for case in CASES:
+        if only in case.name:
+            rows.append(measured(case))
+            print(rows[-1], flush=True)
+    return int(any(row.startswith("!") for row in rows))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,34 @@
+"""How much of a file is held in memory."""
+
+from __future__ import annotations
+
+import os
+from typing import IO
+
+from runner.api import StateFailed, here
+
+# MiB of a file that is read whole: to edit it, to search it (`edit_size_limit` of the configuration)
+EDITED = 128
+PIECE = 256 * 1024
+
+
+def read_limited(file: IO[bytes], path: str) -> bytes:
+    """The rest of an open file. Raises StateFailed for one that is too large."""
+    said = here.opts.get("edit_size_limit")
+    limit = (EDITED if said is None else int(said)) * 1048576
+    size = os.fstat(file.fileno()).st_size
+    if limit and size > limit:
+        raise _too_large(path, limit)
+    data = file.read(size + 1)  # files of /proc tell no size, and others may grow
+    while more := file.read(PIECE):
+        data += more
+        if limit and len(data) > limit:
+            raise _too_large(path, limit)
+    return data
+
+
+def _too_large(path: str, limit: int) -> StateFailed:
+    return StateFailed(
+        f"cannot read {path}: it is larger than {limit // 1048576} MiB;"
+        " `edit_size_limit` (MiB) in the configuration allows more"
+    )

@@ -1,0 +1,111 @@
+"""Contents that stay on disk: compared, hashed and copied piece by piece, so that their size costs no memory."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import IO
+
+from modules.file._look import opened_to_read
+from runner.api import Record, StateFailed
+
+PIECE = 256 * 1024  # bytes that are held at once
+HEAD = 4096  # bytes that show whether a file is text
+
+
+class Streamed(Record):
+    """The contents of a file as they were when it was looked at; what has changed since is refused, not copied."""
+
+    path: str
+    size: int
+    identity: tuple[int, int, int]  # device, inode, time of the last change in nanoseconds
+
+    @property
+    def head(self) -> bytes:
+        """The first bytes."""
+        with self._opened() as file:
+            return file.read(HEAD)
+
+    def pieces(self) -> Iterator[bytes]:
+        """The contents in their order."""
+        with self._opened() as file:
+            yield from _pieces(file)
+            if _identity(os.fstat(file.fileno())) != self.identity:
+                raise self._has_changed()
+
+    def copy_to(self, target: IO[bytes]) -> None:
+        """Write the contents into an open file."""
+        for piece in self.pieces():
+            target.write(piece)
+
+    @contextmanager
+    def _opened(self) -> Iterator[IO[bytes]]:
+        with opened_to_read(self.path) as file:
+            if _identity(os.fstat(file.fileno())) != self.identity:
+                raise self._has_changed()
+            yield file
+
+    def _has_changed(self) -> StateFailed:
+        return StateFailed(f"{self.path} was changed while it was being read; run again")
+
+
+Contents = bytes | Streamed
+
+
+def streamed(path: str) -> Streamed:
+    """The contents of a file, to be read later. Raises StateFailed for what is no readable file."""
+    with opened_to_read(path) as file:
+        found = os.fstat(file.fileno())
+    return Streamed(path, found.st_size, _identity(found))
+
+
+def same_contents(path: str, contents: Contents) -> bool:
+    """Whether a file holds just these contents."""
+    with opened_to_read(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size != (len(contents) if isinstance(contents, bytes) else contents.size):
+            return False
+        if isinstance(contents, bytes):
+            return _exactly(file, len(contents)) == contents
+        return all(_exactly(file, len(piece)) == piece for piece in contents.pieces())
+
+
+def _exactly(file: IO[bytes], size: int) -> bytes:
+    """So many bytes, fewer only at the end; one call may give fewer anywhere."""
+    data = file.read(size)
+    while len(data) < size and (more := file.read(size - len(data))):
+        data += more
+    return data
+
+
+def _pieces(file: IO[bytes]) -> Iterator[bytes]:
+    while piece := file.read(PIECE):
+        yield piece
+
+
+def _identity(found: os.stat_result) -> tuple[int, int, int]:
+    return found.st_dev, found.st_ino, found.st_mtime_ns
+
+
+def head_of(contents: Contents) -> bytes:
+    """The first bytes of contents."""
+    return contents[:HEAD] if isinstance(contents, bytes) else contents.head
+
+
+def size_of(contents: Contents) -> int:
+    """How many bytes contents have."""
+    return len(contents) if isinstance(contents, bytes) else contents.size
+
+
+def whole(contents: Contents) -> bytes:
+    """All bytes of contents that are known to be small."""
+    return contents if isinstance(contents, bytes) else b"".join(contents.pieces())
+
+
+def copy_into(contents: Contents, target: IO[bytes]) -> None:
+    """Write contents into an open file."""
+    if isinstance(contents, bytes):
+        target.write(contents)
+    else:
+        contents.copy_to(target)
