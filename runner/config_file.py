@@ -10,6 +10,7 @@ from runner.config_keys import CHOICES, KINDS, ODD_CHOICES, TEXTS, TYPES, is_kno
 from runner.errors import CompileError, Diagnostic, RunnerError, UsageError, did_you_mean
 from runner.model import Document, Source, Untyped
 from runner.textfiles import read_bounded
+from runner.unused_keys import unused
 
 LoadYaml = Callable[[str, Document], Any]  # raises RunnerError
 
@@ -34,6 +35,10 @@ def given_in(path: str, load_yaml: LoadYaml, warnings: list[Diagnostic]) -> dict
             checked.append((more, _read(more, load_yaml, (path, key))))
             values |= checked[-1][1]
     for file, said in checked:
+        warnings += [
+            Diagnostic(f"{key} has no effect in runner", place_of(file, key), instead, "unused-key", "warning")
+            for key, instead in unused(said)
+        ]
         for found in _of_jinja(file, said):
             (problems if found.severity == "error" else warnings).append(found)
         for key, value in said.items():

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from runner.unused_keys import INSTEAD
+
 # what templates find in `opts` when the configuration does not say otherwise: Salt's minion defaults
 DEFAULTS: Mapping[str, Any] = {
     "autoload_dynamic_modules": True,
@@ -159,7 +161,7 @@ ODD_CHOICES: Mapping[str, tuple[str, ...]] = {  # Salt falls back to the first
     "pillar_source_merging_strategy": ("smart", "recurse", "list", "aggregate", "overwrite", "none"),
 }
 
-# a Salt minion's keys that mean nothing here (a master, a daemon, a network): taken without a word
+# a Salt minion's keys: those that mean nothing here (a master, a daemon, a network) are taken without a word
 _NAMES = """
     acceptance_wait_time acceptance_wait_time_max always_verify_signature append_domain
     append_minionid_config_dirs args_stdin auth_retries auth_safemode auth_timeout auth_tries auto_accept
@@ -222,7 +224,7 @@ SALT_KEYS = frozenset(_NAMES.split())
 
 def is_known(key: object) -> bool:
     """Whether a key needs no warning; `mysql.host` and `gpg:x` configure modules."""
-    return key in TYPES or key in DEFAULTS or key in SALT_KEYS or "." in str(key) or ":" in str(key)
+    return key in TYPES or key in DEFAULTS or key in SALT_KEYS or key in INSTEAD or "." in str(key) or ":" in str(key)
 
 
 def nearest(key: object) -> str | None:

@@ -24,6 +24,7 @@ STAGES = {
     "config": (
         "config_file",
         "config_keys",
+        "unused_keys",
         "jinja_options",
         "secrets",
         "yaml_errors",

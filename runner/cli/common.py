@@ -153,17 +153,31 @@ def _write_errors(common: Common, problems: tuple[Diagnostic, ...]) -> None:
         write(common, json_.errors(problems))
 
 
-def options_of(common: Common, **more: Any) -> Any:
-    """The configuration: file, environment and command line together. Warnings go to stderr."""
+def options_of(common: Common, running: bool = False, **more: Any) -> Any:
+    """The configuration: file, environment and command line together. Warnings go to stderr.
+
+    running: for what applies states; other commands say nothing of keys without an effect.
+    """
     from runner.cli.logs import set_up
 
     options, warnings = loaded(common, **more)
+    unused = [each for each in warnings if each.code == "unused-key"]
+    warnings = tuple(each for each in warnings if each not in unused) + _together(unused if running else [])
     set_up(options.raw, bool(common.log_file))
     if warnings and not common.quiet:
         from runner.output import diagnostics, text
 
         diagnostics.show(warnings, sys.stderr, text.wants_colour(sys.stderr, os.environ))
     return options
+
+
+def _together(unused: list[Any]) -> tuple[Any, ...]:
+    """One warning for all keys without an effect."""
+    if len(unused) < 2:
+        return tuple(unused)
+    names = ", ".join(each.message.partition(" ")[0] for each in unused)
+    message = f"{len(unused)} keys of the configuration have no effect in runner: {names}"
+    return (unused[0]._replace(message=message, source=None, hint="`runner check` says what to use instead of each"),)
 
 
 def loaded(common: Common, **more: Any) -> tuple[Any, tuple[Any, ...]]:

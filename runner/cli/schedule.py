@@ -51,7 +51,7 @@ def schedule(
     if os.geteuid() != 0 and not common.test:
         entry = f"{plans.expression(plan)} {' '.join(plan.command)}"
         raise RunnerError("this needs root", hint=f"as a user, put a line into `crontab -e`:\n    {entry}")
-    options = options_of(common)
+    options = options_of(common, running=True)
     return finish(common, options, lambda listeners: run.several(options, states, listeners))
 
 

@@ -27,10 +27,10 @@ WITHOUT_MASTER = ("sort", "concurrent", "sync_mods", "orchestration_jid")  # acc
 class Asked:
     """One call: its words, with what salt-call takes as arguments and runner as options taken out."""
 
-    def __init__(self, common: Common, positional: list[Any], named: dict[str, Any]) -> None:
+    def __init__(self, common: Common, positional: list[Any], named: dict[str, Any], running: bool = False) -> None:
         said, more = _run_options(common, named)
         self.common = common._replace(**said)
-        self.options = options_of(self.common, **more)
+        self.options = options_of(self.common, running, **more)
         self.words, self.named = list(positional), named
 
     def take(self, name: str) -> Any:
@@ -79,7 +79,7 @@ def dispatch(common: Common, function: str, positional: list[Any], named: dict[s
         near = nearest(name, known, 0.6)
         hint = f"did you mean state.{near}?" if near else f"state has: {', '.join(sorted(known))}"
         raise RunnerError(f"'{function}' is not available", hint=hint)
-    return FUNCTIONS[name](Asked(common, positional, named))
+    return FUNCTIONS[name](Asked(common, positional, named, running=True))
 
 
 def _run_options(common: Common, named: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:

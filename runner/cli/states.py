@@ -18,7 +18,7 @@ def highstate(*, common: Common) -> int:
     """
     from runner import run
 
-    options = options_of(common)
+    options = options_of(common, running=True)
     return finish(common, options, lambda listeners: run.highstate(options, listeners))
 
 
@@ -34,7 +34,7 @@ def sls(
     """
     from runner import run
 
-    options = options_of(common)
+    options = options_of(common, running=True)
     wanted = [name for word in names for name in word.split(",") if name]
     if not wanted:
         raise UsageError("no SLS file is named", hint="runner sls NAME")

@@ -67,6 +67,9 @@ def _entries(entries: Any, tools: Tools) -> Iterator[Entry]:
 def _unknown(name: str, tools: Tools) -> RunnerError:
     import difflib
 
+    if name == "git":
+        hint = "clone the repository into a folder of pillar_roots (git.latest in a state, or `git pull` from a timer)"
+        return tools.problem("runner has no external pillar 'git'", hint)
     near = difflib.get_close_matches(name, LOOKS, 1)
     there = f"there are {', '.join(LOOKS)}"
     return tools.problem(

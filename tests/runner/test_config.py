@@ -1,10 +1,12 @@
 """Configuration files in real folders."""
 
+import json
 import os
 from pathlib import Path
 from typing import Any
 
 import pytest
+from command import Machine
 
 from runner import config
 from runner.config import Options
@@ -294,3 +296,32 @@ def test_the_yaml_reader_is_an_argument(tmp_path: Path) -> None:
     write(tmp_path / "c.yaml", "x")
     assert config.load(str(tmp_path / "c.yaml"), {}, {}, read)[0].id == "read"
     assert seen == [("x", str(tmp_path / "c.yaml"))]
+
+
+def test_keys_without_an_effect_are_reported_once_with_what_to_use(machine: Machine) -> None:
+    machine.write(a="x: test.nop\n")
+    asked: dict[str, Any] = {
+        "gitfs_remotes": ["https://example.org/a.git"],
+        "fileserver_backend": ["git"],
+        "schedule": {"states": {"function": "state.apply", "minutes": 30}},
+        "startup_states": "highstate",
+        "return": "mysql",
+        "beacons": {"load": [{"averages": {"1m": [0.0, 2.0]}}]},
+        "reactor": [{"salt/start": ["/srv/start.sls"]}],
+        "mine_functions": {"network.ip_addrs": []},
+        "engines": [],  # asks for nothing
+    }
+    machine.config |= asked
+    named = set(asked) - {"engines", "fileserver_backend"}
+    found = json.loads(machine("check", "--out", "json").stdout)["diagnostics"]
+    assert {each["message"] for each in found} == {f"{key} has no effect in runner" for key in named}
+    assert all(each["hint"] and each["line"] and each["severity"] == "warning" for each in found)
+    (said,) = machine("sls", "a").stderr.strip().split("warning: ")[1:]
+    assert said.startswith("7 keys of the configuration have no effect in runner: ")
+    assert all(key in said for key in named)
+    for words in (("sls", "a", "-q"), ("show", "lowstate"), ("show", "grains"), ("call", "test.ping")):
+        assert "no effect" not in machine(*words, code=None).stderr
+    machine.config = {**machine.config, **dict.fromkeys(asked), "fileserver_backend": ["roots", "git"]}
+    assert "warning: fileserver_backend has no effect in runner" in machine("sls", "a").stderr
+    machine.config = {**machine.config, "fileserver_backend": ["roots"], "ext_pillar": [{"git": "main https://x"}]}
+    assert "into a folder of pillar_roots" in machine("sls", "a", code=1).stderr
