@@ -498,11 +498,13 @@ def together(
     comment: str = "",
     provides: Iterable[Fact] | _Open | None = None,
     between: str = "\n",
+    all_the_same: bool = False,
 ) -> Generator[Plan, None, dict[str, Done]]:
     """Run several looks as one: each part up to its Plan, one merged Plan, then each part that had one.
 
     parts: generators of state functions by key; keys without a plan give their outcome at once.
     comment: of the merged Plan (without it: the parts' comments, a line each). between: what parts their comments.
+    all_the_same: in a real run a part that fails when it looks does not keep the others from being carried out.
     Returns the outcome of each part by its key; a part without a Plan has `changes == {}`.
     Raises StateFailed when a part fails: before the yield with all failures joined, after it with what was changed.
 
@@ -523,15 +525,17 @@ def together(
             outcomes[key] = _done(stop.value, {})
         except StateFailed as failure:
             failures.append(failure)
-    if failures:
+    plans = [plan for _, plan in pending.values()]
+    if failures and (here.dry or not (all_the_same and pending)):
         for part, _ in pending.values():
             part.close()
         lacks = failures[0].lacks if all(failure.lacks for failure in failures) else None
-        raise StateFailed(between.join(failure.message for failure in failures), lacks=lacks)
+        would = {key: value for plan in plans for key, value in plan.changes.items()} if all_the_same else None
+        raise StateFailed(between.join(failure.message for failure in failures), changes=would, lacks=lacks)
     if pending:
-        plans = [plan for _, plan in pending.values()]
         yield _merged(plans, comment or between.join(plan.comment for plan in plans if plan.comment), provides)
     made: dict[str, Value] = {}
+    looked = len(failures)
     for key, (part, plan) in pending.items():
         try:
             next(part)
@@ -543,7 +547,7 @@ def together(
             failures.append(failure)
             made.update(failure.changes or {})
     if failures:
-        unknown = any(failure.changes is None for failure in failures)
+        unknown = any(failure.changes is None for failure in failures[looked:])
         raise StateFailed(between.join(failure.message for failure in failures), changes=None if unknown else made)
     return outcomes
 

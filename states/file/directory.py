@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from modules import file
-from runner.api import AbsolutePath, Mode, OneOrMany, Plan, Planned, Record, StateFailed
+from runner.api import AbsolutePath, Done, Mode, OneOrMany, Plan, Planned, Record, StateFailed
 from states.file._folders import below, managed_below, superfluous
 from states.file._permissions import Permissions, missing_folders, parent, permissions
 
@@ -118,10 +118,14 @@ def _create(name: str, wanted: Permissions, makedirs: bool, obstacle: str | None
     if missing and not makedirs:
         raise StateFailed(f"No directory to create {name} in", lacks=("file", above))
     changes: dict[str, Any] = {name: {"directory": "new"}}
+    comment = _listed(changes)
+    moved: dict[str, Any] = {}
     if obstacle and not backup:
         changes["forced"] = f"{obstacle} was forcibly replaced"
-    comment = _listed(changes)
-    if obstacle and backup:
+    elif obstacle and backup:
+        moved = {"backup": f"{name} was renamed to {backup}"}
+        moved |= {"forced": f"Existing file at backup path {backup} was removed"} if file.lexists(backup) else {}
+        changes |= {key: told.replace(" was ", " would be ") for key, told in moved.items()}
         comment = f"{name} would be backed up and replaced with a new directory"
     yield Plan(changes, comment, provides=[("file", path) for path in (*missing, name)])
     if obstacle and backup:
@@ -133,7 +137,7 @@ def _create(name: str, wanted: Permissions, makedirs: bool, obstacle: str | None
     if missing:
         file.makedirs(above, mode=wanted.mode, user=wanted.uid, group=wanted.gid)
     file.mkdir(name, mode=wanted.mode, user=wanted.uid, group=wanted.gid)
-    return ""
+    return Done("", changes | moved)
 
 
 # ---------------------------------------------------------------- owner and mode of what is there

@@ -73,7 +73,7 @@ def recurse(
             - source: salt://app/etc
             - clean: true
 
-    Behaviour: Salt 3008's file.recurse; a file that cannot be managed keeps the others from being changed too.
+    Behaviour: Salt 3008's file.recurse.
     """
     if mode is not None:
         raise StateFailed("'mode' is not allowed in 'file.recurse'. Please use 'file_mode' and 'dir_mode'.")
@@ -120,7 +120,7 @@ def recurse(
         removed, _ = superfluous(top, kept, exclude_pat or [], {*content.folders, *folders})
         if removed:
             parts["removed"] = _removed(removed)
-    outcomes = yield from together(parts, between="\n\n")
+    outcomes = yield from together(parts, between="\n\n", all_the_same=True)
     if any(outcome.changes != {} for outcome in outcomes.values()):
         return f"Recursively updated {name}"
     return f"The directory {name} is in the correct state"

@@ -139,7 +139,8 @@ def test_what_is_in_the_way(tmp_path: Path) -> None:
     with pytest.raises(StateFailed, match="exists and is a file"):
         look(directory, str(target))
     done = apply(directory, str(target), backupname="kept")
-    assert done.changes == {str(target): {"directory": "new"}}
+    kept = tmp_path / "kept"
+    assert done.changes == {str(target): {"directory": "new"}, "backup": f"{target} was renamed to {kept}"}
     assert (tmp_path / "kept").read_text() == "x"
     assert target.is_dir()
     done = apply(directory, f"{tmp_path}/kept", force=True)

@@ -88,12 +88,28 @@ def test_cleaning_keeps_what_is_about_to_arrive(roots: Path, tmp_path: Path) -> 
     assert done.changes["removed"] == [f"{tmp_path}/d/sub/deep/old", f"{tmp_path}/d/zz"]
 
 
-def test_a_failing_file_keeps_the_others_from_being_written(roots: Path, tmp_path: Path) -> None:
+def test_a_failing_file_does_not_keep_the_others_from_being_written(roots: Path, tmp_path: Path) -> None:
     (tmp_path / "d" / "a").mkdir(parents=True)
-    with pytest.raises(StateFailed) as failure:
-        run(roots, tmp_path)
-    assert failure.value.message == f"#### {tmp_path}/d/a ####\nSpecified target {tmp_path}/d/a is a directory"
+    with pytest.raises(StateFailed) as dry:
+        look(recurse, f"{tmp_path}/d", source=["salt://r"], current=HarnessHere(roots, dry=True))
     assert arrived(tmp_path) == ["a"]
+    with pytest.raises(StateFailed) as real:
+        run(roots, tmp_path)
+    for failure in (dry, real):
+        assert failure.value.message == f"#### {tmp_path}/d/a ####\nSpecified target {tmp_path}/d/a is a directory"
+    assert dry.value.changes == real.value.changes
+    assert real.value.changes and f"{tmp_path}/d/sub/b" in real.value.changes
+    assert arrived(tmp_path) == ALL
+
+
+def test_a_link_in_whose_place_a_file_stands(roots: Path, tmp_path: Path) -> None:
+    (tmp_path / "d").mkdir()
+    (tmp_path / "d" / "lnk").write_text("x")
+    with pytest.raises(StateFailed, match="File exists where the symlink"):
+        run(roots, tmp_path, keep_symlinks=True, force_symlinks=False)
+    assert arrived(tmp_path) == ALL and (tmp_path / "d/lnk").read_text() == "x"
+    run(roots, tmp_path, keep_symlinks=True, force_symlinks=True)
+    assert (tmp_path / "d/lnk").is_symlink()
 
 
 def test_a_dry_run_titles_its_parts(roots: Path, tmp_path: Path) -> None:
@@ -190,7 +206,7 @@ def test_clean_makes_way_for_things_of_another_kind(roots: Path, tmp_path: Path)
     (top / "sub").write_text("a file\n")
     (top / "stray").write_text("")
     with pytest.raises(StateFailed, match="is a directory"):
-        look(recurse, str(top), source=["salt://r"], current=HarnessHere(roots))
+        look(recurse, str(top), source=["salt://r"], current=HarnessHere(roots, dry=True))
     plan = look(recurse, str(top), source=["salt://r"], clean=True, current=HarnessHere(roots))
     assert isinstance(plan, Plan)
     assert f"Replacing directory {top}/a with a file" in plan.comment
