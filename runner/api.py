@@ -114,6 +114,7 @@ class Plan(Record):
     provides: the facts that the change makes true, for later states of a dry run; OPEN for anything.
     reacted_by: the keys of those changes that already are what `mod_watch` would do (a start, for a service). When
     none of them is among the changes, a watch still calls mod_watch. None, as Salt: any change is one.
+    extra: further keys of the result in Salt's JSON; with `skip_req` the change sets off no watch, onchanges or prereq.
     """
 
     changes: Changes
@@ -122,6 +123,7 @@ class Plan(Record):
     why: str | None = None
     provides: Iterable[Fact] | _Open = ()
     reacted_by: Collection[str] | None = None
+    extra: Mapping[str, Value] = {}
 
 
 class Done(Record):

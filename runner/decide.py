@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from runner.model import Chunk, Edge, Kind, Result
 from runner.records import Record
@@ -30,6 +30,8 @@ NEEDED = (Kind.REQUIRE, Kind.WATCH)
 ANY = (Kind.REQUIRE_ANY, Kind.WATCH_ANY)
 WATCH = (Kind.WATCH, Kind.WATCH_ANY)
 ONCHANGES = (Kind.ONCHANGES, Kind.ONCHANGES_ANY)
+SKIPPED = "State was not run because requisites were skipped by another state"
+NOT_REACTED = "mod_watch was not run because requisites were skipped by another state"
 ONFAIL = (Kind.ONFAIL, Kind.ONFAIL_ANY)
 
 Lookup = Callable[[Edge], Result | None]
@@ -54,18 +56,21 @@ def decide(edges: Sequence[Edge], result: Lookup, owed: Iterable[str] = ()) -> D
         names = dict.fromkeys(f"{found.chunk.sls}.{found.chunk.id}" for found in failed)
         comment = f"One or more requisite failed: {', '.join(names)}"
         return Decision(Verdict.FAIL, comment, cause=failed[0].cause or failed[0].tag)
-    looks = {_changed(found) for edge, found in seen if edge.kind is Kind.PREREQ}
+    looks = {_sets_off(found) for edge, found in seen if edge.kind is Kind.PREREQ}
     if looks == {False}:
-        return Decision(Verdict.SKIP, "No changes detected")
+        return Decision(Verdict.SKIP, SKIPPED if _skipped(seen, (Kind.PREREQ,)) else "No changes detected")
     if len(looks) == 2:  # some of what it looks at will change, and some not: Salt asks nothing more then
         return RUN
-    changed = tuple(edge for edge, found in seen if edge.kind in WATCH and _changed(found))
-    fired = any(edge.kind in ONCHANGES and _changed(found) for edge, found in seen)
+    changed = tuple(edge for edge, found in seen if edge.kind in WATCH and _sets_off(found))
+    fired = any(edge.kind in ONCHANGES and _sets_off(found) for edge, found in seen)
     if not _onfail(seen) and not (fired and changed):  # with both Salt asks no more whether something failed
         return Decision(Verdict.SKIP, "State was not run because onfail req did not change")
     if not fired and any(edge.kind in ONCHANGES for edge, _ in seen) and "onchanges" not in owed:
-        return Decision(Verdict.SKIP, "State was not run because none of the onchanges reqs changed")
-    return Decision(Verdict.WATCH, changed=changed) if changed or "watch" in owed else RUN
+        none = "State was not run because none of the onchanges reqs changed"
+        return Decision(Verdict.SKIP, SKIPPED if _skipped(seen, ONCHANGES) else none)
+    if changed or "watch" in owed:
+        return Decision(Verdict.WATCH, changed=changed)
+    return Decision(Verdict.RUN, NOT_REACTED) if _skipped(seen, WATCH) else RUN
 
 
 Seen = Sequence[tuple[Edge, Result | None]]
@@ -75,6 +80,16 @@ def _changed(found: Result | None) -> bool:
     if found is None or found.result is False or found.noop:
         return False
     return found.undecided or bool(found.changes)
+
+
+def _sets_off(found: Result | None) -> bool:
+    """Whether a change is one that others react to: the state itself may say that it is not (`skip_req`)."""
+    return found is not None and _changed(found) and not found.extra.get("skip_req")
+
+
+def _skipped(seen: Seen, kinds: Collection[Kind]) -> bool:
+    """Whether a change that sets nothing off is among requisites of some kinds."""
+    return any(edge.kind in kinds and _changed(found) and not _sets_off(found) for edge, found in seen)
 
 
 def _is_failed(found: Result | None) -> bool:

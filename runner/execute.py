@@ -211,6 +211,8 @@ class Executor:
         attempts = call.attempts
         if mode is Mode.REAL and self.work.is_verified(position, result):
             result = verified(result, call(chunk, Mode.LOOK))
+        if decision.verdict is Verdict.RUN and decision.comment:
+            result = result._replace(comment=f"{result.comment} {decision.comment}")
         reaction = self.work.reaction(position, result, decision)
         if reaction is not None:
             own = result

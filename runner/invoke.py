@@ -226,14 +226,14 @@ class Invoker:
                 outcome.close()
                 if mode is Mode.DRY:
                     self.pending.note(chunk, plan.provides)
-                return _reacted(plan, Result(chunk, None, plan.comment, plan.changes, sure=plan.sure))
+                return _with_plan(plan, Result(chunk, None, plan.comment, plan.changes, sure=plan.sure))
             owe()
             with armed():
                 next(outcome)
             raise RuntimeError(f"{chunk.function} yields twice")
         except StopIteration as stop:
             done = _done(chunk, stop.value, plan.changes if plan else {})
-            done = _reacted(plan, done) if plan else done
+            done = _with_plan(plan, done) if plan else done
             return self._undecided(stop.value, done, waits_for) if mode is Mode.DRY else done
         except StateFailed as failure:
             part = made(plan, look) if plan and failure.changes is None else {}
@@ -297,8 +297,9 @@ def _done(chunk: Chunk, outcome: str | Done, planned: Mapping[str, Value]) -> Re
     )
 
 
-def _reacted(plan: Plan, result: Result) -> Result:
-    """The result, knowing whether its changes already are what a watch would call mod_watch for."""
+def _with_plan(plan: Plan, result: Result) -> Result:
+    """The result with what its plan says of it: further keys, and whether its changes already are a reaction."""
+    result = result._replace(extra={**plan.extra, **result.extra}) if plan.extra else result
     if plan.reacted_by is None or any(key in plan.reacted_by for key in result.changes):
         return result
     return result._replace(reacted=False)

@@ -92,6 +92,8 @@ class Owing:
         chunk = result.chunk
         if result.result is not False and not result.changes:
             self.forget(None, chunk.tag, run=self._run_id)  # what an earlier attempt of this run owed
+        elif result.result is not False and result.extra.get("skip_req"):
+            self.forget(None, chunk.tag, "watch", "onchanges", run=self._run_id)
         guarded = bool(result.extra.get("skip_watch"))
         if result.ran and (result.result is True or guarded) and decision.verdict is not Verdict.SKIP:
             self.forget(chunk.tag, None, "watch", "onchanges")

@@ -40,30 +40,26 @@ def look_at(name: str, follow: bool) -> Target:
 
 
 class Ignoring(Record):
-    """Differences between texts that do not count."""
+    """Differences between texts that others are not to react to."""
 
     ordering: bool = False
     whitespace: bool = False
     comments: tuple[str, ...] = ()
 
-    def same(self, name: str, new: file.Contents) -> bool:
-        """Whether a file differs from contents in nothing that counts."""
-        if file.same_contents(name, new):
-            return True
-        if not (self.ordering or self.whitespace or self.comments):
-            return False
-        wanted = new if isinstance(new, bytes) else file.read_bytes(new.path)
-        return self._essence(file.read_bytes(name)) == self._essence(wanted)
+    def result_keys(self, old: file.Contents | None, new: file.Contents) -> dict[str, Any]:
+        """What the result says of a change of contents that sets nothing off."""
+        if old is None or not (self.ordering or self.whitespace or self.comments):
+            return {}
+        return {"skip_req": True} if self._essence(old) == self._essence(new) else {}
 
-    def _essence(self, data: bytes) -> list[bytes]:
-        lines = data.splitlines()
+    def _essence(self, data: file.Contents) -> list[bytes]:
+        """The lines in whatever order, as with Salt for each of the three."""
+        lines = file.whole(data).splitlines(keepends=True)
         for comment in filter(None, self.comments):
-            lines = [line.partition(comment.encode())[0].rstrip() for line in lines]
+            lines = [line.partition(comment.encode())[0] for line in lines]
         if self.whitespace:
-            lines = [b" ".join(line.split()) for line in lines]
-        if self.whitespace or self.comments:
-            lines = [line for line in lines if line]
-        return sorted(lines) if self.ordering else lines
+            lines = [line.strip() for line in lines]
+        return sorted(line for line in lines if line)
 
 
 class Writing(Record):
@@ -102,22 +98,21 @@ class Writing(Record):
             return {}
         return {"attrs": {"old": old, "new": self.attrs}}
 
-    def difference(self, data: file.Contents, show: bool, new_file: bool, ignoring: Ignoring) -> dict[str, Any]:
+    def difference(self, old: file.Contents | None, data: file.Contents, show: bool, new_file: bool) -> dict[str, Any]:
         """The change of the contents."""
-        old = self.target.data()
-        if old is not None and not self.target.replaces_link and ignoring.same(self.target.name, data):
+        if old is not None and not self.target.replaces_link and file.same_contents(self.target.name, data):
             return {}
         return {"diff": diff(old, data, show, new_file) or "Replace symbolic link with regular file"}
 
     # -------------------------------------------------- the ways to a Plan
 
-    def write(self, data: file.Contents, changes: dict[str, Any]) -> Planned:
-        """Contents and permissions, or permissions alone where the contents are right."""
+    def write(self, data: file.Contents, changes: dict[str, Any], keys: dict[str, Any]) -> Planned:
+        """Contents and permissions, or permissions alone where the contents are right. keys: more of the result."""
         name = self.target.name
         if not changes:
             return f"File {name} is in the correct state"
         folders = self._folders() if self.new else []
-        yield Plan(changes, intended(name), provides=self._provides(folders))
+        yield Plan(changes, intended(name), provides=self._provides(folders), extra=keys)
         if "diff" in changes:
             self._check(data)
             self._put(data, folders)

@@ -84,7 +84,8 @@ def managed(
     check_cmd: a command that must accept the new contents, before they replace the old ones; it gets the path of a
     temporary file in tmp_dir whose name ends with tmp_ext. backup: minion keeps the old file.
     show_changes: false hides the diff; new_file_diff: shows it for a new file too.
-    ignore_ordering, ignore_whitespace, ignore_comment_characters: differences that do not count.
+    ignore_ordering, ignore_whitespace (at both ends of a line), ignore_comment_characters (what follows them): a change
+    that is nothing but this is made and reported, and sets off no watch, onchanges or prereq. Each ignores the order.
 
         /etc/motd:
           file.managed:
@@ -133,9 +134,10 @@ def managed(
     else:
         data = inline_data(inline, rendering, coding)
     ignoring = Ignoring(ignore_ordering, ignore_whitespace, tuple(ignore_comment_characters or ()))
-    changes = writing.difference(data, show_changes, new_file_diff, ignoring)
+    old = target.data()
+    changes = writing.difference(old, data, show_changes, new_file_diff)
     changes |= writing.permission_changes(private=found is not None)
-    return (yield from writing.write(data, changes))
+    return (yield from writing.write(data, changes, ignoring.result_keys(old, data)))
 
 
 def _refuse_combinations(source: Any, inline: Inline, mode: str | None) -> None:

@@ -130,9 +130,9 @@ MANAGED = [
     Scenario(M, {"name": "{tmp}/out/l", "contents": "x"}, tree(linked)),
     Scenario(M, {"name": "{tmp}/out/dangling", "contents": "x"}, tree(linked)),
     Scenario(M, {**TEXT, "check_cmd": "grep hello", "tmp_dir": "{tmp}/out", "tmp_ext": ".conf"}, tree()),
-    Scenario(M, {**F, "contents": "world\nhello", "ignore_ordering": True}, tree(same), plans=False),
-    Scenario(M, {**F, "contents": "hello  \nworld", "ignore_whitespace": True}, tree(same), plans=False),
-    Scenario(M, {**F, "contents": "hello\nworld # x", "ignore_comment_characters": "#"}, tree(same), plans=False),
+    Scenario(M, {**F, "contents": "world\nhello", "ignore_ordering": True}, tree(same)),
+    Scenario(M, {**F, "contents": "hello  \nworld", "ignore_whitespace": True}, tree(same)),
+    Scenario(M, {**F, "contents": "hello\nworld # x", "ignore_comment_characters": "#"}, tree(same)),
     Scenario(M, {**TEXT, "attrs": "e"}, tree(same), plans=False),
 ]
 
