@@ -183,7 +183,7 @@ def _find(
             return SALT_MINION
         hint = f"use it with: runner highstate --config {SALT_MINION}"
         warnings.append(
-            Diagnostic(f"no configuration; {SALT_MINION} is not used unasked", None, hint, "config", "info")
+            Diagnostic(f"no configuration; {SALT_MINION} is not used unasked", None, hint, "config-unused", "info")
         )
     return None
 

@@ -17,6 +17,7 @@ class Diagnostic(Record):
     code: str = "error"
     severity: str = "error"  # error | warning
     subject: str = ""  # what the message is about, for those who know more of it
+    rendering: str = ""  # the SLS that could not be rendered (base:web); "pillar" or "pillar SLS" for the pillar's
 
     def __str__(self) -> str:
         text = self.message

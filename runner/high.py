@@ -120,7 +120,8 @@ class Gatherer:
             file = self._read(request.sls, request.env)
         except RunnerError as error:
             for item in error.diagnostics:
-                item = item._replace(message=self._missing(request, item, chain))
+                rendering = "" if item.code.startswith("missing-") else f"{request.env}:{request.sls}"
+                item = item._replace(message=self._missing(request, item, chain), rendering=rendering)
                 self.problems.append(item._replace(source=item.source or request.place.source))
             self.high.lost.append(self._text_of(request.sls, request.env))
             return own

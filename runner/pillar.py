@@ -62,7 +62,7 @@ class Pillar:
         for env, sls, place in requests:
             pillar = self._merge(pillar, self._named(Include(sls, "", {}, place), env, ()))
         if self._problems:
-            raise CompileError(self._problems)
+            raise CompileError(each._replace(rendering=each.rendering or "pillar") for each in self._problems)
         return self._merge(pillar, override) if override else pillar
 
     def _merge(self, old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
@@ -96,7 +96,10 @@ class Pillar:
         except RunnerError as error:
             if error.code not in ("missing-sls", "missing-env") or (env, sls) not in self._optional or chain:
                 place = include.place
-                self._problems += [item._replace(source=item.source or place.source) for item in error.diagnostics]
+                rendering = "pillar" if error.code.startswith("missing-") else f"pillar {sls}"
+                self._problems += [
+                    item._replace(source=item.source or place.source, rendering=rendering) for item in error.diagnostics
+                ]
             return {}
         if value is None:
             return {}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import signal
 import sqlite3
 import subprocess
@@ -62,14 +63,15 @@ def test_the_time_limit_ends_the_run_and_the_report_says_what_was_left(machine: 
 
 
 def test_the_command_that_runs_is_ended_with_its_children(machine: Machine) -> None:
-    machine.write(a="slow:\n  cmd.run:\n    - name: sleep 31.25 & touch {tmp}/began; sleep 31.25\n")
+    seconds = f"31.{os.getpid()}"  # of this test alone: others may run beside it
+    machine.write(a=f"slow:\n  cmd.run:\n    - name: sleep {seconds} & touch {{tmp}}/began; sleep {seconds}\n")
     process = started(machine, "sls", "a")
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=20)
     assert process.returncode == 130
     assert "interrupted by Ctrl-C while it ran" in out
     assert answer(machine, "history")[0]["outcome"] == "interrupted by Ctrl-C"
-    alive = [each for each in Path("/proc").glob("[0-9]*/cmdline") if b"31.25" in _read(each)]
+    alive = [each for each in Path("/proc").glob("[0-9]*/cmdline") if seconds.encode() in _read(each)]
     assert not alive
 
 

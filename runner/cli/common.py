@@ -47,6 +47,7 @@ class Common(Record):
     shuffle: str | None = None
     verify: bool = False
     indent: int | None = None  # of JSON
+    runs: bool = False  # the command runs states
     more: dict[str, Any] = {}  # under the configuration's names
 
 
@@ -107,7 +108,7 @@ class WithCommon:
         return inspect.Signature([*(item for item in own.values() if item.name != "common"), *shared])
 
     def __call__(self, **given: Any) -> int:
-        common = Common(**{name: given.pop(name) for name in self._options})
+        common = Common(**{name: given.pop(name) for name in self._options}, runs="events" in self._options)
         if common.out not in self._forms:
             raise UsageError(f"--out {common.out}: there is no such form", hint="one of " + ", ".join(self._forms))
         return answered(common, lambda: self._command(common=common, **given))
@@ -131,9 +132,12 @@ def answered(common: Common, run: Callable[[], int]) -> int:
         return stopped(interrupt)
     except BrokenPipeError:
         raise
-    except Exception as error:
+    except Exception as caught:
+        error = _worded(common, caught)
         if common.out not in REPORTS or common.out == "pretty":
-            raise
+            if error is caught:
+                raise
+            raise error from None
         _write_errors(common, error.diagnostics if isinstance(error, RunnerError) else (bug(error),))
         if not isinstance(error, RunnerError):
             raise
@@ -142,6 +146,15 @@ def answered(common: Common, run: Callable[[], int]) -> int:
         if not isinstance(error, CompileError):
             print(f"runner: {error.message}", file=sys.stderr)
         return LOCKED if error.code == "locked" else NOT_RUN
+
+
+def _worded(common: Common, error: Exception) -> Exception:
+    """An error in the words of the program that was called."""
+    if not (common.more.get("as_salt") and isinstance(error, CompileError)):
+        return error
+    from runner.output import salts_words
+
+    return CompileError(salts_words.worded(error.diagnostics))
 
 
 def _write_errors(common: Common, problems: tuple[Diagnostic, ...]) -> None:
@@ -164,6 +177,7 @@ def options_of(common: Common, running: bool = False, **more: Any) -> Any:
     unused = [each for each in warnings if each.code == "unused-key"]
     warnings = tuple(each for each in warnings if each not in unused) + _together(unused if running else [])
     set_up(options.raw, bool(common.log_file))
+    warnings = tuple(each for each in warnings if each.code != "config-unused" or _is_news(common, options))
     if warnings and not common.quiet:
         from runner.output import diagnostics, text
 
@@ -178,6 +192,11 @@ def _together(unused: list[Any]) -> tuple[Any, ...]:
     names = ", ".join(each.message.partition(" ")[0] for each in unused)
     message = f"{len(unused)} keys of the configuration have no effect in runner: {names}"
     return (unused[0]._replace(message=message, source=None, hint="`runner check` says what to use instead of each"),)
+
+
+def _is_news(common: Common, options: Any) -> bool:
+    """Whether to say what is to be known once: in runs, until this machine has a history."""
+    return common.verbose or (common.runs and not os.path.exists(os.path.join(options.state_dir, "history.sqlite")))
 
 
 def loaded(common: Common, **more: Any) -> tuple[Any, tuple[Any, ...]]:
@@ -302,6 +321,7 @@ def _pretty(common: Common) -> Any:
         colour=colour,
         width=shutil.get_terminal_size().columns,
         dry=common.test,
+        wrap=sys.stdout.isatty(),
         live=colour or (sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"),
         command=_real_command(sys.argv[1:], bool(common.more.get("as_salt"))) if common.test else "",
     )

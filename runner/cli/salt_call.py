@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+import textwrap
 from contextlib import ExitStack, redirect_stdout
 from typing import Any
 
@@ -144,7 +145,10 @@ def _dispatch(common: Any, function: str, positional: list[Any], named: dict[str
         return 0
     with answer_alone(common.out):
         value, failed = run.call(options_of(common), function, positional, named)
-    write_value(common, value)
+    if function in ("sys.doc", "sys.state_doc") and common.out == "pretty" and isinstance(value, dict):
+        print("\n".join(f"{name}:\n\n{textwrap.indent(text, '    ')}\n" for name, text in value.items()))
+    else:
+        write_value(common, value)
     return failed if passthrough else FAILED if failed else 0
 
 

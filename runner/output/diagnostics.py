@@ -8,11 +8,12 @@ from typing import TextIO
 
 from runner.errors import Diagnostic
 from runner.model import Source
-from runner.output.text import paint, safe
+from runner.output.text import paint, safe, wrapped
 from runner.secrets import HIDDEN
 from runner.textfiles import text_to_show
 
 WIDEST = 160  # columns of a line of source
+_COLOUR = {"error": "red", "warning": "yellow", "info": "cyan"}
 NAMED_SECRET = (
     r"(?i)((?:password|passwd|passphrase|secret|token|api_?key|secret_key)['\"]?\s*[:=]\s*)(?![|>{]|\{[{%])[^\s].*"
 )
@@ -27,10 +28,13 @@ def show(problems: Iterable[Diagnostic], stream: TextIO, colour: bool = False) -
 
 def format_one(problem: Diagnostic, stream: TextIO | None = None, colour: bool = False) -> str:
     """One mistake as a block of lines."""
-    word = paint(problem.severity, "yellow" if problem.severity == "warning" else "red", colour)
+    word = paint(problem.severity, _COLOUR.get(problem.severity, "red"), colour)
     # the code is what `# runner: ignore[code]` takes
     code = f" [{problem.code}]" if problem.severity == "warning" and problem.source and problem.source.line else ""
-    lines = [f"{word}: {safe(problem.message, stream)}{code}"]
+    said, hint = f"{safe(problem.message, stream)}{code}", safe(problem.hint or "", stream)
+    if stream is not None and stream.isatty():
+        said, hint = _wrapped(said, len(problem.severity) + 2), _wrapped(hint, len("  hint: "))
+    lines = [f"{word}: {said}"]
     source = problem.source
     if source:
         lines.append(f"  at {safe(str(source), stream)}")
@@ -42,8 +46,17 @@ def format_one(problem: Diagnostic, stream: TextIO | None = None, colour: bool =
             lines.append(f"    with {safe(values, stream)}")
         lines += [f"  called from {safe(str(via), stream)}" for via in source.via]
     if problem.hint:
-        lines.append(f"  {paint('hint', 'cyan', colour)}: {safe(problem.hint, stream)}")
+        lines.append(f"  {paint('hint', 'cyan', colour)}: {hint}")
     return "\n".join(lines)
+
+
+def _wrapped(text: str, lead: int) -> str:
+    """Text for a terminal, which would end its lines inside of words. lead: how much stands before the first line."""
+    import shutil
+
+    width = shutil.get_terminal_size().columns
+    parts = [wrapped(f"{'':{lead}}{line}", width, 4) for line in text.split("\n")]
+    return "\n".join(line for lines in parts for line in lines)[lead:]
 
 
 def _short(text: str) -> str:

@@ -8,14 +8,27 @@ from collections import Counter
 from typing import TextIO
 
 from runner.model import Event, Report, Result, RunFinished, RunStarted, StateFinished, StateStarted
-from runner.output.text import change_lines, counted, labelled, named, paint, safe, seconds
+from runner.output.text import (
+    change_lines,
+    counted,
+    labelled,
+    named,
+    paint,
+    safe,
+    seconds,
+    shortened,
+    wrapped,
+)
+
+MOST = 100  # lines of changes that the report of a state shows
 
 
 class Pretty:
     """A listener that prints.
 
     verbose: unchanged states too. quiet: nothing unless something changed or failed. live: a line that says what runs
-    now (terminals only). command: what to type to do what a dry run showed.
+    now (terminals only). command: what to type to do what a dry run showed. wrap: end lines at the width, between
+    words (a pipe gets them whole).
     """
 
     def __init__(
@@ -29,6 +42,7 @@ class Pretty:
         dry: bool = False,
         live: bool = False,
         command: str = "",
+        wrap: bool = False,
     ) -> None:
         self.problem = ""
         self.closed = False  # nobody reads what is written any more
@@ -40,6 +54,7 @@ class Pretty:
         self.dry = dry
         self.live = live and not quiet
         self.command = command
+        self.wrap = wrap
         self.started = time.monotonic()
         self.counts: Counter[str] = Counter()
 
@@ -71,7 +86,10 @@ class Pretty:
         label = labelled({"function": chunk.function, "id": chunk.id, "name": chunk.name})
         word = paint(f"{kind:>12}", _COLOUR[kind], self.colour)
         took = f"  [{seconds(result.duration)}]" if result.duration >= 1000 else ""
-        self._line(f"{word}  {safe(label + took, self.stream)}", raw=True)
+        first, *more = self._wrapped(f"{'':14}{safe(label + took, self.stream)}")
+        self._line(f"{word}{first[12:]}", raw=True)
+        for line in more:
+            self._line(line, raw=True)
         if kind == "failed":
             self._block(result.comment)
             self._block(f"at {chunk.place.source}")
@@ -81,7 +99,8 @@ class Pretty:
             self._block(result.reaction)
         if result.cause:
             self._block(f"because of {named(result.cause)}")
-        for line, colour in change_lines(result.changes):
+        lines = change_lines(result.changes)
+        for line, colour in lines if self.verbose else shortened(lines, MOST):
             self._line(" " * 14 + paint(safe(line, self.stream), colour, self.colour), raw=True)
         if result.note and result.note not in result.comment:
             self._block(result.note)
@@ -92,7 +111,11 @@ class Pretty:
 
     def _block(self, text: str) -> None:
         for line in text.rstrip("\n").split("\n"):
-            self._line(f"{'':14}{line}")
+            for part in self._wrapped(f"{'':14}{safe(line, self.stream)}"):
+                self._line(part, raw=True)
+
+    def _wrapped(self, line: str) -> list[str]:
+        return wrapped(line, self.width, 16) if self.wrap else [line]
 
     def _summary(self, report: Report) -> None:
         touched = sum(self.counts[kind] for kind in _COLOUR if kind not in ("unchanged", "skipped"))
@@ -104,7 +127,8 @@ class Pretty:
         colour = "red" if report.failed else "green"
         self._line("")
         line = f"{counted(total, 'state')}: {', '.join(parts) or 'nothing to do'}  ({elapsed})"
-        self._line(paint(line, colour, self.colour), raw=True)
+        for part in self._wrapped(line):
+            self._line(paint(part, colour, self.colour), raw=True)
         if report.interrupted:
             self._left(report)
         if self.dry and report.changed and self.command:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, TextIO
 
 COLOURS = {"red": "31", "green": "32", "yellow": "33", "cyan": "36", "bold": "1", "dim": "2"}
@@ -42,6 +42,31 @@ def change_lines(changes: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         yield from _change(str(key), value)
 
 
+def shortened(lines: Iterable[tuple[str, str]], most: int) -> Iterator[tuple[str, str]]:
+    """The first lines of a change, and how many more there are when there are many more."""
+    lines = list(lines)
+    if len(lines) <= most + most // 10:
+        yield from lines
+        return
+    yield from lines[:most]
+    yield f"... {len(lines) - most:,} more lines: `runner history show last` has all, so has -v", "cyan"
+
+
+def wrapped(text: str, width: int, margin: int) -> list[str]:
+    """A line as a terminal shows it without breaking words; what follows the first line has the margin."""
+    import textwrap
+
+    return textwrap.wrap(
+        text,
+        max(width - 1, 40),
+        subsequent_indent=" " * margin,
+        break_long_words=False,
+        break_on_hyphens=False,
+        drop_whitespace=True,
+        replace_whitespace=False,
+    ) or [text]
+
+
 def _change(key: str, value: Any) -> Iterator[tuple[str, str]]:
     if isinstance(value, Mapping) and value.keys() == {"old", "new"}:
         yield from _arrow(f"{key}: ", value)
@@ -52,7 +77,10 @@ def _change(key: str, value: Any) -> Iterator[tuple[str, str]]:
     elif isinstance(value, str) and "\n" in value.strip("\n"):
         yield f"{key}:", ""
         is_diff = key == "diff" or value.startswith("--- ")
-        yield from ((f"  {line}", _diff_colour(line) if is_diff else "") for line in value.rstrip("\n").split("\n"))
+        lines = value.rstrip("\n").split("\n")
+        if is_diff and [line.strip() for line in lines[:2]] == ["---", "+++"]:
+            del lines[:2]  # the names of the files, which the state's own line says
+        yield from ((f"  {line}", _diff_colour(line) if is_diff else "") for line in lines)
     else:
         yield f"{key}: {short(value)}", ""
 

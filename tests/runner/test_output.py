@@ -10,7 +10,8 @@ import pytest
 from runner.errors import Diagnostic
 from runner.model import Chunk, Event, Place, Report, Result, RunFinished, RunStarted, Source, StateFinished, Untyped
 from runner.output import diagnostics, json_, yaml_
-from runner.output.pretty import Pretty
+from runner.output.diagnostics import format_one
+from runner.output.pretty import MOST, Pretty
 from runner.output.text import change_lines, safe
 
 
@@ -131,3 +132,29 @@ def test_a_very_long_line_is_shown_in_part(tmp_path: Path) -> None:
     shown = diagnostics.format_one(Diagnostic("odd", Source(str(tmp_path / "t.sls"), 2, 5001))).splitlines()
     assert shown[2].endswith("above") and len(shown[3]) < 180
     assert shown[3][shown[4].index("^")] == "!"
+
+
+def test_an_info_is_not_as_red_as_an_error() -> None:
+    shown = {each: format_one(Diagnostic("m", severity=each), None, True) for each in ("info", "warning", "error")}
+    assert ["\x1b[31m" in text for text in shown.values()] == [False, False, True]
+
+
+def test_a_long_diff_is_cut_with_a_hint() -> None:
+    diff = "--- \n+++ \n@@ -1 +1,3200 @@\n" + "".join(f"+line {number}\n" for number in range(3200))
+    long = Result(chunk(), True, "File updated", {"diff": diff})
+    text = printed(long)
+    assert text.count("+line") == MOST - 2 and "3,102 more lines: `runner history show last` has all" in text
+    assert "--- " not in text and "+++" not in text, "files without names"
+    assert printed(long, verbose=True).count("+line") == 3200
+    assert (
+        printed(Result(chunk(), True, "", {"diff": "".join(f"+line {n}\n" for n in range(105))})).count("+line") == 105
+    )
+
+
+def test_lines_end_between_words_on_a_terminal() -> None:
+    path = "/a/path/that/is/longer/than/a/line/of/eighty/columns/and/is/never/broken/in/two/parts"
+    comment = "it says quite a lot " * 10 + path
+    long = Result(chunk("an identifier with spaces " * 5), False, comment)
+    for line in printed(long, wrap=True, width=80).splitlines():
+        assert len(line) < 80 or line.strip().startswith("/a/path"), line
+    assert comment in printed(long), "a pipe gets whole lines"

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+from command import Machine
 
+from runner import cli as app
 from runner.cli import salt_call
 from runner.cli.words import arguments_of, mapping, yaml_value
 from runner.errors import RunnerError
@@ -192,3 +195,77 @@ def test_without_a_configuration_of_its_own_it_takes_salts(
         salt_call.main(["--local", "--cachedir", str(tmp_path / "cache"), "state.show_states", "--out=json"])
     streams = capsys.readouterr()
     assert json.loads(streams.out)["local"] == ["two", "one"] and streams.err == ""
+
+
+def typed(machine: Machine, *words: str) -> subprocess.CompletedProcess[str]:
+    """salt-call's command line in a process of its own."""
+    argv = machine.argv(*words)
+    config = argv.index("--config")
+    argv[2:3] = ["from runner.cli.salt_call import main; main()"]
+    argv[config : config + 2] = ["-c", str(machine.folder / "runner.yaml")]
+    return subprocess.run(argv, capture_output=True, text=True, env=machine.environment, timeout=60)
+
+
+def test_the_next_command_and_the_history_have_the_program_that_was_called(machine: Machine) -> None:
+    machine.write(web="{tmp}/f: {file.managed: [contents: x]}", top="base: {'*': [web]}")
+    for words in (["state.apply", "web", "test=True"], ["state.highstate", "test=true"]):
+        command = typed(machine, "--local", *words).stdout.splitlines()[-1].split()
+        assert command[:-4] == ["runner-salt-call", "--local", *words[:-1]]
+    assert typed(machine, *command[1:-4]).returncode == 0 and (machine.folder / "f").exists()
+    assert "  runner-salt-call --local state.highstate test=true -c " in machine("history").stdout
+    assert (
+        machine("single", "file.absent", f"name={machine.folder}/f", "--test")
+        .stdout.splitlines()[-1]
+        .startswith("  runner single file.absent name=")
+    )
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"x": "a:\n  - b\n c"}, ["Rendering SLS 'base:x' failed: "]),
+        ({"x": "{{ nope() }}"}, ["Rendering SLS 'base:x' failed: Jinja variable 'nope' is undefined"]),
+        ({"x": "{% if %}"}, ["Rendering SLS 'base:x' failed: "]),
+        ({"x": "include: [other]", "other": "{{ nope() }}"}, ["Rendering SLS 'base:other' failed: Jinja variable"]),
+        ({"x": "include: [gone]"}, ["Specified SLS gone in saltenv base is not available on the salt master"]),
+        (
+            {"x": "a: {test.nop: []}", "pillar__top": "base: {'*': [p]}", "pillar__p": "a: {{ nope() }}"},
+            ["Pillar failed to render with the following messages:", "Rendering SLS 'p' failed: Jinja variable"],
+        ),
+        (
+            {"x": "a: {test.nop: []}", "pillar__top": "base: {'*': [gone]}"},
+            ["Pillar failed to render with the following messages:", "Specified SLS gone"],
+        ),
+    ],
+)
+def test_compile_errors_begin_with_salts_words(machine: Machine, files: dict[str, str], said: list[str]) -> None:
+    machine.write(**files)
+    done = typed(machine, "--local", "state.apply", "x", "--out", "json")
+    found = json.loads(done.stdout)["local"]
+    assert done.returncode == 1 and len(found) == len(said)
+    assert all(text.startswith(start) for text, start in zip(found, said, strict=True)), found
+    assert f"error: {said[0]}" in typed(machine, "--local", "state.apply", "x").stderr
+
+
+def test_documentation_is_text(machine: Machine) -> None:
+    shown = typed(machine, "--local", "sys.doc", "pkg.install").stdout
+    assert shown.startswith("pkg.install:\n\n    Install packages") and "\\n" not in shown
+    assert shown.count("\n") > 5
+
+
+def test_that_salts_configuration_is_not_used_is_said_until_the_first_run(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, path in {"SYSTEM": "none", "SALT_MINION": "minion"}.items():
+        monkeypatch.setattr(f"runner.config.{name}", str(machine.folder / path))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(machine.folder))
+    monkeypatch.chdir(machine.folder)
+    (machine.folder / "minion").write_text("id: m1\n")
+    machine.write(a="x: {test.nop: []}")
+    said = []
+    sls = ["sls", "a", "--state-tree", str(machine.folder / "states")]
+    for words in (["doc", "file.managed"], ["history"], sls, sls, ["history"], ["history", "-v"]):
+        with pytest.raises(SystemExit):
+            app.main([*words, "--cachedir", str(machine.folder / "cache")])
+        said.append("is not used unasked" in capsys.readouterr().err)
+    assert said == [False, False, True, False, False, True]
