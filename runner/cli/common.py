@@ -47,7 +47,6 @@ class Common(Record):
     shuffle: str | None = None
     verify: bool = False
     indent: int | None = None  # of JSON
-    runs: bool = False  # the command runs states
     more: dict[str, Any] = {}  # under the configuration's names
 
 
@@ -108,7 +107,7 @@ class WithCommon:
         return inspect.Signature([*(item for item in own.values() if item.name != "common"), *shared])
 
     def __call__(self, **given: Any) -> int:
-        common = Common(**{name: given.pop(name) for name in self._options}, runs="events" in self._options)
+        common = Common(**{name: given.pop(name) for name in self._options})
         if common.out not in self._forms:
             raise UsageError(f"--out {common.out}: there is no such form", hint="one of " + ", ".join(self._forms))
         return answered(common, lambda: self._command(common=common, **given))
@@ -169,7 +168,7 @@ def _write_errors(common: Common, problems: tuple[Diagnostic, ...]) -> None:
 def options_of(common: Common, running: bool = False, **more: Any) -> Any:
     """The configuration: file, environment and command line together. Warnings go to stderr.
 
-    running: for what applies states; other commands say nothing of keys without an effect.
+    running: for what applies states; other commands say less of what the configuration lacks.
     """
     from runner.cli.logs import set_up
 
@@ -177,7 +176,7 @@ def options_of(common: Common, running: bool = False, **more: Any) -> Any:
     unused = [each for each in warnings if each.code == "unused-key"]
     warnings = tuple(each for each in warnings if each not in unused) + _together(unused if running else [])
     set_up(options.raw, bool(common.log_file))
-    warnings = tuple(each for each in warnings if each.code != "config-unused" or _is_news(common, options))
+    warnings = tuple(each for each in warnings if each.code != "config-unused" or _is_news(common, options, running))
     if warnings and not common.quiet:
         from runner.output import diagnostics, text
 
@@ -194,9 +193,9 @@ def _together(unused: list[Any]) -> tuple[Any, ...]:
     return (unused[0]._replace(message=message, source=None, hint="`runner check` says what to use instead of each"),)
 
 
-def _is_news(common: Common, options: Any) -> bool:
+def _is_news(common: Common, options: Any, running: bool) -> bool:
     """Whether to say what is to be known once: in runs, until this machine has a history."""
-    return common.verbose or (common.runs and not os.path.exists(os.path.join(options.state_dir, "history.sqlite")))
+    return common.verbose or (running and not os.path.exists(os.path.join(options.state_dir, "history.sqlite")))
 
 
 def loaded(common: Common, **more: Any) -> tuple[Any, tuple[Any, ...]]:

@@ -231,7 +231,8 @@ def test_log_level_and_log_file(machine: Machine) -> None:
     )
     usual = machine("call", "grains.get", "x")
     assert usual.stdout.strip() == "Linux"
-    assert usual.stderr.splitlines() == ["the grains of g.bad are missing: ZeroDivisionError: division by zero"]
+    assert usual.stderr.startswith("the grains of g.bad are missing: ZeroDivisionError: division by zero")
+    assert usual.stderr.count("\n") == 1
     assert machine("sls", "a").stderr.splitlines()[-1] == "warn **********"
     log = machine.folder / "log"
     told = machine("sls", "a", "--log-level", "debug", "--log-file", str(log)).stderr
