@@ -8,6 +8,7 @@ from typing import Any
 from modules import cmd, file
 from runner.api import CommandFailed, Record, changer, look_once
 
+NEEDS_PROGRAM = "crontab"  # without it templates find no function of this module
 HEADER = "# Lines below here are managed by Salt, do not edit"
 MARK = "SALT_CRON_IDENTIFIER:"
 FIELDS = ("minute", "hour", "daymonth", "month", "dayweek")

@@ -6,6 +6,8 @@ from modules import _names
 from modules.dnsutil import MX as _MX
 from modules.dnsutil import SPF as _SPF
 
+NEEDS_PROGRAM = "dig"  # without it templates find no function of this module
+
 
 def check_ip(addr: str) -> bool:
     """Whether a text is an address, or a network with its prefix."""

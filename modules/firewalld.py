@@ -8,6 +8,7 @@ from modules import cmd
 from modules._processes import needs
 from runner.api import CommandFailed, StateFailed, changer
 
+NEEDS_PROGRAM = "firewall-cmd"  # without it templates find no function of this module
 NOT_RUNNING = 252
 
 

@@ -11,7 +11,7 @@ from typing import Any, Protocol
 class Registry(Protocol):
     """What is asked of the registry."""
 
-    def function(self, name: str) -> Callable[..., Any]: ...
+    def definition(self, name: str) -> Callable[..., Any]: ...
     def functions(self, module: str) -> list[str]: ...
     def modules(self) -> list[str]: ...
     def state(self, name: str) -> Any: ...
@@ -49,7 +49,7 @@ def list_renderers(registry: Registry, *globs: str) -> list[str]:
 
 def doc(registry: Registry, *words: str) -> dict[str, str]:
     """What execution functions say of themselves."""
-    return {name: _said(registry.function(name)) for name in list_functions(registry, *words)}
+    return {name: _said(registry.definition(name)) for name in list_functions(registry, *words)}
 
 
 def state_doc(registry: Registry, *words: str) -> dict[str, str]:
@@ -59,7 +59,7 @@ def state_doc(registry: Registry, *words: str) -> dict[str, str]:
 
 def argspec(registry: Registry, *words: str) -> dict[str, dict[str, Any]]:
     """The arguments of execution functions."""
-    return {name: _arguments(registry.function(name)) for name in list_functions(registry, *words)}
+    return {name: _arguments(registry.definition(name)) for name in list_functions(registry, *words)}
 
 
 def state_argspec(registry: Registry, *words: str) -> dict[str, dict[str, Any]]:

@@ -174,7 +174,11 @@ class Registry:
             found = self._functions[name] = self._find_function(name)
         return found
 
-    def _find_function(self, name: str) -> Callable[..., Any]:
+    def definition(self, name: str) -> Callable[..., Any]:
+        """An execution function for its manual page: it may lack the program that it needs."""
+        return self._find_function(name, ready=False)
+
+    def _find_function(self, name: str, ready: bool = True) -> Callable[..., Any]:
         module_name, _, function_name = name.partition(".")
         if name in self.extra and module_name not in self._tree("modules").names():
             return self.extra[name]
@@ -184,7 +188,7 @@ class Registry:
                 function = offered(module, function_name)
                 if function is None:
                     continue
-                if program := lacking(module):
+                if ready and (program := lacking(module)):
                     hint = f"the program {program} is not installed (yet)"
                     raise UnavailableFunction(f"'{name}' is not available", hint=hint)
                 return function

@@ -82,7 +82,7 @@ def arguments(options: Options, function: str, state: bool) -> Iterator[Named]:
     from runner.schema import schema_of
 
     registry = Session(options).registry
-    found = registry.state(function).function if state else registry.function(function)
+    found = registry.state(function).function if state else registry.definition(function)
     for name, parameter in schema_of(found).parameters.items():
         yield f"{name}=", parameter.shape.title
 

@@ -104,9 +104,10 @@ def psql_query(query: str, **connection: Any) -> list[dict[str, Any]]:
     return server_of(**connection).select(query.strip().rstrip(";"))
 
 
-def version(**connection: Any) -> str:
-    """The server's version. Connection as with psql_query."""
-    return str(server_of(**connection).select("SELECT current_setting('server_version') AS v")[0]["v"].split()[0])
+def version(**connection: Any) -> str | None:
+    """The server's version; None when it does not answer. Connection as with psql_query."""
+    rows = server_of(**connection).select("SELECT current_setting('server_version') AS v")
+    return str(rows[0]["v"].split()[0]) if rows else None
 
 
 def db_list(**connection: Any) -> dict[str, dict[str, Any]]:
@@ -122,9 +123,12 @@ def db_exists(name: str, **connection: Any) -> bool:
     return name in db_list(**connection)
 
 
-def user_list(**connection: Any) -> dict[str, dict[str, Any]]:
-    """The roles with what they may. Connection as with psql_query."""
-    return roles(server_of(**connection), passwords=False)
+def user_list(return_password: bool = False, **connection: Any) -> dict[str, dict[str, Any]] | bool:
+    """The roles with what they may; False when the server does not answer. Connection as with psql_query.
+
+    return_password: with what the server keeps of passwords.
+    """
+    return roles(server_of(**connection), passwords=return_password) or False
 
 
 def user_exists(name: str, **connection: Any) -> bool:
@@ -132,7 +136,7 @@ def user_exists(name: str, **connection: Any) -> bool:
 
     {{ salt['postgres.user_exists']('app') }}
     """
-    return name in user_list(**connection)
+    return name in roles(server_of(**connection), name, passwords=False)
 
 
 group_exists = user_exists

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from modules.postgres._roles import roles, stored
-from modules.postgres._server import Server, change, literal, name
+from modules.postgres._server import Asked, Server, change, literal, name
 from runner.api import changer
 
 FLAGS = {"createdb": "CREATEDB", "createroles": "CREATEROLE", "inherit": "INHERIT", "login": "LOGIN"}
@@ -22,7 +22,7 @@ def server_of(
     runas: str | None = None,
 ) -> Server:
     """The server of a call, with the names that Salt's functions have for it."""
-    return Server(runas, maintenance_db, user, password, host, port)
+    return Asked(runas, maintenance_db, user, password, host, port)
 
 
 def _split(options: Mapping[str, Any]) -> tuple[dict[str, Any], Server]:

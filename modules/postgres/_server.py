@@ -27,7 +27,7 @@ class Server(Record):
 
     def within(self, database: str) -> Server:
         """The same server, connected to another database."""
-        return Server(self.runas, database, self.user, self.password, self.host, self.port)
+        return type(self)(self.runas, database, self.user, self.password, self.host, self.port)
 
     def select(self, query: str) -> list[dict[str, Any]]:
         """The rows that a query answers with. Raises CommandFailed with what psql says."""
@@ -37,6 +37,19 @@ class Server(Record):
     def execute(self, *statements: str) -> None:
         """Carry out statements, all or none of them where the server can (only while changing)."""
         change(self, statements)
+
+
+class Asked(Server):
+    """A server as functions for templates ask it: one that cannot be reached, or a database that is not there (yet),
+    has nothing, as with Salt. Else the tree of a machine that is yet to get its server could not be compiled."""
+
+    def select(self, query: str) -> list[dict[str, Any]]:
+        try:
+            return super().select(query)
+        except CommandFailed as failure:
+            if any(kind in ("service", "postgres_database") for kind, _ in failure.lacks):
+                return []
+            raise
 
 
 @changer(touches=[])
@@ -92,9 +105,15 @@ def _failure(said: str) -> CommandFailed:
     _, found, rest = said.partition("ERROR:  ")
     if found:
         return CommandFailed(rest.strip())
-    down = any(word in said for word in ("Connection refused", "No such file or directory", "starting up"))
+    down = any(word in said for word in _UNREACHABLE)
     text = said.removeprefix("psql: ").removeprefix("error: ")
     return CommandFailed(text, lacks=("service", "postgresql") if down else None)
+
+
+_UNREACHABLE = (
+    *("Connection refused", "No such file or directory", "starting up", "could not translate host name"),
+    *("No route to host", "Network is unreachable", "timeout expired"),
+)
 
 
 def name(identifier: str) -> str:

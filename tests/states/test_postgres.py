@@ -121,3 +121,47 @@ def test_salts_functions(machine: Machine) -> None:
     assert "'v': True" in str(json.loads(machine("show", "low-sls", "a", "--out", "json").stdout))
     machine.environment["PATH"] = "/nowhere"
     assert "'v': False" in str(json.loads(machine("show", "low-sls", "a", "--out", "json").stdout))
+
+
+def test_looks_of_templates_find_nothing_where_there_is_no_server(machine: Machine) -> None:
+    looks = {
+        "version()": None,
+        "db_list()": {},
+        "db_exists('x')": False,
+        "user_list()": False,
+        "user_list(return_password=True)": False,
+        "user_exists('x')": False,
+        "role_get('x', return_password=True)": None,
+        "psql_query('SELECT 1')": [],
+        "tablespace_list()": {},
+        "tablespace_exists('x')": False,
+        "language_list('x')": {},
+        "available_extensions()": {},
+        "installed_extensions()": {},
+        "is_installed_extension('x')": False,
+        "schema_list('x')": {},
+        "schema_get('x', 'y')": None,
+    }
+    values = [f"    - v{number}: {{{{ salt.postgres.{look} | json }}}}\n" for number, look in enumerate(looks)]
+    machine.write(a=f"x:\n  test.nop:\n{''.join(values)}")
+    for said in ({"host": "/no/such/folder"}, {"host": "127.0.0.1", "port": 1}, {"host": "no.such.invalid"}):
+        machine.config |= {f"postgres.{key}": value for key, value in said.items()}  # type: ignore[dict-item]
+        (chunk,) = json.loads(machine("show", "low-sls", "a", "--out", "json").stdout)["local"]
+        assert {look: chunk[f"v{number}"] for number, look in enumerate(looks)} == looks
+    machine.config |= {"postgres.host": str(server.FOLDER), "postgres.port": server.PORT}  # type: ignore[dict-item]
+    machine.write(a="x: {test.nop: [{v: {{ salt['postgres.psql_query']('SELECT nonsense') | json }}}]}")
+    assert "nonsense" in machine("show", "low-sls", "a", code=1).stderr, "a mistake is not taken for an absent server"
+    machine.write(a="x: {test.nop: [{v: {{ salt['postgres.schema_exists']('no_such_database', 'public') }}}]}")
+    assert "'v': False" in str(json.loads(machine("show", "low-sls", "a", "--out", "json").stdout))
+
+
+def test_functions_are_not_there_without_their_program(machine: Machine) -> None:
+    machine.environment["PATH"] = "/nowhere"
+    names = ("postgres.db_list", "cron.list_tab", "firewalld.list_zones", "dig.A")
+    values = "".join(f"    - {name}: {{{{ '{name}' in salt }}}}\n" for name in names)
+    machine.write(a=f"x:\n  test.nop:\n{values}")
+    (chunk,) = json.loads(machine("show", "low-sls", "a", "--out", "json").stdout)["local"]
+    assert {name: chunk[name] for name in names} == dict.fromkeys(names, False)
+    for name in names:
+        assert name in machine("doc", name).stdout, "the manual knows them all the same"
+    assert machine("call", "cron.list_tab", "root", code=1).stderr.endswith("crontab is not installed (yet)\n")
