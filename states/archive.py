@@ -104,7 +104,7 @@ def extracted(
     changes = found.changes(clean, clean_parent, trim_output, bool(options))
     yield Plan(changes, f"Archive {label} would be extracted to {name}{reason}", provides=OPEN)
     ids = (-1, -1) if enforce_ownership_on else owner
-    beside = archive.unpack(
+    unpacked = archive.unpack(
         path,
         name.rstrip("/"),
         kind,
@@ -115,7 +115,7 @@ def extracted(
         group=ids[1],
         permissions=extract_perms,
     )
-    found.put(beside, removed, ids)
+    found.put(unpacked, removed, ids)
     if updated:
         archive.keep_sum(name, now)
     told = f"{label} extracted to {name}{reason}"
@@ -202,16 +202,16 @@ class _Found(Record):
         listed = [m.shown.rstrip("/") + "/" if options and m.kind == "dir" else m.shown for m in self.members]
         return changes | {"extracted_files": listed[: _limit(trim)] if trim else listed}
 
-    def put(self, beside: str, removed: Sequence[str], owner: tuple[int, int]) -> None:
+    def put(self, unpacked: archive.Unpacked, removed: Sequence[str], owner: tuple[int, int]) -> None:
         """Move what was unpacked in place of what is to be removed."""
         try:
             for each in removed:
                 file.remove(each.rstrip("/"))
         except StateFailed:
-            archive.discard(beside)
+            archive.discard(unpacked)
             raise
         folders = {member.name for member in self.members if member.kind == "dir"}
-        archive.place(beside, self.name.rstrip("/"), owner[0], owner[1], folders)
+        archive.place(unpacked, self.name.rstrip("/"), owner[0], owner[1], folders)
         if self.owner != (-1, -1):
             self._own()
 

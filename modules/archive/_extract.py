@@ -1,4 +1,4 @@
-"""Unpacking: first beside the target, then each member to its place as a whole."""
+"""Unpacking: first to a private folder beside the target, then each member to its place as a whole."""
 
 from __future__ import annotations
 
@@ -6,14 +6,56 @@ import errno
 import os
 import stat as bits
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import IO, Any
 
 from modules import cmd
-from modules.archive._members import TAR, Member, readable, stripped
-from modules.file._change import alters
-from modules.file._place import beside_name
-from modules.file._was import was, was_second
+from modules.archive._members import TAR, Member, readable, refuse, refuse_changed, stripped
+from modules.archive._source import fixed, name_of
+from modules.file._change import alters, make_folders
+from modules.file._copy import copy_place, preserve_from
+from modules.file._place import Folder, Place
+from modules.file._place import place as place_of
+from modules.file._was import was_second
+from modules.file._write import Owner
 from runner.api import StateFailed
+
+INSIDE = "members"  # so that an archive that says something of its own top folder does not open the private one
+
+
+class Unpacked:
+    """What was unpacked to a private folder beside the target, held open; `place` or `discard` come next."""
+
+    def __init__(self, where: Place) -> None:
+        self._where = where
+        where.mkdir(0o700)
+        self._private = Folder(where, where.open(os.O_RDONLY | os.O_DIRECTORY))
+        self._private.pin.refuse_foreign(bits.S_IFDIR)
+        os.mkdir(INSIDE, dir_fd=self._private.handle)
+
+    def __str__(self) -> str:
+        return self._where.path
+
+    @property
+    def path(self) -> str:
+        """The folder of the members, under a name that nobody can turn into another folder's."""
+        own = f"/proc/{os.getpid()}/fd/{self._private.handle}"
+        if not os.path.isdir(own) and self._where.shared():
+            raise StateFailed(f"{self._where.path} cannot be unpacked to safely without /proc")
+        return os.path.join(own if os.path.isdir(own) else self._where.path, INSIDE)
+
+    def members(self) -> Place:
+        return self._private.place(INSIDE)
+
+    def remove(self) -> None:
+        """Remove what has not been moved to its place."""
+        try:
+            self._private.clear()
+            self._where.rmdir()
+        except OSError:  # the next run removes what is left
+            pass
+        finally:
+            os.close(self._private.handle)
+            os.close(self._where.folder)
 
 
 @alters(before=was_second, path=1)
@@ -29,28 +71,31 @@ def unpack(
     group: int = -1,
     permissions: bool = True,
     without: Collection[str] = (),
-) -> str:
+) -> Unpacked:
     """Unpack to a hidden folder on the target's file system, which is the answer; `place` or `discard` come next.
 
     strip: leading parts of the names that are dropped. options: further ones, for the tar program. user, group: of all
     members; -1 keeps those of the archive. permissions: as a zip has them. without: names in a zip that are left out.
     """
-    beside = beside_name(os.path.join(_beside(target), "archive"))
-    os.mkdir(beside, 0o700)
+    with place_of(os.path.join(_beside(target), "archive")) as above:
+        unpacked = Unpacked(above.beside())
     try:
-        if options and kind == TAR:
-            _with_program(source, beside, strip, options)
-        elif kind == TAR:
-            _with_tarfile(source, beside, strip)
-        else:
-            _with_zipfile(source, beside, strip, password, permissions, without)
-        _own(beside, user, group)
+        with readable(source, "{} cannot be extracted"), fixed(source) as file:
+            refuse_changed(file, source, kind, strip, password, options)
+            if options and kind == TAR:
+                _with_program(file, unpacked.path, strip, options)
+            elif kind == TAR:
+                _with_tarfile(file, unpacked.path, strip)
+            else:
+                _with_zipfile(file, unpacked.path, strip, password, permissions, without)
+        _refuse_unsafe(source, unpacked.path)
+        _own(unpacked.path, user, group)
     except BaseException as problem:
-        _remove(beside)
+        unpacked.remove()
         if isinstance(problem, OSError):
             raise StateFailed(f"{source} cannot be extracted: {problem.strerror or problem}", changes={}) from problem
         raise
-    return beside
+    return unpacked
 
 
 def shortage(found: Sequence[Member], target: str) -> str:
@@ -74,54 +119,50 @@ def _beside(target: str) -> str:
 
 
 @alters(before=was_second, path=1)
-def place(beside: str, target: str, user: int = -1, group: int = -1, folders: Collection[str] | None = None) -> None:
+def place(
+    unpacked: Unpacked, target: str, user: int = -1, group: int = -1, folders: Collection[str] | None = None
+) -> None:
     """Move what was unpacked to the target; folders that are there are merged, everything else is replaced.
 
     user, group: of the target and the folders above it that are new. folders: those that the archive itself has
     (default: all): only they give their mode, times and owner to folders that are there.
     """
     try:
-        _make(target, user, group)
-        _move(beside, target, folders)
+        make_folders(target, owner=(user, group))
+        with (
+            unpacked.members() as members,
+            members.entered() as inner,
+            place_of(target, follow=True) as where,
+            where.entered() as outer,
+        ):
+            _merge(inner, outer, "", folders)
     finally:
-        _remove(beside)
+        unpacked.remove()
 
 
-def _make(folder: str, user: int, group: int) -> None:
-    missing = []
-    while not os.path.isdir(folder):
-        missing.append(folder)
-        folder = os.path.dirname(folder)
-    for each in reversed(missing):
-        os.mkdir(each)
-        os.chown(each, user, group)
-
-
-@alters(before=was)
-def discard(beside: str) -> None:
+@alters(before=lambda unpacked: {"path": str(unpacked), "type": "none"})
+def discard(unpacked: Unpacked) -> None:
     """Remove what was unpacked."""
-    _remove(beside)
+    unpacked.remove()
 
 
-def _remove(folder: str) -> None:
-    import shutil
-
-    shutil.rmtree(folder, ignore_errors=True)
-
-
-def _with_program(source: str, inner: str, strip: int, options: Sequence[str]) -> None:
-    done = cmd.execute(["tar", "-x", f"--strip-components={strip}", *options, "-f", source, "-C", inner])
+def _with_program(file: IO[bytes], inner: str, strip: int, options: Sequence[str]) -> None:
+    done = cmd.execute(["tar", "-x", f"--strip-components={strip}", *options, "-f", name_of(file), "-C", inner])
     if done.retcode:
         raise StateFailed(f"tar failed: {done.stderr or done.stdout}", changes={})
 
 
-def _with_tarfile(source: str, inner: str, strip: int) -> None:
+def _with_tarfile(file: IO[bytes], inner: str, strip: int) -> None:
     import tarfile
 
-    # what is dangerous was refused when the archive was listed; this filter keeps owners and modes
-    trusted: dict[str, Any] = {"filter": "fully_trusted"} if hasattr(tarfile, "fully_trusted_filter") else {}
+    def refusing(info: Any, folder: str) -> Any:
+        """Python's filter refuses what leaves the folder, and devices; owners and modes are kept all the same."""
+        tarfile.data_filter(info, folder)
+        return info
+
+    filtered: dict[str, Any] = {"filter": refusing} if hasattr(tarfile, "data_filter") else {}
     folders = []
-    with readable(source, "{} cannot be extracted"), tarfile.open(source) as archive:
+    with tarfile.open(fileobj=file) as archive:
         for info in archive:
             info.name = stripped(info.name, strip)
             if not info.name:
@@ -131,20 +172,20 @@ def _with_tarfile(source: str, inner: str, strip: int) -> None:
             if info.isdir():
                 folders.append((info.name, info.mode, info.mtime))
                 info.mode = 0o700
-            archive.extract(info, inner, numeric_owner=False, **trusted)
+            archive.extract(info, inner, numeric_owner=False, **filtered)
     for name, mode, mtime in reversed(folders):
         os.chmod(os.path.join(inner, name), mode)
         os.utime(os.path.join(inner, name), (mtime, mtime))
 
 
 def _with_zipfile(
-    source: str, inner: str, strip: int, password: str | None, permissions: bool, without: Collection[str]
+    file: IO[bytes], inner: str, strip: int, password: str | None, permissions: bool, without: Collection[str]
 ) -> None:
     import zipfile
 
     secret = password.encode() if password else None
     modes = []
-    with readable(source, "{} cannot be extracted"), zipfile.ZipFile(source) as archive:
+    with zipfile.ZipFile(file) as archive:
         for info in archive.infolist():
             name, mode = stripped(info.filename, strip), bits.S_IMODE(info.external_attr >> 16)
             if not name or info.filename in without:
@@ -171,6 +212,23 @@ def _zip_member(archive: Any, info: Any, path: str, secret: bytes | None) -> Non
         shutil.copyfileobj(data, file)
 
 
+def _refuse_unsafe(source: str, inner: str) -> None:
+    """Look once more, at what was really unpacked. Nobody else can reach it yet."""
+    top = os.path.realpath(inner)
+    for root, folders, files in os.walk(inner):
+        for name in [*folders, *files]:
+            path = os.path.join(root, name)
+            at, wrong = os.lstat(path), None
+            if bits.S_ISLNK(at.st_mode):
+                leads = os.path.realpath(path)
+                wrong = None if f"{leads}/".startswith(f"{top}/") else "leads out of its folder"
+            elif bits.S_ISREG(at.st_mode):
+                wrong = "has a set-user-ID or set-group-ID bit" if at.st_mode & 0o6000 else None
+            elif not bits.S_ISDIR(at.st_mode):
+                wrong = "is a device, pipe or socket"
+            refuse(source, os.path.relpath(path, inner), wrong)
+
+
 def _own(folder: str, user: int, group: int) -> None:
     if (user, group) != (-1, -1):
         for root, folders, files in os.walk(folder):
@@ -178,48 +236,34 @@ def _own(folder: str, user: int, group: int) -> None:
                 os.chown(os.path.join(root, name), user, group, follow_symlinks=False)
 
 
-def _move(inner: str, target: str, known: Collection[str] | None) -> None:
-    for root, folders, files in os.walk(inner, topdown=True):
-        below = os.path.relpath(root, inner)
-        place = os.path.normpath(os.path.join(target, below))
-        for name in list(folders):
-            source, path = os.path.join(root, name), os.path.join(place, name)
-            adopts = known is None or os.path.normpath(os.path.join(below, name)) in known
-            if os.path.islink(source) or not os.path.lexists(path):
-                if _renamed(source, path):
-                    folders.remove(name)
-                    continue
-                os.mkdir(path)
+def _merge(inner: Folder, outer: Folder, below: str, known: Collection[str] | None) -> None:
+    """Move what is in a folder to another one."""
+    for name in sorted(inner.names()):
+        path = os.path.join(below, name)
+        with inner.place(name) as source, outer.place(name) as target:
+            merges = source.is_dir() and target.seen() is not None
+            if not merges and _renamed(source, target):
+                continue
+            adopts = known is None or path in known
+            if not merges:
+                target.mkdir()
                 adopts = True
-            if adopts:
-                _adopt(source, path)
-        for name in files:
-            _renamed(os.path.join(root, name), os.path.join(place, name))
+            with source.entered() as new, place_of(target.path, follow=True) as there, there.entered() as old:
+                if adopts:
+                    preserve_from(new.pin, old.pin)
+                _merge(new, old, path, known)
 
 
-def _renamed(source: str, path: str) -> bool:
+def _renamed(source: Place, target: Place) -> bool:
     """Whether something is in its place now; a folder cannot move to another file system below the target."""
-    import shutil
-
     try:
-        os.rename(source, path)
+        source.rename_to(target)
     except OSError as problem:
         if problem.errno != errno.EXDEV:
             raise
-        if os.path.isdir(source) and not os.path.islink(source):
+        if source.is_dir():
             return False
-        beside, at = beside_name(path), os.lstat(source)
-        shutil.copy2(source, beside, follow_symlinks=False)
-        os.chown(beside, at.st_uid, at.st_gid, follow_symlinks=False)
-        os.rename(beside, path)
+        with target.beside() as beside:
+            copy_place(source, beside, Owner(), preserve=True)
+            beside.rename_to(target)
     return True
-
-
-def _adopt(source: str, path: str) -> None:
-    """Give a folder that is there the mode, times and owner of the unpacked one."""
-    import shutil
-
-    at, there = os.stat(source), os.stat(path)
-    if (at.st_uid, at.st_gid) != (there.st_uid, there.st_gid):
-        os.chown(path, at.st_uid, at.st_gid)
-    shutil.copystat(source, path)

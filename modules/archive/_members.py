@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import os
 import re
 import stat as bits
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import IO, Any
 
 from modules import cmd
-from runner.api import Record, StateFailed
+from modules.archive._source import identity, name_of, source
+from runner.api import Record, StateFailed, here
 
 TAR, ZIP = "tar", "zip"
 LARGEST = 64 * 1024**3  # bytes that an archive may unpack to
@@ -38,12 +38,13 @@ def kind_of(path: str, said: str | None = None) -> str:
         raise StateFailed(f"archive_format {said} is not supported: it is tar or zip")
     if said:
         return said
-    path = os.fspath(path)  # an open file's number is none
-    if zipfile.is_zipfile(path):
-        return ZIP
     try:
-        if tarfile.is_tarfile(path):
-            return TAR
+        with source(path) as file:
+            if zipfile.is_zipfile(file):
+                return ZIP
+            file.seek(0)
+            if tarfile.is_tarfile(file):
+                return TAR
     except (OSError, EOFError, tarfile.TarError):
         pass
     raise StateFailed(f"Unable to list contents of {path}: it is no tar (plain, gzip, bzip2, xz) and no zip archive")
@@ -101,15 +102,38 @@ def members(
     """
     with readable(path):
         try:
-            found = list(_tar(path) if kind == TAR else _zip(path, password))
+            with source(path) as file:
+                found = members_of(file, path, kind, strip, password, options)
+                here.store("archives")[path] = (identity(file), found)
         except OSError as problem:
             raise StateFailed(f"Unable to list contents of {path}: {problem.strerror or problem}") from None
+    return found
+
+
+def refuse_changed(
+    file: IO[bytes], path: str, kind: str, strip: int, password: str | None, options: Sequence[str]
+) -> None:
+    """Raise StateFailed unless an archive that is about to be unpacked is what was listed."""
+    known, listed = here.store("archives").get(path, (None, None))
+    if known == identity(file):
+        return
+    found = members_of(file, path, kind, strip, password, options)
+    if listed not in (None, found):
+        raise StateFailed(f"{path} has changed since it was listed; nothing was extracted", changes={})
+    file.seek(0)
+
+
+def members_of(
+    file: IO[bytes], path: str, kind: str, strip: int, password: str | None, options: Sequence[str]
+) -> list[Member]:
+    """What an open archive holds. path: for messages."""
+    found = list(_tar(file) if kind == TAR else _zip(file, password))
     if strip:
         found = [_without_first(member, strip) for member in found]
     found = [member for member in found if member.name or not strip]  # "./" itself has no name either
     check(path, found)
     if options and kind == TAR:
-        chosen = _chosen(path, options)
+        chosen = _chosen(file, options)
         found = [member for member in found if member.shown.rstrip("/") in chosen]
     return found
 
@@ -119,18 +143,18 @@ def _without_first(member: Member, strip: int) -> Member:
     return member._replace(name=stripped(member.name, strip), target=target)
 
 
-def _chosen(path: str, options: Sequence[str]) -> set[str]:
+def _chosen(file: IO[bytes], options: Sequence[str]) -> set[str]:
     """The names that the tar program would extract with these options (--exclude, --wildcards, ...)."""
-    done = cmd.probe(["tar", "-t", "--quoting-style=literal", *options, "-f", path])
+    done = cmd.probe(["tar", "-t", "--quoting-style=literal", *options, "-f", name_of(file)])
     if done.retcode:
         raise StateFailed(f"tar failed: {done.stderr or done.stdout}")
     return {name.rstrip("/") for name in done.stdout.splitlines()}
 
 
-def _tar(path: str) -> Iterator[Member]:
+def _tar(file: IO[bytes]) -> Iterator[Member]:
     import tarfile
 
-    with tarfile.open(path) as archive:
+    with tarfile.open(fileobj=file) as archive:
         for info in archive:
             kind = "dir" if info.isdir() else "link" if info.issym() else "hard" if info.islnk() else ""
             kind = kind or ("file" if info.isfile() else "device")
@@ -139,10 +163,10 @@ def _tar(path: str) -> Iterator[Member]:
             yield Member(plain(info.name), kind, info.mode, size, info.linkname, info.name)
 
 
-def _zip(path: str, password: str | None) -> Iterator[Member]:
+def _zip(file: IO[bytes], password: str | None) -> Iterator[Member]:
     import zipfile
 
-    with zipfile.ZipFile(path) as archive:
+    with zipfile.ZipFile(file) as archive:
         for info in archive.infolist():
             mode = info.external_attr >> 16
             kind = "dir" if info.is_dir() else "link" if bits.S_ISLNK(mode) else "file"
@@ -162,12 +186,16 @@ def check(path: str, found: Sequence[Member]) -> None:
     links = {member.name for member in found if member.kind == "link"}
     files = {member.name for member in found if member.kind in ("file", "hard")}
     for member in found:
-        wrong = _wrong(member, links, files)
-        if wrong:
-            raise StateFailed(
-                f"{path}: member {member.shown!r} {wrong}; nothing was extracted (if you trust this archive, unpack it "
-                "with cmd.run and tar or unzip)"
-            )
+        refuse(path, member.shown, _wrong(member, links, files))
+
+
+def refuse(path: str, shown: str, wrong: str | None) -> None:
+    """Fail for a member that is not to be unpacked. wrong: why; None for one that is."""
+    if wrong:
+        raise StateFailed(
+            f"{path}: member {shown!r} {wrong}; nothing was extracted (if you trust this archive, unpack it "
+            "with cmd.run and tar or unzip)"
+        )
 
 
 def _wrong(member: Member, links: set[str], files: set[str]) -> str | None:

@@ -5,11 +5,15 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import IO, Any
 
 from modules import cmd
 from modules.archive._extract import place, unpack
 from modules.archive._members import ZIP, Member, kind_of, members, stripped
+from modules.archive._source import source
+from modules.file._look import opened
+from modules.file._place import place as place_of
+from modules.file._write import Owner, replace
 from runner.api import StateFailed, changer, here
 
 
@@ -56,7 +60,7 @@ def is_encrypted(name: str, **_: Any) -> bool:
     import zipfile
 
     try:
-        with zipfile.ZipFile(_local(name)) as archive:
+        with source(_local(name)) as file, zipfile.ZipFile(file) as archive:
             return any(info.flag_bits & 1 for info in archive.infolist())
     except (zipfile.BadZipFile, OSError) as problem:
         raise StateFailed(f"{name} is not a ZIP file: {problem}") from None
@@ -126,19 +130,32 @@ def trimmed(names: list[str], trim: bool | int) -> list[str]:
 @changer
 def zip_(zip_file: str, sources: str | Sequence[str], cwd: str | None = None, **_: Any) -> list[str]:
     """Make a zip archive of files and folders; the names in it. cwd: what relative sources are relative to."""
+    named: list[str] = []
+    with place_of(zip_file, follow=True) as where:
+        replace(where, lambda file: _pack(file, _words(sources), cwd, named), Owner())
+    return named
+
+
+def _pack(file: IO[bytes], sources: Sequence[str], cwd: str | None, named: list[str]) -> None:
+    """Write a zip archive. named: gets the names in it."""
+    import shutil
     import zipfile
 
-    named = []
-    with zipfile.ZipFile(zip_file, "w", zipfile.ZIP_DEFLATED) as archive:
-        for source in _words(sources):
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for source in sources:
             if not source.startswith("/") and cwd is None:
                 raise StateFailed(f"{source} is relative: say with cwd to what")
             base = cwd if cwd and not source.startswith("/") else "/"
             for path in _below(os.path.join(base, source)):
-                name = os.path.relpath(path, base) + ("/" if os.path.isdir(path) else "")
-                archive.write(path, name)
-                named.append(name)
-    return named
+                info = zipfile.ZipInfo.from_file(path, os.path.relpath(path, base))
+                named.append(info.filename)
+                if info.is_dir():
+                    info.compress_size = info.CRC = 0
+                    archive.mkdir(info)
+                    continue
+                info.compress_type = zipfile.ZIP_DEFLATED
+                with opened(path) as data, archive.open(info, "w") as member:
+                    shutil.copyfileobj(data, member)
 
 
 def _below(path: str) -> Iterable[str]:

@@ -30,7 +30,7 @@ def _move_across(source: Place, target: Place) -> None:
     """Move to another file system: first all of it beside its new place."""
     with target.beside() as beside:
         try:
-            _copy(source, beside, Owner(), preserve=True)
+            copy_place(source, beside, Owner(), preserve=True)
             beside.rename_to(target)
         except BaseException:
             beside.remove()
@@ -57,10 +57,11 @@ def copy(
         if into_folder and not source.is_dir():
             new = os.path.join(new, os.path.basename(old))
         with place(new, follow=into_folder or not source.is_dir()) as target:
-            _copy(source, target, owner, preserve)
+            copy_place(source, target, owner, preserve)
 
 
-def _copy(source: Place, target: Place, owner: Owner, preserve: bool = False) -> None:
+def copy_place(source: Place, target: Place, owner: Owner, preserve: bool = False) -> None:
+    """Copy what is at one place to another. preserve: owner, extended attributes, mode and times too."""
     with source.pinned() as found:
         if found.is_link:
             _copy_link(found, target, preserve)
@@ -80,7 +81,7 @@ def _copy_link(source: Pinned, target: Place, preserve: bool) -> None:
     if preserve:
         with target.pinned() as made:
             made.refuse_foreign()
-            _preserve(source, made)
+            preserve_from(source, made)
 
 
 def _copy_file(source: Place, target: Place, owner: Owner, preserve: bool) -> None:
@@ -91,7 +92,7 @@ def _copy_file(source: Place, target: Place, owner: Owner, preserve: bool) -> No
 
         def finish(handle: int) -> None:
             if preserve:
-                _preserve(found, Pinned(target, handle))
+                preserve_from(found, Pinned(target, handle))
 
         replace(target, lambda new: shutil.copyfileobj(file, new), owner, found.at.st_mode, finish)
 
@@ -106,14 +107,14 @@ def _copy_folder(source: Place, target: Place, preserve: bool) -> None:
             new.pin.refuse_foreign(bits.S_IFDIR)
         for name in sorted(old.names()):
             with old.place(name) as inner, new.place(name) as copy_of_it:
-                _copy(inner, copy_of_it, Owner(), preserve)
+                copy_place(inner, copy_of_it, Owner(), preserve)
         if preserve:
-            _preserve(old.pin, new.pin)
+            preserve_from(old.pin, new.pin)
         elif made:
             new.pin.chmod(bits.S_IMODE(old.pin.at.st_mode))
 
 
-def _preserve(source: Pinned, target: Pinned) -> None:
+def preserve_from(source: Pinned, target: Pinned) -> None:
     """Owner, extended attributes, mode and times."""
     target.chown(source.at.st_uid, source.at.st_gid)
     for name, value in source.attributes().items():

@@ -7,13 +7,16 @@ import os
 import stat as bits
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from modules.file._limit import read_limited
 from modules.file._owners import gid_to_group, uid_to_user
 from modules.file._place import READ, place
 from modules.file._resolve import real_path as real_path
 from runner.api import Record, StateFailed, here
+
+if TYPE_CHECKING:
+    from io import FileIO
 
 _KINDS = {
     bits.S_IFREG: "file",
@@ -120,12 +123,12 @@ def listdir(path: str) -> list[str]:
         raise StateFailed(f"cannot list {path}: {problem.strerror}") from problem
 
 
-def opened(path: str) -> IO[bytes]:
+def opened(path: str) -> FileIO:
     """A regular file, opened for reading without a buffer: nobody is waited for, and no link of others is followed."""
     return _opened(path)[0]
 
 
-def _opened(path: str) -> tuple[IO[bytes], str]:
+def _opened(path: str) -> tuple[FileIO, str]:
     """The file and its path without links."""
     handle = -1
     try:
@@ -141,7 +144,7 @@ def _opened(path: str) -> tuple[IO[bytes], str]:
         return _regular(where.open(), path), where.path
 
 
-def _regular(handle: int, path: str) -> IO[bytes]:
+def _regular(handle: int, path: str) -> FileIO:
     mode = os.fstat(handle).st_mode
     if bits.S_ISREG(mode):
         return open(handle, "rb", buffering=0)

@@ -276,6 +276,12 @@ class Folder:
     def names(self) -> list[str]:
         return os.listdir(self.handle)
 
+    def clear(self) -> None:
+        """Remove all that is in it."""
+        for name in self.names():
+            with self.place(name) as inner:
+                inner.remove()
+
     def place(self, name: str) -> Place:
         """A name in it."""
         return Place(Resolved(os.dup(self.handle), name, os.path.join(self._path, name)))

@@ -15,6 +15,7 @@ import pytest
 from harness import HarnessHere, apply
 
 from modules import archive
+from modules.archive import _extract
 from runner.api import StateFailed, armed, running
 from states.archive import extracted
 
@@ -217,3 +218,48 @@ def test_a_file_with_holes_needs_what_it_holds(tmp_path: Path) -> None:
         file.truncate(10**9)
     subprocess.run(["tar", "-cSf", "a.tar", "hole"], cwd=tmp_path, check=True)
     assert sum(member.size for member in archive.members(f"{tmp_path}/a.tar", "tar")) < 10_000
+
+
+# ---------------------------------------------------------------- what was listed is what is unpacked
+
+
+@pytest.mark.parametrize("options", [[], ["--exclude=none"]])
+def test_a_link_that_leaves_through_another_one_is_refused(tmp_path: Path, options: list[str]) -> None:
+    up = [("a/b/c", "", "dir"), ("a/b/top", "../..", "link"), ("out", "a/b/top/../../..", "link")]
+    path = str(tar(tmp_path / "a.tgz", *up))
+    archive.members(path, "tar")
+    with pytest.raises(StateFailed, match="out"):
+        archive.unpack(path, f"{tmp_path}/new", "tar", options=options)
+    assert os.listdir(tmp_path) == ["a.tgz"]
+
+
+@pytest.mark.parametrize("options", [[], ["--exclude=none"]])
+@pytest.mark.parametrize("mode", [0o4755, 0o755])
+def test_another_archive_than_the_one_that_was_listed_is_refused(tmp_path: Path, options: list[str], mode: int) -> None:
+    path = str(tar(tmp_path / "a.tgz", ("t/f", "listed", "file")))
+    archive.members(path, "tar", options=options)
+    tar(tmp_path / "b.tgz", ("t/f", "another", "file"), mode=mode).rename(path)
+    with pytest.raises(StateFailed, match=r"has changed since it was listed|set-user-ID"):
+        archive.unpack(path, f"{tmp_path}/new", "tar", options=options)
+    assert os.listdir(tmp_path) == ["a.tgz"]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs a second user")
+@pytest.mark.parametrize("options", [[], ["--exclude=none"]])
+def test_an_archive_that_its_owner_overwrites_while_it_is_unpacked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, options: list[str]
+) -> None:
+    path = tar(tmp_path / "a.tgz", ("t/f", "listed", "file"))
+    os.chown(path, 1, 1)
+    archive.members(str(path), "tar", options=options)
+    checked = _extract.refuse_changed
+
+    def overwritten(*args: Any) -> None:
+        checked(*args)
+        path.write_bytes(tar(tmp_path / "b.tgz", ("t/f", "mine!!", "file"), mode=0o4755).read_bytes())
+
+    monkeypatch.setattr(_extract, "refuse_changed", overwritten)
+    unpacked = archive.unpack(str(path), f"{tmp_path}/new", "tar", options=options)
+    archive.place(unpacked, f"{tmp_path}/new")
+    assert (tmp_path / "new/t/f").read_text() == "listed"
+    assert (tmp_path / "new/t/f").stat().st_mode & 0o7777 == 0o644

@@ -8,10 +8,14 @@ of the system that it makes. What the link leads to, and root's file, stay as th
 from __future__ import annotations
 
 import importlib
+import inspect
+import io
 import os
 import pkgutil
+import signal
 import stat
 import sys
+import tarfile
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
@@ -20,7 +24,7 @@ import pytest
 from harness import HarnessHere
 
 import modules
-from modules import cp, file, hashutil
+from modules import archive, cp, file, hashutil
 from runner.api import CommandFailed, StateFailed, armed, running
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs a second user")
@@ -183,13 +187,42 @@ CALLS: dict[str, tuple[Call, ...]] = {
         lambda g: file.put_back(str(g.target), "link", 0, MALLORY, MALLORY, target="/nowhere"),
         lambda g: file.put_back(str(g.target), "none"),
     ),
+    "archive.unpack": (
+        lambda g: unpack_and(g, archive.discard),
+        lambda g: unpack_and(g, archive.discard, "--exclude=x"),
+    ),
+    "archive.place": (lambda g: unpack_and(g, lambda found: archive.place(found, str(g.folder), MALLORY, MALLORY)),),
+    "archive.discard": (lambda g: unpack_and(g, archive.discard),),
+    "archive.zip_": (lambda g: archive.zip_(str(g.target), [str(g.source)]),),
     "cp.get_file": (lambda g: cp.get_file(f"file://{g.source}", str(g.target)),),
     "hashutil.base64_decodefile": (lambda g: hashutil.base64_decodefile("bmV3", str(g.target)),),
 }
 
+
+def unpack_and(ground: Ground, then: Callable[[archive.Unpacked], object], *options: str) -> None:
+    """Unpack an archive beside a folder of Mallory's, with what she owns in it."""
+    packed = ground.victim.parent / "a.tar"
+    with tarfile.open(packed, "w") as tar:
+        for name, kind, mode in (("sub", tarfile.DIRTYPE, 0o777), ("sub/f", tarfile.REGTYPE, 0o666)):
+            info = tarfile.TarInfo(name)
+            info.type, info.mode, info.uid = kind, mode, MALLORY
+            tar.addfile(info)
+        for name in ("f", "made"):
+            info = tarfile.TarInfo(name)
+            info.mode, info.size = 0o666, 3
+            tar.addfile(info, io.BytesIO(b"new"))
+    then(archive.unpack(str(packed), str(ground.folder), "tar", user=MALLORY, group=MALLORY, options=options))
+
+
 _hook: list[Callable[[], None]] = []
-EVENTS = ("open", "os.", "shutil.")
-sys.addaudithook(lambda event, _: _hook[0]() if _hook and event.startswith(EVENTS) else None)
+
+
+@sys.addaudithook
+def _audited(event: str, args: tuple[object, ...]) -> None:
+    """Call the hook of this moment, before a call of the system that is about some file; not for imports."""
+    if _hook and event.startswith(("open", "os.", "shutil.")):
+        if not str(args[0] if args else "").endswith((".py", ".pyc", ".so")):
+            _hook[0]()
 
 
 def attempt(call: Call, ground: Ground, swap: Callable[[Ground], None] | None = None, at: int = 0) -> int:
@@ -205,12 +238,19 @@ def attempt(call: Call, ground: Ground, swap: Callable[[Ground], None] | None = 
             _hook.append(hooked)
 
     _hook.append(count)
+    signal.signal(signal.SIGALRM, hangs)
+    signal.alarm(20)
     try:
-        with suppress(StateFailed, CommandFailed):
+        with suppress(StateFailed, CommandFailed, OSError):
             call(ground)
     finally:
+        signal.alarm(0)
         _hook.clear()
     return made
+
+
+def hangs(*_: object) -> None:
+    pytest.fail("it hangs")
 
 
 CASES = [(name, index) for name, calls in CALLS.items() for index in range(len(calls))]
@@ -222,7 +262,7 @@ def test_a_swap_does_not_reach_what_is_not_hers(tmp_path: Path, name: str, index
     call = CALLS[name][index]
     calls = attempt(call, Ground(tmp_path / "count"))
     assert calls > 0
-    for at in range(calls + 1):
+    for at in range(0, calls + 1, 1 + calls // 40):
         ground = Ground(tmp_path / str(at))
         if at == 0:
             SWAPS[swap](ground)
@@ -367,7 +407,7 @@ def changers() -> set[str]:
     for found in pkgutil.walk_packages(modules.__path__, "modules."):
         for value in vars(importlib.import_module(found.name)).values():
             if getattr(type(value), "__name__", "") == "function" and "changes_the_machine" in value.__dict__:
-                names.add(f"{value.__module__.split('.')[1]}.{value.__name__}")
+                names.add(f"{inspect.unwrap(value).__module__.split('.')[1]}.{value.__name__}")
     return names
 
 
