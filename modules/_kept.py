@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import os
-import threading
+
+from runner.api import fetcher, here
 
 
-def keep(path: str, text: str, mode: int = 0o600) -> None:
-    """Write a text whole: nobody sees a half of it, nor do others read it."""
-    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-    beside = f"{path}.{os.getpid()}.{threading.get_native_id()}"
-    handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
-    with open(handle, "w", encoding="utf-8") as file:
-        file.write(text)
-    os.replace(beside, path)
+@fetcher
+def keep(path: str, text: str, mode: int = 0o600) -> str:
+    """Write a text whole (nobody sees a half of it, nor do others read it) below the cache folder: its whole path."""
+    *below, name = path.split("/")
+    folder = here.cache_folder(*below)
+    folder.write(name, text.encode(), mode)
+    return os.path.join(folder.path, name)
+
+
+def kept(path: str) -> str | None:
+    """A text that was kept below the cache folder; None where there is none. Raises OSError and ValueError."""
+    *below, name = path.split("/")
+    try:
+        return here.cache_folder(*below, make=False).read(name).decode()
+    except FileNotFoundError:
+        return None

@@ -7,7 +7,7 @@ import shlex
 import sys
 from collections.abc import Mapping, Sequence
 
-from modules._kept import keep
+from modules._kept import keep, kept
 from runner.api import fetcher, here
 
 PROGRAM = "import sys; sys.path.insert(0, {root!r}); from runner.cli.salt_call import main; main()"
@@ -32,8 +32,7 @@ def _folder() -> str:
     words = [sys.executable, "-P", "-c", PROGRAM.format(root=root)]
     config = here.opts.get("conf_file")
     text = f'#!/bin/sh\nexec {shlex.join([*words, *(["-c", str(config)] if config else [])])} "$@"\n'
-    folder = os.path.join(here.cache_dir, f"salt-call-{zlib.crc32(text.encode()):08x}")
-    program = os.path.join(folder, "salt-call")
-    if not os.path.exists(program):
-        keep(program, text, 0o700)
-    return folder
+    name = f"salt-call-{zlib.crc32(text.encode()):08x}"
+    if kept(f"{name}/salt-call") != text:
+        keep(f"{name}/salt-call", text, 0o700)
+    return os.path.join(here.cache_dir, name)

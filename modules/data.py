@@ -7,8 +7,10 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from modules._kept import keep
+from modules._kept import keep, kept
 from runner.api import StateFailed, fetcher, here
+
+NAME = "data.json"  # in the cache folder
 
 
 def load() -> dict[str, Any]:
@@ -86,10 +88,6 @@ def clear() -> bool:
     return _save({})
 
 
-def _path() -> str:
-    return os.path.join(here.cache_dir, "data.json")
-
-
 def _all() -> dict[str, Any]:
     store = here.store("data")
     if "values" not in store:
@@ -100,12 +98,12 @@ def _all() -> dict[str, Any]:
 
 def _read() -> Any:
     try:
-        with open(_path(), encoding="utf-8") as file:
-            return json.load(file)
-    except FileNotFoundError:
-        return {}
+        text = kept(NAME)
+        return {} if text is None else json.loads(text)
     except (OSError, ValueError) as problem:
-        raise StateFailed(f"the data of this machine, {_path()}, cannot be read: {problem}") from None
+        raise StateFailed(
+            f"the data of this machine, {os.path.join(here.cache_dir, NAME)}, cannot be read: {problem}"
+        ) from None
 
 
 @fetcher
@@ -115,6 +113,6 @@ def _save(found: dict[str, Any]) -> bool:
     except (TypeError, ValueError) as problem:
         raise StateFailed(f"this cannot be kept: {problem}") from None
     if not here.dry:
-        keep(_path(), text)
+        keep(NAME, text)
     here.store("data")["values"] = json.loads(text)
     return True

@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 from modules import _names, cmd
-from modules._kept import keep
+from modules._kept import keep, kept
 from runner.api import here
 
 
@@ -67,18 +67,17 @@ def serial(zone: str = "", update: bool = False) -> str:
 
         {{ salt['dnsutil.serial']('example.com', update=True) }}
     """
-    path = os.path.join(here.cache_dir, "dnsutil.serial.json")
+    name = "dnsutil.serial.json"
     try:
-        with open(path, encoding="utf-8") as stream:
-            kept = dict(json.load(stream))
+        known = dict(json.loads(kept(name) or "{}"))
     except (OSError, ValueError):
-        kept = {}
+        known = {}
     today = time.strftime("%Y%m%d01")
     if not update:
-        return str(kept.get(zone, today))
-    new = str(int(kept[zone]) + 1) if zone in kept and kept[zone] >= today else today
+        return str(known.get(zone, today))
+    new = str(int(known[zone]) + 1) if zone in known and known[zone] >= today else today
     if not here.dry:
-        keep(path, json.dumps({**kept, zone: new}))
+        keep(name, json.dumps({**known, zone: new}))
     return new
 
 

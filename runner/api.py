@@ -212,6 +212,26 @@ class Tree(Protocol):
         ...
 
 
+class OwnFolder(Protocol):
+    """A folder of runner's own, which nobody else can write: its files are opened without following links, and only
+    when they are root's or the caller's."""
+
+    @property
+    def path(self) -> str: ...
+
+    def open(self, name: str, flags: int, mode: int = 0o600) -> int:
+        """A descriptor of a file in it. Raises OSError."""
+        ...
+
+    def read(self, name: str) -> bytes:
+        """The contents of a file in it. Raises OSError."""
+        ...
+
+    def write(self, name: str, data: bytes, mode: int = 0o600) -> None:
+        """Write a file whole: nobody sees a half of it. Raises OSError."""
+        ...
+
+
 class Here(Protocol):
     """The current run, as state functions and execution modules see it."""
 
@@ -272,6 +292,17 @@ class Here(Protocol):
 
     @property
     def state_dir(self) -> str: ...
+
+    def cache_folder(self, *below: str, make: bool = True) -> OwnFolder:
+        """The cache folder, or one below it. Raises OSError, and RunnerError where others can write it.
+
+        make: it if it is missing.
+        """
+        ...
+
+    def state_folder(self, *below: str) -> OwnFolder:
+        """A folder below the state folder, made if it is missing. Raises as cache_folder does."""
+        ...
 
     def store(self, name: str) -> MutableMapping[Any, Any]:
         """A dictionary that lasts for this run, shared by whoever uses the same name."""

@@ -33,6 +33,8 @@ def check(
             found = _Checker(session, lenient)(list(names))
     except RunnerError as error:
         found = list(error.diagnostics)
+    if "watch" in session.__dict__:
+        found += session.watch.problems()
     odd = [problem if lenient else _grave(problem) for problem in configuration if problem.severity != "info"]
     found = [*odd, *found]
     if "run" in session.__dict__:  # else a module for the grains is broken, and no secret was read

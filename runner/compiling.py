@@ -19,6 +19,7 @@ from runner.model import Chunk, Relations
 from runner.records import Record
 from runner.secrets import hushed
 from runner.session import Session
+from runner.trusted_folder import trusted_folder
 
 
 class Compiled(Record):
@@ -122,15 +123,13 @@ def _drawn(session: Session, chunks: tuple[Chunk, ...], relations: Relations) ->
     if len(chunks) > DRAWN:
         return ""
     found = picture(chunks, relations, (), graph.knots(chunks, relations))
-    folder = session.options.cachedir
-    path = os.path.join(folder, "graph.html")
+    drawn = page.html(session.run.secrets.mask(found), f"What waits for what on {session.options.id}")
     try:
-        os.makedirs(folder, mode=0o700, exist_ok=True)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(page.html(session.run.secrets.mask(found), f"What waits for what on {session.options.id}"))
+        folder = trusted_folder(session.options.cachedir)
+        folder.write("graph.html", drawn.encode("utf-8", "replace"))
     except OSError:
         return ""
-    return path
+    return os.path.join(folder.path, "graph.html")
 
 
 # what Salt takes no notice of while it compiles, and a strict reader refuses

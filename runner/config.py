@@ -69,6 +69,7 @@ class Options(Record):
     quiet: bool = False  # no warnings about the tree in a run that changes nothing
     verify: bool = False  # look again after each change
     only: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()  # that the configuration was read from
     exclude: tuple[str | Mapping[str, str], ...] = ()  # IDs or SLS files, or only one of both: {id: NAME}, {sls: NAME}
 
 
@@ -96,7 +97,8 @@ def load(
     """
     warnings: list[Diagnostic] = []
     path = _find(config_file, environ, warnings, bool(overrides.get("as_salt")))
-    given = given_in(path, load_yaml or safe_load, warnings) if path else {}
+    files: list[str] = []
+    given = given_in(path, load_yaml or safe_load, warnings, files) if path else {}
     raw = {**DEFAULTS, **given, **overrides}
     base = os.path.dirname(os.path.abspath(path)) if path else _standing()
     raw |= _places(given, overrides, base, environ, path is not None and is_salts(path))
@@ -106,7 +108,9 @@ def load(
     raw |= {"conf_file": os.path.abspath(path) if path else None}
     raw |= {"config_dir": os.path.dirname(os.path.abspath(path or SYSTEM))}
     said = raw.get("pillarenv")
-    options = _options(raw, given, overrides)._replace(own_grains=own_grains)
+    files += [os.path.join(raw["config_dir"], name) for name in ("grains", "minion_id")]
+    files = [os.path.abspath(each) for each in files if os.path.isfile(each)]
+    options = _options(raw, given, overrides)._replace(own_grains=own_grains, files=tuple(files))
     if said and said not in options.pillar_roots and "__env__" not in options.pillar_roots:
         place = place_of(path, "pillarenv") if path and "pillarenv" not in overrides else None
         message = f"pillarenv: there is no environment {said!r}, so that the pillar is empty"

@@ -21,8 +21,11 @@ def is_salts(path: str) -> bool:
     return os.path.basename(whole) == "minion" or os.path.basename(os.path.dirname(whole)) == "salt"
 
 
-def given_in(path: str, load_yaml: LoadYaml, warnings: list[Diagnostic]) -> dict[str, Any]:
-    """The keys of the file and of those it includes, a later file's key over an earlier one's, checked."""
+def given_in(path: str, load_yaml: LoadYaml, warnings: list[Diagnostic], files: list[str]) -> dict[str, Any]:
+    """The keys of the file and of those it includes, a later file's key over an earlier one's, checked.
+
+    files: gets the files that were read.
+    """
     problems: list[Diagnostic] = []
     given = _read(path, load_yaml)
     values = dict(given)
@@ -34,6 +37,7 @@ def given_in(path: str, load_yaml: LoadYaml, warnings: list[Diagnostic]) -> dict
         for more in expanded(os.path.join(os.path.dirname(os.path.abspath(path)), str(pattern))):
             checked.append((more, _read(more, load_yaml, (path, key))))
             values |= checked[-1][1]
+    files += [file for file, _ in checked]
     for file, said in checked:
         warnings += [
             Diagnostic(f"{key} has no effect in runner", place_of(file, key), instead, "unused-key", "warning")

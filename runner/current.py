@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import threading
 from collections.abc import Callable, Mapping, MutableMapping, Sequence
 from contextlib import suppress
@@ -13,6 +12,7 @@ from runner.model import Chunk, CustomEvent, Event, Result, RunStarted
 from runner.ordered import as_said
 from runner.plain_values import text_of
 from runner.secrets import Secrets
+from runner.trusted_folder import TrustedFolder, trusted_folder
 
 
 class Run:
@@ -51,6 +51,11 @@ class Run:
         self.lock = threading.Lock()
         self.started = False  # whether the listeners were told that a run has started
         self.lost: list[str] = []  # which listeners failed, and why
+
+    def cache(self, make: bool = True) -> TrustedFolder:
+        """The cache folder. Raises OSError, and Untrusted where others can write it."""
+        self._cache = trusted_folder(self.cache_dir, make)
+        return self._cache  # held, so that it is looked at once
 
     def emit(self, event: Event) -> None:
         """Hand an event to the listeners. One that raises gets no more: what only watches a run does not end it."""
@@ -155,11 +160,19 @@ class Current:
 
     @property
     def cache_dir(self) -> str:
+        with suppress(OSError):  # none yet
+            return self.run.cache(make=False).path
         return self.run.cache_dir
 
     @property
     def state_dir(self) -> str:
         return self.run.state_dir
+
+    def cache_folder(self, *below: str, make: bool = True) -> TrustedFolder:
+        return self.run.cache(make).below(*below, make=make)
+
+    def state_folder(self, *below: str) -> TrustedFolder:
+        return trusted_folder(self.run.state_dir).below(*below)
 
     def store(self, name: str) -> MutableMapping[Any, Any]:
         return self.run.stores.setdefault(name, {})
@@ -167,8 +180,7 @@ class Current:
     def scratch(self) -> str:
         import tempfile
 
-        os.makedirs(self.run.cache_dir, mode=0o700, exist_ok=True)
-        folder = tempfile.mkdtemp(prefix="scratch-", dir=self.run.cache_dir)
+        folder = tempfile.mkdtemp(prefix="scratch-", dir=self.run.cache().path)
         self._scratch.append(folder)
         return folder
 

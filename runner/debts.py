@@ -7,17 +7,18 @@ from __future__ import annotations
 
 import os
 import threading
-import time
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
 from runner.model import Debt
+from runner.trusted_folder import trusted_folder
 
 if TYPE_CHECKING:
     import sqlite3
 
 _Key = tuple[str, str, str]  # reactor, kind, source
+NAME = "debts.sqlite"
 VERSION = 1
 _TABLE = """
 CREATE TABLE IF NOT EXISTS debts (
@@ -101,7 +102,8 @@ class Ledger:
         """looking: leave a broken file where it is (there is no lock)."""
         self.notes: list[str] = []
         self._looking = looking
-        self._path = os.path.join(state_dir, "debts.sqlite")
+        self._folder = state_dir
+        self._path = os.path.join(state_dir, NAME)
         self._lock = threading.Lock()  # states may run side by side
         self._connection: sqlite3.Connection | None = None
         self._known: _Book | None = None
@@ -159,9 +161,9 @@ class Ledger:
     def _debts(self) -> _Book:
         if self._known is None:
             self._known = _Book()
-            with suppress(FileNotFoundError, NotADirectoryError):
-                os.stat(self._path)  # OSError where nobody may look
-                self._read()
+            with suppress(FileNotFoundError, NotADirectoryError):  # other OSErrors where nobody may look
+                if trusted_folder(self._folder, make=False).exists(NAME):
+                    self._read()
         return self._known
 
     def _read(self) -> None:
@@ -179,14 +181,10 @@ class Ledger:
 
     def _set_aside(self, error: Exception) -> None:
         """Make room for a new file; what the old one held is lost, and told."""
-        aside = f"{self._path}.corrupt-{time.strftime('%Y%m%d%H%M%S')}"
         if self._connection is not None:
             self._connection.close()
             self._connection = None
-        os.rename(self._path, aside)
-        for suffix in ("-wal", "-shm"):
-            with suppress(FileNotFoundError):
-                os.rename(self._path + suffix, aside + suffix)
+        aside = trusted_folder(self._folder).set_aside(NAME)
         self.notes.append(
             f"the list of reactions owed was no database any more ({error}); it is set aside as {aside}. "
             "Restarts that earlier runs owe are not known"
@@ -196,9 +194,8 @@ class Ledger:
         if self._connection is None:
             import sqlite3
 
-            os.makedirs(os.path.dirname(self._path), mode=0o700, exist_ok=True)
-            os.close(os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
-            connection = sqlite3.connect(self._path, timeout=10, check_same_thread=False)
+            path = trusted_folder(self._folder).database(NAME)
+            connection = sqlite3.connect(path, timeout=10, check_same_thread=False)
             try:
                 self._prepare(connection)
             except BaseException:

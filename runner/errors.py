@@ -78,6 +78,7 @@ def bug(error: BaseException) -> Diagnostic:
     return Diagnostic(f"this is a bug in runner: {type(error).__name__}: {error}", code="bug")
 
 
+REFUSED = "permissions"  # the code of what is wrong with a file that others can write
 MAY_READ = "give this user the right to read it, or run as another (sudo)"
 
 

@@ -48,8 +48,13 @@ class Registry:
         tree_folders: Mapping[str, list[str]],
         opts: Mapping[str, Any] | None = None,
         extra: Mapping[str, Callable[..., Any]] | None = None,
+        seen: Callable[[str], None] = lambda path: None,
     ) -> None:
-        """tree_folders: kind (states, modules, grains, utils) -> folders. extra: execution functions of the engine."""
+        """tree_folders: kind (states, modules, grains, utils) -> folders. extra: execution functions of the engine.
+
+        seen: is shown each file of the tree before it is loaded.
+        """
+        self.seen = seen
         self.opts = opts or {}
         self.extra = dict(extra or {})
         self._folders = {kind: list(folders) for kind, folders in tree_folders.items()}
@@ -159,7 +164,7 @@ class Registry:
 
     def state_functions(self, module: str) -> list[str]:
         """The names of the functions of a state module."""
-        return self._names("states", module, hidden=_HOOKS)
+        return self._names("states", module, hidden=HOOKS)
 
     def suggest_state(self, name: str) -> str | None:
         """The nearest real state function."""
@@ -280,6 +285,10 @@ class Registry:
 
     # -------------------------------------------------- modules
 
+    def sources(self, kind: str, name: str) -> list[str]:
+        """The files of the tree's modules (states, modules, ...) of a name; they are not loaded for it."""
+        return self._tree(kind).paths(name)
+
     def _tree(self, kind: str) -> TreeModules:
         tree = self._trees.get(kind)
         if tree is None:
@@ -332,6 +341,6 @@ def _replaces(module: ModuleType, name: str) -> bool:
 SYS = ("argspec", "doc", "list_functions", "list_modules", "list_renderers", "list_state_functions") + (
     ("list_state_modules", "reload_modules", "state_argspec", "state_doc")  # of introspection.py
 )
-_HOOKS = frozenset(["mod_watch", "mod_aggregate", "mod_init", "pre_run_check", "hindrance", "resources", "calls"]) | {
+HOOKS = frozenset(["mod_watch", "mod_aggregate", "mod_init", "pre_run_check", "hindrance", "resources", "calls"]) | {
     f"auto{kind}" for kind in ("require", "before", "notify", "subscribe")
 }

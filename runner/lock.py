@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import fcntl
 import os
-import stat
 import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from runner.errors import RunnerError
+from runner.trusted_folder import TrustedFolder, UntrustedFile, trusted_folder
 
 PAUSE = 0.1  # seconds between two tries of a run that waits
 
@@ -28,7 +28,7 @@ def held(state_dir: str, wait: float = 0.0) -> Iterator[None]:
     wait: seconds to wait for another run to end, negative for as long as it takes. Raises Locked, which says who holds
     it (process, command, since when), and RunnerError when there can be no lock.
     """
-    descriptor = _opened(state_dir)
+    folder, descriptor = _opened(state_dir)  # who uses the folder meanwhile gets the one that was looked at here
     try:
         _take(descriptor, wait)
         words = " ".join([os.path.basename(sys.argv[0]), *sys.argv[1:]])
@@ -38,20 +38,19 @@ def held(state_dir: str, wait: float = 0.0) -> Iterator[None]:
         yield
     finally:
         os.close(descriptor)
+        del folder
 
 
-def _opened(state_dir: str) -> int:
-    path = os.path.join(state_dir, "lock")
+def _opened(state_dir: str) -> tuple[TrustedFolder, int]:
     try:
-        os.makedirs(state_dir, mode=0o700, exist_ok=True)
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+        folder = trusted_folder(state_dir)
+        return folder, folder.open("lock", os.O_RDWR | os.O_CREAT)
+    except UntrustedFile as error:
+        raise RunnerError(f"there can be no lock: {error}", code="no-lock") from None
     except OSError as error:
+        path = os.path.join(state_dir, "lock")
         hint = "--cachedir DIR keeps it elsewhere"
         raise RunnerError(f"there can be no lock: {path}: {error.strerror}", hint=hint, code="no-lock") from None
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise RunnerError(f"there can be no lock: {path} is no regular file", hint="remove it", code="no-lock")
-    return descriptor
 
 
 def _take(descriptor: int, wait: float) -> None:

@@ -6,13 +6,15 @@ A sister of run.py, and like it allowed to import stages.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 
+from runner import module_sources
 from runner.config import Options
 from runner.errors import RunnerError
 from runner.gathering import all_requests
 from runner.history import past
+from runner.loader import HOOKS, Registry
 from runner.session import Session
 from runner.textfiles import text_to_show
 
@@ -52,29 +54,36 @@ def runs(options: Options) -> Iterator[Named]:
 def states(options: Options, typed: str) -> Iterator[Named]:
     """State functions; before a module is clear only modules."""
     registry = Session(options).registry
-    yield from _functions(
-        typed, registry.state_modules(), registry.state_functions, lambda name: registry.state(name).function
-    )
+    yield from _functions(typed, registry, "states", registry.state_modules())
 
 
 def functions(options: Options, typed: str) -> Iterator[Named]:
     """Execution functions; before a module is clear only modules."""
     registry = Session(options).registry
-    yield from _functions(typed, registry.modules(), registry.functions, registry.function)
+    yield from _functions(typed, registry, "modules", registry.modules())
 
 
-def _functions(
-    typed: str, modules: list[str], names: Callable[[str], list[str]], found: Callable[[str], Callable[..., object]]
-) -> Iterator[Named]:
+def _functions(typed: str, registry: Registry, kind: str, modules: list[str]) -> Iterator[Named]:
     fitting = [module for module in modules if module.startswith(typed.partition(".")[0])]
     exact = [module for module in fitting if typed.startswith(f"{module}.")] or (fitting if len(fitting) == 1 else [])
     if not exact:
         yield from ((f"{module}.", "") for module in fitting)
     for module in exact:
-        for name in names(module):
-            if name != "mod_watch":
-                text = (found(f"{module}.{name}").__doc__ or "").strip().split("\n")[0]
-                yield f"{module}.{name}", text
+        yield from ((f"{module}.{name}", about) for name, about in _offered(registry, kind, module))
+
+
+def _offered(registry: Registry, kind: str, module: str) -> Iterator[Named]:
+    """The functions of a module; of the tree's own as they are written, since to load them runs them."""
+    state = kind == "states"
+    sources = registry.sources(kind, module)
+    if sources:
+        found = module_sources.functions(sources)
+        yield from ((each.name, each.about) for each in found if not (state and each.name in HOOKS))
+        return
+    for name in registry.state_functions(module) if state else registry.functions(module):
+        full = f"{module}.{name}"
+        function = registry.state(full).function if state else registry.function(full)
+        yield name, (function.__doc__ or "").strip().split("\n")[0]
 
 
 def arguments(options: Options, function: str, state: bool) -> Iterator[Named]:
@@ -82,6 +91,13 @@ def arguments(options: Options, function: str, state: bool) -> Iterator[Named]:
     from runner.schema import schema_of
 
     registry = Session(options).registry
+    module, _, name = function.partition(".")
+    sources = registry.sources("states" if state else "modules", module)
+    if sources:
+        for each in module_sources.functions(sources):
+            if each.name == name:
+                yield from ((f"{argument}=", "") for argument in each.arguments)
+        return
     found = registry.state(function).function if state else registry.definition(function)
     for name, parameter in schema_of(found).parameters.items():
         yield f"{name}=", parameter.shape.title
@@ -90,7 +106,14 @@ def arguments(options: Options, function: str, state: bool) -> Iterator[Named]:
 def modules(options: Options) -> Iterator[Named]:
     """The state modules that tell what is there (`runner resource`)."""
     registry = Session(options).registry
-    yield from ((name, "") for name in registry.state_modules() if registry.resources(name))
+    for module in registry.state_modules():
+        sources = registry.sources("states", module)
+        if sources:
+            tells = any(each.name == "resources" for each in module_sources.functions(sources))
+        else:
+            tells = registry.resources(module) is not None
+        if tells:
+            yield module, ""
 
 
 def environments(options: Options) -> Iterator[Named]:

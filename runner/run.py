@@ -12,7 +12,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
-from runner import permissions
 from runner.aborted import recorded
 from runner.api import NotArmed, StateFailed, armed, forget_looks, running
 from runner.compiling import Compiled, compile_chunks
@@ -160,12 +159,15 @@ def _carry_out(session: Session, gathered: Callable[[], Gathered], of_tree: bool
 
     with ending(options.timeout), recorded(session, run_id, about), held(options.state_dir, options.wait):
         compiled = _compiled(session, gathered)
-        told = [*_untrusted(session), *_shuffled(session), *map(session.run.secrets.diagnostic, compiled.warnings)]
+        told = [*session.watch.problems(), *_shuffled(session), *map(session.run.secrets.diagnostic, compiled.warnings)]
         if not options.quiet:
             _tell(told)
         report = _executed(session, compiled, run_id, about(session.run.secrets))
-        if options.quiet and (report.changed or report.failed):
-            _tell(told)
+        later = session.watch.problems()
+        if not options.quiet:
+            _tell(later)
+        elif report.changed or report.failed:
+            _tell([*told, *later])
         return report
 
 
@@ -179,6 +181,7 @@ def _compiled(session: Session, gathered: Callable[[], Gathered]) -> Compiled:
         problems = problems if compiled is None else compiled.binder.refusals(compiled.chunks)
         if compiled is None or problems:
             raise CompileError(problems)
+        session.watch.refuse()
         return compiled
 
 
@@ -236,18 +239,6 @@ def _sweeping(session: Session) -> Iterator[None]:
         yield
     finally:
         temporaries.done()
-
-
-def _untrusted(session: Session) -> list[Diagnostic]:
-    """Warnings about trees and configuration that others can write; errors where the configuration is strict."""
-    options = session.options
-    roots = [root for roots in (options.file_roots, options.pillar_roots) for each in roots.values() for root in each]
-    files = [options.raw["conf_file"]] if options.raw.get("conf_file") else []
-    strict = options.strict_permissions
-    found = permissions.problems([*files, *roots], "error" if strict else "warning")
-    if found and strict:
-        raise CompileError(found)
-    return found
 
 
 def _shuffled(session: Session) -> list[Diagnostic]:

@@ -20,6 +20,7 @@ from runner.grains import Grains, logged
 from runner.high import SlsFile
 from runner.loader import Registry
 from runner.model import Event
+from runner.permissions import Watch
 from runner.records import Record
 from runner.render import Renderer
 from runner.render.limits import bounded
@@ -108,12 +109,23 @@ class Session:
         return {**plain, "vars": said, "top": Top({**said, **outer}, more)}
 
     @cached_property
+    def watch(self) -> Watch:
+        """Who else can write what is read. Raises RunnerError where that is refused."""
+        options, watch = self.options, Watch(self.options.strict_permissions)
+        for file in options.files:
+            watch.read(file)
+        for roots in (options.file_roots, options.pillar_roots):
+            for folder in (each for folders in roots.values() for each in folders):
+                watch.root(folder)
+        return watch
+
+    @cached_property
     def tree(self) -> FileTree:
-        return FileTree(self.options.file_roots, self.options.raw)
+        return FileTree(self.options.file_roots, self.options.raw, self.watch.read)
 
     @cached_property
     def pillar_tree(self) -> FileTree:
-        return FileTree(self.options.pillar_roots, self.options.raw)
+        return FileTree(self.options.pillar_roots, self.options.raw, self.watch.read)
 
     @cached_property
     def registry(self) -> Registry:
@@ -123,7 +135,7 @@ class Session:
             for kind, name in TREE_FOLDERS.items()
         }
         there = {kind: [path for path in paths if os.path.isdir(path)] for kind, paths in folders.items()}
-        return Registry(there, self.options.raw)
+        return Registry(there, self.options.raw, seen=self.watch.read)
 
     def _more_folders(self, kind: str) -> list[str]:
         """Folders of modules that the configuration names: `states_dirs`, ..., and those below `module_dirs`."""
@@ -250,6 +262,8 @@ class Session:
     def template(
         self, text: str, engine: str, context: Mapping[str, Any], *, file: str = "", saltenv: str = "base"
     ) -> Any:
+        if file.startswith("/"):
+            self.watch.read(file)
         return self.renderer.template(text, engine, context, file=file, saltenv=saltenv)
 
     def read(self, sls: str, saltenv: str) -> SlsFile:
@@ -262,6 +276,7 @@ class Session:
         def read(sls: str, saltenv: str) -> SlsFile:
             if sls != name:
                 return self.read(sls, saltenv)
+            self.watch.read(path)
             return SlsFile(self.renderer.sls(path, sls=name, saltenv=saltenv, context=self._scope() or {}), path, False)
 
         return read

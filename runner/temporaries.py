@@ -11,6 +11,10 @@ import re
 import stat
 from contextlib import suppress
 
+from runner.errors import RunnerError
+from runner.trusted_folder import TrustedFolder, trusted_folder
+
+NAME = "temporaries"
 _OURS = re.compile(r"^\..*\.runner-([0-9a-f]{8})[0-9a-f]{4}$", re.S)  # nothing else is ever removed
 
 
@@ -18,7 +22,8 @@ class Temporaries:
     """The list `temporaries` of a state folder: a folder and a mark a line, as JSON since paths may have line ends."""
 
     def __init__(self, state_dir: str) -> None:
-        self._path = os.path.join(state_dir, "temporaries")
+        self._state_dir = state_dir
+        self._folder: TrustedFolder | None = None
         self._handle: int | None = None
         self._announced: set[tuple[str, str]] = set()
 
@@ -30,11 +35,11 @@ class Temporaries:
             return
         import json
 
-        with suppress(OSError):
+        with suppress(OSError, RunnerError):
             if self._handle is None:
-                flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-                self._handle = os.open(self._path, flags, 0o600)
-                _sync(os.path.dirname(self._path))
+                self._folder = trusted_folder(self._state_dir)
+                self._handle = self._folder.open(NAME, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+                self._folder.sync()
             os.write(self._handle, json.dumps([folder, found[1]]).encode() + b"\n")
             os.fdatasync(self._handle)
             self._announced.add((folder, found[1]))
@@ -44,19 +49,17 @@ class Temporaries:
         import json
 
         try:
-            if not stat.S_ISREG(os.lstat(self._path).st_mode):
-                return []
-            with open(self._path, encoding="ascii", errors="replace") as file:
-                lines = file.read().splitlines()
+            state = trusted_folder(self._state_dir, make=False)
+            lines = state.read(NAME).decode("ascii", "replace").splitlines()
         except OSError:
             return []
         removed = []
         for line in lines:
             with suppress(ValueError, TypeError, OSError):  # the last line may be cut off, a folder may be gone
                 folder, mark = json.loads(line)
-                removed += [path for path in _left_in(folder, mark) if _removed(path)]
+                removed += _cleaned(folder, mark)
         with suppress(OSError):
-            os.unlink(self._path)
+            state.remove(NAME)
         return removed
 
     def done(self) -> None:
@@ -65,31 +68,32 @@ class Temporaries:
             os.close(self._handle)
             self._handle = None
             with suppress(OSError):
-                if not any(_left_in(*each) for each in self._announced if os.path.isdir(each[0])):
-                    os.unlink(self._path)
+                if self._folder and not any(_left_in(*each) for each in self._announced if os.path.isdir(each[0])):
+                    self._folder.remove(NAME)
 
 
-def _left_in(folder: str, mark: str) -> list[str]:
+def _left_in(folder: str | int, mark: str) -> list[str]:
     names = [(name, _OURS.match(name)) for name in os.listdir(folder)]
-    return [os.path.join(folder, name) for name, found in names if found and found[1] == mark]
+    return [name for name, found in names if found and found[1] == mark]
 
 
-def _sync(folder: str) -> None:
+def _cleaned(folder: str, mark: str) -> list[str]:
+    """Remove what a run left in a folder: the paths. The folder may be a user's, who may swap it meanwhile."""
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        os.fsync(handle)
+        return [os.path.join(folder, name) for name in _left_in(handle, mark) if _removed(handle, name)]
     finally:
         os.close(handle)
 
 
-def _removed(path: str) -> bool:
+def _removed(folder: int, name: str) -> bool:
     try:
-        if stat.S_ISDIR(os.lstat(path).st_mode):
+        if stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
             import shutil
 
-            shutil.rmtree(path)
+            shutil.rmtree(name, dir_fd=folder)
         else:
-            os.unlink(path)
+            os.unlink(name, dir_fd=folder)
     except OSError:
         return False
     return True

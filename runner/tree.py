@@ -6,7 +6,7 @@ import fnmatch
 import os
 import posixpath
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from stat import S_ISREG
 from typing import Any
@@ -29,9 +29,16 @@ class FileTree:
     Files are found with one stat for each root; only globs, suggestions and file.recurse list the folders, once a run.
     """
 
-    def __init__(self, roots: Mapping[str, Sequence[str]], settings: Mapping[str, Any] | None = None) -> None:
+    def __init__(
+        self,
+        roots: Mapping[str, Sequence[str]],
+        settings: Mapping[str, Any] | None = None,
+        seen: Callable[[str], None] = lambda path: None,
+    ) -> None:
+        """seen: is shown each file that is found, before it is read."""
         settings = settings or {}
         self.roots = roots
+        self._seen = seen
         self._top = str(settings.get("state_top") or "top.sls").removeprefix("salt://")
         self._globs = _strings(settings.get("file_ignore_glob"))
         self._patterns = [re.compile(pattern) for pattern in _strings(settings.get("file_ignore_regex"))]
@@ -67,6 +74,7 @@ class FileTree:
         for root in self.folders_of(saltenv):
             file = f"{root}/{inner}"
             if _is_file(file) and not self._is_ignored(file):
+                self._seen(file)
                 return file
         return None
 
@@ -76,7 +84,10 @@ class FileTree:
             path, env = _parsed(url, saltenv)
             return self.find(path, env)
         path = url.removeprefix("file://")
-        return path if path.startswith("/") and os.path.isfile(path) else None
+        if not path.startswith("/") or not os.path.isfile(path):
+            return None
+        self._seen(path)
+        return path
 
     # -------------------------------------------------- folders
 

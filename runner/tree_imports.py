@@ -22,8 +22,9 @@ class _Loader(SourceFileLoader):
 class _Beside(MetaPathFinder):
     """Finds what nothing else on Python's path is called: the other Python files of some folders."""
 
-    def __init__(self, folders: Sequence[str]) -> None:
+    def __init__(self, folders: Sequence[str], seen: Callable[[str], None]) -> None:
         self._folders = folders
+        self._seen = seen
 
     def find_spec(
         self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
@@ -32,8 +33,19 @@ class _Beside(MetaPathFinder):
             base = os.path.join(folder, name.rpartition(".")[2])
             for file in (os.path.join(base, "__init__.py"), f"{base}.py"):
                 if os.path.isfile(file):
+                    _show(file, self._seen)
                     return _spec(name, file)
         return None
+
+
+def _show(path: str, seen: Callable[[str], None]) -> None:
+    """Show a file that is about to be loaded; of a package all files, as Python imports those by itself."""
+    seen(path)
+    if path.endswith("/__init__.py"):
+        for folder, _, names in os.walk(os.path.dirname(path)):
+            for name in names:
+                if name.endswith((".py", ".pyc")):
+                    seen(os.path.join(folder, name))
 
 
 def _spec(name: str, path: str) -> ModuleSpec:
@@ -45,9 +57,9 @@ def _spec(name: str, path: str) -> ModuleSpec:
 
 
 @contextmanager
-def _reaching(folders: Sequence[str]) -> Iterator[None]:
+def _reaching(folders: Sequence[str], seen: Callable[[str], None]) -> Iterator[None]:
     """While a file is loaded, its imports reach the files beside it (as with Salt, after all else)."""
-    finder, before = _Beside(folders), sys.dont_write_bytecode
+    finder, before = _Beside(folders, seen), sys.dont_write_bytecode
     sys.meta_path.append(finder)
     sys.dont_write_bytecode = True
     try:
@@ -57,13 +69,19 @@ def _reaching(folders: Sequence[str]) -> Iterator[None]:
         sys.dont_write_bytecode = before
 
 
-def loaded(name: str, path: str, more: Sequence[str], prepare: Callable[[ModuleType], None]) -> ModuleType:
-    """The module of a file. more: folders to import from; prepare: what is done to it before its code runs."""
+def loaded(
+    name: str, path: str, more: Sequence[str], prepare: Callable[[ModuleType], None], seen: Callable[[str], None]
+) -> ModuleType:
+    """The module of a file. more: folders to import from; prepare: what is done to it before its code runs.
+
+    seen: is shown each file before it is loaded.
+    """
+    _show(path, seen)
     spec = _spec(name, path)
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     prepare(module)
     sys.modules[name] = module
-    with _reaching([os.path.dirname(path), *more]):
+    with _reaching([os.path.dirname(path), *more], seen):
         spec.loader.exec_module(module)
     return module

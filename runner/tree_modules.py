@@ -30,6 +30,7 @@ class Library(Protocol):
     """What tree modules see of the registry."""
 
     opts: Mapping[str, Any]
+    seen: Callable[[str], None]
 
     def function(self, name: str) -> Callable[..., Any]: ...
     def modules(self) -> list[str]: ...
@@ -81,6 +82,10 @@ class TreeModules:
     def names(self) -> list[str]:
         """The names of the modules, loaded or not."""
         return list(self._files)
+
+    def paths(self, name: str) -> list[str]:
+        """The files of the modules of a name."""
+        return list(self._files.get(name, ()))
 
     def all(self) -> Iterator[tuple[str, ModuleType | Callable[[], Any]]]:
         """The modules that are for this machine; for one that is broken or lacks an import a function that raises."""
@@ -148,7 +153,7 @@ class TreeModules:
         position = self._files[name].index(path)
         full = f"runner_tree_{self._kind}_{name}{f'_{position + 1}' if position else ''}"
         with _blaming(path):
-            return loaded(full, path, self._beside, self._inject)
+            return loaded(full, path, self._beside, self._inject, self._library.seen)
 
     def _inject(self, module: ModuleType) -> None:
         from runner import classic

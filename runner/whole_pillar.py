@@ -108,6 +108,7 @@ def _external(session: Session, found: Mapping[str, Any]) -> dict[str, Any]:
         parsed=renderer.parsed,
         content=renderer.content,
         matches=session.matches,
+        seen=session.watch.read,
         place=lambda: place_of(options.raw.get("conf_file"), "ext_pillar"),
     )
 

@@ -33,7 +33,7 @@ STAGES = {
         "bounds",
     ),
     "tree": (),
-    "render": ("jinja_options", "yaml_errors", "yaml_layout", "yaml_spot", "bounds", "salt_package"),
+    "render": ("jinja_options", "yaml_errors", "yaml_layout", "yaml_spot", "bounds", "salt_package", "trusted_folder"),
     "grains": (),
     "pillar": ("merging", "ordered"),
     "external": (),
@@ -48,7 +48,7 @@ STAGES = {
     "decide": (),
     "guards": (),
     "slots": (),
-    "debts": (),
+    "debts": ("trusted_folder",),
     "secrets": (),
 }
 

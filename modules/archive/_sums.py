@@ -4,22 +4,18 @@ from __future__ import annotations
 
 import os
 
-from modules._kept import keep
+from modules._kept import keep, kept
 from modules.file._hash import hash_of
-from runner.api import fetcher, here
+from runner.api import fetcher
 
 
 def _record(name: str) -> str:
-    return os.path.join(here.cache_dir, "archives", hash_of(os.fsencode(name)))
+    return f"archives/{hash_of(os.fsencode(name))}"
 
 
 def kept_sum(name: str) -> str:
     """The sum of the archive that filled a folder; empty where none is known."""
-    try:
-        with open(_record(name), encoding="ascii") as file:
-            return file.read()
-    except FileNotFoundError:
-        return ""
+    return kept(_record(name)) or ""
 
 
 @fetcher

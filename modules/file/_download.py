@@ -67,14 +67,20 @@ def cached_path(url: str, saltenv: str | None = None) -> str:
 @fetcher
 def keep_download(path: str, place: str) -> None:
     """Make a file that was fetched for one state the kept copy."""
-    os.makedirs(os.path.dirname(place), mode=0o700, exist_ok=True)
+    _folder_of(place)
     os.replace(path, place)
 
 
 def _place(url: str) -> str:
     path = cached_path(url)
-    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    _folder_of(path)
     return path
+
+
+def _folder_of(path: str) -> None:
+    """Make the folder of a kept copy, which nobody else may write."""
+    below = os.path.relpath(os.path.dirname(path), here.cache_folder().path)
+    here.cache_folder(*below.split("/"))
 
 
 def _fetch(url: str, path: str, use_etag: bool, verify_ssl: bool) -> None:

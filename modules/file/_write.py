@@ -165,13 +165,8 @@ def _keep_file(where: Place) -> None:
     now = time.time()
     stamp = time.strftime("%a_%b_%d_%H:%M:%S_", time.localtime(now)) + f"{int(now % 1 * 1e6):06d}"
     kept = f"{here.state_dir}/file_backup{where.path}_{stamp}_{time.strftime('%Y', time.localtime(now))}"
-    top = here.state_dir
-    folder = os.path.dirname(kept)
-    for part in os.path.relpath(folder, top).split("/"):
-        top = os.path.join(top, part)
-        with suppress(FileExistsError):
-            os.mkdir(top, 0o700)
-    handle = os.open(kept, NEW, 0o600)
+    *below, name = os.path.relpath(kept, here.state_dir).split("/")
+    handle = here.state_folder(*below).open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     with open(handle, "wb") as target, open(where.open_file(), "rb") as source:
         at = os.fstat(source.fileno())
         shutil.copyfileobj(source, target)

@@ -75,6 +75,7 @@ def _folder(folder: str, tools: Tools, options: Mapping[str, Any]) -> dict[str, 
 
 
 def _file(path: str, tools: Tools, options: Mapping[str, Any]) -> Any:
+    tools.seen(path)
     if options["template"] is True:
         return tools.content(path, options)
     try:

@@ -68,6 +68,7 @@ def _names(tools: Tools, pillar: Mapping[str, Any], stack: Mapping[str, Any], co
 def _listed(config: str, tools: Tools, pillar: Mapping[str, Any], stack: Mapping[str, Any]) -> Iterator[str]:
     """The files that a configuration file lists."""
     folder = os.path.dirname(config)
+    tools.seen(config)
     rendered = tools.template(config, folder, _names(tools, pillar, stack, config))
     try:
         said = tools.data(rendered)
@@ -82,6 +83,7 @@ def _listed(config: str, tools: Tools, pillar: Mapping[str, Any], stack: Mapping
 
 def _laid(path: str, tools: Tools, pillar: Mapping[str, Any], stack: dict[str, Any], config: str) -> dict[str, Any]:
     """The stack with one more file on it."""
+    tools.seen(path)
     rendered = tools.template(path, os.path.dirname(config), _names(tools, pillar, stack, config))
     data = tools.data(rendered)
     if not isinstance(data, dict):

@@ -24,6 +24,7 @@ class Tools(Record):
     parsed: Callable[[str, str], Any]  # (text, how a message calls it) -> the value of YAML
     content: Callable[[str, Mapping[str, Any]], Any]  # (file, options) -> what its renderers make of it
     matches: Callable[[str, str], bool]
+    seen: Callable[[str], None]  # is shown each file before it is read
     place: Callable[[], Source]  # of ext_pillar in the configuration
 
     def problem(self, message: str, hint: str | None = None) -> RunnerError:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from runner.errors import Diagnostic, RunnerError
+from runner.errors import REFUSED, Diagnostic, RunnerError
 from runner.grains.groups import GROUPS, Facts
 from runner.model import Source
 
@@ -85,6 +85,8 @@ class Grains(Mapping[str, Any]):
             try:
                 found = function(self) if _wants_grains(function) else function()
             except Exception as error:
+                if isinstance(error, RunnerError) and error.code == REFUSED:
+                    raise
                 self._complain(name, error)
                 continue
             if isinstance(found, Mapping):

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from io import BufferedReader
 
 from runner.records import Record
+from runner.trusted_folder import TrustedFolder, trusted_folder
 
 LARGEST = 64 * 1024 * 1024  # bytes; the contents of larger files are not kept
 PIECE = 1024 * 1024
@@ -42,9 +45,27 @@ def at(path: str) -> Kept:
     target = os.readlink(path) if kind == "link" else ""
     content = ""
     if kind == "file" and found.st_size <= LARGEST:
-        with suppress(OSError), open(path, "rb") as file:
+        with suppress(OSError), _opened(path) as file:
             content = hashlib.file_digest(file, "sha256").hexdigest()
     return Kept(path, kind, stat.S_IMODE(found.st_mode), found.st_uid, found.st_gid, target, content)
+
+
+def _opened(path: str) -> BufferedReader:
+    """A regular file for reading, if nothing else has taken its place meanwhile. Raises OSError."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EAGAIN, "it is no regular file any more", path)
+    return open(descriptor, "rb")
+
+
+def _packed(source: BufferedReader) -> Iterator[bytes]:
+    import zlib
+
+    packed = zlib.compressobj(1)
+    while piece := source.read(PIECE):  # by pieces: files of /proc/sys are not read in large ones
+        yield packed.compress(piece)
+    yield packed.flush()
 
 
 def before(function: str, facts: object) -> Iterator[Kept]:
@@ -75,46 +96,44 @@ class Store:
     """The folder of the contents: `undo/ab/abcdef….z`."""
 
     def __init__(self, state_dir: str) -> None:
-        self._folder = os.path.join(state_dir, "undo")
+        self._state_dir = state_dir
 
-    def _path(self, content: str) -> str:
-        return os.path.join(self._folder, content[:2], f"{content}.z")
+    def _folder(self, content: str, make: bool = True) -> TrustedFolder:
+        return trusted_folder(self._state_dir, make).below("undo", content[:2], make=make)
 
     def put(self, kept: Kept) -> None:
         """Keep the contents of a file. Raises OSError when that cannot be done."""
-        import zlib
-
-        target = self._path(kept.content)
-        if not kept.content or os.path.exists(target):
+        if not kept.content:
             return
-        os.makedirs(os.path.dirname(target), mode=0o700, exist_ok=True)
-        os.chmod(self._folder, 0o700)
-        beside = f"{target}.new"
-        with suppress(FileNotFoundError):
-            os.unlink(beside)
-        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        packed = zlib.compressobj(1)
-        with open(handle, "wb") as file, open(kept.path, "rb") as source:
-            while piece := source.read(PIECE):  # by pieces: files of /proc/sys are not read in large ones
-                file.write(packed.compress(piece))
-            file.write(packed.flush())
-        os.rename(beside, target)
+        folder, name = self._folder(kept.content), f"{kept.content}.z"
+        if folder.exists(name):
+            return
+        with _opened(kept.path) as source:
+            folder.write(name, _packed(source))
 
     def get(self, content: str) -> bytes | None:
         """The contents with a hash; None when they are not there or not whole any more."""
         import zlib
 
+        if not content:
+            return None
         try:
-            with open(self._path(content), "rb") as file:
-                data = zlib.decompress(file.read())
+            data = zlib.decompress(self._folder(content, make=False).read(f"{content}.z"))
         except (OSError, zlib.error):
             return None
         return data if hashlib.sha256(data).hexdigest() == content else None
 
     def drop(self, wanted: set[str]) -> None:
         """Delete all contents but those that are wanted."""
-        for root, _, files in os.walk(self._folder):
-            for name in files:
-                if name.removesuffix(".z") not in wanted:
-                    with suppress(OSError):
-                        os.unlink(os.path.join(root, name))
+        with suppress(OSError):
+            undo = trusted_folder(self._state_dir).below("undo", make=False)
+            for folder in undo.names():
+                self._drop_from(undo, folder, wanted)
+
+    @staticmethod
+    def _drop_from(undo: TrustedFolder, name: str, wanted: set[str]) -> None:
+        with suppress(OSError):
+            folder = undo.below(name, make=False)
+            for each in folder.names():
+                if each.removesuffix(".z") not in wanted:
+                    folder.remove(each)

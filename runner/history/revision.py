@@ -1,33 +1,136 @@
-"""The git revision of a state tree, for the history."""
+"""The git revision of a state tree, for the history.
+
+No code of others is run for it. Which commit it is is read from the repository's files. Whether files differ from it is
+asked of git, which runs programs that a repository's configuration names: only where nobody but root and the caller can
+write the work tree, the repository and every folder on the way, and never against git's own `safe.directory`.
+"""
 
 from __future__ import annotations
 
 import os
+import re
+import stat
 import subprocess
+from collections.abc import Iterable
+
+from runner.errors import RunnerError
+from runner.permissions import flaw
+from runner.trusted_folder import trusted_folder
+
+_COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+_REFERENCE = re.compile(r"ref: (refs/[\w./@+-]+)")
+SMALL = 4096  # bytes; of a file with one line
+LARGE = 32 * 1024 * 1024  # of the list of packed references
+_NO_CONFIGURATION = {"GIT_CONFIG_GLOBAL": "/dev/null"}
 
 
 def of_tree(folder: str) -> tuple[str | None, bool | None]:
     """(commit, whether files differ from it) of the work tree that holds a folder; (None, None) without one."""
-    at = os.path.realpath(folder)
-    while not os.path.exists(os.path.join(at, ".git")):
-        above = os.path.dirname(at)
-        if above == at:
-            return None, None
-        at = above
-    commit = _git(at, "rev-parse", "HEAD")
-    if commit is None:
+    folder = os.path.realpath(folder)
+    at = _work_tree(folder)
+    if at is None:
         return None, None
-    status = _git(at, "status", "--porcelain", "--", folder)
+    repository, common = _repository(at)
+    commit = _commit(repository, common)
+    if not (_are_ours((folder, at)) and _are_ours((repository, common), "config", "config.worktree")):
+        return commit, None
+    commit = commit or _git(at, "rev-parse", "--verify", "HEAD")
+    status = commit and _git(at, "status", "--porcelain", "--ignore-submodules=dirty", "--", folder)
     return commit, None if status is None else bool(status)
 
 
+def _work_tree(folder: str) -> str | None:
+    """The folder that has the .git of a tree. Nobody but root, the caller and the owner of the tree may have put it
+    there: it is looked for no further than to a folder that others can write, even one such as /tmp."""
+    try:
+        owner = os.stat(folder).st_uid
+        at = folder
+        while flaw(at, os.stat(at), at, owners=(owner,)) is None:
+            with_git = os.path.join(at, ".git")
+            if os.path.lexists(with_git):
+                return at if flaw(with_git, os.lstat(with_git), with_git, owners=(owner,)) is None else None
+            if at == "/":
+                return None
+            at = os.path.dirname(at)
+    except OSError:
+        pass
+    return None
+
+
+# ---------------------------------------------------------------- the files of a repository
+
+
+def _repository(at: str) -> tuple[str, str]:
+    """The folders of a work tree's repository: its own, and the one that several work trees may share."""
+    path = os.path.join(at, ".git")
+    said = _line(path)  # a file where there are several work trees, and in submodules
+    own = os.path.join(at, said.removeprefix("gitdir: ")) if said.startswith("gitdir: ") else path
+    shared = _line(os.path.join(own, "commondir"))
+    return os.path.realpath(own), os.path.realpath(os.path.join(own, shared))
+
+
+def _commit(repository: str, common: str) -> str | None:
+    """The commit that is checked out, as far as it stands in files that are to be understood without git."""
+    said = _line(os.path.join(repository, "HEAD"))
+    for _ in range(5):  # references to references
+        if _COMMIT.fullmatch(said):
+            return said
+        reference = _REFERENCE.fullmatch(said)
+        if reference is None or ".." in reference[1]:
+            return None
+        said = _line(os.path.join(common, reference[1])) or _packed(common, reference[1])
+    return None
+
+
+def _packed(common: str, reference: str) -> str:
+    text = _text(os.path.join(common, "packed-refs"), LARGE)
+    found = re.search(rf"^([0-9a-f]+) {re.escape(reference)}$", text, re.M)
+    return found[1] if found else ""
+
+
+def _line(path: str) -> str:
+    return _text(path, SMALL).strip()
+
+
+def _text(path: str, most: int) -> str:
+    """The text of a regular file; empty where there is none."""
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return ""
+    try:
+        found = os.fstat(file)
+        if not stat.S_ISREG(found.st_mode) or found.st_size > most:
+            return ""
+        return os.read(file, most).decode("utf-8", "replace")
+    finally:
+        os.close(file)
+
+
+# ---------------------------------------------------------------- what git is asked
+
+
+def _are_ours(folders: Iterable[str], *files: str) -> bool:
+    """Whether nobody else can write any of these folders, those above them, and files of these names in them."""
+    try:
+        for each in folders:
+            folder = trusted_folder(each, make=False)
+            for name in filter(folder.exists, files):
+                os.close(folder.open(name, os.O_RDONLY))
+    except (OSError, RunnerError):
+        return False
+    return True
+
+
 def _git(folder: str, *words: str) -> str | None:
-    # another user's tree must not make git run what its configuration names
-    safe = ["-c", f"safe.directory={folder}", "-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"]
-    environment = {**os.environ, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C.UTF-8"}
+    options = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+    environment |= {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C.UTF-8"}
+    if not _are_ours([os.path.expanduser("~")], ".gitconfig"):  # root with the environment of another user
+        environment |= _NO_CONFIGURATION
     try:
         done = subprocess.run(
-            ["git", *safe, "-C", folder, *words],
+            ["git", *options, "-C", folder, *words],
             capture_output=True,
             text=True,
             timeout=10,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from runner.errors import RunnerError
+from runner.trusted_folder import Untrusted, UntrustedFile, trusted_folder
 
 if TYPE_CHECKING:
     import sqlite3
@@ -86,7 +86,11 @@ def opened(state_dir: str, notes: list[str] | None = None) -> sqlite3.Connection
 
     path = os.path.join(state_dir, NAME)
     try:
-        return _connected(path)
+        return _connected(state_dir)
+    except Untrusted as error:
+        raise HistoryProblem(f"{error.message}; {error.hint}") from None
+    except UntrustedFile as error:
+        raise HistoryProblem(str(error)) from None
     except sqlite3.DatabaseError as error:
         if isinstance(error, sqlite3.OperationalError):
             raise HistoryProblem(f"{path}: {error}") from None
@@ -94,7 +98,7 @@ def opened(state_dir: str, notes: list[str] | None = None) -> sqlite3.Connection
             raise HistoryProblem(f"{path}: {error}; the next run sets it aside") from None
         try:
             set_aside(state_dir, error, notes)
-            return _connected(path)
+            return _connected(state_dir)
         except (OSError, sqlite3.Error) as second:
             raise HistoryProblem(f"{path}: {error}; it could not be set aside: {second}") from None
     except OSError as error:
@@ -103,20 +107,15 @@ def opened(state_dir: str, notes: list[str] | None = None) -> sqlite3.Connection
 
 def set_aside(state_dir: str, error: Exception, notes: list[str]) -> None:
     """Make room for a new history. Raises OSError."""
-    path = os.path.join(state_dir, NAME)
-    aside = f"{path}.corrupt-{time.strftime('%Y%m%d%H%M%S')}"
-    os.rename(path, aside)
-    for suffix in ("-wal", "-shm"):
-        with suppress(FileNotFoundError):
-            os.rename(path + suffix, aside + suffix)
+    folder = trusted_folder(state_dir)
+    aside = folder.set_aside(NAME)
     notes.append(f"the history was no database any more ({error}); it is set aside as {aside}")
 
 
-def _connected(path: str) -> sqlite3.Connection:
+def _connected(state_dir: str) -> sqlite3.Connection:
     import sqlite3
 
-    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600))
+    path = trusted_folder(state_dir).database(NAME)
     connection = sqlite3.connect(path, timeout=10, isolation_level=None, check_same_thread=False)
     try:
         connection.execute("PRAGMA journal_mode=WAL")

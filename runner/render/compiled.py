@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import marshal
 import os
-import stat
 import sys
 import zlib
 from contextlib import suppress
@@ -21,6 +20,7 @@ import yaml
 
 from runner.render.codegen import Unit
 from runner.render.sharing import Shaped, renamed
+from runner.trusted_folder import TrustedFolder, trusted_folder
 
 _HEAD = Struct("<4s16sII")  # mark, key, length and checksum of what follows
 _MARK = b"tpl2"
@@ -30,9 +30,9 @@ LARGEST = 64 * 1024 * 1024  # bytes; what is larger is begun anew
 class Pack:
     """The compiled templates of one version of runner, Jinja and Python."""
 
-    def __init__(self, folder: str, version: str) -> None:
+    def __init__(self, folder: TrustedFolder, version: str) -> None:
         made = f"{version}-{jinja2.__version__}-{yaml.__version__}-{sys.version_info[:3]}"
-        self._path = os.path.join(folder, f"pack-{hashlib.sha256(made.encode()).hexdigest()[:20]}")
+        self._name = f"pack-{hashlib.sha256(made.encode()).hexdigest()[:20]}"
         self._folder = folder
         self._found: dict[bytes, tuple[memoryview, int]] | None = None
         self._file = -1
@@ -50,14 +50,13 @@ class Pack:
     def put(self, key: bytes, data: bytes) -> None:
         with suppress(OSError):
             if self._file < 0:
-                self._file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+                self._file = self._folder.open(self._name, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
             os.write(self._file, _HEAD.pack(_MARK, key, len(data), zlib.crc32(data)) + data)
 
     def _read(self) -> dict[bytes, tuple[memoryview, int]]:
         try:
-            with open(self._path, "rb") as file:
-                data = memoryview(file.read())
-        except OSError:
+            data = memoryview(self._folder.read(self._name))
+        except OSError:  # none yet, or one that is not ours
             self._clean()
             return {}
         found, at = {}, 0
@@ -70,14 +69,14 @@ class Pack:
             at += length
         if at != len(data) or at > LARGEST:  # a write that was cut short
             with suppress(OSError):
-                os.unlink(self._path)
+                self._folder.remove(self._name)
         return found
 
     def _clean(self) -> None:
         """Remove what other versions left."""
         with suppress(OSError):
-            for name in os.listdir(self._folder):
-                os.unlink(os.path.join(self._folder, name))
+            for name in self._folder.names():
+                self._folder.remove(name)
 
 
 class Store:
@@ -132,11 +131,11 @@ class Store:
 
 
 def store(folder: str, version: str) -> Pack | None:
-    """The templates in a folder; None when it cannot be trusted: what is loaded from it is run."""
+    """The templates in a folder; None where there can be none.
+
+    Raises Untrusted where others can write it: what is loaded from it is run.
+    """
     try:
-        os.makedirs(folder, mode=0o700, exist_ok=True)
-        found = os.lstat(folder)
+        return Pack(trusted_folder(folder), version)
     except OSError:
         return None
-    own = stat.S_ISDIR(found.st_mode) and found.st_uid == os.geteuid() and not found.st_mode & 0o022
-    return Pack(folder, version) if own else None

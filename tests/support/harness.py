@@ -13,6 +13,7 @@ import yaml
 
 from runner.api import Done, Plan, armed, running
 from runner.tree import FileTree
+from runner.trusted_folder import TrustedFolder, trusted_folder
 
 
 class FolderTree:
@@ -72,6 +73,12 @@ class HarnessHere:
 
     def store(self, name: str) -> MutableMapping[Any, Any]:
         return self.stores.setdefault(name, {})
+
+    def cache_folder(self, *below: str, make: bool = True) -> TrustedFolder:
+        return trusted_folder(self.cache_dir, make).below(*below, make=make)
+
+    def state_folder(self, *below: str) -> TrustedFolder:
+        return trusted_folder(self.state_dir).below(*below)
 
     def scratch(self) -> str:
         return tempfile.mkdtemp(prefix="scratch-", dir=self.cache_dir)

@@ -13,6 +13,7 @@ from runner.errors import RenderError
 from runner.render.codegen import PlacedCodeGenerator
 from runner.render.jinja import Jinja
 from runner.render.sharing import TokenParser, shaped
+from runner.trusted_folder import Untrusted
 
 TEMPLATES = [
     "a: {{ b }}\n{% if c == 'x' %}d{% elif c['y'] %}e{% else %}{{ 'f' }}{{ 'g' 'h' }}{% endif %}\n",
@@ -180,10 +181,11 @@ def test_files_of_other_versions_are_removed(tree: Tree) -> None:
     assert [each.name[:5] for each in tree.cache.iterdir()] == ["pack-"]
 
 
-def test_a_folder_that_others_can_write_is_not_read(tree: Tree) -> None:
+def test_a_folder_that_others_can_write_is_refused(tree: Tree) -> None:
     tree.cache.mkdir()
     tree.cache.chmod(0o777)
-    assert tree.render("a.sls", "{{ 1 }}") == "1"
+    with pytest.raises(Untrusted, match="others can write"):
+        tree.render("a.sls", "{{ 1 }}")
     assert not list(tree.cache.iterdir())
 
 
