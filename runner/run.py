@@ -26,6 +26,7 @@ from runner.history.store import opened, readable
 from runner.interrupts import ending
 from runner.invoke import Invoker
 from runner.lock import held
+from runner.log import LOG
 from runner.model import Report, Source, Value
 from runner.owing import Owing
 from runner.secrets import Secrets
@@ -78,6 +79,7 @@ def call(options: Options, function: str, args: Iterable[Value], kwargs: Mapping
     current = session.current()
     with session.opened(), running(current):
         read_pillar(session)
+        LOG.arguments = True
         found = session.registry.function(function)
         _check_arguments(function, found, args, kwargs)
         session.run.by_hand = True
@@ -173,8 +175,9 @@ def _carry_out(session: Session, gathered: Callable[[], Gathered], of_tree: bool
 
 def _compiled(session: Session, gathered: Callable[[], Gathered]) -> Compiled:
     """SLS files -> chunks in their order; all mistakes at once."""
-    with session.opened():
+    with session.opened(), LOG.timed("compiled"):
         read_pillar(session)
+        LOG.arguments = True
         if session.run.pillar.get("test") and not session.options.real:
             session.only_look()
         compiled, problems = compile_chunks(session, gathered(), strict=session.options.strict)

@@ -19,6 +19,7 @@ from runner.errors import Diagnostic, RunnerError
 from runner.grains import Grains, logged
 from runner.high import SlsFile
 from runner.loader import Registry
+from runner.log import LOG
 from runner.model import Event
 from runner.permissions import Watch
 from runner.records import Record
@@ -298,7 +299,8 @@ def _read_top(tree: FileTree, renderer: Renderer, name: str, saltenv: str) -> An
     path = tree.find(name, saltenv)
     if path is None:
         return None
-    return renderer.sls(path, sls=name.removesuffix(".sls"), saltenv=saltenv, context={})
+    with LOG.timed(f"rendered {path}"):
+        return renderer.sls(path, sls=name.removesuffix(".sls"), saltenv=saltenv, context={})
 
 
 def _read(
@@ -313,5 +315,6 @@ def _read(
             hint=f"did you mean {near}?" if near else tree.searched(sls, saltenv),
             code="missing-sls" if tree.exists(saltenv) else "missing-env",
         )
-    value = renderer.sls(path, sls=sls, saltenv=saltenv, context=context or {})
+    with LOG.timed(f"rendered {path}"):
+        value = renderer.sls(path, sls=sls, saltenv=saltenv, context=context or {})
     return SlsFile(value, path, os.path.basename(path) == "init.sls")

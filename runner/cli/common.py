@@ -170,12 +170,14 @@ def options_of(common: Common, running: bool = False, **more: Any) -> Any:
 
     running: for what applies states; other commands say less of what the configuration lacks.
     """
-    from runner.cli.logs import set_up
+    from runner.cli.logs import LEVELS, USUAL, set_up
 
     options, warnings = loaded(common, **more)
     unused = [each for each in warnings if each.code == "unused-key"]
     warnings = tuple(each for each in warnings if each not in unused) + _together(unused if running else [])
     set_up(options.raw, bool(common.log_file))
+    if LEVELS[str(options.raw.get("log_level") or USUAL).lower()] <= LEVELS["info"]:
+        _log(options)
     warnings = tuple(each for each in warnings if each.code != "config-unused" or _is_news(common, options, running))
     if warnings and not common.quiet:
         from runner.output import diagnostics, text
@@ -191,6 +193,15 @@ def _together(unused: list[Any]) -> tuple[Any, ...]:
     names = ", ".join(each.message.partition(" ")[0] for each in unused)
     message = f"{len(unused)} keys of the configuration have no effect in runner: {names}"
     return (unused[0]._replace(message=message, source=None, hint="`runner check` says what to use instead of each"),)
+
+
+def _log(options: Any) -> None:
+    """Begin the log of what runner itself does, if a level asks for it."""
+    from runner.log import LOG
+
+    roots = [root for roots in (options.file_roots, options.pillar_roots) for each in roots.values() for root in each]
+    LOG.start(roots)
+    LOG.info(f"configuration: {options.raw.get('conf_file') or 'none'}; trees: {', '.join(roots)}")
 
 
 def _is_news(common: Common, options: Any, running: bool) -> bool:
@@ -266,6 +277,7 @@ def finish(
     shown: what json and yaml show of the report.
     """
     from runner.cli.edge import code_of
+    from runner.log import LOG
     from runner.output import json_, junit
 
     if common.splay:
@@ -277,6 +289,10 @@ def finish(
     with ExitStack() as opened:
         if common.events:
             listeners.append(_events(common.events, opened))
+        if LOG.on:
+            from runner.output.logged import Logged
+
+            listeners.append(Logged())
         if path := options.raw.get("prometheus_textfile"):
             from runner.output.prometheus import Prometheus
 

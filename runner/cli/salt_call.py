@@ -21,7 +21,7 @@ ACCEPTED_FLAGS = (
     *("--force-color --force-colour", "--output-diff"),
 )
 ACCEPTED = (
-    *("--state-output --state_output", "--state-verbose --state_verbose", "--log-file-level", "--saltfile"),
+    *("--state-output --state_output", "--state-verbose --state_verbose", "--saltfile"),
     *("--master", "-t --timeout", "--set-metadata"),
 )
 
@@ -53,6 +53,7 @@ def _parsed(arguments: list[str]) -> Any:
     option("-c", "--config-dir", metavar="DIR", help="folder with a file `minion`, or a configuration file")
     option("-l", "--log-level", metavar="LEVEL", help="of the log on stderr")
     option("--log-file", metavar="FILE", help="write the log there")
+    option("--log-file-level", metavar="LEVEL", help="of the log, where -l names none")
     option("--file-root", action="append", default=[], metavar="DIR", help="folder of the states")
     option("--pillar-root", action="append", default=[], metavar="DIR", help="folder of the pillar")
     option("--states-dir", metavar="DIR", help="one more folder of state modules")
@@ -94,7 +95,7 @@ def _run(arguments: list[str]) -> int:
         pillar_tree=given.pillar_root,
         id=given.id,
         cachedir=given.cachedir,
-        log_level=given.log_level,
+        log_level=given.log_level or given.log_file_level,
         log_file=given.log_file,
         out=out,
         indent=given.out_indent,

@@ -223,6 +223,56 @@ def test_a_converged_state_imports_little(machine: Machine) -> None:
 LOGGING = "{% do salt.log.debug('deb') %}{% do salt.log.warning('warn ' ~ pillar.password) %}\nx:\n  test.nop: []\n"
 
 
+WORK = """
+{% set x = salt['cmd.run']('echo asked') %}
+{tmp}/f: {file.managed: [source: 'salt://src']}
+run it: {cmd.run: [name: 'echo {{ pillar.password }}']}
+silent: {cmd.run: [name: echo unspoken, no_log: true]}
+bad: {test.fail_without_changes: [comment: no luck]}
+"""
+
+
+def test_the_log_says_what_was_read_rendered_and_run(machine: Machine) -> None:
+    machine.write(
+        a=WORK,
+        pillar__top="base: {'*': [p]}",
+        pillar__p="{% do salt['cmd.run']('echo early') %}\npassword: hunter2hunter2",
+    )
+    (machine.folder / "states/src").write_text("s")
+    states, pillar = machine.folder / "states", machine.folder / "pillar"
+    log = machine.folder / "log"
+    machine("sls", "a", "-q", "--log-level", "debug", "--log-file", str(log), code=2)
+    lines = [line.partition("]")[2] for line in log.read_text().splitlines()]
+    wanted = [
+        f"[INFO    ] configuration: {machine.folder}/runner.yaml; trees: {states}, {pillar}",
+        f"[DEBUG   ] read {pillar}/p.sls",
+        "[DEBUG   ] run echo (with arguments that are not shown)",  # no secret is known before the pillar
+        f"[INFO    ] rendered {pillar}/p.sls in ",
+        "[DEBUG   ] run echo asked",
+        f"[INFO    ] rendered {states}/a.sls in ",
+        "[INFO    ] compiled in ",
+        "[INFO    ] run ",
+        f"[DEBUG   ] begin file.managed  {machine.folder}/f ({states}/a.sls:",
+        f"[DEBUG   ] read {states}/src",
+        f"[DEBUG   ] planned by file.managed  {machine.folder}/f: diff",
+        f"[DEBUG   ] change: file.write {machine.folder}/f",
+        f"[INFO    ] changed: file.managed  {machine.folder}/f in ",
+        "sh -c 'echo **********'",
+        "[INFO    ] changed: cmd.run  run it (echo **********) in ",
+        "sh (with arguments that are not shown)",
+        "[INFO    ] failed: test.fail_without_changes  bad in ",
+        "[INFO    ] ended: failed",
+    ]
+    rest = iter(lines)
+    for start in wanted:
+        assert any(start in line for line in rest), start
+    whole = log.read_text()
+    assert "hunter2" not in whole and "unspoken" not in whole and "early" not in whole
+    told = machine("sls", "a", "--test", "-l", "info", code=2).stderr
+    assert "[INFO    ] dry run 2" in told and "would change: cmd.run  run it" in told and "DEBUG" not in told
+    assert "[INFO" not in machine("sls", "a", code=2).stderr
+
+
 def test_log_level_and_log_file(machine: Machine) -> None:
     machine.write(a=LOGGING, pillar__top="base: {'*': [p]}", pillar__p="password: hunter2hunter2")
     (machine.folder / "states" / "_grains").mkdir()
