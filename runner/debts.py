@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Protocol
 
+from runner.database import Patience, connect, storable
 from runner.model import Debt
 from runner.trusted_folder import trusted_folder
 
@@ -106,6 +107,7 @@ class Ledger:
         self._path = os.path.join(state_dir, NAME)
         self._lock = threading.Lock()  # states may run side by side
         self._connection: sqlite3.Connection | None = None
+        self._patience = Patience()
         self._known: _Book | None = None
 
     def owe(self, debts: Iterable[Debt]) -> None:
@@ -115,7 +117,8 @@ class Ledger:
     def _owe(self, debts: Iterable[Debt]) -> None:
         import sqlite3
 
-        rows = [debt for debt in debts if (debt.reactor, debt.kind, debt.source) not in self._debts().debts]
+        written = (Debt(*map(storable, debt)) for debt in debts)
+        rows = [debt for debt in written if (debt.reactor, debt.kind, debt.source) not in self._debts().debts]
         if not rows:
             return
         try:
@@ -132,11 +135,12 @@ class Ledger:
             self._debts().add(rows)
 
     def owed(self, reactor: str) -> tuple[Debt, ...]:
-        return tuple(self._debts().of(reactor, None).values())
+        return tuple(self._debts().of(storable(reactor), None).values())
 
     def settle(
         self, reactor: str | None = None, source: str | None = None, kinds: Collection[str] = (), run: str | None = None
     ) -> None:
+        reactor, source = storable(reactor), storable(source)
         gone = [
             key
             for key, debt in self._debts().of(reactor, source).items()
@@ -192,10 +196,8 @@ class Ledger:
 
     def _open(self) -> sqlite3.Connection:
         if self._connection is None:
-            import sqlite3
-
             path = trusted_folder(self._folder).database(NAME)
-            connection = sqlite3.connect(path, timeout=10, check_same_thread=False)
+            connection = connect(path, self._patience)
             try:
                 self._prepare(connection)
             except BaseException:

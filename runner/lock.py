@@ -34,7 +34,8 @@ def held(state_dir: str, wait: float = 0.0) -> Iterator[None]:
         words = " ".join([os.path.basename(sys.argv[0]), *sys.argv[1:]])
         with suppress(OSError):  # a full disk: the lock holds, it only cannot say whose it is
             os.ftruncate(descriptor, 0)
-            os.pwrite(descriptor, f"process {os.getpid()} since {time.strftime('%F %T')}: {words}\n".encode(), 0)
+            told = f"process {os.getpid()} since {time.strftime('%F %T')}: {words}\n"
+            os.pwrite(descriptor, told.encode(errors="backslashreplace"), 0)
         yield
     finally:
         os.close(descriptor)
@@ -64,4 +65,8 @@ def _take(descriptor: int, wait: float) -> None:
                 holder = os.pread(descriptor, 4096, 0).decode(errors="replace").strip()
                 message = f"another run is under way: {holder or 'it has not said who it is'}"
                 raise Locked(message, hint="--wait waits until it has ended") from None
+        except OSError as error:  # ENOLCK, ENOSYS, ENOTSUP: some network and FUSE file systems
+            message = f"there can be no lock: the file system does not lock files: {error.strerror}"
+            hint = "`state_dir` of the configuration, or --cachedir DIR, keeps it on another one"
+            raise RunnerError(message, hint=hint, code="no-lock") from None
         time.sleep(PAUSE)

@@ -16,6 +16,7 @@ VALUES = {
     "runner.aggregates",
     "runner.records",
     "runner.textfiles",
+    "runner.database",
     "runner",
 }
 

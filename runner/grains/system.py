@@ -193,7 +193,10 @@ def server_id(grains: Grains) -> Facts:
     """A number made of the ID."""
     import hashlib
 
-    return {"server_id": int(hashlib.sha256(str(grains.get("id", "")).encode()).hexdigest(), 16) % 2**31}
+    return {
+        "server_id": int(hashlib.sha256(str(grains.get("id", "")).encode(errors="surrogateescape")).hexdigest(), 16)
+        % 2**31
+    }
 
 
 # ---------------------------------------------------------------- init, security

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
+from runner.database import storable
 from runner.history import kept
 from runner.history.shortened import shortened, shortened_text
 from runner.history.store import NAME, HistoryProblem, opened, set_aside
@@ -121,7 +122,7 @@ class History:
             WHERE tag = ? AND ran AND result IS NOT NULL AND kind = 'run' AND results.run IS NOT ?
             ORDER BY results.run DESC LIMIT 20
         """
-        return self._open().execute(query, (tag, self._number)).fetchall()
+        return self._open().execute(query, (storable(tag), self._number)).fetchall()
 
     def _was_ours(self, tag: str, since: int) -> bool:
         """Whether runner itself altered, by another state, an undo or a command, what a state had altered before."""
@@ -132,7 +133,7 @@ class History:
             WHERE own.tag = ? AND other.run >= ? AND other.tag != own.tag LIMIT 1
         """
         self._flush()
-        return self._open().execute(query, (tag, since)).fetchone() is not None
+        return self._open().execute(query, (storable(tag), since)).fetchone() is not None
 
     def _digest(self, result: Result) -> bytes:
         """What the tree says of a state: its arguments, the files it took from the tree, the pillar it renders."""
@@ -141,9 +142,9 @@ class History:
         for path in result.inputs:
             try:
                 at = os.stat(path)
-                found.update(f"{path} {at.st_size} {at.st_mtime_ns}".encode())
+                found.update(f"{path} {at.st_size} {at.st_mtime_ns}".encode(errors="surrogateescape"))
             except OSError:
-                found.update(path.encode())
+                found.update(os.fsencode(path))
         if "template" in chunk.args or any("pillar" in key for key in chunk.args):
             if self._pillar is None:
                 self._pillar = repr(self._about.pillar).encode(errors="replace")
@@ -215,7 +216,9 @@ class History:
             *(compiled.hexdigest(), event.total, about.kind),
         )
         columns = "run, command, user, started, revision, dirty, compiled, total, kind"
-        cursor = self._open().execute(f"INSERT INTO runs ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+        cursor = self._open().execute(
+            f"INSERT INTO runs ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", _storable(row)
+        )
         self._number = cursor.lastrowid
 
     def _changer(self, event: ChangerCalled) -> None:
@@ -316,11 +319,7 @@ class History:
 
 
 def _storable(row: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Names of files need be no UTF-8; SQLite's texts are."""
-    return tuple(
-        value.encode(errors="backslashreplace").decode() if isinstance(value, str) and not value.isascii() else value
-        for value in row
-    )
+    return tuple(map(storable, row))
 
 
 def _encoded(found: kept.Kept) -> tuple[Any, ...]:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from runner.database import Patience, connect
 from runner.errors import RunnerError
 from runner.trusted_folder import Untrusted, UntrustedFile, trusted_folder
 
@@ -113,10 +114,8 @@ def set_aside(state_dir: str, error: Exception, notes: list[str]) -> None:
 
 
 def _connected(state_dir: str) -> sqlite3.Connection:
-    import sqlite3
-
     path = trusted_folder(state_dir).database(NAME)
-    connection = sqlite3.connect(path, timeout=10, isolation_level=None, check_same_thread=False)
+    connection = connect(path, Patience(), isolation_level=None)
     try:
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=NORMAL")

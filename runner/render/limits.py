@@ -7,7 +7,7 @@ import re
 import signal
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from jinja2.sandbox import SandboxedEnvironment
@@ -17,7 +17,8 @@ from runner.model import Source
 
 SECONDS = 5.0  # of the processor, for one file with all that it imports (`render_limit` of the configuration)
 MEGABYTES = 512  # that the process may grow after the first look
-LARGEST = 64 * 1024 * 1024  # characters of a text, or items of a list, that one operation makes
+LARGEST = 64 * 1024 * 1024  # characters of a text that one operation makes
+ITEMS = 8 * 1024 * 1024  # items of a list or a mapping
 TICK = 0.1  # seconds of the processor between two looks
 
 
@@ -25,7 +26,7 @@ class TooMuch(RenderError):
     """A template costs more than it may."""
 
 
-class _Bound:
+class Bound:
     """What the file that is being rendered has used."""
 
     def __init__(self, seconds: float) -> None:
@@ -34,17 +35,22 @@ class _Bound:
         self._at_first = 0.0
 
     def tick(self) -> None:
+        """Look after another TICK. Raises TooMuch."""
         self._ticks += 1
         if self._ticks == 1:
             self._at_first = _resident()
-        if self._ticks * TICK >= self._seconds:
+        self.check(self._ticks * TICK)
+
+    def check(self, used: float) -> None:
+        """Raise TooMuch when the file has used more. used: seconds of the processor."""
+        if used >= self._seconds:
             hint = "is there a loop without end? `render_limit: 60` in the configuration allows more"
             raise TooMuch(f"this takes more than {self._seconds:g} s of the processor", None, hint, "limit")
         if _resident() - self._at_first > MEGABYTES:
             raise TooMuch(f"this takes more than {MEGABYTES} MB of memory", None, None, "limit")
 
 
-_bounds: list[_Bound] = []  # of the file that is being rendered
+_bounds: list[Bound] = []  # of the file that is being rendered
 _listening: list[bool] = []  # whether ticks are heard: a handler is set once, which costs more than many a file
 
 
@@ -52,16 +58,22 @@ _listening: list[bool] = []  # whether ticks are heard: a handler is set once, w
 def bounded(file: str, seconds: float | None = None) -> Iterator[None]:
     """Raise TooMuch in what runs inside when it takes too much. What it starts (commands) is not counted.
 
-    seconds: 0 for no limit. Only in the main thread, which alone gets signals; inside of another bound that one holds.
+    seconds: 0 for no limit. Inside of another bound that one holds.
     """
     limit = SECONDS if seconds is None else seconds
-    if not limit or _bounds or threading.current_thread() is not threading.main_thread():
+    if threading.current_thread() is not threading.main_thread():  # which alone gets signals
+        from runner.render.watching import watched
+
+        with watched(Bound(limit)) if limit else nullcontext():
+            yield
+        return
+    if not limit or _bounds:
         yield
         return
     if not _listening:
         signal.signal(signal.SIGPROF, _tick)
         _listening.append(True)
-    _bounds.append(_Bound(limit))
+    _bounds.append(Bound(limit))
     signal.setitimer(signal.ITIMER_PROF, TICK, TICK)
     try:
         yield
@@ -97,16 +109,27 @@ def check_operation(operator: str, left: Any, right: Any) -> None:
     """Raise TooMuch for a sum, a product, a power or a `%` that would make something far too large."""
     if operator == "*":
         for many, times in ((left, right), (right, left)):
-            if isinstance(many, str | list | tuple) and isinstance(times, int) and len(many) * times > LARGEST:
+            if isinstance(many, str | list | tuple) and isinstance(times, int) and len(many) * times > _most(many):
                 raise _far_too_large(f"{type(many).__name__} * {times}")
     elif operator == "**":
         if isinstance(left, int) and isinstance(right, int) and left.bit_length() * right > LARGEST:
             raise _far_too_large(f"a number ** {right}")
     elif operator == "+":
-        if isinstance(left, str | list) and isinstance(right, str | list) and len(left) + len(right) > LARGEST:
+        if isinstance(left, str | list) and isinstance(right, str | list) and len(left) + len(right) > _most(left):
             raise _far_too_large(f"{type(left).__name__} + {type(right).__name__}")
     elif isinstance(left, str):
         check_format(left)
+
+
+def _most(value: str | list[Any] | tuple[Any, ...]) -> int:
+    """How large what is made of a value may be."""
+    return LARGEST if isinstance(value, str) else ITEMS
+
+
+def check_growth(container: Any, values: Any) -> None:
+    """Raise TooMuch when a method of a list, mapping or set is given so much that this would be far too large."""
+    if len(container) + sum(len(value) for value in values if hasattr(value, "__len__")) > ITEMS:
+        raise _far_too_large(f"this {type(container).__name__}")
 
 
 def joined(parts: tuple[Any, ...]) -> str:
@@ -142,7 +165,10 @@ class BoundedEnvironment(SandboxedEnvironment):
         return super().call_binop(context, operator, left, right)
 
     def call(__self, __context: Any, __obj: Any, *args: Any, **kwargs: Any) -> Any:
-        if isinstance(getattr(__obj, "__self__", None), str):  # a method of a text
+        owner = getattr(__obj, "__self__", None)
+        if isinstance(owner, list | dict | set) and getattr(__obj, "__name__", "") in ("extend", "update"):
+            check_growth(owner, args)
+        if isinstance(owner, str):  # a method of a text
             check_arguments(getattr(__obj, "__name__", ""), args)
             if __obj.__name__.startswith("format"):
                 check_format(__obj.__self__)

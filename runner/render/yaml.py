@@ -251,6 +251,11 @@ def load_with(reader: type[Reader], text: str, document: Document) -> Value:
         raise _explained(error, text, document) from None
     except yaml.YAMLError as error:
         raise _unreadable(error, text, document) from None
+    except UnicodeEncodeError as error:  # bytes of a file name, or of what a program printed
+        before = text[: error.start]
+        place = Place(document, before.count("\n") + 1, len(before.rpartition("\n")[2]) + 1)
+        byte = ord(error.object[error.start]) & 0xFF
+        raise _problem(f"a value is not UTF-8: byte 0x{byte:02x}", place, code="encoding") from None
     except RecursionError:
         raise _problem("the YAML is nested too deeply", Place(document, 1, 1)) from None
 

@@ -5,13 +5,20 @@ bench/memory.py measures what each costs.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import sqlite3
+import subprocess
+import time
 from pathlib import Path
 
 import pytest
 from command import Machine
+
+from runner import lock
+from runner.database import Patience, connect
+from runner.errors import RunnerError
 
 MEBIBYTE = 1 << 20
 
@@ -56,3 +63,98 @@ def test_the_history_keeps_no_large_texts(machine: Machine) -> None:
     (changes,) = sqlite3.connect(kept).execute("SELECT changes FROM results").fetchone()
     assert len(changes) < 320_000
     assert json.loads(changes)["stdout"].endswith("more characters are not kept in the history]")
+
+
+# ---------------------------------------------------------------- bytes that are no text
+
+BYTE = "\udce4"  # how Python shows an ä of Latin-1 on the command line
+
+
+@pytest.mark.parametrize("out", ["pretty", "json", "yaml"])
+@pytest.mark.parametrize(
+    ("words", "code", "told"),
+    [
+        (("sls", f"a{BYTE}"), 1, "No matching sls found for 'a"),
+        (("sls", "a", "--pillar", f'{{x: "{BYTE}"}}'), 1, "this is not UTF-8: byte 0xe4"),
+        (("sls", "a", "--only", BYTE), 1, "no state of this run has that ID or name"),
+        (("sls", "a", "--id", BYTE), 0, ""),
+        (("single", "test.nop", f"name={BYTE}"), 0, ""),
+        (("sls", "recurse"), 0, ""),
+        (("sls", "template"), 1, "a value is not UTF-8: byte 0xe4"),
+    ],
+)
+def test_bytes_that_are_no_utf8(words: tuple[str, ...], code: int, told: str, out: str, machine: Machine) -> None:
+    machine.write(
+        a="x:\n  test.nop: []\n",
+        recurse="{tmp}/r:\n  file.recurse:\n    - source: salt://d\n",
+        template="{% for path in salt['cp.list_master']() %}\n'{{ path }}':\n  test.nop: []\n{% endfor %}\n",
+    )
+    (machine.folder / "states/d").mkdir()
+    (machine.folder / f"states/d/f{BYTE}").touch()
+    done = subprocess.run(machine.argv(*words, "--out", out), capture_output=True, env=machine.environment, check=False)
+    error = done.stderr.decode("utf-8", "surrogateescape")
+    assert done.returncode == code, error
+    assert "bug in runner" not in error and "history of this run is not kept" not in error
+    assert told in error + done.stdout.decode("utf-8", "surrogateescape")
+    if out == "json":
+        json.loads(done.stdout)
+
+
+def test_a_file_whose_name_is_no_utf8(machine: Machine) -> None:
+    path = machine.folder / f"f{BYTE}"
+    for changed in (True, False):
+        argv = machine.argv("single", "file.managed", f"name={path}", "contents=1", "--out", "json")
+        done = subprocess.run(argv, capture_output=True, env=machine.environment, check=True)
+        (result,) = json.loads(done.stdout)["local"].values()
+        assert ("diff" in result["changes"]) is changed
+    assert path.read_text() == "1\n"
+
+
+# ---------------------------------------------------------------- what another process holds
+
+
+def test_a_locked_database_is_waited_for_once(tmp_path: Path) -> None:
+    holder = sqlite3.connect(tmp_path / "x.sqlite")
+    holder.execute("CREATE TABLE t (n)")
+    holder.execute("BEGIN EXCLUSIVE")
+    tries = []
+    connection = connect(str(tmp_path / "x.sqlite"), Patience(0))
+    patience = Patience(0.35)
+
+    def read() -> None:
+        tries.append(1)
+        connection.execute("SELECT * FROM t")
+
+    for most in (4, 5, 6):  # the second and the third give up at once
+        with pytest.raises(sqlite3.OperationalError, match="locked"):
+            patience(read)
+        assert len(tries) <= most
+    holder.rollback()
+    patience(read)
+
+
+WATCHED = "c:\n  test.succeed_with_changes: []\nr:\n  test.nop:\n    - onchanges:\n      - test: c\n"
+
+
+@pytest.mark.parametrize("name", ["debts.sqlite", "history.sqlite"])
+def test_a_time_limit_ends_the_wait_for_a_database(name: str, machine: Machine) -> None:
+    machine.write(a=WATCHED)
+    machine("sls", "a")
+    with sqlite3.connect(next(machine.folder.rglob(name))) as holder:
+        holder.execute("BEGIN EXCLUSIVE")
+        began = time.monotonic()
+        done = machine("sls", "a", "--timeout", "1", code=143)
+        assert "the time limit of 1 s is over" in done.stdout + done.stderr
+        assert time.monotonic() - began < 9
+        holder.rollback()
+
+
+def test_a_file_system_that_does_not_lock(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(descriptor: int, operation: int) -> None:
+        raise OSError(errno.ENOLCK, "No locks available")
+
+    monkeypatch.setattr(lock.fcntl, "flock", refused)
+    message = "does not lock files: No locks available"
+    with pytest.raises(RunnerError, match=message) as caught, lock.held(str(machine.folder / "state")):
+        pass
+    assert caught.value.hint and "--cachedir" in caught.value.hint

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 import signal
+import threading
+from contextlib import suppress
 
 import pytest
 import yaml
 from command import Machine
 
 from runner import bounds
+from runner.errors import RenderError
 from runner.render.limits import bounded
 
 DEEP = {
@@ -45,3 +48,52 @@ def test_the_timer_stands_still_afterwards() -> None:
     with bounded("a.sls"), bounded("b.sls"):
         assert signal.getitimer(signal.ITIMER_PROF)[1] > 0
     assert signal.getitimer(signal.ITIMER_PROF) == (0.0, 0.0)
+
+
+ENDLESS = "{% for i in range(100000) %}{% for j in range(100000) %}{% endfor %}{% endfor %}"
+GROWING = "{% set l = [] %}{% for i in range(100000) %}{% do l.append('x' * 10000000 ~ i) %}{% endfor %}"
+
+
+@pytest.mark.parametrize("more", ["", "    - parallel: true\n"])
+@pytest.mark.parametrize(
+    ("template", "told"),
+    [(ENDLESS, "this takes more than 1 s of the processor"), (GROWING, "this takes more than 512 MB of memory")],
+)
+def test_templates_of_states_are_bounded(template: str, told: str, more: str, machine: Machine) -> None:
+    machine.config["render_limit"] = 1 if template is ENDLESS else 60
+    (machine.folder / "states/t").write_text(template)
+    state = "{tmp}/f:\n  file.managed:\n    - source: salt://t\n    - template: jinja\n" + more
+    machine.write(a=state + "other:\n  test.nop: []\n")
+    results = machine.results("sls", "a", code=2)
+    failed = results[f"{machine.folder}/f"]
+    assert failed["result"] is False and told in failed["comment"] and "states/t:1" in failed["comment"]
+    assert results["other"]["result"] is True
+
+
+@pytest.mark.parametrize(
+    "doubling",
+    [
+        "{% do l.extend(l) %}",
+        "{% set _ = l.extend(l) %}",
+        "{% do n.update({'l': n.l + n.l}) %}",
+        "{% do l.extend(l * 9) %}",
+    ],
+)
+def test_a_list_that_a_loop_doubles(doubling: str, machine: Machine) -> None:
+    setup = "{% set l = [0] %}{% set n = {'l': l} %}"
+    machine.write(a=setup + "{% for i in range(60) %}" + doubling + "{% endfor %}")
+    assert "would be far too large" in machine("sls", "a", code=1).stderr
+
+
+def test_a_thread_that_ends_in_time_is_left_alone() -> None:
+    def work() -> None:
+        for _ in range(50):
+            with bounded("a.sls", 0.001), suppress(RenderError):
+                sum(range(2000))
+        ended.append(True)
+
+    ended: list[bool] = []
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert ended

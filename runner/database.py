@@ -1,0 +1,65 @@
+"""SQLite files that other processes may hold: waiting for them, and what their texts may be."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+if TYPE_CHECKING:
+    import sqlite3
+
+T = TypeVar("T")
+WAIT = 10.0  # seconds that a whole run waits for a database that another process has locked
+SLICE = 0.1  # seconds of one wait inside SQLite, where no signal is handled
+
+
+class Patience:
+    """How long a run still waits for a locked database: when it is used up, nothing waits any more."""
+
+    def __init__(self, seconds: float = WAIT) -> None:
+        self._left = seconds
+
+    def __call__(self, operation: Callable[[], T]) -> T:
+        """What an operation returns, tried again while the database is locked. Raises sqlite3.OperationalError."""
+        import sqlite3
+
+        while True:
+            began = time.monotonic()
+            try:
+                return operation()
+            except sqlite3.OperationalError as error:
+                self._left -= time.monotonic() - began
+                if not is_locked(error) or self._left <= 0:
+                    raise
+
+
+def is_locked(error: sqlite3.Error) -> bool:
+    """Whether another process holds the database."""
+    import sqlite3
+
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
+def connect(path: str, patience: Patience, **options: Any) -> sqlite3.Connection:
+    """A connection whose statements wait as long as there is patience, in slices between which signals are handled."""
+    import sqlite3
+
+    class Patient(sqlite3.Connection):
+        def execute(self, *args: Any) -> sqlite3.Cursor:
+            return patience(lambda: sqlite3.Connection.execute(self, *args))
+
+        def executemany(self, *args: Any) -> sqlite3.Cursor:
+            return patience(lambda: sqlite3.Connection.executemany(self, *args))
+
+        def executescript(self, script: str) -> sqlite3.Cursor:
+            return patience(lambda: sqlite3.Connection.executescript(self, script))
+
+    return sqlite3.connect(path, timeout=SLICE, check_same_thread=False, factory=Patient, **options)
+
+
+def storable(value: T) -> T:
+    """A text as SQLite can keep it: names of files need not be UTF-8. Other values as they are."""
+    if isinstance(value, str) and not value.isascii():
+        return value.encode(errors="backslashreplace").decode()  # type: ignore[return-value]
+    return value
