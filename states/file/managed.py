@@ -74,7 +74,7 @@ def managed(
     template: jinja, mako or py renders the contents with the variables of defaults and context, and with any other
     argument (variables); a py program finds those of defaults and context in `context`. false: none renders them.
     source_hash (digits, algorithm=digits or the address of a hash file, in which source_hash_name is looked for),
-    skip_verify, keep_source, use_etag, verify_ssl: for remote sources; /path sources are verified too.
+    skip_verify, keep_source, use_etag, verify_ssl: for remote sources; /path sources are verified too, and stay.
     signature, source_hash_sig: the source, or its hash file, is signed: true for a signature in it, or the address of
     one beside it. signed_by_any, signed_by_all: fingerprints of the keys. keyring, gnupghome: where gpg finds them.
     sig_backend: gpg is the only one.

@@ -37,7 +37,7 @@ def patch(
     name: the file, or the folder for a patch of several files (then with strip: how many leading parts of the patch's
     paths do not count). source: the patch (salt://, a path, http(s)://). source_hash, source_hash_name, skip_verify:
     how a remote one is verified. template, defaults, context: render it first. saltenv: the environment of salt://.
-    options: more options of the patch program. reject_file: keeps the parts that do not fit.
+    options: more options of the patch program. reject_file: where the parts are saved that do not fit.
 
         /opt/app/config.c:
           file.patch:
@@ -86,12 +86,26 @@ class _Patch:
             return "Patch was already applied"
         would = self._look(["--forward", *self.words])
         if would.retcode:
-            raise StateFailed(self._refusal(would))
+            return (yield from self._refused(self._refusal(would)))
         yield Plan(_told(would), "The patch would be applied")
         done = cmd.execute([*self._argv(), "--forward", *self.words, *self.where], stdin=self.text)
         if done.retcode:
             raise StateFailed("Failed to apply patch", changes=_told(done))
         return Done("Patch successfully applied", _told(done))
+
+    def _refused(self, message: str) -> Planned:
+        """Fail; a real run keeps what does not fit, where that was asked for."""
+        if self.rejects is None or "hunk" not in message.lower():
+            raise StateFailed(message)
+        if here.dry:
+            raise StateFailed(f"{message}\n\nThe rejects would be saved to {self.rejects}")
+        found = f"{here.scratch()}/rejects"
+        output = ["--force", f"--reject-file={found}", f"--output={here.scratch()}/patched"]
+        cmd.probe([self.program, *output, "--forward", *self.words, *self.where], stdin=self.text)
+        rejects = file.read_bytes(found)
+        yield Plan({}, message)
+        file.write(self.rejects, rejects)
+        raise StateFailed(f"{message}\n\nThe rejects are saved to {self.rejects}", changes={})
 
     def _argv(self) -> list[str]:
         return [self.program, f"--reject-file={self.rejects or '-'}"]
@@ -104,7 +118,11 @@ class _Patch:
         said = "\n".join(part for part in (would.stdout, would.stderr) if part)
         if "garbage" in said:
             return said
-        more = "" if self.rejects else " Run state again using the reject_file option to save rejects to a file."
+        more = (
+            ""
+            if self.rejects
+            else " Run state again using the reject_file option to save rejects to a persistent file."
+        )
         return f"Patch would not apply cleanly, no changes made. Results of dry-run are below.{more}\n\n{said}"
 
 
