@@ -130,7 +130,10 @@ def _to_toml(data: Any, options: dict[str, Any]) -> str:
     try:
         import tomli_w  # type: ignore[import-not-found]
     except ImportError:
-        raise StateFailed("TOML is written by the Python package tomli-w; install it beside runner") from None
+        raise StateFailed(
+            "TOML is written by the Python package tomli-w: pip install 'runner[toml]' (Debian: python3-tomli-w)",
+            lacks=("pkg", "python3-tomli-w"),
+        ) from None
     return str(tomli_w.dumps(data, **options))
 
 

@@ -4,42 +4,71 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
+from modules import file
 from runner.api import Record, StateFailed
+
+ADDRESSES = ("salt://", "/", "file://", "http://", "https://", "ftp://")
+Signature = str | bool | Sequence[str] | None
 
 
 class Signed(Record):
     """What has to be signed, and by whom.
 
-    source, hash: True for a signature in the file itself, or the address of one beside it. any_of, all_of:
-    fingerprints. keyring, home: where gpg finds the keys.
+    source, hash: True for a signature in the file itself, or the address of one beside it, or several. any_of, all_of:
+    fingerprints, or public keys (asymmetric). keyring, home: where gpg finds the keys.
     """
 
-    source: str | bool | None = None
-    hash: str | bool | None = None
+    source: Signature = None
+    hash: Signature = None
     any_of: Sequence[str] | None = None
     all_of: Sequence[str] | None = None
     keyring: str | None = None
     home: str | None = None
     backend: str = "gpg"
 
-    def check(self, what: str, path: str, signature: str | bool | None, fetch: Callable[[str], str]) -> None:
+    def check(self, what: str, path: str, signature: Signature, fetch: Callable[[str], str]) -> None:
         """Fail where a file's signature is wanted and not good. fetch: the local copy of an address."""
         if not signature:
             return
-        if self.backend != "gpg":
-            raise StateFailed(f"sig_backend: only gpg can be used, not {self.backend}")
+        backends = {"gpg": self._gpg, "asymmetric": self._asymmetric}
+        if self.backend not in backends:
+            raise StateFailed(f"sig_backend: {self.backend} is none of gpg and asymmetric")
+        beside = [] if signature is True else [signature] if isinstance(signature, str) else list(signature)
+        files = [fetch(each) if self._is_address(each) else each for each in map(str, beside)]
+        problem = backends[self.backend](path, files)
+        if problem:
+            raise StateFailed(
+                f"Failed checking new file's signature: The file's signature could not be verified: {what}: {problem}"
+            )
+
+    def _is_address(self, signature: str) -> bool:
+        """Whether a signature is the address of one: it may be base64, which may begin with a slash."""
+        text = self.backend == "asymmetric" and signature.startswith("/") and not file.exists(signature)
+        return not text and (self.backend == "gpg" or signature.startswith(ADDRESSES))
+
+    def _gpg(self, path: str, files: Sequence[str]) -> str:
+        """What is wrong with the signatures of a file; empty when they are good."""
         from modules import gpg
 
-        beside = None if signature is True else fetch(str(signature))
-        found, said = gpg.signers(path, beside, self.keyring, self.home)
-        if not found:
-            raise StateFailed(f"The signature of {what} could not be verified: {said}")
-        wanted = [_plain(each) for each in (*(self.any_of or ()), *(self.all_of or ()))]
+        found: list[str] = []
+        for each in files or (None,):
+            signers, said = gpg.signers(path, each, self.keyring, self.home)
+            if not signers:
+                return said
+            found += signers
         missing = [each for each in map(_plain, self.all_of or ()) if each not in found]
-        if missing or (self.any_of and not any(_plain(each) in found for each in self.any_of)):
-            raise StateFailed(
-                f"{what} is signed by {', '.join(found)}, and not by {', '.join(missing or wanted)} as it should be"
-            )
+        if not missing and (not self.any_of or any(_plain(each) in found for each in self.any_of)):
+            return ""
+        wanted = missing or [_plain(each) for each in self.any_of or ()]
+        return f"it is signed by {', '.join(found)}, and not by {', '.join(wanted)} as it should be"
+
+    def _asymmetric(self, path: str, files: Sequence[str]) -> str:
+        from modules import asymmetric
+
+        if not files:
+            return "the file carries no signature of its own: `signature` has to say where it is"
+        found = asymmetric.verify(filename=path, signature=files, signed_by_any=self.any_of, signed_by_all=self.all_of)
+        return "" if found["res"] else str(found["message"])
 
 
 def _plain(fingerprint: str) -> str:

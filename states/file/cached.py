@@ -15,7 +15,7 @@ def cached(
     skip_verify: bool = False,
     saltenv: str | None = None,
     use_etag: bool = False,
-    source_hash_sig: str | bool | None = None,
+    source_hash_sig: bool | OneOrMany[str] | None = None,
     signed_by_any: OneOrMany[str] | None = None,
     signed_by_all: OneOrMany[str] | None = None,
     keyring: str | None = None,

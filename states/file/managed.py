@@ -49,8 +49,8 @@ def managed(
     skip_verify: bool = False,
     new_file_diff: bool = False,
     use_etag: bool = False,
-    signature: str | bool | None = None,
-    source_hash_sig: str | bool | None = None,
+    signature: bool | OneOrMany[str] | None = None,
+    source_hash_sig: bool | OneOrMany[str] | None = None,
     signed_by_any: OneOrMany[str] | None = None,
     signed_by_all: OneOrMany[str] | None = None,
     keyring: str | None = None,
@@ -76,8 +76,9 @@ def managed(
     source_hash (digits, algorithm=digits or the address of a hash file, in which source_hash_name is looked for),
     skip_verify, keep_source, use_etag, verify_ssl: for remote sources; /path sources are verified too, and stay.
     signature, source_hash_sig: the source, or its hash file, is signed: true for a signature in it, or the address of
-    one beside it. signed_by_any, signed_by_all: fingerprints of the keys. keyring, gnupghome: where gpg finds them.
-    sig_backend: gpg is the only one.
+    one beside it, or several. signed_by_any, signed_by_all: fingerprints of the keys. keyring, gnupghome: where gpg
+    finds them. sig_backend: gpg, or asymmetric: signatures by the public keys that signed_by_any and signed_by_all are
+    (paths, addresses or the keys themselves).
     makedirs: create missing folders above, with dir_mode or the file's mode and x for r.
     replace: false leaves the contents of a file that is there. create: false leaves a missing file missing.
     follow_symlinks: false replaces a link by a file instead of writing what it points to.

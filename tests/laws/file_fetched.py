@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import functools
 import hashlib
 import http.server
@@ -74,9 +75,27 @@ def keys() -> Path:
     (home / "sums").write_text(f"{hashlib.sha256(b'signed' + bytes([10])).hexdigest()}  words\n")
     subprocess.run([*gpg, "--detach-sign", str(home / "sums")], check=True, capture_output=True)
     subprocess.run([*gpg, "--export", "-o", str(home / "ring.gpg")], check=True, capture_output=True)
+    for name, options in ASYMMETRIC.items():
+        key, public, signature = (str(home / f"{name}.{end}") for end in ("key", "pem", "signature"))
+        for words in (
+            ["genpkey", *options, "-out", key],
+            ["pkey", "-in", key, "-pubout", "-out", public],
+            ["pkeyutl", "-sign", "-inkey", key, "-rawin", "-in", str(home / "words"), "-out", signature, *HOW[name]],
+        ):
+            subprocess.run(["openssl", *words], check=True, capture_output=True)
+        (home / f"{name}.base64").write_bytes(base64.encodebytes(Path(signature).read_bytes()))
     subprocess.run(["gpgconf", "--homedir", str(home), "--kill", "all"], check=False, capture_output=True)
     atexit.register(shutil.rmtree, home, ignore_errors=True)
     return home
+
+
+ASYMMETRIC = {
+    "rsa": ["-algorithm", "RSA"],
+    "ec": ["-algorithm", "EC", "-pkeyopt", "ec_paramgen_curve:P-256"],
+    "ed": ["-algorithm", "ED25519"],
+}
+PSS = ("-digest", "sha256", "-pkeyopt", "rsa_padding_mode:pss", "-pkeyopt", "rsa_pss_saltlen:max")
+HOW = {"rsa": PSS, "ec": ("-digest", "sha256"), "ed": ()}
 
 
 def signing(folder: Path) -> None:
@@ -97,6 +116,9 @@ def signed(source: str, fails: str | None = None, **args: Any) -> Scenario:
     )
 
 
+BY_KEY: dict[str, Any] = {"sig_backend": "asymmetric"}
+BAD: dict[str, Any] = {**BY_KEY, "fails": "signature could not be verified"}
+TWO = ["{tmp}/home/rsa.signature", "{tmp}/home/ec.base64"]
 NOBODY = "0" * 40
 SCENARIOS = [
     on("decode", name="{tmp}/new", encoded_data="aGVsbG8=", encoding_type="base64", checksum="sha256"),
@@ -161,7 +183,24 @@ SCENARIOS = [
     signed("other", signature="{tmp}/words.sig", fails="could not be verified"),
     signed("words", signature="{tmp}/words.sig", signed_by_any=[NOBODY], fails="as it should be"),
     signed("words", signature="{tmp}/words.sig", signed_by_all=[NOBODY], fails="as it should be"),
-    signed("words", signature="{tmp}/words.sig", sig_backend="x", fails="only gpg can be used"),
+    signed("words", signature="{tmp}/words.sig", sig_backend="x", fails="none of gpg and asymmetric"),
+    signed("words", signature=["{tmp}/words.sig", "{tmp}/words.sig"]),
+    signed("words", signature=["{tmp}/words.sig", "{tmp}/sums.sig"], fails="signature could not be verified"),
+    *(
+        signed("words", signature=f"{{tmp}}/home/{name}.{end}", signed_by_any=[f"{{tmp}}/home/{name}.pem"], **BY_KEY)
+        for name in ASYMMETRIC
+        for end in ("signature", "base64")
+    ),
+    *(
+        signed("other", signature=[f"{{tmp}}/home/{name}.base64"], signed_by_any=[f"{{tmp}}/home/{name}.pem"], **BAD)
+        for name in ASYMMETRIC
+    ),
+    signed("words", signature=TWO, signed_by_all=["{tmp}/home/rsa.pem", "{tmp}/home/ec.pem"], **BY_KEY),
+    signed("words", signature=TWO, signed_by_all=["{tmp}/home/rsa.pem", "{tmp}/home/ed.pem"], **BAD),
+    signed("words", signature=True, signed_by_any=["{tmp}/home/rsa.pem"], fails="carries no signature", **BY_KEY),
+    signed("words", signature=TWO, fails="Missing pubkey", **BY_KEY),
+    signed("words", signature=TWO, signed_by_any=["{tmp}/words"], fails="no public key", **BY_KEY),
+    signed("words", signature="/no base64", signed_by_any=["{tmp}/home/rsa.pem"], fails="neither a file", **BY_KEY),
     signed("words", source_hash="{tmp}/sums", source_hash_sig="{tmp}/sums.sig"),
     signed("words", source_hash="{tmp}/sums", source_hash_sig="{tmp}/words.sig", fails="could not be verified"),
 ]
