@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -97,7 +98,8 @@ def change(
     env: Any = None,
 ) -> str:
     """Run pip. Raises StateFailed with what it says."""
-    variables = {**QUIET, **(env if isinstance(env, dict) else {})}
+    words, logins = _without_logins(words)
+    variables = {**QUIET, **(env if isinstance(env, dict) else {}), **logins}
     done = cmd.complete([*_argv(bin_env), *words], cwd=cwd, runas=user, env=variables, python_shell=False)
     if done.retcode:
         raise StateFailed(f"{done.stdout} {done.stderr}".rstrip())
@@ -111,8 +113,10 @@ def would_install(
 
     Raises StateFailed with what pip has against it.
     """
+    words, logins = _without_logins(words)
     argv = [*_argv(bin_env), "install", "--dry-run", "--quiet", "--report", "-", *words]
-    done = cmd.complete(argv, cwd=cwd, runas=user, env={**QUIET, **LEAVES_NOTHING, **(env or {})}, python_shell=False)
+    variables = {**QUIET, **LEAVES_NOTHING, **(env or {}), **logins}
+    done = cmd.complete(argv, cwd=cwd, runas=user, env=variables, python_shell=False)
     if done.retcode:
         if any(f"no such option: {option}" in done.stderr for option in ("--dry-run", "--report")):
             return None
@@ -217,8 +221,27 @@ def _answer(
     cwd: str | None,
     env: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
+    words, logins = _without_logins(words)
     argv = [*_argv(bin_env), *words]
-    return cmd.run_all(argv, cwd=cwd, runas=user, env={**QUIET, **(env or {})}, python_shell=False)
+    return cmd.run_all(argv, cwd=cwd, runas=user, env={**QUIET, **(env or {}), **logins}, python_shell=False)
+
+
+FROM = ("--index-url", "--extra-index-url", "--find-links", "--proxy")
+
+
+def _without_logins(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """The words without URLs that have a login, and variables with these: all users can read a command line."""
+    values: dict[str, list[str]] = {}
+    for option, value in itertools.pairwise(words):
+        if option in FROM:
+            values.setdefault(option, []).append(value)
+    apart = {option: found for option, found in values.items() if any(re.search("://[^/]*@", url) for url in found)}
+    left, skip = [], False
+    for word in words:
+        if not skip and word not in apart:
+            left.append(word)
+        skip = word in apart and not skip
+    return left, {f"PIP_{option[2:].replace('-', '_').upper()}": " ".join(urls) for option, urls in apart.items()}
 
 
 __func_alias__ = {"list_": "list"}

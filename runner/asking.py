@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from runner import graph, high, node
@@ -13,6 +12,7 @@ from runner.errors import RunnerError
 from runner.gathering import (
     Gathered,
     gather,
+    learn_secrets,
     read_pillar,
     refuse,
     related,
@@ -35,7 +35,7 @@ def show(options: Options, what: str, names: Iterable[str] = (), secrets: bool =
     if secrets:
         return found
     if what in ("sls", "highstate"):
-        session.run.secrets.collect(found, options.secret_keys)
+        session.run.secrets.collect(found, options.secret_keys, "the states")
     return session.run.secrets.mask(found)
 
 
@@ -85,7 +85,7 @@ def _shown(session: Session, what: str, names: list[str]) -> Any:
 
         found = [_debt(debt) for debt in _owed(Ledger(options.state_dir, looking=True))]
         if found:
-            _learn_secrets(session)
+            learn_secrets(session)
         return found
     with session.opened():
         if what == "grains":
@@ -99,18 +99,13 @@ def _shown(session: Session, what: str, names: list[str]) -> Any:
         gathered = gather(session, requests(session, names) if named else top_requests(session))
         if what in ("sls", "highstate"):
             refuse(gathered[1])
+            session.run.secrets.names.learn(ids=gathered[0].declarations.values())
             return high.as_data(gathered[0])
         return _show_low(session, gathered, what)
 
 
-def _learn_secrets(session: Session) -> None:
-    """Read the pillar to know what is not shown; what is owed can be asked for while it is broken, too."""
-    with suppress(RunnerError), session.opened():
-        read_pillar(session)
-
-
-def resource(options: Options, state: str, names: Sequence[str] = ()) -> list[Resource]:
-    """What is there now of a kind of state: all, or what is named."""
+def resource(options: Options, state: str, names: Sequence[str] = (), secrets: bool = False) -> list[Resource]:
+    """What is there now of a kind of state: all, or what is named. secrets: show those of the pillar, too."""
     session = Session(options)
     registry = session.registry
     with session.opened():
@@ -128,7 +123,11 @@ def resource(options: Options, state: str, names: Sequence[str] = ()) -> list[Re
     missing = [each for each, listed in found if each is not None and not listed]
     if missing:
         raise RunnerError(f"there is no {state} {missing[0]}", hint=f"`runner resource {state}` lists all")
-    return [each for _, listed in found for each in listed]
+    every = [each for _, listed in found for each in listed]
+    if secrets:
+        return every
+    learn_secrets(session)
+    return [Resource(*session.run.secrets.mask(tuple(each))) for each in every]
 
 
 def past(options: Options, words: Sequence[str], limit: int = 20, real: bool = False) -> Any:
@@ -162,7 +161,7 @@ def forget(options: Options, wanted: Sequence[str] | None) -> list[dict[str, str
         except OSError as error:
             raise RunnerError(f"the list of reactions owed cannot be written: {error}") from None
     session = Session(options)
-    _learn_secrets(session)
+    learn_secrets(session)
     forgotten: list[dict[str, str]] = session.run.secrets.mask([_debt(debt) for debt in found])
     return forgotten
 

@@ -60,7 +60,7 @@ def attempted(session: Session, gathered: Gathered, strict: bool) -> tuple[Compi
         problems += error.diagnostics
     if order and session.options.shuffle is None:
         relations = relations._replace(looks=graph.looks(chunks, relations))
-    problems = hushed(problems, chunks)
+    problems = hushed([*problems, *session.run.secrets.unhidable()], chunks)
     problems = [_placed(problem, session) for problem in told_once(map(_strict, problems) if strict else problems)]
     if order and session.options.auto_relationships:
         order, links = automatic.fitted(order, relations, automatic.links(chunks, binder.related))

@@ -8,10 +8,10 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from runner import high, low, node, requisites
-from runner.errors import CompileError, Diagnostic
+from runner.errors import CompileError, Diagnostic, RunnerError
 from runner.high import Request
 from runner.highdata import HighData
 from runner.model import Chunk, Relations
@@ -38,6 +38,12 @@ def _deep() -> Iterator[None]:
         yield
     finally:
         sys.setrecursionlimit(before)
+
+
+def learn_secrets(session: Session) -> None:
+    """Read the pillar to know what is not shown; what needs no pillar can be asked for while it is broken, too."""
+    with suppress(RunnerError), session.opened():
+        read_pillar(session)
 
 
 def top_requests(session: Session) -> list[Request]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from runner.errors import RunnerError
+from runner.secrets import command_line
 from runner.trusted_folder import TrustedFolder, UntrustedFile, trusted_folder
 
 PAUSE = 0.1  # seconds between two tries of a run that waits
@@ -31,7 +32,7 @@ def held(state_dir: str, wait: float = 0.0) -> Iterator[None]:
     folder, descriptor = _opened(state_dir)  # who uses the folder meanwhile gets the one that was looked at here
     try:
         _take(descriptor, wait)
-        words = " ".join([os.path.basename(sys.argv[0]), *sys.argv[1:]])
+        words = " ".join([os.path.basename(sys.argv[0]), *command_line(sys.argv[1:])])
         with suppress(OSError):  # a full disk: the lock holds, it only cannot say whose it is
             os.ftruncate(descriptor, 0)
             told = f"process {os.getpid()} since {time.strftime('%F %T')}: {words}\n"

@@ -399,6 +399,7 @@ class ChangerCalled(Record):
     target: str
     before: object  # what was there before, as the function's own look tells it
     chunk: Chunk | None = None
+    for_undo: object = None  # `before` with its secrets; for the history, which shows it nowhere
 
 
 class StateFinished(Record):

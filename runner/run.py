@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +19,7 @@ from runner.config import Options
 from runner.debts import Ledger
 from runner.errors import CompileError, Diagnostic, RunnerError
 from runner.execute import Executor
-from runner.gathering import Gathered, gather, read_pillar, requests, top_requests
+from runner.gathering import Gathered, gather, learn_secrets, read_pillar, requests, top_requests
 from runner.highdata import Made, of_one, of_states
 from runner.history import About, History, revision
 from runner.history.store import opened, readable
@@ -29,7 +29,7 @@ from runner.lock import held
 from runner.log import LOG
 from runner.model import Report, Source, Value
 from runner.owing import Owing
-from runner.secrets import Secrets
+from runner.secrets import Secrets, command_line
 from runner.session import Listeners, Session
 from runner.temporaries import Temporaries
 from runner.work import Work
@@ -73,7 +73,7 @@ def several(options: Options, states: Made, listeners: Listeners = ()) -> Report
     return _carry_out(session, lambda: (of_states(states), []), of_tree=False)
 
 
-def call(options: Options, function: str, args: Iterable[Value], kwargs: Mapping[str, Value]) -> tuple[Any, int]:
+def call(options: Options, function: str, args: Sequence[Value], kwargs: Mapping[str, Value]) -> tuple[Any, int]:
     """Call one execution function: what it returns, and the exit code of a command of its that failed."""
     session = Session(options)
     current = session.current()
@@ -83,6 +83,7 @@ def call(options: Options, function: str, args: Iterable[Value], kwargs: Mapping
         found = session.registry.function(function)
         _check_arguments(function, found, args, kwargs)
         session.run.by_hand = True
+        session.run.secrets.given([list(args), dict(kwargs)], session.options.secret_keys)
         with nullcontext() if options.test else armed():
             try:
                 answer = found(*args, **kwargs)
@@ -137,8 +138,9 @@ def undo(options: Options, number: str | None) -> tuple[Undo, bool, int | None]:
         functions = session.registry.function
         found = undoing.planned(connection, options.state_dir, number, functions)
         other = undoing.earlier(connection, found.run)
+        learn_secrets(session)
         if options.test or (found.refused and not found.restored):
-            return found, False, other
+            return found.masked(session.run.secrets.name), False, other
         about = _about(session, "undo", session.run.secrets)
         past = History(options.state_dir, about, (), options.history_runs, options.history_days)
         session.run.listeners = (past,)
@@ -146,7 +148,7 @@ def undo(options: Options, number: str | None) -> tuple[Undo, bool, int | None]:
             found = undoing.carried_out(found, connection, options.state_dir, functions)
             left_out += [f"{step.was.path} was left out: {step.refused}" for step in found.refused]
         _warn(past.problem and f"this undo is not kept in the history: {past.problem}")
-        return found, True, other
+        return found.masked(session.run.secrets.name), True, other
 
 
 # ---------------------------------------------------------------- stages
@@ -192,6 +194,7 @@ def _executed(session: Session, compiled: Compiled, run_id: str, about: About) -
     """Chunks in their order -> results, with the debts and the history of the run."""
     options, run = session.options, session.run
     run.reload = lambda what: _reload(session, what)
+    run.secrets.recall(options.state_dir)
     run.chunks = tuple(compiled.chunks[position] for position in compiled.order)
     run.left_out = compiled.left_out
     work = _work(options, compiled, run_id)
@@ -255,7 +258,7 @@ def _about(session: Session, kind: str, secrets: Secrets) -> About:
     roots = [root for roots in session.options.file_roots.values() for root in roots]
     commit, dirty = revision.of_tree(roots[0]) if roots else (None, None)
     program = "runner-salt-call" if session.options.raw.get("as_salt") else "runner"
-    command = secrets.mask(" ".join([program, *sys.argv[1:]]))
+    command = secrets.mask(" ".join([program, *command_line(sys.argv[1:], session.options.secret_keys)]))
     pillar = session.run.pillar if "run" in session.__dict__ else {}
     return About(command, kind, commit, dirty, pillar, secrets.tag)
 

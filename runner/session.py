@@ -154,7 +154,7 @@ class Session:
     @cached_property
     def run(self) -> Run:
         options = self.options
-        return Run(
+        made = Run(
             opts=options.raw,
             grains=self.grains,
             tree=self.tree,
@@ -170,6 +170,8 @@ class Session:
             top=self.top,
             listeners=self.listeners,
         )
+        made.secrets.names.learn(files=lambda: (path for env in self.tree.roots for path in self.tree.files("", env)))
+        return made
 
     def only_look(self) -> None:
         """Make this a dry run: the pillar may say `test: true`."""

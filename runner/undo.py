@@ -25,6 +25,13 @@ class Step(Record):
     def __str__(self) -> str:
         return f"{self.was.path}: {_described(self.was, self.now)}"
 
+    def masked(self, mask: Callable[[str], str]) -> Step:
+        """This step as it is shown; where a link pointed to is hidden when it points to a secret now."""
+        was, now = (each._replace(path=mask(each.path), target=mask(each.target)) for each in (self.was, self.now))
+        if now.target != self.now.target and was.target:
+            was = was._replace(target=now.target)
+        return Step(was, now, mask(self.refused))
+
 
 class Undo(Record):
     """What undoing a run does, in the order in which it is done."""
@@ -41,6 +48,10 @@ class Undo(Record):
     def restored(self) -> tuple[Step, ...]:
         return tuple(step for step in self.steps if not step.refused)
 
+    def masked(self, mask: Callable[[str], str]) -> Undo:
+        """This undo as it is shown."""
+        return self._replace(steps=tuple(step.masked(mask) for step in self.steps))
+
 
 Functions = Callable[[str], Callable[..., object]]  # execution functions by their names, as the registry has them
 
@@ -54,9 +65,9 @@ def planned(connection: sqlite3.Connection, state_dir: str, number: str | None, 
     run, command = _find(connection, number)
     store = Store(state_dir)
     rows = connection.execute(f"SELECT {_COLUMNS} FROM left_behind WHERE run = ?", (run,))
-    left = {found.path: found for found in map(_decoded, rows)}
+    left = {found.path: found for found in (_decoded(row, store) for row in rows)}
     rows = connection.execute(f"SELECT {_COLUMNS} FROM kept WHERE run = ? ORDER BY sequence DESC", (run,))
-    kept = [_decoded(row) for row in rows]
+    kept = [_decoded(row, store) for row in rows]
     earliest = {was.path: was for was in kept}
     foresight = _Foresight(functions)
     steps = []
@@ -138,9 +149,12 @@ def carried_out(undo: Undo, connection: sqlite3.Connection, state_dir: str, func
 _COLUMNS = "path, type, mode, uid, gid, target, content"
 
 
-def _decoded(row: tuple[Any, ...]) -> Kept:
+def _decoded(row: tuple[Any, ...], store: Store) -> Kept:
     values: list[Any] = [os.fsdecode(value) if isinstance(value, bytes) else value for value in row]
-    return Kept(*values)
+    found = Kept(*values)
+    if found.type == "link" and found.content:  # where it pointed to may be a secret: the store has it
+        return found._replace(target=os.fsdecode(store.get(found.content) or b""), content="")
+    return found
 
 
 def _find(connection: sqlite3.Connection, number: str | None) -> tuple[int, str]:
@@ -177,6 +191,8 @@ def _refusal(was: Kept, left: dict[str, Kept], store: Store) -> str:
         return "it was a device, a pipe or a socket; these are not kept"
     if was.type == "file" and (not was.content or store.get(was.content) is None):
         return "its contents were not kept (too large, or the store is not whole)"
+    if was.type == "link" and not was.target:
+        return "where it pointed to was not kept (the store is not whole)"
     for path in (was.path, was.target) if was.type == "moved" else (was.path,):
         now, then = at(path), left.get(path)
         if then is None:

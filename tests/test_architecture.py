@@ -50,7 +50,7 @@ STAGES = {
     "guards": (),
     "slots": (),
     "debts": ("trusted_folder",),
-    "secrets": (),
+    "secrets": ("secret_forms", "secret_names", "old_values", "former_secrets", "trusted_folder"),
 }
 
 

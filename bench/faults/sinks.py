@@ -7,7 +7,7 @@ crash reports; in plain and in other forms. Only the files that are to hold them
 from __future__ import annotations
 
 import argparse
-import base64
+import functools
 import json
 import os
 import random
@@ -15,9 +15,10 @@ import string
 import sys
 import tempfile
 from pathlib import Path
-from urllib.parse import quote
 
 from common import Score, Tree, warm
+
+from runner import secret_forms
 
 SLS = """
 {% set db = pillar['db'] %}
@@ -139,17 +140,11 @@ RUNS = (
 )
 
 
+@functools.cache
 def forms(secret: str) -> dict[str, bytes]:
-    """A secret as it may stand somewhere."""
-    data = secret.encode()
-    found = {
-        "plain": data,
-        "base64": base64.b64encode(data).rstrip(b"=")[:-1],
-        "json": json.dumps(secret)[1:-1].encode(),
-    }
-    found["url"] = quote(data, safe="").encode()
-    found["inside base64"] = base64.b64encode(b"u:" + data)[4:-4]
-    return {name: form for name, form in found.items() if len(form) > 6}
+    """A secret as it may stand somewhere, each form once."""
+    found = {form.rstrip("="): name for name, form in secret_forms.forms(secret).items() if len(form) > 6}
+    return {name: form.encode() for form, name in found.items()}
 
 
 def search(score: Score, where: str, data: bytes, secrets: list[str]) -> None:

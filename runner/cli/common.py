@@ -53,7 +53,9 @@ class Common(Record):
 READING: dict[str, Any] = {
     "config": Annotated[str | None, option("--config", "-c", metavar="FILE", help="Configuration file.")],
     "state_tree": Annotated[list[str], option("--state-tree", metavar="DIR", help="Folder of SLS files.")],
-    "pillar": Annotated[str | None, option("--pillar", metavar="TEXT", help="More pillar, as JSON or YAML.")],
+    "pillar": Annotated[
+        str | None, option("--pillar", metavar="TEXT", help="More pillar, as JSON or YAML; @FILE, or - for stdin.")
+    ],
     "pillar_tree": Annotated[list[str], option("--pillar-tree", metavar="DIR", help="Folder of pillar SLS files.")],
     "id": Annotated[str | None, option("--id", metavar="ID", help="This machine's ID.")],
     "saltenv": Annotated[str | None, option("--saltenv", metavar="ENV", help="Environment of the states.")],
@@ -110,7 +112,7 @@ class WithCommon:
         common = Common(**{name: given.pop(name) for name in self._options})
         if common.out not in self._forms:
             raise UsageError(f"--out {common.out}: there is no such form", hint="one of " + ", ".join(self._forms))
-        return answered(common, lambda: self._command(common=common, **given))
+        return answered(common, lambda: self._command(common=_with_pillar(common), **given))
 
 
 def with_common(
@@ -244,6 +246,28 @@ def overrides(common: Common) -> dict[str, Any]:
     return {name: value for name, value in said.items() if value is not None}
 
 
+def _with_pillar(common: Common) -> Common:
+    """The options with what `--pillar @FILE` or `--pillar -` has, before anything else reads stdin."""
+    return common if common.pillar is None else common._replace(pillar=_given(common.pillar))
+
+
+def _given(text: str) -> str:
+    """What `--pillar` says: itself, or what `@FILE` or stdin (`-`) has, which the list of processes does not show."""
+    if text == "-":
+        try:
+            return sys.stdin.read()
+        except UnicodeDecodeError:
+            raise UsageError("--pillar -: stdin is not UTF-8") from None
+    if not text.startswith("@"):
+        return text
+    try:
+        with open(text[1:], encoding="utf-8") as file:
+            return file.read()
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise UsageError(f"--pillar {text}: {why}", hint="--pillar @FILE reads the pillar from a file") from None
+
+
 def write(common: Common, data: Any) -> None:
     """Print an answer to stdout in the form that was asked for."""
     from runner.output import json_
@@ -285,7 +309,7 @@ def finish(
         import time
 
         time.sleep(random.uniform(0, common.splay))
-    listeners: list[Any] = [_pretty(common)] if common.out == "pretty" else []
+    listeners: list[Any] = [_pretty(common, options)] if common.out == "pretty" else []
     with ExitStack() as opened:
         if common.events:
             listeners.append(_events(common.events, opened))
@@ -317,12 +341,17 @@ def _events(where: str, opened: ExitStack) -> Any:
     if where == "-":
         return Events(sys.stdout)
     try:
-        return Events(opened.enter_context(open(where, "a", encoding="utf-8")))
+        return Events(opened.enter_context(open(where, "a", encoding="utf-8", opener=_private)))
     except OSError as error:
         raise UsageError(f"--events {where}: {error.strerror}") from None
 
 
-def _pretty(common: Common) -> Any:
+def _private(path: str, flags: int) -> int:
+    """Open a file that only its owner may read when it is made."""
+    return os.open(path, flags, 0o600)
+
+
+def _pretty(common: Common, options: Any) -> Any:
     import shutil
 
     from runner.output import text
@@ -338,15 +367,18 @@ def _pretty(common: Common) -> Any:
         dry=common.test,
         wrap=sys.stdout.isatty(),
         live=colour or (sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"),
-        command=_real_command(sys.argv[1:], bool(common.more.get("as_salt"))) if common.test else "",
+        command=_real_command(sys.argv[1:], options) if common.test else "",
     )
 
 
-def _real_command(words: list[str], as_salt: bool) -> str:
+def _real_command(words: list[str], options: Any) -> str:
     """The command line that really does what a dry run has shown."""
     import re
     import shlex
 
+    from runner.secrets import command_line
+
+    as_salt, words = bool(options.raw.get("as_salt")), command_line(words, options.secret_keys)
     program = "runner-salt-call" if as_salt else "runner"
     if as_salt or words[:1] == ["call"]:
         words = [word for word in words if not re.fullmatch(r"test=.*", word)]

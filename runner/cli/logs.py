@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -30,7 +31,7 @@ def set_up(raw: Mapping[str, Any], named: bool) -> None:
     _add(root, logging.StreamHandler(), "[%(levelname)-8s] %(message)s")
     if path:
         try:
-            file = logging.FileHandler(str(path), encoding="utf-8", delay=False)
+            file = _private(str(path))
         except OSError as problem:
             what = f"the log file {path} cannot be written: {problem.strerror}"
             if named:
@@ -40,8 +41,35 @@ def set_up(raw: Mapping[str, Any], named: bool) -> None:
         _add(root, file, "%(asctime)s [%(name)s][%(levelname)-8s] %(message)s")
 
 
+def _private(path: str) -> Any:
+    """A handler for a file that only its owner may read when it is made."""
+    import logging
+
+    class Private(logging.FileHandler):
+        def _open(self) -> Any:
+            return open(self.baseFilename, self.mode, encoding=self.encoding, opener=_opener)
+
+    return Private(path, encoding="utf-8", delay=False)
+
+
+def _opener(path: str, flags: int) -> int:
+    return os.open(path, flags, 0o600)
+
+
 def _add(root: Any, handler: Any, form: str) -> None:
     import logging
 
-    handler.setFormatter(logging.Formatter(form))
+    from runner.api import here
+
+    class Masked(logging.Formatter):
+        """A line without the secrets of the run."""
+
+        def format(self, record: logging.LogRecord) -> str:
+            line = super().format(record)
+            try:
+                return here.masked(line)
+            except LookupError:  # no run yet, and no secrets
+                return line
+
+    handler.setFormatter(Masked(form))
     root.addHandler(handler)

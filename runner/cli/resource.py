@@ -6,7 +6,8 @@ import sys
 from typing import Annotated
 
 from runner.cli.common import READING, Common, options_of, with_common, write_value
-from runner.cli.declared import argument
+from runner.cli.declared import argument, option
+from runner.secrets import HIDDEN
 
 
 @with_common(READING)
@@ -14,15 +15,18 @@ def resource(
     *,
     state: Annotated[str, argument(metavar="STATE", help="file, user, group, pkg, service, cron, mount, ...")],
     names: Annotated[list[str] | None, argument(metavar="[NAME...]", help="Without: all there are.")] = None,
+    show_secrets: Annotated[bool, option("--show-secrets", help="Do not replace secrets by **********.")] = False,
     common: Common,
 ) -> int:
-    """Print what this machine has now as SLS, ready to be managed. Passwords are left out.
+    """Print what this machine has now as SLS, ready to be managed. Passwords are left out, the pillar's secrets hidden.
 
     Example: runner resource user deploy > states/deploy.sls
     """
     from runner import asking, resources
 
-    found = asking.resource(options_of(common), state, names or ())
+    found = asking.resource(options_of(common), state, names or (), show_secrets)
+    if not common.quiet and HIDDEN in str(found):
+        print(f"secrets of the pillar are shown as {HIDDEN}: write the pillar's keys there", file=sys.stderr)
     if common.out == "pretty":
         print(resources.text(found), end="")
         if not found and not common.quiet:

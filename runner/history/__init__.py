@@ -226,7 +226,7 @@ class History:
         before = json.dumps(plain(event.before))
         row = (self._number, tag, event.function, event.target, before)
         self._open().execute("INSERT INTO changers VALUES (?, ?, ?, ?, ?)", _storable(row))
-        for found in kept.before(event.function, event.before):
+        for found in kept.before(event.function, event.before if event.for_undo is None else event.for_undo):
             self._store.put(found)
             values = (self._number, self._sequence, *_encoded(found), tag)
             self._open().execute(f"INSERT INTO kept VALUES ({', '.join('?' * len(values))})", values)
@@ -265,7 +265,11 @@ class History:
         if self._touched:
             connection = self._open()
             connection.execute("BEGIN")
-            rows = [(self._number, *_encoded(kept.at(path))) for path in self._touched]
+            found = [kept.at(path) for path in self._touched]
+            for each in found:
+                if each.type == "link":
+                    self._store.put(each)
+            rows = [(self._number, *_encoded(each)) for each in found]
             connection.executemany("INSERT INTO left_behind VALUES (?, ?, ?, ?, ?, ?, ?, ?)", rows)
             connection.execute("COMMIT")
 
@@ -299,7 +303,8 @@ class History:
         row = (time.time(), outcome, changed, failed, skipped, json.dumps(list(errors)), self._number)
         connection.execute(f"UPDATE runs SET {columns} WHERE id = ?", row)
         if self._drop_old(connection) > 0:
-            self._store.drop({content for (content,) in connection.execute("SELECT DISTINCT content FROM kept")})
+            contents = "SELECT content FROM kept UNION SELECT content FROM left_behind"
+            self._store.drop({content for (content,) in connection.execute(contents)})
         connection.close()
         self._connection = None
 
@@ -324,4 +329,5 @@ def _storable(row: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def _encoded(found: kept.Kept) -> tuple[Any, ...]:
     """Paths as bytes: a file name need not be text."""
+    found = kept.without_target(found)
     return found._replace(path=os.fsencode(found.path), target=os.fsencode(found.target))  # type: ignore[arg-type]

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import errno
 import hashlib
+import io
 import os
 import stat
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from io import BufferedReader
+from typing import BinaryIO
 
 from runner.records import Record
 from runner.trusted_folder import TrustedFolder, trusted_folder
@@ -59,7 +61,7 @@ def _opened(path: str) -> BufferedReader:
     return open(descriptor, "rb")
 
 
-def _packed(source: BufferedReader) -> Iterator[bytes]:
+def _packed(source: BinaryIO) -> Iterator[bytes]:
     import zlib
 
     packed = zlib.compressobj(1)
@@ -92,6 +94,17 @@ def _below(folder: str) -> Iterator[Kept]:
             yield at(os.path.join(root, name))
 
 
+def without_target(found: Kept) -> Kept:
+    """What is at a path, as the history has it: where a link points to may be a secret, and is known by its hash."""
+    if found.type != "link":
+        return found
+    return found._replace(target="", content=hashlib.sha256(os.fsencode(found.target)).hexdigest())
+
+
+def _readable(kept: Kept) -> BinaryIO:
+    return io.BytesIO(os.fsencode(kept.target)) if kept.type == "link" else _opened(kept.path)
+
+
 class Store:
     """The folder of the contents: `undo/ab/abcdef….z`."""
 
@@ -102,13 +115,14 @@ class Store:
         return trusted_folder(self._state_dir, make).below("undo", content[:2], make=make)
 
     def put(self, kept: Kept) -> None:
-        """Keep the contents of a file. Raises OSError when that cannot be done."""
-        if not kept.content:
+        """Keep the contents of a file, or where a link points to. Raises OSError when that cannot be done."""
+        content = without_target(kept).content
+        if not content:
             return
-        folder, name = self._folder(kept.content), f"{kept.content}.z"
+        folder, name = self._folder(content), f"{content}.z"
         if folder.exists(name):
             return
-        with _opened(kept.path) as source:
+        with _readable(kept) as source:
             folder.write(name, _packed(source))
 
     def get(self, content: str) -> bytes | None:

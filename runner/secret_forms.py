@@ -1,0 +1,290 @@
+"""The forms in which a secret may stand in a text, in one table, and the search for all of them.
+
+A secret is spelled character by character (JSON, HTML, URLs, quotes of shells and languages, one inside of another), or
+encoded as a whole (base64, hexadecimal), perhaps over several lines or in groups of digits. The search costs what its
+text is long, however many secrets there are: a look-up by pieces of four characters finds what may be there, and only
+for that is a regular expression made.
+"""
+
+from __future__ import annotations
+
+import binascii
+import bisect
+import functools
+import re
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+# ---------------------------------------------------------------- the table
+
+
+def _percent(char: str) -> str:
+    return "".join(f"%{byte:02X}" for byte in char.encode("utf-8", "surrogateescape"))
+
+
+def _octal(char: str) -> str:
+    return char if char.isascii() else "".join(f"\\{byte:03o}" for byte in char.encode("utf-8", "surrogateescape"))
+
+
+def _json(char: str) -> str:
+    units = char.encode("utf-16-be", "surrogatepass")
+    code = "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))
+    return SHORT.get(char) or (code if ord(char) < 32 or ord(char) > 126 else char)
+
+
+def _python(char: str) -> str:
+    return SHORT.get(char, ascii(char)[1:-1]) if char != '"' else char
+
+
+def _yaml(char: str) -> str:
+    if char.isascii():
+        return SHORT.get(char, char)
+    code = ord(char)
+    return f"\\x{code:02X}" if code < 256 else f"\\u{code:04X}" if code < 65536 else f"\\U{code:08X}"
+
+
+SHORT = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
+HTML = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}
+# how a character may be spelled; letters, digits and `_` are only ever spelled as themselves
+SPELLINGS: Mapping[str, Callable[[str], str]] = {
+    "JSON": _json,
+    "JSON with Unicode": lambda char: SHORT.get(char, char),
+    "JSON in HTML": lambda char: f"\\u{ord(char):04x}" if char in "<>&'\"=+`" else _json(char),
+    "JSON, slashes": lambda char: "\\/" if char == "/" else _json(char),
+    "HTML": lambda char: "&#x27;" if char == "'" else HTML.get(char, char),
+    "HTML, decimal": lambda char: {"'": "&#39;", '"': "&#34;"}.get(char) or HTML.get(char, char),
+    "HTML, every special character": lambda char: f"&#{ord(char)};",
+    "HTML, hexadecimal": lambda char: f"&#x{ord(char):x};",
+    "XML": lambda char: "&apos;" if char == "'" else HTML.get(char, char),
+    "URL": _percent,
+    "form": lambda char: "+" if char == " " else _percent(char),
+    "Python": _python,
+    "YAML": _yaml,
+    "quotes": lambda char: f"\\{char}" if char in "'\"" else SHORT.get(char, char),
+    "shell, '": lambda char: "'\\''" if char == "'" else char,
+    'shell, "': lambda char: "'\"'\"'" if char == "'" else char,
+    "shell, no quotes": lambda char: f"\\{char}",
+    "SQL, YAML": lambda char: "''" if char == "'" else char,
+    "CSV": lambda char: '""' if char == '"' else char,
+    "INI, systemd": lambda char: char * 2 if char in "%$" else char,
+    "octal": _octal,
+}
+
+
+def _base64(data: bytes) -> Iterator[str]:
+    yield from (_coded(shape) for shape in (data, data + b"\n"))
+
+
+def _inside(data: bytes) -> Iterator[str]:
+    """What a value is in the base64 of something longer, such as `user:password`: what surely stands there."""
+    for ahead in (0, 1, 2):
+        coded = _coded(b"\0" * ahead + data)
+        yield coded[ahead + bool(ahead) : len(coded) - (0, 3, 2)[(ahead + len(data)) % 3]]
+
+
+def _coded(data: bytes) -> str:
+    return binascii.b2a_base64(data, newline=False).decode()
+
+
+# how a whole value may be encoded; `+` and `/` of base64 are `-` and `_` in URLs, and may be spelled as above
+ENCODINGS: Mapping[str, Callable[[bytes], Iterable[str]]] = {
+    "base64": _base64,
+    "inside of base64": _inside,
+    "hexadecimal": lambda data: (data.hex(),),
+    "HEXADECIMAL": lambda data: (data.hex().upper(),),
+}
+# how encoded values are laid out: what stands between two of their characters. Left out for a second search.
+_HEX = "[0-9A-Fa-f]"
+LAYOUTS: Mapping[str, str] = {
+    # lines of base64 and of `xxd -p`, in a diff or a JSON text, too
+    "lines": r"(?<=[\w+/=-]{8})(?:\r?\n|(?:\\+[rn])+)[ \t]*[ +-]?[ \t]*(?=[\w+/-])",
+    # lines of `od`, `xxd` and `hexdump`, with an address at the margin or none, with the characters at the end or none
+    "dump": rf"(?<={_HEX}{{2}})(?:  [^\n]{{1,18}})? {{0,2}}\n(?:{_HEX}{{6,8}}:?)? +(?={_HEX}{{2}})",
+    "groups": rf"(?<={_HEX}{{2}})(?: {{1,2}}|[:-]|\\x|0x|, ?0x)(?={_HEX}{{2}})",
+}
+
+
+def spelled(value: str, form: str) -> str:
+    """A text in one of the spellings."""
+    return "".join(char if _is_plain(char) else SPELLINGS[form](char) for char in value)
+
+
+def forms(value: str) -> dict[str, str]:
+    """A secret in all forms of the table: spelled, spelled twice, encoded, encoded and spelled."""
+    found = {"plain": value} | {form: spelled(value, form) for form in SPELLINGS}
+    for name, encode in ENCODINGS.items():
+        texts = encode(value.encode("utf-8", "surrogateescape"))
+        found |= {f"{name}, {number}": text for number, text in enumerate(texts)}
+    return found | {f"{inner} in {outer}": spelled(text, outer) for inner, text in found.items() for outer in SPELLINGS}
+
+
+def _is_plain(char: str) -> bool:
+    return char.isascii() and (char.isalnum() or char == "_")
+
+
+# ---------------------------------------------------------------- the search
+
+LEAST = 6  # characters of an encoded value that are enough to know it by
+GRAM = 4  # characters that a secret is looked up by
+FEW = 40  # so many anchors are looked for one by one
+RUN = re.compile(r"[A-Za-z0-9_]+")
+AROUND = "[A-Za-z0-9+/_-]?"  # neighbours in base64 that hold bits of the value
+
+
+_CODE = re.compile(r"(%|\\x|\\u|\\U|&#x)([0-9A-Fa-f]+)")
+
+
+@functools.cache
+def _spelled(char: str) -> str:
+    """A regular expression for all that a special character may be spelled as."""
+    once = {char, *(spell(char) for spell in SPELLINGS.values())}
+    found = once | {spelled(text, form) for text in once for form in SPELLINGS}
+    for case in (str.lower, str.upper):
+        found |= {_CODE.sub(lambda code: code[1] + case(code[2]), form) for form in found}  # noqa: B023
+    return f"(?:{'|'.join(map(re.escape, sorted(found, key=len, reverse=True)))})"
+
+
+def _pattern(text: str) -> str:
+    """A regular expression for all spellings of a text."""
+    return "".join(char if _is_plain(char) else _spelled(char) for char in text)
+
+
+# one thing to look for: letters and digits that stand in all its spellings (empty: there are too few), the secret, the
+# text to find, whether that is encoded
+Piece = tuple[str, str, str, bool]
+
+
+def _pieces(value: str) -> Iterator[Piece]:
+    """A value as itself, and as it is encoded."""
+    yield _anchor(value), value, value, False
+    data = value.encode("utf-8", "surrogateescape")
+    for text in (*_inside(data), data.hex(), data.hex().upper()):  # which finds the whole of base64, too
+        if len(text) >= LEAST:
+            yield _anchor(text), value, text, True
+
+
+def _anchor(text: str) -> str:
+    if text.isalnum() and text.isascii():
+        return text if len(text) >= GRAM else ""
+    found = max(RUN.findall(text), key=len, default="")
+    return found if len(found) >= GRAM else ""
+
+
+@functools.lru_cache(1000)
+def _compiled(text: str, encoded: bool) -> re.Pattern[str]:
+    if not encoded:
+        return re.compile(_pattern(text))
+    if not set(text) - set("0123456789abcdef") or not set(text) - set("0123456789ABCDEF"):
+        return re.compile(text)
+    safe = "".join(f"(?:{_spelled(char)}|{other})" if (other := _URLSAFE.get(char)) else char for char in text)
+    return re.compile(f"{AROUND}{safe}{AROUND}{AROUND}{_spelled('=')}{{0,2}}")
+
+
+_URLSAFE = {"+": "-", "/": "_"}
+Span = tuple[int, int, str]  # start, end, the secret
+
+
+class Finder:
+    """Finds secrets in texts."""
+
+    def __init__(self) -> None:
+        self._by_anchor: dict[str, list[Piece]] = {}
+        self._short: set[str] = set()  # anchors that the look-up by four characters may miss
+        self._grams: dict[str, list[str]] = {}  # four characters -> anchors that have them
+        self._wanted: list[str] = []  # anchors that are not in the look-up yet
+        self._always: list[Piece] = []
+
+    def add(self, value: str) -> None:
+        """Look for this value, too."""
+        for piece in _pieces(value):
+            anchor = piece[0]
+            if not anchor:
+                self._always.append(piece)
+            elif anchor in self._by_anchor:
+                self._by_anchor[anchor].append(piece)
+            else:
+                self._by_anchor[anchor] = [piece]
+                self._wanted.append(anchor)
+
+    def _index(self) -> None:
+        """Prepare the look-up: the text is cut at every fourth character, wherever an anchor begins in it."""
+        for anchor in self._wanted:
+            if len(anchor) < 2 * GRAM - 1:
+                self._short.add(anchor)
+                continue
+            for at in range(GRAM):
+                gram = anchor[at : at + GRAM]
+                if gram in self._grams:
+                    self._grams[gram].append(anchor)
+                else:
+                    self._grams[gram] = [anchor]
+        self._wanted.clear()
+
+    def spans(self, text: str, plain: bool = False) -> list[Span]:
+        """Where secrets stand, and which; they may overlap. plain: the text is a name, of one line."""
+        found = list(self._direct(text))
+        if not plain and len(text) > SHORTEST_LAID_OUT:
+            found += self._laid_out(text)
+        return found
+
+    def _direct(self, text: str) -> Iterator[Span]:
+        for piece in self._candidates(text):
+            for match in _compiled(*piece[2:]).finditer(text):
+                yield (*match.span(), piece[1])
+
+    def _candidates(self, text: str) -> Iterator[Piece]:
+        anchors: Iterable[str] = self._by_anchor
+        if len(self._by_anchor) > FEW:
+            self._index()
+            chunks = [text[at : at + GRAM] for at in range(0, len(text), GRAM)]
+            anchors = self._short.union(*(self._grams[gram] for gram in self._grams.keys() & chunks))
+        for anchor in anchors:
+            if anchor in text:
+                yield from self._by_anchor[anchor]
+        yield from self._always
+
+    def _laid_out(self, text: str) -> Iterator[Span]:
+        """What is broken into lines or groups: found in the text without these breaks."""
+        if "\n" in text or "\\" in text:
+            yield from self._joined(text, _LINES, None)
+        if _THREE.search(text):
+            yield from self._joined(text, _GROUPS, _REST)
+
+    def _joined(self, text: str, breaks: re.Pattern[str], rest: re.Pattern[str] | None) -> Iterator[Span]:
+        joined, offsets = _without(text, breaks)
+        if not offsets:
+            return
+        for start, end, value in self._direct(joined):
+            first, last = _original(start, offsets), _original(end - 1, offsets) + 1
+            if last - first == end - start:
+                continue  # not broken
+            beside = rest.match(text, last) if rest else None
+            yield first, beside.end() if beside else last, value
+
+
+SHORTEST_LAID_OUT = 3 * LEAST - 1
+_LINES = re.compile(LAYOUTS["lines"])
+_GROUPS = re.compile(f"{LAYOUTS['dump']}|{LAYOUTS['groups']}")
+_THREE = re.compile(
+    rf"{_HEX}{{2}}(?:[ :-]|, ?|\\x| {{2}})(?:0x)?{_HEX}{{2}}(?:[ :-]|\\x|\n|, ?| {{2}})"
+)  # groups, likely
+_REST = re.compile(rf"(?: {{0,2}}{_HEX}{{2}}){{0,16}}  [^\n]{{1,18}}$", re.MULTILINE)  # characters beside a dump
+
+
+def _without(text: str, breaks: re.Pattern[str]) -> tuple[str, list[tuple[int, int]]]:
+    """A text without some parts; (position in it, position in the text) of what follows each of these."""
+    parts, offsets, at, length = [], [], 0, 0
+    for match in breaks.finditer(text):
+        parts.append(text[at : match.start()])
+        length += match.start() - at
+        at = match.end()
+        offsets.append((length, at))
+    return "".join([*parts, text[at:]]), offsets
+
+
+def _original(position: int, offsets: list[tuple[int, int]]) -> int:
+    at = bisect.bisect_right(offsets, (position, sys.maxsize)) - 1
+    if at < 0:
+        return position
+    joined, original = offsets[at]
+    return original + position - joined

@@ -1,0 +1,225 @@
+"""Secrets that are words of the tree, old values beside new ones, what a command line shows."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from command import Machine
+
+from runner.secrets import HIDDEN, Secrets
+
+WORDS = """
+zabbix_pgsql_user:
+  test.succeed_with_changes: []
+{tmp}/zabbix/server.conf:
+  file.managed:
+    - makedirs: true
+    - contents: |
+        DBName=zabbix
+        DBPassword={{ pillar['zabbix']['password'] }}
+        password: {{ pillar['zabbix']['password'] }}
+        /var/lib/zabbix
+conf_x7Kp2q:
+  test.nop: []
+{{ pillar['other']['password'] }} is hidden:
+  test.nop: []
+"""
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path)
+
+
+def test_what_states_are_called_stays_readable(machine: Machine) -> None:
+    secrets = {"zabbix": {"user": "zabbix", "password": "zabbix"}, "typed": {"password": "x7Kp2q"}}
+    secrets["other"] = {"password": "Correct0Horse"}
+    machine.write(zabbix__server=WORDS, pillar__top="base: {'*': [p]}\n", pillar__p=json.dumps(secrets))
+    machine.write(top="base: {'*': [zabbix.server]}\n")
+    done = machine("sls", "zabbix.server", "-v", "--test")
+    assert done.stderr.count("cannot be hidden") == 2
+    assert "zabbix:password of the pillar" in done.stderr and "typed:password of the pillar" in done.stderr
+    for words in (["sls", "zabbix.server", "-v"], ["show", "sls", "zabbix.server"], ["show", "lowstate"]):
+        shown = machine(*words).stdout
+        assert "zabbix_pgsql_user" in shown and f"{machine.folder}/zabbix/server.conf" in shown
+        assert "conf_x7Kp2q" in shown
+        assert "********** is hidden" in shown and "Correct0Horse" not in shown
+    results = machine.results("sls", "zabbix.server", "--test")
+    assert {"zabbix_pgsql_user", "conf_x7Kp2q"} < results.keys()
+    diagnostics = json.loads(machine("check", "--out", "json").stdout)["diagnostics"]
+    assert {each["code"] for each in diagnostics} >= {"secret-in-names"}
+
+
+def test_a_word_is_hidden_where_a_key_says_what_it_is(machine: Machine) -> None:
+    secrets = {"zabbix": {"user": "zabbix", "password": "zabbix"}, "other": {"password": "Correct0Horse"}}
+    machine.write(zabbix=WORDS, pillar__top="base: {'*': [p]}\n", pillar__p=json.dumps(secrets))
+    machine("sls", "zabbix")
+    text = (machine.folder / "zabbix/server.conf").read_text()
+    (machine.folder / "zabbix/server.conf").write_text(text.replace("=zabbix", "=different"))
+    diff = machine.results("sls", "zabbix")[f"{machine.folder}/zabbix/server.conf"]["changes"]["diff"]
+    assert "+DBName=zabbix\n" in diff and f"+DBPassword={HIDDEN}\n" in diff
+    assert f" password: {HIDDEN}\n" in diff and " /var/lib/zabbix\n" in diff
+    pillar = json.loads(machine("show", "pillar", "--out", "json").stdout)["local"]
+    assert pillar["zabbix"] == {"user": "zabbix", "password": HIDDEN}
+
+
+def test_a_word_that_nothing_is_called_is_hidden(machine: Machine) -> None:
+    machine.write(pillar__top="base: {'*': [p]}\n", pillar__p="password: correcthorse\n")
+    machine.write(a="x:\n  cmd.run:\n    - name: echo {{ pillar.password }} and http://u:{{ pillar.password }}@host/\n")
+    done = machine("sls", "a", "-v")
+    assert "correcthorse" not in done.stdout + done.stderr
+
+
+def test_passwords_in_urls_are_secrets(machine: Machine) -> None:
+    machine.write(
+        a="x:\n  cmd.run:\n    - name: 'true'\n    - env: {PIP: 'https://joe:L0ginMark@host/simple'}\n"
+        "    - unless: echo L0ginMark https://joe:L0ginMark@host\n"
+        "say:\n  cmd.run:\n    - name: echo L0ginMark\n"
+        "L0ginMark at https://ann:N4meMark@host/:\n  test.nop: []\n"
+    )
+    for words in (["sls", "a", "-v"], ["sls", "a", "--out", "json"], ["history", "show", "1", "--out", "json"]):
+        done = machine(*words)
+        assert "L0ginMark" not in done.stdout + done.stderr and "N4meMark" not in done.stdout
+
+
+# ---------------------------------------------------------------- old values
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "shown"),
+    [
+        ("pw=old0secret\n", "pw={pw}\n", f"-pw={HIDDEN}\n+pw={HIDDEN}\n"),
+        ("a=1\npw=old0secret # why\n", "a=2\npw={pw} # why\n", f"-a=1\n-pw={HIDDEN} # why\n+a=2\n+pw={HIDDEN} # why\n"),
+        ("old0secret\n", "{pw}\n", f"-{HIDDEN}\n+{HIDDEN}\n"),
+        ("  old0secret\nname: x\n", "  {pw}\nname: y\n", f"-  {HIDDEN}\n-name: x\n+  {HIDDEN}\n+name: y\n"),
+        ("pw='old0secret' x=1\n", "pw='{pw}' x=2\n", f"-pw='{HIDDEN}\n+pw='{HIDDEN}' x=2\n"),
+        ("pw={pw} x=1\n", "pw={pw} x=2\n", f"-pw={HIDDEN} x=1\n+pw={HIDDEN} x=2\n"),
+        ("a: 1\n", "a: 2\npw: {pw}\n", f"-a: 1\n+a: 2\n+pw: {HIDDEN}\n"),
+        ("old0secret\nold1secret\n", "{pw}\n", f"-{HIDDEN}\n-{HIDDEN}\n+{HIDDEN}\n"),
+    ],
+)
+def test_the_old_side_of_a_diff(machine: Machine, old: str, new: str, shown: str) -> None:
+    pw = "N3wSecretMark"
+    target = machine.folder / "f"
+    target.write_text(old.format(pw=pw))
+    machine.write(pillar__top="base: {'*': [p]}\n", pillar__p=f"password: {pw}\n")
+    contents = json.dumps(new.format(pw="{{ pillar.password }}"))
+    machine.write(a="{tmp}/f:\n  file.managed:\n    - contents: " + contents + "\n")
+    diff = machine.results("sls", "a", "--test")[str(target)]["changes"]["diff"]
+    assert "".join(diff.splitlines(keepends=True)[3:]) == shown
+
+
+def test_a_secret_of_a_former_run_is_hidden(machine: Machine) -> None:
+    machine.write(pillar__top="base: {'*': [p]}\n", pillar__p="password: F1rstSecret\n")
+    machine.write(a="say:\n  cmd.run:\n    - name: \"printf 'pw: %s%s' F1rst Secret\"\n")
+    machine("sls", "a")
+    machine.write(pillar__p="password: S3condSecret\n")
+    assert f"pw: {HIDDEN}" in machine("sls", "a", "-v").stdout
+    machine.write(pillar__p="nothing: at all\n")
+    assert f"pw: {HIDDEN}" in machine("sls", "a", "-v").stdout
+    kept = machine.folder / "cache/state/former-secrets"
+    assert b"Secret" not in kept.read_bytes() and kept.stat().st_mode & 0o777 == 0o600
+    kept.write_bytes(b"broken")
+    assert "pw: F1rstSecret" in machine("sls", "a", "-v").stdout, "the test sees it"
+
+
+# ---------------------------------------------------------------- command lines
+
+
+def test_who_holds_the_lock_shows_no_pillar(machine: Machine) -> None:
+    machine.write(a="x:\n  cmd.run:\n    - name: sleep 5\n")
+    words = ("--pillar", '{"token": "T0kenMark", "colour": "blue"}')
+    first = subprocess.Popen(machine.argv("sls", "a", *words), env=machine.environment, stdout=subprocess.DEVNULL)
+    try:
+        lock = machine.folder / "cache/state/lock"
+        until = time.monotonic() + 30
+        while not (lock.exists() and lock.read_text()):
+            assert time.monotonic() < until
+            time.sleep(0.05)
+        told = machine("sls", "a", code=3).stderr
+        assert f"--pillar {HIDDEN}" in told and "T0kenMark" not in told + lock.read_text()
+    finally:
+        first.kill()
+        first.wait()
+    assert "T0kenMark" not in machine("history").stdout
+
+
+def test_the_command_to_go_on_with_shows_no_secret(machine: Machine) -> None:
+    machine.write(a="x:\n  test.succeed_with_changes: []\n")
+    shown = machine("sls", "a", "--test", "--pillar", "{token: T0kenMark}").stdout
+    assert f"--pillar '{HIDDEN}'" in shown and "T0kenMark" not in shown
+    assert "--pillar '{colour: blue}'" in machine("sls", "a", "--test", "--pillar", "{colour: blue}").stdout
+
+
+def test_the_pillar_of_a_file_and_of_stdin(machine: Machine) -> None:
+    given = machine.folder / "given"
+    given.write_text("colour: blue\n")
+    assert machine("call", "pillar.get", "colour", "--pillar", f"@{given}").stdout == "blue\n"
+    argv = machine.argv("call", "pillar.get", "colour", "--pillar", "-")
+    done = subprocess.run(argv, input="{colour: red}", capture_output=True, text=True, env=machine.environment)
+    assert done.stdout == "red\n"
+    told = machine("show", "pillar", "--pillar", "@/no/such", code=1).stderr
+    assert "--pillar @/no/such: No such file or directory" in told
+    given.write_text("[]")
+    assert "expected a mapping" in machine("show", "pillar", "--pillar", f"@{given}", code=1).stderr
+
+
+def test_resource_shows_secrets_only_when_asked(machine: Machine) -> None:
+    machine.write(pillar__top="base: {'*': [p]}\n", pillar__p="password: F1leSecret\n")
+    (machine.folder / "f").write_text("pw=F1leSecret\n")
+    done = machine("resource", "file", str(machine.folder / "f"))
+    assert f"pw={HIDDEN}" in done.stdout and "are shown as" in done.stderr
+    assert "pw=F1leSecret" in machine("resource", "file", str(machine.folder / "f"), "--show-secrets").stdout
+
+
+def test_pip_gets_logins_by_its_environment(machine: Machine) -> None:
+    pip = machine.folder / "pip"
+    pip.write_text('#!/bin/sh\necho "words: $*; index: $PIP_INDEX_URL; more: $PIP_EXTRA_INDEX_URL"\n')
+    pip.chmod(0o755)
+    urls = ["index_url=https://joe:P1pMark@host/a b", "extra_index_url=[https://x/, 'https://u:M0reMark@y/']"]
+    done = machine("call", "pip.install", "requests", f"bin_env={pip}", *urls, "proxy=http://p:1", "--out", "json")
+    said = json.loads(done.stdout)["local"]["stdout"]
+    assert said.startswith("words: install --proxy http://p:1 requests; index: https://joe:")
+    assert f"more: https://x/ https://u:{HIDDEN}@y/" in said and "Mark" not in done.stdout
+
+
+# ---------------------------------------------------------------- cost
+
+
+def test_a_thousand_secrets_cost_no_more_than_one() -> None:
+    text = "".join(
+        f"line {number} of a file that has words, numbers like {number:032x} and so on\n" for number in range(3000)
+    )
+    taken = []
+    for count in (1, 1000):
+        secrets = Secrets()
+        for number in range(count):
+            secrets.add(f"S3cret{number:05d}Mark")
+        began = time.process_time()
+        assert secrets.mask(text) == text
+        taken.append(time.process_time() - began)
+    assert taken[1] < 10 * taken[0] + 1, taken
+
+
+@pytest.mark.parametrize("word", ["a" * 60, "ab-" * 20 + "!", "&" * 40, "0123456789abcdef" * 4, "$" * 6])
+def test_masking_is_linear_in_the_text(word: str) -> None:
+    secrets = Secrets()
+    secrets.add(word)
+    secrets.collect({"password": "a-b.c&d'e/f", "other": "a" * 100})
+    taken = []
+    for size in (2000, 20000):
+        for text in (
+            "a" * size,
+            "&" * size,
+            "0a " * (size // 3),
+            "-a\n+b\n" * (size // 6),
+            (word[:-1] + "\n") * (size // len(word)),
+        ):
+            began = time.process_time()
+            secrets.mask(text)
+            taken.append(time.process_time() - began)
+    assert sum(taken[5:]) < 30 * sum(taken[:5]) + 1, taken

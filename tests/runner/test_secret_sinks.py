@@ -1,0 +1,199 @@
+"""Secrets in all their forms (the table in runner/secret_forms.py) in all that runs leave or say."""
+
+from __future__ import annotations
+
+import base64
+import json
+import re
+import shlex
+import subprocess
+from urllib.parse import quote
+
+import pytest
+from command import Machine
+
+from runner.secret_forms import ENCODINGS, forms
+from runner.secrets import HIDDEN, Secrets
+
+NOW, OLD = "Pw&/+'\"% <é>$!Zq7Kd2", "Pw&/+'\"% <é>$!Yo9Mx4"  # both end in what no spelling changes
+END = {NOW: "Zq7Kd2", OLD: "Yo9Mx4"}
+TREE = """
+{% set pw = pillar['db']['password'] %}
+{tmp}/forms:
+  file.managed:
+    - source: {tmp}/source
+    - mode: '0600'
+{tmp}/link:
+  file.symlink:
+    - target: {{ ('/to/' ~ pw) | yaml_dquote }}
+    - force: true
+{tmp}/ini:
+  ini.options_present:
+    - sections: {a: {password: {{ pw | yaml_dquote }}}}
+{tmp}/kv:
+  file.keyvalue:
+    - key_values: {password: {{ pw | yaml_dquote }}}
+    - append_if_not_found: true
+{tmp}/yaml:
+  file.serialize:
+    - dataset: {outer: {password: {{ pw | yaml_dquote }}}}
+prints:
+  cmd.run:
+    - name: cat {tmp}/source; cat {tmp}/laid_out; exit 3
+remains:
+  cmd.run:
+    - name: cat {tmp}/remains
+says:
+  cmd.run:
+    - name: {{ ('echo ' ~ (pw | quote)) | yaml_dquote }}
+{{ ('called ' ~ pw) | yaml_dquote }}:
+  test.fail_with_changes: []
+logs:
+  test.configurable_test_state:
+    - comment: {{ pw | yaml_dquote }}
+{% do salt['log.error'](pw) %}
+clones:
+  git.latest:
+    - name: http://127.0.0.1:9/x.git
+    - target: {tmp}/clone
+    - https_user: joe
+    - https_pass: {{ pw | yaml_dquote }}
+fires:
+  event.send:
+    - name: told
+    - data: {word: {{ pw | yaml_dquote }}}
+silent:
+  file.symlink:
+    - name: {tmp}/silent
+    - target: /to/UnkeyedMark
+    - no_log: true
+"""
+DUMPS = ("xxd", "xxd -p", "od -An -tx1", "od -Ax -tx1", "hexdump -C", "base64", "base64 -w 60")
+SINKS = {
+    "a dry run": ("sls", "a", "--test", "-v"),
+    "a dry run, JSON": ("sls", "a", "--test", "--out", "json"),
+    "a run, YAML": ("sls", "a", "--out", "yaml", "--events", "EVENTS", "-l", "debug", "--log-file", "LOG"),
+    "JUnit": ("sls", "a", "--out", "junit"),
+    "events": ("sls", "a", "--events", "-"),
+    "the history": ("history",),
+    "the history of a run": ("history", "show", "2"),
+    "the history of a run, JSON": ("history", "show", "2", "--out", "json"),
+    "two runs": ("history", "diff", "1", "2"),
+    "undo": ("undo", "2", "--test"),
+    "undo, JSON": ("undo", "2", "--test", "--out", "json"),
+    "resource": ("resource", "file", "TARGET/forms"),
+    "resource, JSON": ("resource", "file", "TARGET/forms", "--out", "json"),
+    "call": ("call", "file.read", "TARGET/forms"),
+    "call, JSON": ("call", "cmd.run", "cat TARGET/laid_out", "--out", "json"),
+    "check": ("check", "a"),
+    "show pillar": ("show", "pillar", "--out", "json"),
+    "show sls": ("show", "sls", "a"),
+    "show low-sls": ("show", "low-sls", "a", "--out", "json"),
+    "show graph": ("show", "graph", "a", "--out", "html"),
+    "why": ("why", "says", "a"),
+    "an error": ("sls", "broken"),
+}
+
+
+def printed(secret: str) -> str:
+    """A line for each form."""
+    return "".join(f"{number} [{form}]\n" for number, form in enumerate(forms(secret).values()) if "\n" not in form)
+
+
+def laid_out(secret: str) -> str:
+    """What programs print of it in hexadecimal and in base64, over several lines."""
+    parts = []
+    for ahead in ("", "user:", "a longer word before it, "):
+        for words in DUMPS:
+            data = (ahead + secret + " and what comes after it").encode()
+            parts.append(
+                subprocess.run(shlex.split(words), input=data, capture_output=True, check=True).stdout.decode()
+            )
+    return "\n".join(parts)
+
+
+def leaks(secret: str, sink: str) -> list[str]:
+    """What can be read of a secret: the end that all spellings share, and what it is encoded."""
+    needles = {"spelled": END[secret]}
+    data = secret.encode()
+    for name, encode in ENCODINGS.items():
+        for number, text in enumerate(encode(data)):
+            needles[f"{name}, {number}"] = max(re.findall("[A-Za-z0-9]+", text.rstrip("=")[2:-2]), key=len)
+    # what dumps show of it: the last bytes, and groups of these
+    tail = [f"{byte:02x}" for byte in END[secret].encode()]
+    needles |= {"bytes": " ".join(tail[:4]), "pairs": f"{tail[-4]}{tail[-3]} {tail[-2]}{tail[-1]}"}
+    return [f"{name}: {needle}" for name, needle in needles.items() if needle in sink]
+
+
+@pytest.fixture(scope="module")
+def sinks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """What there is to read after a secret was changed and all commands were called."""
+    machine = Machine(tmp_path_factory.mktemp("sinks"))
+    machine.config["prometheus_textfile"] = str(machine.folder / "prom")
+    machine.write(a=TREE, pillar__top="base: {'*': [db]}\n")
+    machine.write(broken="x:\n  test.nop:\n    - {{ pillar['db']['password'] | yaml_dquote }}: [\n")
+    remains = f'a: "{OLD}",\nb = {OLD}\nc={OLD}\n{base64.b64encode(OLD.encode()).decode()}\n'
+    (machine.folder / "remains").write_text(remains + f"http://joe:{quote(OLD, safe='')}@host/\n")
+    outputs = {}
+    for secret in (OLD, NOW):
+        machine.write(pillar__db=json.dumps({"db": {"password": secret}}))
+        (machine.folder / "source").write_text(printed(secret))
+        (machine.folder / "laid_out").write_text(laid_out(secret))
+        if secret == OLD:
+            assert "**********" in machine("sls", "a", code=2).stdout
+    for sink, words in SINKS.items():
+        changed = {"TARGET": str(machine.folder), "EVENTS": f"{machine.folder}/events", "LOG": f"{machine.folder}/log"}
+        for old, new in changed.items():
+            words = tuple(word.replace(old, new) for word in words)
+        done = machine(*words, code=None)
+        outputs[sink] = done.stdout + done.stderr
+    state = machine.folder / "cache/state"
+    for path in [*state.iterdir(), *(machine.folder / name for name in ("events", "log", "prom"))]:
+        if path.is_file():
+            outputs[f"the file {path.name}"] = path.read_bytes().decode(errors="replace")
+            assert path.name == "prom" or path.stat().st_mode & 0o077 == 0, f"{path.name} can be read by others"
+    return outputs
+
+
+FILES = ("history.sqlite", "lock", "former-secrets", "events", "log", "prom")
+
+
+@pytest.mark.parametrize("sink", [*SINKS, *(f"the file {name}" for name in FILES)])
+def test_no_form_is_in_a_sink(sinks: dict[str, str], sink: str) -> None:
+    assert sinks[sink]
+    assert leaks(NOW, sinks[sink]) == []
+
+
+@pytest.mark.parametrize("sink", [*SINKS, *(f"the file {name}" for name in FILES)])
+def test_no_form_of_the_old_secret_is_in_a_sink(sinks: dict[str, str], sink: str) -> None:
+    assert leaks(OLD, sinks[sink]) == []
+    assert "UnkeyedMark" not in sinks[sink] or sink in ("show sls", "show low-sls"), "a state with no_log"
+
+
+def test_the_test_would_see_them() -> None:
+    for secret in (OLD, NOW):
+        assert [name for name, text in forms(secret).items() if not leaks(secret, text)] == []
+        assert len(leaks(secret, laid_out(secret))) > 3
+
+
+VALUES = (NOW, "plain0word1X", "a\\b\tc%d{e}`f`|~^#@*;()[]", "first line of it\nthe second of it", "日本語パスワード")
+
+
+@pytest.mark.parametrize("value", VALUES)
+def test_each_form_is_found(value: str) -> None:
+    secrets = Secrets()
+    secrets.add(value)
+    shown = {name: secrets.mask(f"before [{form}] after") for name, form in forms(value).items()}
+    whole = re.compile(rf"before \[\S?{re.escape(HIDDEN)}[^A-Za-z]{{0,8}}[A-Za-z0-9]{{0,3}}[^A-Za-z]{{0,12}}\] after")
+    assert {name: text for name, text in shown.items() if not whole.fullmatch(text)} == {}
+
+
+@pytest.mark.parametrize("width", [20, 64, 76])
+@pytest.mark.parametrize("ahead", ["", "u:", "us:", "usr:", "x" * 50])
+def test_base64_over_several_lines(width: int, ahead: str) -> None:
+    secrets = Secrets()
+    secrets.add(NOW)
+    coded = base64.b64encode(f"{ahead}{NOW} and more".encode()).decode()
+    lines = [coded[at : at + width] for at in range(0, len(coded), width)]
+    for joint in ("\n", "\r\n", "\n  ", "\n+", "\\n", "\\\\n"):
+        assert leaks(NOW, secrets.mask(joint.join(lines)).replace("\n", "")) == []
