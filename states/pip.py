@@ -14,7 +14,7 @@ def installed(
     name: str,
     pkgs: list[str | dict[str, Any]] | None = None,
     pip_bin: str | None = None,
-    requirements: str | None = None,
+    requirements: OneOrMany[str] | None = None,
     bin_env: AbsolutePath | None = None,
     use_wheel: bool | None = None,
     no_use_wheel: bool | None = None,
@@ -61,7 +61,8 @@ def installed(
 ) -> Planned:
     """Make sure that Python packages are installed.
 
-    name: one package, also as `name==1.2` or `name>=1,<2`; pkgs: several; requirements: a file of them (salt:// too).
+    name: one package, also as `name==1.2` or `name>=1,<2`; pkgs: several; requirements: a file of them, or several
+    (salt:// too).
     bin_env (pip_bin): the environment or the pip to use; without it the system's. user, cwd, env_vars: how pip runs.
     upgrade: to the newest version. force_reinstall, ignore_installed, no_deps, pre_releases, target, editable,
     no_binary, extra_args: as pip has them. index_url, extra_index_url, find_links, no_index, trusted_host, proxy,
@@ -91,7 +92,7 @@ def installed(
         process_dependency_links=process_dependency_links,
     )
     place = bin_env or pip_bin
-    path = _file(requirements) if requirements else None
+    paths = _files(requirements)
     specs = [spec_of(each) for each in pkgs] if pkgs else [] if requirements or editable else [repo or name]
     check(specs)
     words = _options(
@@ -102,10 +103,10 @@ def installed(
         {"--no-binary": no_binary, "--global-option": global_options, "--editable": editable},
         {"--cache-dir": cache_dir, "--exists-action": exists_action, "--log": log, "--src": source},
     )
-    words += [*(extra_args or ()), *(["--requirement", path] if path else [])]
+    words += [*(extra_args or ()), *(word for path in paths for word in ("--requirement", path))]
     before = _present(f"Error installing '{name}'", place, user, cwd, target)
     missing = [spec for spec in specs if not met(spec, before)]
-    always = upgrade or force_reinstall or ignore_installed or bool(editable) or bool(path)
+    always = upgrade or force_reinstall or ignore_installed or bool(editable) or bool(paths)
     if not missing and not always:
         return _already(specs)
     try:
@@ -116,11 +117,11 @@ def installed(
             told = _broken(specs, requirements, editable) + failure.message
             raise StateFailed(told, changes={}, lacks=[("pip", each) for each in (*specs, name)]) from None
     if would is not None and (not would or (target and not _changes(before, would))) and not force_reinstall:
-        return "Requirements were already installed." if path else _already(specs)
+        return "Requirements were already installed." if paths else _already(specs)
     planned: dict[str, Any] = (
         _changes(before, would) if would is not None else {f"{name_of(spec)}==???": "Installed" for spec in missing}
     )
-    planned = {"requirements": True} if path else planned
+    planned = {"requirements": True} if paths else planned
     told = _pending(specs, bool(pkgs), requirements, editable)
     yield Plan(planned, told, sure=would is not None, why="pip cannot say what it would install", provides=OPEN)
     try:
@@ -128,8 +129,8 @@ def installed(
     except StateFailed as failure:
         left = _changes(before, pip.list_(None, place, user, cwd, target))
         raise StateFailed(_broken(specs, requirements, editable) + failure.message, changes=left) from None
-    if path:
-        return Done(f"Successfully processed requirements file {requirements}.", {"requirements": True})
+    if requirements:
+        return Done(f"Successfully processed requirements file {_named(requirements)}.", {"requirements": True})
     after = pip.list_(None, place, user, cwd, target)
     again = would or {} if force_reinstall else {}
     changed = {key: version for key, version in after.items() if before.get(key) != version or key in again}
@@ -147,9 +148,9 @@ def _present(
         raise StateFailed(f"{told}: {failure.message}", lacks=failure.lacks) from None
 
 
-def _pending(specs: list[str], many: bool, requirements: str | None, editable: list[str] | None) -> str:
+def _pending(specs: list[str], many: bool, requirements: list[str] | None, editable: list[str] | None) -> str:
     if requirements:
-        return f"Requirements file '{requirements}' will be processed."
+        return f"Requirements file '{_named(requirements)}' will be processed."
     if editable and not specs:
         mode = 'editable mode (i.e. setuptools "develop mode")'
         return f"Package will be installed in {mode} from {', '.join(editable)}."
@@ -158,9 +159,9 @@ def _pending(specs: list[str], many: bool, requirements: str | None, editable: l
     return f"Python package {specs[0]} is set to be installed"
 
 
-def _broken(specs: list[str], requirements: str | None, editable: list[str] | None) -> str:
+def _broken(specs: list[str], requirements: list[str] | None, editable: list[str] | None) -> str:
     if requirements:
-        return f'Unable to process requirements file "{requirements}" Error: '
+        return f'Unable to process requirements file "{_named(requirements)}" Error: '
     if editable and not specs:
         return f"Unable to install from VCS checkout {', '.join(editable)}. Error: "
     return f"Failed to install packages: {', '.join(specs)}. Error: "
@@ -169,7 +170,7 @@ def _broken(specs: list[str], requirements: str | None, editable: list[str] | No
 def removed(
     name: str,
     pkgs: list[str] | None = None,
-    requirements: str | None = None,
+    requirements: OneOrMany[str] | None = None,
     bin_env: AbsolutePath | None = None,
     log: str | None = None,
     proxy: str | None = None,
@@ -189,7 +190,7 @@ def removed(
     have = {pip.normal(each): each for each in _present(f"Error uninstalling '{name}'", bin_env, user, cwd)}
     names = [name_of(each) for each in pkgs or [name]]
     if requirements:
-        names = [name_of(line) for line in lines(_file(requirements))]
+        names = [name_of(line) for path in _files(requirements) for line in lines(path)]
     there = [have[pip.normal(each)] for each in names if pip.normal(each) in have]
     if not there:
         return "Package is not installed." if len(names) == 1 else "Packages are not installed."
@@ -275,6 +276,16 @@ def _already(specs: Sequence[str]) -> str:
 
 def _changes(before: dict[str, str], after: dict[str, str]) -> dict[str, str]:
     return {f"{name}=={version}": "Installed" for name, version in after.items() if before.get(name) != version}
+
+
+def _named(requirements: OneOrMany[str]) -> str:
+    return str(requirements[0] if len(requirements) == 1 else requirements)
+
+
+def _files(requirements: OneOrMany[str] | None) -> list[str]:
+    """The files of an argument: one or several, also as a text with commas."""
+    named = [requirements] if isinstance(requirements, str) else requirements or ()
+    return [_file(part) for each in named for part in each.split(",")]
 
 
 def _file(requirements: str) -> str:

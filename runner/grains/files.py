@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import subprocess  # the others load it only when a program is asked
+
 
 def text_of(path: str) -> str:
     """The text of a file; empty if it cannot be read."""
@@ -14,15 +19,25 @@ def text_of(path: str) -> str:
 
 def output_of(*argv: str) -> str:
     """What a program of the system prints; empty if it is not there or takes longer than 5 seconds."""
+    done = _finished(argv)
+    return done.stdout if done else ""
+
+
+def printed(*argv: str) -> str | None:
+    """What a program of the system prints; None if it is not there, fails or takes longer than 5 seconds."""
+    done = _finished(argv)
+    return done.stdout if done and not done.returncode else None
+
+
+def _finished(argv: tuple[str, ...]) -> subprocess.CompletedProcess[str] | None:
     import os
     import subprocess
 
     folders = f"{os.environ.get('PATH', '')}:/usr/sbin:/usr/bin:/sbin:/bin"
     environment = {"PATH": folders, "LC_ALL": "C.UTF-8"}
     try:
-        done = subprocess.run(
+        return subprocess.run(
             argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=5, env=environment
         )
     except (OSError, subprocess.TimeoutExpired, UnicodeDecodeError):
-        return ""
-    return done.stdout
+        return None

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from runner.grains.files import output_of, text_of
+from runner.grains.files import output_of, printed, text_of
 
 Grains = Mapping[str, Any]
 Facts = dict[str, Any]
@@ -90,10 +90,28 @@ KINDS: Mapping[str, tuple[str, str]] = {
 }
 
 
+# virt-what's words; what it does not name is metal
+VIRT_WHAT: Mapping[str, tuple[str, str]] = {
+    "kvm": ("kvm", ""),
+    "qemu": ("qemu", ""),
+    "xen": ("xen", ""),
+    "uml": ("uml", ""),
+    "vmware": ("VMware", ""),
+    "hyperv": ("HyperV", ""),
+    "parallels": ("Parallels", ""),
+    "docker": ("container", "Docker"),
+    "lxc": ("container", "LXC"),
+}
+
+
 def virtual(grains: Grains) -> Facts:
-    """Metal, a virtual machine or a container."""
-    word = output_of("systemd-detect-virt").strip() or _guess()
-    kind, subtype = KINDS.get(word, (word, ""))
+    """Metal, a virtual machine or a container: as virt-what says where it is there, else systemd or the firmware."""
+    said = printed("virt-what")
+    words = said.split() if said is not None else []
+    kind, subtype = next((VIRT_WHAT[word] for word in words if word in VIRT_WHAT), ("", ""))
+    if not kind:
+        word = "none" if said == "" else output_of("systemd-detect-virt").strip() or _guess()
+        kind, subtype = KINDS.get(word, (word, ""))
     return {"virtual": kind, "virtual_subtype": subtype} if subtype else {"virtual": kind}
 
 

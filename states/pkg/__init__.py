@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from modules import file, pkg
-from runner.api import OPEN, CommandFailed, Done, Plan, Planned, StateFailed, here, requires_feature
+from runner.api import OPEN, CommandFailed, Done, OneOrMany, Plan, Planned, StateFailed, here, requires_feature
 from states.pkg import _ahead as ahead
 from states.pkg import _wanted as packages
 from states.pkg._download import downloaded
@@ -33,10 +33,16 @@ def latest(
     install_recommends: bool = True,
     only_upgrade: bool = False,
     watch_flags: bool = True,
+    enablerepo: OneOrMany[str] | None = None,
+    disablerepo: OneOrMany[str] | None = None,
+    disableexcludes: str | None = None,
+    setopt: OneOrMany[str] | None = None,
+    no_recommends: bool = False,
 ) -> Planned:
     """Make sure that packages are installed in their newest version. Arguments as those of pkg.installed.
 
-    watch_flags: accepted, for Gentoo.
+    watch_flags: accepted, for Gentoo; enablerepo, disablerepo, disableexcludes, setopt: for dnf; no_recommends: for
+    zypper.
 
         openssl:
           pkg.latest:

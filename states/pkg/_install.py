@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from modules import pkg
-from runner.api import OPEN, CommandFailed, Done, Plan, Planned, StateFailed, here
+from runner.api import OPEN, CommandFailed, Done, OneOrMany, Plan, Planned, StateFailed, here
 from states.pkg import _ahead as ahead
 from states.pkg import _wanted as packages
 from states.pkg._hold import Holding
@@ -39,6 +39,11 @@ def installed(
     ignore_types: Any = None,
     resolve_capabilities: bool = False,
     report_reboot_exit_codes: bool = True,
+    enablerepo: OneOrMany[str] | None = None,
+    disablerepo: OneOrMany[str] | None = None,
+    disableexcludes: str | None = None,
+    setopt: OneOrMany[str] | None = None,
+    no_recommends: bool = False,
 ) -> Planned:
     """Make sure that packages are installed.
 
@@ -50,7 +55,8 @@ def installed(
     skip_verify: do not check signatures. install_recommends: also what is recommended. only_upgrade: only what is
     installed already. reinstall: in each run. hold: keep the packages at their version from now on, or (false) no
     longer. update_holds: change packages that are held. debconf: a file with answers, given before. force_conf_new: new
-    configuration files replace changed ones. skip_suggestions, report_reboot_exit_codes: accepted, for other systems.
+    configuration files replace changed ones. skip_suggestions, report_reboot_exit_codes: accepted, for other systems;
+    enablerepo, disablerepo, disableexcludes, setopt (dnf) and no_recommends (zypper) too: apt has nothing like them.
     pkg_verify, ignore_types, resolve_capabilities: refused, they are for rpm.
 
         web server:

@@ -31,9 +31,11 @@ def on(function: str, prepare: str = "", plans: bool = True, fails: str | None =
     )
 
 
+REDHAT_AND_SUSE = {"enablerepo": "epel", "disablerepo": ["*"], "disableexcludes": "all", "setopt": "obsoletes=0"}
+REDHAT_AND_SUSE |= {"no_recommends": True}
 ACCEPTED = {"skip_suggestions": True, "report_reboot_exit_codes": False, "normalize": False, "skip_verify": True}
 SCENARIOS = [
-    on("installed", version="1.0", hold=True, **ACCEPTED),
+    on("installed", version="1.0", hold=True, **ACCEPTED, **REDHAT_AND_SUSE),
     on("installed", version=">=1.0,<2", cache_valid_time=3600, only_upgrade=False),
     on("installed", version="1.*", ignore_epoch=True),
     on("installed", OLD, version="latest"),

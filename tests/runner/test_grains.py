@@ -6,6 +6,7 @@ import socket
 import subprocess
 import sys
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -316,3 +317,30 @@ def test_a_look_imports_only_what_it_needs() -> None:
     program += "; Grains({}, id='x')['os_family']; print('socket' in sys.modules or 'subprocess' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False", "False"]
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        ("kvm", ("kvm", None)),
+        ("lxc kvm", ("container", "LXC")),
+        ("aws xen xen-hvm", ("xen", None)),
+        ("vmware", ("VMware", None)),
+        ("hyperv", ("HyperV", None)),
+        ("docker", ("container", "Docker")),
+        ("parallels", ("Parallels", None)),
+        ("", ("physical", None)),
+    ],
+)
+def test_virt_what_is_asked_first(
+    words: str, expected: tuple[str, str | None], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    programs = {"virt-what": words.replace(" ", "\\n"), "systemd-detect-virt": "qemu"}
+    for name, said in programs.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\nprintf '{said}'\n")
+        (tmp_path / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    grains = Grains({})
+    assert (grains["virtual"], grains.get("virtual_subtype")) == expected
+    (tmp_path / "virt-what").write_text("#!/bin/sh\nexit 1\n")  # for one who is not root
+    assert Grains({})["virtual"] == "qemu"

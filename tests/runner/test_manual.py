@@ -75,7 +75,7 @@ def test_every_execution_function_has_a_page_and_its_examples_fit_its_signature(
                 count += 1
                 try:
                     named = {each.key: each.value for each in call.kwargs}
-                    inspect.signature(LIBRARY.function(call.node.arg.value)).bind(*call.args, **named)
+                    inspect.signature(LIBRARY.definition(call.node.arg.value)).bind(*call.args, **named)
                 except TypeError as error:
                     pytest.fail(f"{name}: {error}")
     assert count > 10
