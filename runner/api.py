@@ -354,6 +354,13 @@ class Here(Protocol):
         """Note a temporary path before it is made: if this run is killed the next one removes it."""
         ...
 
+    def follows(self, *facts: str) -> None:
+        """Note what the current state goes by that is no file of the tree (the newest commit or version somewhere).
+
+        A change that comes from there is what the tree asks for; the history does not call it drift.
+        """
+        ...
+
     def secret(self, value: str) -> None:
         """Never show this value anywhere."""
         ...

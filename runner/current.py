@@ -124,7 +124,7 @@ class Current:
         self.dry = run.dry if dry is None else dry
         self.saltenv = str(chunk.args.get("saltenv") or chunk.env) if chunk else run.saltenv
         self.warnings: list[str] = []
-        self.inputs: list[str] = []  # the files of the tree that were asked for
+        self.inputs: list[str] = []  # the files of the tree that were asked for, and what else the state goes by
         self.tree: Tree = run.tree if chunk is None else _Noting(run.tree, self.inputs)
         self.changed_requisites: tuple[str, ...] = ()  # "state: ID" of what made a watch fire
         self._scratch: list[str] = []
@@ -230,6 +230,9 @@ class Current:
 
     def intends(self, path: str) -> None:
         self.run.intends(path)
+
+    def follows(self, *facts: str) -> None:
+        self.inputs += facts
 
     def secret(self, value: str) -> None:
         if value:

@@ -286,7 +286,7 @@ class Result(Record):
     undecided: bool = False  # a dry run could not even look: it depends on what is pending, and counts as a change
     owed: tuple[str, ...] = ()  # reactions paid or still owed
     key: str = ""  # the key in the JSON when it is not the chunk's tag (listen)
-    inputs: tuple[str, ...] = ()  # the files of the tree that it was made from
+    inputs: tuple[str, ...] = ()  # the files of the tree that it was made from, and what else it goes by
     origin: str = ""  # why it changed something: reaction, intent, drift or repeats; empty: not known
     noop: bool = False  # only planned, because the state says so, in a run that changes other things
     note: str = ""  # a sentence about that, for people

@@ -215,6 +215,7 @@ def uptodate(
     Behaviour: Salt 3008's pip.uptodate.
     """
     newer = pip.list_upgrades(bin_env, user, cwd)
+    here.follows(repr(newer))
     if not newer:
         return "System is already up-to-date."
     before = pip.list_(None, bin_env, user, cwd)

@@ -166,29 +166,3 @@ def test_what_fails_against_expectation_is_reported_and_the_rest_is_done(machine
     assert "left out: no space" in shown and "Restored 1 path; 1 was left out." in shown
     assert (machine.folder / "f").read_text() == "old"
     assert "g was left out: no space" in machine("history", "show", "last").stdout
-
-
-def test_what_an_undo_restored_is_no_drift(machine: Machine) -> None:
-    (machine.folder / "f").write_text("old")
-    machine.write(a=FILE)
-    machine("sls", "a")
-    machine("sls", "a")
-    machine("undo")
-    assert "drift" not in machine("sls", "a", "--test").stdout
-    assert "__origin__" not in machine.results("sls", "a")[f"{machine.folder}/f"]
-    (machine.folder / "f").write_text("theirs")
-    assert machine.results("sls", "a")[f"{machine.folder}/f"]["__origin__"] == "drift"
-
-
-def test_what_a_command_or_another_tree_changed_is_no_drift(machine: Machine) -> None:
-    target = f"{machine.folder}/f"
-    machine.write(a=FILE, gone="{tmp}/f: {file.absent: []}")
-    machine("sls", "a")
-    for words in (["single", "file.absent", f"name={target}"], ["sls", "gone"]):
-        machine(*words)
-        assert "__origin__" not in machine.results("sls", "a")[target]
-        machine("sls", "a")
-    single = ["single", "file.managed", f"name={target}", "contents=x"]
-    machine(*single)
-    machine("sls", "gone")
-    assert "__origin__" not in machine.results(*single)[target]

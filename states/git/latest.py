@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from modules import git
-from runner.api import OPEN, AbsolutePath, Done, OneOrMany, Plan, Planned, Secret, StateFailed
+from runner.api import OPEN, AbsolutePath, Done, OneOrMany, Plan, Planned, Secret, StateFailed, here
 from states.git._clone import NO_DEFAULT, Repository, Wanted, clone, refuse_full, sentence, wanted
 from states.git._difference import FETCH_FAILED, Options
 from states.git._update import Update, update_submodules
@@ -65,6 +65,7 @@ def latest(
     repository = Repository(name, target.rstrip("/"), remote, user, git.keys(identity or (), user) or (), secrets)
     refs = repository.refs()
     found = wanted(str(rev), refs)
+    here.follows(found.sha, *(f"{ref} {sha}" for ref, sha in sorted(refs.items()) if ref.startswith("refs/tags/")))
     if not repository.exists:
         shape = ["--mirror"] if mirror else ["--bare"] if bare else []
         shape += ["--depth", str(depth), "--branch", str(rev)] if depth else []

@@ -179,6 +179,7 @@ def uptodate(name: str, refresh: bool = False, pkgs: Names | None = None) -> Pla
     if refresh:
         packages.refresh_lists(0)
     newer = ahead.to_upgrade()
+    here.follows(repr(newer))
     names = [packages.name_of(each) for each in pkgs or ()]
     changes = {each: change for each, change in newer.items() if not names or each in names}
     if not changes:

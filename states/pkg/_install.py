@@ -81,6 +81,7 @@ def installed(
     if "latest" in wanted.values():
         asked_for = [each for each, want in wanted.items() if want == "latest"]
         newest, _ = ahead.known(asked_for, refresh, cache_valid_time)
+        here.follows(repr(newest))
         wanted = {each: newest.get(each) if want == "latest" else want for each, want in wanted.items()}
     asked = {
         each: f">={want}" if want and allow_updates and want[0] not in "<>=!" else want for each, want in wanted.items()

@@ -122,6 +122,9 @@ class HarnessHere:
     def intends(self, path: str) -> None:
         self.intended.append(path)
 
+    def follows(self, *facts: str) -> None:
+        """Nothing here judges a change."""
+
     def secret(self, value: str) -> None:
         self.secrets.append(value)
 

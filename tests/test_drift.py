@@ -1,0 +1,67 @@
+"""Drift is what others changed behind our back, and nothing else."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+from command import Machine
+
+FILE = "{tmp}/f:\n  file.managed:\n    - contents: new\n    - mode: '0600'\n"
+
+
+def test_what_an_undo_restored_is_no_drift(machine: Machine) -> None:
+    (machine.folder / "f").write_text("old")
+    machine.write(a=FILE)
+    machine("sls", "a")
+    machine("sls", "a")
+    machine("undo")
+    assert "drift" not in machine("sls", "a", "--test").stdout
+    assert "__origin__" not in machine.results("sls", "a")[f"{machine.folder}/f"]
+    (machine.folder / "f").write_text("theirs")
+    assert machine.results("sls", "a")[f"{machine.folder}/f"]["__origin__"] == "drift"
+
+
+def test_what_a_command_or_another_tree_changed_is_no_drift(machine: Machine) -> None:
+    target = f"{machine.folder}/f"
+    machine.write(a=FILE, gone="{tmp}/f: {file.absent: []}")
+    machine("sls", "a")
+    for words in (["single", "file.absent", f"name={target}"], ["sls", "gone"]):
+        machine(*words)
+        assert "__origin__" not in machine.results("sls", "a")[target]
+        machine("sls", "a")
+    single = ["single", "file.managed", f"name={target}", "contents=x"]
+    machine(*single)
+    machine("sls", "gone")
+    assert "__origin__" not in machine.results(*single)[target]
+
+
+def git(folder: Path, *words: str) -> None:
+    who = ["-c", "user.name=me", "-c", "user.email=me@example.org"]
+    subprocess.run(["git", "-C", str(folder), *who, *words], check=True, capture_output=True)
+
+
+def test_a_new_commit_upstream_is_no_drift(machine: Machine) -> None:
+    upstream, clone = machine.folder / "upstream", machine.folder / "clone"
+    upstream.mkdir()
+    git(upstream, "init", "-b", "main")
+    machine.write(a="the app:\n  git.latest: [name: {tmp}/upstream, target: {tmp}/clone, rev: main]\n")
+    origins = []
+    for commit in ("one", "two"):
+        git(upstream, "commit", "--allow-empty", "-m", commit)
+        found = machine.results("sls", "a")["the app"]
+        assert found["changes"]["revision"]["new"]
+        origins.append(found.get("__origin__"))
+        machine("sls", "a")
+    git(clone, "reset", "--hard", "HEAD~1")
+    origins.append(machine.results("sls", "a")["the app"].get("__origin__"))
+    assert origins == [None, None, "drift"]
+
+
+def test_two_states_at_odds_are_no_drift(machine: Machine) -> None:
+    machine.write(
+        a="one: {file.managed: [name: {tmp}/f, contents: a]}\ntwo: {file.managed: [name: {tmp}/f, contents: b]}\n"
+    )
+    machine("sls", "a")
+    assert {each.get("__origin__") for each in machine.results("sls", "a").values()} == {None}
+    assert {each.get("__origin__") for each in machine.results("sls", "a").values()} == {"repeats"}
