@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Any
 
 from modules import _salt_call, _umask
-from runner.api import CommandFailed, Record, StateFailed, here
+from runner.api import CommandFailed, Record, StateFailed, here, undisturbed
 
 
 class Completed(Record):
@@ -67,27 +67,34 @@ def ended(
     if said is not None:
         identity.setdefault("umask", said)
     identity |= {"stdout": output, "stderr": output, "stdin": subprocess.PIPE if stdin is not None else quiet}
+    process: subprocess.Popen[bytes] | None = None
     try:
-        process: subprocess.Popen[bytes] = subprocess.Popen(
-            argv, env=dict(_salt_call.environment(argv, env)), cwd=cwd, start_new_session=True, **identity
-        )
-    except (OSError, ValueError, subprocess.SubprocessError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        if isinstance(error, PermissionError) and identity.get("user") not in (None, os.geteuid()):
-            reason += " (only root may run it as somebody else)"
-        raise CommandFailed(f"Unable to run command {argv[0]!r}: {reason}", lacks=("command", argv[0])) from None
-    if bg:
-        process.returncode = 0  # nobody waits for it
-        return Completed(0, "", "", process.pid)
-    try:
+        with undisturbed():  # an interrupt between the start and its note would leave the program behind
+            process = subprocess.Popen(
+                argv, env=dict(_salt_call.environment(argv, env)), cwd=cwd, start_new_session=True, **identity
+            )
+        if bg:
+            process.returncode = 0  # nobody waits for it
+            return Completed(0, "", "", process.pid)
         out, err = process.communicate(None if stdin is None else stdin.encode(), timeout=timeout)
-    except subprocess.TimeoutExpired:
+    except BaseException as error:
+        if process is None:
+            raise _not_started(argv, error, identity.get("user")) from None
         _end(process)
-        return Completed(1, f"timed out after {timeout:g} seconds", "", process.pid, timed_out=True)
-    except BaseException:
-        _end(process)
+        if isinstance(error, subprocess.TimeoutExpired) and timeout is not None:
+            return Completed(1, f"timed out after {timeout:g} seconds", "", process.pid, timed_out=True)
         raise
     return Completed(process.returncode, _text(out), _text(err), process.pid)
+
+
+def _not_started(argv: list[str], error: BaseException, user: object) -> BaseException:
+    """What it means that a program could not be started."""
+    if not isinstance(error, OSError | ValueError | subprocess.SubprocessError):
+        return error
+    reason = getattr(error, "strerror", None) or str(error)
+    if isinstance(error, PermissionError) and user not in (None, os.geteuid()):
+        reason += " (only root may run it as somebody else)"
+    return CommandFailed(f"Unable to run command {argv[0]!r}: {reason}", lacks=("command", argv[0]))
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import functools
 import os
+import threading
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, MutableMapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -391,6 +392,36 @@ def running(current: Here) -> Iterator[None]:
         yield
     finally:
         _here.reset(token)
+
+
+class _Pause:
+    """Whether an interrupt has to wait, and the one that waits."""
+
+    depth = 0
+    pending: BaseException | None = None
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Let a few steps come to their end: an interrupt of the run that comes meanwhile is raised behind them."""
+    if threading.current_thread() is not threading.main_thread():  # only that one is interrupted
+        yield
+        return
+    _Pause.depth += 1
+    try:
+        yield
+    finally:
+        _Pause.depth -= 1
+        if not _Pause.depth and _Pause.pending is not None:
+            pending, _Pause.pending = _Pause.pending, None
+            raise pending
+
+
+def interrupt(error: BaseException) -> None:
+    """Raise an interrupt of the run, now or behind what must come to its end (engine only)."""
+    if not _Pause.depth:
+        raise error
+    _Pause.pending = error
 
 
 # ---------------------------------------------------------------- looking, fetching, changing

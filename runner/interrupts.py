@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from runner.api import interrupt
+
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -55,8 +57,8 @@ def _stop(number: int, frame: Any) -> None:
     for each in SIGNALS:
         signal.signal(each, signal.SIG_DFL)
     name = "Ctrl-C" if number == signal.SIGINT else signal.Signals(number).name
-    raise Interrupted(number, f"interrupted by {name}")
+    interrupt(Interrupted(number, f"interrupted by {name}"))
 
 
 def _over(limit: float) -> None:
-    raise Interrupted(int(signal.SIGTERM), f"the time limit of {limit:g} s is over")
+    interrupt(Interrupted(int(signal.SIGTERM), f"the time limit of {limit:g} s is over"))

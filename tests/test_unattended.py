@@ -75,6 +75,21 @@ def test_the_command_that_runs_is_ended_with_its_children(machine: Machine) -> N
     assert not alive
 
 
+def test_a_command_that_starts_while_the_interrupt_comes_is_ended_too(machine: Machine) -> None:
+    seconds = f"32.{os.getpid()}"
+    machine.write(a=f"slow:\n  cmd.run:\n    - name: sleep {seconds}\n")
+    program = (
+        "import os, signal, subprocess\nclass Started(subprocess.Popen):\n"
+        "    def __init__(self, *args, **more):\n        super().__init__(*args, **more)\n"
+        "        os.kill(os.getpid(), signal.SIGTERM)\n"
+        "subprocess.Popen = Started\nfrom runner.cli import main; main()"
+    )
+    argv = machine.argv("sls", "a")
+    done = subprocess.run([argv[0], "-c", program, *argv[3:]], capture_output=True, text=True, env=machine.environment)
+    assert done.returncode == 143 and "interrupted by SIGTERM while it ran" in done.stdout
+    assert not [each for each in Path("/proc").glob("[0-9]*/cmdline") if seconds.encode() in _read(each)]
+
+
 def _read(path: Path) -> bytes:
     try:
         return path.read_bytes()
