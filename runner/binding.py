@@ -239,6 +239,12 @@ class Binder:
 
     def _bound(self, chunk: Chunk) -> tuple[Call, tuple[Diagnostic, ...]]:
         found = self._state(chunk.function)
+        if chunk.given_name is None:
+            message = f"{chunk.function}: a null among the names of state {chunk.id!r} is no name"
+            hint = "nothing stands behind the dash: write the name, or take the line away"
+            raise CompileError(
+                [Diagnostic(message, chunk.arg_places.get("name", chunk.place).source, hint, "argument")]
+            )
         known = self._known(found.function)
         more = self._known(found.mod_watch) if found.mod_watch else frozenset()
         bound = self._bind(

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Iterable, Iterator
+from itertools import islice
 
 from runner import relationships
 from runner.errors import Diagnostic, did_you_mean
-from runner.highdata import Body, Declaration, HighData, Item, add_item, members_of, puppets_way, saying
+from runner.highdata import Body, Declaration, HighData, Item, add_item, members_of, own_list, puppets_way, saying
 from runner.model import Place, item_place
 
 # listen_in stays where it is: the listening state's arguments are not changed by it (requisites.py reads it)
@@ -50,13 +51,15 @@ class Reconciler:
     def _excluded(self) -> dict[str, set[str]]:
         """The IDs and the SLS files that are excluded."""
         gone: dict[str, set[str]] = {"id": set(), "sls": set()}
-        for kind, name, place in self._high.excludes:
+        for written, name, place in self._high.excludes:
+            kind = written or "sls"  # a plain name is that of an SLS
             known = self._high.declarations if kind == "id" else {sls for _, sls in self._high.rendered}
-            found = {name} & set(known) if kind == "id" else set(fnmatch.filter(known, name))
-            if not found and not self._high.excuses(name):
-                what = "ID" if kind == "id" else "SLS"
-                self._ignored(f"exclude names the {what} {name!r}, which is not in this run", place, known)
-            gone[kind] |= found
+            matching = {name} & set(known) if kind == "id" else set(fnmatch.filter(known, name))
+            if not matching and not self._high.excuses(name):
+                message = f"exclude names the {kind.upper()} {name!r}, which is not in this run"
+                hint = f"an ID is excluded by `- id: {name}`" if name in self._high.declarations else None
+                self._ignored(message, place, known, hint)
+            gone[kind] |= matching
         return gone
 
     # -------------------------------------------------- extend
@@ -80,9 +83,9 @@ class Reconciler:
             for item in items:
                 add_item(old, item)
 
-    def _ignored(self, message: str, place: Place, candidates: Iterable[str]) -> None:
+    def _ignored(self, message: str, place: Place, candidates: Iterable[str], hint: str | None = None) -> None:
         otherwise = "take it away, look at the spelling, or include its SLS"
-        hint = did_you_mean(message.split("'")[1], candidates) or otherwise
+        hint = hint or did_you_mean(message.split("'")[1], candidates) or otherwise
         self.problems.append(Diagnostic(f"{message}; it is ignored", place.source, hint, "ignored", "warning"))
 
     def _functionless(self, extension: Declaration, target: Declaration, body: Body) -> None:
@@ -137,13 +140,14 @@ class Reconciler:
                 hint = f"write `- {item.key}:` and below it, indented, `- MODULE: {item.value}`"
                 self.problems.append(Diagnostic(message, item.place.source, hint, "ignored", "warning"))
             return
-        for index, ((state, name), place) in enumerate(zip(references, places, strict=True)):
+        targets = [list(self._targets(state, name)) for state, name in references]
+        left = sum(1 for found in targets if found)
+        for (state, name), found, place in zip(references, targets, places, strict=True):
             source = Item(kind, [{body.state: holder.id}], place)
-            # Salt adds the first of n references n times, the last one once: seen in `show lowstate` only
-            times = len(references) - index if len(references) <= REPEATED else 1
-            found = False
-            for target in self._targets(state, name):
-                found = True
+            # Salt adds the first of n listed references n times, the last one once: seen in `show lowstate` only
+            times = left if isinstance(item.value, list) and len(references) <= REPEATED else 1
+            left -= 1 if found else 0
+            for target in found:
                 for _ in range(times):
                     add_item(target, source)
             if not found and state == "" and not self._high.excuses(name) and not puppets_way(name):
@@ -159,17 +163,28 @@ class Reconciler:
         return state == "sls" and (holder.env, name) in self._high.rendered
 
     def _targets(self, state: str, name: str) -> Iterator[Body]:
+        """What a reference means: of an ID or name alone, its first state."""
         if state == "sls":
             for declaration in self._high.declarations.values():
                 if declaration.sls == name:
                     yield from declaration.bodies.values()
             return
         declaration = self._high.declarations.get(name)  # type: ignore[assignment]
-        if declaration is not None and (state == "" or state in declaration.bodies):
-            yield from (declaration.bodies.values() if state == "" else (declaration.bodies[state],))
+        if state == "":
+            yield from islice(declaration.bodies.values() if declaration else self._by_own_name(name), 1)
+            return
+        if declaration is not None and state in declaration.bodies:
+            yield declaration.bodies[state]
             return
         for other in self._named(state, name):
             yield other.bodies[state]
+
+    def _by_own_name(self, name: str) -> Iterator[Body]:
+        """The states that have this as their `name`."""
+        for declaration in self._high.declarations.values():
+            for body in declaration.bodies.values():
+                if any(item.key == "name" and item.value == name for item in body.items):
+                    yield body
 
     def _named(self, state: str, name: str) -> list[Declaration]:
         if self._by_name is None:
@@ -195,16 +210,16 @@ class Reconciler:
                 pairs += [(body, other) if item.key == "use" else (other, body) for other in found]
         declarations = self._high.declarations.values() if pairs else ()
         names = {id(body): each.id for each in declarations for body in each.bodies.values()}
-        taken: dict[int, tuple[Body, dict[str, Item]]] = {}  # what a state has by `use` itself is handed to nobody
+        taken: dict[int, tuple[Body, Body]] = {}  # what a state has by `use` itself is handed to nobody
         for user, used in pairs:
             have = {item.key for item in user.items}
-            taken.setdefault(id(user), (user, {}))[1].update(
-                (item.key, item._replace(origin=item.origin or f"use of {used.state}: {names[id(used)]}"))
-                for item in used.items
-                if item.key is not None and item.key not in have and item.key not in NOT_USED
-            )
-        for user, items in taken.values():
-            user.items.extend(items.values())
+            _, more = taken.setdefault(id(user), (user, Body(user.state, [], user.place)))
+            for item in used.items:
+                if item.key is not None and item.key not in have and item.key not in NOT_USED:
+                    origin = item.origin or f"use of {used.state}: {names[id(used)]}"
+                    add_item(more, own_list(item)._replace(origin=origin))
+        for user, more in taken.values():
+            user.items.extend(more.items)
 
 
 def _reference(entry: object) -> tuple[str, str]:

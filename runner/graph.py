@@ -247,10 +247,11 @@ def lowstate(chunks: Sequence[Chunk], relations: Relations, reacts: Callable[[st
     """
     holders = {edge.holder for edge in relations.edges if edge.kind is Kind.PREREQ}
     looked = {edge.target for edge in relations.edges if edge.kind is Kind.PREREQ}
-    marks = {number: {"__prereq__": True} for number in looked} | {
-        number: {"__prerequiring__": True} for number in holders - looked
-    }
-    shown = [dict(chunks[node].low) | marks.get(int(node), {}) for node in sequence(chunks, relations)]
+    marks = {"__prereq__": looked, "__prerequiring__": holders}
+    shown = [
+        dict(chunks[node].low) | {mark: True for mark, marked in marks.items() if int(node) in marked}
+        for node in sequence(chunks, relations)
+    ]
     for low in shown:
         for watch, require in DEAF.items():
             if watch.value in low and not reacts(str(low["state"])):

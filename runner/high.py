@@ -209,6 +209,13 @@ class Gatherer:
         package = request.sls.split(".")
         if file.is_init:
             up -= 1
+        if up == 0 and not name:
+            self.problem(
+                f"The include '{entry}' in SLS {request.sls} names that SLS itself",
+                place,
+                "take it away; in an init.sls, `- .NAME` is a file beside it, `- ..` the init.sls of the folder above",
+            )
+            return None
         if up > len(package):
             self.problem(
                 f"Attempted relative include of '{entry}' within SLS '{env}:{request.sls}' "

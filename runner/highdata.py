@@ -112,12 +112,19 @@ def add_item(body: Body, new: Item) -> None:
         if old.key == new.key or (new.key == "name" and old.key == "names"):
             if old.key in _GROWING and isinstance(old.value, list) and isinstance(new.value, list):
                 if not isinstance(old.value, JoinedList):
-                    body.items[index] = Item(old.key, _join(JoinedList(old.place), old), old.place)
+                    body.items[index] = own_list(old)._replace(origin="")
                 _join(body.items[index].value, new)
                 return
             body.items[index] = new
             return
     body.items.append(new)
+
+
+def own_list(item: Item) -> Item:
+    """A requisite with a list of its own, which may grow without that of the state it was taken from."""
+    if item.key not in _GROWING or not isinstance(item.value, list):
+        return item
+    return item._replace(value=_join(JoinedList(item.place), item))
 
 
 def _join(found: JoinedList, item: Item) -> JoinedList:

@@ -74,7 +74,8 @@ class Draft:
         said = [key for key in low if key in REQUISITE_KEYS]
         args = {key: value for key, value in low.items() if key not in _APART and not key.startswith("__")}
         requisites = tuple(_requisites(said, low, self.places, self.place, problems)) if said else ()
-        named = (low["state"], low["fun"], low["__id__"], low["name"], low["order"], low["__sls__"], low["__env__"])
+        name = str(low["name"])  # what `names` says may be a number, or null
+        named = (low["state"], low["fun"], low["__id__"], name, low["order"], low["__sls__"], low["__env__"])
         places = (self.place, self.places, self.origins, self.defined, self.wanted)
         return Chunk._make((*named, args, low, requisites, *places))
 
@@ -166,21 +167,50 @@ def _named(
             )
         )
         return
+    number = 0
+    texts: set[str] = set()
+    others: list[Value] = []
     for index, entry in enumerate(names.value):
+        if entry in (texts if isinstance(entry, str) else others):  # equal ones are one state
+            continue
+        texts.add(entry) if isinstance(entry, str) else others.append(entry)
+        number += 1
         place = item_place(names.value, index, names.place)
-        own = dict(low)
-        own_places = dict(places)
-        name: object = entry
+        name: Value = entry
+        said: Value = []
         if isinstance(entry, dict) and entry:
-            name = next(iter(entry))
-            for argument in entry[name] if isinstance(entry[name], list) else [entry[name]]:
-                if isinstance(argument, dict):
-                    own |= argument
-                    own_places |= {key: value_place(argument, key, place) for key in argument}
-        own["name"] = str(name) if name is not None else declaration.id
-        own_places["name"] = place
-        own["name_order"] = index + 1
+            name, said = next(iter(entry.items()))
+        wrong = _entry_problem(entry, name, said, place, declaration)
+        if wrong is not None:
+            problems.append(wrong)
+            if wrong.severity == "error":
+                continue
+        own = {**low, "name": name}
+        own_places = {**places, "name": place}
+        for argument in said if isinstance(said, list) else [said] if said else []:
+            own |= argument
+            own_places |= {key: value_place(argument, key, place) for key in argument}
+        own["name_order"] = number
         yield own, own_places
+
+
+def _entry_problem(entry: Value, name: Value, said: Value, place: Place, declaration: Declaration) -> Diagnostic | None:
+    """What is wrong with an entry of `names`. said: the arguments of that name alone."""
+    where = f"the names of state '{declaration.id}' in SLS '{declaration.sls}'"
+    if isinstance(entry, list) or entry == {}:
+        message = f"{entry!r} among {where} is no name"
+        return Diagnostic(message, place.source, "write each name on a line of its own: `- NAME`", "structure")
+    arguments = said if isinstance(said, list) else [said] if said is not None else []
+    odd = [argument for argument in arguments if not isinstance(argument, dict)]
+    if odd:
+        message = f"{odd[0]!r} below {name!r} among {where} is no argument"
+        hint = f"write `- {name}:` and below it, indented further, `- ARGUMENT: VALUE`"
+        return Diagnostic(message, place.source, hint, "structure")
+    if isinstance(entry, dict) and len(entry) > 1:
+        others = ", ".join(f"`- {each}: ...`" for each in list(entry)[1:])
+        message = f"more than one name in one entry of {where}: only {name!r} counts; the rest is ignored"
+        return Diagnostic(message, place.source, f"give each a dash of its own: {others}", "ignored", "warning")
+    return None
 
 
 def _number(drafts: list[Draft]) -> list[Diagnostic]:
@@ -193,6 +223,8 @@ def _number(drafts: list[Draft]) -> list[Diagnostic]:
     for draft in drafts:
         low = draft.low
         order = low.get("order", cap)
+        if order == "first":  # of one name, or by an extend
+            low["order"] = order = 0
         if not isinstance(order, int | float):
             if order != "last" and "order" in draft.places:
                 message = f"order: {order!r} is no number in state '{low['__id__']}'; it is ignored"
@@ -200,8 +232,7 @@ def _number(drafts: list[Draft]) -> list[Diagnostic]:
                 problems.append(Diagnostic(message, draft.places["order"].source, hint, "ignored", "warning"))
             order = cap + LAST if order == "last" else cap
         index = low.pop("name_order", None)
-        if isinstance(low.get("order"), int | float):
-            draft.wanted = order
+        draft.wanted = order
         if index is not None:
             order = order + index / 10000.0
         low["order"] = cap + LAST + order if order < 0 else order

@@ -234,6 +234,11 @@ class Chunk(Record):
     wanted: float = float("inf")  # the number as written (negative too): what this chunk needs is pulled up to it
 
     @property
+    def given_name(self) -> str | None:
+        """The name that the state function gets; None where `names` holds a null, which stands for no name."""
+        return None if self.low.get("name", self.name) is None else self.name
+
+    @property
     def tag(self) -> str:
         """The key of this chunk's result, Salt's: `file_|-ID_|-NAME_|-managed`."""
         return f"{self.state}_|-{self.id}_|-{self.name}_|-{self.fun}"

@@ -29,7 +29,8 @@ class Index:
         self._hints: dict[tuple[str, str], str | None] = {}
         for number, chunk in enumerate(chunks):
             state = chunk.state
-            for known in (chunk.id,) if chunk.name == chunk.id else (chunk.id, chunk.name):
+            alone = chunk.name == chunk.id or chunk.given_name is None
+            for known in (chunk.id,) if alone else (chunk.id, chunk.name):
                 self._by_id[state, known].append(number)
                 self._by_id["id", known].append(number)
             self._by_state[state].append(number)

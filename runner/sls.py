@@ -236,11 +236,12 @@ class Sls:
             return
         for index, entry in enumerate(excludes):
             at = item_place(excludes, index, where)
-            kind, name = next(iter(entry.items()), (None, "")) if isinstance(entry, dict) else ("", entry)
+            single = isinstance(entry, dict) and len(entry) == 1
+            kind, name = next(iter(entry.items())) if single else ("", entry)
             if kind in ("", "sls", "id") and isinstance(name, str):
                 self.excludes.append((kind, name, at))
             else:
-                hint = "write `- NAME`, `- sls: NAME` or `- id: ID`"
+                hint = "write `- NAME`, `- sls: NAME` or `- id: ID`, each on a line of its own"
                 self._problem(f"Invalid exclude {entry!r} in SLS {self.name}", at, hint)
 
 

@@ -168,9 +168,16 @@ class FileTree:
     # -------------------------------------------------- SLS files
 
     def sls_path(self, name: str, saltenv: str) -> str | None:
-        """The file of an SLS: a.b is a/b.sls in any root, or else a/b/init.sls; None if there is none."""
+        """The file of an SLS: a.b is a/b.sls in any root, or else a/b/init.sls; None if there is none.
+
+        `a.`, to which an `include: - .` beside a/init.sls leads, is that file alone.
+        """
         if name.startswith(".") and not name.startswith("./"):
             return None
+        if name.endswith(".") and not name.endswith(("..", "/.")):
+            return self.find(f"{name[:-1].replace('.', '/')}/init.sls", saltenv)
+        if not name:
+            return self.find("init.sls", saltenv)
         path = name.replace(".", "/").strip("/") if not name.startswith("./") else name[2:].replace(".", "/")
         if not path or name.endswith(("/", ".")):
             return None
@@ -197,7 +204,8 @@ class FileTree:
 
     def sls_text(self, name: str, saltenv: str) -> str | None:
         """An SLS as written (or the one that was probably meant); None where there is none."""
-        path = self.sls_path(name, saltenv) or self.sls_path(self.suggest(name, saltenv) or "", saltenv)
+        near = self.suggest(name, saltenv)
+        path = self.sls_path(name, saltenv) or (self.sls_path(near, saltenv) if near else None)
         return text_to_show(path) if path else None
 
     def sls_names(self, saltenv: str) -> list[str]:

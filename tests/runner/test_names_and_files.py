@@ -1,0 +1,161 @@
+"""`names`, `exclude`, `include`, `use` and references; each expectation is what Salt 3008 does with the same tree."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from command import Machine
+
+
+def lowstate(machine: Machine, *names: str) -> list[dict[str, Any]]:
+    machine.write(top=f"base: {{'*': [{', '.join(names) or 'web'}]}}\n")
+    answer = machine("show", "lowstate", "--out", "json")
+    found: list[dict[str, Any]] = json.loads(answer.stdout)["local"]
+    return found
+
+
+def orders(machine: Machine, text: str) -> list[tuple[Any, float]]:
+    machine.write(web=text)
+    return [(low["name"], low["order"]) for low in lowstate(machine)]
+
+
+NAMES = {
+    "equal ones are one state": ("names: [x, x, y, x]", [("x", 10000.0001), ("y", 10000.0002)]),
+    "equal ones with equal arguments, too": (
+        "names: [{x: [{order: 3}]}, {x: [{order: 3}]}, {x: [{order: 4}]}]",
+        [("x", 3.0001), ("x", 4.0002)],
+    ),
+    "a null stands for no name": ("names: [x, null]", [("x", 10000.0001), (None, 10000.0002)]),
+    "a number stays one": ("names: [7]", [(7, 10000.0001)]),
+    "first and last of one name": (
+        "names: [a, {b: [{order: first}]}, {c: [{order: last}]}, {d: [{order: -1}]}, {e: [{order: 2}]}]",
+        [("b", 0.0002), ("e", 2.0005), ("a", 10000.0001), ("d", 1010099.0004), ("c", 1010100.0003)],
+    ),
+    "the name of one name": ("names: [{a: [{name: b}]}]", [("b", 10000.0001)]),
+}
+
+
+@pytest.mark.parametrize("case", NAMES, ids=str)
+def test_names(machine: Machine, case: str) -> None:
+    said, expected = NAMES[case]
+    assert orders(machine, f"n: {{test.nop: [{said}]}}\n") == expected
+
+
+def test_first_of_one_name_is_no_mistake(machine: Machine) -> None:
+    machine.write(web="n: {test.nop: [names: [a, {b: [{order: first}]}]]}\n")
+    answer = machine("check", "web")
+    assert (answer.returncode, "is no number" in answer.stdout + answer.stderr) == (0, False)
+
+
+def test_an_order_that_is_none_pulls_as_one_at_the_end(machine: Machine) -> None:
+    """What it needs comes before what is declared to be last."""
+    text = "n: {test.nop: [order: {}, require: [test: l]]}\nl: {test.nop: [order: last]}\nm: {test.nop: [order: -3]}\n"
+    machine.write(web=text.replace("{}", "null"))
+    assert [low["name"] for low in lowstate(machine)] == ["l", "n", "m"]
+
+
+@pytest.mark.parametrize(
+    ("said", "cause"),
+    [
+        ("- null", "a null among the names of state 'n' is no name"),
+        ("- [a, b]", "['a', 'b'] among the names of state 'n' in SLS 'web' is no name"),
+        ("- {}", "{} among the names of state 'n' in SLS 'web' is no name"),
+        ("- a: [failhard]", "'failhard' below 'a' among the names of state 'n' in SLS 'web' is no argument"),
+    ],
+)
+def test_what_is_no_name_is_a_mistake_at_its_place(machine: Machine, said: str, cause: str) -> None:
+    machine.write(web=f"n:\n  test.nop:\n    - names:\n      {said}\n")
+    answer = machine("sls", "web", code=1)
+    assert cause in answer.stderr
+    assert "web.sls:4:" in answer.stderr
+
+
+def test_the_second_name_of_one_entry_is_told(machine: Machine) -> None:
+    machine.write(web="n: {test.nop: [names: [{a: [], b: []}]]}\n")
+    answer = machine("sls", "web")
+    assert "only 'a' counts; the rest is ignored" in answer.stderr
+
+
+EXCLUDES = {
+    "a plain name is an SLS": ("[inc]", []),
+    "a plain glob, too": ("['i*']", []),
+    "a plain name is no ID": ("[a]", ["a", "b"]),
+    "beside an ID": ("[{id: a}, b]", ["b"]),
+    "an ID has no globs": ("[{id: '*'}]", ["a", "b"]),
+}
+
+
+@pytest.mark.parametrize("case", EXCLUDES, ids=str)
+def test_exclude(machine: Machine, case: str) -> None:
+    said, expected = EXCLUDES[case]
+    machine.write(web=f"include: [inc]\nexclude: {said}\nw: test.nop\n", inc="a: test.nop\nb: test.nop\n")
+    assert [low["name"] for low in lowstate(machine)] == [*expected, "w"]
+
+
+def test_a_plain_name_that_is_an_id_is_told_with_the_right_form(machine: Machine) -> None:
+    machine.write(web="exclude: [a]\na: test.nop\n")
+    answer = machine("sls", "web")
+    assert "exclude names the SLS 'a', which is not in this run; it is ignored" in answer.stderr
+    assert "an ID is excluded by `- id: a`" in answer.stderr
+
+
+def test_a_dot_beside_an_init_sls_is_that_file(machine: Machine) -> None:
+    machine.write(
+        **{
+            "web/app": "include: ['.']\napp: {test.nop: [require: [sls: web.]]}\n",
+            "web/init": "init: test.nop\n",
+            "deep/web/init": "include: ['..']\nweb: test.nop\n",
+            "deep/init": "deep: test.nop\n",
+        }
+    )
+    found = [(low["name"], low["__sls__"]) for low in lowstate(machine, "web.app", "deep.web")]
+    assert found == [("init", "web."), ("app", "web.app"), ("deep", "deep."), ("web", "deep.web")]
+
+
+def test_a_dot_in_an_init_sls_is_a_mistake(machine: Machine) -> None:
+    machine.write(**{"web/init": "include:\n  - .\nw: test.nop\n"})
+    answer = machine("sls", "web", code=1)
+    assert "The include '.' in SLS web names that SLS itself" in answer.stderr
+
+
+def test_a_dot_in_the_pillar(machine: Machine) -> None:
+    machine.write(
+        **{
+            "pillar/top": "base: {'*': [web.app]}\n",
+            "pillar/web/app": "include: ['.']\n",
+            "pillar/web/init": "x: 1\n",
+        }
+    )
+    assert json.loads(machine("show", "pillar", "--out", "json").stdout)["local"] == {"x": 1}
+
+
+def test_a_bare_reference_of_an_in_form_means_the_first_state(machine: Machine) -> None:
+    machine.write(
+        web="a: {test.nop: [require_in: [two, own]]}\nb: {test.nop: [name: own]}\n"
+        "two: {test.nop: [], file.exists: [name: /]}\n"
+    )
+    found = {(low["state"], low["name"]): low.get("require") for low in lowstate(machine)}
+    assert found["test", "two"] == [{"test": "a"}] * 2
+    assert found["test", "own"] == [{"test": "a"}]
+    assert found["file", "/"] is None
+
+
+def test_several_uses_join_what_they_require(machine: Machine) -> None:
+    machine.write(
+        web="x: test.nop\ny: test.nop\na: {test.nop: [require_any: [test: x]]}\n"
+        "b: {test.nop: [require_any: [test: y]]}\n"
+        "c: {test.nop: [use: [test: a, test: b]]}\n"
+    )
+    found = {low["name"]: low.get("require_any") for low in lowstate(machine)}
+    assert found["c"] == [{"test": "x"}, {"test": "y"}]
+    assert (found["a"], found["b"]) == ([{"test": "x"}], [{"test": "y"}])
+
+
+def test_what_is_looked_at_and_looks_itself_has_both_marks(machine: Machine) -> None:
+    machine.write(web="a: {test.nop: [prereq: [test: b]]}\nb: {test.nop: [prereq: [test: c]]}\nc: test.nop\n")
+    marks = {
+        low["name"]: [mark for mark in ("__prereq__", "__prerequiring__") if mark in low] for low in lowstate(machine)
+    }
+    assert marks == {"a": ["__prerequiring__"], "b": ["__prereq__", "__prerequiring__"], "c": ["__prereq__"]}
