@@ -243,7 +243,7 @@ class FullTree(Tree):
         self.ids = [f"s{int(id_[1:]):02}" for id_ in self.ids]  # none is the beginning of another
         self.modules = {id_: self._modules() for id_ in self.ids}
         self.aliases: dict[str, list[str]] = {id_: [] for id_ in self.ids}
-        self.particular: set[str] = set()  # names with arguments of their own: Salt finds them only in requisites
+        self.listed: set[str] = set()  # what stands in `names`: Salt finds it in requisites only
         files: dict[str, dict[str, Any]] = {path: {} for path in self.paths}
         homes = sorted(self.random.choices(range(len(self.paths)), k=self.count))
         self.home = {id_: self.paths[home] for id_, home in zip(self.ids, homes, strict=True)}
@@ -375,12 +375,12 @@ class FullTree(Tree):
         for number in range(self.random.randint(1, 4)):
             name = f"{self.ids[position]}_n{number}"
             self.aliases[self.ids[position]].append(name)
+            self.listed.add(name)
             own = self._engine_arguments(position, 1.5) if self._chance(0.5) else []
             if not own:
                 names.append(name)
             else:
                 names.append({name: own})
-                self.particular.add(name)
         if self._chance(0.2):
             names.insert(self.random.randint(0, len(names)), self.random.choice(names))
         if self._chance(0.05):
@@ -441,7 +441,7 @@ class FullTree(Tree):
 
     def _plain(self, references: list[Any]) -> list[Any]:
         """What is left without globs and the like, which mean nothing in `use` and the `_in` forms."""
-        odd = ("*", "'id'", *(f"'{name}'" for name in self.particular))
+        odd = ("*", "'id'", *(f"'{name}'" for name in self.listed))
         return [each for each in references if not any(mark in str(each) for mark in odd)]
 
     def _others(self, position: int, carried: bool = False) -> list[Any]:

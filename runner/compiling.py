@@ -15,7 +15,7 @@ from runner.config import Options
 from runner.errors import CompileError, Diagnostic, RunnerError, told_once
 from runner.gathering import Gathered, without_states
 from runner.highdata import HighData
-from runner.model import Chunk, Relations
+from runner.model import Chunk, Edge, Relations
 from runner.records import Record
 from runner.secrets import hushed
 from runner.session import Session
@@ -70,7 +70,8 @@ def attempted(session: Session, gathered: Gathered, strict: bool) -> tuple[Compi
     return Compiled(chunks, relations, order, binder, tuple(problems), left_out), problems
 
 
-DRAWN = 500  # states; placing many more takes minutes
+DRAWN = 500  # states; placing many more takes minutes, so that of more only those of the cycles are drawn
+PAGES = 200  # pages of cycles that are kept
 
 
 def _world(session: Session, binder: Binder, strict: bool) -> references.World:
@@ -110,7 +111,7 @@ def _arranged(session: Session, chunks: tuple[Chunk, ...], relations: Relations,
         return graph.arrange(chunks, relations, said, session.options.shuffle)
     except CompileError as error:
         where = _drawn(session, chunks, relations)
-        drawn = f"the whole graph is drawn in {where}" if where else None
+        drawn = f"{'the whole graph' if len(chunks) <= DRAWN else 'it'} is drawn in {where}" if where else None
         raise CompileError(
             [each._replace(hint="; ".join(filter(None, (each.hint, drawn))) or None) for each in error.diagnostics]
         ) from None
@@ -118,18 +119,41 @@ def _arranged(session: Session, chunks: tuple[Chunk, ...], relations: Relations,
 
 def _drawn(session: Session, chunks: tuple[Chunk, ...], relations: Relations) -> str:
     """Draw the graph where it can be looked at; nothing when that is not possible or would take long."""
+    import hashlib
+
     from runner.drawing import page, picture
 
+    knots = graph.knots(chunks, relations)
     if len(chunks) > DRAWN:
+        chunks, relations, knots = _of_knots(chunks, knots)
+    if not knots or len(chunks) > DRAWN:
         return ""
-    found = picture(chunks, relations, (), graph.knots(chunks, relations))
-    drawn = page.html(session.run.secrets.mask(found), f"What waits for what on {session.options.id}")
+    found = session.run.secrets.mask(picture(chunks, relations, (), knots))
+    drawn = page.html(found, f"What waits for what on {session.options.id}").encode("utf-8", "replace")
+    name = f"{hashlib.sha256(drawn).hexdigest()[:12]}.html"  # a page of its own for each graph
     try:
-        folder = trusted_folder(session.options.cachedir)
-        folder.write("graph.html", drawn.encode("utf-8", "replace"))
+        folder = trusted_folder(session.options.cachedir).below("graphs")
+        folder.write(name, drawn)
+        pages = [os.path.join(folder.path, each) for each in folder.names()]
+        for old in sorted(pages, key=os.path.getmtime)[:-PAGES]:
+            folder.remove(os.path.basename(old))
     except OSError:
         return ""
-    return os.path.join(folder.path, "graph.html")
+    return os.path.join(folder.path, name)
+
+
+def _of_knots(
+    chunks: tuple[Chunk, ...], knots: list[frozenset[Edge]]
+) -> tuple[tuple[Chunk, ...], Relations, list[frozenset[Edge]]]:
+    """Only the states that wait for each other, with what they wait for."""
+    members = sorted({number for knot in knots for edge in knot for number in (edge.holder, edge.target)})
+    place = {number: index for index, number in enumerate(members)}
+    few = [
+        frozenset(edge._replace(holder=place[edge.holder], target=place[edge.target]) for edge in knot)
+        for knot in knots
+    ]
+    edges = tuple(sorted((edge for knot in few for edge in knot), key=lambda edge: (edge.holder, edge.target)))
+    return tuple(chunks[number] for number in members), Relations(edges, {}), few
 
 
 # what Salt takes no notice of while it compiles, and a strict reader refuses

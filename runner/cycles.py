@@ -93,12 +93,14 @@ def _salts(chunks: Sequence[Chunk], first: int, then: int, edge: Edge) -> str:
 
 def _line(chunks: Sequence[Chunk], edge: Edge, said: Mapping[Place, str]) -> str:
     by = f", by the chain {said[edge.place]!r}" if edge.place in said else ""
-    holder, target = _name(chunks[edge.holder]), _name(chunks[edge.target])
+    holder, target = _name(chunks, edge.holder), _name(chunks, edge.target)
     return f"{holder} has {edge.kind} on {target} ({edge.place.source}{by})"
 
 
-def _name(chunk: Chunk) -> str:
-    return f"{chunk.state}: {chunk.id}"
+def _name(chunks: Sequence[Chunk], number: int) -> str:
+    chunk = chunks[number]
+    several = any(each.id == chunk.id and each.state == chunk.state for each in chunks if each is not chunk)
+    return f"{chunk.state}: {chunk.id}" + (f" ({chunk.name})" if several else "")
 
 
 def _folded(chunks: Sequence[Chunk], edges: Sequence[Edge], said: Mapping[Place, str]) -> Iterator[str]:
@@ -114,7 +116,7 @@ def _folded(chunks: Sequence[Chunk], edges: Sequence[Edge], said: Mapping[Place,
         if sls is None or len(some) == 1:
             yield from (_line(chunks, edge, said) for edge in some)
             continue
-        ends = f"from {_name(chunks[some[0].holder])} to {_name(chunks[some[-1].target])}"
+        ends = f"from {_name(chunks, some[0].holder)} to {_name(chunks, some[-1].target)}"
         yield f"within SLS {sls}: {len(some)} requisites {ends} ({_places(some)})"
 
 

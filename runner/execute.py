@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from runner.aggregate import candidates, merged
 from runner.api import running
@@ -11,7 +12,7 @@ from runner.current import Current, Run
 from runner.decide import RUN, Decision, Verdict, decide, kept, verified, withheld
 from runner.errors import Diagnostic, bug
 from runner.interrupts import number_of
-from runner.invoke import Invoker, Mode, Reaction
+from runner.invoke import Invoker, Mode, Reaction, Waits
 from runner.model import (
     CRASHED,
     Chunk,
@@ -24,7 +25,7 @@ from runner.model import (
     StateFinished,
     StateStarted,
 )
-from runner.owing import Owing
+from runner.owing import Owing, described
 from runner.spared import Spared
 from runner.work import Work
 
@@ -105,9 +106,8 @@ class Executor:
                 result = withheld(result, failed)
             elif self._mode_of(position) is not self._mode:
                 result = result._replace(noop=True)
-        if owed and self.run.dry:
-            told = tuple(f"{debt.kind} owed since {debt.time} by {debt.source}" for debt in owed)
-            result = result._replace(owed=told)
+        if owed and (self.run.dry or not result.ran):
+            result = result._replace(owed=described(owed, result.cause))
         return self._ended(position, result, decision)
 
     def _ended(self, position: int, result: Result, decision: Decision) -> bool:
@@ -203,7 +203,7 @@ class Executor:
     def _called(self, position: int, decision: Decision, mode: Mode, invoke: Invoker | None = None) -> Result:
         """The result of a state function, or of mod_watch after it. invoke: of a thread of its own."""
         chunk = self.work.chunks[position]
-        waits = self.work.waits_for(position, self.results) if mode is Mode.DRY else ""
+        waits: Waits = partial(self.work.waits_for, position, self.results) if mode is Mode.DRY else tuple
         call = invoke or self.invoke
         whole, taken = self._aggregated(position, mode)
         result = call(whole, mode, owe=lambda: self.owing.owe((position, *taken), self.results), waits_for=waits)

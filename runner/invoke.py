@@ -55,6 +55,7 @@ class Call(Record):
 
 
 Bind = Callable[[Chunk, "Reaction | None"], Call]
+Waits = Callable[[], tuple[str, ...]]  # asks for what a state waits for
 
 
 class Reaction(Record):
@@ -82,12 +83,12 @@ class Invoker:
         mode: Mode,
         reaction: Reaction | None = None,
         owe: Callable[[], None] = lambda: None,
-        waits_for: str = "",
+        waits_for: Waits = lambda: (),
     ) -> Result:
         """The result of one chunk.
 
         reaction: call mod_watch instead. owe: called after the Plan, before anything is changed.
-        waits_for: a state that this one requires and whose change is still pending (dry runs).
+        waits_for: the states that this one requires and whose changes are still pending, nearest first (dry runs).
         """
         started = time.perf_counter()
         now = time.time()
@@ -111,7 +112,7 @@ class Invoker:
     # -------------------------------------------------- retry
 
     def _retried(
-        self, chunk: Chunk, mode: Mode, reaction: Reaction | None, owe: Callable[[], None], waits_for: str
+        self, chunk: Chunk, mode: Mode, reaction: Reaction | None, owe: Callable[[], None], waits_for: Waits
     ) -> Result:
         self.attempts = 1
         if "retry" not in chunk.args or (mode is not Mode.REAL and not self.run.dry):
@@ -139,7 +140,7 @@ class Invoker:
     # -------------------------------------------------- one attempt
 
     def _attempt(
-        self, chunk: Chunk, mode: Mode, reaction: Reaction | None, owe: Callable[[], None], waits_for: str
+        self, chunk: Chunk, mode: Mode, reaction: Reaction | None, owe: Callable[[], None], waits_for: Waits
     ) -> Result:
         try:
             skipped = guards.reason_to_skip(self._asking(chunk)) if guards.GUARDS & chunk.args.keys() else None
@@ -176,9 +177,10 @@ class Invoker:
     def _asking(self, chunk: Chunk) -> guards.Asking:
         return guards.Asking(chunk.args, self.run.call, self.run.took_failure)
 
-    def _skipped(self, chunk: Chunk, mode: Mode, reason: str, waits_for: str) -> Result:
+    def _skipped(self, chunk: Chunk, mode: Mode, reason: str, waits_for: Waits) -> Result:
         folder = guards.missing_folder(chunk.args)
-        undecided = self.pending.brings([("file", folder)], waits_for) or waits_for or self.pending.open_by
+        maker = self.pending.facts.get(("file", folder), "")
+        undecided = maker or next(iter(waits_for()), self.pending.open_by)
         if mode is Mode.DRY and undecided:
             return Result(chunk, None, f"{reason}; decided when {undecided} is done", sure=False, undecided=True)
         warnings = (f"the cwd {folder} is not there: what guards should run in it was not asked",) if folder else ()
@@ -190,7 +192,7 @@ class Invoker:
             return chunk._replace(name=str(slots.fill(chunk.name, self.run.call)), args=args)
         return chunk
 
-    def _called(self, chunk: Chunk, call: Call, mode: Mode, owe: Callable[[], None], waits_for: str) -> Result:
+    def _called(self, chunk: Chunk, call: Call, mode: Mode, owe: Callable[[], None], waits_for: Waits) -> Result:
         if call.function.classic:
             return self._classic(chunk, call, mode, owe)
         try:
@@ -211,7 +213,7 @@ class Invoker:
         look: Callable[[], object],
         mode: Mode,
         owe: Callable[[], None],
-        waits_for: str,
+        waits_for: Waits,
         hindrance: Callable[[Plan], object] | None,
     ) -> Result:
         plan: Plan | None = None
@@ -246,10 +248,10 @@ class Invoker:
             told = " (what it had planned may have been changed in part)" if plan else ""
             return Result(chunk, False, apology(error) + told, made(plan, look) if plan else {})
 
-    def _undecided(self, outcome: object, done: Result, waits_for: str) -> Result:
+    def _undecided(self, outcome: object, done: Result, waits_for: Waits) -> Result:
         """Nothing to do because something is not there: None where it may be there by then."""
         lacks = list(outcome.lacks) if isinstance(outcome, Done) else []
-        by = self.pending.may_bring(lacks, waits_for) if lacks else ""
+        by = self.pending.may_bring(lacks, waits_for()) if lacks else ""
         if not by:
             return done
         return done._replace(
@@ -257,9 +259,9 @@ class Invoker:
         )
 
     def _failed(
-        self, chunk: Chunk, failure: StateFailed, mode: Mode, planned: Mapping[str, Value], waits_for: str
+        self, chunk: Chunk, failure: StateFailed, mode: Mode, planned: Mapping[str, Value], waits_for: Waits
     ) -> Result:
-        provider = self.pending.brings(failure.lacks, waits_for) if failure.lacks and mode is not Mode.REAL else ""
+        provider = self.pending.brings(failure.lacks, waits_for()) if failure.lacks and mode is not Mode.REAL else ""
         if provider:
             if mode is Mode.DRY:  # its own plan is not known, but what it is for will be there
                 self.pending.note(chunk, [(chunk.state, chunk.name)])

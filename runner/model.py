@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -246,6 +247,12 @@ class Chunk(Record):
     @property
     def function(self) -> str:
         return f"{self.state}.{self.fun}"
+
+
+def titled(chunks: Sequence[Chunk]) -> list[str]:
+    """The ID of each chunk, with its name behind it where `names` made several of one state."""
+    several = Counter((chunk.state, chunk.id) for chunk in chunks)
+    return [f"{chunk.id} ({chunk.name})" if several[chunk.state, chunk.id] > 1 else chunk.id for chunk in chunks]
 
 
 class Edge(Record):

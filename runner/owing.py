@@ -106,5 +106,16 @@ class Owing:
             self.unprotected = str(error)
 
 
+def described(owed: Iterable[Debt], cause: str | None) -> tuple[str, ...]:
+    """Reactions that are owed, in words. cause: the tag of the state whose failure keeps them from being done."""
+    until = f"; it stays owed until {_named(cause)} does not fail" if cause else ""
+    return tuple(f"{debt.kind} owed since {debt.time} by {debt.source}{until}" for debt in owed)
+
+
+def _named(tag: str) -> str:
+    state, id_, *_ = tag.split("_|-")
+    return f"{state}: {id_}"
+
+
 def _failed(found: Result | None) -> bool:
     return found is not None and found.result is False

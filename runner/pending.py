@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Sequence
 
 from runner.api import OPEN, Plan, StateFailed
 from runner.model import Chunk
@@ -28,13 +28,20 @@ class Pending:
             for fact in provides:
                 self.facts.setdefault(fact, who)
 
-    def brings(self, facts: Iterable[object], required: str = "") -> str:
-        """Who will have provided one of some facts, or may have (rather what is required); empty when nobody."""
-        return self._provider(facts) or (required if required in self._open else self.open_by)
+    def brings(self, facts: Iterable[object], required: Sequence[str] = ()) -> str:
+        """Who will have provided one of some facts, or may have; empty when nobody.
 
-    def may_bring(self, facts: Collection[object], required: str) -> str:
+        required: pending states that the one with the question requires, the nearest first: they go first.
+        """
+        return self._provider(facts) or next((each for each in required if each in self._open), self.open_by)
+
+    def may_bring(self, facts: Collection[object], required: Sequence[str]) -> str:
         """The same for a state that has nothing to do without them: OPEN is asked for, or a pending state required."""
-        return self._provider(facts) or (self.open_by and (required or (self.open_by if OPEN in facts else "")))
+        if self._provider(facts) or not self.open_by:
+            return self._provider(facts)
+        if OPEN in facts:
+            return self.brings((), required)
+        return next((each for each in required if each in self._open), next(iter(required), ""))
 
     def hindered(self, hindrance: Callable[[Plan], object], plan: Plan) -> StateFailed | None:
         """Why a plan cannot be carried out, unless a pending one may change that."""

@@ -48,13 +48,19 @@ class Work(Record):
         ended = all(edge.target in results and edge.kind is not Kind.PREREQ for edge in edges)
         return position not in results and bool(edges) and ended
 
-    def waits_for(self, position: int, results: Mapping[int, Result]) -> str:
-        """A state that this one has a requisite on and whose change is still to come; empty when there is none."""
-        for edge in self.relations.of(position):
-            found = results.get(edge.target)
-            if found is not None and found.result is None:
-                return self.named(edge.target)
-        return ""
+    def waits_for(self, position: int, results: Mapping[int, Result]) -> tuple[str, ...]:
+        """The states whose changes are still to come that this one requires, also through others; the nearest first."""
+        near, seen = [position], {position}
+        pending: list[int] = []
+        for number in near:
+            for edge in self.relations.of(number):
+                if edge.target in seen or edge.kind is Kind.LISTEN or edge.target not in results:
+                    continue
+                seen.add(edge.target)
+                near.append(edge.target)
+                if results[edge.target].result is None:
+                    pending.append(edge.target)
+        return tuple(dict.fromkeys(map(self.named, pending)))
 
     def reaction(self, position: int, result: Result, decision: Decision) -> Reaction | None:
         """The mod_watch to call: for a watched change that the state has not reacted to itself, or its own change."""

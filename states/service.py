@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
+from typing import Annotated
 
 from modules import service
 from runner.api import OPEN, CommandFailed, Done, Plan, Planned, StateFailed, here, requires_feature
@@ -17,8 +18,8 @@ def running(
     sig: str | None = None,
     init_delay: float | None = None,
     no_block: bool = False,
-    unmask: bool = False,
-    unmask_runtime: bool = False,
+    unmask: Annotated[bool, requires_feature("maskable")] = False,
+    unmask_runtime: Annotated[bool, requires_feature("maskable")] = False,
     timeout: float | None = None,
 ) -> Planned:
     """Make sure that a service runs.

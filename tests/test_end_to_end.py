@@ -256,6 +256,27 @@ def test_a_reaction_survives_a_kill(machine: Machine) -> None:
     assert json.loads(machine("show", "debts", "--out", "json").stdout)["local"] == []
 
 
+def test_what_is_skipped_says_what_it_still_owes_and_because_of_whom(machine: Machine) -> None:
+    """The source changed, the reactor is kept from reacting: it says so in this run and in those after it."""
+    text = (
+        "{tmp}/f:\n  file.managed:\n    - contents: x\nroot:\n  cmd.run:\n    - name: test -e {tmp}/fine\n"
+        "between:\n  test.nop:\n    - require: [cmd: root]\n"
+        "react:\n  cmd.wait:\n    - name: touch {tmp}/reacted\n"
+        "    - watch: [file: {tmp}/f]\n    - require: [test: between]\n"
+    )
+    machine.write(t=text)
+    for _ in range(2):
+        answer = machine.results("sls", "t", code=2)["react"]
+        (owed,) = answer["__owed__"]
+        assert answer["__cause__"].startswith("cmd_|-root_|-")
+        assert owed.startswith("watch owed since ")
+        assert owed.endswith("; it stays owed until cmd: root does not fail")
+    assert "owed: watch owed since" in machine("sls", "t", code=2).stdout
+    (machine.folder / "fine").touch()
+    assert "__owed__" not in machine.results("sls", "t")["react"]
+    assert (machine.folder / "reacted").exists()
+
+
 def test_secrets_are_not_shown(machine: Machine) -> None:
     machine.write(
         t="{tmp}/f:\n  file.managed:\n    - contents: hunter22\n    - show_changes: False\n"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from runner.model import Chunk, Edge, Kind, Relations
+from runner.model import Chunk, Edge, Kind, Relations, titled
 
 MANY = 80  # from so many states on, a picture without pages of its own is folded by SLS
 
@@ -23,11 +23,13 @@ def picture(
     knots = list(knots)
     tied = frozenset(edge for knot in knots for edge in knot)
     held = {number for edge in tied for number in (edge.holder, edge.target)}
+    titles = titled(chunks)
     states = [
         {
             "function": chunk.function,
             "id": chunk.id,
             "name": chunk.name,
+            "title": titles[number],
             "sls": chunk.sls,
             "place": str(chunk.place.source),
             "position": position.get(number),
@@ -66,7 +68,7 @@ def _members(knot: frozenset[Edge]) -> list[int]:
 
 def label(state: Mapping[str, Any]) -> str:
     """How a state is called in a picture."""
-    return f"{state['function']}: {state['id']}"
+    return f"{state['function']}: {state['title']}"
 
 
 def by_sls(states: Sequence[Mapping[str, Any]]) -> dict[str, list[int]]:

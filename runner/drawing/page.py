@@ -146,7 +146,7 @@ def _state_node(state: State, where: str = "", style: str = "", link: str = "") 
     number = f"{state['position']}  " if state["position"] else ""
     tip = f"{label(state)}\nname {state['name']}\ndeclared at {state['place']}"
     tied = " cycle" if state["cycle"] else ""
-    return Node(state["id"], f"{number}{state['function']}{where}", tip, style + tied, link)
+    return Node(state["title"], f"{number}{state['function']}{where}", tip, style + tied, link)
 
 
 # ---------------------------------------------------------------- one SLS

@@ -3,10 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Annotated, Any
 
 from modules import pkg
-from runner.api import OPEN, CommandFailed, Done, OneOrMany, Plan, Planned, StateFailed, here
+from runner.api import (
+    OPEN,
+    CommandFailed,
+    Done,
+    OneOrMany,
+    Plan,
+    Planned,
+    StateFailed,
+    here,
+    requires_feature,
+)
 from states.pkg import _ahead as ahead
 from states.pkg import _wanted as packages
 from states.pkg._hold import Holding
@@ -29,8 +39,8 @@ def installed(
     normalize: bool = True,
     ignore_epoch: bool = False,
     reinstall: bool = False,
-    update_holds: bool = False,
-    hold: bool | None = None,
+    update_holds: Annotated[bool, requires_feature("holdable")] = False,
+    hold: Annotated[bool | None, requires_feature("holdable")] = None,
     cache_valid_time: int = 0,
     install_recommends: bool = True,
     only_upgrade: bool = False,

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
 from command import Machine
 
@@ -23,9 +26,34 @@ def test_a_large_cycle_is_folded_by_sls(machine: Machine) -> None:
     assert "within SLS a: 12 requisites from test: a0 to test: a12" in error
     assert f"test: b1 has require on test: a0 ({machine.folder}/states/b.sls:7:9)" in error
     assert f"test: b0 has require on test: b1 ({machine.folder}/states/b.sls:3:17)" in error
-    graph = machine.folder / "cache/graph.html"
+    (graph,) = (machine.folder / "cache/graphs").iterdir()
     assert f"the whole graph is drawn in {graph}" in error
     assert "A cycle: 15 states wait for each other" in graph.read_text()
+
+
+def cycle_hints(machine: Machine) -> list[str]:
+    told = json.loads(machine("check", "--out", "json", code=1).stdout)["diagnostics"]
+    return [each["hint"] for each in told if each["code"] == "cycle"]
+
+
+def test_each_cycle_has_a_page_of_its_own(machine: Machine) -> None:
+    """Two mistakes of one answer, and the same again: a page is what the message beside it says."""
+    for sls in ("north", "south"):
+        first, second = f"{sls}-1", f"{sls}-2"
+        text = f"{first}: {{test.nop: [require: [test: {second}]]}}\n{second}: {{test.nop: [require: [test: {first}]]}}"
+        machine.write(**{sls: text})
+    hints = cycle_hints(machine)
+    pages = [Path(hint.rpartition(" is drawn in ")[2]).read_text() for hint in hints]
+    assert [("north-1" in page, "south-1" in page) for page in pages] == [(True, False), (False, True)]
+    assert cycle_hints(machine) == hints
+
+
+def test_of_a_large_tree_the_cycle_is_drawn(machine: Machine) -> None:
+    many = "".join(f"s{number}: test.nop\n" for number in range(600))
+    machine.write(a=f"{many}a1: {{test.nop: [require: [test: a2]]}}\na2: {{test.nop: [require: [test: a1]]}}\n")
+    error = machine("sls", "a", code=1).stderr
+    page = Path(error.rpartition("; it is drawn in ")[2].strip()).read_text()
+    assert ("A cycle: 2 states wait for each other" in page, "s17" in page) == (True, False)
 
 
 def test_a_cycle_of_a_glob_names_the_line_of_the_chain(machine: Machine) -> None:

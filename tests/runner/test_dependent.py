@@ -124,3 +124,18 @@ def test_of_several_that_may_bring_it_the_required_one_is_named(machine: Machine
     found = machine.results("sls", "a", "--test")
     told = [each["comment"].rpartition(" (")[2] for each in found.values() if each["__id__"].startswith("/")]
     assert told == ["depends on cmd: first)", "depends on cmd: second)"]
+
+
+def test_of_several_that_are_required_the_one_that_may_bring_it_is_named(machine: Machine) -> None:
+    """Not a required one that has nothing to do with it, nor the first of all that may; through others, too."""
+    machine.write(
+        a="basic:\n  cmd.run:\n    - name: 'true'\nright:\n  cmd.run:\n    - name: 'true'\n"
+        "{tmp}/plain:\n  file.managed:\n    - contents: x\n"
+        "between:\n  test.succeed_with_changes:\n    - require: [cmd: right]\n"
+        "{tmp}/no/folder/several:\n  file.managed:\n    - contents: x\n"
+        "    - require: [file: {tmp}/plain, cmd: right]\n"
+        "{tmp}/no/folder/through:\n  file.managed:\n    - contents: x\n    - require: [test: between]\n"
+    )
+    found = machine.results("sls", "a", "--test")
+    comments = [each["comment"].rpartition(" (")[2] for key, each in found.items() if "/no/folder/" in each["__id__"]]
+    assert comments == ["depends on cmd: right)"] * 2

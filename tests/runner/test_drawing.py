@@ -160,3 +160,20 @@ def test_any_graph_is_laid_out() -> None:
         found = arranged([(10.0, 10.0)] * count, pairs)
         assert len(found.boxes) == count
         assert set(found.routes) == {(a, b) for a, b in pairs if a != b}
+
+
+def test_the_states_of_names_are_told_apart(machine: Machine) -> None:
+    machine.write(
+        a="n: {test.nop: [names: [x, y]]}\no: {test.nop: [name: oo, require: [test: n]]}\n",
+        circle="n: {test.nop: [names: [x, y: [{require: [test: x]}]], watch: [test: o]]}\n"
+        "o: {test.nop: [require: [test: y]]}\n",
+    )
+    dot = machine("show", "graph", "a", "--out", "dot").stdout
+    assert [line.split('"')[1] for line in dot.splitlines() if "test.nop" in line] == [
+        "test.nop: n (x)",
+        "test.nop: n (y)",
+        "test.nop: o",
+    ]
+    assert "n (y)" in machine("show", "graph", "a", "--out", "html").stdout
+    told = machine("check", "circle", code=1)
+    assert "test: n (x) has watch on test: o" in told.stdout + told.stderr

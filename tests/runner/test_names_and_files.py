@@ -159,3 +159,41 @@ def test_what_is_looked_at_and_looks_itself_has_both_marks(machine: Machine) -> 
         low["name"]: [mark for mark in ("__prereq__", "__prerequiring__") if mark in low] for low in lowstate(machine)
     }
     assert marks == {"a": ["__prerequiring__"], "b": ["__prereq__", "__prerequiring__"], "c": ["__prereq__"]}
+
+
+def test_arguments_of_one_name_as_a_mapping(machine: Machine) -> None:
+    assert orders(machine, "n: {test.nop: [names: [a: {order: 3}, b]]}\n") == [("a", 3.0001), ("b", 10000.0002)]
+
+
+def test_a_reference_of_an_in_form_to_one_of_names_means_all_of_them(machine: Machine) -> None:
+    machine.write(web="a: {test.nop: [require_in: [test: y]]}\nn: {test.nop: [names: [x, y: [{order: 1}]]]}\n")
+    assert [low["name"] for low in lowstate(machine) if low.get("require") == [{"test": "a"}]] == ["y", "x"]
+
+
+def test_what_a_glob_excludes_says_nothing(machine: Machine) -> None:
+    machine.write(
+        web="include: [inc]\nexclude: [sls: 'i*']\na: test.nop\n",
+        inc="b: {test.nop: [require_in: [test: a]]}\nextend: {a: {test: [failhard: true]}}\n",
+    )
+    (low,) = lowstate(machine)
+    assert {"require", "failhard"} & set(low) == set()
+
+
+def test_an_exclude_with_two_keys_is_a_mistake(machine: Machine) -> None:
+    machine.write(web="exclude:\n  - sls: a\n    id: b\nw: test.nop\n")
+    assert "Invalid exclude {'sls': 'a', 'id': 'b'} in SLS web" in machine("sls", "web", code=1).stderr
+
+
+def test_a_listener_that_cannot_react_does_nothing(machine: Machine) -> None:
+    machine.write(web="a: {test.succeed_with_changes: []}\ng: {grains.exists: [name: id, listen: [test: a]]}\n")
+    assert list(machine.results("sls", "web")) == ["a", "g"]
+
+
+def test_a_guard_with_a_function_is_asked_each_time(machine: Machine) -> None:
+    machine.write(
+        web="p: {test.nop: [prereq: [test: s]]}\n"
+        "s: {test.succeed_with_changes: [onlyif: [fun: test.false]]}\n"
+        "r: {test.succeed_with_changes: [onlyif: [fun: test.false], retry: {attempts: 2, interval: 0}]}\n"
+    )
+    found = machine.results("sls", "web")
+    assert {found[each]["comment"].rpartition("onlyif ")[2] for each in "sr"} == {"condition is false"}

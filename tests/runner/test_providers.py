@@ -153,6 +153,35 @@ def test_a_state_that_needs_what_the_provider_cannot_do(machine: Machine, suits:
     assert error.count("needs the feature") == 1 + certain
 
 
+ARGUMENTS = {
+    "service.running: unmask needs the feature maskable, which the provider sysv has not": "unmask: true",
+    "service.running: unmask_runtime needs the feature maskable, which the provider sysv has not": (
+        "unmask_runtime: true"
+    ),
+}
+
+
+@pytest.mark.parametrize("told", ARGUMENTS)
+def test_an_argument_of_the_library_that_needs_what_the_provider_cannot_do(machine: Machine, told: str) -> None:
+    machine.write(a=f"x:\n  service.running:\n    - provider: sysv\n    - {ARGUMENTS[told]}\n")
+    error = machine("sls", "a", "--test", code=1).stderr
+    assert told in error
+    assert f"{machine.folder}/states/a.sls:4:7" in error
+    machine.write(a="x:\n  service.running:\n    - provider: systemd\n    - unmask: true\n")
+    assert "needs the feature" not in machine("check", "a", code=None).stdout
+
+
+def test_holding_needs_a_provider_that_can() -> None:
+    from runner.signature import needed_features
+    from states import pkg
+
+    assert needed_features(pkg.installed, {"hold": False, "update_holds": True}) == {
+        "hold": ("holdable",),
+        "update_holds": ("holdable",),
+    }
+    assert needed_features(pkg.installed, {"hold": None}) == {}
+
+
 def test_the_manual_describes_features(machine: Machine) -> None:
     page = " ".join(machine("doc", "service.masked").stdout.split())
     assert "It needs a provider with: maskable." in page
