@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 
 from modules import cmd
 from modules._processes import needs
+from modules.file._change import explained
+from modules.file._place import Place, place
 from runner.api import CommandFailed, Record, StateFailed, changer
 
+MOST = 200  # objects that are held open at once
 TYPES = {"u": "user", "g": "group", "m": "mask", "o": "other"}
 
 
@@ -76,7 +80,51 @@ def wipefacls(*args: str, recursive: bool = False) -> bool:
 
 def _set(how: Sequence[str], paths: Sequence[str], recursive: bool) -> bool:
     needs("setfacl", "acl")
-    done = cmd.execute(["setfacl", *(["-R", "-P"] if recursive else []), *how, "--", *paths])
-    if done.retcode:
-        raise CommandFailed(done.stderr.strip() or done.stdout.strip())
+    folders_only = recursive and any(word.startswith("default:") for word in how)
+    with ExitStack() as held:
+        batch = _Batch(how, held)
+        for path in paths:
+            with explained("setting the rights", path), place(path, follow=not recursive) as where:
+                _visit(where, batch, recursive, folders_only)
+        batch.set()
     return True
+
+
+def _visit(where: Place, batch: _Batch, recursive: bool, folders_only: bool) -> None:
+    """Set the rights of what is at a place, and of all that is in it; links are left alone."""
+    with where.pinned() as pin:
+        is_folder, is_link = pin.is_dir, pin.is_link
+    if not is_link and (is_folder or not folders_only):
+        batch.add(where)
+    if recursive and is_folder:
+        with where.entered() as folder:
+            for name in folder.names():
+                with folder.place(name) as inner:
+                    _visit(inner, batch, recursive, folders_only)
+
+
+class _Batch:
+    """Objects that are held open until one call of setfacl has set the rights of all of them."""
+
+    def __init__(self, how: Sequence[str], held: ExitStack) -> None:
+        self._how, self._held = how, held
+        self._paths: dict[str, str] = {}
+
+    def add(self, where: Place) -> None:
+        pin = self._held.enter_context(where.pinned())
+        pin.refuse_shared()
+        self._paths[pin.name()] = where.path
+        if len(self._paths) >= MOST:
+            self.set()
+
+    def set(self) -> None:
+        if not self._paths:
+            return
+        done = cmd.execute(["setfacl", *self._how, "--", *self._paths])
+        if done.retcode:
+            told = done.stderr.strip() or done.stdout.strip()
+            for name, path in self._paths.items():
+                told = told.replace(f"{name}:", f"{path}:")
+            raise CommandFailed(told)
+        self._held.close()
+        self._paths.clear()

@@ -8,6 +8,7 @@ import hmac
 import os
 
 from modules import file
+from modules.file._look import opened
 from runner.api import CommandFailed, changer
 
 Text = str | bytes
@@ -37,7 +38,7 @@ def digest_file(infile: str, checksum: str = "md5") -> str:
     """The digest of a file. Raises CommandFailed when it is not there, and for an unknown checksum."""
     _hash(checksum)
     try:
-        with open(os.fspath(infile), "rb") as stream:
+        with opened(os.fspath(infile)) as stream:
             return hashlib.file_digest(stream, checksum).hexdigest()
     except FileNotFoundError:
         raise CommandFailed(f"File path '{infile}' not found.", lacks=("file", infile)) from None
@@ -87,7 +88,7 @@ def base64_decodestring(instr: Text) -> Text:
 
 def base64_encodefile(fname: str) -> str:
     """A file in base64, in lines of 76 characters."""
-    with open(os.fspath(fname), "rb") as stream:
+    with opened(os.fspath(fname)) as stream:
         return base64.encodebytes(stream.read()).decode()
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from modules import cmd, file
 from modules import user as users
+from modules.file._look import opened_to_read
 from runner.api import CommandFailed, StateFailed, fetcher
 
 SYSTEM = "/etc/ssh/ssh_known_hosts"
@@ -28,7 +29,10 @@ def entries(path: str, hostname: str, port: int | None = None) -> list[str]:
     """The lines that a file has for a host, hashed ones too; as `host kind key`."""
     if not file.is_file(path):
         return []
-    done = cmd.probe(["ssh-keygen", "-F", label(hostname, port), "-f", path])
+    with opened_to_read(path) as known:  # the program must not wait for a pipe, or follow a link of others
+        own = f"/proc/{os.getpid()}/fd/{known.fileno()}"
+        named = own if os.path.exists(own) else path
+        done = cmd.probe(["ssh-keygen", "-F", label(hostname, port), "-f", named])
     return [line for line in done.stdout.splitlines() if line and not line.startswith("#")]
 
 

@@ -12,6 +12,11 @@ from runner.api import Done, OneOrMany, Plan, Planned, StateFailed, here
 CONFIG = ".ssh/authorized_keys"
 
 
+def hindrance(plan: Plan, name: str, user: str, config: str = CONFIG, **arguments: object) -> None:
+    """Raises StateFailed for a file that cannot be written, or lies behind a link of somebody else."""
+    file.refuse_rewrite(file.real_path(keys.path_of(user, config)))
+
+
 def present(
     name: str,
     user: str,
@@ -161,4 +166,4 @@ def autorequire(name: str, user: str, config: str = CONFIG, **_: object) -> Iter
     yield "user", user
 
 
-__all__: Sequence[str] = ("absent", "autorequire", "manage", "present")
+__all__: Sequence[str] = ("absent", "autorequire", "hindrance", "manage", "present")

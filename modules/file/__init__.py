@@ -104,6 +104,7 @@ from modules.file._salt_looks import (
 )
 from modules.file._salt_text import contains, contains_glob, contains_regex, get_diff, grep, search
 from modules.file._streamed import Contents, Streamed, head_of, same_contents, size_of, streamed, whole
+from modules.file._unchangeable import unchangeable
 from modules.file._write import default_folder_mode, default_mode, write
 
 __all__ = [
@@ -224,6 +225,7 @@ __all__ = [
     "try_contents",
     "uid_of",
     "uid_to_user",
+    "unchangeable",
     "uncomment",
     "user_to_uid",
     "utime",

@@ -10,9 +10,11 @@ import stat as bits
 import time
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from io import BufferedReader
 from typing import Any
 
 from modules.file._hash import get_hash
+from modules.file._look import opened
 from modules.file._owners import gid_of, gid_to_group, uid_of, uid_to_user
 from runner.api import StateFailed
 
@@ -162,7 +164,7 @@ def _grep(value: Any) -> Test:
     def test(folder: str, name: str, at: os.stat_result) -> bool:
         if not bits.S_ISREG(at.st_mode):
             return False
-        with open(os.path.join(folder, name), "rb") as file:
+        with BufferedReader(opened(os.path.join(folder, name))) as file:
             return any(pattern.search(line) for line in file)
 
     return test

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 
+from modules.file._look import opened
 from runner.api import StateFailed
 
 BY_LENGTH = {32: "md5", 40: "sha1", 56: "sha224", 64: "sha256", 96: "sha384", 128: "sha512"}
@@ -18,7 +19,7 @@ def get_hash(path: str, form: str = "sha256", chunk_size: int = 65536) -> str:
         digest = hashlib.new(form)
     except ValueError:
         raise StateFailed(f"Invalid hash type: {form}") from None
-    with open(os.path.expanduser(path), "rb") as file:
+    with opened(os.path.expanduser(path)) as file:
         while piece := file.read(chunk_size):
             digest.update(piece)
     return digest.hexdigest()

@@ -188,13 +188,13 @@ class Pinned:
         return bits.S_IMODE(os.fstat(self._handle).st_mode)
 
     def chmod(self, mode: int) -> None:
-        self._refuse_shared()
+        self.refuse_shared()
         with self._settable() as own:
             os.chmod(own, mode)
 
     def chown(self, uid: int, gid: int) -> None:
         """Set the owner; the set-user-ID bits stay."""
-        self._refuse_shared()
+        self.refuse_shared()
         with self._settable() as own:
             os.chown(own, uid, gid)
             if self.at.st_mode & 0o6000 and not self.is_link:
@@ -239,7 +239,7 @@ class Pinned:
         if not own:
             raise StateFailed(f"{self._place.path} was swapped while it was being made; it is not changed further")
 
-    def _refuse_shared(self) -> None:
+    def refuse_shared(self) -> None:
         """Raise StateFailed for a file that somebody may have linked here to get hold of it."""
         if self.is_dir or self.at.st_nlink < 2 or not self._place.shared():
             return

@@ -77,6 +77,19 @@ def others_write(folder: os.stat_result) -> bool:
     return folder.st_uid not in (0, os.geteuid()) or bool(folder.st_mode & 0o022)
 
 
+def others_replace(path: str) -> bool:
+    """Whether somebody but root and the caller can put something else in the place of a path, or of a folder above."""
+    path = real_path(path)
+    trusted = (0, os.geteuid())
+    while path != "/":
+        at, path = os.lstat(path), os.path.dirname(path)
+        above = os.stat(path)
+        sticky = above.st_mode & bits.S_ISVTX and above.st_uid in trusted and at.st_uid in trusted
+        if others_write(above) and not sticky:
+            return True
+    return False
+
+
 def _directly(folder: str) -> int | None:
     """A folder whose path has no link in it, opened; None where it has one, or where /proc cannot tell."""
     try:

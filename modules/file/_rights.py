@@ -8,6 +8,7 @@ import struct
 from functools import cache
 
 from modules.file._owners import gid_of, uid_of, uid_to_user
+from modules.file._resolve import real_path
 from runner.api import StateFailed
 
 CHOWN, FOWNER = 0, 3  # capabilities(7)
@@ -35,6 +36,9 @@ def refuse_rewrite(path: str) -> None:
     """Raise StateFailed where the contents of a file cannot be replaced: the new one gets the old one's owner."""
     refuse_put(path)
     at = _seen(path)
+    if at is not None and not (bits.S_ISREG(at.st_mode) or bits.S_ISLNK(at.st_mode)):
+        kind = "a folder" if bits.S_ISDIR(at.st_mode) else "a device, pipe or socket"
+        raise StateFailed(f"{path} is {kind}; it is not replaced by a file", lacks=("file", path))
     if at is not None and not _may(CHOWN) and (at.st_uid != os.geteuid() or not _member(at.st_gid)):
         _refuse(path, f"it belongs to {uid_to_user(at.st_uid)}, and only root can write it anew", os.path.dirname(path))
 
@@ -86,7 +90,7 @@ def _refuse(path: str, why: str, there: str) -> None:
 def _nearest(path: str) -> str:
     while not os.path.exists(path):
         path = os.path.dirname(path) or "/"
-    return os.path.realpath(path)
+    return real_path(path)  # through no link that the change will not follow
 
 
 def _seen(path: str) -> os.stat_result | None:

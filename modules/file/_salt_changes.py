@@ -7,7 +7,7 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from modules.file import _change, _copy, _write
+from modules.file import _change, _copy, _look, _write
 from runner.api import StateFailed
 
 
@@ -47,7 +47,7 @@ def touch(name: str, atime: float | None = None, mtime: float | None = None) -> 
 
 def truncate(path: str, length: int) -> None:
     """Cut a file to a length in bytes."""
-    with open(path_given(path), "rb") as file:
+    with _look.opened(path_given(path)) as file:
         data = file.read(int(length))
     _write.write(path_given(path), data.ljust(int(length), b"\0"))
 

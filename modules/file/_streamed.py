@@ -19,7 +19,7 @@ class Streamed(Record):
 
     path: str
     size: int
-    identity: tuple[int, int, int]  # device, inode, time of the last change in nanoseconds
+    identity: tuple[int, int, int, int]  # device, inode, when its contents and anything of it changed
 
     @property
     def head(self) -> bytes:
@@ -84,8 +84,8 @@ def _pieces(file: IO[bytes]) -> Iterator[bytes]:
         yield piece
 
 
-def _identity(found: os.stat_result) -> tuple[int, int, int]:
-    return found.st_dev, found.st_ino, found.st_mtime_ns
+def _identity(found: os.stat_result) -> tuple[int, int, int, int]:
+    return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_ctime_ns
 
 
 def head_of(contents: Contents) -> bytes:

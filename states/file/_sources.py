@@ -91,6 +91,8 @@ def _local(url: str, target: str, verify: Verify) -> Found:
     path = url.removeprefix("file://")
     if not file.is_file(path):
         raise _Absent(f"Unable to manage file: Local file source {path} does not exist", lacks=("file", path))
+    if (verify.hash and not verify.skip) or verify.signed.source:
+        path = file.unchangeable(path)
     if verify.hash and not verify.skip:
         algorithm, digits = expected(url, target, verify)
         shown, more = (url, _SEVERAL) if file.is_file(target) else (target, "")

@@ -1,0 +1,85 @@
+"""Users who put links, pipes and folders where root is going to write: nothing of root's becomes theirs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from debian import Debian
+
+KEY = "AAAAC3NzaC1lZDI1NTE5AAAAIMkV4nX2nZ0yN0Xw6m1b8N2v3mJkq5o4s7c9d1e2f3g4"
+
+
+@pytest.fixture(scope="module")
+def machine(debian: Debian) -> Iterator[Debian]:
+    """A machine that protects no links by itself, with a user."""
+    debian.run("sysctl -w fs.protected_symlinks=0 fs.protected_hardlinks=0 || true")
+    debian.run("useradd", "-m", "mallory")
+    yield debian
+    debian.run("userdel", "-r", "mallory", code=None)
+
+
+@pytest.fixture(autouse=True)
+def home(machine: Debian) -> None:
+    machine.run("rm -rf /home/mallory /root/victim; mkdir -p /home/mallory /root/victim; echo root > /root/victim/f")
+    machine.run("chmod 600 /root/victim/f; chmod 711 /root; chown mallory: /home/mallory")
+
+
+def victim(machine: Debian) -> str:
+    return machine.read("cd /root/victim; stat -c '%n %a %U %Y' . *; getfacl -p * 2>/dev/null; cat f")
+
+
+ATTACKS = {
+    "a dangling link": "mkdir -m 700 .ssh; ln -s /root/victim/new .ssh/authorized_keys; cp -P .ssh/a* .ssh/known_hosts",
+    "a link": "mkdir -m 700 .ssh; ln -s /root/victim/f .ssh/authorized_keys; cp -P .ssh/a* .ssh/known_hosts",
+    "a link above": "ln -s /root/victim .ssh",
+    "a pipe": "mkdir -m 700 .ssh; mkfifo .ssh/authorized_keys .ssh/known_hosts",
+}
+STATES = {
+    "authorized_keys": ["ssh_auth.present", KEY, "user=mallory", "enc=ed25519"],
+    "authorized_keys, managed": ["ssh_auth.manage", "keys", f"ssh_keys=[{KEY}]", "user=mallory", "enc=ed25519"],
+    "known_hosts": ["ssh_known_hosts.present", "example.com", "user=mallory", f"key={KEY}", "enc=ed25519"],
+}
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+@pytest.mark.parametrize("state", STATES)
+def test_ssh_files_are_not_written_through_what_is_not_the_users(machine: Debian, attack: str, state: str) -> None:
+    machine.run("runuser", "-u", "mallory", "--", "sh", "-c", f"cd; {ATTACKS[attack]}")
+    before = victim(machine)
+    for dry in (["--test"], []):
+        done = machine.runner("single", *STATES[state], *dry, code=2)
+        if "link" in attack:
+            assert "is a symbolic link of mallory to /root/victim" in done.stdout
+    assert victim(machine) == before
+
+
+def test_a_home_that_keeps_its_ssh_files_elsewhere_in_it_is_served(machine: Debian) -> None:
+    machine.run("runuser -u mallory -- sh -c 'cd; mkdir -p dot/ssh; ln -s dot/ssh .ssh'")
+    machine.runner("single", *STATES["authorized_keys"])
+    assert machine.read("stat -c '%U %a' /home/mallory/dot/ssh/authorized_keys") == "mallory 600"
+    machine.runner("single", *STATES["authorized_keys"])
+
+
+def test_a_home_is_not_made_through_a_link_of_others(machine: Debian) -> None:
+    machine.run("mkdir -p -m 1777 /srv/open; runuser -u mallory -- ln -s /root/victim /srv/open/homes")
+    try:
+        before = victim(machine)
+        done = machine.runner("single", "user.present", "zoe", "home=/srv/open/homes/zoe", "createhome=false")
+        done = machine.runner("single", "user.present", "zoe", "home=/srv/open/homes/zoe", code=2)
+        assert "is a symbolic link of mallory" in done.stdout
+        assert victim(machine) == before
+    finally:
+        machine.run("userdel zoe; rm -rf /srv/open", code=None)
+
+
+def test_access_lists_go_to_no_link_and_to_all_that_is_below(machine: Debian) -> None:
+    if machine.run("command -v setfacl || apt-get install -y -q acl", code=None).returncode:
+        pytest.skip("no setfacl")
+    machine.run("runuser -u mallory -- sh -c 'cd; mkdir -p d/e; touch d/e/f; ln -s /root/victim/f d/l; ln -s d/l l'")
+    before = victim(machine)
+    on = ["acl_type=user", "acl_name=daemon", "perms=rwx"]
+    machine.runner("single", "acl.present", "/home/mallory/l", *on, code=2)
+    machine.runner("single", "acl.present", "/home/mallory/d", *on, "recurse=true")
+    assert victim(machine) == before
+    assert machine.read("getfacl -cp /home/mallory/d/e/f | grep daemon") == "user:daemon:rwx"
