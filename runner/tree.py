@@ -25,7 +25,8 @@ class FileTree:
     roots: environment -> folders; the environment `__env__` stands for all that are not named.
     settings: file_ignore_glob, file_ignore_regex (in lists they are for the path below the root, for one file that is
     asked for they are for its whole path on disk, as with Salt), fileserver_ignoresymlinks (files that are links are
-    not listed, but found when they are asked for, as with Salt), fileserver_followsymlinks (folders; the same).
+    not listed, but found when they are asked for, as with Salt), fileserver_followsymlinks (false: links to folders are
+    not listed, and what a link leads to outside of its root is not there, as with Salt).
     Files are found with one stat for each root; only globs, suggestions and file.recurse list the folders, once a run.
     """
 
@@ -73,10 +74,14 @@ class FileTree:
             return None
         for root in self.folders_of(saltenv):
             file = f"{root}/{inner}"
-            if _is_file(file) and not self._is_ignored(file):
+            if _is_file(file) and not self._is_ignored(file) and not self._is_elsewhere(root, file):
                 self._seen(file)
                 return file
         return None
+
+    def _is_elsewhere(self, root: str, file: str) -> bool:
+        """Whether a link leads out of the root to a file, and none is to be followed there."""
+        return not self._follow_links and _leads_out(root, file)
 
     def fetch(self, url: str, saltenv: str) -> str | None:
         """The local file of `salt://path[?saltenv=x]`, `file:///path` or `/path`; None if there is none."""

@@ -74,9 +74,7 @@ class TreeModules:
             if name in indexed:
                 continue
             indexed.add(name)
-            with open(path, encoding="utf-8", errors="replace") as file:
-                names = _names(name, file.read())
-            for each in names:
+            for each in _names(name, _code(path)):
                 self._files.setdefault(each, []).append(path)
 
     def names(self) -> list[str]:
@@ -171,6 +169,15 @@ class TreeModules:
         classic.inject(module, library.opts, salt, states, utils)
 
 
+def _code(path: str) -> str:
+    """The code of a module; none of one that cannot be read: it goes by its file's name, and fails when it is used."""
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except OSError:
+        return ""
+
+
 def _names(file: str, code: str) -> list[str]:
     """What a file's module is called: as its `__virtual__` says; without one by its file, and its `__virtualname__`."""
     said, virtual = _VIRTUAL_NAME.search(code), _VIRTUAL.search(code)
@@ -197,6 +204,8 @@ def _blaming(path: str) -> Iterator[None]:
     except (ImportError, RunnerError, KeyboardInterrupt):
         raise
     except BaseException as problem:  # sys.exit() too
+        if isinstance(problem, OSError) and not _place(problem, path).line:  # not raised by its code
+            raise RunnerError(f"{path} cannot be read: {problem.strerror}", Source(path), None, "module") from problem
         text = f"{os.path.basename(path)} fails while it is loaded: {type(problem).__name__}: {problem}"
         hint = "the code of the module itself raised it"
         raise RunnerError(text, _place(problem, path), hint, "module") from problem

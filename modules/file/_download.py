@@ -58,9 +58,20 @@ def _login(url: str) -> tuple[str, str]:
 
 
 def cached_path(url: str, saltenv: str | None = None) -> str:
-    """Where the kept copy of a remote file is, or would be: below the cache folder, which no URL can leave."""
-    parts = [part for part in re.split(r"[/?#]+", url.partition("://")[2]) if part not in ("", ".", "..")]
-    folder = os.path.join(here.cache_dir, "extrn_files", (saltenv or here.saltenv).replace("/", "_"), *parts[:-1])
+    """Where the kept copy of a remote file is, or would be: below the cache folder, in a folder of its address.
+
+    No URL leaves the cache, and none has the file of another one in the way (`x` and `x/b`, `x` and `x?q=1`).
+    """
+    import hashlib
+
+    scheme, _, rest = url.partition("://")
+    host = re.split(r"[/?#]", rest, maxsplit=1)[0]
+    login = host.rpartition("@")[0]
+    address = f"{scheme}://{rest[len(login) :].removeprefix('@')}"
+    parts = [part for part in re.split(r"[/?#]+", address.partition("://")[2]) if part not in ("", ".", "..")]
+    whole = f"{login.partition(':')[0]} {address}".encode(errors="surrogateescape")
+    own = hashlib.sha256(whole).hexdigest()[:16]
+    folder = os.path.join(here.cache_dir, "extrn_files", (saltenv or here.saltenv).replace("/", "_"), parts[0], own)
     return os.path.join(folder, parts[-1][-200:] if len(parts) > 1 else f"{parts[0]}.index")
 
 

@@ -26,7 +26,7 @@ def answer_alone(out: str, events: str | None = None) -> Iterator[None]:
     There is nothing for them to read: a run never waits for somebody to type.
     """
     ours = sys.stdout, sys.stderr
-    with _turned(0, os.open(os.devnull, os.O_RDONLY)):
+    with _turned(0, _nothing()):
         try:
             if out == "pretty" or events == "-":
                 yield
@@ -36,6 +36,17 @@ def answer_alone(out: str, events: str | None = None) -> Iterator[None]:
                     yield
         finally:
             sys.stdout, sys.stderr = ours  # whatever that code made of them
+
+
+def _nothing() -> int:
+    """A file without contents. Raises RunnerError where there is no /dev/null: nothing that is started would work."""
+    try:
+        return os.open(os.devnull, os.O_RDONLY)
+    except OSError as error:
+        from runner.errors import RunnerError
+
+        hint = "mknod -m 666 /dev/null c 1 3; in a container or a chroot mount /dev"
+        raise RunnerError(f"{os.devnull} cannot be opened: {error.strerror}", hint=hint) from None
 
 
 @contextmanager

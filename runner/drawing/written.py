@@ -29,7 +29,12 @@ def _dot_edge(edge: Mapping[str, Any]) -> str:
 
 
 def _quoted(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+    return '"' + _visible(text).replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n") + '"'
+
+
+def _visible(text: str) -> str:
+    """A text that steers no terminal and no direction of writing."""
+    return "".join(char if char.isprintable() or char == "\n" else "\N{REPLACEMENT CHARACTER}" for char in text)
 
 
 # ---------------------------------------------------------------- Mermaid
@@ -73,4 +78,4 @@ def _arrows(drawn: Picture, kind: Any) -> Iterator[str]:
 
 def _text(text: str) -> str:
     """Quoted as Mermaid wants it: what it could take for markup becomes entities."""
-    return '"' + "".join(char if char not in '"#<>&`|\n' else f"#{ord(char)};" for char in text) + '"'
+    return '"' + "".join(char if char not in '"#<>&`|\n' else f"#{ord(char)};" for char in _visible(text)) + '"'

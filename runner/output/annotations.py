@@ -49,8 +49,18 @@ def _command(problem: Diagnostic) -> str:
     level = problem.severity if problem.severity in ("error", "warning") else "notice"
     where = ""
     if problem.source:
-        where = f" file={_file(problem.source.file)},line={max(problem.source.line, 1)}"
+        where = f" file={_property(_file(problem.source.file))},line={max(problem.source.line, 1)}"
         where += f",col={problem.source.column}" if problem.source.column else ""
-        where += f",title={problem.code}"
+        where += f",title={_property(problem.code)}"
     text = problem.message + (f" ({problem.hint})" if problem.hint else "")
-    return f"::{level}{where}::" + text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    return f"::{level}{where}::{_escaped(text)}"
+
+
+def _escaped(text: str) -> str:
+    """A text that cannot end its command: each line that begins with `::` would be one of its own."""
+    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+
+
+def _property(text: str) -> str:
+    """The same for a property, which ends at a comma, and its command at a colon."""
+    return _escaped(text).replace(":", "%3A").replace(",", "%2C")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 from harness import HarnessHere
 
-from modules import cp
+from modules import cp, file
 from runner.api import NotArmed, StateFailed, armed, running
 from runner.tree import FileTree
 
@@ -93,3 +94,19 @@ def test_copies(tmp_path: Path) -> None:
     assert Path(made).read_text() == "id me"
     assert (tmp_path / "copy/sub/deep/d").read_text() == "d"
     assert not (tmp_path / "c").exists()
+
+
+ADDRESSES = [
+    *["http://h/x", "https://h/x", "http://h/x?q=1", "http://h/x/q=1", "http://h/x/b", "http://h/x.etag", "http://h"],
+    *["http://h/x#q", "http://u:secret@h/x", "http://h:80/x", "http://i/x", "ftp://h/x", "ftp://u:secret@h/x"],
+]
+
+
+def test_addresses_do_not_collide(tmp_path: Path) -> None:
+    """Each has a place of its own, and none is a folder of another one's; no password is a part of it."""
+    with running(HarnessHere(tmp_path)):
+        places = [file.cached_path(each) for each in ADDRESSES]
+        assert file.cached_path("http://u:other@h/x") in places
+    assert len(set(places)) == len(ADDRESSES)
+    assert len({os.path.dirname(place) for place in places}) == len(ADDRESSES)
+    assert not [place for place in places if any(f"{place}/" in other for other in places) or "secret" in place]

@@ -14,9 +14,11 @@ import time
 from pathlib import Path
 
 import pytest
+import yaml
 from command import Machine
 
 from runner import lock
+from runner.cli.streams import answer_alone
 from runner.database import Patience, connect
 from runner.errors import RunnerError
 
@@ -158,3 +160,79 @@ def test_a_file_system_that_does_not_lock(machine: Machine, monkeypatch: pytest.
     with pytest.raises(RunnerError, match=message) as caught, lock.held(str(machine.folder / "state")):
         pass
     assert caught.value.hint and "--cachedir" in caught.value.hint
+
+
+# ---------------------------------------------------------------- what people and machines read
+
+ODD = "a\x1b[31mb\u202edlrow"
+
+
+@pytest.mark.parametrize("out", ["pretty", "dot", "mermaid", "svg", "html", "json", "yaml"])
+def test_no_name_steers_who_reads_a_graph(out: str, machine: Machine) -> None:
+    machine.write(e=f"{json.dumps(ODD)}:\n  test.nop: []\n", top="base: {'*': [e]}\n")
+    shown = machine("show", "graph", "--out", out).stdout
+    assert "dlrow" in shown and "\x1b" not in shown and "\u202e" not in shown
+
+
+@pytest.mark.parametrize("words", [("sls", "e"), ("show", "sls", "e"), ("show", "lowstate"), ("call", "test.arg", ODD)])
+def test_yaml_shows_what_is_there(words: tuple[str, ...], machine: Machine) -> None:
+    machine.write(e=f"{json.dumps(ODD)}:\n  test.nop: []\n", top="base: {'*': [e]}\n")
+    shown = machine(*words, "--out", "yaml").stdout
+    assert "\x1b" not in shown and "\u202e" not in shown and "\\u202Edlrow" in shown
+    assert ODD in repr_of(yaml.safe_load(shown))
+
+
+def repr_of(value: object) -> str:
+    """All texts of a value, keys too."""
+    if isinstance(value, dict):
+        return "".join(repr_of(each) for pair in value.items() for each in pair)
+    return "".join(map(repr_of, value)) if isinstance(value, list) else str(value)
+
+
+def test_a_file_name_is_no_command_of_github(machine: Machine) -> None:
+    (machine.folder / "states/n\n::error file=x::boo,.sls").write_text("x:\n  test.nopp: []\n")
+    lines = machine("check", "--out", "github", code=1).stdout.splitlines()
+    assert any("n%0A%3A%3Aerror file=x%3A%3Aboo%2C.sls,line=2" in line for line in lines)
+    assert not any(line.startswith("::error file=x::") for line in lines)
+
+
+# ---------------------------------------------------------------- a system that is odd
+
+
+def test_one_module_that_cannot_be_read(machine: Machine) -> None:
+    """What a bad disk answers (EIO) for one file is not the end of every command."""
+    machine.write(a="x:\n  test.nop: []\n", b="x:\n  broken.state: []\n")
+    for kind in ("_modules", "_states"):
+        (machine.folder / "states" / kind).mkdir()
+        (machine.folder / "states" / kind / "broken.py").write_text("def state(name):\n    pass\n")
+    (machine.folder / "bad_disk.py").write_text(
+        "import _io, builtins, errno\n"
+        "def failing(real):\n"
+        "    def opened(path, *args, **kwargs):\n"
+        "        if str(path).endswith('broken.py'):\n"
+        "            raise OSError(errno.EIO, 'Input/output error')\n"
+        "        return real(path, *args, **kwargs)\n"
+        "    return opened\n"
+        "builtins.open, _io.open_code = failing(open), failing(_io.open_code)\n"
+    )
+    machine.environment["PYTHONPATH"] += f":{machine.folder}"
+
+    def run(*words: str, code: int) -> str:
+        argv = machine.argv(*words)
+        argv[2] = f"import bad_disk; {argv[2]}"
+        done = subprocess.run(argv, capture_output=True, text=True, env=machine.environment, check=False)
+        assert done.returncode == code, done.stderr
+        return done.stdout + done.stderr
+
+    assert "error" not in run("sls", "a", code=0)
+    told = run("sls", "b", code=1)
+    assert "broken.py cannot be read: Input/output error" in told
+    assert "bug in runner" not in told and "the answer could not be written" not in told
+
+
+def test_there_is_no_null_device(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "devnull", "/dev/nothing-here")
+    message = "/dev/nothing-here cannot be opened: No such file"
+    with pytest.raises(RunnerError, match=message) as caught, answer_alone("json"):
+        pass
+    assert caught.value.hint and "mount /dev" in caught.value.hint

@@ -219,3 +219,17 @@ def test_a_link_to_far_too_much(tmp_path: Path, roots: Any, monkeypatch: pytest.
     with pytest.raises(RunnerError, match="more than 11 files behind this link") as caught:
         FileTree(roots).sls_names("base")
     assert caught.value.source and caught.value.source.file == f"{tmp_path}/one/many"
+
+
+def test_links_out_of_the_root_that_are_not_followed(tmp_path: Path, roots: Any) -> None:
+    """As with Salt: what lies in the root is found through links, too; what lies elsewhere is not there."""
+    one = tmp_path / "one"
+    (one / "out.sls").symlink_to(tmp_path / "secret.sls")
+    (one / "folder").symlink_to(tmp_path)
+    (one / "in.sls").symlink_to("only_in.sls")
+    (one / "only_in.sls").touch()
+    for follow, found in ((True, f"{one}/out.sls"), (False, None)):
+        tree = FileTree(roots, {"fileserver_followsymlinks": follow})
+        assert tree.sls_path("out", "base") == tree.fetch("salt://out.sls", "base") == found
+        assert bool(tree.find("folder/secret.sls", "base")) is follow
+        assert tree.sls_path("in", "base") == f"{one}/in.sls"
