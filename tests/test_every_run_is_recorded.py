@@ -136,6 +136,14 @@ def test_a_clock_that_was_wrong_costs_no_history(machine: Machine, years: int) -
     assert [run["id"] for run in answer(machine, "history")] == [5, 4]
 
 
+def test_a_killed_run_is_known_as_such_from_the_next_one_on(machine: Machine) -> None:
+    machine.write(a="x: {cmd.run: [name: 'kill -9 $PPID']}\n", b="x: {test.nop: []}")
+    machine("sls", "a", code=-9)
+    assert [run["outcome"] for run in answer(machine, "history")] == ["killed or still running"]
+    machine("sls", "b")
+    assert [run["outcome"] for run in answer(machine, "history")] == ["done", "killed"]
+
+
 def test_a_reader_that_goes_ends_no_run(machine: Machine) -> None:
     lines = [f"echo {number} >> {{tmp}}/out:\n  cmd.run: []\n" for number in range(20)]
     machine.write(a="".join(lines))

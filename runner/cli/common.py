@@ -172,13 +172,13 @@ def options_of(common: Common, running: bool = False, **more: Any) -> Any:
 
     running: for what applies states; other commands say less of what the configuration lacks.
     """
-    from runner.cli.logs import LEVELS, USUAL, set_up
+    from runner.cli.logs import LEVELS, set_up
 
     options, warnings = loaded(common, **more)
     unused = [each for each in warnings if each.code == "unused-key"]
     warnings = tuple(each for each in warnings if each not in unused) + _together(unused if running else [])
-    set_up(options.raw, bool(common.log_file))
-    if LEVELS[str(options.raw.get("log_level") or USUAL).lower()] <= LEVELS["info"]:
+    silent = common.quiet and common.log_level is None  # a configuration of Salt's asks for a log on the terminal
+    if set_up(options.raw, bool(common.log_file), silent) <= LEVELS["info"]:
         _log(options)
     warnings = tuple(each for each in warnings if each.code != "config-unused" or _is_news(common, options, running))
     if warnings and not common.quiet:

@@ -13,22 +13,22 @@ LEVELS |= {"critical": 50, "quiet": 1000}
 USUAL = "warning"  # what Python prints of itself to stderr
 
 
-def set_up(raw: Mapping[str, Any], named: bool) -> None:
-    """Send messages of the wanted level to stderr, and to a file when there is one. Raises UsageError.
+def set_up(raw: Mapping[str, Any], named: bool, silent: bool = False) -> int:
+    """Send messages of the wanted level to stderr, and to a file when there is one: the lower of both levels.
 
-    named: the command line names the file, which must be writable then.
+    named: the command line names the file, which must be writable then. silent: stderr gets warnings and what is worse,
+    whatever the configuration says. Raises UsageError.
     """
-    level = str(raw.get("log_level") or USUAL).lower()
-    if level not in LEVELS:
-        raise UsageError(f"there is no log level {level!r}", hint="one of " + ", ".join(LEVELS))
+    level = _level(raw.get("log_level") or USUAL)
     path = raw.get("log_file")
-    if level == USUAL and not path:
-        return
+    of_file = _level(raw.get("log_level_logfile") or level) if path else level
+    if level == of_file == LEVELS[USUAL] and not path:
+        return level
     import logging
 
     root = logging.getLogger()
-    root.setLevel(LEVELS[level])
-    _add(root, logging.StreamHandler(), "[%(levelname)-8s] %(message)s")
+    root.setLevel(min(level, of_file))
+    _add(root, logging.StreamHandler(), "[%(levelname)-8s] %(message)s", max(level, LEVELS[USUAL]) if silent else level)
     if path:
         try:
             file = _private(str(path))
@@ -37,8 +37,18 @@ def set_up(raw: Mapping[str, Any], named: bool) -> None:
             if named:
                 raise UsageError(what) from None
             root.warning(what)
-            return
-        _add(root, file, "%(asctime)s [%(name)s][%(levelname)-8s] %(message)s")
+            return level
+        _add(root, file, "%(asctime)s [%(name)s][%(levelname)-8s] %(message)s", of_file)
+    return min(level, of_file)
+
+
+def _level(said: object) -> int:
+    if isinstance(said, int):
+        return said
+    name = str(said).lower()
+    if name not in LEVELS:
+        raise UsageError(f"there is no log level {name!r}", hint="one of " + ", ".join(LEVELS))
+    return LEVELS[name]
 
 
 def _private(path: str) -> Any:
@@ -56,7 +66,7 @@ def _opener(path: str, flags: int) -> int:
     return os.open(path, flags, 0o600)
 
 
-def _add(root: Any, handler: Any, form: str) -> None:
+def _add(root: Any, handler: Any, form: str, level: int) -> None:
     import logging
 
     from runner.api import here
@@ -72,4 +82,5 @@ def _add(root: Any, handler: Any, form: str) -> None:
                 return line
 
     handler.setFormatter(Masked(form))
+    handler.setLevel(level)
     root.addHandler(handler)

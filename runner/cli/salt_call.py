@@ -53,7 +53,7 @@ def _parsed(arguments: list[str]) -> Any:
     option("-c", "--config-dir", metavar="DIR", help="folder with a file `minion`, or a configuration file")
     option("-l", "--log-level", metavar="LEVEL", help="of the log on stderr")
     option("--log-file", metavar="FILE", help="write the log there")
-    option("--log-file-level", metavar="LEVEL", help="of the log, where -l names none")
+    option("--log-file-level", metavar="LEVEL", help="of the log in the file")
     option("--file-root", action="append", default=[], metavar="DIR", help="folder of the states")
     option("--pillar-root", action="append", default=[], metavar="DIR", help="folder of the pillar")
     option("--states-dir", metavar="DIR", help="one more folder of state modules")
@@ -95,12 +95,13 @@ def _run(arguments: list[str]) -> int:
         pillar_tree=given.pillar_root,
         id=given.id,
         cachedir=given.cachedir,
-        log_level=given.log_level or given.log_file_level,
+        log_level=given.log_level,
         log_file=given.log_file,
         out=out,
         indent=given.out_indent,
         more={
             "as_salt": True,
+            "log_level_logfile": given.log_file_level,
             "module_dirs": given.module_dirs,
             "states_dirs": given.states_dir and [given.states_dir],
         },

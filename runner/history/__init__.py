@@ -220,6 +220,9 @@ class History:
             f"INSERT INTO runs ({columns}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", _storable(row)
         )
         self._number = cursor.lastrowid
+        if event.total:  # this run holds the lock: none of those that have not ended goes on
+            killed = "UPDATE runs SET outcome = 'killed' WHERE outcome IS NULL AND id < ?"
+            self._open().execute(killed, (self._number,))
 
     def _changer(self, event: ChangerCalled) -> None:
         tag = event.chunk.tag if event.chunk else ""

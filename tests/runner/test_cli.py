@@ -273,6 +273,18 @@ def test_the_log_says_what_was_read_rendered_and_run(machine: Machine) -> None:
     assert "[INFO" not in machine("sls", "a", code=2).stderr
 
 
+def test_the_configuration_makes_no_log_in_the_mail_of_cron(machine: Machine) -> None:
+    machine.config |= {"log_level": "info", "log_level_logfile": "debug", "log_file": str(machine.folder / "log")}
+    machine.write(a="x: {test.nop: []}")
+    done = machine("sls", "a", "-q")
+    assert done.stdout + done.stderr == ""
+    log = (machine.folder / "log").read_text()
+    assert "[INFO    ] unchanged: test.nop  x" in log and "[DEBUG   ] begin test.nop  x" in log
+    told = machine("sls", "a").stderr
+    assert "[INFO    ] unchanged: test.nop  x" in told and "DEBUG" not in told
+    assert "[DEBUG" in machine("sls", "a", "-q", "-l", "debug").stderr
+
+
 def test_log_level_and_log_file(machine: Machine) -> None:
     machine.write(a=LOGGING, pillar__top="base: {'*': [p]}", pillar__p="password: hunter2hunter2")
     (machine.folder / "states" / "_grains").mkdir()
