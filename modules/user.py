@@ -7,7 +7,7 @@ import pwd
 from collections.abc import Sequence
 from typing import Any
 
-from modules import cmd
+from modules import cmd, file
 from modules._processes import tried
 from runner.api import CommandFailed, changer, look_once
 
@@ -62,6 +62,14 @@ def info(name: str) -> dict[str, Any]:
 def getent() -> list[dict[str, Any]]:
     """What is known of all users."""
     return [info(name) for name in list_users()]
+
+
+def makes_groups() -> bool:
+    """Whether useradd makes a group of the name of each new user (USERGROUPS_ENAB of /etc/login.defs)."""
+    path = "/etc/login.defs"
+    lines = file.read_bytes(path).decode("utf-8", "replace").splitlines() if file.is_file(path) else []
+    words = (line.split() for line in lines)
+    return any(pair[:2] == ["USERGROUPS_ENAB", "yes"] for pair in words)
 
 
 def primary_group(name: str) -> str:

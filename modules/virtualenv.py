@@ -25,6 +25,21 @@ def version(folder: str) -> str:
     return (done.stdout or done.stderr).strip() if done.retcode == 0 else ""
 
 
+def refuse_program(program: str | None) -> None:
+    """Raise CommandFailed where the program that makes environments is not there, with what to write instead."""
+    if not program or _is_venv(program) or cmd.which(program):
+        return
+    words = program.split()
+    told = f"venv_bin is the path or the name of one program, and there is no {program!r}"
+    if len(words) == 3 and words[1:] == ["-m", "venv"]:
+        raise CommandFailed(f"{told}; Python's own venv needs none: `- python: {words[0]}` says whose it is")
+    raise CommandFailed(f"{told}; without venv_bin Python's own venv is used", lacks=("command", program))
+
+
+def _is_venv(program: str) -> bool:
+    return "venv" in os.path.basename(program)[:4]
+
+
 @changer(touches=["files", "pip"])
 def create(
     folder: str,
@@ -36,7 +51,7 @@ def create(
     prompt: str | None = None,
 ) -> str:
     """Make an environment with Python's venv, or with `program` (virtualenv). Raises StateFailed with what it says."""
-    argv = [program] if program and "venv" not in os.path.basename(program)[:4] else [python or _python(), "-m", "venv"]
+    argv = [program] if program and not _is_venv(program) else [python or _python(), "-m", "venv"]
     if program and argv[0] == program and python:
         argv += ["--python", python]
     argv += ["--system-site-packages"] if system_site_packages else []

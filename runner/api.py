@@ -115,6 +115,8 @@ class Plan(Record):
     provides: the facts that the change makes true, for later states of a dry run; OPEN for anything.
     reacted_by: the keys of those changes that already are what `mod_watch` would do (a start, for a service). When
     none of them is among the changes, a watch still calls mod_watch. None, as Salt: any change is one.
+    before: what changes replace, for people, where their values (which are Salt's) do not tell: {"mode": "0644"}; of
+    the shape of `changes`.
     extra: further keys of the result in Salt's JSON; with `skip_req` the change sets off no watch, onchanges or prereq.
     """
 
@@ -124,6 +126,7 @@ class Plan(Record):
     why: str | None = None
     provides: Iterable[Fact] | _Open = ()
     reacted_by: Collection[str] | None = None
+    before: Mapping[str, Value] = {}
     extra: Mapping[str, Value] = {}
 
 
@@ -646,6 +649,7 @@ def _merged(plans: list[Plan], comment: str, provides: Iterable[Fact] | _Open | 
         why=next((plan.why for plan in plans if plan.why), None),
         provides=OPEN if opened else facts,
         reacted_by=_reacting(plans),
+        before={key: value for plan in plans for key, value in plan.before.items()},
     )
 
 

@@ -301,7 +301,8 @@ def _done(chunk: Chunk, outcome: str | Done, planned: Mapping[str, Value]) -> Re
 
 def _with_plan(plan: Plan, result: Result) -> Result:
     """The result with what its plan says of it: further keys, and whether its changes already are a reaction."""
-    result = result._replace(extra={**plan.extra, **result.extra}) if plan.extra else result
+    if plan.extra or plan.before:
+        result = result._replace(extra={**plan.extra, **result.extra}, before=plan.before)
     if plan.reacted_by is None or any(key in plan.reacted_by for key in result.changes):
         return result
     return result._replace(reacted=False)

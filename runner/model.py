@@ -303,6 +303,7 @@ class Result(Record):
     noop: bool = False  # only planned, because the state says so, in a run that changes other things
     note: str = ""  # a sentence about that, for people
     reacted: bool = True  # False: its own changes are none that a watch asks for, mod_watch is still due
+    before: Mapping[str, Value] = {}  # what its changes replaced, of the shape of `changes`, for people
     reaction: str = ""  # what mod_watch did, for people
 
     @property

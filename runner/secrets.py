@@ -262,7 +262,7 @@ class Secrets:
             changes, key = dict.fromkeys(result.changes, HIDDEN), self.tag(result) if result.key else ""
             chunk = self.chunk(result.chunk)
             return result._replace(
-                chunk=chunk, key=key, comment=HIDDEN, changes=changes, warnings=(), extra=extra, reaction=""
+                chunk=chunk, key=key, comment=HIDDEN, changes=changes, warnings=(), extra=extra, reaction="", before={}
             )
         if not self:
             return result
@@ -272,6 +272,7 @@ class Secrets:
             comment=self._masked(result.comment, former=former),
             reaction=self._masked(result.reaction, former=former),
             changes=self._masked(result.changes, former=former),
+            before=self._masked(result.before, former=former),
             warnings=tuple(self._masked(warning, former=former) for warning in result.warnings),
             extra=self._masked(result.extra, former=former),
         )

@@ -91,7 +91,9 @@ def present(
     if not users.info(name):
         options = [*(["-r"] if system else []), *(["-l"] if nologinit else [])]
         options += ["-o"] if not unique and uid is not None else []
-        if usergroup is not None and gid is None:
+        if gid is None and name in (further or ()) and usergroup is not False and users.makes_groups():
+            options += ["-g", name]  # it is there already, and useradd would make it
+        elif usergroup is not None and gid is None:
             options.append("-U" if usergroup else "-N")
         shown = {each: value for each, value in written.items() if value is not None}
         return (yield from _add(name, wanted, options, shown))
@@ -147,7 +149,8 @@ def _change(name: str, work: Work, persist_home: bool, unique: bool) -> Generato
     changes = work.changes()
     if not changes and not work.account:
         return f"User {name} is present and up to date"
-    yield Plan(changes, f"The following user attributes are set to be changed:\n{work.told()}")
+    told = f"The following user attributes are set to be changed:\n{work.told()}"
+    yield Plan(changes, told, before={key: work.now[key] for key in changes if key in work.now and key != "passwd"})
     options = [
         word for key, option in NUMBERS.items() if key in work.account for word in (option, str(work.account[key]))
     ]

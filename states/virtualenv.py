@@ -83,6 +83,7 @@ def managed(
     wanted |= {"packages": {"pkgs": list(pip_pkgs)}} if pip_pkgs else {}
     if there and not clear:
         return (yield from _updated({key: installed(name, **each, **words) for key, each in wanted.items()}, here_is))
+    virtualenv.refuse_program(venv_bin)
     why = "there is no environment yet that could say what it would install" if wanted else None
     changes: dict[str, Any] = {"new": virtualenv.version(name) if there else ""}
     if there:

@@ -99,7 +99,7 @@ class Pretty:
             self._block(result.reaction)
         if result.cause:
             self._block(f"because of {named(result.cause)}")
-        lines = change_lines(result.changes)
+        lines = change_lines(result.changes, result.before)
         for line, colour in lines if self.verbose else shortened(lines, MOST):
             self._line(" " * 14 + paint(safe(line, self.stream), colour, self.colour), raw=True)
         if result.note and result.note not in result.comment:

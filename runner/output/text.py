@@ -33,13 +33,13 @@ def _escaped(char: str) -> str:
     )
 
 
-def change_lines(changes: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The changes of a state as (line, colour)."""
+def change_lines(changes: Mapping[str, Any], before: Mapping[str, Any] | None = None) -> Iterator[tuple[str, str]]:
+    """The changes of a state as (line, colour). before: what they replaced, where they do not tell it themselves."""
     if changes.keys() == {"old", "new"} and not isinstance(changes["new"], Mapping):
         yield from _arrow("", changes)
         return
     for key, value in changes.items():
-        yield from _change(str(key), value)
+        yield from _change(str(key), value, (before or {}).get(key))
 
 
 def shortened(lines: Iterable[tuple[str, str]], most: int) -> Iterator[tuple[str, str]]:
@@ -67,13 +67,17 @@ def wrapped(text: str, width: int, margin: int) -> list[str]:
     ) or [text]
 
 
-def _change(key: str, value: Any) -> Iterator[tuple[str, str]]:
+def _change(key: str, value: Any, before: Any = None) -> Iterator[tuple[str, str]]:
+    """The lines of one change; none of an empty text that replaces nothing."""
+    if value == "" and before in (None, ""):
+        return
     if isinstance(value, Mapping) and value.keys() == {"old", "new"}:
         yield from _arrow(f"{key}: ", value)
     elif isinstance(value, Mapping) and value:
         yield f"{key}:", ""
+        old = before if isinstance(before, Mapping) else {}
         for inner, content in value.items():
-            yield from ((f"  {line}", colour) for line, colour in _change(str(inner), content))
+            yield from ((f"  {line}", colour) for line, colour in _change(str(inner), content, old.get(inner)))
     elif isinstance(value, str) and "\n" in value.strip("\n"):
         yield f"{key}:", ""
         is_diff = key == "diff" or value.startswith("--- ")
@@ -81,6 +85,8 @@ def _change(key: str, value: Any) -> Iterator[tuple[str, str]]:
         if is_diff and [line.strip() for line in lines[:2]] == ["---", "+++"]:
             del lines[:2]  # the names of the files, which the state's own line says
         yield from ((f"  {line}", _diff_colour(line) if is_diff else "") for line in lines)
+    elif before is not None:
+        yield from _arrow(f"{key}: ", {"old": before, "new": value})
     else:
         yield f"{key}: {short(value)}", ""
 

@@ -7,7 +7,7 @@ from typing import Any
 from modules import file
 from runner.api import Fact, Plan, Planned, Record, StateFailed, here
 from states.file._diff import diff
-from states.file._permissions import Permissions, creator, folder_mode, missing_folders, parent
+from states.file._permissions import Permissions, before, creator, folder_mode, missing_folders, parent
 
 PRIVATE = "0600"  # what a new file has until its own mode is set; results do not tell of it
 
@@ -91,6 +91,9 @@ class Writing(Record):
                 changes["mode"] = mode
         return changes | self._attribute_changes() if self.attrs is not None else changes
 
+    def _before(self, changes: dict[str, Any]) -> dict[str, str]:
+        return {} if self.new else before(self.target.present, changes)
+
     def _attribute_changes(self) -> dict[str, Any]:
         present = file.get_attributes(self.target.path if not self.new else parent(self.target.path))
         old = "".join(letter for letter in present or "" if not self.new or letter == "e")
@@ -112,7 +115,7 @@ class Writing(Record):
         if not changes:
             return f"File {name} is in the correct state"
         folders = self._folders() if self.new else []
-        yield Plan(changes, intended(name), provides=self._provides(folders), extra=keys)
+        yield Plan(changes, intended(name), provides=self._provides(folders), before=self._before(changes), extra=keys)
         if "diff" in changes:
             self._check(data)
             self._put(data, folders)
@@ -138,7 +141,7 @@ class Writing(Record):
         if "mode" in changes and self.target.present:
             now = self.target.present.mode
             comment = f"File {name} will be updated with permissions {changes['mode']} from its current state of {now}"
-        yield Plan(changes, comment)
+        yield Plan(changes, comment, before=self._before(changes))
         self.wanted.set(self.target.path, changes, follow=False)
         self._set_attributes(changes)
         return ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from modules import file
@@ -43,6 +44,12 @@ class Permissions(Record):
             file.set_mode(path, self.mode, follow)
 
 
+def before(present: file.Stat | None, changes: Mapping[str, Any]) -> dict[str, str]:
+    """The owner and the mode that changes replace."""
+    keys = [key for key in ("user", "group", "mode") if key in changes] if present is not None else []
+    return {key: getattr(present, key) for key in keys}
+
+
 def permissions(user: OwnerName, group: OwnerName, mode: str | None) -> Permissions:
     """Owner and mode as an SLS says them; StateFailed for an owner who does not exist."""
     user = None if user == "" else user
@@ -53,9 +60,9 @@ def permissions(user: OwnerName, group: OwnerName, mode: str | None) -> Permissi
     if group is not None and gid is None:
         problems, lacks = [f"Group {group} is not available"], ("group", str(group))
     if user is not None and uid is None:
-        problems, lacks = [f"User {user} is not available ", *problems], ("user", str(user))
+        problems, lacks = [f"User {user} is not available", *problems], ("user", str(user))
     if problems:
-        raise StateFailed("".join(problems), lacks=lacks)
+        raise StateFailed("\n".join(problems), lacks=lacks)
     return Permissions(user, group, mode, uid, gid)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 from modules import file
 from runner.api import AbsolutePath, Done, Mode, OneOrMany, Plan, Planned, Record, StateFailed
 from states.file._folders import below, managed_below, superfluous
-from states.file._permissions import Permissions, missing_folders, parent, permissions
+from states.file._permissions import Permissions, before, missing_folders, parent, permissions
 
 RECURSE = ("user", "group", "mode", "ignore_files", "ignore_dirs", "silent")
 CLEANED = {"removed": "Removed due to clean"}
@@ -172,6 +172,7 @@ class _Work:
         self.remove: list[str] = []
         self.gone: frozenset[str] = frozenset()
         self.changed: dict[str, tuple[Permissions, dict[str, Any], bool]] = {}
+        self.before: dict[str, Any] = {}
 
     def note(self, path: str, wanted: Permissions, follow: bool) -> None:
         if wanted.uid is None and wanted.gid is None and wanted.mode is None:
@@ -179,12 +180,16 @@ class _Work:
         present = file.seen(path, follow)
         changes = wanted.changes(present) if present else {}
         if changes:
+            self.before[path] = before(present, changes)
             self.changed[path] = (wanted, changes, follow and file.is_link(path))
 
     def do(self, silent: bool, children_only: bool) -> Planned:
         if not (self.changed or self.remove):
             return f"The directory {self.name} is in the correct state"
-        yield Plan(self._changes(silent), _listed(self._single()), provides=[("file", self.name)])
+        if len(self.before) == 1:  # what was set at last is also told without a path
+            self.before |= next(iter(self.before.values()))
+        planned = _listed(self._single())
+        yield Plan(self._changes(silent), planned, provides=[("file", self.name)], before=self.before)
         for path, (wanted, changes, follow) in self.changed.items():
             wanted.set(path, changes, follow)
         for path in self.remove:

@@ -7,7 +7,7 @@ from typing import Literal
 from modules import file
 from runner.api import AbsolutePath, Mode, Plan, Planned, StateFailed
 from states.file import _lines
-from states.file._permissions import permissions
+from states.file._permissions import before, permissions
 
 _KINDS = {"p": ("pipe", "Fifo pipe"), "c": ("char", "Character device"), "b": ("block", "Block device")}
 
@@ -49,7 +49,7 @@ def mknod(
     changes = wanted.changes(present)
     if not changes:
         return f"{kind} {name} is in the correct state"
-    yield Plan(changes, f"{kind} {name} is set to be changed")
+    yield Plan(changes, f"{kind} {name} is set to be changed", before=before(present, changes))
     wanted.set(name, changes)
     return ""
 

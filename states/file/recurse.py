@@ -186,7 +186,7 @@ def _reported(path: str, part: Planned, shown: bool = True, told: bool = True) -
     new = plan.changes == {path: {"directory": "new"}}
     changes = {} if new and not shown else {path: dict(plan.changes)}
     comment = "" if new and not (shown or told) else title + plan.comment
-    yield Plan(changes, comment, plan.sure, plan.why, plan.provides)
+    yield Plan(changes, comment, plan.sure, plan.why, plan.provides, before={path: plan.before})
     try:
         next(part)
     except StopIteration as stop:

@@ -144,6 +144,18 @@ SCENARIOS = [
     pip("removed", *ONE, log="{tmp}/log", proxy="http://x", timeout=1, user="root", cwd="/", use_vt=True),
     Scenario(
         "virtualenv.managed",
+        {"name": "{tmp}/new", "venv_bin": "python3 -m venv"},
+        plans=False,
+        fails="Python's own venv needs none: `- python: python3`",
+    ),
+    Scenario(
+        "virtualenv.managed",
+        {"name": "{tmp}/new", "venv_bin": "nosuchprogram"},
+        plans=False,
+        fails="there is no 'nosuch",
+    ),
+    Scenario(
+        "virtualenv.managed",
         {
             "name": "{tmp}/v",
             "requirements": "{tmp}/requirements.txt",
@@ -161,7 +173,9 @@ SCENARIOS = [
     ),
     Scenario("virtualenv.managed", {"name": "{tmp}/v"}, made(), plans=False),
     Scenario("virtualenv.managed", {"name": "{tmp}/new", "python": "/no/python"}, breaks="/no/python"),
-    Scenario("virtualenv.managed", {"name": "{tmp}/new", "venv_bin": "/no/virtualenv"}, breaks="/no/virtualenv"),
+    Scenario(
+        "virtualenv.managed", {"name": "{tmp}/new", "venv_bin": "/no/virtualenv"}, plans=False, fails="/no/virtualenv"
+    ),
     pip("installed"),
     pip("installed", name="demo==1.0", no_deps=True, pre_releases=True, cwd="/", no_cache_dir=True),
     pip("installed", *ONE, plans=False),

@@ -49,6 +49,9 @@ SCENARIOS = [
     on(USER, fails="gid (4801 -> zoo) not permitted", gid="zoo", uid=4802),
     on(fullname="Zoe", usergroup=True, win_homedrive="H:", win_profile="p", win_logonscript="l", win_description="d"),
     on(gid_from_name=True),
+    on("groupadd zoe; groupadd zoo", groups=["zoe", "zoo"]),
+    on("groupadd zoe", optional_groups=["zoe"], usergroup=True),
+    on("groupadd zoe", groups=["zoe"], usergroup=False),
     Scenario("group.present", {"name": "n", "local": True, "non_unique": True}, machine=True),
     Scenario("group.present", {"name": "zoo", "addusers": "zoe", "delusers": "root"}, machine=True, prepare=USER),
     Scenario(

@@ -98,6 +98,7 @@ def test_colours_and_other_encodings() -> None:
     [
         ({"old": "a", "new": "b"}, ["a -> b"]),
         ({"pkg": {"old": "", "new": "1.0"}}, ["pkg: (nothing) -> 1.0"]),
+        ({"uid": 7, "fullname": ""}, ["uid: 7"]),
         ({"a": {"b": {"old": None, "new": 1}}}, ["a:", "  b: (none) -> 1"]),
         ({"stdout": "x\ny"}, ["stdout:", "  x", "  y"]),
         ({"removed": ["a", "b"]}, ["removed: a, b"]),
