@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import sys
 from typing import Annotated, Any
 
 from runner.cli.common import READING, RUNNING, Common, options_of, with_common, write_value
@@ -33,7 +35,8 @@ def history(
         raise UsageError("runner history, runner history show RUN, or runner history diff RUN RUN")
     found: Any = asking.past(options_of(common), words, limit)
     if common.out == "pretty":
-        print(past.text(found, words[0] if words else "list"), end="")
+        width = shutil.get_terminal_size().columns if sys.stdout.isatty() else 0
+        print(past.text(found, words[0] if words else "list", width), end="")
     else:
         write_value(common, found)
     return 0

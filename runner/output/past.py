@@ -5,25 +5,30 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from runner.output.text import change_lines, counted, labelled, named, safe, seconds
+from runner.output.text import change_lines, counted, labelled, named, safe, seconds, wrapped
 
 
-def text(found: Any, kind: str) -> str:
-    """What `runner history` prints. kind: list, show or diff."""
-    lines = _runs(found) if kind == "list" else _run(found) if kind == "show" else _difference(found)
+def text(found: Any, kind: str, width: int = 0) -> str:
+    """What `runner history` prints. kind: list, show or diff. width: of a terminal, whose lines end between words."""
+    lines = _runs(found, width) if kind == "list" else _run(found, width) if kind == "show" else _difference(found)
     return "".join(f"{safe(line)}\n" for line in lines)
+
+
+def _fitting(line: str, width: int) -> list[str]:
+    return wrapped(line, width, 14) if width else [line]
 
 
 _KINDS = {"run": "", "test": "dry run, ", "undo": "undo, "}
 
 
-def _runs(found: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _runs(found: Sequence[Mapping[str, Any]], terminal: int) -> Iterator[str]:
     if not found:
         yield "There are no runs in the history yet."
     outcomes = [_KINDS[run["kind"]] + run["outcome"] for run in found]
     width = max(map(len, outcomes), default=0)
     for run, outcome in zip(found, outcomes, strict=True):
-        yield f"{run['id']:>6}  {_when(run)}  {outcome:<{width}}  {_counts(run)}  {run['command']}"
+        line = f"{run['id']:>6}  {_when(run)}  {outcome:<{width}}  {_counts(run)}  {run['command']}"
+        yield from _fitting(line, terminal)
 
 
 def _counts(run: Mapping[str, Any]) -> str:
@@ -40,8 +45,8 @@ def _when(run: Mapping[str, Any]) -> str:
     return str(run["started"])[:19].replace("T", " ")
 
 
-def _run(run: Mapping[str, Any]) -> Iterator[str]:
-    yield f"Run {run['id']}: {run['command']}"
+def _run(run: Mapping[str, Any], terminal: int) -> Iterator[str]:
+    yield from _fitting(f"Run {run['id']}: {run['command']}", terminal)
     yield f"  started {run['started']}, ended {run['finished'] or 'never'}: {_KINDS[run['kind']]}{run['outcome']}"
     if run["revision"]:
         yield f"  tree at {run['revision']}{' with uncommitted changes' if run['dirty'] else ''}"
@@ -55,7 +60,8 @@ def _run(run: Mapping[str, Any]) -> Iterator[str]:
         if item["outcome"] == "unchanged":
             quiet += 1
             continue
-        yield f"{item['outcome']:>12}  {labelled(item)}  [{seconds(item['duration'])}]  {item['place']}"
+        line = f"{item['outcome']:>12}  {labelled(item)}  [{seconds(item['duration'])}]  {item['place']}"
+        yield from _fitting(line, terminal)
         if item["origin"] in ("drift", "repeats"):
             yield f"            {item['origin']}"
         if not item["result"] or not item["ran"]:
