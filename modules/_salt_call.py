@@ -33,6 +33,10 @@ def _folder() -> str:
     config = here.opts.get("conf_file")
     text = f'#!/bin/sh\nexec {shlex.join([*words, *(["-c", str(config)] if config else [])])} "$@"\n'
     name = f"salt-call-{zlib.crc32(text.encode()):08x}"
-    if kept(f"{name}/salt-call") != text:
+    try:
+        there = kept(f"{name}/salt-call")
+    except (OSError, ValueError):  # not ours, or no text
+        there = None
+    if there != text:
         keep(f"{name}/salt-call", text, 0o700)
     return os.path.join(here.cache_dir, name)

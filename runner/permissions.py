@@ -122,7 +122,7 @@ class Watch:
 
     def read(self, path: str) -> None:
         """Look at a file before it is read. Raises RunnerError where that is strict and others can write it."""
-        self._judge(os.path.abspath(path))
+        self._judge(path if path.startswith("/") else os.path.abspath(path))
 
     def root(self, path: str) -> None:
         """Look at a folder whose files are read by their names: nobody else may add one either."""
@@ -169,11 +169,12 @@ class Watch:
         return known
 
     def _looked_at(self, path: str, links: int) -> tuple[str, Flaw | None]:
-        folder, name = os.path.split(path)
+        folder, _, name = path.rpartition("/")
+        folder = folder or "/"
         above, problem = ("/", None) if folder == path else self._followed(folder, links)
         if name == "..":
             return os.path.dirname(above), problem
-        real = os.path.join(above, name) if name not in ("", ".") else above
+        real = above if name in ("", ".") else f"/{name}" if above == "/" else f"{above}/{name}"
         try:
             found = os.lstat(real)
         except (OSError, ValueError):
