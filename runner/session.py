@@ -244,6 +244,7 @@ class Session:
         return Renderer(
             find=tree.find,
             near=tree.near_file,
+            seen=self.watch.read,
             salt=self.registry.salt,
             grains=lambda: self.grains,
             pillar=lambda: self.run.pillar,

@@ -323,6 +323,16 @@ def acl(path: Path, entries: list[tuple[int, int, int]]) -> None:
         pytest.skip(f"no ACLs here: {error}")
 
 
+def test_a_template_outside_of_the_tree(machine: Machine) -> None:
+    lib = machine.folder / "lib.jinja"
+    lib.write_text("{% set x = 1 %}")
+    lib.chmod(0o666)
+    machine.write(a="{% import '{tmp}/lib.jinja' as lib %}x:\n  test.nop: []\n")
+    assert f"others can write {lib}," in machine("sls", "a").stderr
+    machine.config["strict_permissions"] = True
+    assert f"others can write {lib}," in machine("sls", "a", code=1).stderr
+
+
 def test_check_warns_too(whole: Machine) -> None:
     (whole.folder / "states/b.sls").chmod(0o666)
     assert f"others can write {whole.folder}/states/b.sls" in whole("check", code=None).stdout

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from modules.file._hash import get_hash
@@ -89,9 +90,17 @@ def _place(url: str) -> str:
 
 
 def _folder_of(path: str) -> None:
-    """Make the folder of a kept copy, which nobody else may write."""
+    """Make the folder of a kept copy, which nobody else may write; a copy that is not ours goes."""
     below = os.path.relpath(os.path.dirname(path), here.cache_folder().path)
-    here.cache_folder(*below.split("/"))
+    folder = here.cache_folder(*below.split("/"))
+    for each in (path, f"{path}.etag"):
+        try:
+            os.close(folder.open(os.path.basename(each), os.O_RDONLY))
+        except FileNotFoundError:
+            continue
+        except OSError:  # another user's, or no file: from a time when others could write here
+            with suppress(IsADirectoryError):
+                os.unlink(each)
 
 
 def _fetch(url: str, path: str, use_etag: bool, verify_ssl: bool) -> None:

@@ -49,14 +49,16 @@ class Renderer:
         secret: Callable[[str], None] = lambda value: None,
         own: Callable[[str], OwnRenderer | None] = lambda name: None,
         near: Find = lambda path, saltenv: None,
+        seen: Callable[[str], None] = lambda path: None,
     ) -> None:
         """find: of the tree. salt: the functions. grains, pillar: asked when a template is rendered.
 
         secret: is told what was decrypted. own: the renderers of the tree's `_renderers`, by name.
-        near: the file of the tree that was probably meant.
+        near: the file of the tree that was probably meant. seen: is shown each file that is imported.
         """
         self.find = find
         self._near = near
+        self._seen = seen
         self.opts = opts
         self.secret = secret
         self.extended: dict[str, dict[str, Any]] = {}  # what `extend` says to stateconf.set, by ID
@@ -70,7 +72,7 @@ class Renderer:
 
     @cached_property
     def _jinja(self) -> Jinja:
-        return Jinja(self.find, self.opts, self._cache_dir, near=self._near)
+        return Jinja(self.find, self.opts, self._cache_dir, near=self._near, seen=self._seen)
 
     def _shared(self, saltenv: str) -> dict[str, Any]:
         return {

@@ -222,8 +222,12 @@ def _without(above: int, tokens: list[Token], newline: int) -> list[Token]:
 class TreeLoader(jinja2.BaseLoader):
     """Templates below the file roots."""
 
-    def __init__(self, find: Find, saltenv: str, near: Find, opts: Mapping[str, Any]) -> None:
+    def __init__(
+        self, find: Find, saltenv: str, near: Find, opts: Mapping[str, Any], seen: Callable[[str], None]
+    ) -> None:
+        """seen: is shown each file before it is read."""
         self._find = find
+        self._seen = seen
         self._opts = opts
         self._saltenv = saltenv
         self._near = near
@@ -249,6 +253,7 @@ class TreeLoader(jinja2.BaseLoader):
             raise jinja2.TemplateNotFound(template)
         assert isinstance(environment, PlacedEnvironment)
         environment.files[template] = path
+        self._seen(path)
         return read_text(path, self._opts), path, lambda: True
 
     def load(self, environment: jinja2.Environment, name: str, globals: Any = None) -> jinja2.Template:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import jinja2
@@ -36,11 +36,13 @@ class Jinja:
         cache_dir: str | None = None,
         undefined: type[jinja2.Undefined] = Missing,
         near: Find = lambda path, saltenv: None,
+        seen: Callable[[str], None] = lambda path: None,
     ) -> None:
         """find: of the tree. opts: for jinja_env and jinja_sls_env. cache_dir: of compiled templates.
 
-        near: the file of the tree that was probably meant.
+        near: the file of the tree that was probably meant. seen: is shown each file that is imported.
         """
+        self._seen = seen
         self._near = near
         self._find = find
         self._opts = opts
@@ -98,7 +100,7 @@ class Jinja:
         options = {**_options(self._opts, key), **dict(head.options)}
         try:
             environment = PlacedEnvironment(
-                loader=TreeLoader(self._find, saltenv, self._near, self._opts),
+                loader=TreeLoader(self._find, saltenv, self._near, self._opts, self._seen),
                 undefined=self._undefined,
                 extensions=["jinja2.ext.do", "jinja2.ext.loopcontrols", SaltTags],
                 optimized=False,  # what a filter finds (a file, the time, chance) must not be kept in a compiled one
