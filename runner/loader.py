@@ -262,13 +262,20 @@ class Registry:
         return self._suggest(name, self.modules(), self.functions)
 
     def utility(self, name: str) -> Callable[..., Any]:
-        """A function of the tree's `_utils`."""
+        """A function of the tree's `_utils`, else one of Salt's that runner has (`files.fopen`)."""
         module_name, _, function_name = name.partition(".")
-        module = self._tree("utils").load(module_name)
-        function = offered(module, function_name) if module else None
-        if function is None:
+        for module in self._tree("utils").available(module_name):
+            function = offered(module, function_name)
+            if function is not None:
+                return function
+        from runner.classic import UTILITIES
+        from runner.salt_package import module_of
+
+        own = module_of(f"salt.utils.{module_name}")
+        found = UTILITIES.get(name) or getattr(own, function_name, None)
+        if not callable(found):
             raise UnknownFunction(f"'{name}' is not available in __utils__")
-        return function
+        return found
 
     def renderer(self, name: str) -> Callable[..., Any] | None:
         """The function render() of a module in the tree's `_renderers`. Raises UnavailableError."""

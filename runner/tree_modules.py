@@ -165,7 +165,7 @@ class TreeModules:
             lambda name: _called_at_once(library.state(name).function),
             lambda: [f"{each}.{one}" for each in library.state_modules() for one in library.state_functions(each)],
         )
-        utils = classic.Functions(lambda name: classic.UTILITIES.get(name) or library.utility(name), list)
+        utils = classic.Functions(library.utility, list)
         classic.inject(module, library.opts, salt, states, utils)
 
 

@@ -81,7 +81,7 @@ def registry(tmp_path: Path) -> Registry:
         "_states/off.py": "def __virtual__():\n    return False, 'no client'\n\ndef go(name):\n    pass\n",
         "_modules/mine.py": MODULE,
         "_modules/other_file.py": "__virtualname__ = 'nicer'\ndef hello():\n    return 'hi'\n",
-        "_modules/uses_salt.py": "import salt.utils.files\ndef f():\n    pass\n",
+        "_modules/uses_salt.py": "import salt.utils.event\ndef f():\n    pass\n",
         "_modules/broken.py": "def f(:\n",
         "_grains/g.py": "def colour():\n    return {'colour': 'red'}\n",
         "_grains/lacking.py": "import no_such_thing\ndef size():\n    return {'size': 1}\n",
