@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager, redirect_stdout
+from contextlib import contextmanager, redirect_stdout, suppress
 
 
 def with_streams() -> None:
@@ -33,7 +33,11 @@ def answer_alone(out: str, events: str | None = None) -> Iterator[None]:
             else:
                 sys.stdout.flush()
                 with _turned(1, os.dup(2)), redirect_stdout(sys.stderr):
-                    yield
+                    try:
+                        yield
+                    finally:
+                        with suppress(OSError, ValueError):  # what was written to sys.__stdout__
+                            ours[0].flush()
         finally:
             sys.stdout, sys.stderr = ours  # whatever that code made of them
 

@@ -236,3 +236,34 @@ def test_there_is_no_null_device(monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(RunnerError, match=message) as caught, answer_alone("json"):
         pass
     assert caught.value.hint and "mount /dev" in caught.value.hint
+
+
+NOISY = """import os, sys
+
+def loud(name):
+    print("printed")
+    os.write(1, b"written")
+    sys.__stdout__.write("to the first stdout")
+    return {"name": name, "changes": {b"k\\xe4": b"v", (1, 2): {3: object()}}, "result": True, "comment": b"c\\xe4"}
+"""
+PIPES = {
+    "a source": "{tmp}/f:\n  file.managed:\n    - source: {tmp}/pipe\n",
+    "a template": "{tmp}/f:\n  file.managed:\n    - source: salt://pipe\n    - template: jinja\n",
+    "appended": "{tmp}/f:\n  file.append:\n    - source: salt://pipe\n",
+    "included": "{% include 'pipe' %}",
+    "edited": "{tmp}/pipe:\n  file.append:\n    - text: x\n",
+    "loud code": "x:\n  noisy.loud: []\n",
+    "loud templates": "{{ salt['noisy.loud']('x')['comment'] }}:\n  test.nop: []\n",
+}
+
+
+@pytest.mark.parametrize("text", PIPES.values(), ids=PIPES)
+def test_the_answer_is_one_json_document(text: str, machine: Machine) -> None:
+    machine.write(a=text)
+    for kind in ("_states", "_modules"):
+        (machine.folder / "states" / kind).mkdir()
+        (machine.folder / "states" / kind / "noisy.py").write_text(NOISY)
+    for folder in ("", "states/"):
+        os.mkfifo(machine.folder / f"{folder}pipe")
+    for words in (("sls", "a"), ("sls", "a", "--test"), ("show", "low-sls", "a"), ("check", "a")):
+        json.loads(machine(*words, "--out", "json", code=None).stdout)
