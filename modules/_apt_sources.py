@@ -96,8 +96,15 @@ def read(path: str) -> str:
 
 def sources(path: str) -> Iterator[Source]:
     """All sources of one file."""
+    for group in grouped(path):
+        yield from group
+
+
+def grouped(path: str) -> Iterator[list[Source]]:
+    """All sources of one file, those of one line or stanza together."""
     for part in _parts(path, read(path)):
-        yield from _of(path, part)
+        if found := _of(path, part):
+            yield found
 
 
 def _parts(path: str, text: str) -> list[str]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from modules.pkg import apt
 from modules.pkg._provider import PROVIDERS, Manager, provider
+from modules.pkg._repos import list_repos
 from modules.pkg._salt import (
     autoremove,
     hold,
@@ -29,6 +30,7 @@ __all__ = [
     "is_installed",
     "latest_version",
     "list_pkgs",
+    "list_repos",
     "list_upgrades",
     "provider",
     "purge",
