@@ -42,21 +42,28 @@ class Flaw(Record):
 
 
 def flaw(
-    path: str, found: os.stat_result, target: int | str, sticky: bool = False, owners: tuple[int, ...] = ()
+    path: str, found: os.stat_result, target: int | str, passed: bool = False, owners: tuple[int, ...] = ()
 ) -> Flaw | None:
     """What lets others change a file or folder; None where only root and the caller can.
 
-    found: its lstat. target: its descriptor or path, for the ACL. sticky: whether it is enough that others cannot
-    replace what is not theirs, as in /tmp. owners: whom it may belong to, too.
+    found: its lstat. target: its descriptor or path, for the ACL. passed: it is a folder on the way, where it is enough
+    that others cannot replace what is not theirs, as in /tmp. owners: whom it may belong to, too.
     """
     link = stat.S_ISLNK(found.st_mode)
-    if found.st_uid not in (0, os.geteuid(), *owners):
+    passed = passed and stat.S_ISDIR(found.st_mode)
+    if found.st_uid not in (0, os.geteuid(), *owners) and not (passed and found.st_uid == _owner_of_all()):
         return Flaw(path, found.st_uid, link)
-    if link or (sticky and found.st_mode & stat.S_ISVTX and stat.S_ISDIR(found.st_mode)):
+    if link or (passed and found.st_mode & stat.S_ISVTX):
         return None
     if found.st_mode & stat.S_IWOTH or (found.st_mode & stat.S_IWGRP and _group_can_write(found.st_gid, target)):
         return Flaw(path)
     return None
+
+
+@cache
+def _owner_of_all() -> int:
+    """Who owns the root of the file system: root, or in a user namespace `nobody`, who stands for it there."""
+    return os.stat("/").st_uid
 
 
 # ---------------------------------------------------------------- groups and ACLs
@@ -180,7 +187,7 @@ class Watch:
         except (OSError, ValueError):
             return real, problem
         if problem is None:  # below a folder that others can write, nothing more is to be said
-            problem = flaw(real, found, real, sticky=True)
+            problem = flaw(real, found, real, passed=True)
             if problem:
                 self._flaws[real] = problem
         if stat.S_ISLNK(found.st_mode) and links < MOST_LINKS:

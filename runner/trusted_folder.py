@@ -235,7 +235,7 @@ def _pass(folder: int, path: str, last: bool) -> None:
     if not stat.S_ISDIR(found.st_mode):
         raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), path)
     if found.st_mode & (stat.S_IWGRP | stat.S_IWOTH) or found.st_uid:
-        _refuse(flaw(path, found, path, sticky=not last))
+        _refuse(flaw(path, found, path, passed=not last))
 
 
 def _checked(path: str, entry: int) -> TrustedFolder:

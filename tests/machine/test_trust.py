@@ -194,3 +194,17 @@ def test_files_of_another_user_in_roots_tree(victim: Debian) -> None:
     victim.runner("sls", "a")
     assert pwned(victim)
     victim.run("rm -r /etc/runner")
+
+
+def test_a_user_namespace(victim: Debian) -> None:
+    """There the folders of root, such as / and /home, belong to nobody, and are trusted all the same."""
+    if victim.run("su mallory -c 'unshare -r true' && /usr/bin/python3 --version", code=None).returncode:
+        pytest.skip("users may not make namespaces here, or there is no Python for them")
+    victim.run(f"mkdir /srv/lib; cp -r {ROOT}/runner /srv/lib; rm -f /srv/lib/runner/__init__.py")
+    look = 'from runner.trusted_folder import trusted_folder; trusted_folder("/home/mallory/c/d")'
+    victim.write("/srv/look", f"import sys; sys.path.insert(0, '/srv/lib'); {look}")
+    as_mallory(victim, "unshare -r /usr/bin/python3 /srv/look")
+    assert victim.path("/home/mallory/c/d").is_dir()
+    as_mallory(victim, "chmod 0777 /home/mallory/c")
+    refused = victim.run("su mallory -c 'unshare -r /usr/bin/python3 /srv/look'", code=1)
+    assert "others can write /home/mallory/c" in refused.stderr
