@@ -61,7 +61,8 @@ def decide(edges: Sequence[Edge], result: Lookup, owed: Iterable[str] = ()) -> D
         return Decision(Verdict.SKIP, SKIPPED if _skipped(seen, (Kind.PREREQ,)) else "No changes detected")
     if len(looks) == 2:  # some of what it looks at will change, and some not: Salt asks nothing more then
         return RUN
-    changed = tuple(edge for edge, found in seen if edge.kind in WATCH and _sets_off(found))
+    # of a state whose module cannot react a watch is a require
+    changed = tuple(edge for edge, found in seen if (edge.ordering or edge.kind) in WATCH and _sets_off(found))
     fired = any(edge.kind in ONCHANGES and _sets_off(found) for edge, found in seen)
     if not _onfail(seen) and not (fired and changed):  # with both Salt asks no more whether something failed
         return Decision(Verdict.SKIP, "State was not run because onfail req did not change")

@@ -197,3 +197,37 @@ def test_a_guard_with_a_function_is_asked_each_time(machine: Machine) -> None:
     )
     found = machine.results("sls", "web")
     assert {found[each]["comment"].rpartition("onlyif ")[2] for each in "sr"} == {"condition is false"}
+
+
+def test_a_listen_of_one_name_is_of_that_name(machine: Machine) -> None:
+    machine.write(web="c: test.succeed_with_changes\nn: {test.nop: [names: [x, y: [listen: [test: c]]]]}\n")
+    found = json.loads(machine("sls", "web", "--out", "json").stdout)["local"]
+    assert [key for key in found if "listener" in key] == ["test_|-listener_n_|-y_|-mod_watch"]
+
+
+def test_a_failed_requisite_that_a_prereq_looked_at_is_named(machine: Machine) -> None:
+    machine.write(
+        web="f: {test.configurable_test_state: [result: false]}\n"
+        "p: {test.nop: [prereq: [test: f]]}\nr: {test.nop: [require: [test: f]]}\n"
+    )
+    assert machine.results("sls", "web", code=2)["r"]["comment"] == "One or more requisite failed: web.f"
+
+
+def test_twins_run_in_the_order_of_the_file(machine: Machine) -> None:
+    machine.write(
+        web="b: {cmd.wait: [name: 'true', order: 5]}\na: {cmd.wait: [name: 'true', order: 5, require: [test: z]]}\n"
+        "z: {test.nop: [order: 1]}\n"
+    )
+    assert [low["__id__"] for low in lowstate(machine)] == ["z", "b", "a"]
+
+
+def test_a_watch_that_cannot_react_does_not_stand_in_for_an_onfail(machine: Machine) -> None:
+    """With an onchanges and a watch that changed Salt asks no more whether something failed; here there is no watch."""
+    machine.write(
+        web="c: test.succeed_with_changes\nd: test.succeed_with_changes\n"
+        "g: {grains.exists: [name: id, watch: [test: c], onchanges: [test: d], onfail: [test: d]]}\n"
+        "t: {test.nop: [watch: [test: c], onchanges: [test: d], onfail: [test: d]]}\n"
+    )
+    found = machine.results("sls", "web")
+    assert found["g"]["comment"] == "State was not run because onfail req did not change"
+    assert found["t"]["comment"] == "Watch statement fired."
