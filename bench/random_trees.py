@@ -6,6 +6,9 @@ python bench/random_trees.py SEED FOLDER [--rich | --full] [--dry]     writes FO
 requisites on whole SLS files. --full makes everything that the language has: states of several modules, each form of a
 declaration, of a reference, of an include, of an exclude and of `names`, with every argument of the engine for one name
 alone. --dry leaves out what a dry run cannot know.
+
+Compared with Salt 3008.3: the low chunks of 3,000 trees of --full (seeds 1000 to 3999), where all that differs is in
+docs/differences-from-salt.md, and the results of 500 (20000 to 20499), of which 15 differ otherwise, most with prereq.
 """
 
 from __future__ import annotations
