@@ -73,7 +73,8 @@ def check(
     """
     from runner.output import annotations, diagnostics, json_, text
 
-    problems = _checked(common, grains, list(names or ()), lenient)
+    with answer_alone(common.out):
+        problems = _checked(common, grains, list(names or ()), lenient)
     if common.out == "pretty":
         diagnostics.show(problems, sys.stdout, text.wants_colour(sys.stdout, os.environ))
         if not common.quiet:
@@ -169,7 +170,8 @@ def _graph(common: Common, names: list[str]) -> int:
     from runner.output import diagnostics, text
 
     options = options_of(common)
-    found, problems = explaining.picture(options, names)
+    with answer_alone("dot"):  # what `pretty` means here is for other programs, too
+        found, problems = explaining.picture(options, names)
     diagnostics.show(problems, sys.stderr, text.wants_colour(sys.stderr, os.environ))
     if common.out in ("json", "yaml"):
         write_value(common, found)

@@ -265,5 +265,11 @@ def test_the_answer_is_one_json_document(text: str, machine: Machine) -> None:
         (machine.folder / "states" / kind / "noisy.py").write_text(NOISY)
     for folder in ("", "states/"):
         os.mkfifo(machine.folder / f"{folder}pipe")
-    for words in (("sls", "a"), ("sls", "a", "--test"), ("show", "low-sls", "a"), ("check", "a")):
+    for words in (
+        ("sls", "a"),
+        ("sls", "a", "--test"),
+        ("show", "low-sls", "a"),
+        ("show", "graph", "a"),
+        ("check", "a"),
+    ):
         json.loads(machine(*words, "--out", "json", code=None).stdout)
