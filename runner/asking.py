@@ -127,7 +127,8 @@ def resource(options: Options, state: str, names: Sequence[str] = (), secrets: b
     if secrets:
         return every
     learn_secrets(session)
-    return [Resource(*session.run.secrets.mask(tuple(each))) for each in every]
+    session.run.secrets.recall(options.state_dir)
+    return [Resource(*session.run.secrets.mask(tuple(each), former=True)) for each in every]
 
 
 def past(options: Options, words: Sequence[str], limit: int = 20, real: bool = False) -> Any:

@@ -11,7 +11,7 @@ from runner.api import Tree
 from runner.model import Chunk, CustomEvent, Event, Result, RunStarted
 from runner.ordered import as_said
 from runner.plain_values import text_of
-from runner.secrets import Secrets
+from runner.secrets import HIDDEN, Secrets
 from runner.trusted_folder import TrustedFolder, trusted_folder
 
 
@@ -242,4 +242,6 @@ class Current:
         return str(self.run.secrets.mask(text))
 
     def emit(self, event: Event) -> None:
+        if isinstance(event, CustomEvent) and self.chunk is not None and self.chunk.args.get("no_log"):
+            event = event._replace(data=dict.fromkeys(event.data, HIDDEN))
         self.run.emit(event)

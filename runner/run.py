@@ -88,7 +88,8 @@ def call(options: Options, function: str, args: Sequence[Value], kwargs: Mapping
             try:
                 answer = found(*args, **kwargs)
                 _tell(Diagnostic(each, severity="warning") for each in session.run.secrets.mask(current.warnings))
-                return session.run.secrets.mask(answer), session.run.took_failure()
+                session.run.secrets.recall(options.state_dir)
+                return session.run.secrets.mask(answer, former=True), session.run.took_failure()
             except StateFailed as failure:
                 raise RunnerError(f"{function}: {failure.message}") from None
             except RunnerError:
@@ -139,8 +140,9 @@ def undo(options: Options, number: str | None) -> tuple[Undo, bool, int | None]:
         found = undoing.planned(connection, options.state_dir, number, functions)
         other = undoing.earlier(connection, found.run)
         learn_secrets(session)
+        session.run.secrets.recall(options.state_dir)
         if options.test or (found.refused and not found.restored):
-            return found.masked(session.run.secrets.name), False, other
+            return found.masked(lambda text: str(session.run.secrets.mask(text, former=True))), False, other
         about = _about(session, "undo", session.run.secrets)
         past = History(options.state_dir, about, (), options.history_runs, options.history_days)
         session.run.listeners = (past,)
@@ -148,7 +150,7 @@ def undo(options: Options, number: str | None) -> tuple[Undo, bool, int | None]:
             found = undoing.carried_out(found, connection, options.state_dir, functions)
             left_out += [f"{step.was.path} was left out: {step.refused}" for step in found.refused]
         _warn(past.problem and f"this undo is not kept in the history: {past.problem}")
-        return found.masked(session.run.secrets.name), True, other
+        return found.masked(lambda text: str(session.run.secrets.mask(text, former=True))), True, other
 
 
 # ---------------------------------------------------------------- stages
@@ -194,7 +196,7 @@ def _executed(session: Session, compiled: Compiled, run_id: str, about: About) -
     """Chunks in their order -> results, with the debts and the history of the run."""
     options, run = session.options, session.run
     run.reload = lambda what: _reload(session, what)
-    run.secrets.recall(options.state_dir)
+    run.secrets.recall(options.state_dir, remember=True)
     run.chunks = tuple(compiled.chunks[position] for position in compiled.order)
     run.left_out = compiled.left_out
     work = _work(options, compiled, run_id)

@@ -127,6 +127,7 @@ def _is_plain(char: str) -> bool:
 LEAST = 6  # characters of an encoded value that are enough to know it by
 GRAM = 4  # characters that a secret is looked up by
 FEW = 40  # so many anchors are looked for one by one
+LONGEST_SPELLING = 24  # characters that one may be spelled with
 RUN = re.compile(r"[A-Za-z0-9_]+")
 AROUND = "[A-Za-z0-9+/_-]?"  # neighbours in base64 that hold bits of the value
 
@@ -170,14 +171,14 @@ def _anchor(text: str) -> str:
     return found if len(found) >= GRAM else ""
 
 
-@functools.lru_cache(1000)
+@functools.cache
 def _compiled(text: str, encoded: bool) -> re.Pattern[str]:
     if not encoded:
-        return re.compile(_pattern(text))
+        return re.compile(f"({_pattern(text)})")
     if not set(text) - set("0123456789abcdef") or not set(text) - set("0123456789ABCDEF"):
-        return re.compile(text)
+        return re.compile(f"({text})")
     safe = "".join(f"(?:{_spelled(char)}|{other})" if (other := _URLSAFE.get(char)) else char for char in text)
-    return re.compile(f"{AROUND}{safe}{AROUND}{AROUND}{_spelled('=')}{{0,2}}")
+    return re.compile(f"{AROUND}({safe}){AROUND}{AROUND}{_spelled('=')}{{0,2}}")
 
 
 _URLSAFE = {"+": "-", "/": "_"}
@@ -194,9 +195,9 @@ class Finder:
         self._wanted: list[str] = []  # anchors that are not in the look-up yet
         self._always: list[Piece] = []
 
-    def add(self, value: str) -> None:
-        """Look for this value, too."""
-        for piece in _pieces(value):
+    def add(self, values: Iterable[str]) -> None:
+        """Look for these values, too. One thread at a time adds; others may search meanwhile."""
+        for piece in (piece for value in values for piece in _pieces(value)):
             anchor = piece[0]
             if not anchor:
                 self._always.append(piece)
@@ -205,19 +206,26 @@ class Finder:
             else:
                 self._by_anchor[anchor] = [piece]
                 self._wanted.append(anchor)
+        if len(self._by_anchor) > FEW:
+            self._index()
 
     def _index(self) -> None:
-        """Prepare the look-up: the text is cut at every fourth character, wherever an anchor begins in it."""
+        """Prepare the look-up by the middle of anchors, as secrets of a kind often begin or end alike.
+
+        A text is cut at every fourth character, wherever an anchor begins in it.
+        """
+        grams = self._grams
         for anchor in self._wanted:
-            if len(anchor) < 2 * GRAM - 1:
+            middle = (len(anchor) - 2 * GRAM + 1) // 2
+            if middle < 0:
                 self._short.add(anchor)
                 continue
-            for at in range(GRAM):
+            for at in range(middle, middle + GRAM):
                 gram = anchor[at : at + GRAM]
-                if gram in self._grams:
-                    self._grams[gram].append(anchor)
+                if gram in grams:
+                    grams[gram].append(anchor)
                 else:
-                    self._grams[gram] = [anchor]
+                    grams[gram] = [anchor]
         self._wanted.clear()
 
     def spans(self, text: str, plain: bool = False) -> list[Span]:
@@ -228,20 +236,39 @@ class Finder:
         return found
 
     def _direct(self, text: str) -> Iterator[Span]:
-        for piece in self._candidates(text):
-            for match in _compiled(*piece[2:]).finditer(text):
-                yield (*match.span(), piece[1])
+        for match, value in self._matches(text):
+            yield (*match.span(), value)
 
-    def _candidates(self, text: str) -> Iterator[Piece]:
-        anchors: Iterable[str] = self._by_anchor
-        if len(self._by_anchor) > FEW:
-            self._index()
-            chunks = [text[at : at + GRAM] for at in range(0, len(text), GRAM)]
-            anchors = self._short.union(*(self._grams[gram] for gram in self._grams.keys() & chunks))
-        for anchor in anchors:
+    def _matches(self, text: str) -> Iterator[tuple[re.Match[str], str]]:
+        for piece, start, end in self._candidates(text):
+            for match in _compiled(*piece[2:]).finditer(text, start, end):
+                yield match, piece[1]
+
+    def _candidates(self, text: str) -> Iterator[tuple[Piece, int, int]]:
+        """What may stand in a text, and the part in which it does."""
+        whole = 0, len(text)
+        few = len(self._by_anchor) <= FEW
+        for anchor in tuple(self._by_anchor if few else self._short):
             if anchor in text:
-                yield from self._by_anchor[anchor]
-        yield from self._always
+                yield from ((piece, *whole) for piece in self._by_anchor[anchor])
+        yield from ((piece, *whole) for piece in self._always)
+        if not few:
+            for anchor, at in self._looked_up(text):
+                for piece in self._by_anchor[anchor]:
+                    reach = (1 if anchor == piece[2] else LONGEST_SPELLING) * len(piece[2])
+                    yield piece, max(0, at - reach), at + len(anchor) + reach
+
+    def _looked_up(self, text: str) -> Iterator[tuple[str, int]]:
+        """Anchors, and where they stand."""
+        chunks = [text[at : at + GRAM] for at in range(0, len(text), GRAM)]
+        hits = self._grams.keys() & chunks
+        if not hits:
+            return
+        for number, chunk in enumerate(chunks):
+            for anchor in self._grams[chunk] if chunk in hits else ():
+                at = text.find(anchor, max(0, number * GRAM - len(anchor)), number * GRAM + len(anchor) + GRAM)
+                if at >= 0:
+                    yield anchor, at
 
     def _laid_out(self, text: str) -> Iterator[Span]:
         """What is broken into lines or groups: found in the text without these breaks."""
@@ -254,10 +281,11 @@ class Finder:
         joined, offsets = _without(text, breaks)
         if not offsets:
             return
-        for start, end, value in self._direct(joined):
-            first, last = _original(start, offsets), _original(end - 1, offsets) + 1
-            if last - first == end - start:
+        for match, value in self._matches(joined):
+            first, last = _original(match.start(1), offsets), _original(match.end(1) - 1, offsets) + 1
+            if last - first == match.end(1) - match.start(1):
                 continue  # not broken
+            first, last = _original(match.start(), offsets), _original(match.end() - 1, offsets) + 1
             beside = rest.match(text, last) if rest else None
             yield first, beside.end() if beside else last, value
 

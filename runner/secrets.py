@@ -9,6 +9,7 @@ from __future__ import annotations
 import fnmatch
 import functools
 import re
+import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from runner import old_values, secret_names
@@ -55,6 +56,7 @@ class Secrets:
         self._values: set[str] = set()
         self._wanted: list[str] = []  # values that the finder does not know yet
         self._finder = Finder()
+        self._adding = threading.Lock()
         self._matches = _matcher(KEYS)
         self._sources: list[tuple[str, Value]] = []  # where values come from, and the data
         self._former: Former | None = None
@@ -141,11 +143,11 @@ class Secrets:
                     return f"{path} of {source}"
         return "that a state is given"
 
-    def recall(self, state_dir: str) -> None:
-        """Hide the secrets of former runs in changes, too; remember those of this one."""
+    def recall(self, state_dir: str, remember: bool = False) -> None:
+        """Hide the secrets of former runs, too. remember: keep those of this one for later."""
         former = Former(state_dir)
         self._former = former if former else None
-        if self._values:
+        if remember and self._values:
             values = [value for value in self._values if not self.names.has(value)]
             former.remember(form for value in values for form in _standing_alone(value))
 
@@ -155,9 +157,9 @@ class Secrets:
 
     # -------------------------------------------------- hiding
 
-    def mask(self, value: Value) -> Value:
-        """A value with each secret in its strings replaced."""
-        return self._masked(value) if self else value
+    def mask(self, value: Value, former: bool = False) -> Value:
+        """A value with each secret in its strings replaced. former: those of former runs, too, if they are recalled."""
+        return self._masked(value, former=former) if self else value
 
     def _masked(self, value: Value, secret: bool = False, former: bool = False) -> Value:
         """secret: it stands under a key that means one. former: secrets of former runs are hidden, too."""
@@ -169,8 +171,11 @@ class Secrets:
             return self._mapping(value, secret, former)
         if isinstance(value, int | float) and not isinstance(value, bool):
             return HIDDEN if str(value) in self._values else value
-        if isinstance(value, list | tuple | set | frozenset):
+        if isinstance(value, list | tuple):
             return [self._masked(item, secret, former) for item in value]
+        if isinstance(value, set | frozenset):
+            shown = [self._masked(item, secret, former) for item in value]
+            return value if value.issuperset(shown) else sorted(shown, key=str)
         if value is None or isinstance(value, bool):
             return value
         return self._object(value)
@@ -242,9 +247,9 @@ class Secrets:
 
     def _found(self, text: str, plain: bool = False) -> list[tuple[int, int, str]]:
         if self._wanted:
-            for value in self._wanted:
-                self._finder.add(value)
-            self._wanted.clear()
+            with self._adding:
+                wanted, self._wanted = self._wanted, []
+                self._finder.add(wanted)
         return self._finder.spans(text, plain)
 
     def _hides(self, text: str, start: int, end: int, value: str) -> bool:

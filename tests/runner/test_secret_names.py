@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 import subprocess
 import time
@@ -120,6 +121,9 @@ def test_a_secret_of_a_former_run_is_hidden(machine: Machine) -> None:
     machine.write(pillar__p="password: S3condSecret\n")
     assert f"pw: {HIDDEN}" in machine("sls", "a", "-v").stdout
     machine.write(pillar__p="nothing: at all\n")
+    (machine.folder / "f").write_text("pw: 'F1rstSecret'\n")
+    for words in (["call", "file.read"], ["resource", "file"]):
+        assert f"pw: '{HIDDEN}'" in machine(*words, str(machine.folder / "f")).stdout
     assert f"pw: {HIDDEN}" in machine("sls", "a", "-v").stdout
     kept = machine.folder / "cache/state/former-secrets"
     assert b"Secret" not in kept.read_bytes() and kept.stat().st_mode & 0o777 == 0o600
@@ -187,6 +191,28 @@ def test_pip_gets_logins_by_its_environment(machine: Machine) -> None:
     assert f"more: https://x/ https://u:{HIDDEN}@y/" in said and "Mark" not in done.stdout
 
 
+def test_events_of_a_state_with_no_log_have_no_data(machine: Machine) -> None:
+    machine.write(a="told:\n  event.send:\n    - data: {word: UnkeyedMark}\n    - no_log: true\n")
+    lines = machine("sls", "a", "--events", "-").stdout
+    assert "custom_event" in lines and "UnkeyedMark" not in lines
+
+
+def test_secrets_that_threads_add_are_hidden_at_once(machine: Machine) -> None:
+    (machine.folder / "states/_modules").mkdir()
+    (machine.folder / "states/_modules/keys.py").write_text(
+        "from runner.api import here\n\n\ndef make(number):\n    here.secret(f'Made{number:04d}Mark')\n"
+        "    return f'Made{number:04d}Mark'\n"
+    )
+    states = "".join(
+        f"x{number}:\n  module.run:\n    - keys.make: [{{number: {number}}}]\n    - parallel: true\n"
+        for number in range(60)
+    )
+    machine.write(a=states)
+    done = machine("sls", "a", "--out", "json", "--events", f"{machine.folder}/events")
+    assert "Mark" not in done.stdout + (machine.folder / "events").read_text()
+    assert done.stdout.count(HIDDEN) >= 60
+
+
 # ---------------------------------------------------------------- cost
 
 
@@ -223,3 +249,18 @@ def test_masking_is_linear_in_the_text(word: str) -> None:
             secrets.mask(text)
             taken.append(time.process_time() - began)
     assert sum(taken[5:]) < 30 * sum(taken[:5]) + 1, taken
+
+
+def test_many_secrets_at_once_are_found_where_they_stand() -> None:
+    """More than are looked for one by one, spelled and encoded, next to each other and far apart."""
+    values = [f"{number:x}-{number * 7919:08x}'{number * 104729:09d}z" for number in range(300)]
+    secrets = Secrets()
+    for value in values:
+        secrets.add(value)
+    told = "".join(
+        f"{value}{value} {value.replace(chr(39), '&#39;')} {base64.b64encode(f'{at}:{value}'.encode()).decode()}\n"
+        for at, value in enumerate(values)
+    )
+    shown = secrets.mask(told)
+    assert not [value for value in values if value[-10:] in shown or value in shown]
+    assert shown.count(HIDDEN) == 4 * len(values)
