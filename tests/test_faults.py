@@ -16,7 +16,7 @@ SAMPLES = {
     "kills at calls that write": "kills.py --every-call --below target --trials 6",
     "calls that write fail": "errors.py --below target --trials 10",
     "a full disk, a read-only one": "errors.py --full-disk --read-only",
-    "targets swapped for links": "swap.py --only managed",
+    "targets swapped for links": "swap.py --only mode",
     "runs at once": "storm.py --runs 8",
     "damaged histories and debts": "history.py --trials 2",
     "clocks that jump": "clock.py --trials 1",

@@ -72,7 +72,8 @@ static int due(const char *call, const char *path) {
     if (!page->hit[0]) snprintf(page->hit, sizeof page->hit, "%s %s", call, path);
     if (kind == KILL) kill(getpid(), SIGKILL);
     if (kind == SWAP) { /* somebody else puts another file there, and the call goes on */
-        syscall(SYS_renameat2, AT_FDCWD, swap_from, AT_FDCWD, swap_to, 0);
+        if (syscall(SYS_renameat2, AT_FDCWD, swap_from, AT_FDCWD, swap_to, 2)) /* both at once, if both are there */
+            syscall(SYS_renameat2, AT_FDCWD, swap_from, AT_FDCWD, swap_to, 0);
         return 0;
     }
     errno = error_number;
@@ -155,6 +156,7 @@ AT_CALL(unlinkat, int, (int folder, const char *path, int flags), (folder, path,
 AT_CALL(mkdirat, int, (int folder, const char *path, mode_t mode), (folder, path, mode), folder, path)
 AT_CALL(fchmodat, int, (int folder, const char *path, mode_t mode, int flags), (folder, path, mode, flags), folder, path)
 AT_CALL(fchownat, int, (int folder, const char *path, uid_t user, gid_t group, int flags), (folder, path, user, group, flags), folder, path)
+AT_CALL(mknodat, int, (int folder, const char *path, mode_t mode, dev_t device), (folder, path, mode, device), folder, path)
 AT_CALL(linkat, int, (int one, const char *old, int folder, const char *new, int flags), (one, old, folder, new, flags), folder, new)
 AT_CALL(symlinkat, int, (const char *old, int folder, const char *new), (old, folder, new), folder, new)
 AT_CALL(utimensat, int, (int folder, const char *path, const struct timespec times[2], int flags), (folder, path, times, flags), folder, path)
