@@ -17,14 +17,15 @@ def written(text: str, name: str, user: str | None) -> Iterator[str]:
 
     with tempfile.TemporaryDirectory(prefix="runner-") as folder:
         path = os.path.join(folder, name)
+        try:
+            found = pwd.getpwnam(user) if user else None
+        except KeyError:
+            raise StateFailed(f"User '{user}' is not available", lacks=("user", str(user))) from None
         with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
             file.write(text)
-        os.chmod(path, 0o700)
-        if user:
-            try:
-                found = pwd.getpwnam(user)
-            except KeyError:
-                raise StateFailed(f"User '{user}' is not available", lacks=("user", user)) from None
-            for each in (folder, path):
-                os.chown(each, found.pw_uid, found.pw_gid)
+            os.fchmod(file.fileno(), 0o700)
+            if found:
+                os.fchown(file.fileno(), found.pw_uid, found.pw_gid)
+        if found:  # last: from now on they can put something else there
+            os.chown(folder, found.pw_uid, found.pw_gid, follow_symlinks=False)
         yield path

@@ -7,6 +7,7 @@ of the system that it makes. What the link leads to, and root's file, stay as th
 
 from __future__ import annotations
 
+import ast
 import importlib
 import inspect
 import io
@@ -443,3 +444,46 @@ def test_a_source_that_others_can_change_is_copied_before_it_is_verified(tmp_pat
         hers.write_text("another")
         assert Path(copy).read_text() == text
         assert Path(copy).stat().st_uid == 0
+
+
+WRITING = {
+    "os": "chmod chown lchmod lchown link makedirs mkdir mkfifo mknod remove removedirs removexattr rename renames"
+    " replace rmdir setxattr symlink truncate unlink utime",
+    "shutil": "chown copy copy2 copyfile copymode copystat copytree move rmtree",
+}
+# files of `modules` that may call these: the mechanism itself, and what is written where nobody else can
+BY_PATH = {
+    "file/_place.py": "the mechanism",
+    "file/_unchangeable.py": "a private folder",
+    "git/_run.py": "a private folder",
+    "archive/_salt.py": "a member of an archive",
+    "asymmetric.py": "a private folder",
+    "file/_write.py": "the backups below the state folder",
+    "file/_download.py": "the cache folder",
+    "file/_check.py": "a temporary file with a name of its own",
+    "archive/_extract.py": "a private folder",
+    "_kept.py": "the cache folder",
+    "_scripts.py": "a private folder",
+}
+
+
+def test_paths_are_changed_by_the_one_mechanism() -> None:
+    """Whatever else changes a path by its name could be swapped: it uses a place (modules/file/_place.py)."""
+    top = Path(modules.__file__).parent
+    calls: dict[str, set[str]] = {}
+    for path in top.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if name := _writes(node):
+                calls.setdefault(str(path.relative_to(top)), set()).add(name)
+    assert not {name: found for name, found in calls.items() if name not in BY_PATH}
+    assert not BY_PATH.keys() - calls.keys()
+
+
+def _writes(node: ast.AST) -> str:
+    """The function of the library by which something is changed at a path; empty for what is none."""
+    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        return node.attr if node.attr in WRITING.get(node.value.id, "").split() else ""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "open" and len(node.args) > 1:
+        mode = node.args[1].value if isinstance(node.args[1], ast.Constant) else ""
+        return "open" if set(str(mode)) & set("wax+") else ""
+    return ""
