@@ -456,13 +456,11 @@ BY_PATH = {
     "file/_place.py": "the mechanism",
     "file/_unchangeable.py": "a private folder",
     "git/_run.py": "a private folder",
-    "archive/_salt.py": "a member of an archive",
     "asymmetric.py": "a private folder",
     "file/_write.py": "the backups below the state folder",
     "file/_download.py": "the cache folder",
     "file/_check.py": "a temporary file with a name of its own",
     "archive/_extract.py": "a private folder",
-    "_kept.py": "the cache folder",
     "_scripts.py": "a private folder",
 }
 
