@@ -19,7 +19,7 @@ class Registry(Protocol):
     def state_modules(self) -> list[str]: ...
 
 
-RENDERERS = ("gpg", "jinja", "json", "mako", "py", "pyobjects", "stateconf", "toml", "yaml", "yamlex")
+RENDERERS = ("gpg", "jinja", "json", "mako", "py", "pydsl", "pyobjects", "stateconf", "toml", "yaml", "yamlex")
 
 
 def list_modules(registry: Registry, *globs: str) -> list[str]:

@@ -18,11 +18,13 @@ from runner.render.stages import stage
 from runner.render.texts import below, read_text
 
 # what turns a value into the next one: (value, step) -> value; each is imported when a file names it
-RENDERERS = ("jinja", "yaml", "yamlex", "json", "toml", "py", "gpg", "mako", "pyobjects", "stateconf")
+RENDERERS = (
+    *("jinja", "yaml", "yamlex", "json", "toml", "py", "gpg", "mako"),
+    *("pydsl", "pyobjects", "stateconf"),
+)
 # Salt's, but not runner's
 NOT_HERE = frozenset(
-    ["aws_kms", "cheetah", "dson", "genshi", "hjson", "json5", "msgpack", "nacl", "pass", "pydsl"]
-    + ["tomlmod", "wempy"]
+    ["aws_kms", "cheetah", "dson", "genshi", "hjson", "json5", "msgpack", "nacl", "pass", "tomlmod"] + ["wempy"]
 )
 OwnRenderer = Callable[..., Any]
 
@@ -62,6 +64,8 @@ class Renderer:
         self.opts = opts
         self.secret = secret
         self.extended: dict[str, dict[str, Any]] = {}  # what `extend` says to stateconf.set, by ID
+        self.programs: dict[tuple[str, str], Any] = {}  # of `#!pydsl`: (path, saltenv) -> program that was run
+        self.running_programs: list[Any] = []  # of `#!pydsl`, which include each other; the innermost is last
         self._salt = salt
         self._grains = grains
         self._pillar = pillar
@@ -102,13 +106,19 @@ class Renderer:
             )
         return {} if value is None else value
 
+    def rendered_beside(self, path: str, sls: str, scope: Scope) -> Any:
+        """What the renderers of another SLS file make of it while one is rendered."""
+        pipe, text = self.pipe(read_text(path, self.opts), path)
+        names = {**scope.names, **self._places(path, sls)}
+        return self.through(pipe, Rendered(text, path), Scope(self, path, scope.saltenv, names))
+
     def through(self, pipe: Iterable[Step], value: Any, scope: Scope) -> Any:
         """What the renderers of a pipe make of a value, one after the other."""
         for step in pipe:
             if step.name not in RENDERERS:
                 value = self._by_own(step, value, scope)
                 continue
-            if step.name != "gpg":
+            if not _takes_data(step):
                 value = _text(value, step.name, scope.path)
             value = stage(step.name)(value, scope, step.arguments)
         return value
@@ -275,6 +285,13 @@ class Scope(Record):
     path: str
     saltenv: str
     names: dict[str, Any]
+
+
+def _takes_data(step: Step) -> bool:
+    """Whether a renderer takes the data of the one before it; stateconf does with -p."""
+    if step.name == "stateconf":
+        return any(word.startswith("-") and "p" in word for word in step.arguments)
+    return step.name == "gpg"
 
 
 def _text(value: Any, renderer: str, path: str) -> Rendered:

@@ -78,10 +78,16 @@ def _pyobjects(text: Rendered, scope: Scope, arguments: Arguments) -> Value:
     return run(text.text, scope)
 
 
-def _stateconf(text: Rendered, scope: Scope, arguments: Arguments) -> Value:
+def _pydsl(text: Rendered, scope: Scope, arguments: Arguments) -> Value:
+    from runner.render.pydsl import run
+
+    return run(text.text, scope)
+
+
+def _stateconf(value: Any, scope: Scope, arguments: Arguments) -> Value:
     from runner.render.stateconf import states
 
-    return states(text, scope, arguments)
+    return states(value, scope, arguments)
 
 
 _STAGES: dict[str, Callable[[Any, Scope, Arguments], Any]] = {
@@ -93,6 +99,7 @@ _STAGES: dict[str, Callable[[Any, Scope, Arguments], Any]] = {
     "gpg": _gpg,
     "py": _py,
     "mako": _mako,
+    "pydsl": _pydsl,
     "pyobjects": _pyobjects,
     "stateconf": _stateconf,
 }

@@ -28,13 +28,24 @@ class Options(Record):
     goal: bool = True
     start: bool = False
     ordered: bool = False
+    piped: bool = False
     data: tuple[str, ...] = ("yaml",)
     template: tuple[str, ...] = ("jinja",)
 
 
-def states(text: Rendered, scope: Scope, arguments: tuple[str, ...]) -> Any:
+def states(value: Any, scope: Scope, arguments: tuple[str, ...]) -> Any:
     """The high data of the SLS. Raises RenderError."""
     options = _options(arguments, scope.path)
+    data = value if options.piped else _rendered(value, options, scope)
+    if not isinstance(data, dict):
+        return data
+    placed = data if isinstance(data, PlacedMap) else PlacedMap(Untyped(scope.path), (1, 1))
+    placed.update(data)
+    return _Sls(placed, Name(str(scope.names.get("sls", ""))), scope).high(options)
+
+
+def _rendered(text: Rendered, options: Options, scope: Scope) -> Any:
+    """What the renderers of stateconf itself make of the text."""
     sls = Name(str(scope.names.get("sls", "")))
     known = {**scope.names, "sls_dir": sls.sls.rsplit(".", 1)[0].replace(".", "/")}
     marker = re.search(scope.renderer.opts.get("stateconf_end_marker") or END, text.text)
@@ -42,25 +53,20 @@ def states(text: Rendered, scope: Scope, arguments: tuple[str, ...]) -> Any:
         head = Rendered(text.text[: marker.start()], text.file)
         known.update(_parameters(_through(head, options, scope, known), sls, scope))
     data = _through(text, options, scope, known)
-    data = {} if data is None else data
-    if not isinstance(data, dict):
-        return data
-    placed = data if isinstance(data, PlacedMap) else PlacedMap(Untyped(scope.path), (1, 1))
-    placed.update(data)
-    return _Sls(placed, sls, scope).high(options)
+    return {} if data is None else data
 
 
 def _options(arguments: tuple[str, ...], path: str) -> Options:
     switches = "".join(word[1:] for word in arguments if word.startswith("-"))
     words = [word for word in arguments if not word.startswith("-")]
     data, _, template = " ".join(words).partition(" . ")
-    usage = "#!stateconf [-G] [-o] [-s] [yaml . jinja]"
+    usage = "#!stateconf [-G] [-o] [-s] [-p] [yaml . jinja]"
     if words and not template:
         raise RenderError("stateconf needs a renderer of data and one of text", Source(path, 1), usage)
     for letter in switches:
-        if letter not in "Gos":
+        if letter not in "Gops":
             raise RenderError(f"runner's stateconf has no option -{letter}", Source(path, 1), usage)
-    chosen = Options("G" not in switches, "s" in switches, "o" in switches)
+    chosen = Options("G" not in switches, "s" in switches, "o" in switches, "p" in switches)
     return chosen._replace(data=tuple(data.split()), template=tuple(template.split())) if words else chosen
 
 

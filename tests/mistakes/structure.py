@@ -253,7 +253,7 @@ MISTAKES = [
         "jinja",
     ),
     Mistake("renderer misspelt", "#!«jinj|yaml\na:\n  test.nop: []\n", "jinj", "jinja"),
-    Mistake("renderer of Salt's alone", "#!«pydsl\nstate('a')\n", "pydsl", "py"),
+    Mistake("renderer of Salt's alone", "#!«wempy\na: {}\n", "wempy", "py"),
     Mistake("py SLS without run()", "«#!py\nx = 1\n", "run", "def run"),
     Mistake(
         "py SLS with a syntax error",
