@@ -17,7 +17,7 @@ from runner.session import Session
 from runner.top_includes import including
 
 OF_A_REPOSITORY = ("FORMULA", "pillar.example", ".git", "kitchen.yml", ".kitchen.yml")
-DATA = ("pillar", "pillars")
+DATA = ("pillar", "pillars", "_pillar")
 TESTS = ("test", "tests")
 MODULES = ("_states", "_modules", "_grains", "_utils", "_renderers")
 
@@ -31,7 +31,10 @@ def of_roots(session: Session) -> Iterator[Diagnostic]:
     folders = [folder for folders in session.options.file_roots.values() for folder in folders]
     there = [f"{folder}{'' if os.path.isdir(folder) else ' (there is no such folder)'}" for folder in folders]
     message = f"there is no tree to check: no SLS file below {', '.join(there)}"
-    hint = "stand in the folder of the configuration or name it with --config; `runner init` begins a tree"
+    hint = (
+        "stand in the folder of the configuration or name it with --config; without one name the folder of the SLS "
+        "files with --state-tree; `runner init` begins a tree"
+    )
     path = session.options.raw.get("conf_file")
     place = place_of(path, "file_roots") if path else None
     yield Diagnostic(message, place if place and place.line else None, hint, "no-tree")
@@ -53,8 +56,9 @@ def served(session: Session, requests: Iterable[Request]) -> tuple[list[Request]
     if not left:
         return kept, []
     folders = ", ".join(f"{folder} ({count})" for folder, count in sorted(left.items()))
-    files = "1 SLS file is" if left and sum(left.values()) == 1 else f"{sum(left.values())} SLS files are"
-    message = f"{files} left out, because they are of another tree than that of the configuration: {folders}"
+    count = sum(left.values())
+    files, them = ("1 SLS file is", "it is") if count == 1 else (f"{count} SLS files are", "they are")
+    message = f"{files} left out, because {them} of another tree than that of the configuration: {folders}"
     return kept, [Diagnostic(message, None, "`runner check NAME` looks at one all the same", "left-out", "info")]
 
 

@@ -229,6 +229,7 @@ def test_a_check_of_nothing_is_an_error(machine: Machine, tmp_path: Path) -> Non
     assert f"error: there is no tree to check: no SLS file below {machine.folder}/states\n" in done.stdout
     machine.config["file_roots"] = {"base": [str(folder / "nope")]}
     done = machine("check", code=1)
+    assert "--state-tree" in done.stdout
     assert f"below {folder}/nope (there is no such folder)" in done.stdout and "runner.yaml:1:" in done.stdout
     machine.write(a="x: test.nop\n")
     machine.config["file_roots"] = {"base": ["states"]}
@@ -243,6 +244,7 @@ def test_trees_that_a_repository_brings_for_its_tests_are_left_out(machine: Mach
         test__salt__pillar__web=data,
         pillar__x=data,
         pillar__y=data,
+        _pillar__z=data,
     )
     for name in ("web", "other"):
         machine.write(**{f"other__states__{name}": "b: test.nope\n", "other__states__top": "base: {'*': [web]}\n"})
@@ -256,11 +258,20 @@ def test_trees_that_a_repository_brings_for_its_tests_are_left_out(machine: Mach
     problems = json.loads(machine("check", "--out", "json", code=1).stdout)["diagnostics"]
     (left,) = [each for each in problems if each["code"] == "left-out"]
     counted = dict(re.findall(rf"{machine.folder}/([\w/]+) \((\d+)\)", left["message"]))
-    assert counted == {"pillar": "2", "states/other/states": "3", "states/test/salt/pillar": "1", "test": "1"}
-    assert left["message"].startswith("7 SLS files are left out") and left["severity"] == "info"
+    pillars = {"pillar": "2", "states/_pillar": "1", "states/test/salt/pillar": "1"}
+    assert counted == {**pillars, "states/other/states": "3", "test": "1"}
+    assert left["message"].startswith("8 SLS files are left out, because they are of") and left["severity"] == "info"
     files = {each["file"].removeprefix(f"{machine.folder}/") for each in problems if each["severity"] == "error"}
     assert files == {"states/web/bad.sls", "states/states/test/other.sls", "states/states/test/web.sls"}
     machine("check", "pillar.x", code=1)  # by its name it is looked at
     machine.write(web__init="include: [pillar.x]\n")
     found = json.loads(machine("check", "--out", "json", code=1).stdout)["diagnostics"]
     assert f"{machine.folder}/pillar/x.sls" in [each["file"] for each in found]
+
+
+def test_a_single_file_that_is_left_out(machine: Machine) -> None:
+    machine.write(web="a: test.nop\n", states__pillar__x="web:\n  lookup: {a: 1}\n")
+    machine.config["file_roots"] = {"base": [str(machine.folder / "states")]}
+    done = machine("check")
+    assert "1 SLS file is left out, because it is of another tree" in done.stdout
+    assert done.stdout.endswith("No mistakes found.\n")
