@@ -99,7 +99,7 @@ def cpu(argv: list[str]) -> tuple[float, float]:
     return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
-def together(first: list[str], second: list[str], times: int) -> tuple[float, float]:
+def combine_plans(first: list[str], second: list[str], times: int) -> tuple[float, float]:
     """The least CPU seconds of two programs that run by turns, so that a busy moment hits both."""
     pairs = [(cpu(first)[0], cpu(second)[0]) for _ in range(times)]
     return min(pair[0] for pair in pairs), min(pair[1] for pair in pairs)
@@ -122,7 +122,7 @@ def main() -> None:
     start = 0.0
     with tempfile.TemporaryDirectory() as folder:
         for name, make, target in STARTS:
-            floor, start = together(["-c", FLOOR], prepared(folder, make(1, folder)), 10 if quick else 40)
+            floor, start = combine_plans(["-c", FLOOR], prepared(folder, make(1, folder)), 10 if quick else 40)
             print(f"{name:32} {start:6.3f} s  {start / floor:6.2f} floors of {floor:.3f} s; target: {target}")
         for name, make, count, target in LOADS[: 1 if quick else None]:
             argv = prepared(folder, make(count, folder))

@@ -6,7 +6,7 @@ import fnmatch
 from collections.abc import Mapping
 from typing import Any
 
-from modules._data import MISSING, copied, update
+from modules.slsutil.merging import MISSING, copied, update
 from runner.api import RunnerError
 
 

@@ -36,7 +36,7 @@ def tried(change: Callable[..., object], *words: str) -> bool:
 
 def missing(program: str, package: str) -> StateFailed:
     """The failure of what a program is needed for that is not there."""
-    return StateFailed(f"{program} is missing: it comes with {package}", lacks=("pkg", package))
+    return StateFailed(f"{program} is missing: it comes with {package}", missing=("pkg", package))
 
 
 def needs(program: str, package: str) -> None:
@@ -94,7 +94,7 @@ def _not_started(argv: list[str], error: BaseException, user: object) -> BaseExc
     reason = getattr(error, "strerror", None) or str(error)
     if isinstance(error, PermissionError) and user not in (None, os.geteuid()):
         reason += " (only root may run it as somebody else)"
-    return CommandFailed(f"Unable to run command {argv[0]!r}: {reason}", lacks=("command", argv[0]))
+    return CommandFailed(f"Unable to run command {argv[0]!r}: {reason}", missing=("command", argv[0]))
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

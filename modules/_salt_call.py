@@ -7,7 +7,7 @@ import shlex
 import sys
 from collections.abc import Mapping, Sequence
 
-from modules._kept import keep, kept
+from modules._cache_files import keep, kept
 from runner.api import fetcher, here
 
 PROGRAM = "import sys; sys.path.insert(0, {root!r}); from runner.cli.salt_call import main; main()"

@@ -71,5 +71,5 @@ def identity(runas: str | None, group: str | None, variables: dict[str, str]) ->
             found["group"] = grp.getgrnam(group).gr_gid
     except KeyError:
         kind, name = ("user", runas) if runas else ("group", group)
-        raise CommandFailed(f"{kind.title()} '{name}' is not available", lacks=(kind, str(name))) from None
+        raise CommandFailed(f"{kind.title()} '{name}' is not available", missing=(kind, str(name))) from None
     return found

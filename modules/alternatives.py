@@ -19,7 +19,7 @@ class Group:
 def _program() -> str:
     found = cmd.which("update-alternatives")
     if found is None:
-        raise CommandFailed("update-alternatives is not installed", lacks=("command", "update-alternatives"))
+        raise CommandFailed("update-alternatives is not installed", missing=("command", "update-alternatives"))
     return found
 
 

@@ -56,9 +56,9 @@ def exists(kind: str, name: str) -> None:
     """Raise StateFailed for what cannot be enabled. kind: mod, site or conf."""
     path = _path(kind, name, "available")
     if not is_installed():
-        raise StateFailed("there is no Apache: it comes with apache2", lacks=[("pkg", "apache2"), ("file", path)])
+        raise StateFailed("there is no Apache: it comes with apache2", missing=[("pkg", "apache2"), ("file", path)])
     if not file.exists(path):
-        raise StateFailed(f"{path} is not there", lacks=("file", path))
+        raise StateFailed(f"{path} is not there", missing=("file", path))
 
 
 @changer

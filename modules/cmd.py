@@ -58,11 +58,11 @@ def execute_shell(command: str, **options: Any) -> Completed:
 def refuse_surroundings(cwd: str | None, runas: str | None, group: str | None, shell: str | None) -> None:
     """Raise CommandFailed where a command cannot be started: no such folder, user, group or shell."""
     if cwd is not None and not os.path.isdir(cwd):
-        raise CommandFailed(f'Desired working directory "{cwd}" is not available', lacks=("file", cwd))
+        raise CommandFailed(f'Desired working directory "{cwd}" is not available', missing=("file", cwd))
     if runas or group:
         surroundings.identity(runas, group, {})
     if shell and not os.path.exists(shell):
-        raise CommandFailed(f"The shell {shell} is not available", lacks=("file", shell))
+        raise CommandFailed(f"The shell {shell} is not available", missing=("file", shell))
 
 
 def complete(
@@ -94,14 +94,14 @@ def complete(
         user["umask"] = int(str(umask), 8)
     cwd = surroundings.home(runas) if cwd is None and not root else cwd
     if cwd is not None and not os.path.isdir(cwd):
-        raise CommandFailed(f"Specified cwd '{cwd}' either not absolute or does not exist", lacks=("file", cwd))
+        raise CommandFailed(f"Specified cwd '{cwd}' either not absolute or does not exist", missing=("file", cwd))
     if isinstance(cmd, str):
         plain = python_shell is False
         argv = shlex.split(cmd) if plain else [shell or os.environ.get("SHELL") or "/bin/sh", "-c", cmd]
     else:
         argv = [str(word) for word in cmd]
     if shell and argv[0] == shell and not os.path.exists(shell):
-        raise CommandFailed(f"The shell {shell} is not available", lacks=("file", shell))
+        raise CommandFailed(f"The shell {shell} is not available", missing=("file", shell))
     if root:
         argv = ["chroot", root, *argv]
     done = _processes.ended(argv, env=variables, cwd=cwd, stdin=stdin, timeout=timeout, bg=bg, **user)
@@ -149,7 +149,7 @@ def run_all(
     """
     if isinstance(cmd, bool | int | float):  # `false` on the command line, which YAML does not take for a text
         cmd = str(cmd).lower()
-    shelled = here.by_hand if python_shell is None else python_shell
+    shelled = here.called_directly if python_shell is None else python_shell
     done = complete(
         *(cmd, cwd, stdin, runas, group, shell, shelled, env, clean_env, prepend_path, umask, timeout, root, bg),
         reset_system_locale=reset_system_locale,

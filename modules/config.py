@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from modules._data import MISSING, merged, traverse
+from modules.slsutil.merging import MISSING, merged, traverse
 from runner.api import here
 
 

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from modules import cmd, file
-from runner.api import CommandFailed, Record, changer, look_once
+from runner.api import CommandFailed, Record, cached_look, changer
 
 NEEDS_PROGRAM = "crontab"  # without it templates find no function of this module
 HEADER = "# Lines below here are managed by Salt, do not edit"
@@ -39,7 +39,7 @@ class Entry(Record):
         return [*(f"# {remark}" for remark in remarks), f"#DISABLED#{line}" if self.commented else line]
 
 
-@look_once("crontabs", "/var/spool/cron/crontabs/{0}", "/var/spool/cron/{0}", "/var/spool/cron/tabs/{0}")
+@cached_look("crontabs", "/var/spool/cron/crontabs/{0}", "/var/spool/cron/{0}", "/var/spool/cron/tabs/{0}")
 def read(user: str) -> tuple[str, ...]:
     """The lines of a user's crontab. Raises CommandFailed when there is no crontab program or no such user."""
     done = cmd.probe(["crontab", "-u", user, "-l"])

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from modules._kept import keep, kept
+from modules._cache_files import keep, kept
 from runner.api import StateFailed, fetcher, here
 
 NAME = "data.json"  # in the cache folder

@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 
 from modules import cmd
-from runner.api import CommandFailed, changer, look_once
+from runner.api import CommandFailed, cached_look, changer
 
 
-@look_once("debconf", "/var/cache/debconf/config.dat", "/var/cache/debconf/passwords.dat")
+@cached_look("debconf", "/var/cache/debconf/config.dat", "/var/cache/debconf/passwords.dat")
 def _answers(owner: str) -> dict[str, tuple[str, str]]:
     """Question -> (type, value) of a package, as debconf-show knows them."""
     done = cmd.probe(["debconf-show", owner])
@@ -39,7 +39,7 @@ def set_answer(owner: str, question: str, kind: str, value: str) -> None:
     """Answer a question; the answer is on no command line. Raises CommandFailed."""
     done = cmd.probe(["debconf-set-selections"], stdin=f"{owner} {question} {kind} {value}\n")
     if done.retcode:
-        raise CommandFailed(f"debconf-set-selections: {done.stderr}", lacks=("command", "debconf-set-selections"))
+        raise CommandFailed(f"debconf-set-selections: {done.stderr}", missing=("command", "debconf-set-selections"))
 
 
 @changer(touches=["debconf", "packages"])
@@ -47,4 +47,4 @@ def set_file(path: str) -> None:
     """Give the answers of a file (owner, question, type, value on each line). Raises CommandFailed."""
     done = cmd.probe(["debconf-set-selections", path])
     if done.retcode:
-        raise CommandFailed(f"debconf-set-selections: {done.stderr}", lacks=("command", "debconf-set-selections"))
+        raise CommandFailed(f"debconf-set-selections: {done.stderr}", missing=("command", "debconf-set-selections"))

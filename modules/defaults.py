@@ -5,7 +5,8 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from modules import _data, _yaml
+from modules import _yaml
+from modules.slsutil import merging
 from runner.api import here
 
 
@@ -21,7 +22,7 @@ def merge(dest: Any, upd: Any, merge_lists: bool = False, in_place: bool = True,
         raise TypeError("nothing can be laid over None in place: give a mapping, or in_place=False")
     if convert_none:
         dest, upd = {} if dest is None else dest, {} if upd is None else upd
-    return _data.update(dest if in_place else copy.deepcopy(dest), upd, lists=merge_lists)
+    return merging.update(dest if in_place else copy.deepcopy(dest), upd, lists=merge_lists)
 
 
 def update(dest: Any, defaults: Any, merge_lists: bool = True, in_place: bool = True, convert_none: bool = True) -> Any:
@@ -47,7 +48,7 @@ def get(key: str, default: Any = "") -> Any:
         {{ salt['defaults.get']('nginx:port', 80) }}
     """
     formula = key.partition(":")[0]
-    return default if (found := _of_formula(formula)) is None else _data.traverse({formula: found}, key, default)
+    return default if (found := _of_formula(formula)) is None else merging.traverse({formula: found}, key, default)
 
 
 def _of_formula(formula: str) -> Any:

@@ -8,7 +8,7 @@ import time
 from typing import Any
 
 from modules import _names, cmd
-from modules._kept import keep, kept
+from modules._cache_files import keep, kept
 from runner.api import here
 
 

@@ -83,7 +83,7 @@ def _ask(*words: str) -> str:
     needs("firewall-cmd", "firewalld")
     done = cmd.probe(["firewall-cmd", *words])
     if done.retcode == NOT_RUNNING:
-        raise StateFailed("firewalld is not running", lacks=("service", "firewalld"))
+        raise StateFailed("firewalld is not running", missing=("service", "firewalld"))
     if done.retcode:
         raise StateFailed(f"firewall-cmd {' '.join(words)}: {done.stderr.strip() or done.stdout.strip()}")
     return done.stdout

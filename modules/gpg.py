@@ -30,7 +30,7 @@ def signers(
 def _command(home: str | None, keyring: str | None) -> list[str]:
     program = cmd.which("gpg")
     if program is None:
-        raise CommandFailed("gpg is not installed", lacks=("command", "gpg"))
+        raise CommandFailed("gpg is not installed", missing=("command", "gpg"))
     argv = [program, "--batch", "--no-tty"]
     argv += ["--homedir", home] if home else []
     return argv + (["--no-default-keyring", "--keyring", keyring] if keyring else [])
@@ -65,6 +65,6 @@ def decrypt(
         comment = f"Decrypted data has been written to {output}"
         return comment if bare else {"res": True, "comment": comment}
     plain = done.stdout.decode("utf-8", "replace")
-    if not here.by_hand:
+    if not here.called_directly:
         here.secret(plain.strip())
     return plain if bare else {"res": True, "comment": "", "data": plain}

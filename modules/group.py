@@ -8,10 +8,10 @@ from typing import Any
 
 from modules import cmd
 from modules._processes import tried
-from runner.api import CommandFailed, changer, look_once
+from runner.api import CommandFailed, cached_look, changer
 
 
-@look_once("groups", "/etc/group")
+@cached_look("groups", "/etc/group")
 def _groups() -> dict[str, grp.struct_group]:
     return {group.gr_name: group for group in grp.getgrall()}
 

@@ -41,7 +41,7 @@ def digest_file(infile: str, checksum: str = "md5") -> str:
         with opened(os.fspath(infile)) as stream:
             return hashlib.file_digest(stream, checksum).hexdigest()
     except FileNotFoundError:
-        raise CommandFailed(f"File path '{infile}' not found.", lacks=("file", infile)) from None
+        raise CommandFailed(f"File path '{infile}' not found.", missing=("file", infile)) from None
 
 
 def md5_digest(instr: Text) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from modules import file
-from runner.api import Record, look_once
+from runner.api import Record, cached_look
 
 PATH = "/etc/hosts"
 
@@ -19,7 +19,7 @@ class Line(Record):
     comment: str = ""
 
 
-@look_once("hosts", PATH)
+@cached_look("hosts", PATH)
 def _text() -> str:
     return file.read_bytes(PATH).decode("utf-8", "surrogateescape") if file.is_file(PATH) else ""
 

@@ -157,7 +157,7 @@ def run_routes(iface: str, way: str) -> bool:
 
 def _act(program: str, iface: str) -> bool:
     if not any(os.access(f"{folder}/{program}", os.X_OK) for folder in ("/sbin", "/usr/sbin")):
-        raise StateFailed(f"{program} is missing: it comes with the package ifupdown", lacks=("pkg", "ifupdown"))
+        raise StateFailed(f"{program} is missing: it comes with the package ifupdown", missing=("pkg", "ifupdown"))
     done = cmd.execute([program, iface])
     if done.retcode:
         raise StateFailed(f"{program} {iface} failed: {done.stderr or done.stdout}")

@@ -34,7 +34,7 @@ def program(family: str, name: str = "") -> str:
     """The program for ipv4 or ipv6. name: what is added to it (-save, -restore). Raises CommandFailed without one."""
     found = cmd.which(f"{'ip6tables' if family == 'ipv6' else 'iptables'}{name}")
     if found is None:
-        raise CommandFailed("iptables is not installed", lacks=("command", "iptables"))
+        raise CommandFailed("iptables is not installed", missing=("command", "iptables"))
     return found
 
 

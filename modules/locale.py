@@ -50,7 +50,7 @@ def set_locale(locale: str) -> bool:
 def gen_locale(locale: str) -> bool:
     """Make a locale usable. Raises StateFailed when the system has no such locale, or cannot make it."""
     if not file.is_file(LIST):
-        raise StateFailed("there is no /etc/locale.gen; install the package locales", lacks=("pkg", "locales"))
+        raise StateFailed("there is no /etc/locale.gen; install the package locales", missing=("pkg", "locales"))
     name = locale.split()[0]
     charset = locale.split()[1] if " " in locale else name.partition(".")[2] or "UTF-8"
     text = file.read_bytes(LIST).decode("utf-8", "replace")

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from modules._data import update
+from modules.slsutil.merging import update
 from runner.api import RunnerError, here
 
 

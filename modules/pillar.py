@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from modules import _filter_by
-from modules._data import MISSING, combined, traverse
+from modules.slsutil.merging import MISSING, combined, traverse
 from runner.api import RunnerError, here
 
 

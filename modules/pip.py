@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from modules import cmd
-from runner.api import CommandFailed, StateFailed, changer, here, look_once
+from runner.api import CommandFailed, StateFailed, cached_look, changer, here
 
 
 def _argv(bin_env: str | None) -> list[str]:
@@ -18,15 +18,15 @@ def _argv(bin_env: str | None) -> list[str]:
     if not bin_env:
         python = cmd.which("python3")
         if python is None:
-            raise CommandFailed("there is no python3 on this machine", lacks=("command", "python3"))
+            raise CommandFailed("there is no python3 on this machine", missing=("command", "python3"))
         return [python, "-m", "pip"]
     if os.path.isdir(bin_env):
         python = os.path.join(bin_env, "bin/python")
         if not os.path.exists(python):
-            raise CommandFailed(f"there is no Python environment at {bin_env}", lacks=("file", bin_env))
+            raise CommandFailed(f"there is no Python environment at {bin_env}", missing=("file", bin_env))
         return [python, "-m", "pip"]
     if not os.path.exists(bin_env):
-        raise CommandFailed(f"there is no {bin_env}", lacks=("file", bin_env))
+        raise CommandFailed(f"there is no {bin_env}", missing=("file", bin_env))
     return [bin_env, "-m", "pip"] if os.path.basename(bin_env).startswith("python") else [bin_env]
 
 
@@ -39,7 +39,7 @@ def normal(name: str) -> str:
     return re.sub(r"[-_.]+", "-", name.partition("[")[0]).lower()
 
 
-@look_once("pip")
+@cached_look("pip")
 def list_(
     prefix: str | None = None,
     bin_env: str | None = None,
@@ -56,7 +56,7 @@ def list_(
     argv = [*_argv(bin_env), "list", "--format=json", *(["--path", target] if target else [])]
     done = cmd.complete(argv, cwd=cwd, runas=user, env=QUIET, python_shell=False)
     if done.retcode:
-        raise CommandFailed(f"pip does not work: {done.stderr or done.stdout}", lacks=("command", "pip"))
+        raise CommandFailed(f"pip does not work: {done.stderr or done.stdout}", missing=("command", "pip"))
     packages: list[Mapping[str, str]] = json.loads(done.stdout[done.stdout.find("[") :])
     found = {package["name"]: package["version"] for package in packages}
     return {name: version for name, version in found.items() if not prefix or name.lower().startswith(prefix.lower())}
@@ -85,7 +85,7 @@ def freeze(bin_env: str | None = None, user: str | None = None, cwd: str | None 
     """
     done = cmd.complete([*_argv(bin_env), "freeze", "--all"], cwd=cwd, runas=user, env=QUIET, python_shell=False)
     if done.retcode:
-        raise CommandFailed(f"pip does not work: {done.stderr or done.stdout}", lacks=("command", "pip"))
+        raise CommandFailed(f"pip does not work: {done.stderr or done.stdout}", missing=("command", "pip"))
     return done.stdout.splitlines()
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from modules import cmd
-from runner.api import CommandFailed, changer, look_once
+from runner.api import CommandFailed, cached_look, changer
 
 PATH = "/etc/shadow"
 # the columns after the name and the hash, with chage's options
@@ -13,7 +13,7 @@ DAYS = {"lstchg": "-d", "min": "-m", "max": "-M", "warn": "-W", "inact": "-I", "
 PREFIXES = {"md5": "$1$", "blowfish": "$2b$", "sha256": "$5$", "sha512": "$6$", "yescrypt": "$y$"}
 
 
-@look_once("users", "/etc/shadow")
+@cached_look("users", "/etc/shadow")
 def _entries() -> dict[str, list[str]]:
     try:
         with open(PATH, encoding="utf-8", errors="surrogateescape") as file:

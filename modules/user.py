@@ -9,17 +9,17 @@ from typing import Any
 
 from modules import cmd, file
 from modules._processes import tried
-from runner.api import CommandFailed, changer, look_once
+from runner.api import CommandFailed, cached_look, changer
 
 GECOS = ("fullname", "roomnumber", "workphone", "homephone", "other")
 
 
-@look_once("users", "/etc/passwd")
+@cached_look("users", "/etc/passwd")
 def _users() -> dict[str, pwd.struct_passwd]:
     return {user.pw_name: user for user in pwd.getpwall()}
 
 
-@look_once("groups", "/etc/group")
+@cached_look("groups", "/etc/group")
 def _groups() -> dict[str, grp.struct_group]:
     return {group.gr_name: group for group in grp.getgrall()}
 

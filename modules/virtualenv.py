@@ -33,7 +33,7 @@ def refuse_program(program: str | None) -> None:
     told = f"venv_bin is the path or the name of one program, and there is no {program!r}"
     if len(words) == 3 and words[1:] == ["-m", "venv"]:
         raise CommandFailed(f"{told}; Python's own venv needs none: `- python: {words[0]}` says whose it is")
-    raise CommandFailed(f"{told}; without venv_bin Python's own venv is used", lacks=("command", program))
+    raise CommandFailed(f"{told}; without venv_bin Python's own venv is used", missing=("command", program))
 
 
 def _is_venv(program: str) -> bool:
@@ -66,7 +66,7 @@ def create(
 def _python() -> str:
     found = cmd.which("python3")
     if found is None:
-        raise CommandFailed("there is no python3 on this machine", lacks=("command", "python3"))
+        raise CommandFailed("there is no python3 on this machine", missing=("command", "python3"))
     return found
 
 

@@ -75,7 +75,7 @@ def further_groups(groups: Sequence[str] | None, optional: Sequence[str] | None)
     """The groups beside the primary one; None when the state says nothing of them."""
     missing = [each for each in groups or () if not group.info(each)]
     if missing:
-        raise StateFailed(f"The following group(s) are not present: {','.join(missing)}", lacks=("group", missing[0]))
+        raise StateFailed(f"The following group(s) are not present: {','.join(missing)}", missing=("group", missing[0]))
     there = [each for each in optional or () if group.info(each)]
     if groups is None and not there:
         return None

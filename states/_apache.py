@@ -26,7 +26,7 @@ def disabled(kind: str, name: str) -> Planned:
     """kind: mod, site or conf."""
     if not apache.is_enabled(kind, name):
         installed = apache.is_installed()
-        return Done(f"{name} already disabled.", lacks=() if installed else [("pkg", "apache2"), OPEN])
+        return Done(f"{name} already disabled.", missing=() if installed else [("pkg", "apache2"), OPEN])
     yield Plan({"old": name, "new": None}, f"Apache {WORDS[kind]} {name} is set to be disabled.")
     status = apache.act(f"a2dis{kind}", name)["Status"]
     if apache.is_enabled(kind, name):

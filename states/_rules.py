@@ -38,8 +38,8 @@ class Wanted(Record):
         """Whether the chain has it. Raises StateFailed when there is no such chain, or iptables finds it wrong."""
         said = _refused(self, shown if insert else f"{shown} for {self.family}")
         if iptables.listed(self.family, self.table, self.chain) is None:
-            lacks = ("chain", f"{self.family} {self.table} {self.chain}")
-            raise StateFailed(f"{said}\nthere is no chain {self.chain} in the table {self.table}", lacks=lacks)
+            missing = ("chain", f"{self.family} {self.table} {self.chain}")
+            raise StateFailed(f"{said}\nthere is no chain {self.chain} in the table {self.table}", missing=missing)
         try:
             return iptables.has_rule(self.family, self.table, self.chain, self.rule)
         except StateFailed as failure:

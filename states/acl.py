@@ -142,7 +142,7 @@ def _absent(name: str, acl_type: str, who: list[str], recurse: bool) -> Planned:
 def _lists(name: str, kind: str, recurse: bool) -> dict[str, list[acl.Entry]]:
     """The lists that are looked at: only folders have what new files get."""
     if not file.exists(name):
-        raise StateFailed(f"{name} does not exist", lacks=("file", name))
+        raise StateFailed(f"{name} does not exist", missing=("file", name))
     found = acl.entries(name, recurse)
     return {path: each for path, each in found.items() if not kind.startswith("default:") or file.is_dir(path)}
 

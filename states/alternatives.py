@@ -26,7 +26,7 @@ def install(name: str, link: AbsolutePath, path: AbsolutePath, priority: int) ->
     if found and found.choices.get(path) == priority and found.link == link:
         return f"Alternative {path} for {name} is already registered"
     if not file.exists(path):
-        raise StateFailed(f"Alternative for {name} not installed: {path} is not there", lacks=("file", path))
+        raise StateFailed(f"Alternative for {name} not installed: {path} is not there", missing=("file", path))
     changes = {"name": name, "link": link, "path": path, "priority": priority}
     told = f"Alternative will be set for {name} to {path} with priority {priority}"
     yield Plan(changes, told, provides=[("file", link), ("alternative", name)])
@@ -75,7 +75,7 @@ def auto(name: str) -> Planned:
     """
     found = alternatives.group(name)
     if found is None:
-        raise StateFailed(f"Alternative for {name} doesn't exist", lacks=("alternative", name))
+        raise StateFailed(f"Alternative for {name} doesn't exist", missing=("alternative", name))
     if found.auto:
         return f"{name} already in auto mode"
     yield Plan({"result": ""}, f"{name} will be put in auto mode")
@@ -97,7 +97,7 @@ def set_(name: str, path: AbsolutePath) -> Planned:
     if found and found.current == path:
         return f"Alternative for {name} already set to {path}"
     if found is None or path not in found.choices:
-        raise StateFailed(f"Alternative {path} for {name} doesn't exist", lacks=("alternative", name))
+        raise StateFailed(f"Alternative {path} for {name} doesn't exist", missing=("alternative", name))
     yield Plan({"path": path}, f"Alternative for {name} will be set to path {path}")
     alternatives.set_(name, path)
     return f"Alternative for {name} set to path {path}"

@@ -97,7 +97,7 @@ def extracted(
         return (yield from found.owned())
     short = archive.shortage(found.members, name.rstrip("/"))
     if short:
-        raise StateFailed(f"{label} {short}; nothing was extracted", lacks=("file", name.rstrip("/")))
+        raise StateFailed(f"{label} {short}; nothing was extracted", missing=("file", name.rstrip("/")))
     reason = ", due to source_hash update" if updated else ""
     reason = ", due to absence of one or more files/dirs" if absent or wrong else reason
     removed = [name.rstrip("/")] if clean_parent else [*dict.fromkeys(wrong + found.tops(clean))]
@@ -142,7 +142,7 @@ def _fetched(source: list[str | dict[str, Any]], verify: sources.Verify) -> tupl
             message = f"{first} does not match the desired source_hash {verify.hash}"
         message = message.removeprefix(f"Failed to cache {file.redacted(first)}: ")
         message = message.replace("or set skip_verify to True", "or set skip_verify or use_etag to True")
-        raise StateFailed(message, lacks=failure.lacks) from None
+        raise StateFailed(message, missing=failure.missing) from None
     return found.path, found.url
 
 
@@ -260,9 +260,9 @@ def _owner(user: str | int | None, group: str | int | None) -> tuple[int, int]:
     uid = -1 if user in (None, "") else file.uid_of(user)
     gid = -1 if group in (None, "") else file.gid_of(group)
     if uid is None:
-        raise StateFailed(f"User {user} does not exist", lacks=("user", str(user)))
+        raise StateFailed(f"User {user} does not exist", missing=("user", str(user)))
     if gid is None:
-        raise StateFailed(f"Group {group} does not exist", lacks=("group", str(group)))
+        raise StateFailed(f"Group {group} does not exist", missing=("group", str(group)))
     return uid, gid
 
 

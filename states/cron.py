@@ -105,7 +105,7 @@ def _tell_others(name: str, user: str, then: str) -> None:
 
 def _known(user: str) -> None:
     if not users.info(user):
-        raise StateFailed(f"there is no user {user!r}", lacks=("user", user))
+        raise StateFailed(f"there is no user {user!r}", missing=("user", user))
 
 
 def _identifier(name: str, identifier: str | bool | None) -> str:
@@ -201,7 +201,7 @@ def file(
     Behaviour: Salt 3008's cron.file.
     """
     if not users.info(user):
-        raise StateFailed(f"Could not identify group for user {user}", lacks=("user", user))
+        raise StateFailed(f"Could not identify group for user {user}", missing=("user", user))
     found = locate([name], name, Verify(source_hash, source_hash_name), False)
     variables = {**(defaults or {}), **(context or {})}
     new = source_data(found, Template(template, variables), {"name": name, "user": user}, Encoding())

@@ -8,7 +8,7 @@ from typing import Any
 from modules import environ
 from runner.api import Plan, Planned, StateFailed, here
 
-UNCONVERGING = {"setenv": "it holds for the run that it is in, so each run sets it anew"}
+NON_IDEMPOTENT = {"setenv": "it holds for the run that it is in, so each run sets it anew"}
 
 
 def setenv(

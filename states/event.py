@@ -6,7 +6,7 @@ from typing import Any
 
 from runner.api import CustomEvent, Plan, Planned, here
 
-UNCONVERGING = dict.fromkeys(("send", "fire_master"), "it sends an event in each run")
+NON_IDEMPOTENT = dict.fromkeys(("send", "fire_master"), "it sends an event in each run")
 
 
 def send(

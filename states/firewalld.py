@@ -108,7 +108,7 @@ def _known(part: Part, old: list[str]) -> None:
     for each in part.wanted or []:
         if look and each not in known and each not in old:
             what = "service" if part.key == "services" else "kind of ICMP"
-            raise StateFailed(f"firewalld knows no {what} {each!r}", lacks=("firewalld", each))
+            raise StateFailed(f"firewalld knows no {what} {each!r}", missing=("firewalld", each))
 
 
 def _forward(text: str) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from modules import _static_grains as static
 from modules import grains
+from modules.grains import static
 from runner.api import OneOrMany, Plan, Planned, StateFailed
 
 _NONE: Any = object()
@@ -23,7 +23,7 @@ def exists(name: str, delimiter: str = ":") -> str:
     """
     name = name.replace(delimiter, ":")
     if _value(name) is _NONE:
-        raise StateFailed("Grain does not exist", lacks=("grain", name))
+        raise StateFailed("Grain does not exist", missing=("grain", name))
     return "Grain exists"
 
 
@@ -101,7 +101,7 @@ def append(name: str, value: Any, convert: bool = False, delimiter: str = ":") -
     name = name.replace(delimiter, ":")
     old = _value(name)
     if old is _NONE:
-        raise StateFailed(f"Grain {name} does not exist", lacks=("grain", name))
+        raise StateFailed(f"Grain {name} does not exist", missing=("grain", name))
     if not isinstance(old, list) and not convert:
         raise StateFailed(f"Grain {name} is not a valid list")
     have = old if isinstance(old, list) else [old]

@@ -9,7 +9,7 @@ from modules import file, group, user
 from runner.api import CommandFailed, Done, OneOrMany, Plan, Planned, StateFailed
 
 
-def hindrance(plan: Plan, name: str, **arguments: object) -> None:
+def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
     """Raises StateFailed when the caller may not change groups."""
     file.refuse_put("/etc/group")
 
@@ -54,7 +54,7 @@ def present(
         return f"Group {name} is present and up to date"
     missing = [each for each in wanted if not user.info(each)]
     if missing:
-        raise StateFailed(f"The user(s) {', '.join(missing)} are not present", lacks=("user", missing[0]))
+        raise StateFailed(f"The user(s) {', '.join(missing)} are not present", missing=("user", missing[0]))
     if not now:
         shown = {"name": name, "passwd": "x", "gid": gid, "members": wanted}
         yield Plan(shown, f"Group {name} set to be added", provides=[("group", name)])
@@ -85,7 +85,7 @@ def absent(name: str, local: bool = False) -> Planned:
     Behaviour: Salt 3008's group.absent.
     """
     if not group.info(name):
-        return Done("Group not present", lacks=[("group", name)])
+        return Done("Group not present", missing=[("group", name)])
     yield Plan({name: ""}, f"Group {name} is set for removal")
     try:
         group.groupdel(name)

@@ -8,7 +8,7 @@ from modules import file, hosts
 from runner.api import Done, OneOrMany, Plan, Planned, StateFailed, here
 
 
-def hindrance(plan: Plan, name: str, **arguments: object) -> None:
+def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
     """Raises StateFailed when the caller may not write the file."""
     file.refuse_rewrite(file.real_path(hosts.PATH))
 

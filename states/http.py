@@ -9,7 +9,7 @@ from typing import Any, Literal
 from modules import http
 from runner.api import OneOrMany, Plan, Planned, Secret, StateFailed, here
 
-UNCONVERGING = dict.fromkeys(("query", "wait_for_successful_query"), "a server is asked in each run")
+NON_IDEMPOTENT = dict.fromkeys(("query", "wait_for_successful_query"), "a server is asked in each run")
 WHY = "what the server answers is known when it has been asked"
 
 
@@ -73,7 +73,7 @@ def query(
     told = "The server is set to be asked"
     if test_url and here.dry:
         told = f"{wanted.met(_ask(test_url, options))[1]} (asked {test_url})"
-    yield Plan({}, told, sure=False, why=WHY)
+    yield Plan({}, told, exact=False, why=WHY)
     until = time.monotonic() + (wait_for or 0)
     while True:
         fine, said = wanted.met(_ask(name, options))

@@ -11,7 +11,7 @@ from runner.api import AbsolutePath, Plan, Planned, StateFailed, here
 Sections = dict[str, Any]
 
 
-def hindrance(plan: Plan, name: str, **arguments: object) -> None:
+def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
     """Raises StateFailed for a file that the caller may not write."""
     file.refuse_rewrite(file.real_path(name))
 

@@ -198,9 +198,9 @@ def flush(name: str, chain: str | None = None, table: str = "filter", family: Fa
     Behaviour: Salt 3008's iptables.flush; what is empty stays as it is.
     """
     if iptables.listed(family, table, chain) is None:
-        lacks = ("chain", f"{family} {table} {chain}")
+        missing = ("chain", f"{family} {table} {chain}")
         raise StateFailed(
-            f"Failed to flush iptables rules\nthere is no chain {chain} in the table {table}", lacks=lacks
+            f"Failed to flush iptables rules\nthere is no chain {chain} in the table {table}", missing=missing
         )
     place = f"{table} table {chain or ''} chain {family} family"
     if not iptables.rules(family, table, chain):

@@ -26,7 +26,7 @@ def present(name: str, persist: bool = False, mods: list[str] | None = None) -> 
     unknown = [each for each in missing if not kmod.is_available(each)]
     if unknown:
         told = f"Kernel module{'s' if mods else ''} {', '.join(unknown)} {'are' if mods else 'is'} unavailable"
-        raise StateFailed(told, lacks=("module", unknown[0]))
+        raise StateFailed(told, missing=("module", unknown[0]))
     changed = dict.fromkeys(dict.fromkeys([*missing, *unkept]), "loaded")
     yield Plan(changed, f"{label} {'are' if mods else 'is'} set to be loaded", provides=OPEN)
     for each in missing:

@@ -9,7 +9,7 @@ from typing import Any
 from runner.api import OPEN, Done, Plan, Planned, RunnerError, StateFailed, here
 from states._calls import Call, gathered, listed, refused
 
-UNCONVERGING = {"run": "a function is called in each run; guard it with onlyif, unless or onchanges"}
+NON_IDEMPOTENT = {"run": "a function is called in each run; guard it with onlyif, unless or onchanges"}
 WHY = "what an execution function changes is known when it has run"
 
 
@@ -83,8 +83,8 @@ def _each(functions: Mapping[str, Any]) -> Planned:
     """Functions with their arguments as a list, one after another; one that says no does not keep the others back."""
     missing = [function for function in functions if not here.has(function)]
     if missing:
-        raise StateFailed(f"Unavailable function: {', '.join(missing)}.", lacks=("function", missing[0]))
-    yield Plan({}, f"Function {', '.join(functions)} to be executed.", sure=False, why=WHY, provides=OPEN)
+        raise StateFailed(f"Unavailable function: {', '.join(missing)}.", missing=("function", missing[0]))
+    yield Plan({}, f"Function {', '.join(functions)} to be executed.", exact=False, why=WHY, provides=OPEN)
     changes: dict[str, Any] = {}
     told: list[str] = []
     failed = False
@@ -118,8 +118,8 @@ def _success(answer: Any) -> str:
 def _older(function: str, given: Mapping[str, Any]) -> Planned:
     """One function, with its arguments beside it."""
     if not here.has(function):
-        raise StateFailed(f"Module function {function} is not available", lacks=("function", function))
-    yield Plan({}, f"Module function {function} is set to execute", sure=False, why=WHY, provides=OPEN)
+        raise StateFailed(f"Module function {function} is not available", missing=("function", function))
+    yield Plan({}, f"Module function {function} is set to execute", exact=False, why=WHY, provides=OPEN)
     call = gathered(function, signature(here.function(function)), given)
     if call.unused:
         here.warn(f"{function} has no {', '.join(call.unused)}: not given to it")

@@ -59,7 +59,7 @@ def mounted(
     missing = [] if present is None or other else missing_options(present, shown, hidden)
     folder = not file.is_dir(name)
     if mount_ and folder and not mkmnt:
-        raise StateFailed("Mount directory is not present", lacks=("file", name))
+        raise StateFailed("Mount directory is not present", missing=("file", name))
     if mount_ and present is None:
         _found(device)
     entry = mount.Entry(device, name, fstype, ",".join(options), str(dump), str(pass_num))
@@ -101,7 +101,7 @@ def _found(device: str) -> None:
     """Raises StateFailed when no device has the label that is asked for."""
     if device.startswith("LABEL=") and not mount.device_of(device):
         label = device.removeprefix("LABEL=")
-        raise StateFailed(f"Unable to find device with label {label}.", lacks=("label", label))
+        raise StateFailed(f"Unable to find device with label {label}.", missing=("label", label))
 
 
 def _named(device: str) -> bool:
@@ -169,7 +169,7 @@ def swap(name: Device, persist: bool = True, config: AbsolutePath = mount.FSTAB)
     if on and kept:
         return f"Swap {name} already active"
     if not on and not (device and file.lexists(device)):
-        raise StateFailed(f"Swap {name} failed to activate: it is not there", lacks=("file", name))
+        raise StateFailed(f"Swap {name} failed to activate: it is not there", missing=("file", name))
     adding = f"Swap {name} is set to be added to the fstab"
     told = f"Swap {name} is set to be activated" if kept else adding if on else f"{adding} and to be activated"
     changes = ({} if on else mount.swap_facts(device or name)) | ({} if kept else {"persist": "new"})

@@ -115,7 +115,7 @@ def installed(
         would = None
         if here.dry:
             told = _broken(specs, requirements, editable) + failure.message
-            raise StateFailed(told, changes={}, lacks=[("pip", each) for each in (*specs, name)]) from None
+            raise StateFailed(told, changes={}, missing=[("pip", each) for each in (*specs, name)]) from None
     if would is not None and (not would or (target and not _changes(before, would))) and not force_reinstall:
         return "Requirements were already installed." if paths else _already(specs)
     planned: dict[str, Any] = (
@@ -123,7 +123,7 @@ def installed(
     )
     planned = {"requirements": True} if paths else planned
     told = _pending(specs, bool(pkgs), requirements, editable)
-    yield Plan(planned, told, sure=would is not None, why="pip cannot say what it would install", provides=OPEN)
+    yield Plan(planned, told, exact=would is not None, why="pip cannot say what it would install", provides=OPEN)
     try:
         pip.change(["install", *words, *specs], place, user, cwd, env_vars)
     except StateFailed as failure:
@@ -145,7 +145,7 @@ def _present(
     try:
         return pip.list_(None, place, user, cwd, target)
     except CommandFailed as failure:
-        raise StateFailed(f"{told}: {failure.message}", lacks=failure.lacks) from None
+        raise StateFailed(f"{told}: {failure.message}", missing=failure.missing) from None
 
 
 def _pending(specs: list[str], many: bool, requirements: list[str] | None, editable: list[str] | None) -> str:
@@ -230,7 +230,7 @@ def _going(names: list[str]) -> str:
     return f"Package{'s' if several else ''} {', '.join(names)} {'are' if several else 'is'} set to be removed"
 
 
-UNCONVERGING = {"installed": "with force_reinstall, ignore_installed or editable it installs in each run"}
+NON_IDEMPOTENT = {"installed": "with force_reinstall, ignore_installed or editable it installs in each run"}
 
 
 def _without_log(words: list[str]) -> list[str]:
@@ -292,6 +292,6 @@ def _files(requirements: OneOrMany[str] | None) -> list[str]:
 def _file(requirements: str) -> str:
     path = here.tree.fetch(requirements, here.saltenv)
     if path is None:
-        lacks = ("file", requirements) if requirements.startswith("/") else None
-        raise StateFailed(f"requirements file '{requirements}' not found", lacks=lacks)
+        missing = ("file", requirements) if requirements.startswith("/") else None
+        raise StateFailed(f"requirements file '{requirements}' not found", missing=missing)
     return path

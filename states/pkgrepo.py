@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from modules import _apt_keys as keys
-from modules import _apt_sources as apt
 from modules import file, pkg
 from modules.file import get_hash
+from modules.pkg import apt_keys as keys
+from modules.pkg import apt_sources as apt
 from runner.api import AbsolutePath, CommandFailed, Done, OneOrMany, Plan, Planned, StateFailed, here
 
 Words = OneOrMany[str]

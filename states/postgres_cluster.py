@@ -42,7 +42,7 @@ def present(
         return f"Cluster {cluster} is already present"
     if not postgres.server_exists(version):
         package = f"postgresql-{version}"
-        raise StateFailed(f"Failed to create cluster {cluster}: there is no {package}", lacks=("pkg", package))
+        raise StateFailed(f"Failed to create cluster {cluster}: there is no {package}", missing=("pkg", package))
     given = {"--port": port, "--encoding": encoding, "--locale": locale, "--datadir": datadir}
     options = [word for key, value in given.items() if value is not None for word in (key, str(value))]
     initdb = ["--allow-group-access"] if allow_group_access else []

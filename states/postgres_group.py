@@ -9,7 +9,7 @@ from runner.api import OneOrMany, Planned, Secret
 from states import _postgres_role
 from states._postgres_role import Role, split
 
-UNCONVERGING = {"present": "with refresh_password it sets the password in each run"}
+NON_IDEMPOTENT = {"present": "with refresh_password it sets the password in each run"}
 
 
 def present(

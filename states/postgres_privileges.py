@@ -125,7 +125,7 @@ def _what(kind: str, thing: str, schema: str, rights: list[str]) -> str:
 
 def _known(server: Server, role: str) -> None:
     if role.lower() != "public" and role not in postgres.roles(server, role, passwords=False):
-        raise StateFailed(f'role "{role}" does not exist', lacks=("postgres_user", role))
+        raise StateFailed(f'role "{role}" does not exist', missing=("postgres_user", role))
 
 
 def _lacking(server: Server, role: str, kind: str, thing: str, schema: str, rights: list[str], passing: bool) -> bool:

@@ -177,12 +177,12 @@ def _reaction(reload: bool, force: bool) -> tuple[str, str]:
 
 def _known(name: str) -> None:
     if not service.available(name):
-        raise StateFailed(f"The named service {name} is not available", lacks=_facts(name))
+        raise StateFailed(f"The named service {name} is not available", missing=_facts(name))
 
 
 def _nowhere(name: str) -> Done:
     """There is nothing to stop, unless a package or a unit file that is pending brings it."""
-    return Done(f"The named service {name} is not available", lacks=[*_facts(name), OPEN])
+    return Done(f"The named service {name} is not available", missing=[*_facts(name), OPEN])
 
 
 def _facts(name: str) -> list[tuple[str, str]]:

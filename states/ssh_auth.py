@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from modules import _ssh_keys as keys
 from modules import file
+from modules.ssh import keys
 from runner.api import Done, OneOrMany, Plan, Planned, StateFailed, here
 
 CONFIG = ".ssh/authorized_keys"
 
 
-def hindrance(plan: Plan, name: str, user: str, config: str = CONFIG, **arguments: object) -> None:
+def dry_run_check(plan: Plan, name: str, user: str, config: str = CONFIG, **arguments: object) -> None:
     """Raises StateFailed for a file that cannot be written, or lies behind a link of somebody else."""
     file.refuse_rewrite(file.real_path(keys.path_of(user, config)))
 
@@ -166,4 +166,4 @@ def autorequire(name: str, user: str, config: str = CONFIG, **_: object) -> Iter
     yield "user", user
 
 
-__all__: Sequence[str] = ("absent", "autorequire", "hindrance", "manage", "present")
+__all__: Sequence[str] = ("absent", "autorequire", "dry_run_check", "manage", "present")

@@ -9,7 +9,9 @@ from modules import file, ssh
 from runner.api import Plan, Planned, StateFailed, here
 
 
-def hindrance(plan: Plan, name: str, user: str | None = None, config: str | None = None, **arguments: object) -> None:
+def dry_run_check(
+    plan: Plan, name: str, user: str | None = None, config: str | None = None, **arguments: object
+) -> None:
     """Raises StateFailed for a file that cannot be written, or lies behind a link of somebody else."""
     file.refuse_rewrite(file.real_path(ssh.known_hosts_path(user, config)))
 

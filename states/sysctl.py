@@ -6,7 +6,7 @@ from modules import file, sysctl
 from runner.api import AbsolutePath, Plan, Planned, StateFailed
 
 
-def hindrance(plan: Plan, name: str, config: str | None = None, persist: bool = True, **arguments: object) -> None:
+def dry_run_check(plan: Plan, name: str, config: str | None = None, persist: bool = True, **arguments: object) -> None:
     """Raises StateFailed when the caller may not keep the value."""
     if persist:
         file.refuse_rewrite(file.real_path(config or sysctl.default_config()))
@@ -28,7 +28,7 @@ def present(
     """
     wanted = " ".join(str(int(value) if isinstance(value, bool) else value).split())
     if not sysctl.exists(name):
-        raise StateFailed(f"Failed to set {name} to {value}: sysctl {name} does not exist", lacks=_facts(name))
+        raise StateFailed(f"Failed to set {name} to {value}: sysctl {name} does not exist", missing=_facts(name))
     running = sysctl.get(name)
     kept = sysctl.show(config).get(name)
     if running == wanted and not persist:

@@ -8,7 +8,7 @@ from typing import Any, Literal
 from modules import pillar
 from runner.api import Changes, Done, OneOrMany, Plan, Planned, StateFailed, here
 
-UNCONVERGING = {
+NON_IDEMPOTENT = {
     "succeed_with_changes": "it pretends to change something in each run",
     "fail_with_changes": "it pretends to change something in each run",
     "configurable_test_state": "it pretends to change something in each run",

@@ -6,7 +6,7 @@ from modules import file, timezone
 from runner.api import Plan, Planned, StateFailed
 
 
-def hindrance(plan: Plan, name: str, **arguments: object) -> None:
+def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
     """Raises StateFailed when the caller may not change the zone."""
     if "timezone" in plan.changes:
         file.refuse_put("/etc/localtime")
@@ -25,7 +25,7 @@ def system(name: str, utc: bool = True) -> Planned:
     if not timezone.zone_exists(name):
         raise StateFailed(
             f"Unable to compare desired timezone '{name}' to system timezone: Can't find a local timezone \"{name}\"",
-            lacks=("file", f"{timezone.ZONES}/{name}"),
+            missing=("file", f"{timezone.ZONES}/{name}"),
         )
     wrong_zone = timezone.get_zone() != name
     wrong_clock = utc != (timezone.get_hwclock() == "UTC")

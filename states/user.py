@@ -11,7 +11,7 @@ from runner.api import CommandFailed, Done, OneOrMany, Plan, Planned, Secret, St
 from states._account import AGING, HIDDEN, NUMBERS, Password, Wanted, Work, day, done_changes, further_groups
 
 
-def hindrance(plan: Plan, name: str, **arguments: object) -> None:
+def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
     """Raises StateFailed when the caller may not change users."""
     file.refuse_put("/etc/passwd")
 
@@ -192,7 +192,7 @@ def absent(name: str, purge: bool = False, force: bool = False, local: bool = Fa
     Behaviour: Salt 3008's user.absent.
     """
     if not users.info(name):
-        return Done(f"User {name} is not present", lacks=[("user", name)])
+        return Done(f"User {name} is not present", missing=[("user", name)])
     group_of_own = bool(group.info(name)) and users.primary_group(name) == name
     changes = {name: "removed"} | ({f"{name} group": "removed"} if group_of_own else {})
     yield Plan(changes, f"User {name} set for removal")
@@ -209,7 +209,7 @@ def _group_number(gid: int | str | None) -> int | None:
         return int(gid)
     found = group.info(gid)
     if not found:
-        raise StateFailed(f'Default group with name "{gid}" is not present', lacks=("group", gid))
+        raise StateFailed(f'Default group with name "{gid}" is not present', missing=("group", gid))
     return int(found["gid"])
 
 

@@ -89,7 +89,7 @@ def managed(
     if there:
         changes |= {"cleared_packages": pip.freeze(*here_is), "old": virtualenv.version(name)}
     told = f"Virtualenv {name} is set to be {'cleared' if there else 'created'}"
-    yield Plan(changes, told, sure=not wanted, why=why, provides=OPEN)
+    yield Plan(changes, told, exact=not wanted, why=why, provides=OPEN)
     virtualenv.create(name, python, venv_bin, system_site_packages, user, clear, prompt)
     changes |= {"new": virtualenv.version(name)}
     done = f"{'Cleared existing' if there else 'Created new'} virtualenv"
@@ -104,10 +104,10 @@ def _updated(parts: dict[str, Planned], here_is: Where) -> Planned:
     looked = {key: plan for key, part in parts.items() if (plan := next(part, None))}
     if not looked:
         return f"Virtualenv {here_is[0]} is already created" if here.dry else "virtualenv exists"
-    sure = all(plan.sure for plan in looked.values())
+    exact = all(plan.exact for plan in looked.values())
     why = next((plan.why for plan in looked.values() if plan.why), None)
     planned = {"packages": {key: plan.changes for key, plan in looked.items()}}
-    yield Plan(planned, "\n".join(plan.comment for plan in looked.values()), sure=sure, why=why, provides=OPEN)
+    yield Plan(planned, "\n".join(plan.comment for plan in looked.values()), exact=exact, why=why, provides=OPEN)
     before = pip.freeze(*here_is)
     for key in looked:
         _carried_out(parts[key], "virtualenv exists", {})

@@ -103,7 +103,7 @@ def test_the_commands_of_the_reliability_table_select_tests() -> None:
 
 
 def test_the_readme_names_each_command() -> None:
-    from runner.cli.declared import COMMANDS
+    from runner.cli.option_spec import COMMANDS
 
     text = (ROOT / "README.md").read_text()
     assert [name for name in COMMANDS if not re.search(rf"\brunner {name}\b", text)] == []

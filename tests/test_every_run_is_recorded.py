@@ -213,7 +213,7 @@ def test_odd_values_of_functions(machine: Machine) -> None:
     assert (found["k"], found["1"]) == ("NaN", "<Rude that cannot be shown>")
 
 
-@pytest.mark.parametrize("listener", ["runner.history.History", "runner.output.pretty.Pretty"])
+@pytest.mark.parametrize("listener", ["runner.history.recorder.History", "runner.output.pretty.Pretty"])
 def test_a_listener_that_fails_is_dropped_and_reported(machine: Machine, listener: str) -> None:
     module, _, name = listener.rpartition(".")
     method = "_result" if name == "History" else "_finished"

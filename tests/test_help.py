@@ -9,7 +9,7 @@ import pytest
 import typer
 
 from runner.cli.app import build
-from runner.cli.declared import COMMANDS
+from runner.cli.option_spec import COMMANDS
 
 GROUP: Any = typer.main.get_command(build())  # type: ignore[arg-type]
 

@@ -15,9 +15,9 @@ from harness import HarnessHere, apply, look
 from laws import Scenario, all_scenarios
 
 from runner.api import Plan, StateFailed, running
-from runner.loader import Registry
-from runner.model import Place, Untyped
-from runner.signature import bind
+from runner.arguments.bind import bind
+from runner.loader.registry import Registry
+from runner.model.places import Place, Untyped
 
 REGISTRY = Registry({})
 
@@ -83,7 +83,7 @@ def test_laws(scenario: Scenario, tmp_path: Path) -> None:
         assert scenario.breaks in real.value.message
         return
     done = apply(function, **arguments, current=HarnessHere(root))
-    if isinstance(plan, Plan) and plan.sure:
+    if isinstance(plan, Plan) and plan.exact:
         assert set(plan.changes) == set(done.changes or {}), "the keys of a sure Plan are those of the real run"
     if not isinstance(plan, Plan):
         assert snapshot(tmp_path) == before, "a state that plans nothing changes nothing"

@@ -11,8 +11,10 @@ from pathlib import Path
 import pytest
 from mistakes import Mistake, all_mistakes
 
-from runner import checking, config, run
-from runner.errors import Diagnostic, RunnerError
+from runner import check, pipeline
+from runner.config import load
+from runner.model.diagnostics import Diagnostic
+from runner.model.errors import RunnerError
 from runner.output import diagnostics
 
 MISTAKES = all_mistakes()
@@ -21,8 +23,8 @@ MISTAKES = all_mistakes()
 def checked(mistake: Mistake, folder: Path) -> list[Diagnostic]:
     """What `runner check` says of a tree, the configuration's mistakes among it."""
     try:
-        options, warnings = config.load(str(mistake.configuration(folder)), {"cachedir": str(folder / "cache")}, {})
-        return checking.check(options, mistake.names, configuration=warnings)
+        options, warnings = load.load(str(mistake.configuration(folder)), {"cachedir": str(folder / "cache")}, {})
+        return check.check(options, mistake.names, configuration=warnings)
     except RunnerError as error:
         return list(error.diagnostics)
 
@@ -54,8 +56,8 @@ def test_a_run_refuses_it_as_well(mistake: Mistake, tmp_path: Path) -> None:
     expected = {each for each in checked(mistake, tmp_path) if each.severity == "error"}
     with pytest.raises(RunnerError) as raised:
         more = {"cachedir": str(tmp_path / "cache"), "test": True}
-        options, _ = config.load(str(mistake.configuration(tmp_path)), more, {})
-        run.sls(options, mistake.names) if mistake.names else run.highstate(options)
+        options, _ = load.load(str(mistake.configuration(tmp_path)), more, {})
+        pipeline.sls(options, mistake.names) if mistake.names else pipeline.highstate(options)
     assert {each for each in raised.value.diagnostics if each.severity == "error"} == expected
 
 

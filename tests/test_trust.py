@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 from command import Machine
 
-from runner.cli.completing import candidates
-from runner.permissions import flaw
+from runner.cli.completion import candidates
+from runner.files.permissions import flaw
 
 MARK = "x:\n  file.managed:\n    - name: {tmp}/made\n    - contents: '1'\n"
 

@@ -15,8 +15,8 @@ from typing import Any
 import pytest
 from command import Machine
 
-from runner.history import kept
-from runner.secrets import HIDDEN, Secrets
+from runner.history import snapshots
+from runner.redaction import HIDDEN, Secrets
 
 FILE = "{tmp}/f:\n  file.managed:\n    - contents: new\n    - mode: '0600'\n"
 BAD = "bad:\n  test.fail_without_changes: []\nnever:\n  test.nop:\n    - require:\n      - test: bad\n"
@@ -189,9 +189,9 @@ def test_a_history_that_cannot_be_written_keeps_no_run_from_working(machine: Mac
 
 
 def test_files_of_the_kernel_are_kept_too(tmp_path: Path) -> None:
-    store = kept.Store(str(tmp_path))
+    store = snapshots.Store(str(tmp_path))
     for path in ("/proc/sys/kernel/ostype", "/usr/bin/env"):
-        found = kept.at(path)
+        found = snapshots.at(path)
         store.put(found)
         assert store.get(found.content) == Path(path).read_bytes()
 

@@ -190,7 +190,7 @@ def warm() -> None:
         "networkx",
         "modules.cmd",
         "modules.file",
-        "runner.run",
+        "runner.pipeline",
         "states.cmd",
         "states.file.managed",
     ):

@@ -512,7 +512,7 @@ def texts() -> Iterator[Case]:
 
 
 def configurations() -> Iterator[Case]:
-    from runner.config_keys import DEFAULTS, TYPES
+    from runner.config.keys import DEFAULTS, TYPES
 
     for key in sorted({*TYPES, *DEFAULTS}):
         for value in (

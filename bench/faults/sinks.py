@@ -18,7 +18,7 @@ from pathlib import Path
 
 from common import Score, Tree, warm
 
-from runner import secret_forms
+from runner.redaction import forms as secret_forms
 
 SLS = """
 {% set db = pillar['db'] %}

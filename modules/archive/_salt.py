@@ -51,7 +51,7 @@ def _shown(member: Member, strip: int) -> str:
 def _local(name: str) -> str:
     found = here.tree.fetch(name, here.saltenv) if name.startswith(("salt://", "file://")) else name
     if found is None or not os.path.isfile(found):
-        raise StateFailed(f"{name} does not exist", lacks=None if found is None else ("file", found))
+        raise StateFailed(f"{name} does not exist", missing=None if found is None else ("file", found))
     return found
 
 

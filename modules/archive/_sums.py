@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from modules._kept import keep, kept
+from modules._cache_files import keep, kept
 from modules.file._hash import hash_of
 from runner.api import fetcher
 

@@ -68,9 +68,9 @@ def owner_ids(user: str | int | None, group: str | int | None) -> tuple[int, int
     uid = -1 if user in (None, "") else uid_of(user)
     gid = -1 if group in (None, "") else gid_of(group)
     if uid is None:
-        raise StateFailed(f"User {user} is not available", lacks=("user", str(user)))
+        raise StateFailed(f"User {user} is not available", missing=("user", str(user)))
     if gid is None:
-        raise StateFailed(f"Group {group} is not available", lacks=("group", str(group)))
+        raise StateFailed(f"Group {group} is not available", missing=("group", str(group)))
     return uid, gid
 
 

@@ -24,7 +24,7 @@ def try_contents(data: Contents, command: str, suffix: str = "", folder: str | N
         raise StateFailed(
             f"no temporary file for check_cmd in tmp_dir {folder}: {problem.strerror}",
             changes={},
-            lacks=("file", folder) if folder else None,
+            missing=("file", folder) if folder else None,
         ) from problem
     try:
         with open(handle, "wb") as file:
@@ -38,7 +38,7 @@ def try_contents(data: Contents, command: str, suffix: str = "", folder: str | N
         )
     except OSError as problem:
         told = f"check_cmd {command!r} cannot be run: {problem.strerror}"
-        raise StateFailed(told, changes={}, lacks=("command", argv[0])) from problem
+        raise StateFailed(told, changes={}, missing=("command", argv[0])) from problem
     finally:
         os.unlink(path)
     said = [text.decode("utf-8", "replace").strip() for text in (done.stdout, done.stderr)]
@@ -52,7 +52,7 @@ def refuse_check(command: str) -> None:
     argv = _argv(command)
     if argv and not shutil.which(argv[0]):
         told = f"check_cmd {command!r} cannot be run: No such file or directory"
-        raise StateFailed(told, lacks=("command", argv[0]))
+        raise StateFailed(told, missing=("command", argv[0]))
 
 
 def _argv(command: str) -> list[str]:

@@ -69,7 +69,7 @@ def stat(path: str, follow: bool = True) -> Stat:
     """What a path is; StateFailed when nothing is there."""
     found = seen(path, follow)
     if found is None:
-        raise StateFailed(f"Path not found: {path}", lacks=("file", path))
+        raise StateFailed(f"Path not found: {path}", missing=("file", path))
     return found
 
 
@@ -181,7 +181,7 @@ def _explained(path: str) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError as problem:
-        raise StateFailed(f"{path}: file not found", lacks=("file", path)) from problem
+        raise StateFailed(f"{path}: file not found", missing=("file", path)) from problem
     except OSError as problem:
         raise StateFailed(f"cannot read {path}: {problem.strerror}") from problem
 

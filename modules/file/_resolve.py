@@ -218,5 +218,5 @@ def _refuse_unless(link: _Link, owner: int) -> None:
     raise StateFailed(
         f"{link.path} is a symbolic link of {whose} to {link.says}, which is not {whose}'s: it is not followed"
         " (remove it, or make it root's with chown -h)",
-        lacks=("file", link.path),
+        missing=("file", link.path),
     )

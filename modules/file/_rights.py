@@ -38,7 +38,7 @@ def refuse_rewrite(path: str) -> None:
     at = _seen(path)
     if at is not None and not (bits.S_ISREG(at.st_mode) or bits.S_ISLNK(at.st_mode)):
         kind = "a folder" if bits.S_ISDIR(at.st_mode) else "a device, pipe or socket"
-        raise StateFailed(f"{path} is {kind}; it is not replaced by a file", lacks=("file", path))
+        raise StateFailed(f"{path} is {kind}; it is not replaced by a file", missing=("file", path))
     if at is not None and not _may(CHOWN) and (at.st_uid != os.geteuid() or not _member(at.st_gid)):
         _refuse(path, f"it belongs to {uid_to_user(at.st_uid)}, and only root can write it anew", os.path.dirname(path))
 
@@ -84,7 +84,7 @@ def _refuse(path: str, why: str, there: str) -> None:
     above = [there]
     while above[-1] not in ("/", ""):
         above.append(os.path.dirname(above[-1]))
-    raise StateFailed(f"{path} cannot be changed: {why}", lacks=[("file", each) for each in above])
+    raise StateFailed(f"{path} cannot be changed: {why}", missing=[("file", each) for each in above])
 
 
 def _nearest(path: str) -> str:

@@ -117,7 +117,9 @@ def move(src: str, dst: str) -> dict[str, Any]:
     """Move a file or folder; into a folder where `dst` is one."""
     old, new = path_given(src), path_given(dst)
     if not os.path.lexists(old):
-        raise StateFailed(f"Unable to move '{src}' to '{dst}': there is no such file or directory", lacks=("file", old))
+        raise StateFailed(
+            f"Unable to move '{src}' to '{dst}': there is no such file or directory", missing=("file", old)
+        )
     if os.path.isdir(new):
         new = os.path.join(new, os.path.basename(old.rstrip("/")))
     _copy.rename(old, new)

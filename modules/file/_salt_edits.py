@@ -6,8 +6,7 @@ import os
 import re
 from typing import Any
 
-from modules import _edits
-from modules.file import _copy, _look, _write
+from modules.file import _copy, _look, _write, edits
 from modules.file._salt_changes import lines_given
 from modules.file._salt_changes import path_given as _path
 from runner.api import StateFailed
@@ -15,7 +14,7 @@ from runner.api import StateFailed
 
 def _text(path: str, encoding: str | None = None) -> str:
     if not os.path.isfile(path):
-        raise StateFailed(f"File not found: {path}", lacks=("file", path))
+        raise StateFailed(f"File not found: {path}", missing=("file", path))
     try:
         return _look.read_bytes(path).decode(encoding or "utf-8", "surrogateescape")
     except LookupError:
@@ -36,7 +35,7 @@ def _put(
         if backup:
             keep(path, backup)
         _write.write(path, new.encode(encoding or "utf-8", "surrogateescape"))
-    return _edits.diff(old, new) if show else old != new
+    return edits.diff(old, new) if show else old != new
 
 
 def keep(path: str, backup: str | bool) -> None:
@@ -74,14 +73,14 @@ def replace(
         raise StateFailed("Only one of append and prepend_if_not_found is permitted")
     if ignore_if_missing and not os.path.exists(path):
         return False
-    old, expression = _text(path, encoding), _edits.compiled(pattern, flags)
+    old, expression = _text(path, encoding), edits.compiled(pattern, flags)
     if search_only:
         return expression.search(old) is not None
     repl = str(repl)
     content = repl if not_found_content is None else not_found_content
-    new = _edits.substituted(expression, repl.replace("\\", r"\\") if backslash_literal else repl, old, int(count))
-    if (append_if_not_found or prepend_if_not_found) and not _edits.found_in(expression, content, old):
-        new = _edits.added(old, content, at_end=append_if_not_found)
+    new = edits.substituted(expression, repl.replace("\\", r"\\") if backslash_literal else repl, old, int(count))
+    if (append_if_not_found or prepend_if_not_found) and not edits.found_in(expression, content, old):
+        new = edits.added(old, content, at_end=append_if_not_found)
     return _put(path, old, new, backup, show_changes, dry_run, encoding)
 
 
@@ -112,9 +111,9 @@ def comment_line(path: str, regex: str, char: str = "#", cmnt: bool = True, back
     old = _text(path)
     if "\0" in old:
         raise StateFailed(f"Cannot perform string replacements on a binary file: {path}")
-    new = (_edits.commented_out if cmnt else _edits.bared_lines)(old, regex, char)
+    new = (edits.commented_out if cmnt else edits.bared_lines)(old, regex, char)
     _put(path, old, new, backup)
-    return _edits.diff(old, new, context=0) if new != old else False
+    return edits.diff(old, new, context=0) if new != old else False
 
 
 def comment(path: str, regex: str, char: str = "#", backup: str | bool = ".bak") -> str | bool:
@@ -145,7 +144,7 @@ def line(
     if not os.path.isfile(path):
         if quiet:
             return False
-        raise StateFailed(f'File "{path}" does not exists or is not a file.', lacks=("file", path))
+        raise StateFailed(f'File "{path}" does not exists or is not a file.', missing=("file", path))
     if mode is None:
         raise StateFailed("Mode was not defined. How to process the file?")
     doing = str(mode).lower()
@@ -153,7 +152,7 @@ def line(
         raise StateFailed(f'Unknown mode: "{mode}"; it is ensure, replace, delete or insert')
     if doing != "delete" and content is None:
         raise StateFailed("Content can only be empty if mode is ['delete']")
-    from modules._edit_line import Place, edited_line
+    from modules.file.edit_line import Place, edited_line
 
     old = _text(path)
     place = Place(location, before, after, indent)
@@ -187,9 +186,9 @@ def blockreplace(
         )
     old = _text(path)
     block = content + ("\n" if append_newline or (append_newline is None and not content.endswith("\n")) else "")
-    block = block.replace("\r\n", "\n").replace("\n", _edits.ending(old))
+    block = block.replace("\r\n", "\n").replace("\n", edits.ending(old))
     place = (append_if_not_found, prepend_if_not_found, insert_before_match, insert_after_match)
-    new = _edits.with_block(old, marker_start, marker_end, block, *place)
+    new = edits.with_block(old, marker_start, marker_end, block, *place)
     return _put(path, old, new, backup, show_changes, dry_run)
 
 
@@ -256,12 +255,12 @@ def psed(
     number = 0
     for letter in str(flags):
         number |= getattr(re, letter, 0) if letter in "ILMSUX" else 0
-    expression, wanted = _edits.compiled(str(before), number), _edits.compiled(str(limit), number) if limit else None
+    expression, wanted = edits.compiled(str(before), number), edits.compiled(str(limit), number) if limit else None
     text = _escaped(str(after)) if escape_all else str(after)
     count = 0 if "g" in str(flags) else 1
-    parts = [old] if multi else _edits.lines_of(old)
+    parts = [old] if multi else edits.lines_of(old)
     new = "".join(
-        _edits.substituted(expression, text, part, count) if not wanted or wanted.search(part) else part
+        edits.substituted(expression, text, part, count) if not wanted or wanted.search(part) else part
         for part in parts
     )
     if backup:

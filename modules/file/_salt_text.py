@@ -6,7 +6,7 @@ import os
 import re
 from typing import Any
 
-from modules import _edits
+from modules.file import edits
 from modules.file._look import read_whole
 from runner.api import StateFailed
 
@@ -89,7 +89,7 @@ def get_diff(file1: str, file2: str, saltenv: str = "base", show_filenames: bool
     import difflib
 
     texts = [_text(path) for path in (file1, file2)]
-    if large := _edits.not_shown(*map(len, texts)):
+    if large := edits.not_shown(*map(len, texts)):
         return large
     names = (file1, file2) if show_filenames else ("", "")
     return "".join(difflib.unified_diff(texts[0].splitlines(True), texts[1].splitlines(True), *names))

@@ -128,8 +128,8 @@ def remote_refs(
     """
     done = probe(["ls-remote", "--symref", "--", url], None, user, identity, secrets)
     if done.retcode:
-        lacks = ("file", url) if url.startswith("/") else None
-        raise StateFailed(f"Failed to check remote refs: {said(done)}", lacks=lacks)
+        missing = ("file", url) if url.startswith("/") else None
+        raise StateFailed(f"Failed to check remote refs: {said(done)}", missing=missing)
     found = {}
     for value, name in (line.split("\t") for line in done.stdout.splitlines() if "\t" in line):
         if value.startswith("ref: "):

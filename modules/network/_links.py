@@ -7,12 +7,12 @@ import ipaddress
 from typing import Any
 
 from modules import cmd
-from runner.api import look_once
+from runner.api import cached_look
 
 Address = ipaddress.IPv4Interface | ipaddress.IPv6Interface
 
 
-@look_once("network")
+@cached_look("network")
 def links() -> dict[str, dict[str, Any]]:
     """Each interface as `ip` tells it: up, hwaddr, addresses (address, broadcast, label)."""
     import json

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 from modules.pkg import apt
-from modules.pkg._need import Need
+from modules.pkg.need import Need
 from runner.api import Feature, Provider, Providers
 
 

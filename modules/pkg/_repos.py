@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from modules import _apt_sources as apt_sources
+from modules.pkg import apt_sources
 
 
 def list_repos(**kwargs: Any) -> dict[str, list[dict[str, Any]]]:
@@ -15,17 +15,17 @@ def list_repos(**kwargs: Any) -> dict[str, list[dict[str, Any]]]:
     found: dict[str, list[dict[str, Any]]] = {}
     for path in apt_sources.files():
         for group in apt_sources.grouped(path):
-            together = {
+            combine_plans = {
                 "suites": list(dict.fromkeys(each.dist for each in group)),
                 "types": list(dict.fromkeys(each.type for each in group)),
                 "uris": list(dict.fromkeys(each.uri for each in group)),
             }
             for source in group:
-                found.setdefault(source.uri, []).append(_told(path, source, together))
+                found.setdefault(source.uri, []).append(_told(path, source, combine_plans))
     return found
 
 
-def _told(path: str, source: apt_sources.Source, together: dict[str, list[str]]) -> dict[str, Any]:
+def _told(path: str, source: apt_sources.Source, combine_plans: dict[str, list[str]]) -> dict[str, Any]:
     options = dict(source.options)
     architectures = options.get("arch", "")
     return {
@@ -34,11 +34,11 @@ def _told(path: str, source: apt_sources.Source, together: dict[str, list[str]])
         "disabled": source.disabled,
         "enabled": not source.disabled,
         "dist": source.dist,
-        "suites": together["suites"],
+        "suites": combine_plans["suites"],
         "type": source.type,
-        "types": together["types"],
+        "types": combine_plans["types"],
         "uri": source.uri,
-        "uris": together["uris"],
+        "uris": combine_plans["uris"],
         "line": source.line,
         "architectures": architectures.split(",") if architectures else [],
         "signedby": options.get("signed-by", ""),

@@ -9,8 +9,8 @@ from typing import Any
 
 from modules import cmd
 from modules.pkg import _apt_depends, _apt_get
-from modules.pkg._need import Need
-from runner.api import CommandFailed, changer, fetcher, here, look_once
+from modules.pkg.need import Need
+from runner.api import CommandFailed, cached_look, changer, fetcher, here
 
 NAMES: tuple[str, ...] = ("apt", "aptpkg")
 INSTALLED = ("installed", "triggers-awaited", "triggers-pending")  # the last two until dpkg's next run
@@ -30,7 +30,7 @@ def database() -> str:
     return STATUS[0]
 
 
-@look_once("packages", *STATUS)
+@cached_look("packages", *STATUS)
 def states() -> dict[str, tuple[str, str]]:
     """Each package that dpkg knows: its state (installed, config-files, ...) and version."""
     done = cmd.probe(["dpkg-query", "-W", "-f", "${binary:Package}\\t${db:Status-Status}\\t${Version}\\n"])
@@ -41,7 +41,7 @@ def states() -> dict[str, tuple[str, str]]:
     return found
 
 
-@look_once("packages")
+@cached_look("packages")
 def architecture() -> str:
     """What this machine's own packages are built for."""
     return cmd.probe(["dpkg", "--print-architecture"]).stdout
@@ -82,7 +82,7 @@ def list_pkgs() -> dict[str, str]:
     return {name: version for name, (state, version) in states().items() if state in INSTALLED}
 
 
-@look_once("candidates", *STATUS, "/var/lib/apt/lists", *SOURCES)
+@cached_look("candidates", *STATUS, "/var/lib/apt/lists", *SOURCES)
 def candidates(names: tuple[str, ...]) -> dict[str, str]:
     """The newest version of each package that apt would install; packages that it does not know are missing."""
     done = cmd.probe(["apt-cache", "policy", *names])
@@ -150,13 +150,13 @@ def _simulated(action: str, targets: Sequence[str], options: Iterable[str]) -> c
     return cmd.probe(asked, env=_apt_get.QUIET)
 
 
-@look_once("candidates", *STATUS, "/var/lib/apt/lists", *SOURCES)
+@cached_look("candidates", *STATUS, "/var/lib/apt/lists", *SOURCES)
 def foresee(action: str, targets: tuple[str, ...], options: tuple[str, ...]) -> dict[str, dict[str, str]] | None:
     """As `simulate`, asked once: what several states would change together."""
     return simulate(action, targets, options)
 
 
-@look_once("candidates", *STATUS, "/var/lib/apt/lists", *SOURCES)
+@cached_look("candidates", *STATUS, "/var/lib/apt/lists", *SOURCES)
 def needs(names: tuple[str, ...]) -> dict[str, list[Need]]:
     """What packages bring along in the version that apt would install; what they recommend if apt installs that."""
     unread = ["conflicts", "breaks", "replaces", "enhances"]
@@ -165,7 +165,7 @@ def needs(names: tuple[str, ...]) -> dict[str, list[Need]]:
     return {normal(name): list(found) for name, found in _apt_depends.parse(done.stdout.splitlines(), normal)}
 
 
-@look_once("candidates", *SOURCES)
+@cached_look("candidates", *SOURCES)
 def _installs(kind: str, default: bool) -> bool:
     said = cmd.probe(["apt-config", "shell", "found", f"APT::Install-{kind.title()}/b"]).stdout
     return default if not said else "true" in said
@@ -202,7 +202,7 @@ def remove(names: Sequence[str], purge: bool = False) -> None:
     _apt_get.run("purge" if purge else "remove", *names)
 
 
-@look_once("packages", *STATUS)
+@cached_look("packages", *STATUS)
 def held() -> list[str]:
     """The packages that stay at their version."""
     return cmd.probe(["apt-mark", "showhold"]).stdout.split()

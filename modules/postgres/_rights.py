@@ -87,7 +87,7 @@ def held(server: Server, role: str, kind: str, thing: str, schema: str) -> list[
         f" FROM {table} WHERE {where}"
     )
     if not rows:
-        raise StateFailed(f"There is no {kind} {thing}", lacks=("postgres", thing))
+        raise StateFailed(f"There is no {kind} {thing}", missing=("postgres", thing))
     return [dict.fromkeys(RIGHTS[kind], True) if row["owner"] == role else row["rights"] or {} for row in rows]
 
 

@@ -47,7 +47,7 @@ class Asked(Server):
         try:
             return super().select(query)
         except CommandFailed as failure:
-            if any(kind in ("service", "postgres_database") for kind, _ in failure.lacks):
+            if any(kind in ("service", "postgres_database") for kind, _ in failure.missing):
                 return []
             raise
 
@@ -85,7 +85,7 @@ def _program() -> str:
     folder = option("bins_dir")
     found = os.path.join(folder, "psql") if folder else cmd.which("psql")
     if not found or not os.path.exists(found):
-        raise CommandFailed("psql is not installed: PostgreSQL's client is needed", lacks=("command", "psql"))
+        raise CommandFailed("psql is not installed: PostgreSQL's client is needed", missing=("command", "psql"))
     return found
 
 
@@ -101,13 +101,13 @@ def _failure(said: str) -> CommandFailed:
     """What psql says, without the names of our files; what is missing may be made by a state before this one."""
     missing = re.search(r'FATAL:  (database "(.*)" does not exist)', said)
     if missing:
-        return CommandFailed(missing[1], lacks=("postgres_database", missing[2]))
+        return CommandFailed(missing[1], missing=("postgres_database", missing[2]))
     _, found, rest = said.partition("ERROR:  ")
     if found:
         return CommandFailed(rest.strip())
     down = any(word in said for word in _UNREACHABLE)
     text = said.removeprefix("psql: ").removeprefix("error: ")
-    return CommandFailed(text, lacks=("service", "postgresql") if down else None)
+    return CommandFailed(text, missing=("service", "postgresql") if down else None)
 
 
 _UNREACHABLE = (

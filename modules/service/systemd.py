@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 
 from modules import cmd, file
-from runner.api import CommandFailed, changer, here, look_once
+from runner.api import CommandFailed, cached_look, changer, here
 
 NAMES: tuple[str, ...] = ("systemd", "systemd_service")
 FEATURES = ("maskable",)
@@ -40,7 +40,7 @@ def properties(name: str) -> dict[str, str]:
     return _declared().get(unit(name)) or _shown((unit(name),))[unit(name)]
 
 
-@look_once("services", *FOLDERS)
+@cached_look("services", *FOLDERS)
 def _declared() -> dict[str, dict[str, str]]:
     names = dict.fromkeys(unit(chunk.name) for chunk in here.chunks if chunk.state == "service")
     if not names:
@@ -51,7 +51,7 @@ def _declared() -> dict[str, dict[str, str]]:
         return {}  # one of the names is none: let its own state say so
 
 
-@look_once("services", *FOLDERS)
+@cached_look("services", *FOLDERS)
 def _shown(units: tuple[str, ...]) -> dict[str, dict[str, str]]:
     done = cmd.probe(["systemctl", "show", f"--property={PROPERTIES}", "--", *units])
     if done.retcode:

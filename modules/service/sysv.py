@@ -7,7 +7,7 @@ import os
 from collections.abc import Sequence
 
 from modules import cmd
-from runner.api import CommandFailed, changer, look_once
+from runner.api import CommandFailed, cached_look, changer
 
 NAMES: tuple[str, ...] = ("sysv", "debian_service", "service")
 
@@ -27,7 +27,7 @@ def available(name: str) -> bool:
     return os.access(script(name), os.X_OK)
 
 
-@look_once("services")
+@cached_look("services")
 def status(name: str) -> bool:
     """Whether a service runs."""
     return available(name) and cmd.probe([script(name), "status"]).retcode == 0

@@ -8,13 +8,13 @@ from collections.abc import Callable
 
 def main(arguments: list[str] | None = None) -> None:
     """The console script `runner`."""
-    from runner.cli.edge import program
+    from runner.cli.exit_codes import program
 
     program(lambda: _run(sys.argv[1:] if arguments is None else arguments))
 
 
 def _run(arguments: list[str]) -> int:
-    from runner.cli.plain import command
+    from runner.cli.fast_parser import command
 
     words = _spelled_out(arguments)
     wanted = words[0] if words else ""

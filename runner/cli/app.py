@@ -9,7 +9,7 @@ from typing import Annotated, Any, get_args
 
 import typer
 
-from runner.cli.declared import COMMANDS, Option
+from runner.cli.option_spec import COMMANDS, Option
 
 
 def _version(wanted: bool) -> None:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from runner.errors import UsageError
+from runner.model.errors import UsageError
 
 LEVELS = {"all": 1, "garbage": 1, "trace": 5, "debug": 10, "profile": 15, "info": 20, "warning": 30, "error": 40}
 LEVELS |= {"critical": 50, "quiet": 1000}

@@ -8,9 +8,9 @@ import shutil
 from collections.abc import Mapping
 from typing import Annotated
 
-from runner.cli.common import READING, Common, options_of, with_common, write_value
-from runner.cli.declared import argument, option
-from runner.errors import UsageError
+from runner.cli.option_spec import argument, option
+from runner.cli.options import READING, Common, options_of, with_common, write_value
+from runner.model.errors import UsageError
 
 SlsNames = Annotated[list[str] | None, argument(metavar="[NAME...]", help="SLS files; without: the highstate.")]
 
@@ -29,10 +29,10 @@ def why(
 
     Example: runner why nginx --run
     """
-    from runner import explaining
     from runner.output import why as printed
+    from runner.queries import explain
 
-    found = explaining.why(options_of(common), wanted, names or (), run_too)
+    found = explain.why(options_of(common), wanted, names or (), run_too)
     if common.out == "pretty":
         print(printed.text(found), end="")
     else:
@@ -59,24 +59,24 @@ def doc(
     Example: runner doc file.managed
     """
     if reference is not None:
-        from runner import explaining
+        from runner.queries import explain
 
-        return _write_reference(reference, explaining.reference(options_of(common)))
+        return _write_reference(reference, explain.reference(options_of(common)))
     return show_doc(common, name, markdown)
 
 
 def show_doc(common: Common, name: str | None, markdown: bool = False) -> int:
     """Print a page of the manual, or its contents."""
-    from runner import explaining
-    from runner.output import manual
+    from runner.manual import text as manual
+    from runner.queries import explain
 
     options = options_of(common)
-    found = explaining.manual(options, name)
+    found = explain.manual(options, name)
     width = shutil.get_terminal_size().columns
     if common.out != "pretty":
         write_value(common, found if name is None else [manual.as_data(page) for page in found])
     elif name is None:
-        print(manual.contents(found, explaining.manual_of_modules(options), width), end="")
+        print(manual.contents(found, explain.manual_of_modules(options), width), end="")
     else:
         print(manual.as_markdown(found) if markdown else manual.as_text(found, width), end="")
     return 0
@@ -104,7 +104,7 @@ def schema(*, common: Common) -> int:
     Example: runner schema > sls.schema.json
     """
 
-    from runner import explaining
+    from runner.queries import explain
 
-    print(json.dumps(explaining.schema(options_of(common)), separators=(",", ":")))
+    print(json.dumps(explain.schema(options_of(common)), separators=(",", ":")))
     return 0

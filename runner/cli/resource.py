@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from typing import Annotated
 
-from runner.cli.common import READING, Common, options_of, with_common, write_value
-from runner.cli.declared import argument, option
-from runner.secrets import HIDDEN
+from runner.cli.option_spec import argument, option
+from runner.cli.options import READING, Common, options_of, with_common, write_value
+from runner.redaction import HIDDEN
 
 
 @with_common(READING)
@@ -22,15 +22,15 @@ def resource(
 
     Example: runner resource user deploy > states/deploy.sls
     """
-    from runner import asking, resources
+    from runner.queries import inventory, show
 
-    found = asking.resource(options_of(common), state, names or (), show_secrets)
+    found = show.resource(options_of(common), state, names or (), show_secrets)
     if not common.quiet and HIDDEN in str(found):
         print(f"secrets of the pillar are shown as {HIDDEN}: write the pillar's keys there", file=sys.stderr)
     if common.out == "pretty":
-        print(resources.text(found), end="")
+        print(inventory.text(found), end="")
         if not found and not common.quiet:
             print(f"there is no {state}", file=sys.stderr)
     else:
-        write_value(common, resources.by_id(found))
+        write_value(common, inventory.by_id(found))
     return 0

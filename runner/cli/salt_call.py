@@ -28,7 +28,7 @@ ACCEPTED = (
 
 def main(arguments: list[str] | None = None) -> None:
     """The console script."""
-    from runner.cli.edge import program
+    from runner.cli.exit_codes import program
 
     program(lambda: _run(sys.argv[1:] if arguments is None else arguments))
 
@@ -38,7 +38,7 @@ def _parsed(arguments: list[str]) -> Any:
 
     class Parser(argparse.ArgumentParser):
         def error(self, message: str) -> Any:
-            from runner.errors import UsageError
+            from runner.model.errors import UsageError
 
             raise UsageError(message, hint="runner-salt-call --help")
 
@@ -74,9 +74,9 @@ def _parsed(arguments: list[str]) -> Any:
 
 
 def _run(arguments: list[str]) -> int:
-    from runner.cli.common import Common, answered
-    from runner.cli.words import arguments_of
-    from runner.errors import UsageError
+    from runner.cli.options import Common, answered
+    from runner.cli.values import arguments_of
+    from runner.model.errors import UsageError
 
     try:
         given = _parsed(arguments)
@@ -117,7 +117,7 @@ def _run(arguments: list[str]) -> int:
 
 
 def _into(path: str, mode: str, opened: ExitStack) -> None:
-    from runner.errors import UsageError
+    from runner.model.errors import UsageError
 
     try:
         file = opened.enter_context(open(path, mode, encoding="utf-8"))  # noqa: SIM115 (closed by `opened`)
@@ -133,9 +133,9 @@ def _documentation(common: Any, function: str | None) -> int:
 
 
 def _dispatch(common: Any, function: str, positional: list[Any], named: dict[str, Any], passthrough: bool) -> int:
-    from runner import run
-    from runner.cli.common import options_of, write_value
-    from runner.cli.edge import FAILED
+    from runner import pipeline
+    from runner.cli.exit_codes import FAILED
+    from runner.cli.options import options_of, write_value
     from runner.cli.state_functions import dispatch
     from runner.cli.streams import answer_alone
 
@@ -146,7 +146,7 @@ def _dispatch(common: Any, function: str, positional: list[Any], named: dict[str
         write_value(common, True)
         return 0
     with answer_alone(common.out):
-        value, failed = run.call(options_of(common), function, positional, named)
+        value, failed = pipeline.call(options_of(common), function, positional, named)
     if function in ("sys.doc", "sys.state_doc") and common.out == "pretty" and isinstance(value, dict):
         print("\n".join(f"{name}:\n\n{textwrap.indent(text, '    ')}\n" for name, text in value.items()))
     else:

@@ -7,9 +7,9 @@ import shutil
 import sys
 from typing import Annotated, Any
 
-from runner.cli.common import READING, RUNNING, Common, finish, options_of, with_common, write_value
-from runner.cli.declared import argument, option
-from runner.errors import RunnerError, UsageError
+from runner.cli.option_spec import argument, option
+from runner.cli.options import READING, RUNNING, Common, finish, options_of, with_common, write_value
+from runner.model.errors import RunnerError, UsageError
 from runner.output.text import safe
 
 ACTIONS = ("install", "status", "remove")
@@ -34,8 +34,8 @@ def schedule(
 
     Example: runner schedule install --every 30m --splay 10m
     """
-    from runner import run
-    from runner import schedule as plans
+    from runner import pipeline
+    from runner.cli import scheduling as plans
 
     if action not in ACTIONS:
         raise UsageError(f"runner schedule {action}: there is no such action", hint="one of " + ", ".join(ACTIONS))
@@ -52,7 +52,7 @@ def schedule(
         entry = f"{plans.expression(plan)} {' '.join(plan.command)}"
         raise RunnerError("this needs root", hint=f"as a user, put a line into `crontab -e`:\n    {entry}")
     options = options_of(common, running=True)
-    return finish(common, options, lambda listeners: run.several(options, states, listeners))
+    return finish(common, options, lambda listeners: pipeline.several(options, states, listeners))
 
 
 def _command(common: Common) -> tuple[str, ...]:
@@ -69,9 +69,9 @@ def _command(common: Common) -> tuple[str, ...]:
 
 
 def _status(common: Common) -> int:
-    from runner import asking
+    from runner.queries import show
 
-    runs = asking.past(options_of(common), (), 100, real=True)
+    runs = show.past(options_of(common), (), 100, real=True)
     last = next((run for run in runs if run["command"].startswith("runner highstate")), None)
     how, upcoming = _installed()
     if common.out != "pretty":
@@ -87,7 +87,7 @@ def _status(common: Common) -> int:
 
 def _installed() -> tuple[str | None, str | None]:
     """(what is installed, when the next run is due)."""
-    from runner import schedule as plans
+    from runner.cli import scheduling as plans
 
     unit = f"{plans.UNIT}.timer"
     if os.path.exists(f"{plans.UNIT_FOLDER}/{unit}"):

@@ -6,8 +6,9 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from runner.cli.common import Common, finish, options_of, write_value
-from runner.errors import RunnerError, UsageError, nearest
+from runner.cli.options import Common, finish, options_of, write_value
+from runner.model.diagnostics import nearest
+from runner.model.errors import RunnerError, UsageError
 
 SHOWS = {
     "state.show_sls": "sls",
@@ -67,10 +68,10 @@ class Asked:
 def dispatch(common: Common, function: str, positional: list[Any], named: dict[str, Any]) -> int | None:
     """Do what a function is for, and the exit code; None when it is none of these."""
     if function in SHOWS:
-        from runner import asking
+        from runner.queries import show
 
         asked = Asked(common, positional, named)
-        return asked.answer(asking.show(asked.options, SHOWS[function], asked.names()))
+        return asked.answer(show.show(asked.options, SHOWS[function], asked.names()))
     module, _, name = function.partition(".")
     if module != "state":
         return None
@@ -119,18 +120,18 @@ def _apply(asked: Asked) -> int:
 
 
 def _highstate(asked: Asked) -> int:
-    from runner import run
+    from runner import pipeline
 
-    return asked.finish(lambda listeners: run.highstate(asked.options, listeners))
+    return asked.finish(lambda listeners: pipeline.highstate(asked.options, listeners))
 
 
 def _sls(asked: Asked, names: list[str] | None = None) -> int:
-    from runner import run
+    from runner import pipeline
 
     wanted = asked.names() if names is None else names
     if not wanted:
         raise UsageError("no SLS file is named", hint="state.sls NAME")
-    return asked.finish(lambda listeners: run.sls(asked.options, wanted, listeners))
+    return asked.finish(lambda listeners: pipeline.sls(asked.options, wanted, listeners))
 
 
 def _test(asked: Asked) -> int:
@@ -150,16 +151,16 @@ def _sls_id(asked: Asked) -> int:
 
 
 def _single(asked: Asked) -> int:
-    from runner import run
+    from runner import pipeline
 
     function = str(asked.take("fun"))
     arguments = {**({"name": asked.words.pop(0)} if asked.words else {}), **asked.named}
     asked.named = {}
-    return asked.finish(lambda listeners: run.single(asked.options, function, arguments, listeners))
+    return asked.finish(lambda listeners: pipeline.single(asked.options, function, arguments, listeners))
 
 
 def _low(asked: Asked) -> int:
-    from runner import run
+    from runner import pipeline
     from runner.output import json_
 
     data = asked.take("data")
@@ -172,7 +173,7 @@ def _low(asked: Asked) -> int:
     function = f"{data['state']}.{data['fun']}"
     rest = {key: value for key, value in data.items() if key == "__id__" or (key[:2] != "__" and key not in OF_LOW)}
     one: Callable[[Any], Any] = lambda report: {"local": json_.result(next(iter(report)))}  # noqa: E731
-    return asked.finish(lambda listeners: run.single(asked.options, function, rest, listeners), one)
+    return asked.finish(lambda listeners: pipeline.single(asked.options, function, rest, listeners), one)
 
 
 OF_LOW = ("state", "fun", "order")
@@ -209,45 +210,45 @@ def _text(asked: Asked, name: str, text: str) -> int:
 
 
 def _outside(asked: Asked, path: str, name: str) -> int:
-    from runner import run
+    from runner import pipeline
 
-    return asked.finish(lambda listeners: run.outside(asked.options, path, name, listeners))
+    return asked.finish(lambda listeners: pipeline.outside(asked.options, path, name, listeners))
 
 
 def _show_states(asked: Asked) -> int:
-    from runner import asking
+    from runner.queries import show
 
-    chunks = asking.show(asked.options, "lowstate")
+    chunks = show.show(asked.options, "lowstate")
     return asked.answer(list(dict.fromkeys(chunk["__sls__"] for chunk in chunks)))
 
 
 def _show_state_usage(asked: Asked) -> int:
-    from runner import asking
+    from runner.queries import show
 
-    return asked.answer(asking.usage(asked.options))
+    return asked.answer(show.usage(asked.options))
 
 
 def _sls_exists(asked: Asked) -> int:
-    from runner import asking
-    from runner.cli.edge import NOT_RUN
+    from runner.cli.exit_codes import NOT_RUN
+    from runner.queries import show
 
     try:
-        asking.show(asked.options, "sls", asked.names())
+        show.show(asked.options, "sls", asked.names())
     except RunnerError:
         return asked.answer(False, NOT_RUN)
     return asked.answer(True)
 
 
 def _id_exists(asked: Asked) -> int:
-    from runner import asking
+    from runner.queries import show
 
     wanted = set(_listed(asked.take("ids")))
-    chunks = asking.show(asked.options, "low-sls", asked.names())
+    chunks = show.show(asked.options, "low-sls", asked.names())
     return asked.answer(wanted <= {chunk["__id__"] for chunk in chunks})
 
 
 def _running(asked: Asked) -> int:
-    from runner.lock import Locked, held
+    from runner.pipeline.lock import Locked, held
 
     try:
         with held(asked.options.state_dir):

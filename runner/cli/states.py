@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from runner.cli.common import CHANGING, READING, Common, finish, options_of, with_common
-from runner.cli.declared import argument
-from runner.cli.words import arguments_of
-from runner.errors import UsageError
+from runner.cli.option_spec import argument
+from runner.cli.options import CHANGING, READING, Common, finish, options_of, with_common
+from runner.cli.values import arguments_of
+from runner.model.errors import UsageError
 
 
 @with_common(READING, CHANGING)
@@ -16,10 +16,10 @@ def highstate(*, common: Common) -> int:
 
     Example: runner highstate --test
     """
-    from runner import run
+    from runner import pipeline
 
     options = options_of(common, running=True)
-    return finish(common, options, lambda listeners: run.highstate(options, listeners))
+    return finish(common, options, lambda listeners: pipeline.highstate(options, listeners))
 
 
 @with_common(READING, CHANGING)
@@ -32,7 +32,7 @@ def sls(
 
     Example: runner sls nginx,users --test
     """
-    from runner import run
+    from runner import pipeline
 
     options = options_of(common, running=True)
     wanted = [name for word in names for name in word.split(",") if name]
@@ -41,7 +41,7 @@ def sls(
     for word in wanted:
         if "=" in word:
             _no_option(word)
-    return finish(common, options, lambda listeners: run.sls(options, wanted, listeners))
+    return finish(common, options, lambda listeners: pipeline.sls(options, wanted, listeners))
 
 
 @with_common(READING, CHANGING)
@@ -55,7 +55,7 @@ def single(
 
     Example: runner single file.managed name=/etc/motd contents=Hello
     """
-    from runner import run
+    from runner import pipeline
 
     positional, named = arguments_of(words)
     if positional and "name" not in named:
@@ -63,7 +63,7 @@ def single(
     if positional:
         raise UsageError(f"{positional[0]!r} is no argument", hint="write key=value")
     options = options_of(common)
-    return finish(common, options, lambda listeners: run.single(options, function, named, listeners))
+    return finish(common, options, lambda listeners: pipeline.single(options, function, named, listeners))
 
 
 def _no_option(word: str) -> None:

@@ -47,7 +47,7 @@ def _nothing() -> int:
     try:
         return os.open(os.devnull, os.O_RDONLY)
     except OSError as error:
-        from runner.errors import RunnerError
+        from runner.model.errors import RunnerError
 
         hint = "mknod -m 666 /dev/null c 1 3; in a container or a chroot mount /dev"
         raise RunnerError(f"{os.devnull} cannot be opened: {error.strerror}", hint=hint) from None

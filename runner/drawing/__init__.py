@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from runner.model import Chunk, Edge, Kind, Relations, titled
+from runner.model.chunk import Chunk, Edge, Relations, titled
+from runner.model.requisite_kinds import Kind
 
 MANY = 80  # from so many states on, a picture without pages of its own is folded by SLS
 
@@ -13,15 +14,15 @@ Picture = Mapping[str, Any]  # plain data: what `--out json` prints and from whi
 
 
 def picture(
-    chunks: Sequence[Chunk], relations: Relations, order: Sequence[int], knots: Iterable[frozenset[Edge]]
+    chunks: Sequence[Chunk], relations: Relations, order: Sequence[int], cyclic_edges: Iterable[frozenset[Edge]]
 ) -> dict[str, Any]:
     """states, edges (`first` runs before `then`; both are numbers of states) and cycles.
 
     order: empty when there is none, because of a cycle. knots: the requisites that wait for each other.
     """
     position = {number: place for place, number in enumerate(order, 1)}
-    knots = list(knots)
-    tied = frozenset(edge for knot in knots for edge in knot)
+    cyclic_edges = list(cyclic_edges)
+    tied = frozenset(edge for knot in cyclic_edges for edge in knot)
     held = {number for edge in tied for number in (edge.holder, edge.target)}
     titles = titled(chunks)
     states = [
@@ -46,7 +47,7 @@ def picture(
         for (first, then), kind in automatic.items()
         if (first, then) not in said
     ]
-    return {"states": states, "edges": edges, "cycles": [_members(knot) for knot in knots]}
+    return {"states": states, "edges": edges, "cycles": [_members(knot) for knot in cyclic_edges]}
 
 
 def _made(edge: Edge, automatic: Mapping[tuple[int, int], str], chunks: Sequence[Chunk]) -> bool:

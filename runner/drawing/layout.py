@@ -12,7 +12,7 @@ from graphlib import TopologicalSorter
 from itertools import pairwise
 from operator import or_
 
-from runner.records import Record
+from runner.model.records import Record
 
 GAP_X, GAP_Y = 70.0, 14.0
 WIDE = 1080.0  # boxes without arrows are set in rows of about this width

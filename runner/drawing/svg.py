@@ -7,7 +7,7 @@ from html import escape as escaped
 from itertools import pairwise
 
 from runner.drawing.layout import Box, Pair, Point, arranged
-from runner.records import Record
+from runner.model.records import Record
 
 PAD = 12.0
 LETTER = 7.3  # the width of a letter of the 12 pixel font, a little too much

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from runner.errors import REFUSED, Diagnostic, RunnerError
 from runner.grains.groups import GROUPS, Facts
-from runner.model import Source
+from runner.model.diagnostics import Diagnostic
+from runner.model.errors import REFUSED, RunnerError
+from runner.model.places import Source
 
 Function = Callable[..., Any]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from runner.records import Record
+from runner.model.records import Record
 
 Facts = dict[str, Any]
 

@@ -13,9 +13,9 @@ import stat
 import subprocess
 from collections.abc import Iterable
 
-from runner.errors import RunnerError
-from runner.permissions import flaw
-from runner.trusted_folder import trusted_folder
+from runner.files.permissions import flaw
+from runner.files.trusted_folder import trusted_folder
+from runner.model.errors import RunnerError
 
 _COMMIT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
 _REFERENCE = re.compile(r"ref: (refs/[\w./@+-]+)")

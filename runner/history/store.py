@@ -7,9 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from runner.database import Patience, connect
-from runner.errors import RunnerError
-from runner.trusted_folder import Untrusted, UntrustedFile, trusted_folder
+from runner.files.database import Patience, connect
+from runner.files.trusted_folder import Untrusted, UntrustedFile, trusted_folder
+from runner.model.errors import RunnerError
 
 if TYPE_CHECKING:
     import sqlite3

@@ -6,7 +6,7 @@ import os
 from collections.abc import Sequence
 from typing import Any
 
-from runner.errors import Diagnostic
+from runner.model.diagnostics import Diagnostic
 
 PAGE = "docs/checks.md"  # in runner's own documentation
 

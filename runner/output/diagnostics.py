@@ -6,11 +6,11 @@ import re
 from collections.abc import Iterable
 from typing import TextIO
 
-from runner.errors import Diagnostic
-from runner.model import Source
+from runner.files.text import text_to_show
+from runner.model.diagnostics import Diagnostic
+from runner.model.places import Source
 from runner.output.text import paint, safe, wrapped
-from runner.secrets import HIDDEN
-from runner.textfiles import text_to_show
+from runner.redaction import HIDDEN
 
 WIDEST = 160  # columns of a line of source
 _COLOUR = {"error": "red", "warning": "yellow", "info": "cyan"}

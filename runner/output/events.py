@@ -7,7 +7,7 @@ import re
 import time
 from typing import Any, TextIO
 
-from runner.model import (
+from runner.model.events import (
     ChangerCalled,
     CustomEvent,
     Event,
@@ -17,8 +17,8 @@ from runner.model import (
     StatePlanned,
     StateStarted,
 )
+from runner.model.plain_values import plain
 from runner.output import json_
-from runner.plain_values import plain
 
 
 class Events:

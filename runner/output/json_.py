@@ -7,9 +7,9 @@ from collections.abc import Iterable, Mapping
 from json.encoder import encode_basestring_ascii as _quoted
 from typing import Any
 
-from runner.errors import Diagnostic
-from runner.model import Report, Result
-from runner.plain_values import key_of, plain
+from runner.model.diagnostics import Diagnostic
+from runner.model.plain_values import key_of, plain
+from runner.model.result import Report, Result
 
 
 def result(item: Result) -> dict[str, Any]:

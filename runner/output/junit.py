@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from runner.errors import Diagnostic
-from runner.model import Report, Result
+from runner.model.diagnostics import Diagnostic
+from runner.model.result import Report, Result
 
 
 def text(report: Report) -> str:

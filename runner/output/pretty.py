@@ -7,18 +7,9 @@ import time
 from collections import Counter
 from typing import TextIO
 
-from runner.model import Event, Report, Result, RunFinished, RunStarted, StateFinished, StateStarted
-from runner.output.text import (
-    change_lines,
-    counted,
-    labelled,
-    named,
-    paint,
-    safe,
-    seconds,
-    shortened,
-    wrapped,
-)
+from runner.model.events import Event, RunFinished, RunStarted, StateFinished, StateStarted
+from runner.model.result import Report, Result
+from runner.output.text import change_lines, counted, labelled, named, paint, safe, seconds, shortened, wrapped
 
 MOST = 100  # lines of changes that the report of a state shows
 

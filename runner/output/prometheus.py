@@ -7,7 +7,8 @@ import re
 import time
 from contextlib import suppress
 
-from runner.model import CRASHED, LOCKED, NOT_COMPILED, NOT_STARTED, Event, Report, RunFinished, RunStarted
+from runner.model.events import Event, RunFinished, RunStarted
+from runner.model.result import CRASHED, LOCKED, NOT_COMPILED, NOT_STARTED, Report
 
 _SUCCESS = "runner_last_success_timestamp_seconds"
 _HELP = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from runner.plain_values import plain
+from runner.model.plain_values import plain
 
 # what turns the direction of writing or cannot be seen: a reader would be shown something else than what is there
 _MISLEADING = re.compile("[\u00ad\u061c\u180e\u200b\u200e\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f]")

@@ -7,15 +7,16 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from typing import Any
 
-from runner.errors import RenderError, RunnerError, did_you_mean
-from runner.model import Place, Source, Untyped, Value
-from runner.records import Record
-from runner.render.environment import Find
+from runner.model.diagnostics import did_you_mean
+from runner.model.errors import RenderError, RunnerError
+from runner.model.places import Place, Source, Untyped, Value
+from runner.model.records import Record
 from runner.render.jinja import Jinja, configured
-from runner.render.limits import bounded
-from runner.render.linemap import Rendered
-from runner.render.stages import stage
-from runner.render.texts import below, read_text
+from runner.render.jinja.environment import Find
+from runner.render.jinja.limits import bounded
+from runner.render.renderers import stage
+from runner.render.renderers.files import below, read_text
+from runner.yaml.rendered_text import Rendered
 
 # what turns a value into the next one: (value, step) -> value; each is imported when a file names it
 RENDERERS = (
@@ -99,7 +100,7 @@ class Renderer:
         pipe, text = self.pipe(text, path)
         with bounded(path, self.opts.get("render_limit")):
             names = {**self._shared(saltenv), **self._places(path, sls), **context}
-            value = self.through(pipe, Rendered(text, path), Scope(self, path, saltenv, names))
+            value = self.render_pipe(pipe, Rendered(text, path), Scope(self, path, saltenv, names))
         if isinstance(value, Rendered):
             raise RenderError(
                 "the renderers of this file end with text; the last one has to give data", Source(path, 1)
@@ -110,9 +111,9 @@ class Renderer:
         """What the renderers of another SLS file make of it while one is rendered."""
         pipe, text = self.pipe(read_text(path, self.opts), path)
         names = {**scope.names, **self._places(path, sls)}
-        return self.through(pipe, Rendered(text, path), Scope(self, path, scope.saltenv, names))
+        return self.render_pipe(pipe, Rendered(text, path), Scope(self, path, scope.saltenv, names))
 
-    def through(self, pipe: Iterable[Step], value: Any, scope: Scope) -> Any:
+    def render_pipe(self, pipe: Iterable[Step], value: Any, scope: Scope) -> Any:
         """What the renderers of a pipe make of a value, one after the other."""
         for step in pipe:
             if step.name not in RENDERERS:
@@ -127,7 +128,7 @@ class Renderer:
         """What a renderer of the tree makes of a value: `render(data, saltenv, sls, **kwargs)`, texts as files."""
         import io
 
-        from runner.render.python import check_takes, python_error
+        from runner.render.renderers.python import check_takes, python_error
 
         render = self._own(step.name)
         if render is None:
@@ -215,7 +216,7 @@ class Renderer:
 
     def data(self, text: Rendered) -> Value:
         """A rendered text as YAML."""
-        from runner.render.yaml import load
+        from runner.yaml.load import load
 
         return load(text.text, text)
 
@@ -231,14 +232,14 @@ class Renderer:
             if (allowed and step.name not in allowed) or (forbidden and step.name in forbidden):
                 raise RenderError(f"the renderer {step.name} is not allowed", Source(path, 1))
         scope = Scope(self, path, "base", {**self._shared("base"), **self.dunders()})
-        value = self.through(steps, Rendered(text, path), scope)
+        value = self.render_pipe(steps, Rendered(text, path), scope)
         if not isinstance(value, Rendered):
             return value
         return value.text.removeprefix("\n") if options.get("keep_newline") else value.text.strip("\n")
 
     def decryptor(self) -> Callable[[Any, Source], Any]:
         """Decrypts what a value holds; the place is for errors."""
-        from runner.render.gpg import decryptor
+        from runner.render.renderers.gpg import decryptor
 
         made = decryptor(self.opts, self.secret)
         return lambda value, source: made.data(value, Place(Untyped(source.file), 0, 0))
@@ -266,10 +267,10 @@ class Renderer:
             return self._jinja.render(text, file or name, name, names, saltenv=saltenv, sls=False).text
         scope = Scope(self, file or "<text>", saltenv, names)
         if engine.startswith("#!"):
-            value = self.through(self.pipe(engine, scope.path)[0], Rendered(text, scope.path), scope)
+            value = self.render_pipe(self.pipe(engine, scope.path)[0], Rendered(text, scope.path), scope)
             return value.text if isinstance(value, Rendered) else value
         if engine == "py":
-            from runner.render.python import written
+            from runner.render.renderers.python import written
 
             return written(stage("py")(Rendered(text, file), scope, ()), file)
         if engine == "mako":

@@ -11,7 +11,7 @@ from runner.api import OPEN, OneOrMany, Plan, Planned, Secret, StateFailed, here
 from states.cmd._call import call, wait_call
 from states.cmd._outcome import Accepted, outcome, stateful_answer
 
-UNCONVERGING = {
+NON_IDEMPOTENT = {
     "run": "a command is run in each run; guard it with onlyif, unless, creates or onchanges",
     "script": "a script is run in each run; guard it with onlyif, unless, creates or onchanges",
     "call": "a function is called in each run; guard it with onlyif, unless, creates or onchanges",
@@ -21,7 +21,7 @@ WHY = "what a command changes is known when it has run"
 Variables = dict[str, Any] | list[Any] | str
 
 
-def hindrance(
+def dry_run_check(
     plan: Plan,
     name: str,
     cwd: str | None = None,
@@ -97,7 +97,7 @@ def run(
             bg=bg,
         )
     except StateFailed as failure:
-        raise StateFailed(failure.message, changes={}, lacks=failure.lacks) from None
+        raise StateFailed(failure.message, changes={}, missing=failure.missing) from None
     accepted = Accepted(success_retcodes, success_stdout, success_stderr, ignore_timeout)
     return outcome(f'Command "{name}" run', done, stateful, accepted, hide_output, bg)
 
@@ -278,11 +278,11 @@ def _refuse_surroundings(*given: str | None) -> None:
     try:
         cmd.refuse_surroundings(*given)
     except StateFailed as failure:
-        raise StateFailed(failure.message, changes={}, lacks=failure.lacks) from None
+        raise StateFailed(failure.message, changes={}, missing=failure.missing) from None
 
 
 def _plan(comment: str, changes: Mapping[str, Any], stateful: object) -> Plan:
-    return Plan({} if stateful else changes, "" if stateful else comment, sure=False, why=WHY, provides=OPEN)
+    return Plan({} if stateful else changes, "" if stateful else comment, exact=False, why=WHY, provides=OPEN)
 
 
 def _trial(stateful: object) -> str | None:
@@ -299,8 +299,8 @@ def _tried(trial: str, cwd: str | None, runas: str | None, env: Any, shell: str 
     if done.retcode:
         raise StateFailed(comment, changes=changes)
     if changes:
-        yield Plan(changes, comment, sure=False, why=WHY, provides=OPEN)
+        yield Plan(changes, comment, exact=False, why=WHY, provides=OPEN)
     return comment
 
 
-__all__ = ["call", "hindrance", "mod_watch", "run", "script", "wait", "wait_call", "wait_script", "watch"]
+__all__ = ["call", "dry_run_check", "mod_watch", "run", "script", "wait", "wait_call", "wait_script", "watch"]

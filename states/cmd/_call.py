@@ -42,7 +42,7 @@ def call(
     told = func if isinstance(func, str) else getattr(func, "__name__", "?")
     if isinstance(func, str) and not here.has(func):
         raise StateFailed(f"{func!r} is no execution function, nor a function of Python's")
-    yield Plan({"retval": None}, f"Function {told} would have been called", sure=False, why=WHY, provides=OPEN)
+    yield Plan({"retval": None}, f"Function {told} would have been called", exact=False, why=WHY, provides=OPEN)
     given, words = args or [], kws or {}
     answer = here.call(func, *given, **words) if isinstance(func, str) else func(*given, **words)
     if isinstance(answer, dict):

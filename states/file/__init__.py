@@ -42,7 +42,7 @@ FUNCTIONS = {
     "uncomment": "uncomment",
 }
 # what changes something in each run by its nature
-UNCONVERGING = {
+NON_IDEMPOTENT = {
     "touch": "it sets the times of the file in each run",
     "copy": "with force it copies in each run",
     "line": "insert at the start or the end does so in each run",
@@ -67,11 +67,11 @@ def autorequire(
             yield "file", other
 
 
-def hindrance(plan: Plan, name: str, user: object = None, group: object = None, **arguments: object) -> None:
+def dry_run_check(plan: Plan, name: str, user: object = None, group: object = None, **arguments: object) -> None:
     """Raises StateFailed for a plan that the caller may not carry out."""
     from states.file import _hindered
 
-    _hindered.hindrance(plan, name, user, group, bool(arguments.get("follow_symlinks", True)))
+    _hindered.dry_run_check(plan, name, user, group, bool(arguments.get("follow_symlinks", True)))
     _hindered.unchecked(plan, arguments.get("check_cmd"))
 
 
@@ -84,4 +84,4 @@ def __getattr__(name: str) -> Callable[..., Any]:
 
 
 def __dir__() -> list[str]:
-    return [*FUNCTIONS, "UNCONVERGING", "autorequire", "hindrance"]
+    return [*FUNCTIONS, "NON_IDEMPOTENT", "autorequire", "dry_run_check"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from modules import file
-from modules._edits import not_shown
+from modules.file.edits import not_shown
 
 HIDDEN = "<show_changes=False>"
 _TEXT = bytes([7, 8, 9, 10, 12, 13, 27, *range(0x20, 0x100)])

@@ -10,7 +10,7 @@ from states.file import _lines
 def existing_text(name: str, binary: bool = True) -> str:
     """The text of a file that has to be there. binary: whether it may hold zero bytes."""
     if not file.exists(name):
-        raise StateFailed(f"{name}: file not found", lacks=("file", name))
+        raise StateFailed(f"{name}: file not found", missing=("file", name))
     text = _lines.read_text(name)
     if not binary and "\0" in text:
         raise StateFailed(f"Cannot perform string replacements on a binary file: {name}")

@@ -14,7 +14,7 @@ GONE = ("removed", "deleted")
 ITSELF = {"diff", "new", "old", "newfile", "touched", *DRESS}  # keys that are about the path of the state
 
 
-def hindrance(plan: Plan, name: str, user: Any = None, group: Any = None, follow: bool = True) -> None:
+def dry_run_check(plan: Plan, name: str, user: Any = None, group: Any = None, follow: bool = True) -> None:
     """Raise StateFailed when a file state would fail because it may not write."""
     for kind, path in plan.provides if isinstance(plan.provides, Iterable) else ():
         if kind == "no file":

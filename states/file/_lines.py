@@ -7,11 +7,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 from modules import file
-from modules._edits import compiled as compiled
-from modules._edits import diff as diff
-from modules._edits import lines_of as lines_of
-from modules._edits import not_shown
-from modules._edits import shown as shown
+from modules.file.edits import compiled as compiled
+from modules.file.edits import diff as diff
+from modules.file.edits import lines_of as lines_of
+from modules.file.edits import not_shown
+from modules.file.edits import shown as shown
 from runner.api import OPEN, Fact, Plan, Planned, StateFailed, here
 
 Text = str | int | float | bool
@@ -74,7 +74,7 @@ def owner(user: str | int | None, group: str | int | None, message: str) -> None
         try:
             look(str(name))
         except KeyError:
-            raise StateFailed(message.format(kind=kind, name=name), lacks=(kind.lower(), str(name))) from None
+            raise StateFailed(message.format(kind=kind, name=name), missing=(kind.lower(), str(name))) from None
 
 
 def contains(text: str, chunk: str, ignore_whitespace: bool = True) -> bool:
@@ -113,8 +113,8 @@ def chunks(
 def _rendered(url: str, expected: str | None, template: str | None, variables: Mapping[str, Any]) -> str:
     path = here.tree.fetch(url, here.saltenv)
     if path is None:
-        lacks = ("file", url) if url.startswith("/") else None
-        raise StateFailed(f"Failed to load template file {url}", lacks=lacks)
+        missing = ("file", url) if url.startswith("/") else None
+        raise StateFailed(f"Failed to load template file {url}", missing=missing)
     data = file.read_bytes(path)
     if expected:
         _check_hash(url, data, expected)
@@ -147,7 +147,7 @@ def add_lines(
     wanted: Sequence[str],
     makedirs: bool,
     join: Callable[[str, list[str]], str],
-    missing: Callable[[str, str], bool],
+    missing_lines: Callable[[str, str], bool],
     show: Callable[[str, str], str],
     done: str,
 ) -> Planned:
@@ -157,10 +157,10 @@ def add_lines(
     show: the diff. done: "Appended" or "Prepended".
     """
     there = file.exists(name)
-    if not there and (lacks := parent_lacking(name, makedirs)):
-        raise StateFailed(f"{name}: file not found", lacks=lacks)
+    if not there and (missing := parent_lacking(name, makedirs)):
+        raise StateFailed(f"{name}: file not found", missing=missing)
     old = read_text(name) if there else ""
-    lines = [line for chunk in wanted if missing(old, chunk) for line in chunk.splitlines()]
+    lines = [line for chunk in wanted if missing_lines(old, chunk) for line in chunk.splitlines()]
     if not lines:
         return f"File {name} is in correct state"
     new = join(old, lines)

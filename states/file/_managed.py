@@ -154,7 +154,7 @@ class Writing(Record):
             return []
         missing = missing_folders(self.target.path)
         if not self.makedirs:
-            raise StateFailed("Parent directory not present", lacks=("file", parent(self.target.path)))
+            raise StateFailed("Parent directory not present", missing=("file", parent(self.target.path)))
         return missing
 
     def _provides(self, folders: list[str]) -> list[Fact]:

@@ -56,13 +56,13 @@ def permissions(user: OwnerName, group: OwnerName, mode: str | None) -> Permissi
     group = None if group == "" else group
     uid = None if user is None else file.uid_of(user)
     gid = None if group is None else file.gid_of(group)
-    problems, lacks = [], None
+    problems, missing = [], None
     if group is not None and gid is None:
-        problems, lacks = [f"Group {group} is not available"], ("group", str(group))
+        problems, missing = [f"Group {group} is not available"], ("group", str(group))
     if user is not None and uid is None:
-        problems, lacks = [f"User {user} is not available", *problems], ("user", str(user))
+        problems, missing = [f"User {user} is not available", *problems], ("user", str(user))
     if problems:
-        raise StateFailed("\n".join(problems), lacks=lacks)
+        raise StateFailed("\n".join(problems), missing=missing)
     return Permissions(user, group, mode, uid, gid)
 
 

@@ -90,7 +90,7 @@ def _found(url: str, target: str, verify: Verify, reuse: bool) -> Found:
 def _local(url: str, target: str, verify: Verify) -> Found:
     path = url.removeprefix("file://")
     if not file.is_file(path):
-        raise _Absent(f"Unable to manage file: Local file source {path} does not exist", lacks=("file", path))
+        raise _Absent(f"Unable to manage file: Local file source {path} does not exist", missing=("file", path))
     if (verify.hash and not verify.skip) or verify.signed.source:
         path = file.unchangeable(path)
     if verify.hash and not verify.skip:

@@ -20,7 +20,7 @@ def absent(name: AbsolutePath) -> Planned:
     if name.rstrip("/") == "":
         raise StateFailed('Refusing to make "/" absent')
     if not file.lexists(name):
-        return Done(f"File {name} is not present", lacks=_lines.absence(name))
+        return Done(f"File {name} is not present", missing=_lines.absence(name))
     folder = file.is_dir(name) and not file.is_link(name)
     kind = "Directory" if folder else "File"
     yield Plan({"removed": name}, f"{kind} {name} is set for removal")

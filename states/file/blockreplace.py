@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NoReturn
 
-from modules._edits import ending, with_block
+from modules.file.edits import ending, with_block
 from runner.api import AbsolutePath, Planned, StateFailed
 from states.file import _edits, _lines
 from states.file._contents import blocks

@@ -73,7 +73,7 @@ def _local(name: str, verify: sources.Verify, saltenv: str) -> str:
     if path is None and of_tree:
         raise StateFailed(f"Failed to cache {name}: it is not in the file roots of saltenv '{saltenv}'")
     if path is None:
-        raise StateFailed(f"File {name} is not present on the minion", lacks=("file", name.removeprefix("file://")))
+        raise StateFailed(f"File {name} is not present on the minion", missing=("file", name.removeprefix("file://")))
     told = f"File is cached to {path}" if of_tree else f"File {path} is present on the minion"
     if not verify.hash:
         return told

@@ -36,7 +36,7 @@ def copy(
     Behaviour: Salt 3008's file.copy.
     """
     if not file.exists(source):
-        raise StateFailed(f'Source file "{source}" is not present', lacks=("file", source))
+        raise StateFailed(f'Source file "{source}" is not present', missing=("file", source))
     if not preserve:
         _lines.owner(user, None, "{kind} {name} is not available ")
         _lines.owner(None, group, "{kind} {name} is not available")
@@ -46,8 +46,8 @@ def copy(
     occupied = file.lexists(name)
     if occupied and not force:
         return f'The target file "{name}" exists and will not be overwritten'
-    if lacks := _lines.parent_lacking(name, makedirs):
-        raise StateFailed(f"The target directory {lacks[1]} is not present", lacks=lacks)
+    if missing := _lines.parent_lacking(name, makedirs):
+        raise StateFailed(f"The target directory {missing[1]} is not present", missing=missing)
     same = occupied and _same(name, source)
     if user is not None and group is None and not preserve:
         group = users.primary_group(str(user)) or None

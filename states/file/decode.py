@@ -33,8 +33,8 @@ def decode(
         if not file.is_file(name):
             raise StateFailed(f"Specified target {name} is not a regular file")
         old = file.get_hash(name, checksum)
-    elif lacks := _lines.parent_lacking(name, makedirs=False):
-        raise StateFailed(f"Parent directory not present for {name}", lacks=lacks)
+    elif missing := _lines.parent_lacking(name, makedirs=False):
+        raise StateFailed(f"Parent directory not present for {name}", missing=missing)
     new = file.hash_of(data, checksum)
     if old == new:
         return "File is in the correct state."

@@ -116,7 +116,7 @@ def _create(name: str, wanted: Permissions, makedirs: bool, obstacle: str | None
     above = parent(name)
     missing = [] if file.is_dir(above) else missing_folders(name)
     if missing and not makedirs:
-        raise StateFailed(f"No directory to create {name} in", lacks=("file", above))
+        raise StateFailed(f"No directory to create {name} in", missing=("file", above))
     changes: dict[str, Any] = {name: {"directory": "new"}}
     comment = _listed(changes)
     moved: dict[str, Any] = {}

@@ -17,5 +17,5 @@ def exists(name: str) -> Done:
     Behaviour: Salt 3008's file.exists.
     """
     if not file.exists(name):
-        raise StateFailed(f"Specified path {name} does not exist", lacks=("file", name))
+        raise StateFailed(f"Specified path {name} does not exist", missing=("file", name))
     return Done(f"Path {name} exists", {})

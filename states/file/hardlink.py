@@ -29,15 +29,15 @@ def hardlink(
     """
     source = file.seen(target, follow=False)
     if source is None:
-        raise StateFailed(f"Target {target} for hard link does not exist", lacks=("file", target))
+        raise StateFailed(f"Target {target} for hard link does not exist", missing=("file", target))
     if source.type == "dir":
         raise StateFailed(f"Unable to hard link from directory {target}")
     _refuse_strangers(user, group)
     there = file.seen(name, follow=False)
     if there is not None and there.type == "dir":
         raise StateFailed(f"Unable to hard link to directory {name}")
-    if lacks := _lines.parent_lacking(name, makedirs):
-        raise StateFailed(f"Directory {_lines.parent(name)} for hard link is not present", lacks=lacks)
+    if missing := _lines.parent_lacking(name, makedirs):
+        raise StateFailed(f"Directory {_lines.parent(name)} for hard link is not present", missing=missing)
     if there is not None and file.same(name, target):
         return f"Target of hard link {name} is already pointing to {target}"
     told = f"Hard link {name} to {target} is set for creation"
@@ -59,4 +59,4 @@ def _refuse_strangers(user: str | int | None, group: str | int | None) -> None:
     problems = [f"User {user} does not exist."] if user is not None and file.uid_of(user) is None else []
     problems += [f"Group {group} does not exist."] if group is not None and file.gid_of(group) is None else []
     if problems:
-        raise StateFailed(" ".join(problems), lacks=("user", str(user)) if len(problems) == 1 and user else None)
+        raise StateFailed(" ".join(problems), missing=("user", str(user)) if len(problems) == 1 and user else None)

@@ -55,7 +55,7 @@ def keyvalue(
     if not there and not create_if_missing:
         if ignore_if_missing:
             return f"unable to open {name}"
-        raise StateFailed(f"unable to open {name}", lacks=("file", name))
+        raise StateFailed(f"unable to open {name}", missing=("file", name))
     old = _lines.read_text(name) if there else ""
     edit = _Edit(separator, count, uncomment, key_ignore_case, value_ignore_case, prune)
     edit.change(_lines.lines_of(old), wanted)

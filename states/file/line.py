@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from modules import file
-from modules._edit_line import Place, edited_line
+from modules.file.edit_line import Place, edited_line
 from runner.api import AbsolutePath, Mode, Planned, StateFailed, here
 from states.file import _edits
 

@@ -39,8 +39,8 @@ def mknod(
     wanted = permissions(user, group, mode)
     present = file.seen(name, follow=False)
     if present is None:
-        if lacks := _lines.parent_lacking(name, makedirs=False):
-            raise StateFailed(f"The folder of {name} is not there", lacks=lacks)
+        if missing := _lines.parent_lacking(name, makedirs=False):
+            raise StateFailed(f"The folder of {name} is not there", missing=missing)
         yield Plan({"new": f"{kind} {name} created."}, f"{kind} {name} is set to be created", provides=[("file", name)])
         file.mknod(name, ntype, major, minor, mode)
         wanted.set(name, wanted.owner_changes(file.stat(name).uid, file.stat(name).gid))

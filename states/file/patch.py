@@ -50,7 +50,7 @@ def patch(
     if not source:
         raise StateFailed("A patch (source) is required")
     if not file.exists(name):
-        raise StateFailed(f"{name} does not exist", lacks=("file", name))
+        raise StateFailed(f"{name} does not exist", missing=("file", name))
     if reject_file and not file.is_dir(reject_file.rpartition("/")[0] or "/"):
         raise StateFailed(
             f"Parent directory for reject_file '{reject_file}' either does not exist, or is not a directory"
@@ -59,7 +59,7 @@ def patch(
     try:
         found = sources.locate([url], name, sources.Verify(source_hash, source_hash_name, skip_verify), reuse=False)
     except StateFailed as failure:
-        raise StateFailed(failure.message.replace(url, source), lacks=failure.lacks) from None
+        raise StateFailed(failure.message.replace(url, source), missing=failure.missing) from None
     variables = {**(defaults or {}), **(context or {})}
     data = source_data(found, Template(template, variables), {"name": name}, Encoding())
     where = ["--directory", name, f"-p{strip or 0}"] if file.is_dir(name) else [name]
@@ -74,7 +74,7 @@ class _Patch:
         self.where, self.words, self.rejects = where, list(words), rejects
         program = cmd.which("patch")
         if program is None:
-            raise StateFailed("patch executable not found on minion", lacks=("command", "patch"))
+            raise StateFailed("patch executable not found on minion", missing=("command", "patch"))
         self.program = program
 
     def applied(self) -> Planned:

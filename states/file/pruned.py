@@ -25,7 +25,7 @@ def pruned(
     Behaviour: Salt 3008's file.pruned; where it fails, nothing was removed.
     """
     if not file.is_dir(name) or file.is_link(name):
-        return Done(f"Directory {name} is not present", lacks=_lines.absence(name))
+        return Done(f"Directory {name} is not present", missing=_lines.absence(name))
     recurse = recurse or ignore_errors
     before = time.time() - older_than * 86400 if older_than is not None and recurse else None
     gone: list[str] = []

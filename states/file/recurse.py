@@ -18,8 +18,8 @@ from runner.api import (
     Record,
     StateFailed,
     TreeFolder,
+    combine_plans,
     here,
-    together,
 )
 from states.file._folders import managed_below, superfluous
 from states.file._managed import Target, Writing, intended
@@ -120,7 +120,7 @@ def recurse(
         removed, _ = superfluous(top, kept, exclude_pat or [], {*content.folders, *folders})
         if removed:
             parts["removed"] = _removed(removed)
-    outcomes = yield from together(parts, between="\n\n", all_the_same=True)
+    outcomes = yield from combine_plans(parts, between="\n\n", all_the_same=True)
     if any(outcome.changes != {} for outcome in outcomes.values()):
         return f"Recursively updated {name}"
     return f"The directory {name} is in the correct state"
@@ -182,11 +182,11 @@ def _reported(path: str, part: Planned, shown: bool = True, told: bool = True) -
     except StopIteration as stop:
         return Done(_comment(stop.value), {})
     except StateFailed as failure:
-        raise StateFailed(title + failure.message, lacks=failure.lacks) from failure
+        raise StateFailed(title + failure.message, missing=failure.missing) from failure
     new = plan.changes == {path: {"directory": "new"}}
     changes = {} if new and not shown else {path: dict(plan.changes)}
     comment = "" if new and not (shown or told) else title + plan.comment
-    yield Plan(changes, comment, plan.sure, plan.why, plan.provides, before={path: plan.before})
+    yield Plan(changes, comment, plan.exact, plan.why, plan.provides, before={path: plan.before})
     try:
         next(part)
     except StopIteration as stop:

@@ -24,8 +24,8 @@ def rename(name: AbsolutePath, source: str, force: bool = False, makedirs: bool 
     occupied = file.lexists(name)
     if occupied and not force:
         return f'The target file "{name}" exists and will not be overwritten'
-    if lacks := _lines.parent_lacking(name, makedirs):
-        raise StateFailed(f"The target directory {lacks[1]} is not present", lacks=lacks)
+    if missing := _lines.parent_lacking(name, makedirs):
+        raise StateFailed(f"The target directory {missing[1]} is not present", missing=missing)
     facts = [("file", name), ("no file", source)]
     yield Plan({name: source}, f'File "{source}" is set to be moved to "{name}"', provides=facts)
     _lines.make_parent(name)

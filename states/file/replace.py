@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from modules import file
-from modules._edits import added, found_in, substituted
+from modules.file.edits import added, found_in, substituted
 from runner.api import AbsolutePath, Plan, Planned, StateFailed
 from states.file import _edits, _lines
 
@@ -48,7 +48,7 @@ def replace(
     if not file.exists(name):
         if ignore_if_missing:
             return "No changes needed to be made"
-        raise StateFailed(f"{name}: file not found", lacks=("file", name))
+        raise StateFailed(f"{name}: file not found", missing=("file", name))
     old = _lines.read_text(name, encoding)
     if "\0" in old:
         raise StateFailed(f"Cannot perform string replacements on a binary file: {name}")

@@ -44,7 +44,7 @@ def retention_schedule(
     if not any(counts.values()):
         raise StateFailed("retain keeps nothing, so every backup would be removed; say how many to keep")
     if not file.is_dir(name):
-        raise StateFailed("Name provided to file.retention must be a directory", lacks=("file", name))
+        raise StateFailed("Name provided to file.retention must be a directory", missing=("file", name))
     zone = _zone(timezone)
     times = {entry: _time(f"{name.rstrip('/')}/{entry}", entry, strptime_format, zone) for entry in file.listdir(name)}
     known = {entry: time for entry, time in times.items() if time is not None}

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from modules import _serializers as kinds
 from modules import file, pillar
-from modules._data import merged
+from modules.slsutil import serializers as kinds
+from modules.slsutil.merging import merged
 from runner.api import AbsolutePath, Done, Mode, Plan, Planned, StateFailed, here
 from states.file.managed import managed
 
@@ -115,7 +115,7 @@ def _as_data(name: str, written: Planned, old: Any, new: Any) -> Planned:
         if isinstance(old, Mapping) and isinstance(new, Mapping) and "diff" in changes:
             changes["diff"] = kinds.difference(old, new)
         comment = f"Dataset will be serialized and stored into {name}"
-        yield Plan(changes, comment, plan.sure, plan.why, plan.provides)
+        yield Plan(changes, comment, plan.exact, plan.why, plan.provides)
         next(written)
     except StopIteration as stop:
         done = stop.value

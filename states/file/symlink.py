@@ -45,8 +45,8 @@ def symlink(
     backup = backupname and (backupname if backupname.startswith("/") else f"{_lines.parent(name)}/{backupname}")
     if obstacle:
         _refuse(name, target, force, backup)
-    if lacks := _lines.parent_lacking(name, makedirs):
-        raise StateFailed(f"Directory {lacks[1]} for symlink is not present", lacks=lacks)
+    if missing := _lines.parent_lacking(name, makedirs):
+        raise StateFailed(f"Directory {missing[1]} for symlink is not present", missing=missing)
     yield Plan({"new": name}, _intention(name, target, link, obstacle), provides=[("file", name)])
     _lines.make_parent(name, mode, owner[0], owner[1])
     if obstacle and backup:

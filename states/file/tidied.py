@@ -42,7 +42,7 @@ def tidied(
     if time_comparison not in ("atime", "mtime", "ctime"):
         raise StateFailed(f"time_comparison: there is no {time_comparison!r}; it is atime, mtime or ctime")
     if not file.is_dir(name):
-        raise StateFailed(f"{name} does not exist or is not a directory.", lacks=("file", name))
+        raise StateFailed(f"{name} does not exist or is not a directory.", missing=("file", name))
     limit = _bytes(size)
     patterns = [re.compile(each) for each in matches or [".*"]]
     unwanted = [re.compile(each) for each in exclude or ()]

@@ -27,8 +27,8 @@ def touch(
     """
     accessed, modified = _seconds("atime", atime), _seconds("mtime", mtime)
     there = file.exists(name)
-    if not there and (lacks := _lines.parent_lacking(name, makedirs)):
-        raise StateFailed(f"Directory not present to touch file {name}", lacks=lacks)
+    if not there and (missing := _lines.parent_lacking(name, makedirs)):
+        raise StateFailed(f"Directory not present to touch file {name}", missing=missing)
     kind = "directory" if there and file.is_dir(name) else "file"
     if there:
         yield Plan({"touched": name}, f"Times set to be updated on {kind} {name}")

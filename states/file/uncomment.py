@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from modules._edits import bare, bared_lines
+from modules.file.edits import bare, bared_lines
 from runner.api import AbsolutePath, Planned, StateFailed
 from states.file import _edits, _lines
 

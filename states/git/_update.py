@@ -32,7 +32,7 @@ class Update(Difference):
         yield Plan(
             self._changes(),
             self._told(),
-            sure=self.known,
+            exact=self.known,
             why=None if self.known else "what the remote has is not fetched yet",
             provides=OPEN,
         )

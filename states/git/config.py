@@ -116,8 +116,8 @@ def _place(repo: str | None, user: str | None, everywhere: bool, failed: str) ->
     if repo is None:
         raise StateFailed("Non-global config options require the 'repo' argument to be set")
     if not file.is_dir(repo):
-        raise StateFailed(f"{failed}{repo} is no folder", lacks=("file", repo))
+        raise StateFailed(f"{failed}{repo} is no folder", missing=("file", repo))
     done = git.probe(["rev-parse", "--git-dir"], repo, user)
     if done.retcode:
-        raise StateFailed(failed + git.said(done), lacks=("file", f"{repo.rstrip('/')}/.git"))
+        raise StateFailed(failed + git.said(done), missing=("file", f"{repo.rstrip('/')}/.git"))
     return repo

@@ -152,7 +152,7 @@ def _fetched(
     head = repository.look("rev-parse", "HEAD")
     moves = {"revision": {"old": head, "new": refs.get("HEAD", found.sha)}} if refs.get("HEAD") != head else {}
     yield Plan(
-        moves, f"{told} would be fetched", sure=False, why="what the remote has is not fetched yet", provides=OPEN
+        moves, f"{told} would be fetched", exact=False, why="what the remote has is not fetched yet", provides=OPEN
     )
     force = ["--force"] if force_fetch else []
     specs = ["+refs/*:refs/*"] if mirror else ["refs/heads/*:refs/heads/*", "--tags"]

@@ -118,7 +118,7 @@ def managed(
         raise StateFailed(
             "/etc/network cannot be written: there is no ifupdown here (the package of this name; for netplan and "
             "systemd-networkd write their files with file.managed)",
-            lacks=[("pkg", "ifupdown"), ("file", os.path.dirname(ip.FILE))],
+            missing=[("pkg", "ifupdown"), ("file", os.path.dirname(ip.FILE))],
         )
     if type_ == "source":
         return (yield from _sourced(name, source or name))

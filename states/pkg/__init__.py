@@ -15,10 +15,10 @@ from states.pkg._install import installed, mod_aggregate
 from states.pkg._wanted import Names
 
 PROVIDERS = pkg.PROVIDERS
-UNCONVERGING = {"installed": "with reinstall it does so in each run"}
+NON_IDEMPOTENT = {"installed": "with reinstall it does so in each run"}
 
 
-def hindrance(plan: Plan, name: str, **arguments: object) -> None:
+def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
     """Raises StateFailed when the caller may not change packages."""
     file.refuse_put(pkg.provider().database())
 
@@ -57,7 +57,7 @@ def latest(
     newest = ahead.candidates(names)
     unknown = [each for each in names if each not in newest and each not in present]
     if unknown:
-        raise StateFailed(f"No information found for '{unknown[0]}'.", lacks=packages.LISTS)
+        raise StateFailed(f"No information found for '{unknown[0]}'.", missing=packages.LISTS)
     old = [each for each in names if newest.get(each, present.get(each)) != present.get(each)]
     if not old:
         return (
@@ -213,12 +213,12 @@ def mod_watch(
 
 
 __all__ = [
+    "NON_IDEMPOTENT",
     "PROVIDERS",
-    "UNCONVERGING",
     "downloaded",
+    "dry_run_check",
     "group_installed",
     "held",
-    "hindrance",
     "installed",
     "latest",
     "mod_aggregate",

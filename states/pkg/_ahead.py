@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from modules import pkg
-from modules.pkg._need import Need
+from modules.pkg.need import Need
 from runner.api import Chunk, StateFailed, here
 from states.pkg import _wanted as packages
 
@@ -109,7 +109,7 @@ def to_upgrade() -> Changes:
 def refuse(action: str, targets: Collection[str], options: list[str], told: str = "") -> None:
     """Raise StateFailed with what the package manager has against a change, told what failed; it may have nothing."""
     if why := pkg.provider().refusal(action, list(targets), options):
-        raise StateFailed(told + why, lacks=packages.LISTS)
+        raise StateFailed(told + why, missing=packages.LISTS)
 
 
 def _beyond(before: Mapping[str, str], found: Changes) -> Changes:

@@ -40,7 +40,7 @@ def downloaded(
         raise StateFailed(
             "The following package(s) were not found, and no possible matches were found in the package db:"
             f" {', '.join(unknown)}",
-            lacks=packages.LISTS,
+            missing=packages.LISTS,
         )
     old = pkg.provider().archives()
     missing = {each: version for each, version in exact.items() if version not in old.get(each, {})}
@@ -50,7 +50,7 @@ def downloaded(
     words = [*packages.options(fromrepo, skip_verify, install_recommends, False), "--download-only", "--reinstall"]
     told = f"The following packages would be downloaded: {', '.join(missing)}"
     why = "what else is downloaded with them is known afterwards"
-    yield Plan({each: {"old": "", "new": {want: {}}} for each, want in missing.items()}, told, sure=False, why=why)
+    yield Plan({each: {"old": "", "new": {want: {}}} for each, want in missing.items()}, told, exact=False, why=why)
     try:
         pkg.provider().download([f"{each}={want}" for each, want in missing.items()], words)
     except CommandFailed as failure:

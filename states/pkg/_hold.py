@@ -31,7 +31,7 @@ def held(name: str, version: str | None = None, pkgs: Names | None = None, repla
     absent = tuple(each for each in add if each not in present)
     unknown = sorted(set(absent) - set(ahead.candidates(absent))) if absent else []
     if unknown:
-        raise StateFailed(f"Unable to locate package {', '.join(unknown)}", lacks=("pkg", unknown[0]))
+        raise StateFailed(f"Unable to locate package {', '.join(unknown)}", missing=("pkg", unknown[0]))
     drop = [each for each in has if replace and each not in wanted]
     if not add and not drop:
         return "No changes made"

@@ -6,17 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
 
 from modules import pkg
-from runner.api import (
-    OPEN,
-    CommandFailed,
-    Done,
-    OneOrMany,
-    Plan,
-    Planned,
-    StateFailed,
-    here,
-    requires_feature,
-)
+from runner.api import OPEN, CommandFailed, Done, OneOrMany, Plan, Planned, StateFailed, here, requires_feature
 from states.pkg import _ahead as ahead
 from states.pkg import _wanted as packages
 from states.pkg._hold import Holding
@@ -112,7 +102,7 @@ def installed(
     yield Plan(
         holding.merged(simulated or todo.guessed),
         "\n".join([*todo.told(), *holding.told()]),
-        sure=simulated is not None,
+        exact=simulated is not None,
         why="the package lists do not know it yet" if simulated is None else None,
         provides=OPEN,
     )
@@ -276,8 +266,8 @@ def mod_aggregate(low: dict[str, Any], chunks: list[dict[str, Any]], running: di
     for chunk in chunks:
         if chunk.get("fun") == "installed" and _how(chunk) == _how(low) and "sources" not in chunk:
             more = packages.wanted(chunk["name"], _text(chunk.get("version")), chunk.get("pkgs"), None)
-            together = {**own, **others}
-            if all(together.get(each, want) == want for each, want in more.items()):
+            combine_plans = {**own, **others}
+            if all(combine_plans.get(each, want) == want for each, want in more.items()):
                 others |= {each: want for each, want in more.items() if each not in own}
     if not others:
         return low

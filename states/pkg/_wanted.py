@@ -71,7 +71,7 @@ def version_for(name: str, want: str | None, ignore_epoch: bool = False) -> str 
     for version in there:
         if fits(version, want, ignore_epoch):
             return version
-    raise StateFailed(f"No version of '{name}' matches {want} (there are {', '.join(there) or 'none'})", lacks=LISTS)
+    raise StateFailed(f"No version of '{name}' matches {want} (there are {', '.join(there) or 'none'})", missing=LISTS)
 
 
 def refresh_lists(valid: int) -> bool:
@@ -89,7 +89,7 @@ def refuse_unknown(targets: Mapping[str, str | None], newest: Mapping[str, str])
         if version and each in newest and version not in pkg.provider().versions(each):
             told.append(f"E: Version '{version}' for '{each}' was not found")
     if told:
-        raise StateFailed(PROBLEM + "errors:" + "".join(f"\n    - {line}" for line in told), lacks=LISTS)
+        raise StateFailed(PROBLEM + "errors:" + "".join(f"\n    - {line}" for line in told), missing=LISTS)
 
 
 def refuse_unlisted(names: Collection[str], newest: Mapping[str, str]) -> None:
@@ -102,7 +102,7 @@ def refuse_unlisted(names: Collection[str], newest: Mapping[str, str]) -> None:
     hours = f"{age / 3600:.0f} hours old" if age < 2 * 86400 else f"{age / 86400:.0f} days old"
     when = f"\nThe package lists are {hours}; a real run renews them before it looks again."
     sources = [("file", chunk.name) for chunk in here.chunks if chunk.name.startswith(pkg.provider().SOURCES)]
-    raise StateFailed(f"{PROBLEM}errors:{told}{when}", lacks=[LISTS, *sources])
+    raise StateFailed(f"{PROBLEM}errors:{told}{when}", missing=[LISTS, *sources])
 
 
 def options(fromrepo: str | None, skip_verify: bool, recommends: bool, only_upgrade: bool, *more: str) -> list[str]:
@@ -146,6 +146,6 @@ def local_file(source: str, what: str = "") -> str:
     if found is None and source.startswith("salt://"):
         raise StateFailed(f"{ERROR}Unable to cache source {source}{what}", changes={})
     if found is None:
-        lacks = ("file", source.removeprefix("file://"))
-        raise StateFailed(f"{ERROR}{source} does not exist on minion", changes={}, lacks=lacks)
+        missing = ("file", source.removeprefix("file://"))
+        raise StateFailed(f"{ERROR}{source} does not exist on minion", changes={}, missing=missing)
     return found

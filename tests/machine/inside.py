@@ -24,9 +24,9 @@ from laws import Scenario
 from namespaces import Config, die_with_parent, hold, unpack
 
 from runner.api import Plan, StateFailed, running
-from runner.loader import Registry
-from runner.model import Place, Untyped
-from runner.signature import bind
+from runner.arguments.bind import bind
+from runner.loader.registry import Registry
+from runner.model.places import Place, Untyped
 
 PATIENCE = 300  # seconds for a scenario
 WATCHED = (
@@ -78,7 +78,7 @@ def attempt(scenario: Scenario) -> dict[str, Any]:
     except StateFailed as failure:
         return answer | {"fails": failure.message, "untouched": state() == before}
     answer |= {"untouched": state() == before, "plans": isinstance(plan, Plan)}
-    answer |= {"sure": isinstance(plan, Plan) and plan.sure, "keys": sorted(plan.changes or {})}
+    answer |= {"sure": isinstance(plan, Plan) and plan.exact, "keys": sorted(plan.changes or {})}
     done = apply(function, **arguments, current=HarnessHere())
     again = look(function, **arguments, current=HarnessHere(dry=True))
     return answer | {"made": sorted(done.changes or {}), "again": isinstance(again, Plan), "comment": done.comment}

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from harness import HarnessHere
 
-from modules import _apt_keys as keys
+from modules.pkg import apt_keys as keys
 from runner.api import StateFailed, running
 
 # an Ed25519 key made for this test; its packet is all that a fingerprint is made from

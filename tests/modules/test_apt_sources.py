@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from harness import HarnessHere
 
-from modules import _apt_sources as apt
+from modules.pkg import apt_sources as apt
 from runner.api import running
 
 ENTRY = "deb http://deb.example.org/debian bookworm main"

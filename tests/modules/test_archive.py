@@ -16,7 +16,7 @@ from harness import HarnessHere, apply
 
 from modules import archive
 from modules.archive import _extract
-from runner.api import StateFailed, armed, running
+from runner.api import StateFailed, changes_allowed, running
 from states.archive import extracted
 
 KINDS = {
@@ -32,7 +32,7 @@ Entry = tuple[str, str, str]  # name, contents or target, kind
 @pytest.fixture(autouse=True)
 def here() -> Iterator[HarnessHere]:
     current = HarnessHere()
-    with running(current), armed():
+    with running(current), changes_allowed():
         yield current
 
 

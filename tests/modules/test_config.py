@@ -10,8 +10,8 @@ import pytest
 from harness import HarnessHere
 
 from modules import config, match, mine, publish
-from runner import match as targets
 from runner.api import RunnerError, running
+from runner.targeting import match as targets
 
 OPTS: dict[str, Any] = {
     "id": "m1",

@@ -12,8 +12,8 @@ import pytest
 from harness import HarnessHere
 
 from modules import cp, file
-from runner.api import NotArmed, StateFailed, armed, running
-from runner.tree import FileTree
+from runner.api import ChangeNotAllowed, StateFailed, changes_allowed, running
+from runner.fileroots import FileTree
 
 
 @pytest.fixture
@@ -78,10 +78,10 @@ def test_the_local_path(root: Path) -> None:
 
 
 def test_copies(tmp_path: Path) -> None:
-    with pytest.raises(NotArmed):
+    with pytest.raises(ChangeNotAllowed):
         cp.get_url("salt://a.sls", str(tmp_path / "b"))
     assert not (tmp_path / "b").exists()
-    with armed():
+    with changes_allowed():
         assert cp.get_url("salt://a.sls", str(tmp_path / "b")) == str(tmp_path / "b")
         assert cp.get_file("salt://a.sls", f"{tmp_path}/") == str(tmp_path / "a.sls")
         assert cp.get_file("salt://nope", str(tmp_path / "c")) == ""

@@ -12,8 +12,8 @@ import pytest
 from harness import HarnessHere
 
 from modules import file
-from runner.api import NotArmed, StateFailed, armed, running
-from runner.loader import Registry
+from runner.api import ChangeNotAllowed, StateFailed, changes_allowed, running
+from runner.loader.registry import Registry
 
 ROOT = os.geteuid() == 0
 
@@ -21,7 +21,7 @@ ROOT = os.geteuid() == 0
 @pytest.fixture(autouse=True)
 def here() -> Iterator[HarnessHere]:
     current = HarnessHere()
-    with running(current), armed():
+    with running(current), changes_allowed():
         yield current
 
 
@@ -168,7 +168,7 @@ def test_a_file_that_is_a_mount_point_is_written_in_place(tmp_path: Path, monkey
 def test_an_unknown_owner_is_named(tmp_path: Path) -> None:
     with pytest.raises(StateFailed) as failure:
         file.write(str(tmp_path / "f"), b"x", user="no-one-here")
-    assert failure.value.lacks == (("user", "no-one-here"),)
+    assert failure.value.missing == (("user", "no-one-here"),)
     assert not list(tmp_path.iterdir())
 
 
@@ -329,7 +329,7 @@ def test_changers_refuse_while_looking(tmp_path: Path) -> None:
 
     token = api._armed.set(False)
     try:
-        with pytest.raises(NotArmed):
+        with pytest.raises(ChangeNotAllowed):
             file.write(str(tmp_path / "f"), b"x")
     finally:
         api._armed.reset(token)

@@ -12,7 +12,7 @@ from command import Machine
 from harness import HarnessHere
 
 from modules import file
-from runner.api import StateFailed, armed, running
+from runner.api import StateFailed, changes_allowed, running
 
 TEXT = "a=1\n#b=2\nc=3\n"
 HEAD = "--- \n+++ \n"
@@ -20,7 +20,7 @@ HEAD = "--- \n+++ \n"
 
 @pytest.fixture(autouse=True)
 def here() -> Iterator[None]:
-    with running(HarnessHere()), armed():
+    with running(HarnessHere()), changes_allowed():
         yield
 
 

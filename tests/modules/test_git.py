@@ -14,7 +14,7 @@ import pytest
 from harness import HarnessHere
 
 from modules import git
-from runner.api import CommandFailed, StateFailed, armed, running
+from runner.api import CommandFailed, StateFailed, changes_allowed, running
 
 REMOTE = """
 git init -q -b main r; cd r; echo 1 > f; git add f; git commit -qm one; git tag v1; git tag -a -m v2 v2; git branch dev
@@ -63,7 +63,7 @@ def test_looks(tmp_path: Path) -> None:
 
 
 def test_a_detached_head_is_called_so(tmp_path: Path) -> None:
-    with armed():
+    with changes_allowed():
         git.checkout(str(tmp_path / "wt"), "v1", force=True)
     assert git.current_branch(str(tmp_path / "wt")) == "HEAD"
 
@@ -75,7 +75,7 @@ def test_what_is_no_repository_fails(tmp_path: Path, function: Any) -> None:
 
 
 def test_changing(tmp_path: Path) -> None:
-    with armed():
+    with changes_allowed():
         assert git.clone(str(tmp_path), str(tmp_path / "r"), name="again") is True
         assert git.checkout(str(tmp_path / "again"), "dev") != ""
         git.fetch(str(tmp_path / "again"), "origin")

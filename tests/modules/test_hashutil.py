@@ -13,7 +13,7 @@ import pytest
 from harness import HarnessHere
 
 from modules import hashutil
-from runner.api import CommandFailed, NotArmed, armed, running
+from runner.api import ChangeNotAllowed, CommandFailed, changes_allowed, running
 
 LONG = "x" * 80
 
@@ -56,9 +56,9 @@ def test_files(tmp_path: Path) -> None:
     assert hashutil.digest_file(str(path), "sha1") == hashlib.sha1(b"get\xff").hexdigest()
     encoded = hashutil.base64_encodefile(str(path))
     assert encoded == "Z2V0/w==\n"
-    with pytest.raises(NotArmed):
+    with pytest.raises(ChangeNotAllowed):
         hashutil.base64_decodefile(encoded, str(tmp_path / "g"))
-    with armed():
+    with changes_allowed():
         assert hashutil.base64_decodefile(encoded, str(tmp_path / "g")) is True
     assert (tmp_path / "g").read_bytes() == b"get\xff"
 

@@ -7,14 +7,14 @@ from pathlib import Path
 
 from harness import HarnessHere
 
-from runner.api import look_once, running
+from runner.api import cached_look, running
 
 
 def test_a_look_is_made_again_when_its_file_changed_whoever_did_it(tmp_path: Path) -> None:
     looks: list[str] = []
     path = tmp_path / "ann"
 
-    @look_once("files of users", f"{tmp_path}/{{0}}", str(tmp_path / "nowhere"))
+    @cached_look("files of users", f"{tmp_path}/{{0}}", str(tmp_path / "nowhere"))
     def read(user: str) -> str:
         looks.append(user)
         return path.read_text() if path.exists() else ""

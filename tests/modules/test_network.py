@@ -13,7 +13,7 @@ from harness import HarnessHere
 from modules import _names, cmd, network
 from modules.network import _routes
 from runner.api import StateFailed, running
-from runner.loader import Registry
+from runner.loader.registry import Registry
 
 LINKS = """[
  {"ifname": "lo", "flags": ["LOOPBACK", "UP"], "address": "00:00:00:00:00:00", "addr_info": [

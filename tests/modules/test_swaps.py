@@ -26,7 +26,7 @@ from harness import HarnessHere
 
 import modules
 from modules import archive, cp, file, hashutil
-from runner.api import CommandFailed, StateFailed, armed, running
+from runner.api import CommandFailed, StateFailed, changes_allowed, running
 
 pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="needs a second user")
 MALLORY = 1
@@ -36,7 +36,7 @@ MALLORY = 1
 def here(monkeypatch: pytest.MonkeyPatch) -> Iterator[HarnessHere]:
     monkeypatch.setattr(os, "fsync", lambda handle: None)  # no power is cut here
     current = HarnessHere()
-    with running(current), armed():
+    with running(current), changes_allowed():
         yield current
 
 

@@ -17,10 +17,10 @@ import pytest
 import yaml
 from command import Machine
 
-from runner import lock
 from runner.cli.streams import answer_alone
-from runner.database import Patience, connect
-from runner.errors import RunnerError
+from runner.files.database import Patience, connect
+from runner.model.errors import RunnerError
+from runner.pipeline import lock
 
 MEBIBYTE = 1 << 20
 

@@ -11,8 +11,10 @@ from typing import Any
 import pytest
 from command import ROOT, Machine
 
-from runner import checking, config
-from runner.errors import Diagnostic, RunnerError
+from runner import check
+from runner.config import load
+from runner.model.diagnostics import Diagnostic
+from runner.model.errors import RunnerError
 
 PAGE = (ROOT / "docs/checks.md").read_text()
 SECTIONS = {part.partition("`")[0]: part for part in PAGE.split("### `")[1:]}
@@ -43,8 +45,8 @@ def checked(text: str, folder: Path, lenient: bool = False) -> list[Diagnostic]:
     if "runner.yaml" not in files:
         (folder / "runner.yaml").write_text(json.dumps(usual))
     try:
-        options, warnings = config.load(str(folder / "runner.yaml"), {"cachedir": str(folder / "cache")}, {})
-        return checking.check(options, lenient=lenient, configuration=warnings)
+        options, warnings = load.load(str(folder / "runner.yaml"), {"cachedir": str(folder / "cache")}, {})
+        return check.check(options, lenient=lenient, configuration=warnings)
     except RunnerError as error:
         return list(error.diagnostics)
 

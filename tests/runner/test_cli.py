@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from importlib import import_module
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -12,8 +13,11 @@ from command import Machine
 
 import runner
 from runner.cli import main, salt_call
-from runner.errors import CompileError, Diagnostic, RunnerError
-from runner.model import Chunk, Place, Report, Result, Untyped
+from runner.model.chunk import Chunk
+from runner.model.diagnostics import Diagnostic
+from runner.model.errors import CompileError, RunnerError
+from runner.model.places import Place, Untyped
+from runner.model.result import Report, Result
 
 PLACE = Place(Untyped("a.sls"), 1, 1)
 CHUNK = Chunk("test", "nop", "x", "x", 1, "a", "base", {}, {}, (), PLACE)
@@ -50,7 +54,7 @@ class Engine:
 def engine(monkeypatch: pytest.MonkeyPatch) -> Engine:
     fake = Engine()
     modules = run, asking, checking, config = [
-        ModuleType(f"runner.{name}") for name in ("run", "asking", "checking", "config")
+        ModuleType(f"runner.{name}") for name in ("pipeline", "queries.show", "check", "config.load")
     ]
     for name in ("highstate", "sls", "single", "call"):
         setattr(run, name, fake.recorder(name))
@@ -59,7 +63,8 @@ def engine(monkeypatch: pytest.MonkeyPatch) -> Engine:
     config.load = fake.load  # type: ignore[attr-defined]
     for module in modules:
         monkeypatch.setitem(sys.modules, module.__name__, module)
-        monkeypatch.setattr(runner, module.__name__.rpartition(".")[2], module, raising=False)
+        package, _, last = module.__name__.rpartition(".")
+        monkeypatch.setattr(import_module(package), last, module, raising=False)
     return fake
 
 
@@ -177,7 +182,8 @@ def test_salt_call(engine: Engine, arguments: list[str], call: Any) -> None:
 @pytest.mark.parametrize("arguments", ["'sls', '--help'", "'call', 'test.ping'"])
 def test_a_closed_pipe_is_quiet(arguments: str) -> None:
     program = (
-        "import sys, types, runner; fake = types.ModuleType('fake'); runner.run = runner.config = fake\n"
+        "import sys, types, runner.config; fake = types.ModuleType('fake')\n"
+        "runner.pipeline = runner.config.load = fake\n"
         "fake.load = lambda *a: (types.SimpleNamespace(raw={}), []); fake.call = lambda *a: ('x' * 100000, 0)\n"
         f"from runner.cli import main; main([{arguments}])"
     )

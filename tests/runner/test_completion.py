@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from command import Machine
 
-from runner.cli.completing import candidates
+from runner.cli.completion import candidates
 
 FILES = {
     "web": "nginx:\n  pkg.installed: []\n'a: b c':\n  test.nop: []\n{% set x = 1 %}\nno{{ x }}:\n  test.nop: []\n",

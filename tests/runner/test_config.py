@@ -8,9 +8,10 @@ from typing import Any
 import pytest
 from command import Machine
 
-from runner import config
-from runner.config import Options
-from runner.errors import Diagnostic, RunnerError, UsageError
+from runner.config import load as config
+from runner.config.load import Options
+from runner.model.diagnostics import Diagnostic
+from runner.model.errors import RunnerError, UsageError
 
 ROOT = os.geteuid() == 0
 

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from runner.decide import Verdict, decide
-from runner.model import Chunk, Edge, Kind, Place, Result, Untyped
+from runner.engine.decide import Verdict, decide
+from runner.model.chunk import Chunk, Edge
+from runner.model.places import Place, Untyped
+from runner.model.requisite_kinds import Kind
+from runner.model.result import Result
 
 PLACE = Place(Untyped("t.sls"))
 

@@ -11,8 +11,8 @@ from xml.etree import ElementTree
 from command import Machine
 from compiling import compile_tree
 
-from runner import graph
-from runner.drawing import page, picture, written
+from runner.compiler import ordering
+from runner.drawing import dot_mermaid, page, picture
 from runner.drawing.layout import arranged, telling
 
 NASTY = '<script>"&]]>\a\n`|#{%'
@@ -21,8 +21,8 @@ NASTY = '<script>"&]]>\a\n`|#{%'
 def drawn(text: str) -> dict[str, Any]:
     chunks, relations, errors = compile_tree(text)
     assert not errors
-    knots = graph.knots(chunks, relations)
-    return picture(chunks, relations, () if knots else graph.arrange(chunks, relations), knots)
+    cyclic_edges = ordering.cyclic_edges(chunks, relations)
+    return picture(chunks, relations, () if cyclic_edges else ordering.arrange(chunks, relations), cyclic_edges)
 
 
 def test_layout_puts_no_box_over_another_and_waiters_to_the_right() -> None:
@@ -80,9 +80,9 @@ def test_a_cycle_is_marked_and_nothing_else_is() -> None:
     html = page.html(found, "x")
     assert "A cycle: 3 states wait for each other" in html
     assert html.count('class="arrow require cycle"') >= 2
-    assert "style=dotted" not in written.dot(found)
-    assert written.dot(found).count("penwidth") == 3
-    assert "linkStyle" in written.mermaid(found)
+    assert "style=dotted" not in dot_mermaid.dot(found)
+    assert dot_mermaid.dot(found).count("penwidth") == 3
+    assert "linkStyle" in dot_mermaid.mermaid(found)
 
 
 def test_what_runs_first_is_where_the_arrow_begins() -> None:
@@ -101,8 +101,8 @@ def test_nothing_in_an_id_breaks_the_languages() -> None:
     assert "var(" not in page.svg(found), "not every program knows variables"
     html = page.html(found, NASTY)
     assert html.count("<script>") == 1, "our own"
-    assert '\\n`|#{%"' in written.dot(found)
-    for line in written.mermaid(found).split("\n"):
+    assert '\\n`|#{%"' in dot_mermaid.dot(found)
+    for line in dot_mermaid.mermaid(found).split("\n"):
         assert re.fullmatch(r'[^"]*("[^"<>&`|#]*(#\d+;[^"<>&`|#]*)*"[^"]*)*', line), line
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from runner.errors import nearest
+from runner.model.diagnostics import nearest
 
 
 @pytest.mark.parametrize(

@@ -10,8 +10,9 @@ import pytest
 import yaml
 from command import Machine
 
-from runner import config, explaining
+from runner.config import load
 from runner.output import why
+from runner.queries import explain
 
 WEB = (
     "defaults:\n  file: {mode: '0640'}\ninclude: [base]\nconf:\n  file.managed:\n    - name: {tmp}/conf\n"
@@ -63,8 +64,8 @@ def site(machine: Machine) -> Machine:
 
 def told(site: Machine, wanted: str, with_run: bool = False) -> str:
     site.argv()
-    options = config.load(str(site.folder / "runner.yaml"), {"cachedir": str(site.folder / "cache")}, {})[0]
-    return why.text(explaining.why(options, wanted, (), with_run)).replace(f"{site.folder}/", "")
+    options = load.load(str(site.folder / "runner.yaml"), {"cachedir": str(site.folder / "cache")}, {})[0]
+    return why.text(explain.why(options, wanted, (), with_run)).replace(f"{site.folder}/", "")
 
 
 def test_why_tells_where_each_argument_comes_from(site: Machine) -> None:
@@ -176,7 +177,7 @@ def test_check_for_another_machine(machine: Machine, tmp_path: Path) -> None:
 
 
 def test_only_what_may_hold_a_key_needs_a_mode() -> None:
-    from runner.lint import _PUBLIC, _SECRET
+    from runner.check.lint import _PUBLIC, _SECRET
 
     public = (
         "/etc/ssl/certs/x.pem",

@@ -8,7 +8,7 @@ import pytest
 from command import Machine
 
 from runner.api import Plan, Planned, StateFailed
-from runner.failing import made
+from runner.engine.partial_changes import made
 
 STATE = """
 import os
@@ -48,9 +48,9 @@ def fails() -> Planned:
     ],
 )
 def test_what_a_second_look_still_plans_was_not_made(
-    look: Callable[[], object], sure: bool, found: dict[str, str]
+    look: Callable[[], object], exact: bool, found: dict[str, str]
 ) -> None:
-    assert made(Plan({"a": "new", "b": "new"}, "all", sure=sure), look) == found
+    assert made(Plan({"a": "new", "b": "new"}, "all", exact=exact), look) == found
 
 
 def test_it_stands_in_the_result(machine: Machine) -> None:

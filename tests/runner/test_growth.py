@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from runner import config, run
-from runner.errors import CompileError
+from runner import pipeline
+from runner.config import load as config
+from runner.model.errors import CompileError
 
 
 def states(count: int, *requisites: str, first: int = 0) -> str:
@@ -54,7 +55,7 @@ def counted(load: str, folder: Path) -> int:
     (folder / "runner.yaml").write_text(json.dumps({"file_roots": {"base": [str(folder)]}, "id": "m"}))
     options, _ = config.load(str(folder / "runner.yaml"), {"cachedir": str(folder / "cache"), "quiet": True}, {})
     ours = tuple(
-        os.path.dirname(os.path.abspath(run.__file__)).replace("runner", name) for name in ("runner", "states")
+        os.path.dirname(os.path.abspath(pipeline.__file__)).replace("runner", name) for name in ("runner", "states")
     )
     lines = 0
 
@@ -69,7 +70,7 @@ def counted(load: str, folder: Path) -> int:
     before = sys.gettrace()
     sys.settrace(call)
     try:
-        run.sls(options, ["a"])
+        pipeline.sls(options, ["a"])
     except CompileError as error:
         raise AssertionError(error) from None
     finally:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from command import Machine
 
-from runner.guards import Asking, reason_to_skip
+from runner.engine.guards import Asking, reason_to_skip
 
 TRUE, FALSE = {"fun": "test.true"}, {"fun": "test.false"}
 CASES: list[tuple[dict[str, Any], str | None]] = [

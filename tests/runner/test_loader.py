@@ -12,10 +12,11 @@ from command import Machine
 from harness import HarnessHere
 
 from runner.api import running
-from runner.errors import RunnerError
-from runner.libraries import library
-from runner.loader import Registry, UnavailableError, UnknownFunction
-from runner.model import Chunk, Place, Untyped
+from runner.loader.builtin import library
+from runner.loader.registry import Registry, UnavailableError, UnknownFunction
+from runner.model.chunk import Chunk
+from runner.model.errors import RunnerError
+from runner.model.places import Place, Untyped
 
 CLASSIC_STATE = '''
 import os
@@ -244,6 +245,8 @@ def test_which_state_modules_react_is_told_without_importing_them() -> None:
     own = [name for name, module in library("states").items() if hasattr(import_module(module), "mod_watch")]
     assert [name for name in library("states") if registry.reacts(name)] == own
     assert {"service", "cmd", "pkg"} <= set(own)
-    program = "import sys; from runner.loader import Registry; print(Registry({}).reacts('service'), *sys.modules)"
+    program = (
+        "import sys; from runner.loader.registry import Registry; print(Registry({}).reacts('service'), *sys.modules)"
+    )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("True ") and "states.service" not in done.stdout.split()

@@ -12,22 +12,23 @@ import pytest
 from command import Machine
 from jinja2 import nodes
 
-from runner import config, docstring, manual, signature
-from runner.compiling import compile_chunks
-from runner.everywhere import EVERYWHERE
-from runner.gathering import gather, read_pillar
-from runner.high import Request
-from runner.loader import Registry
-from runner.output import reference
-from runner.session import Session
+from runner.arguments import bind
+from runner.arguments.global_arguments import EVERYWHERE
+from runner.compiler.high import Request
+from runner.config import load
+from runner.loader.registry import Registry
+from runner.manual import docstring, pages, reference
+from runner.pipeline.compile import compile_chunks
+from runner.pipeline.highstate import gather, read_pillar
+from runner.pipeline.session import Session
 
 ROOT = Path(__file__).parent.parent.parent
 LIBRARY = Registry({})
 PILLAR = {"db_password": "x"}  # what the examples take from it
 OF_THE_MACHINE = ("missing-file", "feature")  # the files of the examples' trees, the programs of this machine
 JINJA = jinja2.Environment(extensions=["jinja2.ext.do"])
-STATES = [f"{module}.{name}" for module, names in manual.contents(LIBRARY).items() for name in names]
-FUNCTIONS = [f"{module}.{name}" for module, names in manual.execution(LIBRARY).items() for name in names]
+STATES = [f"{module}.{name}" for module, names in pages.contents(LIBRARY).items() for name in names]
+FUNCTIONS = [f"{module}.{name}" for module, names in pages.execution(LIBRARY).items() for name in names]
 
 # known, and not worth a line on the page: Salt's names for what runner does by itself
 SILENT = frozenset(
@@ -41,11 +42,11 @@ SILENT = frozenset(
 def examples(tmp_path_factory: pytest.TempPathFactory) -> Session:
     """A tree with each example as an SLS."""
     tree = tmp_path_factory.mktemp("examples")
-    for page in [*(manual.state_page(LIBRARY, name) for name in STATES), manual.everywhere()]:
+    for page in [*(pages.state_page(LIBRARY, name) for name in STATES), pages.everywhere()]:
         for number, example in enumerate(page.examples):
             (tree / f"{page.name.replace('.', '-')}-{number}.sls").write_text(example)
     (tree / "runner.yaml").write_text(f"file_roots: {{base: [{tree}]}}\ncachedir: {tree}/cache\nid: m1\n")
-    return Session(config.load(str(tree / "runner.yaml"), {"pillar": PILLAR}, {})[0])
+    return Session(load.load(str(tree / "runner.yaml"), {"pillar": PILLAR}, {})[0])
 
 
 def test_every_example_compiles_and_binds(examples: Session) -> None:
@@ -60,7 +61,7 @@ def test_every_example_compiles_and_binds(examples: Session) -> None:
 
 @pytest.mark.parametrize("name", STATES)
 def test_every_state_function_has_a_page_with_an_example(name: str) -> None:
-    page = manual.state_page(LIBRARY, name)
+    page = pages.state_page(LIBRARY, name)
     assert page.summary.endswith(".")
     assert any(re.search(rf"\b{re.escape(name)}\b", example) for example in page.examples), "no example"
 
@@ -68,7 +69,7 @@ def test_every_state_function_has_a_page_with_an_example(name: str) -> None:
 def test_every_execution_function_has_a_page_and_its_examples_fit_its_signature() -> None:
     count = 0
     for name in FUNCTIONS:
-        page = manual.function_page(LIBRARY, name)
+        page = pages.function_page(LIBRARY, name)
         assert page.summary.rstrip(".:)"), name
         for call in (each for text in page.examples for each in JINJA.parse(_closed(text)).find_all(nodes.Call)):
             if isinstance(call.node, nodes.Getitem) and isinstance(call.node.arg, nodes.Const):
@@ -88,7 +89,7 @@ def _closed(text: str) -> str:
 
 
 def test_what_every_state_takes_is_documented_once() -> None:
-    assert signature.GLOBAL_ARGUMENTS - EVERYWHERE.keys() <= SILENT
+    assert bind.GLOBAL_ARGUMENTS - EVERYWHERE.keys() <= SILENT
 
 
 def test_the_reference_is_what_the_code_says() -> None:

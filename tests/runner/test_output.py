@@ -7,9 +7,12 @@ from typing import Any
 
 import pytest
 
-from runner.errors import Diagnostic
-from runner.model import Chunk, Event, Place, Report, Result, RunFinished, RunStarted, Source, StateFinished, Untyped
-from runner.output import diagnostics, json_, past, yaml_
+from runner.model.chunk import Chunk
+from runner.model.diagnostics import Diagnostic
+from runner.model.events import Event, RunFinished, RunStarted, StateFinished
+from runner.model.places import Place, Source, Untyped
+from runner.model.result import Report, Result
+from runner.output import diagnostics, history, json_, yaml_
 from runner.output.diagnostics import format_one
 from runner.output.pretty import MOST, Pretty
 from runner.output.text import change_lines, safe
@@ -165,7 +168,7 @@ def test_the_list_of_runs_ends_its_lines_between_words_on_a_terminal() -> None:
     command = "runner sls " + " ".join(f"--only state{number}" for number in range(12))
     run = {"id": 1, "kind": "run", "started": "2026-01-01T00:00:00", "outcome": "done", "command": command}
     run |= {"errors": [], "total": 1, "changed": 0, "failed": 0, "skipped": 0}
-    assert len(past.text([run], "list").splitlines()) == 1
-    lines = past.text([run], "list", 80).splitlines()
+    assert len(history.text([run], "list").splitlines()) == 1
+    lines = history.text([run], "list", 80).splitlines()
     assert len(lines) > 1 and all(len(line) < 80 for line in lines)
     assert " ".join(" ".join(lines).split()).endswith(command)

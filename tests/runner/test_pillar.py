@@ -7,11 +7,11 @@ import jinja2
 import pytest
 import yaml
 
-from runner.errors import CompileError, RunnerError
-from runner.high import SlsFile
-from runner.merging import merge
-from runner.model import Place, Untyped
-from runner.pillar import Pillar
+from runner.compiler.high import SlsFile
+from runner.model.errors import CompileError, RunnerError
+from runner.model.places import Place, Untyped
+from runner.pillar.merge import merge
+from runner.pillar.sls import Pillar
 
 PLACE = Place(Untyped("top.sls"), 3, 7)
 

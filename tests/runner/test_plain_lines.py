@@ -13,8 +13,8 @@ import typer
 from command import Machine
 
 from runner.cli.app import typed
-from runner.cli.declared import COMMANDS, Option
-from runner.cli.plain import NotPlain, read
+from runner.cli.fast_parser import NotPlain, read
+from runner.cli.option_spec import COMMANDS, Option
 
 
 def _signature(name: str) -> inspect.Signature:

@@ -8,19 +8,8 @@ import pytest
 from command import Machine
 from harness import HarnessHere, apply, look
 
-from runner.api import (
-    Done,
-    Feature,
-    Plan,
-    Planned,
-    Property,
-    Provider,
-    Providers,
-    StateFailed,
-    ensured,
-    running,
-)
-from runner.errors import RunnerError
+from runner.api import Done, Feature, Plan, Planned, Property, Provider, Providers, StateFailed, ensured, running
+from runner.model.errors import RunnerError
 
 
 class Painter(Provider, Protocol):
@@ -172,7 +161,7 @@ def test_an_argument_of_the_library_that_needs_what_the_provider_cannot_do(machi
 
 
 def test_holding_needs_a_provider_that_can() -> None:
-    from runner.signature import needed_features
+    from runner.arguments.bind import needed_features
     from states import pkg
 
     assert needed_features(pkg.installed, {"hold": False, "update_holds": True}) == {

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from command import Machine
 
-from runner import asking
-from runner.config import load
+from runner.config.load import load
+from runner.queries import show
 
 
 def compiled(folder: Path, files: dict[str, str], pillar: dict[str, Any] | None = None) -> list[dict[str, Any]]:
@@ -22,7 +22,7 @@ def compiled(folder: Path, files: dict[str, str], pillar: dict[str, Any] | None 
         path.write_text(text)
     overrides = {"cachedir": str(folder / "cache"), "pillar": pillar or {}}
     options, _ = load(str(folder / "runner.yaml"), overrides, os.environ)
-    found: list[dict[str, Any]] = asking.show(options, "low-sls", ["site"], secrets=True)
+    found: list[dict[str, Any]] = show.show(options, "low-sls", ["site"], secrets=True)
     return found
 
 

@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from runner.model import Source
+from runner.model.places import Source
+from runner.model.records import Record
 from runner.output.json_ import simple
-from runner.records import Record
 
 
 class Mine(Record):

@@ -11,9 +11,9 @@ from command import Machine
 from harness import HarnessHere, look
 
 from runner.api import Done, Resource, running
-from runner.loader import Registry
-from runner.resources import by_id, text
-from runner.signature import bind, schema_of
+from runner.arguments.bind import bind, schema_of
+from runner.loader.registry import Registry
+from runner.queries.inventory import by_id, text
 
 CONTENTS = {
     "lines": b"hello\nworld\n",

@@ -6,9 +6,9 @@ from datetime import datetime
 
 import pytest
 
-from runner import schedule
-from runner.errors import UsageError
-from runner.schedule import Plan, due, expression
+from runner.cli import scheduling
+from runner.cli.scheduling import Plan, due, expression
+from runner.model.errors import UsageError
 
 NOW = datetime(2026, 11, 21, 5, 47, 12)  # a Saturday
 
@@ -24,16 +24,16 @@ NOW = datetime(2026, 11, 21, 5, 47, 12)  # a Saturday
     ],
 )
 def test_intervals(every: str, cron: str, calendar: str) -> None:
-    plan = Plan(("/usr/bin/runner", "highstate", "-q"), schedule.minutes(every), splay=600)
+    plan = Plan(("/usr/bin/runner", "highstate", "-q"), scheduling.minutes(every), splay=600)
     assert expression(plan) == cron
-    assert f"{cron} root /usr/bin/runner highstate -q --splay 600\n" in schedule.cron_text(plan)
-    assert f"OnCalendar={calendar}\nRandomizedDelaySec=600\nPersistent=true\n" in schedule.timer_text(plan)
+    assert f"{cron} root /usr/bin/runner highstate -q --splay 600\n" in scheduling.cron_text(plan)
+    assert f"OnCalendar={calendar}\nRandomizedDelaySec=600\nPersistent=true\n" in scheduling.timer_text(plan)
 
 
 @pytest.mark.parametrize("every", ["7m", "45m", "5h", "2d", "90s", "0m", "soon"])
 def test_intervals_that_no_clock_has(every: str) -> None:
     with pytest.raises(UsageError):
-        schedule.minutes(every)
+        scheduling.minutes(every)
 
 
 @pytest.mark.parametrize(
@@ -61,20 +61,20 @@ def test_expressions_that_cron_would_not_take(text: str) -> None:
 
 def test_words_are_quoted_for_their_reader() -> None:
     plan = Plan(("/opt/my tools/runner", "--config", "/etc/100%.yaml"))
-    assert "'/opt/my tools/runner' --config /etc/100\\%.yaml" in schedule.cron_text(plan)
-    assert 'ExecStart="/opt/my tools/runner" --config /etc/100%%.yaml\n' in schedule.service_text(plan)
+    assert "'/opt/my tools/runner' --config /etc/100\\%.yaml" in scheduling.cron_text(plan)
+    assert 'ExecStart="/opt/my tools/runner" --config /etc/100%%.yaml\n' in scheduling.service_text(plan)
 
 
 def test_a_cron_expression_is_not_for_timers() -> None:
     with pytest.raises(UsageError, match="--cron-d"):
-        schedule.timer_text(Plan((), None, "0 4 * * *"))
+        scheduling.timer_text(Plan((), None, "0 4 * * *"))
 
 
 def test_what_was_installed_is_found_again() -> None:
-    text = schedule.cron_text(Plan(("/usr/bin/runner", "highstate"), None, "0 4 * * 1"))
-    assert schedule.installed_expression(text.splitlines()) == "0 4 * * 1"
+    text = scheduling.cron_text(Plan(("/usr/bin/runner", "highstate"), None, "0 4 * * 1"))
+    assert scheduling.installed_expression(text.splitlines()) == "0 4 * * 1"
 
 
 def test_the_service_waits_for_the_network() -> None:
-    unit = schedule.service_text(Plan(("runner",))).partition("[Service]")[0]
+    unit = scheduling.service_text(Plan(("runner",))).partition("[Service]")[0]
     assert "Wants=network-online.target\n" in unit and "After=network-online.target\n" in unit

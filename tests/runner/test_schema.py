@@ -11,18 +11,20 @@ import pytest
 import yaml
 from command import Machine
 
-from runner import config, explaining, manual
-from runner.gathering import all_requests, read_pillar
-from runner.loader import Registry
-from runner.session import Session
+from runner.config import load
+from runner.loader.registry import Registry
+from runner.manual import pages
+from runner.pipeline.highstate import all_requests, read_pillar
+from runner.pipeline.session import Session
+from runner.queries import explain
 
 ROOT = Path(__file__).parent.parent.parent
 
 
 @pytest.fixture(scope="session")
 def schema() -> dict[str, Any]:
-    options = config.load(str(ROOT / "sls_examples/runner.yaml"), {}, {})[0]
-    found = explaining.schema(options)
+    options = load.load(str(ROOT / "sls_examples/runner.yaml"), {}, {})[0]
+    found = explain.schema(options)
     jsonschema.Draft7Validator.check_schema(found)
     return found
 
@@ -38,7 +40,7 @@ def test_no_false_alarm_on_the_rendered_examples(
     schema: dict[str, Any], pillar: dict[str, str], tmp_path: Path
 ) -> None:
     over = {"pillar": pillar, "cachedir": str(tmp_path)}
-    session = Session(config.load(str(ROOT / "sls_examples/runner.yaml"), over, {})[0])
+    session = Session(load.load(str(ROOT / "sls_examples/runner.yaml"), over, {})[0])
     with session.opened():
         read_pillar(session)
         found = {request.sls: session.read(request.sls, request.env).value for request in all_requests(session)}
@@ -49,12 +51,12 @@ def test_no_false_alarm_on_the_rendered_examples(
 
 def test_no_false_alarm_on_the_examples_of_the_manual(schema: dict[str, Any]) -> None:
     library = Registry({})
-    for module, names in manual.contents(library).items():
+    for module, names in pages.contents(library).items():
         for name in names:
-            for example in manual.state_page(library, f"{module}.{name}").examples:
+            for example in pages.state_page(library, f"{module}.{name}").examples:
                 if "{{" not in example and "{%" not in example:
                     assert wrong(schema, yaml.safe_load(example)) == [], example
-    assert wrong(schema, yaml.safe_load(manual.everywhere().examples[0])) == []
+    assert wrong(schema, yaml.safe_load(pages.everywhere().examples[0])) == []
 
 
 GOOD = """

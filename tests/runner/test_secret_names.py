@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from command import Machine
 
-from runner.secrets import HIDDEN, Secrets
+from runner.redaction import HIDDEN, Secrets
 
 WORDS = """
 zabbix_pgsql_user:

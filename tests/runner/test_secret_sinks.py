@@ -12,8 +12,8 @@ from urllib.parse import quote
 import pytest
 from command import Machine
 
-from runner.secret_forms import ENCODINGS, forms
-from runner.secrets import HIDDEN, Secrets
+from runner.redaction import HIDDEN, Secrets
+from runner.redaction.forms import ENCODINGS, forms
 
 NOW, OLD = "Pw&/+'\"% <é>$!Zq7Kd2", "Pw&/+'\"% <é>$!Yo9Mx4"  # both end in what no spelling changes
 END = {NOW: "Zq7Kd2", OLD: "Yo9Mx4"}

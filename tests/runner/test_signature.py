@@ -5,9 +5,9 @@ from typing import Annotated, Any, Literal
 import pytest
 
 from runner.api import AbsolutePath, Check, Mode, Munge, Named, NameVar, OneOrMany, Pattern, Secret
-from runner.errors import CompileError, RunnerError
-from runner.model import Place, PlacedMap, Untyped
-from runner.signature import bind, json_schema, known
+from runner.arguments.bind import bind, json_schema, known
+from runner.model.errors import CompileError, RunnerError
+from runner.model.places import Place, PlacedMap, Untyped
 
 COLOUR = Literal["blue", "red"] | Annotated[str, Pattern(r".+")]
 SHADE = Annotated[

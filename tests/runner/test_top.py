@@ -6,9 +6,9 @@ import pytest
 import yaml
 from command import Machine
 
-from runner import top
-from runner.errors import CompileError, RunnerError
-from runner.top import Top
+from runner.model.errors import CompileError, RunnerError
+from runner.targeting import top
+from runner.targeting.top import Top
 
 BASE = """
 base:
@@ -149,8 +149,8 @@ def test_all_mistakes_at_once() -> None:
 
 
 def test_places() -> None:
-    render = pytest.importorskip("runner.render.yaml")
-    from runner.model import Untyped
+    render = pytest.importorskip("runner.yaml.load")
+    from runner.model.places import Untyped
 
     text = "base:\n  '*':\n    - a\n  'web1':\n    - match: bogus\n    - b\n"
     value = render.load(text, Untyped("/srv/top.sls"))

@@ -10,9 +10,9 @@ import pytest
 import yaml
 from command import Machine
 
-from runner.errors import RunnerError
-from runner.session import SlsFile
-from runner.top_includes import including
+from runner.model.errors import RunnerError
+from runner.pipeline.session import SlsFile
+from runner.targeting.top_includes import including
 
 MORE = {"t2": "base: {'*': [two], 'x': [three]}", "sub.t3": "dev: {'*': [four]}", "t4": "- 5"}
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from runner.errors import RunnerError
-from runner.tree import FileTree
+from runner.fileroots import FileTree
+from runner.model.errors import RunnerError
 
 FILES = [
     *["one/top.sls", "one/both.sls", "one/both/init.sls", "one/w/a.sls", "one/w/init.sls", "one/w/x/init.sls"],
@@ -213,9 +213,9 @@ def test_a_link_to_far_too_much(tmp_path: Path, roots: Any, monkeypatch: pytest.
     (tmp_path / "more").mkdir()
     for number in range(12):
         (tmp_path / "more" / str(number)).touch()
-    monkeypatch.setattr("runner.tree.MOST_BEHIND_A_LINK", 12)
+    monkeypatch.setattr("runner.fileroots.MOST_BEHIND_A_LINK", 12)
     assert "many/11" in FileTree(roots).files("many", "base")
-    monkeypatch.setattr("runner.tree.MOST_BEHIND_A_LINK", 11)
+    monkeypatch.setattr("runner.fileroots.MOST_BEHIND_A_LINK", 11)
     with pytest.raises(RunnerError, match="more than 11 files behind this link") as caught:
         FileTree(roots).sls_names("base")
     assert caught.value.source and caught.value.source.file == f"{tmp_path}/one/many"

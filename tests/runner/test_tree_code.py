@@ -9,9 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from runner import run
-from runner.config import Options, load
-from runner.errors import RunnerError
+from runner import pipeline
+from runner.config.load import Options, load
+from runner.model.errors import RunnerError
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def written(options: Options, name: str, text: str) -> str:
 def test_a_module_that_fails_is_named_with_its_line(options: Options, code: str, told: str, line: int) -> None:
     path = written(options, "_modules/tree.py", code)
     with pytest.raises(RunnerError) as error:
-        run.call(options, "tree.f", [], {})
+        pipeline.call(options, "tree.f", [], {})
     assert error.value.message.startswith(told)
     assert error.value.source is not None
     assert (error.value.source.file, error.value.source.line) == (path, line)
@@ -63,9 +63,9 @@ def test_an_exception_of_the_library_stays_a_bug(options: Options, monkeypatch: 
     broken.__module__ = "modules.test"
     monkeypatch.setattr("modules.test.echo", broken)
     with pytest.raises(ZeroDivisionError):
-        run.call(options, "test.echo", ["x"], {})
+        pipeline.call(options, "test.echo", ["x"], {})
     with pytest.raises(RunnerError, match=r"config\.get: AttributeError"):  # of what was given
-        run.call(options, "config.get", [1], {})
+        pipeline.call(options, "config.get", [1], {})
 
 
 def test_slsutil_renderer_takes_every_pipe(options: Options) -> None:
@@ -74,7 +74,7 @@ def test_slsutil_renderer_takes_every_pipe(options: Options) -> None:
     written(options, "p.sls", "#!py\ndef run():\n    return {'a': x}\n")
 
     def rendered(**given: object) -> object:
-        return run.call(options, "slsutil.renderer", [], given)[0]
+        return pipeline.call(options, "slsutil.renderer", [], given)[0]
 
     assert rendered(path="salt://p.sls", x=5) == {"a": 5}
     assert rendered(string="q", default_renderer="jinja|own") == {"own": "q"}
@@ -88,6 +88,6 @@ def test_slsutil_renderer_takes_every_pipe(options: Options) -> None:
 def test_a_program_for_an_sls_that_ends_itself(options: Options, shebang: str) -> None:
     path = written(options, "a.sls", f"{shebang}\nimport sys\ndef run():\n    sys.exit(0)\nrun()\n")
     with pytest.raises(RunnerError, match="SystemExit: 0") as error:
-        run.sls(options, ["a"], ())
+        pipeline.sls(options, ["a"], ())
     assert error.value.diagnostics[0].source is not None
     assert str(error.value.diagnostics[0].source).startswith(f"{path}:4")

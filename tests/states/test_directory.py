@@ -161,7 +161,7 @@ def test_a_plan_provides_all_folders(tmp_path: Path) -> None:
     assert list(plan.provides) == [("file", f"{tmp_path}/a"), ("file", f"{tmp_path}/a/b")]
     with pytest.raises(StateFailed) as failure:
         look(directory, f"{tmp_path}/a/b")
-    assert failure.value.lacks == (("file", f"{tmp_path}/a"),)
+    assert failure.value.missing == (("file", f"{tmp_path}/a"),)
 
 
 def test_a_file_above_is_named(tmp_path: Path) -> None:

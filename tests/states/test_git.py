@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from harness import HarnessHere, apply, look
 
-from runner.api import Plan, StateFailed, armed, running
+from runner.api import Plan, StateFailed, changes_allowed, running
 from states.git.cloned import cloned
 from states.git.config import config_set, config_unset
 from states.git.detached import detached
@@ -165,7 +165,7 @@ def test_latest(
     done = apply(latest, url, target, **arguments)
     assert plain(done.comment, url, target) == comment
     assert short(done.changes, url, target) == changes
-    if isinstance(planned, Plan) and planned.sure:
+    if isinstance(planned, Plan) and planned.exact:
         assert planned.changes.keys() == changes.keys()
     assert not isinstance(look(latest, url, target, **arguments), Plan), "it converges"
 
@@ -205,7 +205,7 @@ def test_somebody_elses_repository_is_not_emptied(made: Path, tmp_path: Path) ->
 def test_a_failed_clone_leaves_nothing(made: Path, tmp_path: Path) -> None:
     url, target = start(made, tmp_path, "")
     generator = latest(url, target)
-    with running(HarnessHere()), armed():
+    with running(HarnessHere()), changes_allowed():
         next(generator)
         (tmp_path / "r").rename(tmp_path / "gone")
         with pytest.raises(StateFailed, match="Clone failed: ") as failure:

@@ -18,7 +18,7 @@ import pytest
 from harness import HarnessHere, apply, look
 
 from modules import cp
-from runner.api import Done, Plan, StateFailed, armed, running
+from runner.api import Done, Plan, StateFailed, changes_allowed, running
 from states.file.append import append
 from states.file.managed import managed
 
@@ -151,7 +151,7 @@ def test_comments(tmp_path: Path, name: str, arguments: dict[str, Any], dry: str
 
 
 def test_what_is_missing_may_come_from_another_state(tmp_path: Path) -> None:
-    for arguments, lacks in (
+    for arguments, missing in (
         ({"name": f"{tmp_path}/no/f", "contents": "x"}, ("file", f"{tmp_path}/no")),
         ({"name": f"{tmp_path}/f", "source": [f"{tmp_path}/src"]}, ("file", f"{tmp_path}/src")),
         ({"name": f"{tmp_path}/f", "contents": "x", "user": "no-one-here"}, ("user", "no-one-here")),
@@ -159,7 +159,7 @@ def test_what_is_missing_may_come_from_another_state(tmp_path: Path) -> None:
     ):
         with pytest.raises(StateFailed) as failure:
             look(managed, **arguments)
-        assert failure.value.lacks == (lacks,)
+        assert failure.value.missing == (missing,)
 
 
 def test_a_plan_provides_the_file_and_its_folders(tmp_path: Path) -> None:
@@ -201,7 +201,7 @@ def test_a_check_gets_the_new_contents(tmp_path: Path) -> None:
 def test_a_check_that_cannot_run_says_so(tmp_path: Path) -> None:
     with pytest.raises(StateFailed, match="cannot be run: No such file") as failure:
         apply(managed, f"{tmp_path}/f", contents="x", check_cmd="no-such-program -t")
-    assert failure.value.lacks == (("command", "no-such-program"),)
+    assert failure.value.missing == (("command", "no-such-program"),)
     assert not (tmp_path / "f").exists()
 
 
@@ -357,7 +357,7 @@ def test_a_source_that_changes_between_look_and_write(tmp_path: Path, roots: Pat
         outcome = managed(str(tmp_path / "f"), source=["salt://plain"])
         next(outcome)  # type: ignore[arg-type]
         os.utime(roots / "plain", (1, 1))
-        with armed(), pytest.raises(StateFailed, match="was changed while it was being read"):
+        with changes_allowed(), pytest.raises(StateFailed, match="was changed while it was being read"):
             next(outcome)  # type: ignore[arg-type]
     assert not (tmp_path / "f").exists()
 

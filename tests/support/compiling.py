@@ -6,17 +6,17 @@ from typing import Any
 
 import yaml
 
-from runner import graph, high, low, requisites
-from runner.errors import CompileError
-from runner.high import Request, SlsFile
-from runner.model import Chunk, Relations
+from runner.compiler import high, low, ordering, requisites
+from runner.compiler.high import Request, SlsFile
+from runner.model.chunk import Chunk, Relations
+from runner.model.errors import CompileError
 
 
 def gather(files: dict[str, str], *names: str, auto_order: bool = True) -> high.Gatherer:
     """High data of some SLS texts ({"a.b": text})."""
 
     def read(sls: str, saltenv: str) -> SlsFile:
-        from runner.errors import RunnerError
+        from runner.model.errors import RunnerError
 
         for name, is_init in ((sls, False), (f"{sls}.init", True)):
             if name in files:
@@ -51,7 +51,7 @@ def order(files: dict[str, str] | str, *names: str, looks: bool = False, **more:
     if errors:
         return errors
     try:
-        found = (graph.sequence if looks else graph.arrange)(chunks, relations)
+        found = (ordering.sequence if looks else ordering.arrange)(chunks, relations)
         return [chunks[position].name for position in found]
     except CompileError as error:
         return [problem.message for problem in error.diagnostics]

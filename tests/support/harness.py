@@ -11,9 +11,9 @@ from typing import Any
 
 import yaml
 
-from runner.api import Done, Plan, armed, running
-from runner.tree import FileTree
-from runner.trusted_folder import TrustedFolder, trusted_folder
+from runner.api import Done, Plan, changes_allowed, running
+from runner.fileroots import FileTree
+from runner.files.trusted_folder import TrustedFolder, trusted_folder
 
 
 class FolderTree:
@@ -158,7 +158,7 @@ def apply(function: Callable[..., Any], *args: Any, current: HarnessHere | None 
         changes: Mapping[str, Any] = {}
         try:
             changes = next(outcome).changes
-            with armed():
+            with changes_allowed():
                 next(outcome)
         except StopIteration as stop:
             done = Done(stop.value) if isinstance(stop.value, str) else stop.value

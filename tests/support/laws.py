@@ -21,7 +21,7 @@ class Scenario:
     setup: prepares the folder. plans: whether the look has something to change. fails: part of the message of a
     failure that is expected (dry and real alike). breaks: part of the message of one that only the real run can meet.
     machine: needs the throw-away machine (root); setup is then a shell
-    script in `prepare`. converges: False for functions in their module's UNCONVERGING.
+    script in `prepare`. converges: False for functions in their module's NON_IDEMPOTENT.
     """
 
     function: str

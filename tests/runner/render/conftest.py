@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from runner.config import load
-from runner.session import Session
+from runner.config.load import load
+from runner.pipeline.session import Session
 
 
 @pytest.fixture(scope="module")

@@ -9,11 +9,11 @@ from typing import Any
 import jinja2
 import pytest
 
-from runner.errors import RenderError
-from runner.render.codegen import PlacedCodeGenerator
+from runner.files.trusted_folder import Untrusted
+from runner.model.errors import RenderError
 from runner.render.jinja import Jinja
-from runner.render.sharing import TokenParser, shaped
-from runner.trusted_folder import Untrusted
+from runner.render.jinja.codegen import PlacedCodeGenerator
+from runner.render.jinja.shared_code import TokenParser, shaped
 
 TEMPLATES = [
     "a: {{ b }}\n{% if c == 'x' %}d{% elif c['y'] %}e{% else %}{{ 'f' }}{{ 'g' 'h' }}{% endif %}\n",
@@ -148,7 +148,7 @@ def test_a_head_of_its_own_is_kept_apart(tree: Tree, compiled: list[str]) -> Non
 
 def test_imported_data_is_read_once(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
-    monkeypatch.setattr("runner.render.yaml.check_depth", read.append)
+    monkeypatch.setattr("runner.yaml.load.check_depth", read.append)
     (tree.folder / "d.yaml").write_text("a: &a {x: 1}\nb: *a\n0644: !!set {c}\nd: !!pairs [e: [f]]\n")
     once = "{% import_yaml 'd.yaml' as d %}{% do d.a.update(x=2) %}{{ d }}"
     for _ in range(2):  # each import its own, each alias too

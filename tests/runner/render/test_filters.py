@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from runner.errors import RunnerError
-from runner.session import Session
+from runner.model.errors import RunnerError
+from runner.pipeline.session import Session
 
 CASES = [
     ("[1,2,3]|avg", "2.0"),

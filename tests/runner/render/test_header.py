@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from runner.errors import RunnerError
-from runner.session import Session
+from runner.model.errors import RunnerError
+from runner.pipeline.session import Session
 
 TRIMMED = '#jinja2: {"trim_blocks": true, "lstrip_blocks": true}\n'
 BRACKETS = '#jinja2: {"variable_start_string": "[[", "variable_end_string": "]]"}\n'

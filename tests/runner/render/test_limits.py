@@ -11,9 +11,9 @@ import pytest
 import yaml
 from command import Machine
 
-from runner import bounds
-from runner.errors import RenderError
-from runner.render.limits import bounded
+from runner.model.errors import RenderError
+from runner.render.jinja.limits import bounded
+from runner.yaml import limits
 
 DEEP = {
     "one line": "[" * 300 + "]" * 300,
@@ -35,7 +35,7 @@ def test_what_nests_too_deeply_is_told_before_it_is_read(text: str, machine: Mac
 
 def test_many_small_brackets_are_not_read_twice(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(yaml, "parse", None)
-    bounds.check_depth("".join(f"f{number}:\n  l: {{a: b, c: [1, 2]}}\n" for number in range(500)))
+    limits.check_depth("".join(f"f{number}:\n  l: {{a: b, c: [1, 2]}}\n" for number in range(500)))
 
 
 def test_a_tick_that_comes_late_ends_nothing() -> None:

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from runner.errors import RunnerError
-from runner.session import Session
+from runner.model.errors import RunnerError
+from runner.pipeline.session import Session
 
 SALT = json.loads((Path(__file__).parent / "salt_filters.json").read_text(encoding="utf-8"))
 

@@ -69,7 +69,7 @@ def test_header_has_to_be_at_the_top(tmp_path: Path) -> None:
 def test_a_missing_parent_fails_the_dry_run_too(tmp_path: Path) -> None:
     with pytest.raises(StateFailed, match="file not found") as failure:
         look(append, str(tmp_path / "no" / "f"), ["b"])
-    assert failure.value.lacks == (("file", str(tmp_path / "no")),)
+    assert failure.value.missing == (("file", str(tmp_path / "no")),)
 
 
 def test_source_with_a_wrong_hash(tmp_path: Path) -> None:

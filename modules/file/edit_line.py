@@ -1,0 +1,113 @@
+"""One line of a text: put in, replaced, taken out (what file.line does, as a state and as a function)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from modules.file.edits import compiled
+from runner.api import Record, StateFailed
+
+
+class Place(Record):
+    """Where the line goes. beside: the lines that others put at the same end of the file."""
+
+    location: str | None
+    before: str | None
+    after: str | None
+    indent: bool
+    beside: Collection[str] = ()
+
+
+def edited_line(body: list[str], content: str, match: str, doing: str, place: Place) -> list[str]:
+    """The lines of the file (the last one is empty where the text ends with a newline), one of them edited."""
+    if doing == "delete":
+        at = _first(body[:-1] if body and not body[-1] else body, match) if match else None
+        return body if at is None else [*body[:at], *body[at + 1 :]]
+    if doing == "replace":
+        at = _first(body, match)
+        return body if at is None else [*body[:at], _instead(body[at], content, place), *body[at + 1 :]]
+    return _inserted(body, content, place) if doing == "insert" else _ensured(body, content, place)
+
+
+def _first(body: list[str], match: str) -> int | None:
+    """The first line that matches."""
+    expression = compiled(match, 0)
+    return next((index for index, line in enumerate(body) if expression.search(f"{line}\n")), None)
+
+
+def _like(model: str, content: str, place: Place) -> str:
+    """The content as a line, with the indentation of another one."""
+    content = content.rstrip(" \t").removesuffix("\n")
+    if not place.indent:
+        return content
+    return model[: len(model) - len(model.lstrip(" \t"))] + content.lstrip()
+
+
+def _instead(line: str, content: str, place: Place) -> str:
+    """The content in the place of a line, ending as that did."""
+    return _like(line, content, place) + ("\r" if line.endswith("\r") else "")
+
+
+def _only(body: list[str], pattern: str | None, name: str) -> int | None:
+    """The line that a neighbour's expression means; None for none."""
+    if pattern is None:
+        return None
+    expression = compiled(pattern, 0)
+    found = [index for index, line in enumerate(body) if expression.search(line)]
+    if len(found) > 1:
+        raise StateFailed(f'Found more than expected occurrences in "{name}" expression')
+    return found[0] if found else None
+
+
+def _stands_at_end(lines: Iterable[str], content: str, beside: Collection[str]) -> bool:
+    """Whether a line is the first of some, empty ones and those that others put beside it left out."""
+    others = {each.strip() for each in beside}
+    rest = (line.strip() for line in lines)
+    return next((line for line in rest if line and (line == content or line not in others)), None) == content
+
+
+def _inserted(body: list[str], content: str, place: Place) -> list[str]:
+    edges = {"start": body, "end": body[::-1]}
+    if place.location in edges and _stands_at_end(edges[place.location], content.strip(), place.beside):
+        return body
+    if place.location == "start":
+        end = "\r" if body and body[0].endswith("\r") else ""
+        return [content.rstrip() + end, *(body or [""])]
+    if place.location == "end":
+        end = "\r" if len(body) > 1 and not body[-1] and body[-2].endswith("\r") else ""
+        return [*body[:-1], *(line + end for line in body[-1:]), content.lstrip() if place.indent else content]
+    if place.before is None and place.after is None:
+        raise StateFailed('On insert either "location" or "before/after" conditions are required.')
+    at_after = _only(body, place.after, "after")
+    at_before = _only(body, place.before, "before")
+    if at_before is not None:
+        return _put(body, at_before, at_before - 1, content, _like(body[at_before], content, place))
+    if at_after is None:
+        raise StateFailed("Neither before or after was found in file")
+    return _put(body, at_after + 1, at_after + 1, content, _like(body[at_after], content, place))
+
+
+def _put(body: list[str], at: int, has: int, content: str, line: str) -> list[str]:
+    """The lines with one more, unless the neighbour that would be it is it. has: the number of that neighbour."""
+    if 0 <= has < len(body) and body[has].removesuffix("\r") in (content, line):
+        return body
+    return [*body[:at], line, *body[at:]]
+
+
+def _ensured(body: list[str], content: str, place: Place) -> list[str]:
+    at_after = _only(body, place.after, "after")
+    at_before = _only(body, place.before, "before")
+    if at_after is not None and at_before is not None:
+        if not 1 <= at_before - at_after <= 2:
+            raise StateFailed('Found more than one line between boundaries "before" and "after".')
+        if at_before - at_after == 1:
+            return _put(body, at_before, -1, content, _like(body[at_after], content, place))
+        has = body[at_after + 1]
+        new = _like(body[at_after], content, place) + ("\r" if has.endswith("\r") else "")
+        return [*body[: at_after + 1], new, *body[at_before:]]
+    if at_after is not None:
+        return _put(body, at_after + 1, at_after + 1, content, _like(body[at_after], content, place))
+    if at_before is not None:
+        model = body[at_before - 1] if at_before else ""
+        return _put(body, at_before, at_before - 1, content, _like(model, content, place))
+    raise StateFailed("Wrong conditions? Unable to ensure line without knowing where to put it before and/or after.")

@@ -1,0 +1,93 @@
+"""Keys of package archives: from a file, a text or a key server, as files that apt reads."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import os
+import re
+
+from modules import file
+from runner.api import StateFailed, here
+
+KEYRINGS = "/etc/apt/keyrings"
+TRUSTED = "/etc/apt/trusted.gpg.d"
+
+
+def from_url(url: str) -> bytes:
+    """The key at salt://, /path, http(s)://. Raises StateFailed when it is not there."""
+    if url.startswith(("http://", "https://", "ftp://")):
+        path, problem = file.download(url, use_etag=True)
+        if problem:
+            raise StateFailed(f"the key {url} cannot be fetched: {problem}")
+        return file.read_bytes(path)
+    found = here.tree.fetch(url, here.saltenv)
+    if found is None:
+        raise StateFailed(f"the key {url} is not there", missing=("file", url) if url.startswith("/") else None)
+    return file.read_bytes(found)
+
+
+def from_server(keyid: str, keyserver: str | None) -> bytes:
+    """A key by its ID, asked for as gpg would. Raises StateFailed when the server has none, or another one."""
+    server = keyserver or "keyserver.ubuntu.com"
+    scheme, _, host = server.rpartition("://")
+    web = {"hkp": "http", "http": "http"}.get(scheme, "https")
+    host += ":11371" if scheme == "hkp" and ":" not in host else ""
+    digits = keyid.upper().removeprefix("0X").replace(" ", "")
+    url = f"{web}://{host}/pks/lookup?op=get&options=mr&search=0x{digits}"
+    path, problem = file.download(url, keep=False)
+    if problem:
+        raise StateFailed(f"key {keyid} cannot be fetched from {server}: {problem}")
+    key = file.read_bytes(path)
+    found = fingerprint(shaped(key, "binary"))
+    if not found.endswith(digits):
+        raise StateFailed(f"key {keyid} cannot be fetched from {server}: it sent {found or 'no key'}")
+    return key
+
+
+def fingerprint(key: bytes) -> str:
+    """The fingerprint of a binary key's first packet (version 4, as RFC 4880 says); empty for anything else."""
+    import hashlib
+
+    if len(key) < 6 or not key[0] & 0x80:
+        return ""
+    if key[0] & 0x40:
+        start, length = (2, key[1]) if key[1] < 192 else (3, ((key[1] - 192) << 8) + key[2] + 192)
+    else:
+        size = (1, 2, 4)[key[0] & 3] if key[0] & 3 < 3 else 0
+        start, length = 1 + size, int.from_bytes(key[1 : 1 + size], "big")
+    body = key[start : start + length]
+    if len(body) != length or body[:1] != b"\x04":
+        return ""
+    return hashlib.sha1(b"\x99" + length.to_bytes(2, "big") + body, usedforsecurity=False).hexdigest().upper()
+
+
+def of_ppa(ppa: str) -> str:
+    """The fingerprint of the key that Launchpad signs an archive (`user/archive`) with."""
+    import json
+
+    owner, _, archive = ppa.partition("/")
+    url = f"https://api.launchpad.net/1.0/~{owner}/+archive/ubuntu/{archive or 'ppa'}"
+    path, problem = file.download(url, keep=False)
+    found = json.loads(file.read_bytes(path)) if not problem else {}
+    if not found.get("signing_key_fingerprint"):
+        raise StateFailed(f"Launchpad names no key for ppa:{ppa}; give keyid or key_url ({problem or url})")
+    return str(found["signing_key_fingerprint"])
+
+
+def shaped(key: bytes, path: str) -> bytes:
+    """The key as apt wants it at a path: ASCII armour at *.asc, binary elsewhere."""
+    armoured = key.lstrip().startswith(b"-----BEGIN PGP")
+    if not armoured or path.endswith(".asc"):
+        return key
+    blocks = re.findall(rb"-----BEGIN PGP[^\n]*\n(?:[^\n]+:[^\n]*\n)*\s*(.*?)-----END PGP", key, re.S)
+    try:
+        return b"".join(base64.b64decode(re.sub(rb"(?m)^=\S{4}\s*$", b"", block)) for block in blocks)
+    except binascii.Error as problem:
+        raise StateFailed(f"the key for {path} is damaged: {problem}") from None
+
+
+def place(name: str, armoured: bool) -> str:
+    """Where a key goes that no entry names: apt trusts it for all archives."""
+    stem = re.sub(r"[^\w.-]+", "-", os.path.basename(name).rpartition(".")[0] or os.path.basename(name)) or "runner"
+    return f"{TRUSTED}/{stem}.{'asc' if armoured else 'gpg'}"

@@ -1,0 +1,94 @@
+"""authorized_keys: who may log in with which key."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable
+
+from modules import file
+from modules import user as users
+from runner.api import Record, StateFailed
+
+KINDS = (
+    "ssh-rsa|ssh-dss|ssh-ed25519|ecdsa-sha2-nistp256|ecdsa-sha2-nistp384|ecdsa-sha2-nistp521|"
+    "sk-ssh-ed25519@openssh\\.com|sk-ecdsa-sha2-nistp256@openssh\\.com"
+)
+_LINE = re.compile(rf"(?:(?P<options>\S.*?)\s+)?(?P<kind>{KINDS})\s+(?P<key>\S+)(?:\s+(?P<comment>.*))?")
+_SHORT = {"rsa": "ssh-rsa", "dsa": "ssh-dss", "ed25519": "ssh-ed25519", "ecdsa": "ecdsa-sha2-nistp256"}
+
+
+class Key(Record):
+    """One key. kind: as sshd writes it."""
+
+    key: str
+    kind: str = "ssh-rsa"
+    comment: str = ""
+    options: str = ""
+
+    @property
+    def line(self) -> str:
+        return f"{self.options} {self.kind} {self.key} {self.comment}".lstrip()
+
+
+def parsed(text: str) -> Key | None:
+    """The key that a line has; None for comments and what is no key."""
+    match = None if text.lstrip().startswith("#") else _LINE.fullmatch(text.strip())
+    if match is None:
+        return None
+    return Key(match["key"], match["kind"], (match["comment"] or "").strip(), match["options"] or "")
+
+
+def wanted(name: str, enc: str, comment: str, options: Iterable[str]) -> Key:
+    """The key that a state names: a whole line, or only its digits. Raises StateFailed for what is no key."""
+    found = parsed(name)
+    if found is None:
+        found = Key(name.strip(), _SHORT.get(enc, enc), comment)
+    if not re.fullmatch(KINDS, found.kind):
+        raise StateFailed(f"Incorrect encryption key type '{enc}'.")
+    if not re.fullmatch(r"AAAA[0-9A-Za-z+/]+={0,3}", found.key):
+        raise StateFailed("Invalid public ssh key, most likely has spaces or invalid syntax")
+    told = ",".join(options)
+    return found._replace(options=told or found.options, comment=found.comment or comment)
+
+
+def path_of(user: str, config: str) -> str:
+    """The file of a user's keys. Raises StateFailed when there is no such user."""
+    info = users.info(user)
+    if not info:
+        why = "Failed to add the ssh key. Is the home directory available, and/or does the key file exist?"
+        raise StateFailed(why, missing=("user", user))
+    path = config.replace("%h", info["home"]).replace("%u", user).replace("%%", "%")
+    return path if path.startswith("/") else os.path.join(info["home"], path)
+
+
+def lines(path: str) -> list[str]:
+    """The lines of a file of keys; none when there is no file."""
+    return file.read_bytes(path).decode("utf-8", "surrogateescape").splitlines() if file.is_file(path) else []
+
+
+def changed(found: list[str], add: Iterable[Key] = (), remove: Iterable[str] = ()) -> list[str]:
+    """The lines with some keys added or replaced, and some removed (by their digits)."""
+    gone = set(remove)
+    kept = [line for line in found if (key := parsed(line)) is None or key.key not in gone]
+    for new in add:
+        at = [index for index, line in enumerate(kept) if (key := parsed(line)) and key.key == new.key]
+        if at:
+            kept[at[0]] = new.line
+        else:
+            kept.append(new.line)
+    return kept
+
+
+def write(path: str, user: str, found: Iterable[str]) -> None:
+    """Write a file of keys; a new one, and its folder, belong to the user and nobody else reads them."""
+    info = users.info(user)
+    new = not file.is_file(path)
+    folder = os.path.dirname(path)
+    if not file.is_dir(folder):
+        file.makedirs(folder, mode="0700", user=info["uid"], group=info["gid"])
+    data = "".join(f"{line}\n" for line in found).encode("utf-8", "surrogateescape")
+    if new:
+        file.write(path, data, mode="0600", user=info["uid"], group=info["gid"])
+    else:
+        file.write(path, data)

@@ -1,0 +1,703 @@
+"""What authors of states and execution modules import.
+
+A state function looks, yields one Plan, then changes:
+
+    def absent(name: AbsolutePath) -> Planned:
+        if not file.lexists(name):
+            return f"File {name} is not present"
+        yield Plan({"removed": name}, f"File {name} is set for removal")
+        file.remove(name)
+        return f"Removed file {name}"
+
+Everything before the yield reads, everything after it writes. In a dry run the engine takes the Plan and closes the
+generator, so there is no test flag to forget.
+"""
+
+from __future__ import annotations
+
+import functools
+import os
+import threading
+from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, Final, ParamSpec, Protocol, TypeVar, cast, overload
+
+from runner.api.argtypes import (
+    AbsolutePath,
+    Check,
+    Hidden,
+    Leftovers,
+    Mode,
+    Munge,
+    Named,
+    NameVar,
+    OneOrMany,
+    Pattern,
+    Secret,
+    TreeFolder,
+    requires_feature,
+)
+from runner.model.chunk import Chunk
+from runner.model.errors import RunnerError
+from runner.model.events import ChangerCalled, CustomEvent, Event
+from runner.model.places import Value
+from runner.model.records import Record
+from runner.model.result import Result
+
+__all__ = [
+    "OPEN",
+    "AbsolutePath",
+    "Changes",
+    "Check",
+    "Chunk",
+    "CommandFailed",
+    "CustomEvent",
+    "Done",
+    "Fact",
+    "Feature",
+    "Here",
+    "Hidden",
+    "Leftovers",
+    "Mode",
+    "Munge",
+    "NameVar",
+    "Named",
+    "OneOrMany",
+    "Pattern",
+    "Plan",
+    "Planned",
+    "Property",
+    "Provider",
+    "Providers",
+    "Record",
+    "Resource",
+    "RunnerError",
+    "Secret",
+    "StateFailed",
+    "StateModule",
+    "TreeFolder",
+    "cached_look",
+    "changer",
+    "combine_plans",
+    "ensured",
+    "fetcher",
+    "here",
+    "requires_feature",
+]
+
+if TYPE_CHECKING:
+    from runner.api.properties import Property, ensured
+    from runner.api.providers import Feature, Provider, Providers
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+Changes = Mapping[str, Value]
+Fact = tuple[
+    str, str
+]  # ("file", "/etc/motd"), ("user", "www"), ("group", ...), ("pkg", ...), ("service", ...), ("command", ...)
+
+
+class _Open:
+    """Anything may be there afterwards: what pkg.*, cmd.*, module.run, git, archive and classic functions provide."""
+
+    def __repr__(self) -> str:
+        return "OPEN"
+
+
+OPEN: Final = _Open()
+
+
+class Plan(Record):
+    """What a state function is about to change.
+
+    changes: the keys that the real run reports, with their values as far as they are known now.
+    comment: one line for a dry run ("The file /etc/motd is set to be changed").
+    sure: False for what cannot be known before it is done; `why` says why not.
+    provides: the facts that the change makes true, for later states of a dry run; OPEN for anything.
+    reacted_by: the keys of those changes that already are what `mod_watch` would do (a start, for a service). When
+    none of them is among the changes, a watch still calls mod_watch. None, as Salt: any change is one.
+    before: what changes replace, for people, where their values (which are Salt's) do not tell: {"mode": "0644"}; of
+    the shape of `changes`.
+    extra: further keys of the result in Salt's JSON; with `skip_req` the change sets off no watch, onchanges or prereq.
+    """
+
+    changes: Changes
+    comment: str
+    exact: bool = True
+    why: str | None = None
+    provides: Iterable[Fact] | _Open = ()
+    reacted_by: Collection[str] | None = None
+    before: Mapping[str, Value] = {}
+    extra: Mapping[str, Value] = {}
+
+
+class Done(Record):
+    """The outcome when there is more to say than a comment. Without `changes` those of the Plan hold.
+
+    extra: further keys of the result in Salt's JSON (`skip_watch`, ...). lacks: there is nothing to do because these
+    are not there. In a dry run that is not decided yet when a pending plan provides one of them, or may (a state that
+    this one requires; with OPEN among them any plan that provides OPEN).
+    """
+
+    comment: str
+    changes: Changes | None = None
+    extra: Mapping[str, Value] = {}
+    missing: Iterable[Fact | _Open] = ()
+
+
+class StateFailed(Exception):
+    """The state failed, before or after its yield.
+
+    changes: what was changed all the same (after the yield; without it those of the Plan's that a second look does not
+    find still to be made).
+    lacks: what is not there yet and an earlier state may provide (one fact, or several of which any will do): in a dry
+    run the state is then undecided, not failed.
+    """
+
+    def __init__(self, message: str, changes: Changes | None = None, missing: Fact | Iterable[Fact] | None = None):
+        super().__init__(message)
+        self.message = message
+        self.changes = changes
+        self.missing: tuple[Fact, ...] = _facts(missing)
+
+
+def _facts(missing: Fact | Iterable[Fact] | None) -> tuple[Fact, ...]:
+    match missing:
+        case None:
+            return ()
+        case (str(kind), str(name)):
+            return ((kind, name),)
+        case _:
+            return tuple(each for each in missing if not isinstance(each, str))
+
+
+class CommandFailed(StateFailed):
+    """A program of the system failed or could not be started (Salt: CommandExecutionError)."""
+
+
+Planned = Generator[Plan, None, str | Done]
+
+
+class Resource(Record):
+    """Something that is there now, as the state that would make it so: what the hook `resources` gives.
+
+    note: what is to be said of it. Without a function it is a remark only.
+    """
+
+    function: str
+    name: str
+    arguments: Mapping[str, Value] = {}
+    note: str = ""
+
+
+# ---------------------------------------------------------------- the current run
+
+
+class Tree(Protocol):
+    """The file roots."""
+
+    def find(self, path: str, saltenv: str) -> str | None:
+        """The file on disk of a path below the roots of an environment, first root wins; None if there is none."""
+        ...
+
+    def fetch(self, url: str, saltenv: str) -> str | None:
+        """The local file of `salt://path[?saltenv=x]`, `file:///path` or `/path`; None if there is none."""
+        ...
+
+    def files(self, prefix: str, saltenv: str) -> list[str]:
+        """The paths below a folder of the tree, sorted."""
+        ...
+
+    def links(self, prefix: str, saltenv: str) -> dict[str, str]:
+        """The links below a folder of the tree, with their files on disk; no link that leads out of the tree."""
+        ...
+
+    def folders(self, prefix: str, saltenv: str) -> list[str]:
+        """The folders below a folder of the tree (itself not included), sorted."""
+        ...
+
+
+class OwnFolder(Protocol):
+    """A folder of runner's own, which nobody else can write: its files are opened without following links, and only
+    when they are root's or the caller's."""
+
+    @property
+    def path(self) -> str: ...
+
+    def open(self, name: str, flags: int, mode: int = 0o600) -> int:
+        """A descriptor of a file in it. Raises OSError."""
+        ...
+
+    def read(self, name: str) -> bytes:
+        """The contents of a file in it. Raises OSError."""
+        ...
+
+    def write(self, name: str, data: bytes, mode: int = 0o600) -> None:
+        """Write a file whole: nobody sees a half of it. Raises OSError."""
+        ...
+
+
+class Here(Protocol):
+    """The current run, as state functions and execution modules see it."""
+
+    @property
+    def opts(self) -> Mapping[str, Any]:
+        """The configuration under Salt's key names."""
+        ...
+
+    @property
+    def grains(self) -> Mapping[str, Any]: ...
+
+    @property
+    def pillar(self) -> Mapping[str, Any]: ...
+
+    @property
+    def saltenv(self) -> str: ...
+
+    @property
+    def chunk(self) -> Chunk | None:
+        """The state that runs now; None while templates are rendered or in `runner call`."""
+        ...
+
+    @property
+    def chunks(self) -> tuple[Chunk, ...]: ...
+
+    @property
+    def left_out(self) -> tuple[Chunk, ...]:
+        """The states of these SLS files that `--only` or `--exclude` leaves out of the run."""
+        ...
+
+    @property
+    def results(self) -> Mapping[str, Result]:
+        """The results so far, by tag."""
+        ...
+
+    @property
+    def changed_requisites(self) -> tuple[str, ...]:
+        """What made a watch fire ("file: nginx.conf"), for mod_watch."""
+        ...
+
+    @property
+    def dry(self) -> bool:
+        """For decorators and classic code only; a state function has no need to know."""
+        ...
+
+    @property
+    def called_directly(self) -> bool:
+        """Whether a person calls the function, by `runner call`."""
+        ...
+
+    @property
+    def tree(self) -> Tree: ...
+
+    @property
+    def cache_dir(self) -> str:
+        """The folder that fetchers may write below."""
+        ...
+
+    @property
+    def state_dir(self) -> str: ...
+
+    def cache_folder(self, *below: str, make: bool = True) -> OwnFolder:
+        """The cache folder, or one below it. Raises OSError, and RunnerError where others can write it.
+
+        make: it if it is missing.
+        """
+        ...
+
+    def state_folder(self, *below: str) -> OwnFolder:
+        """A folder below the state folder, made if it is missing. Raises as cache_folder does."""
+        ...
+
+    def store(self, name: str) -> MutableMapping[Any, Any]:
+        """A dictionary that lasts for this run, shared by whoever uses the same name."""
+        ...
+
+    def scratch(self) -> str:
+        """A private folder, deleted by the engine when the state ends."""
+        ...
+
+    def render(
+        self, text: str, engine: str, context: Mapping[str, Any], *, file: str = "", saltenv: str = "base"
+    ) -> str:
+        """Render a template that is not an SLS (`engine`: jinja, py, mako)."""
+        ...
+
+    def render_pipe(
+        self, text: str, pipe: str, context: Mapping[str, Any], *, file: str = "", saltenv: str = "base"
+    ) -> Any:
+        """What a pipe of renderers (`jinja|yaml`, as the first line of an SLS names it) makes of a text."""
+        ...
+
+    def call(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
+        """Call an execution function by its name ("pkg.version"), the tree's own included."""
+        ...
+
+    def function(self, name: str) -> Callable[..., Any]:
+        """An execution function itself, for its signature."""
+        ...
+
+    def has(self, name: str) -> bool:
+        """Whether there is such an execution function."""
+        ...
+
+    def match(self, expression: str, kind: str = "glob") -> bool: ...
+
+    def top(self) -> Mapping[str, Sequence[str]]:
+        """The SLS files that the top file gives this machine, by environment."""
+        ...
+
+    def warn(self, message: str) -> None:
+        """Add a warning to the result of the current state."""
+        ...
+
+    def reload(self, what: str) -> None:
+        """Have the states that follow see what this one changed: `grains`, `modules` or `pillar`."""
+        ...
+
+    def intends(self, path: str) -> None:
+        """Note a temporary path before it is made: if this run is killed the next one removes it."""
+        ...
+
+    def follows(self, *facts: str) -> None:
+        """Note what the current state goes by that is no file of the tree (the newest commit or version somewhere).
+
+        A change that comes from there is what the tree asks for; the history does not call it drift.
+        """
+        ...
+
+    def secret(self, value: str) -> None:
+        """Never show this value anywhere."""
+        ...
+
+    def masked(self, text: str) -> str:
+        """The text without secrets, for a log."""
+        ...
+
+    def emit(self, event: Event) -> None: ...
+
+
+_here: ContextVar[Here] = ContextVar("here")
+
+
+class _Current:
+    def __getattr__(self, name: str) -> Any:
+        return getattr(_here.get(), name)
+
+
+here: Here = cast(Here, _Current())
+
+
+@contextmanager
+def running(current: Here) -> Iterator[None]:
+    """Make a run the current one (engine and tests only)."""
+    token = _here.set(current)
+    try:
+        yield
+    finally:
+        _here.reset(token)
+
+
+class _Pause:
+    """Whether an interrupt has to wait, and the one that waits."""
+
+    depth = 0
+    pending: BaseException | None = None
+
+
+@contextmanager
+def undisturbed() -> Iterator[None]:
+    """Let a few steps come to their end: an interrupt of the run that comes meanwhile is raised behind them."""
+    if threading.current_thread() is not threading.main_thread():  # only that one is interrupted
+        yield
+        return
+    _Pause.depth += 1
+    try:
+        yield
+    finally:
+        _Pause.depth -= 1
+        if not _Pause.depth and _Pause.pending is not None:
+            pending, _Pause.pending = _Pause.pending, None
+            raise pending
+
+
+def interrupt(error: BaseException) -> None:
+    """Raise an interrupt of the run, now or behind what must come to its end (engine only)."""
+    if not _Pause.depth:
+        raise error
+    _Pause.pending = error
+
+
+# ---------------------------------------------------------------- looking, fetching, changing
+
+_armed: ContextVar[bool] = ContextVar("changes_allowed", default=False)
+
+
+class ChangeNotAllowed(Exception):
+    """A changer was called while nothing may be changed: a bug in the state function that called it."""
+
+
+@contextmanager
+def changes_allowed() -> Iterator[None]:
+    """Allow changers (engine and tests only)."""
+    token = _armed.set(True)
+    try:
+        yield
+    finally:
+        _armed.reset(token)
+
+
+def is_armed() -> bool:
+    """Whether changers may be called now."""
+    return _armed.get()
+
+
+@overload
+def changer(function: Callable[P, R], /) -> Callable[P, R]: ...
+@overload
+def changer(
+    *, touches: Iterable[str] | None = None, before: Callable[..., object] | None = None
+) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
+def changer(function: Any = None, /, *, touches: Iterable[str] | None = None, before: Any = None) -> Any:
+    """Declare a function that alters the machine. It refuses to run unless armed, and each call is an event.
+
+    touches: the topics of `cached_look` that it makes stale (without it: all of them).
+    before: called with the same arguments before the change; tells what was there (for the history and undo).
+
+    >>> @changer(touches=["users"])
+    ... def delete(name): ...
+    """
+
+    def wrap(inner: Callable[P, R]) -> Callable[P, R]:
+        topics = None if touches is None else frozenset(touches)
+
+        @functools.wraps(inner)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            if not _armed.get():
+                raise ChangeNotAllowed(
+                    f"{inner.__module__}.{inner.__qualname__} changes the machine and was called while looking"
+                )
+            target = args[0] if args else next(iter(kwargs.values()), "")
+            was = before(*args, **kwargs) if before else None
+            here.emit(
+                ChangerCalled(
+                    f"{inner.__module__.removeprefix('modules.')}.{inner.__name__}", str(target), was, here.chunk
+                )
+            )
+            try:
+                return inner(*args, **kwargs)
+            finally:
+                forget_looks(topics)
+
+        call.__dict__["changes_the_machine"] = True
+        return call
+
+    return wrap(function) if function is not None else wrap
+
+
+@overload
+def fetcher(function: Callable[P, R], /) -> Callable[P, R]: ...
+@overload
+def fetcher(*, refreshes: str) -> Callable[[Callable[P, R]], Callable[P, R | None]]: ...
+def fetcher(function: Any = None, /, *, refreshes: str | None = None) -> Any:
+    """Declare a function that writes only below the cache folder or `here.scratch()`, and so may run in every mode.
+
+    refreshes: the system's own cache that it renews ("apt lists"): then it does nothing (returns None) in a dry run,
+    and runs at most once a run unless a changer dropped that topic in between.
+    """
+
+    def wrap(inner: Callable[P, R]) -> Callable[P, R | None]:
+        @functools.wraps(inner)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R | None:
+            if refreshes is None:
+                return inner(*args, **kwargs)
+            done = here.store("cached_look").setdefault(refreshes, {})
+            if here.dry:
+                return None
+            key = ("refreshed", inner.__qualname__, repr((args, kwargs)))
+            if key not in done:
+                done[key] = inner(*args, **kwargs)
+            return cast(R, done[key])
+
+        call.__dict__["fetches"] = True
+        return call
+
+    return wrap(function) if function is not None else wrap
+
+
+def cached_look(topic: str, *paths: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
+    """Declare a look whose answer is kept for the run, until a changer touches its topic (or says not what it touches).
+
+    paths: files and folders that change with the answer, whoever changes it; {0} is the look's first argument.
+
+    >>> @cached_look("packages", "/var/lib/dpkg/status")
+    ... def installed() -> dict[str, str]: ...
+    """
+
+    def wrap(inner: Callable[P, R]) -> Callable[P, R]:
+        @functools.wraps(inner)
+        def call(*args: P.args, **kwargs: P.kwargs) -> R:
+            kept = here.store("cached_look").setdefault(topic, {})
+            key = (inner.__module__, inner.__qualname__, repr((args, kwargs)) if args or kwargs else "")
+            stamp = [_stamp(path.format(*args) if "{" in path else path) for path in paths]
+            found = kept.get(key)
+            if found is None or found[0] != stamp:
+                kept[key] = found = (stamp, inner(*args, **kwargs))
+            return cast(R, found[1])
+
+        return call
+
+    return wrap
+
+
+def _stamp(path: str) -> tuple[int, int, int] | None:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None
+    return found.st_mtime_ns, found.st_ino, found.st_size
+
+
+def forget_looks(topics: frozenset[str] | None) -> None:
+    """Drop what `cached_look` keeps on some topics (None: on all)."""
+    kept = here.store("cached_look")
+    for topic in list(kept) if topics is None else topics & kept.keys():
+        kept[topic].clear()
+
+
+# ---------------------------------------------------------------- composition
+
+
+def combine_plans(
+    parts: Mapping[str, Planned | str | Done],
+    comment: str = "",
+    provides: Iterable[Fact] | _Open | None = None,
+    between: str = "\n",
+    all_the_same: bool = False,
+) -> Generator[Plan, None, dict[str, Done]]:
+    """Run several looks as one: each part up to its Plan, one merged Plan, then each part that had one.
+
+    parts: generators of state functions by key; keys without a plan give their outcome at once.
+    comment: of the merged Plan (without it: the parts' comments, a line each). between: what parts their comments.
+    all_the_same: in a real run a part that fails when it looks does not keep the others from being carried out.
+    Returns the outcome of each part by its key; a part without a Plan has `changes == {}`.
+    Raises StateFailed when a part fails: before the yield with all failures joined, after it with what was changed.
+
+    >>> def both(name):
+    ...     done = yield from together({"dir": directory(name), "file": managed(name + "/x")})
+    ...     return Done("both are in order")
+    """
+    outcomes: dict[str, Done] = {}
+    pending: dict[str, tuple[Planned, Plan]] = {}
+    failures: list[StateFailed] = []
+    for key, part in parts.items():
+        if isinstance(part, str | Done):
+            outcomes[key] = _done(part, {})
+            continue
+        try:
+            pending[key] = (part, next(part))
+        except StopIteration as stop:
+            outcomes[key] = _done(stop.value, {})
+        except StateFailed as failure:
+            failures.append(failure)
+    plans = [plan for _, plan in pending.values()]
+    if failures and (here.dry or not (all_the_same and pending)):
+        for part, _ in pending.values():
+            part.close()
+        missing = failures[0].missing if all(failure.missing for failure in failures) else None
+        would = {key: value for plan in plans for key, value in plan.changes.items()} if all_the_same else None
+        raise StateFailed(between.join(failure.message for failure in failures), changes=would, missing=missing)
+    if pending:
+        yield _merged(plans, comment or between.join(plan.comment for plan in plans if plan.comment), provides)
+    made: dict[str, Value] = {}
+    looked = len(failures)
+    for key, (part, plan) in pending.items():
+        try:
+            next(part)
+            raise RuntimeError(f"{key}: a second yield in a state function")
+        except StopIteration as stop:
+            outcomes[key] = _done(stop.value, plan.changes)
+            made.update(outcomes[key].changes or {})
+        except StateFailed as failure:
+            failures.append(failure)
+            made.update(failure.changes or {})
+    if failures:
+        unknown = any(failure.changes is None for failure in failures[looked:])
+        raise StateFailed(between.join(failure.message for failure in failures), changes=None if unknown else made)
+    return outcomes
+
+
+def _done(outcome: str | Done, changes: Changes) -> Done:
+    if isinstance(outcome, str):
+        return Done(outcome, changes)
+    return Done(outcome.comment, changes, outcome.extra) if outcome.changes is None else outcome
+
+
+def _merged(plans: list[Plan], comment: str, provides: Iterable[Fact] | _Open | None) -> Plan:
+    changes: dict[str, Value] = {}
+    facts: list[Fact] = []
+    opened = any(plan.provides is OPEN for plan in plans)
+    for plan in plans:
+        changes.update(plan.changes)
+        if not isinstance(plan.provides, _Open):
+            facts.extend(plan.provides)
+    if provides is not None:
+        opened, facts = (True, []) if isinstance(provides, _Open) else (opened, [*facts, *provides])
+    return Plan(
+        changes,
+        comment,
+        exact=all(plan.exact for plan in plans),
+        why=next((plan.why for plan in plans if plan.why), None),
+        provides=OPEN if opened else facts,
+        reacted_by=_reacting(plans),
+        before={key: value for plan in plans for key, value in plan.before.items()},
+    )
+
+
+def _reacting(plans: list[Plan]) -> Collection[str] | None:
+    """The keys of the changes of several plans that already are a reaction; None for all of them."""
+    if all(plan.reacted_by is None for plan in plans):
+        return None
+    return {key for plan in plans for key in (plan.changes if plan.reacted_by is None else plan.reacted_by)}
+
+
+# ---------------------------------------------------------------- what a state module may offer
+
+
+class StateModule(Protocol):
+    """A state module is a Python module; these are the names that the engine looks for (all optional).
+
+    mod_watch(name, sfun, **arguments): the reaction to a watched change; the shape of a state function.
+    mod_aggregate(low, chunks, running): the low chunk with the work of other chunks (`aggregate: True`) added to its
+        arguments. chunks: low chunks of the module that would run now; each still runs at its turn, finds its work done
+        and reports its share. running: results by tag.
+    mod_init(chunk): runs once before the first state of the module.
+    pre_run_check(name, **arguments): raises StateFailed before anything of the run starts.
+    dry_run_check(plan, name, **arguments): raises StateFailed for a plan that would fail (no right to write, say);
+        asked in dry runs, where a pending plan that provides what is lacking, or may, keeps it from failing.
+    autorequire / autobefore / autonotify / autosubscribe(name, **arguments): pairs (state module, ID or name).
+    resources(name): what is there now as Resource values, for `runner resource`; all of it where the name is None.
+    PROVIDERS: the Providers of what the module manages; `requires_feature` is checked against them.
+    SELF_REFRESH: a change of the state itself also calls mod_watch.
+    NON_IDEMPOTENT: the functions that change something in each run by their nature ("run" of cmd), with the reason.
+    """
+
+    SELF_REFRESH: bool
+    NON_IDEMPOTENT: Mapping[str, str]
+
+
+# ---------------------------------------------------------------- loaded by those who use them
+
+_LATER = {"Property": "properties", "ensured": "properties"} | dict.fromkeys(
+    ("Feature", "Provider", "Providers"), "providers"
+)
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib
+
+    return getattr(importlib.import_module(f"runner.api.{_LATER[name]}"), name)

@@ -1,0 +1,1 @@
+"""Arguments of states: schema, binding, conversion."""

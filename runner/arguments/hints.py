@@ -1,0 +1,122 @@
+"""The cure for an argument that is wrong: what was probably meant, in the words of an SLS. A helper of signature.py."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable
+from typing import Any
+
+from runner.model.places import Value
+
+# what other tools, and people's memory, call things
+ALIASES = {
+    "owner": ("user",),
+    "user": ("runas",),
+    "runas": ("user",),
+    "become_user": ("runas", "user"),
+    "path": ("name",),
+    "dest": ("name",),
+    "src": ("source",),
+    "content": ("contents",),
+    "permissions": ("mode",),
+    "perms": ("mode",),
+    "dirmode": ("dir_mode",),
+    "filemode": ("file_mode",),
+    "command": ("name",),
+    "cmd": ("name",),
+    "run": ("name",),
+    "package": ("name", "pkgs"),
+    "packages": ("pkgs",),
+    "depends_on": ("require",),
+    "depends": ("require",),
+    "needs": ("require",),
+    "after": ("require",),
+    "requisites": ("require",),
+    "not_if": ("unless",),
+    "only_when": ("onlyif",),
+    "if": ("onlyif",),
+    "when": ("onlyif",),
+    "enabled": ("enable",),
+    "uses": ("use",),
+}
+MANY = 15  # arguments that a message lists
+WANTED = frozenset(["ensure", "state", "status", "present", "absent", "installed", "running"])
+
+
+def meant(key: str, own: Collection[str], others: Iterable[str]) -> str | None:
+    """The argument that was probably meant. own: the function's; others: those that every state has."""
+    import difflib
+
+    others = list(map(str, others))
+    for alias in ALIASES.get(key.lower().replace("-", "_"), ()):
+        if alias in own or alias in others:
+            return alias
+    plain = key.lower().replace("-", "_")
+    for candidate in (*own, *others):
+        if plain.replace("_", "") == candidate.replace("_", ""):
+            return candidate
+    near = difflib.get_close_matches(plain, own, 1, 0.7) or difflib.get_close_matches(plain, others, 1, 0.8)
+    return near[0] if near else None
+
+
+def unknown(key: str, own: Collection[str], near: str | None, function: str) -> str:
+    """The hint for an argument that the function does not have."""
+    if key.startswith("win_"):
+        return "it is for Windows; on Linux it has no effect: leave it out"
+    if near:
+        return f"did you mean {near!r}?"
+    if key in WANTED:
+        return f"what is wanted is the function ({function} here), not an argument"
+    listed = sorted(own)
+    if len(listed) > MANY:
+        return f"`runner doc {function}` lists its arguments: {', '.join(listed[:MANY])}, ..."
+    return "its arguments are: " + ", ".join(listed) if own else "it has no arguments of its own"
+
+
+def cure(title: str, key: str, value: Value, options: Iterable[Any] = ()) -> str | None:
+    """The hint for a value that is not what the argument takes. title: what it takes, in words."""
+    import difflib
+
+    first = next(iter(value), None) if isinstance(value, list | dict) else None
+    if "file mode" in title:
+        return _mode(key, value)
+    options = list(options)
+    if title.startswith("one of ") and options:
+        near = difflib.get_close_matches(str(value).lower(), [str(option) for option in options], 1, 0.5)
+        return f"did you mean {near[0]!r}?" if near else f"write one of them: `- {key}: {options[0]}`"
+    if title == "true or false":
+        return f"write `- {key}: true` or `- {key}: false`"
+    if "absolute path" in title and isinstance(value, str):
+        said = re.sub(r"^(\./|~/?)*", "", value)
+        return f"a path begins with a slash: `- {key}: /{said}`"
+    if title.startswith("a list") or " or a list" in title:
+        items = [item.strip() for item in str(value).split(",")] if isinstance(value, str | int | float) else ["..."]
+        return f"write a list: `- {key}:` and below it, indented, " + ", ".join(f"`- {item}`" for item in items[:3])
+    if title.startswith("a mapping"):
+        return f"write `- {key}:` and below it, indented further, `KEY: VALUE`"
+    if "number" in title and "text" not in title:
+        return f"write digits without a unit or a word: `- {key}: 30`"
+    if "text" in title:
+        return f"write one value: `- {key}: {first if isinstance(first, str) else 'VALUE'}`"
+    return None
+
+
+def _mode(key: str, value: Value) -> str:
+    text = str(value)
+    if re.fullmatch(r"[rwxXstugoa+=,-]+", text):
+        said = _octal(text)
+        more = f" ({said} is {text})" if said else ""
+        return f"write the mode in octal digits and in quotes: `- {key}: {said or repr('0644')}`{more}"
+    if re.fullmatch(r"(0o)?\d+", text):
+        return f"a file mode has up to four digits from 0 to 7: `- {key}: '0644'`"
+    return f"write the mode in octal digits and in quotes: `- {key}: '0644'`"
+
+
+def _octal(text: str) -> str | None:
+    """`rwxr-x---` as digits."""
+    if not re.fullmatch(r"([r-][w-][x-]){3}", text):
+        return None
+    parts = [text[index : index + 3] for index in (0, 3, 6)]
+    return repr(
+        "0" + "".join(str(sum(bit for bit, sign in zip((4, 2, 1), part, strict=True) if sign != "-")) for part in parts)
+    )

@@ -1,0 +1,43 @@
+"""The `retry:` of a state: how often it is tried again, and when."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from runner.model.places import Value
+from runner.model.records import Record
+
+
+class Retry(Record):
+    """How often a state is tried again: attempts in all, seconds between them, up to `splay` seconds more."""
+
+    attempts: int = 2
+    until: bool = True
+    interval: int = 30
+    splay: int = 0
+
+    def pause(self) -> float:
+        """Seconds until the next attempt."""
+        if not self.splay:
+            return float(self.interval)
+        import random
+
+        return self.interval + random.randint(0, self.splay)
+
+
+def retry_options(value: Value) -> tuple[Retry, str]:
+    """The options of `retry:` and what is wrong with them; wrong ones fall back to their defaults."""
+    if isinstance(value, list):
+        value = {key: item for entry in value if isinstance(entry, dict) for key, item in entry.items()}
+    if not isinstance(value, dict):
+        return Retry(), "" if value is True else f"retry is neither True nor a mapping: {value!r}"
+    wanted: dict[str, Any] = {}
+    problems = []
+    for key, default in (("attempts", 2), ("until", True), ("interval", 30), ("splay", 0)):
+        given = value.get(key, default)
+        fits = isinstance(given, bool) if key == "until" else type(given) is int
+        wanted[key] = given if fits else default
+        if not fits:
+            problems.append(f"retry: {key} cannot be {given!r}")
+    problems += [f"retry: there is no {key!r}" for key in value if key not in wanted]
+    return Retry(**wanted), "; ".join(problems)

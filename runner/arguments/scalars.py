@@ -1,0 +1,139 @@
+"""The scalar types of a signature, and what all shapes share."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from runner.model.records import Record
+
+TRUE = frozenset(["true", "yes", "on", "y", "t", "1"])
+FALSE = frozenset(["false", "no", "off", "n", "f", "0"])
+SLOT = "__slot__:"  # evaluated right before the look, and converted then
+
+
+class Mismatch(ValueError):
+    """A value is not what was expected; `path` leads from the argument to the culprit inside it.
+
+    subject: "path" where only a path is not absolute.
+    """
+
+    def __init__(self, problem: str, path: tuple[Any, ...] = (), subject: str = ""):
+        super().__init__(problem)
+        self.problem = problem
+        self.path = path
+        self.subject = subject
+
+
+class Shape(Record):
+    """What a type accepts: for people (title), for the binder (convert) and as JSON Schema."""
+
+    title: str
+    convert: Callable[[Any], Any]
+    schema: Mapping[str, Any]
+    exact: tuple[type, ...] = ()  # values of these classes are taken for it first in a union
+    nullable: bool = False
+    hidden: bool = False
+    identifies: bool = False  # NameVar
+    names: Callable[[str], bool] | None = None  # of **options: those that there are
+
+
+def show(value: object) -> str:
+    """A value as a message quotes it: short, in YAML's words."""
+    if value is None or isinstance(value, bool):
+        return {None: "nothing", True: "true", False: "false"}[value]
+    if isinstance(value, dict | list):
+        return "a mapping" if isinstance(value, dict) else "a list"
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def plain(value: Any) -> Any:
+    """A copy without places: plain dicts and lists, which every serializer knows and a function may alter."""
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [plain(item) for item in value]
+    return value
+
+
+def wrong(title: str, value: object) -> Mismatch:
+    """The usual complaint."""
+    return Mismatch(f"expected {title}, got {show(value)}")
+
+
+# ---------------------------------------------------------------- scalars
+
+
+def spelled(value: Any) -> Any:
+    """The text of a scalar."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, bool | int | float):
+        return str(value)  # True for a bool, as Salt: how it was typed (yes, on, true) is gone after YAML
+    if hasattr(value, "isoformat"):  # YAML reads 2024-01-31 as a date
+        return value.isoformat()
+    if isinstance(value, bytes):
+        return value.decode(errors="surrogateescape")
+    raise wrong("text", value)
+
+
+def _int(value: Any) -> Any:
+    if isinstance(value, int) and not isinstance(value, bool):
+        return value
+    if isinstance(value, float) and value.is_integer():
+        return int(value)
+    if isinstance(value, str):
+        if value.startswith(SLOT):
+            return value
+        try:
+            return int(value.strip())
+        except ValueError:
+            pass
+    raise wrong("a whole number", value)
+
+
+def _float(value: Any) -> Any:
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return float(value)
+    if isinstance(value, str):
+        if value.startswith(SLOT):
+            return value
+        try:
+            return float(value.strip())
+        except ValueError:
+            pass
+    raise wrong("a number", value)
+
+
+def _bool(value: Any) -> Any:
+    if value is True or value is False:
+        return value
+    if isinstance(value, int | float) and value in (0, 1):
+        return bool(value)
+    if isinstance(value, str):
+        word = value.strip().lower()
+        if word in TRUE or word in FALSE:
+            return word in TRUE
+        if value.startswith(SLOT):
+            return value
+    raise wrong("true or false", value)
+
+
+def _nothing(value: Any) -> Any:
+    if value is None:
+        return None
+    raise wrong("nothing", value)
+
+
+SIMPLE: dict[Any, Shape] = {
+    str: Shape("text", spelled, {"type": "string"}, (str,)),
+    int: Shape("a whole number", _int, {"type": "integer"}, (int,)),
+    float: Shape("a number", _float, {"type": "number"}, (float,)),
+    bool: Shape("true or false", _bool, {"type": "boolean"}, (bool,)),
+    bytes: Shape("text", lambda value: spelled(value).encode(), {"type": "string"}, (bytes,)),
+    type(None): Shape("nothing", _nothing, {"type": "null"}, (type(None),), nullable=True),
+    Any: Shape("anything", plain, {}, nullable=True),
+    object: Shape("anything", plain, {}, nullable=True),
+}
+SIMPLE[None] = SIMPLE[type(None)]

@@ -1,0 +1,224 @@
+"""All mistakes of a tree: this machine's highstate, and each other SLS as it would be used. A sister of asking.py."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from runner.check import lint, lint_yaml, tree_files
+from runner.compiler import high, missing_references
+from runner.compiler.high import Request
+from runner.config.load import Options
+from runner.fileroots import unreadable
+from runner.loader.registry import UnavailableError
+from runner.model.diagnostics import Diagnostic, deduplicated
+from runner.model.errors import RunnerError
+from runner.model.highdata import HighData
+from runner.pipeline import node_scope
+from runner.pipeline.compile import Compiled, compile_partially, expected
+from runner.pipeline.highstate import Gathered, all_requests, gather, read_pillar, requests
+from runner.pipeline.session import Session
+from runner.targeting import top
+
+# what depends on a machine's values; the other codes are mistakes whatever the values are
+SALTS = ("missing-file", "match", "feature")  # what Salt finds out when it runs
+OF_VALUES = frozenset(["undefined", "raised", "render", "python"])
+
+
+def check(
+    options: Options, names: Iterable[str] = (), lenient: bool = False, configuration: Iterable[Diagnostic] = ()
+) -> list[Diagnostic]:
+    """All mistakes of the tree, or of some SLS files of it.
+
+    lenient: what Salt compiles (unknown arguments and states) is a warning only. configuration: what is odd about it.
+    """
+    session = Session(options._replace(unknown_states="fail") if lenient else options)
+    try:
+        with session.opened():
+            found = _Checker(session, lenient)(list(names))
+    except RunnerError as error:
+        found = list(error.diagnostics)
+    if "watch" in session.__dict__:
+        found += session.watch.problems()
+    odd = [problem if lenient else _grave(problem) for problem in configuration if problem.severity != "info"]
+    found = [*odd, *found]
+    if "run" in session.__dict__:  # else a module for the grains is broken, and no secret was read
+        found = list(map(session.run.secrets.diagnostic, found))
+    return sorted(lint.kept(deduplicated(found)), key=_place)
+
+
+class _Checker:
+    """Compiles what belongs together, unit by unit."""
+
+    def __init__(self, session: Session, lenient: bool) -> None:
+        self._session = session
+        self._lenient = lenient
+        self._problems: list[Diagnostic] = []
+        self._pillar_is_broken = False
+        self._reads: dict[tuple[str, str], high.SlsFile | RunnerError] = {}
+
+    def __call__(self, names: Sequence[str]) -> list[Diagnostic]:
+        session = self._session
+        heard: list[Diagnostic] = []
+        tree_files.listening(session, heard)
+        session.report_grains = self._grains
+        try:
+            read_pillar(session)
+        except RunnerError as error:
+            self._problems += error.diagnostics
+            self._pillar_is_broken = True
+        if names:
+            self._compile(self._gather(requests(session, names)))
+        else:
+            self._problems += tree_files.of_roots(session)
+            self._tree()
+            self._beside()
+        return [*self._problems, *heard]
+
+    def _grains(self, problem: Diagnostic) -> None:
+        """What is no Python is a mistake; what a file raises may be for want of something that other machines have."""
+        self._problems.append(problem._replace(severity="error") if problem.code == "module" else problem)
+
+    def _compile(self, gathered: Gathered, foreign: bool = False) -> None:
+        compiled, problems = compile_partially(self._session, gathered, strict=not self._lenient)
+        if self._pillar_is_broken:  # one mistake, one error: the values are missing because of it
+            problems = [problem for problem in problems if problem.code not in OF_VALUES]
+        if self._lenient:  # Salt compiles it; the state fails
+            problems = [_mild(problem) if problem.code in SALTS else problem for problem in problems]
+        if foreign:
+            problems = [_perhaps(problem) if problem.code in OF_VALUES else problem for problem in problems]
+        self._problems += problems
+        self._problems += self._unavailable(compiled)
+        reacts = compiled.binder.reacting(compiled.chunks)
+        self._problems += lint.warnings(compiled.chunks, compiled.relations, reacts)
+        self._problems += lint_yaml.warnings(compiled.chunks, expected(self._session), lint.row)
+        self._problems += missing_references.templates(
+            compiled.chunks, self._session.tree, self._session.renderer.compile
+        )
+
+    def _unavailable(self, compiled: Compiled) -> Iterator[Diagnostic]:
+        """State modules that cannot work now; an earlier state may change that."""
+        for chunk in compiled.chunks:
+            try:
+                self._session.registry.state(chunk.function)
+            except UnavailableError as error:
+                hint = error.hint or "it may work when an earlier state has installed what it needs"
+                message = f"State '{chunk.function}' cannot work here: {error.message}"
+                yield Diagnostic(message, error.source or chunk.place.source, hint, "unavailable", "warning")
+            except RunnerError:
+                continue
+
+    def _gather(self, requests: Iterable[Request]) -> Gathered:
+        return gather(self._session, requests, self._read)
+
+    def _read(self, sls: str, env: str) -> high.SlsFile:
+        """An SLS, rendered once however many units have it."""
+        if (sls, env) not in self._reads:
+            try:
+                self._reads[sls, env] = self._session.read(sls, env)
+            except RunnerError as error:
+                self._reads[sls, env] = error
+        found = self._reads[sls, env]
+        if isinstance(found, RunnerError):
+            raise found
+        return found
+
+    # -------------------------------------------------- the whole tree
+
+    def _tree(self) -> None:
+        session = self._session
+        own, all_lines = self._top()
+        units = [self._gather([Request(line.sls, line.env, line.place) for line in own])] if own else []
+        done = {key for data, _ in units for key in data.rendered}
+        given = [Request(line.sls, line.env, line.place) for line in all_lines if line not in own]
+        named = {key for request in given for key in self._expanded(request)}
+        path_of = session.tree.sls_path
+        read = {(env, path_of(sls, env)) for env, sls in done if path_of(sls, env)}  # a.b and a/b are one file
+        whole, left_out = tree_files.served(session, all_requests(session))
+        self._problems += left_out
+        rest = [request for request in (*given, *whole) if (request.env, path_of(request.sls, request.env)) not in read]
+        self._problems += [problem for path in session.tree.closed for problem in unreadable(path).diagnostics]
+        each = {request: self._gather([request]) for request in rest}
+        reached = done | {key for request in given if request in each for key in each[request][0].rendered}
+        others = _roots(list(each.values()))
+        elsewhere = frozenset(_declared(data for data, _ in (*units, *others)))
+        for gathered in units:
+            self._compile(gathered)
+        for gathered in others:
+            gathered[0].elsewhere = elsewhere
+            self._compile(gathered, foreign=bool(set(gathered[0].rendered) & named))
+        if all_lines:
+            self._problems += lint.unreached(
+                session.tree.sls_path, [key for data, _ in others for key in data.rendered], reached
+            )
+
+    def _beside(self) -> None:
+        """The pillar of other machines, and modules that nothing used."""
+        told = {(problem.message, problem.source) for problem in self._problems}
+        places = {(problem.source.file, problem.source.line) for problem in self._problems if problem.source}
+        found = [*tree_files.of_pillar(self._session), *tree_files.of_modules(self._session)]
+        for problem in found:
+            source = problem.source
+            if (problem.message, source) in told or (source and (source.file, source.line) in places):
+                continue
+            mild = self._lenient and problem.code in SALTS
+            problem = _mild(problem) if mild else problem
+            self._problems.append(_perhaps(problem) if problem.code in OF_VALUES else problem)
+
+    def _top(self) -> tuple[Sequence[top.Line], Sequence[top.Line]]:
+        """The lines of the top file for this machine, and for all."""
+        session = self._session
+        try:
+            found = node_scope.entered(session)
+        except RunnerError as error:
+            self._problems += error.diagnostics
+            return (), ()
+        unread, session.unread = session.unread, ()
+        self._problems += unread if self._lenient else [each._replace(severity="error") for each in unread]
+        everyone = node_scope.top_file(session, matches=lambda target, kind: True)
+        return found.lines if found else (), everyone.lines
+
+    def _expanded(self, request: Request) -> set[tuple[str, str]]:
+        return {(request.env, name) for name in high.expanded(request, self._session.tree.sls_names)}
+
+
+def _place(problem: Diagnostic) -> tuple[str, int, int]:
+    source = problem.source
+    return (source.file, source.line, source.column) if source else ("", 0, 0)
+
+
+def _grave(problem: Diagnostic) -> Diagnostic:
+    """A key of the configuration that was probably mistyped is a mistake; any other unknown one may be a module's."""
+    return problem._replace(severity="error") if problem.code == "config" and problem.hint else problem
+
+
+def _mild(problem: Diagnostic) -> Diagnostic:
+    return problem._replace(severity="warning")
+
+
+def _perhaps(problem: Diagnostic) -> Diagnostic:
+    """A mistake that may come from the values of this machine, which is not one that gets the SLS."""
+    more = "; the top file gives this to other machines only: check it with --id or --grains"
+    return problem._replace(message=problem.message + more, severity="warning")
+
+
+def _roots(units: list[Gathered]) -> list[Gathered]:
+    """Those that no other one contains."""
+    kept: list[Gathered] = []
+    for unit in sorted(units, key=lambda unit: -len(unit[0].rendered)):
+        if not any(set(unit[0].rendered) <= set(other[0].rendered) for other in kept):
+            kept.append(unit)
+    return kept
+
+
+def _declared(data: Iterable[HighData]) -> Iterable[str]:
+    """SLS files (as `sls: NAME`), IDs and names."""
+    for each in data:
+        yield from (f"sls: {sls}" for _, sls in each.rendered)
+        for declaration in each.declarations.values():
+            yield declaration.id
+            for body in declaration.bodies.values():
+                for item in body.items:
+                    if item.key == "name":
+                        yield str(item.value)
+                    elif item.key == "names" and isinstance(item.value, list):
+                        yield from (str(next(iter(n), "")) if isinstance(n, dict) else str(n) for n in item.value)

@@ -1,0 +1,287 @@
+"""The command `completion`: scripts for shells, and the words that they ask for."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
+from typing import Annotated, Any
+
+from runner.cli.option_spec import COMMANDS, argument
+from runner.model.errors import UsageError
+
+BASH = r"""# bash completion for runner: source <(runner completion bash)
+_runner() {
+    local IFS=$'\n' kind
+    COMPREPLY=()
+    read -r -d '' kind < <("${COMP_WORDS[0]}" completion candidates -- bash "${COMP_LINE:0:COMP_POINT}" 2>/dev/null)
+    case ${kind%%$'\n'*} in
+        :files) compopt -o filenames; COMPREPLY=($(compgen -f -- "${COMP_WORDS[COMP_CWORD]}")) ;;
+        :folders) compopt -o filenames; COMPREPLY=($(compgen -d -- "${COMP_WORDS[COMP_CWORD]}")) ;;
+        *) COMPREPLY=($kind) ;;
+    esac
+    case ${#COMPREPLY[@]}${COMPREPLY[0]} in 1*[=.]) compopt -o nospace ;; esac
+}
+complete -F _runner runner
+"""
+ZSH = r"""#compdef runner
+# zsh completion for runner: source <(runner completion zsh), after compinit
+_runner() {
+    local -a lines values shown
+    local line value
+    lines=("${(@f)$("${words[1]}" completion candidates -- zsh "${(@Q)words[2,CURRENT]}" 2>/dev/null)}")
+    case ${lines[1]} in
+        :files) _files; return ;;
+        :folders) _files -/; return ;;
+    esac
+    for line in $lines; do
+        value=${line%%$'\t'*}
+        values+=("$value")
+        if [[ $line == *$'\t'?* ]]; then shown+=("$value  -- ${line#*$'\t'}"); else shown+=("$value"); fi
+    done
+    (( $#values )) || return 1
+    if [[ $values[1] == *[=.] ]]; then compadd -S '' -l -d shown -a values; else compadd -l -d shown -a values; fi
+}
+if [ "$funcstack[1]" = _runner ]; then _runner "$@"; else compdef _runner runner; fi
+"""
+FISH = r"""# fish completion for runner: runner completion fish | source
+function __runner_complete
+    set -l before (commandline -opc)
+    set -l word (commandline -ct | string unescape)
+    set -l found ($before[1] completion candidates -- fish $before[2..-1] $word 2>/dev/null)
+    switch "$found[1]"
+        case :files
+            __fish_complete_path (commandline -ct)
+        case :folders
+            __fish_complete_directories (commandline -ct)
+        case '*'
+            printf '%s\n' $found
+    end
+end
+complete -c runner -f -a '(__runner_complete)'
+"""
+SCRIPTS = {"bash": BASH, "zsh": ZSH, "fish": FISH}
+
+Named = tuple[str, str]
+FILES, FOLDERS = (":files", ""), (":folders", "")
+
+
+def completion(
+    shell: Annotated[str, argument(metavar="bash|zsh|fish", help="The shell.")],
+    words: Annotated[list[str] | None, argument(hidden=True)] = None,
+) -> int:
+    """Print a script that teaches a shell's Tab key to complete.
+
+    It completes commands, options and their values, SLS names, IDs, functions and their arguments.
+
+    \b
+    bash: source <(runner completion bash)       in ~/.bashrc
+    zsh:  source <(runner completion zsh)        in ~/.zshrc, after compinit
+    fish: runner completion fish | source        in ~/.config/fish/config.fish
+
+    Example: runner completion bash > /etc/bash_completion.d/runner
+    """
+    if shell == "candidates":
+        with suppress(Exception):  # a person is typing: nothing is better than a message in the line
+            _print(words or [])
+        return 0
+    if shell not in SCRIPTS:
+        raise UsageError(f"there is no completion for {shell!r}", hint=f"one of {', '.join(SCRIPTS)}")
+    print(SCRIPTS[shell], end="")
+    return 0
+
+
+def _print(words: list[str]) -> None:
+    shell, *typed = words
+    if shell == "bash":
+        line, quote = typed[0], ""
+        typed, quote = _split(line)
+        for value, _ in candidates(typed[1:]):
+            print(_for_bash(value, typed[-1], quote))
+    else:
+        for value, told in candidates(typed):
+            print(f"{value}\t{told}" if told else value)
+
+
+def _split(line: str) -> tuple[list[str], str]:
+    """The words of an unfinished line (the last one is empty after a blank), and the quote that is open."""
+    for quote in ("", "'", '"'):
+        with suppress(ValueError):
+            words = shlex.split(line + quote)
+            fresh = not quote and line[-1:].isspace() and not line.endswith("\\ ")
+            return [*words, ""] if fresh or not words else words, quote
+    return [""], ""
+
+
+def _for_bash(value: str, typed: str, quote: str) -> str:
+    """bash takes `:` and `=` for the ends of words, unless they are quoted; and quotes nothing by itself."""
+    if quote or value.startswith(":"):
+        return value
+    done = max(typed.rfind(mark) for mark in ":=") + 1
+    rest = value[done:]
+    return "".join(char if char.isalnum() or char in "_@%+=:,./-" else f"\\{char}" for char in rest)
+
+
+# ---------------------------------------------------------------- the words
+
+
+def candidates(typed: list[str]) -> Iterator[Named]:
+    """What may stand in place of the last word; ends with what fits."""
+    *before, current = typed or [""]
+    if not before:
+        found: Iterable[Named] = _commands()
+    else:
+        found = _of_command(before[0], before[1:], current)
+    seen = set()
+    for value, told in found:
+        if value.startswith((current, ":files", ":folders")) and value not in seen and "\n" not in value:
+            seen.add(value)
+            yield value, " ".join(told.split())
+
+
+def _parsers(wanted: str = "") -> dict[str, Any]:
+    """The commands as the command-line parser has them."""
+    from typer.main import get_command
+
+    from runner.cli.app import build
+
+    group: Any = get_command(build(wanted))  # type: ignore[arg-type]
+    commands: dict[str, Any] = group.commands
+    return commands
+
+
+def _commands() -> Iterator[Named]:
+    for name, command in _parsers().items():
+        yield name, command.get_short_help_str(60)
+    yield from (("--help", ""), ("--version", ""))
+
+
+def _of_command(name: str, before: list[str], current: str) -> Iterable[Named]:
+    if name not in COMMANDS:
+        return ()
+    options = {flag: each for each in _parsers(name)[name].params for flag in each.opts if flag.startswith("-")}
+    if current.startswith("--") and "=" in current:
+        flag = current.partition("=")[0]
+        values = _of_option(name, options.get(flag), before)
+        return ((f"{flag}={value}" if not value.startswith(":") else value, told) for value, told in values)
+    if current.startswith("-"):
+        return [(flag, each.help or "") for flag, each in options.items() if flag.startswith("--")] + [("--help", "")]
+    last = options.get(before[-1]) if before else None
+    if last is not None and not last.is_flag:
+        return _of_option(name, last, before)
+    return _of_argument(name, _arguments(before, options), before, current)
+
+
+def _arguments(before: list[str], options: dict[str, Any]) -> list[str]:
+    """The words that are neither options nor their values."""
+    found, skip = [], False
+    for word in before:
+        if skip:
+            skip = False
+        elif word.startswith("-"):
+            option = options.get(word)
+            skip = option is not None and not option.is_flag
+        else:
+            found.append(word)
+    return found
+
+
+def _of_option(name: str, option: Any, before: list[str]) -> Iterable[Named]:
+    from runner.cli import logs
+    from runner.cli import options as common
+    from runner.queries import completion_names
+
+    metavar = str(getattr(option, "metavar", ""))
+    forms = {"check": (*common.OUTPUTS, "sarif", "github"), "show": (*common.OUTPUTS, "dot", "mermaid", "svg", "html")}
+    if metavar.startswith("FILE"):
+        return [FILES]
+    if metavar == "FORM":
+        return [(form, "") for form in forms.get(name, common.REPORTS if name in _RUNS else common.OUTPUTS)]
+    tables: dict[str, Callable[[], Iterable[Named]]] = {
+        "DIR": lambda: [FOLDERS],
+        "LEVEL": lambda: [(level, "") for level in logs.LEVELS],
+        "ID": lambda: completion_names.ids(_options(before)),
+        "ENV": lambda: completion_names.environments(_options(before)),
+    }
+    return tables[metavar]() if metavar in tables and "--id" not in option.opts else ()
+
+
+_RUNS = ("highstate", "sls", "single", "schedule")
+
+
+def _of_argument(name: str, arguments: list[str], before: list[str], current: str) -> Iterable[Named]:
+    """What an argument of a command may be; `arguments` stand before it."""
+    from runner.cli.show import SUBJECTS
+    from runner.queries import completion_names
+
+    first = not arguments
+    tables: dict[str, Callable[[], Iterable[Named]]] = {
+        "sls": lambda: _listed(completion_names.sls(_options(before)), current),
+        "check": lambda: completion_names.sls(_options(before)),
+        "why": lambda: (completion_names.ids if first else completion_names.sls)(_options(before)),
+        "show": lambda: _words(SUBJECTS) if first else completion_names.sls(_options(before)),
+        "single": lambda: _of_function(completion_names.states, True, arguments, before, current),
+        "call": lambda: _of_function(completion_names.functions, False, arguments, before, current),
+        "doc": lambda: [
+            *completion_names.states(_options(before), current),
+            *completion_names.functions(_options(before), current),
+            *_words(["arguments"]),
+        ],
+        "history": lambda: _words(["show", "diff"]) if first else completion_names.runs(_options(before)),
+        "undo": lambda: completion_names.runs(_options(before)),
+        "forget": lambda: completion_names.ids(_options(before)),
+        "schedule": lambda: _words(["install", "status", "remove"] if first else []),
+        "resource": lambda: completion_names.modules(_options(before)) if first else (),
+        "init": lambda: [FOLDERS],
+        "completion": lambda: _words(SCRIPTS if first else ()),
+    }
+    return tables[name]() if name in tables else ()
+
+
+def _words(words: Iterable[str]) -> list[Named]:
+    return [(word, "") for word in words]
+
+
+def _listed(names: Iterable[Named], current: str) -> Iterator[Named]:
+    """Names after the last comma."""
+    done = current.rpartition(",")[0]
+    for name, told in names:
+        yield (f"{done},{name}" if done else name), told
+
+
+def _of_function(
+    named: Callable[[Any, str], Iterable[Named]], state: bool, arguments: list[str], before: list[str], current: str
+) -> Iterable[Named]:
+    from runner.queries import completion_names
+
+    if not arguments:
+        return named(_options(before), current)
+    given = {word.partition("=")[0] for word in arguments[1:]}
+    found = completion_names.arguments(_options(before), arguments[0], state)
+    return [(value, told) for value, told in found if value.rstrip("=") not in given]
+
+
+def _options(before: list[str]) -> Any:
+    """The configuration that the line so far means."""
+    import os
+
+    from runner.cli.options import Common, overrides
+    from runner.config import load
+
+    lists = ("state_tree", "pillar_tree")
+    said: dict[str, Any] = {}
+    for name in (*lists, "config", "saltenv", "cachedir", "id"):
+        flags = [f"--{name.replace('_', '-')}", *(["-c"] if name == "config" else [])]
+        values = [value for flag in flags for value in _values(before, flag)]
+        if values:
+            said[name] = values if name in lists else values[-1]
+    common = Common(**said)
+    return load.load(common.config, overrides(common), os.environ)[0]
+
+
+def _values(before: list[str], flag: str) -> Iterator[str]:
+    for index, word in enumerate(before):
+        if word == flag and index + 1 < len(before):
+            yield before[index + 1]
+        elif word.startswith(f"{flag}="):
+            yield word.partition("=")[2]

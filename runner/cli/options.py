@@ -1,0 +1,386 @@
+"""The options that commands share, and what they mean."""
+
+from __future__ import annotations
+
+import inspect
+import os
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack, suppress
+from typing import Annotated, Any
+
+from runner.cli.option_spec import option
+from runner.cli.streams import answer_alone
+from runner.cli.values import mapping
+from runner.model.diagnostics import Diagnostic, bug
+from runner.model.errors import CompileError, RunnerError, UsageError
+from runner.model.records import Record
+from runner.model.result import Report
+
+OUTPUTS = ("pretty", "json", "yaml")
+REPORTS = (*OUTPUTS, "junit")  # of runs
+
+
+class Common(Record):
+    """The shared options of one command line, as typed."""
+
+    config: str | None = None
+    state_tree: list[str] = []
+    pillar: str | None = None
+    pillar_tree: list[str] = []
+    id: str | None = None
+    saltenv: str | None = None
+    pillarenv: str | None = None
+    cachedir: str | None = None
+    only: list[str] = []
+    exclude: list[str] = []
+    test: bool = False
+    out: str = "pretty"
+    verbose: bool = False
+    quiet: bool = False
+    log_level: str | None = None
+    log_file: str | None = None
+    detailed_exitcodes: bool = False
+    wait: float | None = None
+    timeout: float | None = None
+    events: str | None = None
+    splay: float = 0.0
+    shuffle: str | None = None
+    verify: bool = False
+    indent: int | None = None  # of JSON
+    more: dict[str, Any] = {}  # under the configuration's names
+
+
+READING: dict[str, Any] = {
+    "config": Annotated[str | None, option("--config", "-c", metavar="FILE", help="Configuration file.")],
+    "state_tree": Annotated[list[str], option("--state-tree", metavar="DIR", help="Folder of SLS files.")],
+    "pillar": Annotated[
+        str | None, option("--pillar", metavar="TEXT", help="More pillar, as JSON or YAML; @FILE, or - for stdin.")
+    ],
+    "pillar_tree": Annotated[list[str], option("--pillar-tree", metavar="DIR", help="Folder of pillar SLS files.")],
+    "id": Annotated[str | None, option("--id", metavar="ID", help="This machine's ID.")],
+    "saltenv": Annotated[str | None, option("--saltenv", metavar="ENV", help="Environment of the states.")],
+    "pillarenv": Annotated[str | None, option("--pillarenv", metavar="ENV", help="Environment of the pillar.")],
+    "cachedir": Annotated[str | None, option("--cachedir", metavar="DIR", help="Keep everything below this folder.")],
+    "out": str,  # each command has forms of its own
+    "log_level": Annotated[str | None, option("--log-level", "-l", metavar="LEVEL", help="debug ... critical.")],
+    "log_file": Annotated[str | None, option("--log-file", metavar="FILE", help="Write the log to a file.")],
+    "verbose": Annotated[bool, option("-v", "--verbose", help="Say more: unchanged states too.")],
+    "quiet": Annotated[bool, option("-q", "--quiet", help="Silence unless something changed or failed.")],
+}
+RUNNING: dict[str, Any] = {
+    "test": Annotated[bool, option("--test", help="Change nothing; show what would change.")],
+    "wait": Annotated[
+        float | None,
+        option("--wait", metavar="[SECONDS]", help="Wait for another run to end; bare: for ever."),
+    ],
+    "timeout": Annotated[float | None, option("--timeout", metavar="SECONDS", help="End the run after this time.")],
+}
+CHANGING: dict[str, Any] = {
+    **RUNNING,
+    "only": Annotated[list[str], option("--only", metavar="ID", help="Only this state and what it needs.")],
+    "exclude": Annotated[list[str], option("--exclude", metavar="ID", help="Leave this state or SLS out.")],
+    "shuffle": Annotated[str | None, option("--shuffle", metavar="[SEED]", help="Random order where it may be.")],
+    "verify": Annotated[bool, option("--verify", help="Look again after each change; fail what did not converge.")],
+    "splay": Annotated[float, option("--splay", metavar="SECONDS", help="Start up to so much later.")],
+    "events": Annotated[str | None, option("--events", metavar="FILE|-", help="Events as JSON lines.")],
+    "detailed_exitcodes": Annotated[
+        bool, option("--detailed-exitcodes", help="Exit 2 on changes, 4 on failures, 6 on both.")
+    ],
+}
+DEFAULTS = Common()
+
+
+class WithCommon:
+    """A command that has the shared options beside its own; it receives them as one value, `common`."""
+
+    def __init__(self, command: Callable[..., int], options: dict[str, Any], forms: tuple[str, ...]) -> None:
+        self._command, self._options, self._forms = command, options, forms
+        self.__doc__, self.__name__ = command.__doc__, command.__name__
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        own = inspect.signature(self._command, eval_str=True).parameters
+        said = f"{', '.join(self._forms[:-1])} or {self._forms[-1]}."
+        options = {**self._options, "out": Annotated[str, option("--out", metavar="FORM", help=said)]}
+        shared = [
+            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=getattr(DEFAULTS, name), annotation=kind)
+            for name, kind in options.items()
+        ]
+        return inspect.Signature([*(item for item in own.values() if item.name != "common"), *shared])
+
+    def __call__(self, **given: Any) -> int:
+        common = Common(**{name: given.pop(name) for name in self._options})
+        if common.out not in self._forms:
+            raise UsageError(f"--out {common.out}: there is no such form", hint="one of " + ", ".join(self._forms))
+        return answered(common, lambda: self._command(common=_with_pillar(common), **given))
+
+
+def with_common(
+    *groups: dict[str, Any], forms: tuple[str, ...] = OUTPUTS
+) -> Callable[[Callable[..., int]], WithCommon]:
+    """Give a command the shared options. forms: what --out may be."""
+    options = {name: annotation for group in groups for name, annotation in group.items()}
+    return lambda command: WithCommon(command, options, REPORTS if "events" in options else forms)
+
+
+def answered(common: Common, run: Callable[[], int]) -> int:
+    """Errors go to stdout as Salt's JSON, or as JUnit's XML, where that was asked for, else to stderr (by the edge)."""
+    try:
+        return run()
+    except KeyboardInterrupt as interrupt:  # the command-line parser would end with 130, without a word
+        from runner.cli.exit_codes import stopped
+
+        return stopped(interrupt)
+    except BrokenPipeError:
+        raise
+    except Exception as caught:
+        error = _worded(common, caught)
+        if common.out not in REPORTS or common.out == "pretty":
+            if error is caught:
+                raise
+            raise error from None
+        _write_errors(common, error.diagnostics if isinstance(error, RunnerError) else (bug(error),))
+        if not isinstance(error, RunnerError):
+            raise
+        from runner.cli.exit_codes import LOCKED, NOT_RUN
+
+        if not isinstance(error, CompileError):
+            print(f"runner: {error.message}", file=sys.stderr)
+        return LOCKED if error.code == "locked" else NOT_RUN
+
+
+def _worded(common: Common, error: Exception) -> Exception:
+    """An error in the words of the program that was called."""
+    if not (common.more.get("as_salt") and isinstance(error, CompileError)):
+        return error
+    from runner.output import salt_words
+
+    return CompileError(salt_words.worded(error.diagnostics))
+
+
+def _write_errors(common: Common, problems: tuple[Diagnostic, ...]) -> None:
+    from runner.output import json_, junit
+
+    if common.out == "junit":
+        print(junit.errors(problems))
+    else:
+        write(common, json_.errors(problems))
+
+
+def options_of(common: Common, running: bool = False, **more: Any) -> Any:
+    """The configuration: file, environment and command line together. Warnings go to stderr.
+
+    running: for what applies states; other commands say less of what the configuration lacks.
+    """
+    from runner.cli.logs import LEVELS, set_up
+
+    options, warnings = loaded(common, **more)
+    unused = [each for each in warnings if each.code == "unused-key"]
+    warnings = tuple(each for each in warnings if each not in unused) + _together(unused if running else [])
+    silent = common.quiet and common.log_level is None  # a configuration of Salt's asks for a log on the terminal
+    if set_up(options.raw, bool(common.log_file), silent) <= LEVELS["info"]:
+        _log(options)
+    warnings = tuple(each for each in warnings if each.code != "config-unused" or _is_news(common, options, running))
+    if warnings and not common.quiet:
+        from runner.output import diagnostics, text
+
+        diagnostics.show(warnings, sys.stderr, text.wants_colour(sys.stderr, os.environ))
+    return options
+
+
+def _together(unused: list[Any]) -> tuple[Any, ...]:
+    """One warning for all keys without an effect."""
+    if len(unused) < 2:
+        return tuple(unused)
+    names = ", ".join(each.message.partition(" ")[0] for each in unused)
+    message = f"{len(unused)} keys of the configuration have no effect in runner: {names}"
+    return (unused[0]._replace(message=message, source=None, hint="`runner check` says what to use instead of each"),)
+
+
+def _log(options: Any) -> None:
+    """Begin the log of what runner itself does, if a level asks for it."""
+    from runner.output.log import LOG
+
+    roots = [root for roots in (options.file_roots, options.pillar_roots) for each in roots.values() for root in each]
+    LOG.start(roots)
+    LOG.info(f"configuration: {options.raw.get('conf_file') or 'none'}; trees: {', '.join(roots)}")
+
+
+def _is_news(common: Common, options: Any, running: bool) -> bool:
+    """Whether to say what is to be known once: in runs, until this machine has a history."""
+    return common.verbose or (running and not os.path.exists(os.path.join(options.state_dir, "history.sqlite")))
+
+
+def loaded(common: Common, **more: Any) -> tuple[Any, tuple[Any, ...]]:
+    """The configuration, and what is odd about it."""
+    from runner.config import load
+
+    return load.load(common.config, {**overrides(common), **more}, os.environ)
+
+
+def overrides(common: Common) -> dict[str, Any]:
+    """What the command line says, under the configuration's names; nothing for what it does not say."""
+    said: dict[str, Any] = {
+        "id": common.id,
+        "saltenv": common.saltenv,
+        "pillarenv": common.pillarenv,
+        "cachedir": common.cachedir,
+        "log_level": common.log_level,
+        "log_file": common.log_file,
+        "only": common.only or None,
+        "exclude": common.exclude or None,
+        "test": common.test or None,
+        "wait": common.wait,
+        "quiet": common.quiet or None,
+        "timeout": common.timeout,
+        "shuffle": common.shuffle,
+        "verify": common.verify or None,
+        **common.more,
+    }
+    if common.state_tree:
+        said["file_roots"] = {common.saltenv or "base": [os.path.abspath(folder) for folder in common.state_tree]}
+    if common.pillar_tree:
+        said["pillar_roots"] = {common.pillarenv or "base": [os.path.abspath(each) for each in common.pillar_tree]}
+    if common.pillar is not None:
+        said["pillar"] = mapping(common.pillar, "--pillar")
+    return {name: value for name, value in said.items() if value is not None}
+
+
+def _with_pillar(common: Common) -> Common:
+    """The options with what `--pillar @FILE` or `--pillar -` has, before anything else reads stdin."""
+    return common if common.pillar is None else common._replace(pillar=_given(common.pillar))
+
+
+def _given(text: str) -> str:
+    """What `--pillar` says: itself, or what `@FILE` or stdin (`-`) has, which the list of processes does not show."""
+    if text == "-":
+        try:
+            return sys.stdin.read()
+        except UnicodeDecodeError:
+            raise UsageError("--pillar -: stdin is not UTF-8") from None
+    if not text.startswith("@"):
+        return text
+    try:
+        with open(text[1:], encoding="utf-8") as file:
+            return file.read()
+    except (OSError, UnicodeDecodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
+        raise UsageError(f"--pillar {text}: {why}", hint="--pillar @FILE reads the pillar from a file") from None
+
+
+def write(common: Common, data: Any) -> None:
+    """Print an answer to stdout in the form that was asked for."""
+    from runner.output import json_
+
+    if common.out == "json":
+        print(json_.text(data, common.indent))
+        return
+    from runner.model.plain_values import plain
+    from runner.output import salt_forms as forms
+    from runner.output import yaml_
+
+    if common.out in forms.FORMS:
+        print(forms.FORMS[common.out](plain(data)), end="")
+    else:
+        print(yaml_.text(data))
+
+
+def write_value(common: Common, value: Any) -> None:
+    """Print what `show` and `call` found."""
+    write(common, value if common.out == "pretty" else {"local": value})
+
+
+def finish(
+    common: Common,
+    options: Any,
+    run: Callable[[tuple[Any, ...]], Report],
+    shown: Callable[[Report], Any] | None = None,
+) -> int:
+    """Run states with the listeners that the output needs, and print what they do not.
+
+    shown: what json and yaml show of the report.
+    """
+    from runner.cli.exit_codes import code_of
+    from runner.output import json_, junit
+    from runner.output.log import LOG
+
+    if common.splay:
+        import random
+        import time
+
+        time.sleep(random.uniform(0, common.splay))
+    listeners: list[Any] = [_pretty(common, options)] if common.out == "pretty" else []
+    with ExitStack() as opened:
+        if common.events:
+            listeners.append(_events(common.events, opened))
+        if LOG.on:
+            from runner.output.log_listener import Logged
+
+            listeners.append(Logged())
+        if path := options.raw.get("prometheus_textfile"):
+            from runner.output.prometheus import Prometheus
+
+            listeners.append(Prometheus(path))
+        with answer_alone(common.out, common.events):
+            report = run(tuple(listeners))
+    with suppress(OSError):
+        for problem in filter(None, (getattr(listener, "problem", "") for listener in listeners)):
+            print(f"warning: {problem}", file=sys.stderr)
+    if any(getattr(listener, "closed", False) for listener in listeners):
+        raise BrokenPipeError
+    if common.out == "junit":
+        print(junit.text(report))
+    elif common.out != "pretty":
+        write(common, (shown or json_.report)(report))
+    return code_of(report, common.detailed_exitcodes)
+
+
+def _events(where: str, opened: ExitStack) -> Any:
+    from runner.output.events import Events
+
+    if where == "-":
+        return Events(sys.stdout)
+    try:
+        return Events(opened.enter_context(open(where, "a", encoding="utf-8", opener=_private)))
+    except OSError as error:
+        raise UsageError(f"--events {where}: {error.strerror}") from None
+
+
+def _private(path: str, flags: int) -> int:
+    """Open a file that only its owner may read when it is made."""
+    return os.open(path, flags, 0o600)
+
+
+def _pretty(common: Common, options: Any) -> Any:
+    import shutil
+
+    from runner.output import text
+    from runner.output.pretty import Pretty
+
+    colour = text.wants_colour(sys.stdout, os.environ)
+    return Pretty(
+        sys.stdout,
+        verbose=common.verbose,
+        quiet=common.quiet,
+        colour=colour,
+        width=shutil.get_terminal_size().columns,
+        dry=common.test,
+        wrap=sys.stdout.isatty(),
+        live=colour or (sys.stdout.isatty() and os.environ.get("TERM", "dumb") != "dumb"),
+        command=_real_command(sys.argv[1:], options) if common.test else "",
+    )
+
+
+def _real_command(words: list[str], options: Any) -> str:
+    """The command line that really does what a dry run has shown."""
+    import re
+    import shlex
+
+    from runner.redaction import command_line
+
+    as_salt, words = bool(options.raw.get("as_salt")), command_line(words, options.secret_keys)
+    program = "runner-salt-call" if as_salt else "runner"
+    if as_salt or words[:1] == ["call"]:
+        words = [word for word in words if not re.fullmatch(r"test=.*", word)]
+    return shlex.join([program, *(word for word in words if word != "--test")])

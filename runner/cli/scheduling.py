@@ -1,0 +1,184 @@
+"""Runs that start by themselves: the text of a cron entry or of a systemd timer, and when the next one is due. Pure."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping, Sequence
+from datetime import datetime, timedelta
+
+from runner.model.errors import UsageError
+from runner.model.records import Record
+
+CRON_FILE = "/etc/cron.d/runner"
+UNIT = "runner-highstate"
+UNIT_FOLDER = "/etc/systemd/system"
+MARK = "# Written by `runner schedule install`; `runner schedule remove` removes it."
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+class Plan(Record):
+    """When to run what. every: minutes. cron: five fields, instead of `every`. splay: seconds, at most."""
+
+    command: tuple[str, ...]
+    every: int | None = 30
+    cron: str | None = None
+    splay: int = 0
+
+
+def seconds(text: str, option: str) -> int:
+    """A duration such as 90, 30m, 2h or 1d in seconds. Raises UsageError."""
+    found = re.fullmatch(r"(\d+)([smhd]?)", text.strip())
+    if not found:
+        raise UsageError(f"{option} {text}: no duration", hint=f"{option} 30m, 2h or 1d")
+    return int(found[1]) * _UNITS[found[2] or "s"]
+
+
+def minutes(text: str) -> int:
+    """The interval of `--every` in minutes: one that divides an hour or a day, as clocks want it."""
+    found, rest = divmod(seconds(text, "--every"), 60)
+    if rest or not found or (60 % found if found < 60 else found % 60 or 1440 % found):
+        hint = "5m, 10m, 15m, 20m, 30m, 1h, 2h, 3h, 4h, 6h, 8h, 12h or 1d; others with --cron"
+        raise UsageError(f"--every {text} does not divide an hour or a day", hint=hint)
+    return found
+
+
+def expression(plan: Plan) -> str:
+    """The five fields of cron. Raises UsageError for what cron would not take."""
+    if plan.cron is not None:
+        _fields(plan.cron)
+        return " ".join(plan.cron.split())
+    every = plan.every or 30
+    if every < 60:
+        return f"*/{every} * * * *" if every > 1 else "* * * * *"
+    hours = every // 60
+    return "0 0 * * *" if hours == 24 else f"0 */{hours} * * *" if hours > 1 else "0 * * * *"
+
+
+def cron_text(plan: Plan) -> str:
+    """The file for /etc/cron.d."""
+    command = list(plan.command) + (["--splay", str(plan.splay)] if plan.splay else [])
+    line = shlex.join(command).replace("%", "\\%")
+    path = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+    return f"{MARK}\nSHELL=/bin/sh\nPATH={path}\n{expression(plan)} root {line}\n"
+
+
+def service_text(plan: Plan) -> str:
+    """The service that the timer starts."""
+    command = " ".join(_systemd_word(word) for word in plan.command)
+    unit = "[Unit]\nDescription=Bring this machine to its state\n"
+    unit += "Wants=network-online.target\nAfter=network-online.target\n"
+    return f"{MARK}\n{unit}\n[Service]\nType=oneshot\nExecStart={command}\n"
+
+
+def timer_text(plan: Plan) -> str:
+    """The timer. Raises UsageError for a cron expression, which systemd does not read."""
+    if plan.cron is not None:
+        raise UsageError("--cron goes with --cron-d; a timer takes --every")
+    every = plan.every or 30
+    when = f"*:0/{every}" if every < 60 else f"0/{every // 60}:00" if every < 1440 else "daily"
+    return (
+        f"{MARK}\n[Unit]\nDescription=Bring this machine to its state, again and again\n\n[Timer]\n"
+        f"OnCalendar={when}\nRandomizedDelaySec={plan.splay}\nPersistent=true\n\n[Install]\nWantedBy=timers.target\n"
+    )
+
+
+def _systemd_word(word: str) -> str:
+    word = word.replace("\\", "\\\\").replace("%", "%%").replace("$", "$$").replace('"', '\\"')
+    return f'"{word}"' if re.search(r"[\s'\"]", word) or not word else word
+
+
+States = dict[str, tuple[str, Mapping[str, object]]]
+
+
+def installing(plan: Plan, timer: bool, has_systemd: bool) -> States:
+    """The states that install it: ID -> (function, arguments). What was installed the other way goes."""
+    if not timer:
+        entry = {"name": CRON_FILE, "contents": cron_text(plan), "mode": "0644", "user": "root", "group": "root"}
+        return {**(_without_timer() if has_systemd else {}), "schedule": ("file.managed", entry)}
+    texts = {"service": service_text(plan), "timer": timer_text(plan)}
+    units: States = {
+        kind: ("file.managed", {"name": f"{UNIT_FOLDER}/{UNIT}.{kind}", "contents": text, "mode": "0644"})
+        for kind, text in texts.items()
+    }
+    started = {"name": f"{UNIT}.timer", "enable": True, "watch": [{"file": "service"}, {"file": "timer"}]}
+    return {"entry": _WITHOUT_ENTRY, **units, "started": ("service.running", started)}
+
+
+def removing(has_systemd: bool) -> States:
+    """The states that remove it."""
+    return {"schedule": _WITHOUT_ENTRY, **(_without_timer() if has_systemd else {})}
+
+
+_WITHOUT_ENTRY: tuple[str, Mapping[str, object]] = ("file.absent", {"name": CRON_FILE})
+
+
+def _without_timer() -> States:
+    stopped = ("service.dead", {"name": f"{UNIT}.timer", "enable": False})
+    units = {kind: ("file.absent", {"name": f"{UNIT_FOLDER}/{UNIT}.{kind}"}) for kind in ("timer", "service")}
+    return {"stopped": stopped, **units}
+
+
+# ---------------------------------------------------------------- when the next one is due
+
+_RANGES = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 7))
+_NAMES: Mapping[int, tuple[str, ...]] = {
+    3: ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"),
+    4: ("sun", "mon", "tue", "wed", "thu", "fri", "sat"),
+}
+
+
+def _fields(text: str) -> list[set[int]]:
+    words = text.lower().split()
+    if len(words) != 5:
+        raise UsageError(f"--cron {text!r}: expected five fields", hint="minute hour day month weekday: '0 4 * * *'")
+    return [_field(word, index, text) for index, word in enumerate(words)]
+
+
+def _field(word: str, index: int, text: str) -> set[int]:
+    low, high = _RANGES[index]
+    names = {name: number for number, name in enumerate(_NAMES.get(index, ()), low)}
+    found: set[int] = set()
+    for part in word.split(","):
+        match = re.fullmatch(r"(\*|\w+)(?:-(\w+))?(?:/(\d+))?", part)
+        try:
+            if match is None:
+                raise ValueError(part)
+            first, last, step = match.groups()
+            start = low if first == "*" else names.get(first) if first in names else int(first)
+            end = high if first == "*" or (step and not last) else start if not last else names.get(last) or int(last)
+            if start is None or end is None or not low <= start <= end <= high or step == "0":
+                raise ValueError(part)
+        except ValueError:
+            raise UsageError(f"--cron {text!r}: {part!r} cannot be there (from {low} to {high})") from None
+        found.update(range(start, end + 1, int(step or 1)))
+    return {0 if index == 4 and value == 7 else value for value in found}
+
+
+def due(text: str, now: datetime) -> datetime | None:
+    """When a cron expression is due next; None if not within four years."""
+    minute, hour, day, month, weekday = _fields(text)
+    words = text.split()
+    either = not words[2].startswith("*") and not words[4].startswith("*")  # cron: one of the two is enough then
+    at = now.replace(second=0, microsecond=0) + timedelta(minutes=1)
+    limit = now + timedelta(days=4 * 366)
+    while at < limit:
+        days = (at.day in day, (at.weekday() + 1) % 7 in weekday)
+        if at.month not in month or not (any(days) if either else all(days)):
+            at = at.replace(hour=0, minute=0) + timedelta(days=1)
+        elif at.hour not in hour:
+            at = at.replace(minute=0) + timedelta(hours=1)
+        elif at.minute not in minute:
+            at += timedelta(minutes=1)
+        else:
+            return at
+    return None
+
+
+def installed_expression(lines: Sequence[str]) -> str | None:
+    """The expression in an entry that we wrote."""
+    for line in lines:
+        words = line.split()
+        if len(words) > 6 and not line.startswith("#") and words[5] == "root":
+            return " ".join(words[:5])
+    return None

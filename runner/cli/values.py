@@ -1,0 +1,82 @@
+"""Values that are typed on the command line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from functools import partial
+from typing import Any
+
+from runner.model.errors import UsageError
+
+
+def mapping(text: str, option: str) -> dict[str, Any]:
+    """A mapping typed as JSON or YAML."""
+    value = _as_yaml(text)
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise UsageError(f"{option}: expected a mapping{_why_not(text)}", hint=f'{option} \'{{"key": "value"}}\'')
+    return value
+
+
+def yaml_value(text: str) -> Any:
+    """A value as YAML reads it, as far as Salt's command line does: mappings and lists stand in brackets, texts may
+    stand in quotes, numbers are decimal (`0644`), and what else is no number, no boolean and no null is a text."""
+    value, bare = _as_yaml(text), text.strip()
+    if bare in NULLS:
+        return None
+    if isinstance(value, dict | list):
+        return value if bare[0] in "{[" else text
+    if isinstance(value, str):
+        return value if bare[:1] in ('"', "'") else text
+    if bare.isdecimal():
+        return int(bare)
+    return value if isinstance(value, bool | float | int) and "_" not in bare else text
+
+
+NULLS = ("null", "Null", "NULL", "None", "~")
+
+
+def _why_not(text: str) -> str:
+    """What is wrong with a text that is no YAML."""
+    import yaml
+
+    from runner.model.places import Source
+    from runner.yaml.errors import explained
+    from runner.yaml.limits import plain
+
+    try:
+        plain(text)
+    except yaml.MarkedYAMLError as error:
+        found = explained(error, text, partial(Source, text))
+        return f", and this is no YAML: {found.message if found else error.problem}"
+    except UnicodeEncodeError as error:  # how Python shows bytes of the command line that are no text
+        return f", and this is not UTF-8: byte 0x{ord(error.object[error.start]) & 0xFF:02x}"
+    return ""
+
+
+def _as_yaml(text: str) -> Any:
+    import yaml
+
+    from runner.yaml.limits import OutOfBounds, plain
+
+    try:
+        return plain(text)
+    except OutOfBounds as error:
+        raise UsageError(f"a value of the command line: {error.problem}") from None
+    except (yaml.YAMLError, ValueError):
+        return text
+
+
+def arguments_of(words: Iterable[str], texts: Iterable[str] = ()) -> tuple[list[Any], dict[str, Any]]:
+    """Values and key=value pairs of a command line (`YWI==` is no pair). texts: keys whose values are no YAML."""
+    positional: list[Any] = []
+    named: dict[str, Any] = {}
+    for word in words:
+        key, equals, value = word.partition("=")
+        if equals and not value.startswith("=") and re.fullmatch(r"[^\W\d][\w.-]*", key):
+            named[key] = value if key in texts else yaml_value(value)
+        else:
+            positional.append(yaml_value(word))
+    return positional, named

@@ -1,0 +1,1 @@
+"""High data -> low chunks -> requisites -> order."""

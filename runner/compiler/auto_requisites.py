@@ -1,0 +1,147 @@
+"""Automatic relationships: what state modules say they come after and before, as far as nothing explicit forbids it.
+
+They order states that make things, and nothing else: a target that is not declared is no mistake, a cycle drops the
+automatic edge, and an order that serves them already stays as it is. Idea: Puppet's autorequire.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+from runner.model.chunk import Chunk, Edge, Relations
+from runner.model.records import Record
+from runner.model.requisite_kinds import Kind
+
+# functions that take things away; an order among them would be the wrong way round
+TAKING = frozenset(
+    (
+        *(
+            "absent",
+            "remove",
+            "removed",
+            "purged",
+            "dead",
+            "disabled",
+            "masked",
+            "unmounted",
+            "missing",
+            "tidied",
+            "pruned",
+        ),
+        *("not_cached", "fstab_absent", "options_absent", "sections_absent", "config_unset", "env_absent"),
+        "list_absent",
+    )
+)
+KINDS = ("autorequire", "autobefore", "autonotify", "autosubscribe")
+
+Hook = Callable[[Chunk, str], Iterable[tuple[str, str]]]  # (chunk, kind) -> (state module, ID or name) pairs
+
+
+class Link(Record):
+    """The state at `first` comes before the one at `then`; `reacts`: and a change of it is told."""
+
+    first: int
+    then: int
+    reacts: bool
+    kind: str
+
+
+def links(chunks: Sequence[Chunk], hook: Hook) -> tuple[Link, ...]:
+    """What the hooks ask for, among the states that make things."""
+    index: dict[tuple[str, str], list[int]] = {}
+    for number, chunk in enumerate(chunks):
+        if chunk.fun not in TAKING:
+            for name in {chunk.id, chunk.name, *_members(chunk)}:
+                index.setdefault((chunk.state, name), []).append(number)
+    found: dict[Link, None] = {}
+    for number, chunk in enumerate(chunks):
+        if chunk.fun in TAKING:
+            continue
+        for kind in KINDS:
+            for state, name in hook(chunk, kind):
+                for other in index.get((state, name), ()):
+                    if other != number:
+                        found[_link(number, other, kind)] = None
+    return tuple(found)
+
+
+def _members(chunk: Chunk) -> Iterator[str]:
+    listed = chunk.args.get("pkgs") if chunk.state == "pkg" else ()
+    for entry in listed if isinstance(listed, list) else ():
+        yield str(next(iter(entry), "")) if isinstance(entry, dict) else str(entry)
+
+
+def _link(own: int, other: int, kind: str) -> Link:
+    after = kind in ("autorequire", "autosubscribe")
+    first, then = (other, own) if after else (own, other)
+    return Link(first, then, kind in ("autonotify", "autosubscribe"), kind)
+
+
+def fitted(
+    order: Sequence[int], relations: Relations, wanted: Iterable[Link]
+) -> tuple[tuple[int, ...], tuple[Link, ...]]:
+    """The order with the links, and the links that hold: not what explicit relationships or earlier links forbid."""
+    position = {number: place for place, number in enumerate(order)}
+    before: dict[int, set[int]] = {}
+    for edge in relations.edges:
+        if edge.kind is Kind.PREREQ:
+            before.setdefault(edge.holder, set()).add(edge.target)
+        elif edge.kind is not Kind.LISTEN:
+            before.setdefault(edge.target, set()).add(edge.holder)
+    wanted = list(wanted)
+    kept = [link for link in wanted if position[link.first] < position[link.then]]
+    for link in kept:
+        before.setdefault(link.first, set()).add(link.then)
+    broken = [link for link in wanted if position[link.first] > position[link.then]]
+    added = False
+    for link in broken:
+        if not _leads(link.then, link.first, before):
+            before.setdefault(link.first, set()).add(link.then)
+            kept.append(link)
+            added = True
+    return (_sorted(order, before) if added else tuple(order)), tuple(kept)
+
+
+def _leads(start: int, end: int, before: Mapping[int, set[int]]) -> bool:
+    """Whether one state comes before another already, through whatever is between them."""
+    stack, seen = [start], {start}
+    while stack:
+        for following in before.get(stack.pop(), ()):
+            if following == end:
+                return True
+            if following not in seen:
+                seen.add(following)
+                stack.append(following)
+    return False
+
+
+def _sorted(order: Sequence[int], before: Mapping[int, set[int]]) -> tuple[int, ...]:
+    """The order, changed no more than the links ask for: what a state waits for is pulled before it."""
+    needs: dict[int, list[int]] = {}
+    for number in reversed(order):  # so that a stack takes them in order
+        for following in before.get(number, ()):
+            needs.setdefault(following, []).append(number)
+    found: dict[int, None] = {}
+    for number in order:
+        stack = [number]
+        while stack:
+            missing = [other for other in needs.get(stack[-1], ()) if other not in found]
+            if missing:
+                stack += missing
+            else:
+                found[stack.pop()] = None
+    return tuple(found)
+
+
+def reacting(relations: Relations, kept: Iterable[Link], chunks: Sequence[Chunk]) -> Relations:
+    """The relations with those links as watches that tell of changes; all of them noted as automatic."""
+    kept = tuple(kept)
+    by_holder = {holder: list(edges) for holder, edges in relations.by_holder.items()}
+    for link in kept:
+        if link.reacts:
+            edge = Edge(link.then, Kind.WATCH, link.first, chunks[link.then].place, True)
+            by_holder.setdefault(link.then, []).append(edge)
+    frozen = {holder: tuple(edges) for holder, edges in by_holder.items()}
+    edges = tuple(edge for group in frozen.values() for edge in group)
+    automatic = tuple((link.first, link.then, link.kind) for link in kept)
+    return relations._replace(edges=edges, by_holder=frozen, automatic=automatic)

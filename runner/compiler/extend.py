@@ -1,0 +1,256 @@
+"""High data -> high data: exclude, extend and the `_in` requisites are carried out. A helper of low.py."""
+
+from __future__ import annotations
+
+import fnmatch
+from collections.abc import Iterable, Iterator
+from itertools import islice
+
+from runner.compiler import relationships
+from runner.model.diagnostics import Diagnostic, did_you_mean
+from runner.model.highdata import (
+    Body,
+    Declaration,
+    HighData,
+    Item,
+    add_item,
+    from_puppet_syntax,
+    items_with_keys,
+    members_of,
+    own_list,
+)
+from runner.model.places import Place, item_place
+
+# listen_in stays where it is: the listening state's arguments are not changed by it (requisites.py reads it)
+CARRIED = ("require_in", "watch_in", "onchanges_in", "onfail_in", "prereq_in")
+
+# what `use` does not take over; the `_any` forms, onfail_all and listen it does take over, as Salt's
+NOT_USED = {*CARRIED, *(key.removesuffix("_in") for key in CARRIED), "use", "use_in", "name", "names"}
+REPEATED = 50  # references of one list, up to which they are repeated as Salt does: the cost is that number squared
+
+
+class Reconciler:
+    """Carries out what SLS files say about IDs of others; mistakes go to `problems`."""
+
+    def __init__(self, high: HighData, known: relationships.Known) -> None:
+        """known: the arguments that a function has; an argument called `before` is no relationship."""
+        self._high = high
+        self._known = known
+        self._by_name: dict[tuple[str, str], list[Declaration]] | None = None
+        self.problems: list[Diagnostic] = []
+
+    def reconcile(self) -> HighData:
+        """Extend, then the `_in` forms, then `use`, then exclude: Salt's order."""
+        gone = self._excluded()
+        for extension in self._high.extends:
+            if extension.sls not in gone["sls"]:
+                self._extend(extension)
+        said = items_with_keys(self._high, (*relationships.NAMES, *CARRIED, "use", "use_in"))
+        if self._high.chains or any(item.key in relationships.NAMES for _, _, item in said):
+            self.problems += relationships.spelled_out(self._high, self._known)
+            said = items_with_keys(self._high, (*CARRIED, "use", "use_in"))
+        for declaration, body, item in said:
+            if item.key in CARRIED and declaration.sls not in gone["sls"]:
+                self._carry(declaration, body, item)
+        self._uses((body, item) for _, body, item in said if item.key in ("use", "use_in"))
+        for id_, declaration in list(self._high.declarations.items()):
+            if id_ in gone["id"] or declaration.sls in gone["sls"]:
+                del self._high.declarations[id_]
+        return self._high
+
+    def _excluded(self) -> dict[str, set[str]]:
+        """The IDs and the SLS files that are excluded."""
+        gone: dict[str, set[str]] = {"id": set(), "sls": set()}
+        for written, name, place in self._high.excludes:
+            kind = written or "sls"  # a plain name is that of an SLS
+            known = self._high.declarations if kind == "id" else {sls for _, sls in self._high.rendered}
+            matching = {name} & set(known) if kind == "id" else set(fnmatch.filter(known, name))
+            if not matching and not self._high.explained_by_earlier_error(name):
+                message = f"exclude names the {kind.upper()} {name!r}, which is not in this run"
+                hint = f"an ID is excluded by `- id: {name}`" if name in self._high.declarations else None
+                self._ignored(message, place, known, hint)
+            gone[kind] |= matching
+        return gone
+
+    # -------------------------------------------------- extend
+
+    def _extend(self, extension: Declaration) -> None:
+        for body in extension.bodies.values():
+            target = self._high.declarations.get(extension.id)
+            if target is None:
+                found = self._named(body.state, extension.id)
+                if not found:
+                    self._unknown(extension.id, extension, extension.place)
+                    return
+                target = found[0]
+            old = target.bodies.get(body.state)
+            items = [item._replace(origin=f"extend in {extension.sls}") for item in body.items]
+            if old is None:
+                if all(item.key is not None for item in body.items):
+                    self._functionless(extension, target, body)
+                target.bodies[body.state] = Body(body.state, list(items), body.place)
+                continue
+            for item in items:
+                add_item(old, item)
+
+    def _ignored(self, message: str, place: Place, candidates: Iterable[str], hint: str | None = None) -> None:
+        otherwise = "take it away, look at the spelling, or include its SLS"
+        hint = hint or did_you_mean(message.split("'")[1], candidates) or otherwise
+        self.problems.append(Diagnostic(f"{message}; it is ignored", place.source, hint, "ignored", "warning"))
+
+    def _functionless(self, extension: Declaration, target: Declaration, body: Body) -> None:
+        has = ", ".join(f"`{state}`" for state in target.bodies)
+        message = f"No function declared in state '{extension.id}' in SLS '{extension.sls}': {body.state}"
+        hint = f"{target.id!r} has {has} to be extended; for a new state write `{body.state}.FUNCTION:`"
+        self.problems.append(Diagnostic(message, body.place.source, hint, "structure"))
+
+    def _unknown(self, id_: str, holder: Declaration, place: Place, hint: str | None = None) -> None:
+        if self._high.explained_by_earlier_error(id_):
+            return
+        self.problems.append(
+            Diagnostic(
+                f"Cannot extend ID '{id_}' in '{holder.env}:{holder.sls}'. It is not part of the high state.\n"
+                "This is likely due to a missing include statement or an incorrectly typed ID.\n"
+                f"Ensure that a state with an ID of '{id_}' is available\n"
+                f"in environment '{holder.env}' and to SLS '{holder.sls}'",
+                place.source,
+                hint or self._near(id_),
+                "unknown-id",
+                subject=id_,
+            )
+        )
+
+    def _near(self, id_: str) -> str | None:
+        import difflib
+
+        puppets = from_puppet_syntax(id_)
+        if puppets:
+            return f"that is Puppet's way; write `- {puppets}`"
+        everything = ((each, body) for each in self._high.declarations.values() for body in each.bodies.values())
+        holder = next((f"{body.state}: {each.id}" for each, body in everything if id_ in members_of(body)), None)
+        if holder:
+            return f"{id_} is a member of {holder}; refer to that"
+        near = difflib.get_close_matches(id_, self._high.declarations, 3)
+        return f"did you mean {' or '.join(near)}?" if near else None
+
+    # -------------------------------------------------- require_in and the like
+
+    def _carry(self, holder: Declaration, body: Body, item: Item) -> None:
+        assert item.key is not None
+        kind = item.key.removesuffix("_in")
+        if isinstance(item.value, dict):
+            references = list(item.value.items())
+            places = [item.place] * len(references)
+        elif isinstance(item.value, list):
+            references = [_reference(entry) for entry in item.value]
+            places = [item_place(item.value, index, item.place) for index in range(len(references))]
+        else:
+            if item.value is not None:
+                message = f"the {item.key} of {holder.id!r} is no list; it is ignored"
+                hint = f"write `- {item.key}:` and below it, indented, `- MODULE: {item.value}`"
+                self.problems.append(Diagnostic(message, item.place.source, hint, "ignored", "warning"))
+            return
+        targets = [list(self._targets(state, name)) for state, name in references]
+        left = sum(1 for found in targets if found)
+        for (state, name), found, place in zip(references, targets, places, strict=True):
+            source = Item(kind, [{body.state: holder.id}], place)
+            # Salt adds the first of n listed references n times, the last one once: seen in `show lowstate` only
+            times = left if isinstance(item.value, list) and len(references) <= REPEATED else 1
+            left -= 1 if found else 0
+            for target in found:
+                for _ in range(times):
+                    add_item(target, source)
+            if (
+                not found
+                and state == ""
+                and not self._high.explained_by_earlier_error(name)
+                and not from_puppet_syntax(name)
+            ):
+                message = f"{item.key} names {name!r}, which is not in this run"
+                self._ignored(message, place, self._high.declarations)
+            elif (
+                not found
+                and not self._high.explained_by_earlier_error(name, state)
+                and not self._is_empty(state, name, holder)
+            ):
+                self._unknown(
+                    name, holder, place, "that SLS is not in this run: include it" if state == "sls" else None
+                )
+
+    def _is_empty(self, state: str, name: str, holder: Declaration) -> bool:
+        """Whether this is an SLS of the run that has no states."""
+        return state == "sls" and (holder.env, name) in self._high.rendered
+
+    def _targets(self, state: str, name: str) -> Iterator[Body]:
+        """What a reference means: of an ID or name alone, its first state."""
+        if state == "sls":
+            for declaration in self._high.declarations.values():
+                if declaration.sls == name:
+                    yield from declaration.bodies.values()
+            return
+        declaration = self._high.declarations.get(name)  # type: ignore[assignment]
+        if state == "":
+            yield from islice(declaration.bodies.values() if declaration else self._by_own_name(name), 1)
+            return
+        if declaration is not None and state in declaration.bodies:
+            yield declaration.bodies[state]
+            return
+        for other in self._named(state, name):
+            yield other.bodies[state]
+
+    def _by_own_name(self, name: str) -> Iterator[Body]:
+        """The states that have this as their `name`."""
+        for declaration in self._high.declarations.values():
+            for body in declaration.bodies.values():
+                if any(item.key == "name" and item.value == name for item in body.items):
+                    yield body
+
+    def _named(self, state: str, name: str) -> list[Declaration]:
+        if self._by_name is None:
+            self._by_name = {}
+            for declaration in self._high.declarations.values():
+                for body in declaration.bodies.values():
+                    for known in _names(declaration, body):
+                        self._by_name.setdefault((body.state, known), []).append(declaration)
+        return self._by_name.get((state, name), [])
+
+    # -------------------------------------------------- use
+
+    def _uses(self, said: Iterable[tuple[Body, Item]]) -> None:
+        pairs: list[tuple[Body, Body]] = []
+        for body, item in said:
+            for index, entry in enumerate(item.value if isinstance(item.value, list) else ()):
+                found = list(self._targets(*_reference(entry)))
+                name = _reference(entry)[1]
+                if not found and not self._high.explained_by_earlier_error(name):
+                    place = item_place(item.value, index, item.place)
+                    message = f"{item.key} names {name!r}, which is not in this run"
+                    self._ignored(message, place, self._high.declarations)
+                pairs += [(body, other) if item.key == "use" else (other, body) for other in found]
+        declarations = self._high.declarations.values() if pairs else ()
+        names = {id(body): each.id for each in declarations for body in each.bodies.values()}
+        taken: dict[int, tuple[Body, Body]] = {}  # what a state has by `use` itself is handed to nobody
+        for user, used in pairs:
+            have = {item.key for item in user.items}
+            _, more = taken.setdefault(id(user), (user, Body(user.state, [], user.place)))
+            for item in used.items:
+                if item.key is not None and item.key not in have and item.key not in NOT_USED:
+                    origin = item.origin or f"use of {used.state}: {names[id(used)]}"
+                    add_item(more, own_list(item)._replace(origin=origin))
+        for user, more in taken.values():
+            user.items.extend(more.items)
+
+
+def _reference(entry: object) -> tuple[str, str]:
+    if isinstance(entry, dict) and len(entry) == 1:
+        return next((str(state), str(name)) for state, name in entry.items())
+    return "", str(entry)
+
+
+def _names(declaration: Declaration, body: Body) -> Iterator[str]:
+    for item in body.items:
+        if item.key == "name" and isinstance(item.value, str):
+            yield item.value
+        elif item.key == "names" and isinstance(item.value, list):
+            for entry in item.value:
+                yield str(next(iter(entry), "")) if isinstance(entry, dict) else str(entry)

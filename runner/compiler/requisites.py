@@ -1,0 +1,179 @@
+"""Chunks -> edges: what each requisite refers to, by ID, name, glob, SLS."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from bisect import bisect_left
+from collections import defaultdict
+from collections.abc import Callable, Sequence
+from itertools import islice, takewhile
+
+from runner.model.chunk import Chunk, Edge, Relations, Requisite
+from runner.model.diagnostics import Diagnostic
+from runner.model.highdata import from_puppet_syntax
+from runner.model.places import item_place
+from runner.model.requisite_kinds import WITHOUT_MOD_WATCH, Kind
+
+HINTS = 100  # targets that get one: to look for what is alike takes as long as the states are many
+
+
+class Index:
+    """Finds chunks by what a requisite may say."""
+
+    def __init__(self, chunks: Sequence[Chunk]) -> None:
+        self._chunks = chunks
+        self._by_id: dict[tuple[str, str], list[int]] = defaultdict(list)
+        self._by_state: dict[str, list[int]] = defaultdict(list)
+        self._by_sls: dict[str, list[int]] = defaultdict(list)
+        self._sorted: dict[str, list[tuple[str, int]]] = {}  # by state: IDs and names, for globs
+        self._globbed: dict[tuple[str, str], list[int]] = {}
+        self._hints: dict[tuple[str, str], str | None] = {}
+        for number, chunk in enumerate(chunks):
+            state = chunk.state
+            alone = chunk.name == chunk.id or chunk.given_name is None
+            for known in (chunk.id,) if alone else (chunk.id, chunk.name):
+                self._by_id[state, known].append(number)
+                self._by_id["id", known].append(number)
+            self._by_state[state].append(number)
+            for sls in (chunk.sls, *chunk.low.get("__sls_included_from__", ())):
+                self._by_sls[sls].append(number)
+
+    def find(self, state: str, target: str) -> list[int]:
+        """The chunks that `- state: target` means."""
+        found = self._by_sls.get(target) if state == "sls" else self._by_id.get((state, target))
+        if found:
+            return found
+        if not any(mark in target for mark in "*?["):
+            return []
+        if state == "sls":
+            names = [name for name in self._by_sls if fnmatch.fnmatch(name, target)]
+            return sorted({number for name in names for number in self._by_sls[name]})
+        if (state, target) not in self._globbed:
+            self._globbed[state, target] = self._matching(state, target)
+        return self._globbed[state, target]
+
+    def _matching(self, state: str, target: str) -> list[int]:
+        """The chunks whose ID or name a glob matches; only those are tried that begin as it does."""
+        names = self._names(state)
+        begin = re.split(r"[*?[]", target, maxsplit=1)[0]
+        matches = re.compile(fnmatch.translate(target)).match
+        following = islice(names, bisect_left(names, (begin, 0)), None)
+        beginning = takewhile(lambda each: each[0].startswith(begin), following)
+        return sorted({number for name, number in beginning if matches(name)})
+
+    def _names(self, state: str) -> list[tuple[str, int]]:
+        if state not in self._sorted:
+            numbers = range(len(self._chunks)) if state == "id" else self._by_state.get(state, [])
+            named = [(self._chunks[number].name, number) for number in numbers]
+            self._sorted[state] = sorted({*((self._chunks[number].id, number) for number in numbers), *named})
+        return self._sorted[state]
+
+    def near(self, state: str, target: str) -> str | None:
+        """A hint naming what was probably meant."""
+        if (state, target) not in self._hints:
+            self._hints[state, target] = self._near(state, target) if len(self._hints) < HINTS else None
+        return self._hints[state, target]
+
+    def _near(self, state: str, target: str) -> str | None:
+        import difflib
+
+        puppets = from_puppet_syntax(target)
+        if puppets:
+            return f"that is Puppet's way; write `- {puppets}`"
+        if state == "sls":
+            close = difflib.get_close_matches(target, self._by_sls, 2, 0.8)  # one beside it is likely another
+            return f"did you mean sls: {' or sls: '.join(close)}?" if close else "it is not in this run: include it"
+        module, _, function = state.partition(".")
+        if function and any(chunk.state == module and target in (chunk.id, chunk.name) for chunk in self._chunks):
+            return f"a requisite names the module without the function: `- {module}: {target}`"
+        typed = re.fullmatch(r"(\w+)\s*[: ]\s*(\S.*)", target) if state == "id" else None
+        if typed and self.find(typed[1], typed[2]):
+            return f"a colon and a space part the module from the ID: `- {typed[1]}: {typed[2]}`"
+        if target == "None":
+            return f"write the ID after it: `- {state}: ID`"
+        other = [chunk for chunk in self._chunks if target in (chunk.id, chunk.name)]
+        if other:
+            known = " or ".join(dict.fromkeys(f"{chunk.state}: {target}" for chunk in other))
+            return f"there is {known}, declared at {other[0].place.source}"
+        holder = next((chunk for chunk in self._chunks if target in _members(chunk)), None)
+        if holder:
+            return f"{target} is a member of {holder.state}: {holder.id}; refer to that"
+        names = dict.fromkeys(name for chunk in self._chunks for name in (chunk.id, chunk.name))
+        close = difflib.get_close_matches(target, names, 2)
+        return f"did you mean {' or '.join(close)}?" if close else None
+
+
+def _members(chunk: Chunk) -> list[str]:
+    listed = [*_list(chunk.args.get("pkgs")), *_list(chunk.args.get("sources"))]
+    return [str(next(iter(entry), "")) if isinstance(entry, dict) else str(entry) for entry in listed]
+
+
+def _list(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
+
+
+def resolve(
+    chunks: Sequence[Chunk],
+    empty_sls: frozenset[str],
+    excused: Callable[[str, str], bool] = lambda target, state: False,
+    reacts: Callable[[str], bool] = lambda module: True,
+) -> tuple[Relations, list[Diagnostic]]:
+    """All edges, and the requisites that match nothing.
+
+    empty_sls: the SLS files of this run without a state; requisites on them are met. excused: whether a target (and
+    its state module) is missing only because of another mistake. reacts: whether a state module has a mod_watch.
+    """
+    index = Index(chunks)
+    by_holder: dict[int, list[Edge]] = {}
+    problems: list[Diagnostic] = []
+    for number, chunk in enumerate(chunks):
+        for requisite in chunk.requisites:
+            targets = index.find(requisite.state, requisite.target)
+            if not targets and not (requisite.state == "sls" and requisite.target in empty_sls):
+                problems += [] if excused(requisite.target, requisite.state) else [_unmet(chunk, requisite, index)]
+            edges = by_holder.setdefault(number, [])
+            kind = requisite.kind
+            ordering = WITHOUT_MOD_WATCH[kind] if kind in WITHOUT_MOD_WATCH and not reacts(chunk.state) else None
+            edges.extend(Edge(number, kind, target, requisite.place, False, ordering) for target in targets)
+        if "listen_in" in chunk.low:
+            found: list[Diagnostic] = []
+            _listeners(number, chunk, index, by_holder, found)
+            problems += found
+    frozen = {
+        number: tuple(dict.fromkeys(edges) if len(edges) > 1 else edges) for number, edges in by_holder.items() if edges
+    }
+    every = tuple(edge for edges in frozen.values() for edge in edges)
+    prepared: dict[int, list[int]] = {}
+    for edge in every:
+        if edge.kind is Kind.PREREQ:
+            prepared.setdefault(edge.target, []).append(edge.holder)
+    return Relations(every, frozen, prepared_by={target: tuple(each) for target, each in prepared.items()}), problems
+
+
+def _listeners(
+    number: int, chunk: Chunk, index: Index, by_holder: dict[int, list[Edge]], problems: list[Diagnostic]
+) -> None:
+    listed = chunk.low["listen_in"]
+    at = chunk.arg_places.get("listen_in", chunk.place)
+    for position, entry in enumerate(listed if isinstance(listed, list) else []):
+        state, target = next(iter(entry.items())) if isinstance(entry, dict) and entry else ("id", entry)
+        place = item_place(listed, position, at)
+        found = index.find(str(state), str(target))
+        if not found:
+            problems.append(_unmet(chunk, Requisite(Kind.LISTEN, str(state), str(target), place), index, "listen_in"))
+        for holder in found:
+            by_holder.setdefault(holder, []).append(Edge(holder, Kind.LISTEN, number, place))
+
+
+def _unmet(chunk: Chunk, requisite: Requisite, index: Index, kind: str | None = None) -> Diagnostic:
+    globbed_sls = requisite.state == "sls" and any(mark in requisite.target for mark in "*?[")
+    return Diagnostic(
+        f"Referenced state does not exist for requisite [{kind or requisite.kind}: "
+        f"({requisite.state}: {requisite.target})] in state [{chunk.name}] in SLS [{chunk.sls}]",
+        requisite.place.source,
+        index.near(requisite.state, requisite.target),
+        "unmet-requisite",
+        "warning" if globbed_sls else "error",
+        requisite.target,
+    )

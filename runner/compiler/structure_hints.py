@@ -1,0 +1,104 @@
+"""What the shape of an SLS should have been: the words for mistakes that sls.py and high.py find. A helper of both."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from runner.model.chunk import RESERVED
+from runner.model.diagnostics import nearest
+from runner.model.places import Value
+from runner.model.requisite_kinds import REQUISITE_KEYS
+
+FUNCTION = r"[a-z_]\w*\.[a-z_]\w*"
+GUARDS = frozenset(["onlyif", "unless", "creates", "check_cmd", "retry", "order", "failhard", "name", "names"])
+ODD_SPACES = tuple("\u00a0\u2007\u202f\u3000\u200b")
+BESIDE = REQUISITE_KEYS | GUARDS  # what belongs among the arguments and is often written beside the function
+
+
+def kind(value: Value) -> str:
+    """What a value is, for people."""
+    if value is None:
+        return "nothing"
+    names = {bool: "true or false", int: "a number", float: "a number", str: "a text"}
+    if isinstance(value, Mapping):
+        return "a mapping"
+    return "a list" if isinstance(value, list) else names.get(type(value), type(value).__name__)
+
+
+def argument(text: str) -> str | None:
+    """How a text that is no argument was probably meant to be written."""
+    found = re.fullmatch(r"-?\s*([\w.-]+)\s*(?::|=|\s)\s*(\S.*)", text)
+    if not found or re.fullmatch(FUNCTION, text):
+        return None
+    said = "a colon needs a space after it: " if re.match(r"[\w.-]+:\S", text) else ""
+    return f"{said}write `- {found[1]}: {found[2]}`"
+
+
+def body_hint(id_: str, value: Value) -> str:
+    """The cure for an ID whose value is no mapping of states."""
+    if id_ == "chain" and isinstance(value, list | str) and value:
+        said: Value = value if isinstance(value, str) else value[0]
+        said = ": ".join(map(str, next(iter(said.items())))) if isinstance(said, Mapping) and said else said
+        return f"a chain is a list of texts in quotes: write `chain:` and below it `- '{said}'`"
+    if isinstance(value, list) and value and isinstance(value[0], Mapping) and value[0]:
+        return f"take the dash away: `{next(iter(value[0]))}:`; dashes stand before arguments only"
+    if isinstance(value, str) and re.match(FUNCTION, value) is None and "." in value:
+        return f"write `{id_}:` and below it, indented, `{value.strip('-: ')}:`"
+    return f"write `{id_}:` and below it, indented, `module.function:`, `file.managed:` say"
+
+
+def list_hint(value: Value, state: str = "") -> str:
+    """The cure for arguments that are no list. state: what they stand below, if it names no function."""
+    if isinstance(value, Mapping) and value:
+        key, first = next(iter(value.items()))
+        name = str(key)
+        said = first if isinstance(first, str | int | float) and not isinstance(first, bool) else "..."
+        if name.startswith("-"):
+            return f"a dash needs a space after it: `- {name.lstrip('-')}: {said}`"
+        return f"put `- ` before each argument: `- {name}: {said}`"
+    if isinstance(value, str):
+        if state and re.fullmatch(r"[a-z_]\w*", value):
+            return f"write `{state}.{value}: []`, or `{state}: [{value}]`"
+        return argument(value) or f"arguments are a list below the function: `- name: {value}`"
+    return "put `- ` before each argument"
+
+
+def no_function_hint(state: str, functions: Iterable[str] = ()) -> str:
+    """The cure for a state without a function."""
+    parts = re.split(r"[/:\s]", state)
+    if len(parts) == 2 and all(parts):
+        return f"write `{parts[0]}.{parts[1]}:`"
+    if state in BESIDE:
+        return f"`{state}` is an argument: indent it and put `- ` before it, below the function"
+    return (
+        f"write `{state}.FUNCTION:`, `{state}.{next(iter(functions), 'present')}:` say, or add the function to the list"
+    )
+
+
+def top_level(key: str, value: Value) -> str | None:
+    """What a key at the margin was meant to be, when it is no ID."""
+    if key[:1] in ODD_SPACES:
+        return f"it begins with a space that is none (U+{ord(key[0]):04X}): replace it with a plain space"
+    if key in REQUISITE_KEYS and isinstance(value, list):
+        return "a requisite belongs among the arguments of a state: indent it below a function, with `- ` before it"
+    if isinstance(value, list) and all(isinstance(entry, str) for entry in value):
+        near = nearest(key, RESERVED, 0.75)
+        return f"did you mean `{near}:`?" if near else None
+    return None
+
+
+def first_key(value: Value) -> str:
+    """The first key in a list of mappings; ID where there is none."""
+    first = next(iter(value), None) if isinstance(value, list) else None
+    return str(next(iter(first), "ID")) if isinstance(first, Mapping) else "ID"
+
+
+def include_hint(entry: Any) -> str:
+    """The cure for an include that is no name."""
+    if isinstance(entry, list):
+        return "one name on each line: `- NAME`, without brackets"
+    if isinstance(entry, Mapping) and entry:
+        return f"`- ENVIRONMENT: NAME` takes one from another environment, `- {next(iter(entry))}` from this one"
+    return f"write the name of an SLS; a number needs quotes: `- '{entry}'`"

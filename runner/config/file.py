@@ -1,0 +1,224 @@
+"""Reading and checking the configuration file (a helper of config.py)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from runner.config.keys import CHOICES, KINDS, ODD_CHOICES, TEXTS, TYPES, is_known, nearest
+from runner.config.unused_keys import unused
+from runner.files.text import read_bounded
+from runner.model.diagnostics import Diagnostic, did_you_mean
+from runner.model.errors import CompileError, RunnerError, UsageError
+from runner.model.places import Document, Source, Untyped
+
+LoadYaml = Callable[[str, Document], Any]  # raises RunnerError
+
+
+def is_minion_config(path: str) -> bool:
+    """Whether this is a Salt minion's own file, whose other folders are Salt's."""
+    whole = os.path.abspath(path)
+    return os.path.basename(whole) == "minion" or os.path.basename(os.path.dirname(whole)) == "salt"
+
+
+def given_in(path: str, load_yaml: LoadYaml, warnings: list[Diagnostic], files: list[str]) -> dict[str, Any]:
+    """The keys of the file and of those it includes, a later file's key over an earlier one's, checked.
+
+    files: gets the files that were read.
+    """
+    problems: list[Diagnostic] = []
+    given = _read(path, load_yaml)
+    values = dict(given)
+    checked = [(path, given)]
+    patterns = given.get("include") or []
+    default = given.get("default_include") or ("minion.d/*.conf" if is_minion_config(path) else "runner.d/*.yaml")
+    named = [("include", each) for each in ([patterns] if not isinstance(patterns, list) else patterns)]
+    for key, pattern in [("default_include", default), *named]:
+        for more in expanded(os.path.join(os.path.dirname(os.path.abspath(path)), str(pattern))):
+            checked.append((more, _read(more, load_yaml, (path, key))))
+            values |= checked[-1][1]
+    files += [file for file, _ in checked]
+    for file, said in checked:
+        warnings += [
+            Diagnostic(f"{key} has no effect in runner", place_of(file, key), instead, "unused-key", "warning")
+            for key, instead in unused(said)
+        ]
+        for found in _of_jinja(file, said):
+            (problems if found.severity == "error" else warnings).append(found)
+        for key, value in said.items():
+            complaint = _complaint(key, value)
+            if complaint:
+                message, hint, severity = complaint
+                found = Diagnostic(message, place_of(file, str(key)), hint, "config", severity)
+                (problems if severity == "error" else warnings).append(found)
+    if len(problems) == 1:
+        raise UsageError(problems[0].message, problems[0].source, problems[0].hint, "config")
+    if problems:
+        raise CompileError(problems)
+    return values
+
+
+def _of_jinja(file: str, said: dict[str, Any]) -> Iterator[Diagnostic]:
+    """Options of Jinja that it does not have, or that are not what it takes."""
+    from runner.config.jinja_options import NAMES, TEXTS
+
+    given = [
+        (key, *each)
+        for key in ("jinja_env", "jinja_sls_env")
+        if isinstance(said.get(key), dict)
+        for each in said[key].items()
+    ]
+    for key, name, value in given:
+        place = place_of(file, key, str(name))
+        if name not in NAMES:
+            hint = did_you_mean(str(name), NAMES) or "there are " + ", ".join(NAMES)
+            yield Diagnostic(f"{key}: Jinja has no option {name!r}", place, hint, "config", "warning")
+        elif not isinstance(value, (str | None) if name in TEXTS else (bool | int | None)):
+            kind = "a text" if name in TEXTS else "true or false"
+            yield Diagnostic(f"{key}: {name} has to be {kind}, not {value!r}", place, _cure(name, value), "config")
+        elif value == "" and name.endswith("_string"):
+            yield Diagnostic(f"{key}: {name} is empty", place, "take it away: Jinja has its own", "config")
+
+
+def _complaint(key: Any, value: Any) -> tuple[str, str | None, str] | None:
+    """(message, hint, severity) of what is wrong with one key."""
+    if not is_known(key):
+        near = nearest(key)
+        return f"unknown configuration key {key!r}", f"did you mean {near}?" if near else None, "warning"
+    if "\0" in str(value):
+        return f"{key} contains a NUL character", None, "error"
+    wanted = TYPES.get(key, ())
+    if value is not None and wanted:
+        fits = any(isinstance(value, KINDS[kind]) for kind in wanted)
+        if not fits and not (key == "id" and isinstance(value, int)):
+            return f"{key} has to be {' or '.join(wanted)}, not {value!r}", _cure(key, value), "error"
+    if str(key).endswith("_dirs") and isinstance(value, list) and not all(isinstance(each, str) for each in value):
+        return f"{key} has to be a list of folders, not {value!r}", f"write\n    {key}:\n      - /srv/more", "error"
+    if key in TEXTS:
+        wrong = _wrong_text(key, [value] if isinstance(value, str) else value or [])
+        if wrong:
+            return f"{key}: {wrong}", None, "error"
+    choices = CHOICES.get(key) or ODD_CHOICES.get(key)
+    if isinstance(value, str) and choices and value not in choices:
+        severity = "error" if key in CHOICES else "warning"
+        return f"{key}: there is no {value!r}", f"one of {', '.join(choices)}", severity
+    if key == "nodegroups" and isinstance(value, dict):
+        for name, said in value.items():
+            if not isinstance(said, str) and not (
+                isinstance(said, list) and all(isinstance(each, str) for each in said)
+            ):
+                hint = f"write\n    nodegroups:\n      {name}: 'web* and G@os:Debian'"
+                return f"nodegroups: {name} has to be a compound target, not {said!r}", hint, "error"
+    if key in ("file_roots", "pillar_roots") and isinstance(value, dict):
+        for env, folders in value.items():
+            if not isinstance(folders, list | str | None) or not all(isinstance(each, str) for each in folders or ()):
+                return f"{key}: {env} has to be a list of folders, not {folders!r}", _cure(key, None), "error"
+    return None
+
+
+def _wrong_text(key: str, values: list[Any]) -> str | None:
+    """What is wrong with the texts of a list."""
+    import re
+
+    for value in values:
+        if not isinstance(value, str):
+            return f"{value!r} is no text"
+        try:
+            re.compile(value if key == "file_ignore_regex" else "")
+        except re.error as error:
+            return f"{value!r} is no regular expression: {error}"
+    return None
+
+
+def _cure(key: str, value: Any) -> str | None:
+    if key in ("file_roots", "pillar_roots"):
+        folder = value if isinstance(value, str) else f"/srv/{'salt' if key == 'file_roots' else 'pillar'}"
+        return f"write\n    {key}:\n      base:\n        - {folder}"
+    if FLAGS.get(str(value).lower()) is not None:
+        return f"write {FLAGS[str(value).lower()]}, without quotes"
+    return None
+
+
+FLAGS = {"true": "true", "yes": "true", "on": "true", "1": "true", "false": "false", "no": "false", "0": "false"}
+
+
+def _read(path: str, load_yaml: LoadYaml, named: tuple[str, str] | None = None) -> dict[str, Any]:
+    """What a file says. named: the file and the key that include it."""
+    try:
+        if os.path.exists(path) and not os.path.isfile(path):
+            place = place_of(*named) if named else None
+            raise UsageError(f"the configuration file {path} is no regular file", place)
+        text = read_bounded(path).decode("utf-8")
+    except OSError as error:
+        place = place_of(*named) if named else None
+        raise UsageError(f"the configuration file {path} cannot be read: {error.strerror}", place) from None
+    except RunnerError as error:
+        place = place_of(*named) if named else None
+        raise UsageError(f"the configuration file {error.message}", place) from None
+    except UnicodeDecodeError as error:
+        before = error.object[: error.start]
+        last = before.rpartition(b"\n")[2].decode("utf-8", "replace")
+        place = Source(path, before.count(b"\n") + 1, len(last) + 1)
+        raise UsageError(
+            f"the configuration file {path} cannot be read: it is not UTF-8", place, "save it as UTF-8"
+        ) from None
+    value = load_yaml(text, Untyped(path))
+    if value is None:
+        return {}
+    if not isinstance(value, dict):
+        raise UsageError("the configuration is not a mapping", Source(path, 1, 1), "write `key: value` lines")
+    return value
+
+
+def safe_load(text: str, document: Document) -> Any:
+    import yaml
+
+    from runner.yaml.limits import plain
+
+    try:
+        return plain(text)
+    except yaml.MarkedYAMLError as error:
+        from runner.yaml.errors import explained
+
+        found = explained(error, text, document.source)
+        place = document.source(found.line, found.column) if found else document.source(0, 0)
+        what = found.message if found else str(error.problem)
+        raise UsageError(f"the configuration is no YAML: {what}", place, found and found.hint) from None
+    except (yaml.YAMLError, ValueError) as error:
+        raise UsageError(f"the configuration is no YAML: {error}", document.source(0, 0)) from None
+
+
+def place_of(path: str | None, *keys: str) -> Source:
+    """Where a key inside the configuration stands, as far as the file has it."""
+    import yaml
+
+    if not path:
+        return Source("the configuration")
+    with open(path, encoding="utf-8") as file:
+        node: yaml.Node | None = yaml.compose(file, Loader=yaml.SafeLoader)
+    found = Source(path)
+    for key in keys:
+        pairs = node.value if isinstance(node, yaml.MappingNode) else ()
+        name, node = next(((name, inner) for name, inner in pairs if name.value == str(key)), (None, None))
+        if name is None:
+            break
+        found = Source(path, name.start_mark.line + 1, name.start_mark.column + 1)
+    return found
+
+
+def expanded(pattern: str) -> list[str]:
+    """The paths that a glob means, sorted; a path without marks is itself."""
+    if "\0" in pattern:
+        return []  # told with the key's other mistakes
+    if not any(mark in pattern for mark in "*?["):
+        return [pattern]
+    import glob
+
+    return sorted(glob.glob(pattern))
+
+
+def grains_beside(path: str, load_yaml: LoadYaml) -> dict[str, Any]:
+    """The static grains in the file `grains` beside the configuration; the configuration's own win over them."""
+    file = os.path.join(os.path.dirname(os.path.abspath(path)), "grains")
+    return _read(file, load_yaml) if os.path.isfile(file) else {}

@@ -1,0 +1,278 @@
+"""Flags, environment and file -> Options. The file has Salt's minion keys."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping
+from typing import Any
+
+from runner.config.file import LoadYaml, expanded, given_in, grains_beside, is_minion_config, place_of, safe_load
+from runner.config.keys import DEFAULTS
+from runner.model.diagnostics import Diagnostic
+from runner.model.errors import UsageError
+from runner.model.records import Record
+from runner.redaction import KEYS
+
+SALT_MINION = "/etc/salt/minion"
+SYSTEM = "/etc/runner/runner.yaml"
+
+
+class Options(Record):
+    """What the configuration says, checked; `raw` is what templates see as `opts`."""
+
+    id: str
+    file_roots: Mapping[str, tuple[str, ...]]
+    pillar_roots: Mapping[str, tuple[str, ...]]
+    cachedir: str
+    state_dir: str
+    raw: Mapping[str, Any]
+    grains: Mapping[str, Any] = {}  # static ones
+    own_grains: Mapping[str, Any] = {}  # those of the configuration itself
+    pillar: Mapping[str, Any] = {}  # from --pillar, merged last
+    pillar_of_file: Mapping[str, Any] = {}  # from the configuration file
+    nodegroups: Mapping[str, Any] = {}
+    jinja_env: Mapping[str, Any] = {}
+    jinja_sls_env: Mapping[str, Any] = {}
+    saltenv: str | None = None
+    pillarenv: str | None = None
+    renderer: str = "jinja|yaml"
+    state_top: str = "top.sls"
+    topfn: str | None = None  # the top file of the states alone
+    state_top_saltenv: str | None = None
+    top_file_merging_strategy: str = "merge"
+    default_top: str = "base"
+    env_order: tuple[str, ...] = ()
+    state_auto_order: bool = True
+    state_aggregate: bool | tuple[str, ...] = False
+    state_max_parallel: int = 0  # how many `parallel` states at once; 0: 32
+    failhard: bool = False
+    pillar_source_merging_strategy: str = "smart"
+    pillar_merge_lists: bool = False
+    pillar_includes_override_sls: bool = False
+    test: bool = False
+    real: bool = False  # no dry run, whatever the configuration and the pillar say
+    mock: bool = False  # a dry run in which no state function is called
+    strict: bool = False
+    unknown_states: str = "error"  # or "fail"
+    wait: float = 0.0  # seconds to wait for another run; negative: as long as it takes
+    timeout: float | None = None  # seconds for a whole run
+    durable: str = "wanted"  # or "required": no change without its reactions written down
+    history_runs: int = 500  # how many runs, and how many days, the history keeps; 0: all
+    history_days: int = 180
+    auto_relationships: bool = True
+    noop: bool = False
+    defaults: Mapping[str, Mapping[str, Any]] = {}  # of arguments: state or function -> values
+    vars: Mapping[str, Any] = {}  # variables of all SLS files
+    secret_keys: tuple[str, ...] = KEYS  # keys of the pillar whose values are secrets (globs)
+    strict_permissions: bool = False  # refuse a tree or a configuration that others can write
+    shuffle: str | None = None  # the seed of a random order
+    quiet: bool = False  # no warnings about the tree in a run that changes nothing
+    verify: bool = False  # look again after each change
+    only: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()  # that the configuration was read from
+    exclude: tuple[str | Mapping[str, str], ...] = ()  # IDs or SLS files, or only one of both: {id: NAME}, {sls: NAME}
+
+
+# those that are taken over as they are
+PLAIN = (
+    *("id", "grains", "nodegroups", "jinja_env", "jinja_sls_env", "renderer", "state_top", "state_top_saltenv"),
+    *("top_file_merging_strategy", "default_top", "state_auto_order", "failhard", "pillar_source_merging_strategy"),
+    *("pillar_merge_lists", "pillar_includes_override_sls", "test", "strict", "unknown_states", "shuffle", "verify"),
+    *("state_max_parallel", "strict_permissions", "auto_relationships", "noop", "defaults", "vars"),
+    *("wait", "timeout", "quiet", "mock", "real", "durable", "history_runs", "history_days"),
+)
+
+
+def load(
+    config_file: str | None,
+    overrides: Mapping[str, Any],
+    environ: Mapping[str, str],
+    load_yaml: LoadYaml | None = None,
+) -> tuple[Options, tuple[Diagnostic, ...]]:
+    """The options and what is odd about them.
+
+    config_file: named on the command line; without it the usual places are searched.
+    overrides: what the command line says, under the configuration's names.
+    Raises RunnerError for a file that is missing, unreadable or no mapping, or for values of the wrong type.
+    """
+    warnings: list[Diagnostic] = []
+    path = _find(config_file, environ, warnings, bool(overrides.get("as_salt")))
+    files: list[str] = []
+    given = given_in(path, load_yaml or safe_load, warnings, files) if path else {}
+    raw = {**DEFAULTS, **given, **overrides}
+    base = os.path.dirname(os.path.abspath(path)) if path else _standing()
+    raw |= _places(given, overrides, base, environ, path is not None and is_minion_config(path))
+    raw["id"] = str(raw.get("id") or _saved_id(path) or host_name())
+    own_grains = raw.get("grains") or {}
+    raw["grains"] = {**grains_beside(path or SYSTEM, load_yaml or safe_load), **own_grains}
+    raw |= {"conf_file": os.path.abspath(path) if path else None}
+    raw |= {"config_dir": os.path.dirname(os.path.abspath(path or SYSTEM))}
+    said = raw.get("pillarenv")
+    files += [os.path.join(raw["config_dir"], name) for name in ("grains", "minion_id")]
+    files = [os.path.abspath(each) for each in files if os.path.isfile(each)]
+    options = _options(raw, given, overrides)._replace(own_grains=own_grains, files=tuple(files))
+    if said and said not in options.pillar_roots and "__env__" not in options.pillar_roots:
+        place = place_of(path, "pillarenv") if path and "pillarenv" not in overrides else None
+        message = f"pillarenv: there is no environment {said!r}, so that the pillar is empty"
+        hint = f"pillar_roots has: {', '.join(options.pillar_roots)}"
+        warnings.append(Diagnostic(message, place, hint, "config", "warning"))
+    return options, tuple(warnings)
+
+
+def _standing() -> str:
+    """The folder that the caller stands in; it may be gone."""
+    try:
+        return os.getcwd()
+    except FileNotFoundError:
+        return "/"
+
+
+def with_fresh_grains(options: Options) -> Options:
+    """The options with the static grains that the file beside the configuration has by now."""
+    path = options.raw.get("conf_file") or SYSTEM
+    return options._replace(grains={**grains_beside(path, safe_load), **options.own_grains})
+
+
+def _options(raw: dict[str, Any], given: Mapping[str, Any], overrides: Mapping[str, Any]) -> Options:
+    raw["saltenv"] = raw["saltenv"] or given.get("environment")
+    if raw["pillarenv_from_saltenv"] and not raw["pillarenv"]:
+        raw["pillarenv"] = raw["saltenv"]
+    aggregate = raw["state_aggregate"]
+    plain = {key: raw[key] for key in PLAIN if raw.get(key) is not None}
+    plain["state_top"] = plain["state_top"].removeprefix("salt://")
+    return Options(
+        **plain,
+        file_roots={env: tuple(folders) for env, folders in raw["file_roots"].items()},
+        pillar_roots={env: tuple(folders) for env, folders in raw["pillar_roots"].items()},
+        cachedir=raw["cachedir"],
+        state_dir=raw["state_dir"],
+        raw=raw,
+        pillar=overrides.get("pillar") or {},
+        pillar_of_file=given.get("pillar") or {},
+        saltenv=raw["saltenv"],
+        pillarenv=raw["pillarenv"],
+        env_order=tuple(raw["env_order"] or ()),
+        state_aggregate=tuple(aggregate) if isinstance(aggregate, list) else bool(aggregate),
+        secret_keys=KEYS if raw.get("secret_keys") is None else tuple(map(str, raw["secret_keys"])),
+        only=tuple(raw.get("only") or ()),
+        exclude=tuple(raw.get("exclude") or ()),
+    )
+
+
+# ---------------------------------------------------------------- which file
+
+
+def _find(
+    config_file: str | None, environ: Mapping[str, str], warnings: list[Diagnostic], as_salt: bool = False
+) -> str | None:
+    """The configuration file. as_salt: a line that was written for Salt means Salt's, where runner has none."""
+    named = config_file or environ.get("RUNNER_CONFIG")
+    if named:
+        if os.path.isdir(named):
+            inside = (os.path.join(named, name) for name in ("runner.yaml", "minion"))
+            named = next(filter(os.path.isfile, inside), named)
+        if not os.path.isfile(named):
+            who = "--config" if config_file else "$RUNNER_CONFIG"
+            kind = "has no runner.yaml and no minion" if os.path.isdir(named) else "does not exist"
+            raise UsageError(f"the configuration file {named} {kind}", hint=f"{who} names it")
+        return named
+    if _here(warnings):
+        return "runner.yaml"
+    own = os.path.join(_folder(environ, "XDG_CONFIG_HOME", ".config"), "runner", "runner.yaml")
+    for candidate in (SYSTEM,) if os.geteuid() == 0 else (own, SYSTEM):
+        if os.path.isfile(candidate):
+            return candidate
+    if os.path.isfile(SALT_MINION):
+        if as_salt:
+            return SALT_MINION
+        hint = f"use it with: runner highstate --config {SALT_MINION}"
+        warnings.append(
+            Diagnostic(f"no configuration; {SALT_MINION} is not used unasked", None, hint, "config-unused", "info")
+        )
+    return None
+
+
+def _here(warnings: list[Diagnostic]) -> bool:
+    """Whether to use ./runner.yaml: a stranger's file in a shared folder would run as the caller."""
+    try:
+        stats = [os.stat("runner.yaml"), os.stat("."), os.lstat("runner.yaml")]
+    except OSError:
+        return False
+    trusted = (0, os.geteuid())
+    if all(each.st_uid in trusted for each in stats) and not any(
+        each.st_mode & (stat.S_IWGRP | stat.S_IWOTH) for each in stats[:2]
+    ):
+        warnings.append(Diagnostic(f"using {os.path.abspath('runner.yaml')}", None, None, "config-used", "info"))
+        return True
+    message = f"{os.path.abspath('runner.yaml')} is not used: others can write it or its folder"
+    warnings.append(Diagnostic(message, None, "--config runner.yaml uses it all the same", "config", "warning"))
+    return False
+
+
+def _folder(environ: Mapping[str, str], name: str, below_home: str) -> str:
+    return environ.get(name) or os.path.join(environ.get("HOME") or os.path.expanduser("~"), below_home)
+
+
+# ---------------------------------------------------------------- what the machine says
+
+
+def _saved_id(path: str | None) -> str | None:
+    """The ID that a Salt minion keeps beside its configuration."""
+    try:
+        with open(os.path.join(os.path.dirname(os.path.abspath(path or "")), "minion_id"), encoding="utf-8") as file:
+            return file.read().strip() if path else None
+    except (OSError, UnicodeDecodeError):
+        return None
+
+
+def host_name() -> str:
+    """This machine's name, as /etc/hosts completes it; asks no name server."""
+    name = os.uname().nodename
+    if "." in name:
+        return name
+    try:
+        with open("/etc/hosts", encoding="utf-8", errors="replace") as file:
+            lines = [line.partition("#")[0].split()[1:] for line in file]
+    except OSError:
+        return name
+    return next((word for words in lines if name in words for word in words if word.startswith(f"{name}.")), name)
+
+
+# ---------------------------------------------------------------- folders
+
+
+def _places(
+    given: Mapping[str, Any], overrides: Mapping[str, Any], base: str, environ: Mapping[str, str], salts: bool
+) -> dict[str, Any]:
+    """cachedir, state_dir and the roots, as absolute paths."""
+    system = os.geteuid() == 0
+    cache = "/var/cache/runner" if system else f"{_folder(environ, 'XDG_CACHE_HOME', '.cache')}/runner"
+    state = "/var/lib/runner" if system else f"{_folder(environ, 'XDG_STATE_HOME', '.local/state')}/runner"
+    if overrides.get("cachedir"):
+        cache = os.path.abspath(overrides["cachedir"])
+        state = f"{cache}/state"
+    elif given.get("cachedir"):
+        cache = os.path.join(base, given["cachedir"])
+        state = state if salts else f"{cache}/state"
+    if given.get("state_dir") and not overrides.get("cachedir"):
+        state = os.path.join(base, given["state_dir"])
+    roots = {
+        "file_roots": ("/srv/runner/states", "/srv/salt"),
+        "pillar_roots": ("/srv/runner/pillar", "/srv/pillar"),
+    }
+    found = {key: _roots(overrides.get(key) or given.get(key), base, usual) for key, usual in roots.items()}
+    return {"cachedir": os.path.normpath(cache), "state_dir": os.path.normpath(state), **found}
+
+
+def _roots(given: Mapping[Any, Any] | None, base: str, usual: tuple[str, ...]) -> dict[str, list[str]]:
+    if not given:
+        return {"base": [folder for folder in usual if os.path.isdir(folder)] or [usual[0]]}
+    return {
+        str(env): [
+            os.path.normpath(path)
+            for folder in ([folders] if isinstance(folders, str) else folders or ())
+            for path in expanded(os.path.join(base, folder))
+        ]
+        for env, folders in given.items()
+    }

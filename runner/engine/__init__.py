@@ -1,0 +1,1 @@
+"""Runs low chunks in their order: decides, looks, changes, records pending reactions."""

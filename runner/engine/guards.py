@@ -1,0 +1,130 @@
+"""onlyif, unless, creates and check_cmd: what decides outside the state function whether it runs and succeeded."""
+
+from __future__ import annotations
+
+import os.path
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from runner.model.errors import RunnerError
+from runner.model.places import Value
+from runner.model.records import Record
+
+Call = Callable[..., Any]  # call("cmd.retcode", ...)
+
+# the arguments of a state that its guard commands share
+GUARDS = frozenset(["onlyif", "unless", "creates"])  # what may skip a state
+COMMAND_OPTIONS = ("cwd", "root", "runas", "env", "prepend_path", "umask", "timeout", "success_retcodes", "shell")
+
+
+def options(args: Mapping[str, Value]) -> dict[str, Value]:
+    """What the guards of a state hand to their commands (`cmd_opts_exclude` leaves some away)."""
+    left_out = args.get("cmd_opts_exclude") or ()
+    left_out = [left_out] if isinstance(left_out, str) else left_out
+    return {key: args[key] for key in COMMAND_OPTIONS if args.get(key) is not None and key not in left_out}
+
+
+class Asking(Record):
+    """What guards are asked with. failed: whether the function called last has noted an exit code other than 0."""
+
+    args: Mapping[str, Value]
+    call: Call
+    failed: Callable[[], int] = lambda: 0
+
+
+def reason_to_skip(asking: Asking) -> str | None:
+    """Why the guards say that the state is not to run: a line for each of them; None when it is to run."""
+    said = [guard(asking) for key, guard in _GUARDS.items() if key in asking.args]
+    return "\n".join(text for _, text in said) if any(skips for skips, _ in said) else None
+
+
+def missing_folder(args: Mapping[str, Value]) -> str:
+    """The `cwd` that the commands of guards are to run in and that is not there; empty when all is well.
+
+    Such a command is not run and its state skipped, as with Salt.
+    """
+    cwd = options(args).get("cwd")
+    asks = any(isinstance(entry, str) for key in ("onlyif", "unless") for entry in _entries(args.get(key, [])))
+    return str(cwd) if asks and cwd is not None and not os.path.isdir(str(cwd)) else ""
+
+
+Answer = tuple[bool, str]  # whether the state is skipped, and the guard's words
+
+
+def _onlyif(asking: Asking) -> Answer:
+    holds = all(_holds(entry, asking, False) for entry in _entries(asking.args["onlyif"]) if _asks(entry))
+    return not holds, f"onlyif condition is {'true' if holds else 'false'}"
+
+
+def _unless(asking: Asking) -> Answer:
+    entries = _entries(asking.args["unless"])
+    holds = bool(entries) and all(_asks(entry) and _holds(entry, asking, True) for entry in entries)
+    return holds, f"unless condition is {'true' if holds else 'false'}"
+
+
+def _creates(asking: Asking) -> Answer:
+    creates = asking.args["creates"]
+    if isinstance(creates, str) and os.path.exists(creates):
+        return True, f"{creates} exists"
+    if isinstance(creates, list) and all(os.path.exists(str(path)) for path in creates):
+        return True, "All files in creates exist"
+    return False, "Creates files not found"
+
+
+_GUARDS: dict[str, Callable[[Asking], Answer]] = {"onlyif": _onlyif, "unless": _unless, "creates": _creates}
+
+
+def _asks(entry: Value) -> bool:
+    """Whether an entry is a command or a mapping with `fun`: anything else skips no state (and is warned of)."""
+    return isinstance(entry, str) or (isinstance(entry, Mapping) and "fun" in entry)
+
+
+def _entries(value: Value) -> list[Value]:
+    return value if isinstance(value, list) else [value]
+
+
+def _holds(entry: Value, asking: Asking, otherwise: bool) -> bool:
+    """Whether a condition is met. otherwise: the answer for a command whose folder is not there."""
+    if isinstance(entry, str):
+        return otherwise if missing_folder(asking.args) else _retcode(entry, asking) == 0
+    asking.failed()  # of a function that was called before
+    answer = _function(entry, asking.call)
+    return bool(answer) and not asking.failed()
+
+
+def _retcode(command: str, asking: Asking) -> int:
+    return int(asking.call("cmd.retcode", command, ignore_retcode=True, python_shell=True, **options(asking.args)))
+
+
+def _function(entry: Mapping[str, Value], call: Call) -> Any:
+    """`fun: module.function` with `args`, keyword arguments and `get_return`."""
+    given = dict(entry)
+    name = given.pop("fun")
+    positional = given.pop("args", [])
+    path = given.pop("get_return", None)
+    positional = positional if isinstance(positional, list) else [positional]
+    named = {str(key): value for key, value in given.items() if not str(key).startswith("__")}
+    answer = call(str(name), *positional, **named)
+    return _within(answer, str(path)) if path else answer
+
+
+def _within(answer: Any, path: str) -> Any:
+    """What lies at `key:key:number` of an answer."""
+    for part in path.split(":"):
+        if isinstance(answer, Mapping):
+            answer = answer.get(part)
+        elif isinstance(answer, list) and part.isdigit() and int(part) < len(answer):
+            answer = answer[int(part)]
+        else:
+            return None
+    return answer
+
+
+def checked(asking: Asking) -> tuple[bool, str]:
+    """What check_cmd says of a state that ran: whether it succeeded, and Salt's words for it."""
+    for command in _entries(asking.args["check_cmd"]):
+        if not isinstance(command, str):
+            raise RunnerError(f"check_cmd takes commands, not {command!r}")
+        if _retcode(command, asking) != 0:
+            return False, "check_cmd determined the state failed"
+    return True, "check_cmd determined the state succeeded"

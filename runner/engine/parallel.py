@@ -1,0 +1,84 @@
+"""States side by side (`parallel: True`): each in a thread with a copy of the context, waited for by who needs it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from contextvars import copy_context
+
+from runner.model.result import Result
+
+MOST = 32  # at once
+
+
+class ParallelStates:
+    """The states that run now, by their positions. Threads are daemons: a run that ends does not wait for them."""
+
+    def __init__(self, most: int = 0) -> None:
+        self._threads: dict[int, threading.Thread] = {}
+        self._outcomes: dict[int, Result | BaseException] = {}
+        self._one_ended = threading.Condition()
+        self._free = threading.BoundedSemaphore(most or MOST)
+
+    def start(self, position: int, work: Callable[[], Result]) -> None:
+        """Begin with a state, as soon as there is room."""
+        self._free.acquire()
+
+        def run() -> None:
+            try:
+                self._outcomes[position] = work()
+            except BaseException as error:
+                self._outcomes[position] = error
+            finally:
+                self._free.release()
+                with self._one_ended:
+                    self._one_ended.notify_all()
+
+        context = copy_context()
+        self._threads[position] = threading.Thread(target=lambda: context.run(run), daemon=True)
+        self._threads[position].start()
+
+    def positions(self) -> list[int]:
+        """What has been started and not been waited for, in the order of the starts."""
+        return list(self._threads)
+
+    def runs(self, position: int) -> bool:
+        """Whether a state has been started and has not ended."""
+        return position in self._threads and position not in self._outcomes
+
+    def first(self) -> int:
+        """What ends first of all that has been started."""
+        with self._one_ended:
+            self._one_ended.wait_for(lambda: bool(self._outcomes))
+        return next(iter(self._outcomes))
+
+    def wait(self, position: int) -> Result:
+        """The result of a state, when it has ended."""
+        self._threads[position].join()
+        del self._threads[position]
+        outcome = self._outcomes.pop(position)
+        if isinstance(outcome, BaseException):
+            raise outcome
+        return outcome
+
+    def end(self) -> None:
+        """End the programs that the states have started, with their children."""
+        if not any(thread.is_alive() for thread in self._threads.values()):
+            return
+        for child in _children():
+            with suppress(OSError):
+                os.killpg(child, signal.SIGTERM)
+
+
+def _children() -> list[int]:
+    """The processes that this one has started and that live."""
+    found = []
+    for name in os.listdir("/proc"):
+        if name.isdigit():
+            with suppress(OSError, ValueError, IndexError), open(f"/proc/{name}/stat", encoding="utf-8") as file:
+                if int(file.read().rpartition(")")[2].split()[1]) == os.getpid():
+                    found.append(int(name))
+    return found

@@ -1,0 +1,222 @@
+"""Reactions owed, durable: a restart that was due when a run was killed is done by the next one.
+
+The port that execute.py sees is `Debts`; `Ledger` keeps them in an SQLite file of their own.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Collection, Iterable, Mapping
+from contextlib import suppress
+from typing import TYPE_CHECKING, Protocol
+
+from runner.files.database import Patience, connect, storable
+from runner.files.trusted_folder import trusted_folder
+from runner.model.result import PendingReaction
+
+if TYPE_CHECKING:
+    import sqlite3
+
+_Key = tuple[str, str, str]  # reactor, kind, source
+NAME = "debts.sqlite"
+VERSION = 1
+_TABLE = """
+CREATE TABLE IF NOT EXISTS debts (
+    reactor TEXT NOT NULL, kind TEXT NOT NULL, source TEXT NOT NULL, run TEXT NOT NULL, time TEXT NOT NULL,
+    place TEXT NOT NULL, PRIMARY KEY (reactor, kind, source)
+)
+"""
+
+
+class Debts(Protocol):
+    """What the engine needs of the store of debts."""
+
+    def owe(self, pending_reactions: Iterable[PendingReaction]) -> None:
+        """Write debts down; durable when it returns. Raises OSError when that cannot be done."""
+        ...
+
+    def owed(self, reactor: str) -> tuple[PendingReaction, ...]:
+        """The debts of one reactor (a tag)."""
+        ...
+
+    def settle(
+        self, reactor: str | None = None, source: str | None = None, kinds: Collection[str] = (), run: str | None = None
+    ) -> None:
+        """Forget the debts of a reactor, those that come from a source, of some kinds, of one run."""
+        ...
+
+    def all(self) -> tuple[PendingReaction, ...]: ...
+
+
+class NoDebts:
+    """For dry runs of a machine without a ledger, and for tests."""
+
+    def owe(self, pending_reactions: Iterable[PendingReaction]) -> None:
+        return None
+
+    def owed(self, reactor: str) -> tuple[PendingReaction, ...]:
+        return ()
+
+    def settle(
+        self, reactor: str | None = None, source: str | None = None, kinds: Collection[str] = (), run: str | None = None
+    ) -> None:
+        return None
+
+    def all(self) -> tuple[PendingReaction, ...]:
+        return ()
+
+
+class _Book:
+    """Debts, found by who owes them and by what they come from."""
+
+    def __init__(self, pending_reactions: Iterable[PendingReaction] = ()) -> None:
+        self.pending_reactions: dict[_Key, PendingReaction] = {}
+        self._of: dict[
+            tuple[int, str], dict[_Key, PendingReaction]
+        ] = {}  # (0, reactor) and (2, source): their places in a key
+        self.add(pending_reactions)
+
+    def add(self, pending_reactions: Iterable[PendingReaction]) -> None:
+        for pending in pending_reactions:
+            key = (pending.reactor, pending.kind, pending.source)
+            for known in (self.pending_reactions, *(self._of.setdefault((place, key[place]), {}) for place in (0, 2))):
+                known[key] = pending
+
+    def remove(self, keys: Iterable[_Key]) -> None:
+        for key in keys:
+            for known in (self.pending_reactions, *(self._of[place, key[place]] for place in (0, 2))):
+                del known[key]
+
+    def of(self, reactor: str | None, source: str | None) -> Mapping[_Key, PendingReaction]:
+        """The debts of a reactor, or else those that come from a source, or else all."""
+        if reactor is None and source is None:
+            return self.pending_reactions
+        return self._of.get((2, source or "") if reactor is None else (0, reactor), {})
+
+
+class ReactionJournal:
+    """Debts in `state_dir/debts.sqlite`. The file is read once; it is made when the first debt is written.
+
+    A file that is no database any more is set aside, which `notes` tells.
+    """
+
+    def __init__(self, state_dir: str, looking: bool = False) -> None:
+        """looking: leave a broken file where it is (there is no lock)."""
+        self.notes: list[str] = []
+        self._looking = looking
+        self._folder = state_dir
+        self._path = os.path.join(state_dir, NAME)
+        self._lock = threading.Lock()  # states may run side by side
+        self._connection: sqlite3.Connection | None = None
+        self._patience = Patience()
+        self._known: _Book | None = None
+
+    def owe(self, pending_reactions: Iterable[PendingReaction]) -> None:
+        with self._lock:
+            self._owe(pending_reactions)
+
+    def _owe(self, pending_reactions: Iterable[PendingReaction]) -> None:
+        import sqlite3
+
+        written = (PendingReaction(*map(storable, pending)) for pending in pending_reactions)
+        rows = [
+            pending
+            for pending in written
+            if (pending.reactor, pending.kind, pending.source) not in self._debts().pending_reactions
+        ]
+        if not rows:
+            return
+        try:
+            connection = self._open()
+            connection.execute("PRAGMA synchronous=FULL")
+            with connection:
+                connection.executemany(
+                    "INSERT OR REPLACE INTO debts VALUES (?, ?, ?, ?, ?, ?)",
+                    [(row.reactor, row.kind, row.source, row.run, row.time, row.place) for row in rows],
+                )
+        except sqlite3.Error as error:
+            raise OSError(f"{self._path}: {error}") from None
+        finally:
+            self._debts().add(rows)
+
+    def owed(self, reactor: str) -> tuple[PendingReaction, ...]:
+        return tuple(self._debts().of(storable(reactor), None).values())
+
+    def settle(
+        self, reactor: str | None = None, source: str | None = None, kinds: Collection[str] = (), run: str | None = None
+    ) -> None:
+        reactor, source = storable(reactor), storable(source)
+        gone = [
+            key
+            for key, pending in self._debts().of(reactor, source).items()
+            if source in (None, pending.source) and run in (None, pending.run) and (not kinds or pending.kind in kinds)
+        ]
+        if not gone:
+            return
+        import sqlite3
+
+        self._debts().remove(gone)
+        try:
+            connection = self._open()
+            connection.execute("PRAGMA synchronous=NORMAL")
+            with connection:
+                connection.executemany("DELETE FROM debts WHERE reactor = ? AND kind = ? AND source = ?", gone)
+        except sqlite3.Error as error:
+            raise OSError(f"{self._path}: {error}") from None
+
+    def all(self) -> tuple[PendingReaction, ...]:
+        return tuple(self._debts().pending_reactions.values())
+
+    def _debts(self) -> _Book:
+        if self._known is None:
+            self._known = _Book()
+            with suppress(FileNotFoundError, NotADirectoryError):  # other OSErrors where nobody may look
+                if trusted_folder(self._folder, make=False).exists(NAME):
+                    self._read()
+        return self._known
+
+    def _read(self) -> None:
+        import sqlite3
+
+        try:
+            query = "SELECT reactor, kind, source, run, time, place FROM debts"
+            found = [PendingReaction(*row) for row in self._open().execute(query)]
+        except sqlite3.Error as error:
+            if self._looking or type(error) is not sqlite3.DatabaseError:
+                raise OSError(f"{self._path}: {error}") from None
+            self._set_aside(error)
+            return
+        self._known = _Book(found)
+
+    def _set_aside(self, error: Exception) -> None:
+        """Make room for a new file; what the old one held is lost, and told."""
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
+        aside = trusted_folder(self._folder).set_aside(NAME)
+        self.notes.append(
+            f"the list of reactions owed was no database any more ({error}); it is set aside as {aside}. "
+            "Restarts that earlier runs owe are not known"
+        )
+
+    def _open(self) -> sqlite3.Connection:
+        if self._connection is None:
+            path = trusted_folder(self._folder).database(NAME)
+            connection = connect(path, self._patience)
+            try:
+                self._prepare(connection)
+            except BaseException:
+                connection.close()
+                raise
+            self._connection = connection
+        return self._connection
+
+    def _prepare(self, connection: sqlite3.Connection) -> None:
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        if version > VERSION:
+            raise OSError(f"{self._path} was written by a newer runner (its version is {version})")
+        connection.execute("PRAGMA journal_mode=WAL")
+        if version < VERSION:
+            connection.execute(_TABLE)
+            connection.execute(f"PRAGMA user_version={VERSION}")

@@ -1,0 +1,1 @@
+"""Files that runner itself reads and writes: size limits, who else can write them, folders of its own."""

@@ -1,0 +1,197 @@
+"""Who else can write what a run trusts: the configuration, the trees, and the folders of runner's own files."""
+
+from __future__ import annotations
+
+import os
+import stat
+from functools import cache
+
+from runner.model.diagnostics import Diagnostic
+from runner.model.errors import REFUSED, CompileError, RunnerError
+from runner.model.records import Record
+
+MOST_LINKS = 40  # as the kernel has it
+MOST_SHOWN = 10  # warnings of one run
+
+
+class Flaw(Record):
+    """How somebody else than root and the caller can change what is at a path. owner: 0 when it is rightly owned."""
+
+    path: str
+    owner: int = 0
+    link: bool = False
+
+    @property
+    def message(self) -> str:
+        return f"others can write {self.path}{self._of}"
+
+    @property
+    def trusted(self) -> str:
+        """The message for something that a run reads."""
+        return f"others can write {self.path}, which this run trusts{self._of}"
+
+    @property
+    def _of(self) -> str:
+        return f" (it belongs to user {self.owner})" if self.owner else ""
+
+    @property
+    def remedy(self) -> str:
+        """The command that mends it."""
+        if not self.owner:
+            return f"chmod go-w {self.path}"
+        return f"chown {'-h ' if self.link else ''}{os.geteuid() or 'root'} {self.path}"
+
+
+def flaw(
+    path: str, found: os.stat_result, target: int | str, passed: bool = False, owners: tuple[int, ...] = ()
+) -> Flaw | None:
+    """What lets others change a file or folder; None where only root and the caller can.
+
+    found: its lstat. target: its descriptor or path, for the ACL. passed: it is a folder on the way, where it is enough
+    that others cannot replace what is not theirs, as in /tmp. owners: whom it may belong to, too.
+    """
+    link = stat.S_ISLNK(found.st_mode)
+    passed = passed and stat.S_ISDIR(found.st_mode)
+    if found.st_uid not in (0, os.geteuid(), *owners) and not (passed and found.st_uid == _owner_of_all()):
+        return Flaw(path, found.st_uid, link)
+    if link or (passed and found.st_mode & stat.S_ISVTX):
+        return None
+    if found.st_mode & stat.S_IWOTH or (found.st_mode & stat.S_IWGRP and _group_can_write(found.st_gid, target)):
+        return Flaw(path)
+    return None
+
+
+@cache
+def _owner_of_all() -> int:
+    """Who owns the root of the file system: root, or in a user namespace `nobody`, who stands for it there."""
+    return os.stat("/").st_uid
+
+
+# ---------------------------------------------------------------- groups and ACLs
+
+_USER, _GROUP_OF_FILE, _GROUP, _MASK = 0x02, 0x04, 0x08, 0x10  # tags of the entries of a POSIX ACL
+_WRITE = 2
+
+
+def _group_can_write(group: int, target: int | str) -> bool:
+    """Whether the write bit of the group, which with an ACL is its mask, lets anybody else write."""
+    entries = _acl(target)
+    if not entries:
+        return not _is_private(group)
+    mask = next((bits for tag, bits, _ in entries if tag == _MASK), 7)
+    for tag, bits, number in entries:
+        if not bits & mask & _WRITE:
+            continue
+        if tag == _USER and number not in (0, os.geteuid()):
+            return True
+        if tag in (_GROUP_OF_FILE, _GROUP) and not _is_private(group if tag == _GROUP_OF_FILE else number):
+            return True
+    return False
+
+
+def _acl(target: int | str) -> list[tuple[int, int, int]]:
+    """The entries (tag, bits, number) of the access ACL of a file; none when it has none."""
+    import struct
+
+    try:
+        data = os.getxattr(target, "system.posix_acl_access")
+    except (OSError, ValueError):
+        return []
+    return list(struct.iter_unpack("<HHI", data[4:])) if (len(data) - 4) % 8 == 0 else []
+
+
+@cache
+def _is_private(group: int) -> bool:
+    """Whether a group has no other members than root and the caller: root's, or the caller's own by its name."""
+    if group == 0:
+        return True
+    import grp
+    import pwd
+
+    try:
+        found, caller = grp.getgrgid(group), pwd.getpwuid(os.geteuid())
+    except KeyError:
+        return False
+    return found.gr_name == caller.pw_name and not set(found.gr_mem) - {"root", caller.pw_name}
+
+
+# ---------------------------------------------------------------- what a run reads
+
+
+class Watch:
+    """Looks at each file that a run reads, and at the folders and links on the way: once at each."""
+
+    def __init__(self, strict: bool = False) -> None:
+        """strict: refuse what others can write, instead of a warning."""
+        self._strict = strict
+        self._known: dict[str, tuple[str, Flaw | None]] = {}  # path -> where it really is, and what is wrong there
+        self._flaws: dict[str, Flaw] = {}
+        self._reported = 0
+
+    def read(self, path: str) -> None:
+        """Look at a file before it is read. Raises RunnerError where that is strict and others can write it."""
+        self._judge(path if path.startswith("/") else os.path.abspath(path))
+
+    def root(self, path: str) -> None:
+        """Look at a folder whose files are read by their names: nobody else may add one either."""
+        real = self._judge(os.path.abspath(path))
+        try:
+            found = os.stat(real)
+        except OSError:
+            return
+        if found.st_mode & stat.S_ISVTX and (problem := flaw(real, found, real)):
+            self._note(problem)
+
+    def _judge(self, path: str) -> str:
+        real, problem = self._known.get(path) or self._followed(path, 0)
+        if problem and self._strict:
+            raise RunnerError(problem.trusted, hint=problem.remedy, code=REFUSED)
+        return real
+
+    def _note(self, problem: Flaw) -> None:
+        self._flaws.setdefault(problem.path, problem)
+        if self._strict:
+            raise RunnerError(problem.trusted, hint=problem.remedy, code=REFUSED)
+
+    def problems(self) -> list[Diagnostic]:
+        """A warning for each thing that others can write, since this was asked last."""
+        found = list(self._flaws.values())[self._reported :]
+        self._reported += len(found)
+        told = [Diagnostic(each.trusted, None, each.remedy, REFUSED, "warning") for each in found[:MOST_SHOWN]]
+        if len(found) > MOST_SHOWN:
+            last = told.pop()
+            told.append(last._replace(message=f"{last.message} (and {len(found) - MOST_SHOWN} more)"))
+        return told
+
+    def refuse(self) -> None:
+        """Raise CompileError where that is strict and others can write something: who asked for a file may have taken
+        the refusal for one that is not there."""
+        if self._strict and self._flaws:
+            raise CompileError(each._replace(severity="error") for each in self.problems())
+
+    def _followed(self, path: str, links: int) -> tuple[str, Flaw | None]:
+        """Where a path really is, and the first thing on the way that others can write."""
+        known = self._known.get(path)
+        if known is None:
+            known = self._known[path] = self._looked_at(path, links)
+        return known
+
+    def _looked_at(self, path: str, links: int) -> tuple[str, Flaw | None]:
+        folder, _, name = path.rpartition("/")
+        folder = folder or "/"
+        above, problem = ("/", None) if folder == path else self._followed(folder, links)
+        if name == "..":
+            return os.path.dirname(above), problem
+        real = above if name in ("", ".") else f"/{name}" if above == "/" else f"{above}/{name}"
+        try:
+            found = os.lstat(real)
+        except (OSError, ValueError):
+            return real, problem
+        if problem is None:  # below a folder that others can write, nothing more is to be said
+            problem = flaw(real, found, real, passed=True)
+            if problem:
+                self._flaws[real] = problem
+        if stat.S_ISLNK(found.st_mode) and links < MOST_LINKS:
+            real, behind = self._followed(os.path.join(above, os.readlink(real)), links + 1)
+            problem = problem or behind
+        return real, problem

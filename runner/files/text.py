@@ -1,0 +1,52 @@
+"""Text files of bounded size: what is compiled, and what messages show of it."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Mapping
+from typing import Any
+
+from runner.model.errors import RunnerError
+from runner.model.places import Source
+
+MEBIBYTE = 1024 * 1024
+LARGEST = 16  # MiB of one file that is compiled (`sls_size_limit` of the configuration)
+
+
+def size_limit(opts: Mapping[str, Any]) -> int:
+    """How many bytes a file may have that is compiled; 0 for no limit."""
+    said = opts.get("sls_size_limit")
+    return (LARGEST if said is None else int(said)) * MEBIBYTE
+
+
+def read_bounded(path: str, largest: int = LARGEST * MEBIBYTE) -> bytes:
+    """The contents of a regular file. Raises OSError, and RunnerError for one that is larger or no regular file."""
+    file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe without a writer does not stop it
+    try:
+        found = os.fstat(file)
+        if not stat.S_ISREG(found.st_mode):
+            raise RunnerError(f"{path} is not a regular file", Source(path))
+        if largest and found.st_size > largest:
+            raise _too_large(path, largest)
+        data = os.read(file, found.st_size + 1)
+        while more := os.read(file, 65536) if len(data) != found.st_size else b"":
+            data += more
+            if largest and len(data) > largest:
+                raise _too_large(path, largest)
+        return data
+    finally:
+        os.close(file)
+
+
+def _too_large(path: str, largest: int) -> RunnerError:
+    hint = "is it the file that was meant? `sls_size_limit` (MiB) in the configuration allows more"
+    return RunnerError(f"{path} is larger than {largest // MEBIBYTE} MiB", Source(path), hint, "limit")
+
+
+def text_to_show(path: str) -> str:
+    """The text of a file for a message or a suggestion; empty where it cannot be read or is too large."""
+    try:
+        return read_bounded(path).decode("utf-8", "replace")
+    except (OSError, ValueError, RunnerError):
+        return ""

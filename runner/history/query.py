@@ -1,0 +1,130 @@
+"""Reading the history: which runs there were, what one did, how two differ, what became of a state."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from runner.history.store import NAME, HistoryProblem, opened, readable
+from runner.model.errors import RunnerError
+
+if TYPE_CHECKING:
+    import sqlite3
+
+_RUN = "id, run, kind, command, user, started, finished, revision, dirty, compiled, outcome, total, changed, failed"
+_RUN += ", skipped, errors, undone, not_restored"
+_RESULT = "tag, id, name, function, sls, result, ran, changes, comment, duration, place, cause, origin, outcome"
+
+
+@readable()
+def runs(state_dir: str, limit: int = 20, real: bool = False) -> list[dict[str, Any]]:
+    """The last runs, the newest first. real: no dry runs and no undos."""
+    connection = _reading(state_dir)
+    if connection is None:
+        return []
+    where = "WHERE kind = 'run'" if real else ""
+    query = f"SELECT {_RUN} FROM runs {where} ORDER BY id DESC LIMIT ?"
+    return [_run(row) for row in connection.execute(query, (limit,))]
+
+
+@readable()
+def one(state_dir: str, number: str) -> dict[str, Any]:
+    """One run with its results and the changes to the machine. number: of the run, or "last". Raises RunnerError."""
+    connection = _reading(state_dir)
+    found = connection and _find(connection, number)
+    if not connection or not found:
+        raise RunnerError(f"there is no run {number} in the history", hint="`runner history` lists the runs")
+    results = connection.execute(f"SELECT {_RESULT} FROM results WHERE run = ? ORDER BY position", (found["id"],))
+    changers = connection.execute("SELECT tag, function, target, before FROM changers WHERE run = ?", (found["id"],))
+    return found | {
+        "results": [_result(row) for row in results],
+        "changes_made": [
+            {"state": tag, "function": function, "target": target, "before": json.loads(before)}
+            for tag, function, target, before in changers
+        ],
+    }
+
+
+def difference(state_dir: str, first: str, second: str) -> dict[str, Any]:
+    """What two runs did differently: states of only one of them, other outcomes, other changes."""
+    one_run, other = one(state_dir, first), one(state_dir, second)
+    left, right = ({item["tag"]: item for item in run["results"]} for run in (one_run, other))
+    differing = {}
+    for tag in left.keys() & right.keys():
+        a, b = left[tag], right[tag]
+        keys = [key for key in ("outcome", "result", "ran", "changes", "comment", "place") if a[key] != b[key]]
+        if keys:
+            differing[tag] = {key: {"first": a[key], "second": b[key]} for key in keys}
+    about = ("id", "started", "command", "revision", "outcome", "errors")
+    return {
+        "first": {key: one_run[key] for key in about},
+        "second": {key: other[key] for key in about},
+        "same_tree": one_run["compiled"] == other["compiled"],
+        "only_first": sorted(left.keys() - right.keys()),
+        "only_second": sorted(right.keys() - left.keys()),
+        "different": dict(sorted(differing.items())),
+    }
+
+
+@readable()
+def of_state(state_dir: str, tag: str) -> dict[str, Any] | None:
+    """What became of a state in the last real run that had it, with that run; None if none had."""
+    connection = _reading(state_dir)
+    if connection is None:
+        return None
+    real = "run IN (SELECT runs.id FROM runs WHERE kind = 'run')"
+    query = f"SELECT run, {_RESULT} FROM results WHERE {real} AND tag = ? ORDER BY run DESC LIMIT 1"
+    row = connection.execute(query, (tag,)).fetchone()
+    return _result(row[1:]) | {"run": _find(connection, str(row[0]))} if row else None
+
+
+def _reading(state_dir: str) -> sqlite3.Connection | None:
+    path = os.path.join(state_dir, NAME)
+    try:
+        os.stat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise HistoryProblem(f"{path}: {error.strerror}") from None
+    return opened(state_dir)
+
+
+def _find(connection: sqlite3.Connection, number: str) -> dict[str, Any] | None:
+    if number == "last":
+        row = connection.execute(f"SELECT {_RUN} FROM runs ORDER BY id DESC LIMIT 1").fetchone()
+    else:
+        query = f"SELECT {_RUN} FROM runs WHERE CAST(id AS TEXT) = ? OR run = ?"
+        row = connection.execute(query, (number, number)).fetchone()
+    return _run(row) if row else None
+
+
+def _run(row: tuple[Any, ...]) -> dict[str, Any]:
+    found: dict[str, Any] = dict(zip(_RUN.split(", "), row, strict=True))
+    for key in ("started", "finished"):
+        if found[key] is not None:
+            found[key] = time.strftime("%Y-%m-%dT%H:%M:%S%z", time.localtime(found[key]))
+    found["dirty"] = None if found["dirty"] is None else bool(found["dirty"])
+    found["outcome"] = found["outcome"] or "killed or still running"
+    found["errors"] = json.loads(found["errors"])
+    return found
+
+
+def _result(row: tuple[Any, ...]) -> dict[str, Any]:
+    found: dict[str, Any] = dict(zip(_RESULT.split(", "), row, strict=True))
+    found["result"] = None if found["result"] is None else bool(found["result"])
+    found["ran"] = bool(found["ran"])
+    found["changes"] = json.loads(found["changes"])
+    found["outcome"] = found["outcome"] or _outcome(found)
+    return found
+
+
+def _outcome(found: Mapping[str, Any]) -> str:
+    """The outcome of a state that an older runner kept without one."""
+    if found["result"] is False:
+        return "failed" if found["ran"] else "skipped"
+    if found["result"] is None:
+        return "would change" if found["changes"] else "undecided"
+    return "changed" if found["changes"] else "unchanged"

@@ -1,0 +1,153 @@
+"""What a run replaced or removed: contents by their hash, compressed, readable by nobody else; for undo."""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import io
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from io import BufferedReader
+from typing import BinaryIO
+
+from runner.files.trusted_folder import TrustedFolder, trusted_folder
+from runner.model.records import Record
+
+LARGEST = 64 * 1024 * 1024  # bytes; the contents of larger files are not kept
+PIECE = 1024 * 1024
+
+
+class Kept(Record):
+    """What was at a path. type: none, file, dir, link, moved (to `target`), or other (device, pipe, socket).
+
+    content: the hash of a file's contents; empty when they were too large or could not be read.
+    """
+
+    path: str
+    type: str
+    mode: int = 0
+    uid: int = 0
+    gid: int = 0
+    target: str = ""
+    content: str = ""
+
+
+_KINDS = {stat.S_IFREG: "file", stat.S_IFDIR: "dir", stat.S_IFLNK: "link"}
+
+
+def at(path: str) -> Kept:
+    """What is at a path now; the contents of a file by their hash."""
+    try:
+        found = os.lstat(path)
+    except OSError:
+        return Kept(path, "none")
+    kind = _KINDS.get(stat.S_IFMT(found.st_mode), "other")
+    target = os.readlink(path) if kind == "link" else ""
+    content = ""
+    if kind == "file" and found.st_size <= LARGEST:
+        with suppress(OSError), _opened(path) as file:
+            content = hashlib.file_digest(file, "sha256").hexdigest()
+    return Kept(path, kind, stat.S_IMODE(found.st_mode), found.st_uid, found.st_gid, target, content)
+
+
+def _opened(path: str) -> BufferedReader:
+    """A regular file for reading, if nothing else has taken its place meanwhile. Raises OSError."""
+    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise OSError(errno.EAGAIN, "it is no regular file any more", path)
+    return open(descriptor, "rb")
+
+
+def _packed(source: BinaryIO) -> Iterator[bytes]:
+    import zlib
+
+    packed = zlib.compressobj(1)
+    while piece := source.read(PIECE):  # by pieces: files of /proc/sys are not read in large ones
+        yield packed.compress(piece)
+    yield packed.flush()
+
+
+def before(function: str, facts: object) -> Iterator[Kept]:
+    """What a changer of files is about to alter. facts: what it said of the path, or of several."""
+    if not function.startswith("file.") or not isinstance(facts, Mapping):
+        return
+    for each in facts.get("several", [facts]):
+        path = each.get("path")
+        if not isinstance(path, str):
+            continue
+        path = os.path.abspath(path)
+        if each.get("type") == "moved":
+            yield Kept(path, "moved", target=os.path.abspath(each["target"]))
+            continue
+        if function == "file.remove" and each.get("type") == "dir":
+            yield from _below(path)
+        yield at(path)
+
+
+def _below(folder: str) -> Iterator[Kept]:
+    """From the bottom up, since undo goes the other way."""
+    for root, folders, files in os.walk(folder, topdown=False):
+        for name in [*folders, *files]:
+            yield at(os.path.join(root, name))
+
+
+def without_target(found: Kept) -> Kept:
+    """What is at a path, as the history has it: where a link points to may be a secret, and is known by its hash."""
+    if found.type != "link":
+        return found
+    return found._replace(target="", content=hashlib.sha256(os.fsencode(found.target)).hexdigest())
+
+
+def _readable(kept: Kept) -> BinaryIO:
+    return io.BytesIO(os.fsencode(kept.target)) if kept.type == "link" else _opened(kept.path)
+
+
+class Store:
+    """The folder of the contents: `undo/ab/abcdef….z`."""
+
+    def __init__(self, state_dir: str) -> None:
+        self._state_dir = state_dir
+
+    def _folder(self, content: str, make: bool = True) -> TrustedFolder:
+        return trusted_folder(self._state_dir, make).below("undo", content[:2], make=make)
+
+    def put(self, kept: Kept) -> None:
+        """Keep the contents of a file, or where a link points to. Raises OSError when that cannot be done."""
+        content = without_target(kept).content
+        if not content:
+            return
+        folder, name = self._folder(content), f"{content}.z"
+        if folder.exists(name):
+            return
+        with _readable(kept) as source:
+            folder.write(name, _packed(source))
+
+    def get(self, content: str) -> bytes | None:
+        """The contents with a hash; None when they are not there or not whole any more."""
+        import zlib
+
+        if not content:
+            return None
+        try:
+            data = zlib.decompress(self._folder(content, make=False).read(f"{content}.z"))
+        except (OSError, zlib.error):
+            return None
+        return data if hashlib.sha256(data).hexdigest() == content else None
+
+    def drop(self, wanted: set[str]) -> None:
+        """Delete all contents but those that are wanted."""
+        with suppress(OSError):
+            undo = trusted_folder(self._state_dir).below("undo", make=False)
+            for folder in undo.names():
+                self._drop_from(undo, folder, wanted)
+
+    @staticmethod
+    def _drop_from(undo: TrustedFolder, name: str, wanted: set[str]) -> None:
+        with suppress(OSError):
+            folder = undo.below(name, make=False)
+            for each in folder.names():
+                if each.removesuffix(".z") not in wanted:
+                    folder.remove(each)

@@ -1,0 +1,1 @@
+"""State and execution modules: built-in ones and those of a tree, Salt-style ones too."""

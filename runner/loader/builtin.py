@@ -1,0 +1,44 @@
+"""The folders of built-in modules, `states` and `modules`."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from functools import cache
+from importlib.util import find_spec
+
+from runner.loader.tree_modules import virtual_name
+from runner.model.errors import RunnerError
+
+
+def library(kind: str) -> dict[str, str]:
+    """The built-in modules of a kind: Salt's name -> import name. Checks that they are runner's own."""
+    package = importlib.import_module(kind)
+    beside = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
+    folder = os.path.dirname(os.path.realpath(package.__file__ or ""))
+    if folder != os.path.join(beside, kind):
+        raise RunnerError(
+            f"the Python package {kind!r} at {folder} hides runner's own",
+            hint=f"rename that folder, or start runner where it is not on Python's path ({beside} has to come first)",
+        )
+    names = {}
+    for entry in os.scandir(folder):
+        stem = entry.name.removesuffix(".py")
+        if stem.startswith("_") or not (stem != entry.name or os.path.exists(os.path.join(entry.path, "__init__.py"))):
+            continue
+        names[virtual_name(stem)] = f"{kind}.{stem}"
+    return names
+
+
+@cache
+def declares(module: str, function: str) -> bool:
+    """Whether a built-in module has a function, by its text: to compile a tree takes no state module.
+
+    >>> declares("states.service", "mod_watch"), declares("states.file", "mod_watch")
+    (True, False)
+    """
+    found = find_spec(module)
+    if found is None or not (found.origin or "").endswith(".py"):
+        return hasattr(importlib.import_module(module), function)
+    with open(found.origin or "", "rb") as file:
+        return b"\ndef %s(" % function.encode() in file.read()

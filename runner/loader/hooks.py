@@ -1,0 +1,51 @@
+"""Hooks of state modules, called so that a mistake in one is told with its place. A helper of binding.py."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from runner.api import StateFailed
+from runner.model.chunk import Chunk
+from runner.model.errors import RunnerError
+from runner.model.places import Source
+
+Hook = Callable[..., Any]
+
+
+def asked(hook: Hook, name: str, chunk: Chunk, arguments: Mapping[str, Any]) -> Any:
+    """What a hook answers for a state; a generator's values as a list. StateFailed passes.
+
+    Raises RunnerError with the line of the module for any other exception.
+    """
+    try:
+        answer = hook(**arguments)
+        return list(answer) if hasattr(answer, "__next__") else answer
+    except StateFailed:
+        raise
+    except Exception as error:
+        message = f"{chunk.state}.{name} failed for {chunk.id}: {type(error).__name__}: {error}"
+        raise RunnerError(message, _line(error, hook), f"{name}(name, **arguments) of the module", "hook") from error
+
+
+def pairs(hook: Hook, name: str, chunk: Chunk, arguments: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """The (state module, ID or name) pairs of an automatic relationship."""
+    found = asked(hook, name, chunk, arguments) or ()
+    if isinstance(found, list | tuple | set) and all(
+        isinstance(each, tuple | list) and len(each) == 2 for each in found
+    ):
+        return [(str(state), str(title)) for state, title in found]
+    message = f"{chunk.state}.{name} for {chunk.id} gives {found!r}"
+    hint = 'it has to give pairs: [("file", "/etc/x")]'
+    raise RunnerError(message, Source(hook.__code__.co_filename, hook.__code__.co_firstlineno), hint, "hook")
+
+
+def _line(error: BaseException, hook: Hook) -> Source:
+    """The last line of the hook's own file that the exception passed through."""
+    file, line = hook.__code__.co_filename, hook.__code__.co_firstlineno
+    trace = error.__traceback__
+    while trace is not None:
+        if trace.tb_frame.f_code.co_filename == file:
+            line = trace.tb_lineno
+        trace = trace.tb_next
+    return Source(file, line)

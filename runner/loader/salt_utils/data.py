@@ -1,0 +1,218 @@
+"""salt.utils.data: nested data."""
+
+from __future__ import annotations
+
+import fnmatch
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from runner.filters.data import from_entries, json_query, to_entries, traverse
+from runner.filters.lists import compare_dicts, compare_lists, flatten, is_iter, is_list, sorted_ignorecase
+from runner.filters.lists import exactly_n_true as exactly_n
+from runner.filters.lists import exactly_one_true as exactly_one
+from runner.filters.lists import substring_in_list as substr_in_list
+from runner.filters.text import to_bool
+from runner.loader.salt_utils.stringutils import to_bytes, to_unicode
+
+__all__ = [
+    "compare_dicts",
+    "compare_lists",
+    "exactly_n",
+    "exactly_one",
+    "flatten",
+    "from_entries",
+    "is_iter",
+    "is_list",
+]
+__all__ += ["json_query", "sorted_ignorecase", "substr_in_list", "to_entries"]
+
+traverse_dict_and_list = traverse
+
+
+def traverse_dict(data: Any, key: str, default: Any = None, delimiter: str = ":") -> Any:
+    """What lies below keys of nested mappings."""
+    for part in str(key).split(delimiter):
+        try:
+            data = data[part]
+        except (KeyError, IndexError, TypeError):
+            return default
+    return data
+
+
+def is_true(value: Any = None) -> bool:
+    """Whether a value means yes: true, a number above 0, `true`."""
+    if isinstance(value, int | float):
+        return value > 0
+    return value.lower() == "true" if isinstance(value, str) else bool(value)
+
+
+def is_dictlist(data: Any) -> bool:
+    """Whether this is a list of mappings with one key each."""
+    return isinstance(data, list) and all(isinstance(each, dict) and len(each) == 1 for each in data)
+
+
+def repack_dictlist(
+    data: Any, strict: bool = False, recurse: bool = False, key_cb: Any = None, val_cb: Any = None
+) -> Any:
+    """One mapping of a list of texts and mappings with one key."""
+    key_of = key_cb or (lambda key: key)
+    value_of = val_cb or (lambda key, value: value)
+    if isinstance(data, str):
+        from runner.loader.salt_utils.yaml import YAMLError, safe_load
+
+        try:
+            data = safe_load(data)
+        except (YAMLError, ValueError):
+            return {}
+    items = data
+    if not isinstance(items, list) or not all(isinstance(each, str | int | float | dict) for each in items):
+        return {}
+    found: dict[Any, Any] = {}
+    for item in items:
+        if not isinstance(item, dict):
+            found[key_of(item)] = None
+            continue
+        if len(item) != 1:
+            return {}
+        ((key, value),) = item.items()
+        if recurse and is_dictlist(value):
+            found[key_of(key)] = repack_dictlist(value, recurse=True)
+        elif recurse and strict and isinstance(value, list):
+            return {}
+        else:
+            found[key_of(key)] = value_of(key, value)
+    return found
+
+
+def subdict_match(
+    data: Any, expr: str, delimiter: str = ":", regex_match: bool = False, exact_match: bool = False
+) -> bool:
+    """Whether what lies below some keys fits a pattern: `key:key:pattern`."""
+
+    def fits(value: Any, pattern: str) -> bool:
+        text = str(value).lower()
+        if exact_match:
+            return text == pattern.lower()
+        return bool(re.match(pattern.lower(), text)) if regex_match else fnmatch.fnmatch(text, pattern.lower())
+
+    parts = expr.split(delimiter)
+    for count in range(1, len(parts)):
+        pattern = delimiter.join(parts[count:])
+        found = traverse(data, delimiter.join(parts[:count]), None, delimiter)
+        if isinstance(found, Mapping):
+            if pattern == "*" or any(fits(key, pattern) for key in found):
+                return True
+        elif isinstance(found, list):
+            if any(fits(each, pattern) for each in found):
+                return True
+        elif found is not None and fits(found, pattern):
+            return True
+    return False
+
+
+def decode(data: Any, *args: Any, preserve_tuples: bool = False, to_str: bool = False, **options: Any) -> Any:
+    """Data whose bytes have become texts."""
+    return _mapped(data, lambda each: _text(each), preserve_tuples)
+
+
+decode_dict = decode_list = decode_tuple = decode
+
+
+def encode(data: Any, *args: Any, preserve_tuples: bool = False, **options: Any) -> Any:
+    """Data whose texts have become bytes."""
+    return _mapped(data, lambda each: to_bytes(each) if isinstance(each, str) else each, preserve_tuples)
+
+
+encode_dict = encode_list = encode_tuple = encode
+
+
+def _text(value: Any) -> Any:
+    return to_unicode(value) if isinstance(value, bytes | bytearray) else value
+
+
+def _mapped(data: Any, change: Any, tuples: bool) -> Any:
+    if isinstance(data, Mapping):
+        return {_mapped(key, change, True): _mapped(value, change, tuples) for key, value in data.items()}
+    if isinstance(data, tuple) and tuples:
+        return tuple(_mapped(each, change, tuples) for each in data)
+    if isinstance(data, list | tuple):
+        return [_mapped(each, change, tuples) for each in data]
+    return change(data)
+
+
+def stringify(data: Any) -> list[str]:
+    """All items as texts."""
+    return [str(each) for each in data]
+
+
+def filter_falsey(data: Any, recurse_depth: int | None = None, ignore_types: Any = ()) -> Any:
+    """Data without what is empty or false. recurse_depth: how deep, negative: all; without it at the top alone."""
+    deeper = bool(recurse_depth)
+    left = recurse_depth - 1 if recurse_depth else None
+
+    def inner(value: Any) -> Any:
+        return filter_falsey(value, left, ignore_types) if deeper and isinstance(value, dict | list) else value
+
+    def kept(value: Any) -> bool:
+        return bool(value) or type(value) in ignore_types
+
+    if isinstance(data, dict):
+        return type(data)((key, value) for key, value in ((k, inner(v)) for k, v in data.items()) if kept(value))
+    if isinstance(data, list):
+        return type(data)(value for value in map(inner, data) if kept(value))
+    return data
+
+
+def recursive_diff(
+    old: Any, new: Any, ignore_keys: Any = None, ignore_order: bool = False, ignore_missing_keys: bool = False
+) -> dict[str, Any]:
+    """What differs between two values, as {old: ..., new: ...} with what differs only."""
+    left_out = ignore_keys or ()
+    if isinstance(old, Mapping) and isinstance(new, Mapping):
+        keys = [key for key in (*old, *(key for key in new if key not in old)) if key not in left_out]
+        parts: dict[str, dict[Any, Any]] = {"old": {}, "new": {}}
+        for key in keys:
+            if key not in old or key not in new:
+                if not (ignore_missing_keys and key not in new):
+                    side = "old" if key in old else "new"
+                    parts[side][key] = (old if key in old else new)[key]
+                continue
+            inner = recursive_diff(old[key], new[key], left_out, ignore_order, ignore_missing_keys)
+            for side, value in inner.items():
+                parts[side][key] = value
+        return {side: value for side, value in parts.items() if value}
+    if ignore_order and isinstance(old, list) and isinstance(new, list):
+        same = len(old) == len(new) and all(each in new for each in old)
+        return {} if same else {"old": old, "new": new}
+    return {} if old == new else {"old": old, "new": new}
+
+
+class CaseInsensitiveDict(dict[Any, Any]):
+    """A mapping to whose keys capitals make no difference."""
+
+    def __init__(self, init: Any = None, **items: Any) -> None:
+        super().__init__()
+        for key, value in dict(init or {}, **items).items():
+            self[key] = value
+
+    def __setitem__(self, key: Any, value: Any) -> None:
+        super().__setitem__(_folded(key), value)
+
+    def __getitem__(self, key: Any) -> Any:
+        return super().__getitem__(_folded(key))
+
+    def __contains__(self, key: object) -> bool:
+        return super().__contains__(_folded(key))
+
+    def get(self, key: Any, default: Any = None) -> Any:
+        return super().get(_folded(key), default)
+
+
+def _folded(key: Any) -> Any:
+    return key.lower() if isinstance(key, str) else key
+
+
+def to_boolean(value: Any) -> bool:
+    """Whether a value means yes, as Salt's filter `to_bool` has it."""
+    return to_bool(value)

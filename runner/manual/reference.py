@@ -1,0 +1,37 @@
+"""The whole manual as Markdown files: a page for each module, and an index."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from runner.manual import pages as manual
+from runner.manual.pages import Library, Page
+from runner.manual.text import as_markdown
+
+NOTE = "<!-- Made by `runner doc --reference` from signatures and docstrings: change those, not this file. -->\n"
+
+
+def files(library: Library) -> dict[str, str]:
+    """path -> text."""
+    kinds: dict[str, tuple[dict[str, list[str]], Callable[[Library, str], Page]]] = {
+        "states": (manual.contents(library), manual.state_page),
+        "modules": (manual.execution(library), manual.function_page),
+    }
+    found = {"README.md": _index({kind: list(listed) for kind, (listed, _) in kinds.items()})}
+    found["arguments.md"] = f"{NOTE}# Arguments of every state\n\n{as_markdown([manual.everywhere()])}"
+    for kind, (listed, page) in kinds.items():
+        for module, names in listed.items():
+            pages = as_markdown(page(library, f"{module}.{name}") for name in names)
+            found[f"{kind}/{module}.md"] = f"{NOTE}# {module}\n\n{pages}"
+    return found
+
+
+def _index(modules: dict[str, list[str]]) -> str:
+    def listed(kind: str) -> str:
+        return "".join(f"- [{module}]({kind}/{module}.md)\n" for module in modules[kind])
+
+    return (
+        f"{NOTE}# Reference\n\nWhat `runner doc` shows. [Arguments that every state takes](arguments.md).\n\n"
+        f"## States\n\n{listed('states')}\n"
+        f"## Execution functions, for templates and `runner call`\n\n{listed('modules')}"
+    )

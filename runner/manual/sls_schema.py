@@ -1,0 +1,219 @@
+"""The JSON Schema of SLS files, for editors: each state with its arguments, requisites and what all states take.
+
+It accepts what the binder accepts: `mode: 644` for text, `'true'` for true, nothing for what is not given. A text may
+begin with a brace, so that an SLS whose values are quoted templates can be checked before rendering.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from runner.arguments.global_arguments import EVERYWHERE, SETTINGS
+from runner.arguments.scalars import FALSE, TRUE
+from runner.manual.docstring import Docstring
+
+Schema = dict[str, Any]
+Function = tuple[Docstring, Schema, Iterable[str]]  # what is said of it, its arguments, those of its mod_watch alone
+
+SPECIAL = r"^(__slot__:|\{[{%])"  # what may stand for any value
+TEMPLATE: Schema = {"type": "string", "pattern": SPECIAL}
+_WORDS = "|".join("".join(f"[{c.upper()}{c}]" if c.isalpha() else c for c in word) for word in sorted(TRUE | FALSE))
+WORDS: Schema = {"type": "string", "pattern": rf"^\s*({_WORDS})\s*$|{SPECIAL}"}
+NULL: Schema = {"type": "null"}
+
+
+def schema(functions: Mapping[str, Function], silent: Iterable[str], unclear: Iterable[str] = ()) -> Schema:
+    """functions: by name ("file.managed"). silent: further arguments of all states that are known but not described.
+    unclear: modules that cannot work on this machine (yet): they may have any function."""
+    modules: dict[str, list[str]] = {}
+    for name in functions:
+        modules.setdefault(name.partition(".")[0], []).append(name.partition(".")[2])
+    everywhere = {f"every_{name}": _described(each.schema, each.description) for name, each in EVERYWHERE.items()}
+    shared = {name: {"$ref": f"#/definitions/every_{name}"} for name in EVERYWHERE} | {
+        name: {} for name in sorted(set(silent) - EVERYWHERE.keys())
+    }
+    definitions: Schema = {
+        "references": _references(modules),
+        **everywhere,
+        **{f"arguments_{name}": _arguments(each, shared) for name, each in functions.items()},
+        **{f"state_{name}": _state(name, each) for name, each in functions.items()},
+        **{f"module_{module}": _module(module, names) for module, names in modules.items()},
+        "id": _identifier(functions, modules, _open(unclear)),
+        "extended": _extended(functions, modules, _open(unclear)),
+    }
+    return {
+        "$schema": "http://json-schema.org/draft-07/schema#",
+        "title": "SLS",
+        "description": "A state file of runner or Salt",
+        "type": ["object", "null"],
+        "properties": _top_level(functions, modules),
+        "additionalProperties": {"$ref": "#/definitions/id"},
+        "definitions": definitions,
+    }
+
+
+def _described(found: Mapping[str, Any], description: str) -> Schema:
+    return {"description": description, **({"allOf": [found]} if "$ref" in found else found)}
+
+
+# ---------------------------------------------------------------- the top level and the IDs
+
+
+def _top_level(functions: Iterable[str], modules: Iterable[str]) -> Schema:
+    names = {"anyOf": [{"type": "string"}, {"type": "object", "minProperties": 1, "maxProperties": 1}]}
+    scoped: Schema = {"type": "object", "properties": {name: {"type": "object"} for name in (*modules, *functions)}}
+    return {
+        "include": {"description": "other SLS files to take in", "type": "array", "items": names},
+        "exclude": {"description": "SLS files or IDs to leave out", "type": "array", "items": names},
+        "extend": {
+            "description": "more arguments and requisites for IDs of other SLS files",
+            "type": "object",
+            "additionalProperties": {"$ref": "#/definitions/extended"},
+        },
+        "chain": {
+            "description": "what comes after what: 'pkg: a -> file: b ~> service: c'",
+            "anyOf": [{"type": "array", "items": {"type": "string"}}, {"$ref": "#/definitions/id"}],
+        },
+        "defaults": {
+            "description": "arguments for all states of a kind in this SLS and those that it includes",
+            "anyOf": [scoped, {"$ref": "#/definitions/id"}],
+        },
+    }
+
+
+def _open(modules: Iterable[str]) -> str:
+    """The pattern of keys of which nothing more is known."""
+    return "|".join(["^__", *(rf"^{module}(\.|$)" for module in sorted(modules))])
+
+
+def _identifier(functions: Iterable[str], modules: Iterable[str], unknown: str) -> Schema:
+    body: Schema = {"type": "object", "minProperties": 1, "properties": _bodies(functions, modules)}
+    body |= {"patternProperties": {unknown: {}}, "additionalProperties": False}
+    return {"anyOf": [body, {"enum": sorted(functions)}, {"type": "string", "pattern": unknown}]}
+
+
+def _extended(functions: Iterable[str], modules: Iterable[str], unknown: str) -> Schema:
+    body: Schema = {"type": "object", "properties": _bodies(functions, modules)}
+    return body | {"patternProperties": {unknown: {}}, "additionalProperties": False}
+
+
+def _bodies(functions: Iterable[str], modules: Iterable[str]) -> Schema:
+    return {name: {"$ref": f"#/definitions/state_{name}"} for name in functions} | {
+        module: {"$ref": f"#/definitions/module_{module}"} for module in modules
+    }
+
+
+def _references(modules: Iterable[str]) -> Schema:
+    """What a requisite lists: an ID or name, or `state: ID or name`."""
+    target = {"type": ["string", "number", "array"]}
+    known = dict.fromkeys((*modules, "sls", "id"), target)
+    one = {"anyOf": [{"type": ["string", "number"]}, {"type": "object", "properties": known, "maxProperties": 1}]}
+    return {"anyOf": [{"type": "array", "items": one}, NULL]}
+
+
+# ---------------------------------------------------------------- a state
+
+
+def _state(name: str, function: Function) -> Schema:
+    """`file.managed:` with a list of arguments, or nothing."""
+    listed = {"type": "array", "items": {"$ref": f"#/definitions/arguments_{name}"}}
+    return {"description": function[0].summary, "anyOf": [listed, NULL]}
+
+
+def _module(module: str, names: list[str]) -> Schema:
+    """`file:` with the function and its arguments in one list, or only the name of the function."""
+    choices = [
+        {
+            "if": {"contains": {"const": name}},
+            "then": {"items": {"if": {"type": "object"}, "then": {"$ref": f"#/definitions/arguments_{module}.{name}"}}},
+        }
+        for name in names
+    ]
+    listed = {"type": "array", "items": {"anyOf": [{"enum": names}, {"type": "object"}]}, "allOf": choices}
+    return {"anyOf": [listed, {"enum": names}]}
+
+
+def _arguments(function: Function, shared: Schema) -> Schema:
+    said, own, reacting = function
+    properties = {key: _argument(value, said.arguments.get(key)) for key, value in own["properties"].items()}
+    for key in properties.keys() & SETTINGS.keys() - said.arguments.keys():
+        properties[key] = {"description": SETTINGS[key].description, **properties[key]}
+    more: Schema = {key: {"description": "used when the state reacts to a change"} for key in reacting}
+    extra = own.get("additionalProperties", False)
+    return {
+        "type": "object",
+        "properties": properties | {key: value for key, value in (more | shared).items() if key not in properties},
+        "additionalProperties": _loose(extra) if isinstance(extra, dict) else extra,
+    }
+
+
+def _argument(found: Mapping[str, Any], description: str | None) -> Schema:
+    told = {"description": description} if description else {}
+    kept = {key: found[key] for key in ("default", "writeOnly") if found.get(key) is not None}
+    loose = _nullable(_loose({key: value for key, value in found.items() if key not in ("default", "writeOnly")}))
+    return {**told, **kept, **{key: value for key, value in loose.items() if key not in told}}
+
+
+def _nullable(found: Schema) -> Schema:
+    if not found or found.get("type") == "null":
+        return found
+    if "anyOf" in found:
+        return {**found, "anyOf": [*found["anyOf"], *([NULL] if NULL not in found["anyOf"] else [])]}
+    description = {key: found[key] for key in ("description",) if key in found}
+    return {**description, "anyOf": [{key: value for key, value in found.items() if key not in description}, NULL]}
+
+
+def _loose(found: Mapping[str, Any]) -> Schema:
+    """A schema that accepts what the binder converts, too."""
+    if "anyOf" in found:
+        return {**found, "anyOf": _flat(_loose(each) for each in found["anyOf"])}
+    if "enum" in found:
+        words = {str(option).lower() for option in found["enum"]} & (TRUE | FALSE)
+        return {"anyOf": [dict(found), *([{"type": "boolean"}] if words else []), TEMPLATE]}
+    build: Callable[[Mapping[str, Any]], Schema] | None = _KINDS.get(str(found.get("type")))
+    return build(found) if build else dict(found)
+
+
+def _flat(found: Iterable[Schema]) -> list[Schema]:
+    flat: list[Schema] = []
+    for each in found:
+        for one in each["anyOf"] if each.keys() == {"anyOf"} else [each]:
+            if one not in flat:
+                flat.append(one)
+    return flat
+
+
+def _text(found: Mapping[str, Any]) -> Schema:
+    if found.get("description") == "absolute path":
+        pattern = rf"^[/~]|{SPECIAL}"
+        return {"type": "string", "pattern": pattern, "patternErrorMessage": "Expected an absolute path"}
+    return {
+        **{key: value for key, value in found.items() if key != "description"},
+        "type": ["string", "number", "boolean"],
+    }
+
+
+def _numeric(found: Mapping[str, Any]) -> Schema:
+    digits = r"^\s*[-+]?\d+\s*$" if found["type"] == "integer" else r"^\s*[-+]?[\d.]+([eE][-+]?\d+)?\s*$"
+    return {"anyOf": [dict(found), {"type": "string", "pattern": f"{digits}|{SPECIAL}"}]}
+
+
+def _array(found: Mapping[str, Any]) -> Schema:
+    return {"anyOf": [{**found, "items": _loose(found.get("items", {}))}, TEMPLATE]}
+
+
+def _object(found: Mapping[str, Any]) -> Schema:
+    inner = found.get("additionalProperties", {})
+    loose = {**found, "additionalProperties": _nullable(_loose(inner)) if isinstance(inner, dict) else inner}
+    return {"anyOf": [loose, {"type": "array", "items": loose}, TEMPLATE]}
+
+
+_KINDS: Mapping[str, Callable[[Mapping[str, Any]], Schema]] = {
+    "string": _text,
+    "integer": _numeric,
+    "number": _numeric,
+    "boolean": lambda found: {"anyOf": [dict(found), {"type": "integer", "minimum": 0, "maximum": 1}, WORDS]},
+    "array": _array,
+    "object": _object,
+}

@@ -1,0 +1,98 @@
+"""One state of one name (a low chunk), and the edges between chunks."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from runner.model.records import Record
+
+if TYPE_CHECKING:
+    pass
+from runner.model.places import (
+    Place,
+    Value,
+)
+from runner.model.requisite_kinds import Kind
+
+LAST = 1_000_000  # what Salt adds to the order numbers for `last` and negative ones
+
+
+RESERVED = ("include", "extend", "exclude")  # what stands at the margin of an SLS and is no ID
+
+
+class Requisite(Record):
+    """One reference as a chunk holds it: `kind: [{state: target}]`."""
+
+    kind: Kind
+    state: str  # "file", "sls", "id", or "" for a bare ID
+    target: str
+    place: Place
+
+
+class Chunk(Record):
+    """One state of one name, ready to be ordered and run. `args` are raw, as `show lowstate` prints them."""
+
+    state: str
+    fun: str
+    id: str
+    name: str
+    order: float
+    sls: str
+    env: str
+    args: Mapping[str, Value]  # without state, fun, name, order, requisites and __keys
+    low: Mapping[str, Value]  # all of it, in Salt's shape and order of keys
+    requisites: tuple[Requisite, ...]
+    place: Place  # of the function
+    arg_places: Mapping[str, Place] = {}
+    origins: Mapping[str, str] = {}  # of the arguments that the state does not say itself
+    defined: int = 0  # its place among all chunks in the order of high data, before order numbers count
+    explicit_order: float = float(
+        "inf"
+    )  # the number as written (negative too): what this chunk needs is pulled up to it
+
+    @property
+    def given_name(self) -> str | None:
+        """The name that the state function gets; None where `names` holds a null, which stands for no name."""
+        return None if self.low.get("name", self.name) is None else self.name
+
+    @property
+    def tag(self) -> str:
+        """The key of this chunk's result, Salt's: `file_|-ID_|-NAME_|-managed`."""
+        return f"{self.state}_|-{self.id}_|-{self.name}_|-{self.fun}"
+
+    @property
+    def function(self) -> str:
+        return f"{self.state}.{self.fun}"
+
+
+def titled(chunks: Sequence[Chunk]) -> list[str]:
+    """The ID of each chunk, with its name behind it where `names` made several of one state."""
+    several = Counter((chunk.state, chunk.id) for chunk in chunks)
+    return [f"{chunk.id} ({chunk.name})" if several[chunk.state, chunk.id] > 1 else chunk.id for chunk in chunks]
+
+
+class Edge(Record):
+    """`holder` has a requisite of this kind on `target` (both are positions in the tuple of chunks)."""
+
+    holder: int
+    kind: Kind
+    target: int
+    place: Place
+    automatic: bool = False  # a hook of a module asked for it: what fails there stops nobody
+    ordering: Kind | None = None  # the kind that counts for the order, if another: a file has no use for a `watch`
+
+
+class Relations(Record):
+    """All edges between the chunks, by their holders."""
+
+    edges: tuple[Edge, ...]
+    by_holder: Mapping[int, tuple[Edge, ...]]
+    automatic: tuple[tuple[int, int, str], ...] = ()  # (first, then, the hook that asked for it): order only
+    prepared_by: Mapping[int, tuple[int, ...]] = {}  # target -> those with a prereq on it
+    looks: Mapping[int, tuple[int, ...]] = {}  # a state -> what prereqs look at right before it runs
+
+    def of(self, holder: int) -> tuple[Edge, ...]:
+        """The edges of one chunk, in the order of its requisites."""
+        return self.by_holder.get(holder, ())

@@ -1,0 +1,62 @@
+"""What goes wrong: the user's input (RunnerError), the machine (StateFailed in api), a bug (all the rest)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from runner.model.diagnostics import Diagnostic
+from runner.model.places import Source
+
+REFUSED = "permissions"  # the code of what is wrong with a file that others can write
+MAY_READ = "give this user the right to read it, or run as another (sudo)"
+
+
+class RunnerError(Exception):
+    """A mistake that a user made: what is wrong, where it was typed, what was probably meant.
+
+    >>> str(RunnerError("no such state: fiel", Source("a.sls", 3, 5), "file"))
+    'no such state: fiel\\n  at a.sls:3:5\\n  hint: file'
+    """
+
+    code = "error"
+
+    def __init__(self, message: str, source: Source | None = None, hint: str | None = None, code: str | None = None):
+        super().__init__(message)
+        self.message = str(message)  # what a template or a module of the tree raises may be anything
+        self.source = source
+        self.hint = hint
+        self.code = code or type(self).code
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        return (Diagnostic(self.message, self.source, self.hint, self.code),)
+
+    def __str__(self) -> str:
+        return "\n".join(str(item) for item in self.diagnostics)
+
+
+class UsageError(RunnerError):
+    """The command line or the configuration."""
+
+    code = "usage"
+
+
+class RenderError(RunnerError):
+    """A template, its YAML or its data."""
+
+    code = "render"
+
+
+class CompileError(RunnerError):
+    """One or more mistakes found while compiling; all of them at once."""
+
+    code = "compile"
+
+    def __init__(self, problems: Iterable[Diagnostic]):
+        self._problems = tuple(problems)
+        first = self._problems[0]
+        super().__init__(first.message, first.source, first.hint, first.code)
+
+    @property
+    def diagnostics(self) -> tuple[Diagnostic, ...]:
+        return self._problems

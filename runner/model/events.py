@@ -1,0 +1,61 @@
+"""The events that the engine emits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from runner.model.records import Record
+
+if TYPE_CHECKING:
+    pass
+from runner.model.chunk import Chunk
+from runner.model.places import (
+    Value,
+)
+from runner.model.result import Report, Result
+
+
+class RunStarted(Record):
+    total: int
+    dry: bool
+    run: str = ""
+
+
+class StateStarted(Record):
+    chunk: Chunk
+    number: int
+
+
+class StatePlanned(Record):
+    chunk: Chunk
+    changes: Mapping[str, Value]
+    comment: str
+
+
+class ChangerCalled(Record):
+    """A function is about to alter the machine."""
+
+    function: str
+    target: str
+    before: object  # what was there before, as the function's own look tells it
+    chunk: Chunk | None = None
+    for_undo: object = None  # `before` with its secrets; for the history, which shows it nowhere
+
+
+class StateFinished(Record):
+    result: Result
+
+
+class CustomEvent(Record):
+    """What `fire_event` and event.send give to the listeners."""
+
+    tag: str
+    data: Mapping[str, Value]
+
+
+class RunFinished(Record):
+    report: Report
+
+
+Event = RunStarted | StateStarted | StatePlanned | ChangerCalled | StateFinished | CustomEvent | RunFinished

@@ -1,0 +1,32 @@
+"""What YAML said, as Salt hands it to templates: mappings that keep their order where they are written again."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import Any
+
+from runner.model.places import PlacedList, PlacedMap
+
+
+def ordered(value: Any, known: dict[int, Any] | None = None) -> Any:
+    """A copy without places. What an alias shares stays shared."""
+    if type(value) not in (PlacedMap, PlacedList):
+        return value
+    known = {} if known is None else known
+    if id(value) in known:
+        return known[id(value)]
+    made: Any = OrderedDict() if isinstance(value, PlacedMap) else []
+    known[id(value)] = made
+    if isinstance(value, PlacedMap):
+        made.update((key, ordered(item, known)) for key, item in value.items())
+    else:
+        made.extend(ordered(item, known) for item in value)
+    return made
+
+
+def as_said(said: Mapping[str, Any], used: Mapping[str, Any]) -> dict[str, Any]:
+    """Values that were made from what an SLS says, with its mappings in their order; `used` says which."""
+    return {
+        name: ordered(said[name]) if name in said and said[name] == value else value for name, value in used.items()
+    }

@@ -1,0 +1,179 @@
+"""The places of values: where in a file as its author wrote it each key and value stands."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any, Protocol
+
+from runner.model.records import Record
+
+if TYPE_CHECKING:
+    pass
+
+
+Value = Any  # what YAML can say: None, bool, int, float, str, list, dict
+
+
+class Source(Record):
+    """A place in a file as its author wrote it (line and column count from 1; 0 means unknown)."""
+
+    file: str
+    line: int = 0
+    column: int = 0
+    via: tuple[Source, ...] = ()  # the calls (macro, include) that brought it here, innermost first
+    rendered: str | None = None  # what the line had become after rendering, when that differs
+    values: tuple[tuple[str, str], ...] = ()  # what the expressions or variables of the line were then
+    hidden: bool = False  # the line is not to be shown
+
+    def __str__(self) -> str:
+        where = self.file
+        if self.line:
+            where += f":{self.line}"
+            if self.column:
+                where += f":{self.column}"
+        return where
+
+
+class Document(Protocol):
+    """A rendered text that knows where each of its lines was typed."""
+
+    @property
+    def file(self) -> str: ...
+
+    def source(self, line: int, column: int) -> Source:
+        """The place as written of a line and column (from 1) of the rendered text."""
+        ...
+
+
+class Untyped(Record):
+    """A document for values that no one typed (made by a program, the command line, a py renderer)."""
+
+    file: str
+
+    def source(self, line: int, column: int) -> Source:
+        return Source(self.file, line, column)
+
+
+class Place(Record):
+    """A position in a document; cheap to carry, resolved to a Source only when a message needs it."""
+
+    document: Document
+    line: int = 0
+    column: int = 0
+
+    @property
+    def source(self) -> Source:
+        return self.document.source(self.line, self.column)
+
+
+class PlacedMap(dict[Any, Any]):
+    """A mapping from YAML: a plain dict that remembers where each key and value stands."""
+
+    __slots__ = ("at", "document", "start")
+
+    def __init__(self, document: Document, start: tuple[int, int]) -> None:
+        self.document = document
+        self.start = start
+        self.at: dict[Any, tuple[int, int, int, int]] = {}  # line and column of each key, then of its value
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> PlacedMap:
+        made = PlacedMap(self.document, self.start)
+        memo[id(self)] = made
+        made.at = self.at.copy()
+        for key, value in self.items():
+            made[key] = deepcopy(value, memo) if isinstance(value, dict | list | set) else value
+        return made
+
+    @property
+    def place(self) -> Place:
+        return Place(self.document, *self.start)
+
+    def key_place(self, key: object) -> Place:
+        line, column, _, _ = self.where(key)
+        return Place._make((self.document, line, column))
+
+    def value_place(self, key: object) -> Place:
+        _, _, line, column = self.where(key)
+        return Place._make((self.document, line, column))
+
+    def where(self, key: object) -> tuple[int, int, int, int]:
+        """The line and column of a key, then those of its value."""
+        return self.at.get(key) or (*self.start, *self.start)
+
+
+class PlacedList(list[Any]):
+    """A list from YAML: a plain list that remembers where each item stands."""
+
+    __slots__ = ("document", "items_at", "start")
+
+    def __init__(self, document: Document, start: tuple[int, int]) -> None:
+        self.document = document
+        self.start = start
+        self.items_at: list[tuple[int, int]] = []
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> PlacedList:
+        made = PlacedList(self.document, self.start)
+        memo[id(self)] = made
+        made.items_at = self.items_at.copy()
+        made.extend(deepcopy(item, memo) if isinstance(item, dict | list | set) else item for item in self)
+        return made
+
+    @property
+    def place(self) -> Place:
+        return Place(self.document, *self.start)
+
+    def item_place(self, index: int) -> Place:
+        line, column = self.items_at[index] if index < len(self.items_at) else self.start
+        return Place._make((self.document, line, column))
+
+
+class JoinedList(PlacedList):
+    """Items of several lists, perhaps of several files: each keeps its own place."""
+
+    __slots__ = ("places",)
+
+    def __init__(self, first: Place) -> None:
+        super().__init__(first.document, (first.line, first.column))
+        self.places: list[Place] = []
+
+    def item_place(self, index: int) -> Place:
+        return self.places[index] if index < len(self.places) else self.place
+
+
+class JoinedMap(PlacedMap):
+    """Entries of several mappings, perhaps of several files: each keeps its own places."""
+
+    __slots__ = ("places",)
+
+    def __init__(self, first: Place) -> None:
+        super().__init__(first.document, (first.line, first.column))
+        self.places: dict[Any, tuple[Place, Place]] = {}
+
+    def take(self, other: Mapping[Any, Any], default: Place) -> None:
+        """Lay another mapping over this one."""
+        for key, value in other.items():
+            self[key] = value
+            self.places[key] = (key_place(other, key, default), value_place(other, key, default))
+            self.at[key] = (*self.start, *self.start)
+
+    def key_place(self, key: object) -> Place:
+        return self.places[key][0] if key in self.places else self.place
+
+    def value_place(self, key: object) -> Place:
+        return self.places[key][1] if key in self.places else self.place
+
+
+def key_place(container: object, key: object, default: Place) -> Place:
+    """Where a key of a (perhaps unplaced) mapping stands."""
+    return container.key_place(key) if isinstance(container, PlacedMap) and key in container.at else default
+
+
+def value_place(container: object, key: object, default: Place) -> Place:
+    """Where the value of a key of a (perhaps unplaced) mapping stands."""
+    return container.value_place(key) if isinstance(container, PlacedMap) and key in container.at else default
+
+
+def item_place(container: object, index: int, default: Place) -> Place:
+    """Where an item of a (perhaps unplaced) list stands."""
+    return container.item_place(index) if isinstance(container, PlacedList) else default

@@ -1,0 +1,117 @@
+"""What became of chunks: results, the report of a run, pending reactions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING
+
+from runner.model.records import Record
+
+if TYPE_CHECKING:
+    from runner.model.diagnostics import Diagnostic
+from runner.model.chunk import Chunk
+from runner.model.places import (
+    Value,
+)
+
+
+class Result(Record):
+    """What became of one chunk. `result` is Salt's: True, False, or None (would change, or cannot be known)."""
+
+    chunk: Chunk
+    result: bool | None
+    comment: str
+    changes: Mapping[str, Value] = {}
+    ran: bool = True  # False when a requisite kept the state function from being called
+    run_num: int = 0
+    start_time: str = ""
+    duration: float = 0.0  # milliseconds
+    warnings: tuple[str, ...] = ()
+    extra: Mapping[str, Value] = {}  # further keys of Salt's JSON (skip_watch, ...)
+    cause: str | None = None  # the tag of the state that made this one be skipped
+    exact: bool = True  # False: a dry run that could not know
+    undecided: bool = False  # a dry run could not even look: it depends on what is pending, and counts as a change
+    owed: tuple[str, ...] = ()  # reactions paid or still owed
+    key: str = ""  # the key in the JSON when it is not the chunk's tag (listen)
+    inputs: tuple[str, ...] = ()  # the files of the tree that it was made from, and what else it goes by
+    origin: str = ""  # why it changed something: reaction, intent, drift or repeats; empty: not known
+    noop: bool = False  # only planned, because the state says so, in a run that changes other things
+    note: str = ""  # a sentence about that, for people
+    reacted: bool = True  # False: its own changes are none that a watch asks for, mod_watch is still due
+    before: Mapping[str, Value] = {}  # what its changes replaced, of the shape of `changes`, for people
+    reaction: str = ""  # what mod_watch did, for people
+
+    @property
+    def tag(self) -> str:
+        return self.key or self.chunk.tag
+
+    def outcome(self, dry: bool) -> str:
+        """The word for what became of the state, one of OUTCOMES. dry: in a dry run."""
+        if self.result is False:
+            return "failed" if self.ran else "skipped"
+        if (self.noop and self.result is None) or (self.note and not self.changes):
+            return "no-op"
+        if self.result is None:
+            return "would change" if self.changes or self.exact else "undecided"
+        if self.changes:
+            return "would change" if dry else "changed"
+        return "unchanged"
+
+
+OUTCOMES = ("failed", "changed", "would change", "no-op", "undecided", "skipped", "unchanged")
+# why a run ended without running its states to the end
+NOT_COMPILED, LOCKED, NOT_STARTED, CRASHED = "did not compile", "locked", "did not start", "crashed"
+
+
+class Report:
+    """All results of one run, in the order in which the states ran.
+
+    interrupted: the number of the signal that ended the run early; why: what interrupted it, for people, or one of the
+    words above; left: the states that it therefore did not come to; errors: what was wrong, when it was no state.
+    """
+
+    def __init__(
+        self,
+        results: tuple[Result, ...],
+        dry: bool,
+        interrupted: int = 0,
+        why: str = "",
+        left: tuple[Chunk, ...] = (),
+        errors: tuple[Diagnostic, ...] = (),
+    ) -> None:
+        self.results, self.dry, self.interrupted, self.why, self.left = results, dry, interrupted, why, left
+        self.errors = errors
+
+    def __iter__(self) -> Iterator[Result]:
+        return iter(self.results)
+
+    @property
+    def outcome(self) -> str:
+        """How the run ended, in a word or two."""
+        return self.why or ("failed" if self.failed else "done")
+
+    @property
+    def failed(self) -> bool:
+        return bool(self.errors) or any(result.result is False for result in self.results)
+
+    def counts(self) -> dict[str, int]:
+        """How many states had which outcome."""
+        found = dict.fromkeys(OUTCOMES, 0)
+        for result in self.results:
+            found[result.outcome(self.dry)] += 1
+        return found
+
+    @property
+    def changed(self) -> bool:
+        return any(result.changes or result.result is None for result in self.results)
+
+
+class PendingReaction(Record):
+    """A reaction that is owed: the reactor has to react to a change of the source, whatever happens in between."""
+
+    reactor: str  # the reactor's tag
+    kind: str  # watch | onchanges | listen
+    source: str  # the source's tag
+    run: str
+    time: str  # ISO 8601
+    place: str

@@ -1,0 +1,1 @@
+"""Pillar data: SLS files, merging, external pillars, decryption."""

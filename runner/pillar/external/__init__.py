@@ -1,0 +1,77 @@
+"""External pillars (`ext_pillar` of the configuration): data from commands, trees of files and stacks of templates."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from runner.model.errors import RunnerError
+from runner.model.records import Record
+from runner.pillar.external import commands, file_tree, stack
+from runner.pillar.external.tools import Tools
+
+__all__ = ["Tools", "gathered"]
+
+Merge = Callable[[Mapping[str, Any], Mapping[str, Any]], dict[str, Any]]
+Look = Callable[[Tools, Mapping[str, Any], Any], Any]  # (tools, pillar so far, what is configured)
+
+LOOKS: Mapping[str, Look] = {
+    "cmd_yaml": commands.yaml,
+    "cmd_json": commands.json,
+    "file_tree": file_tree.look,
+    "stack": stack.look,
+}
+
+
+class Entry(Record):
+    """One item of `ext_pillar`."""
+
+    name: str
+    said: Any
+
+
+def gathered(
+    entries: Any,
+    pillar: Mapping[str, Any],
+    tools: Tools,
+    merge: Merge,
+    note: Callable[[str, Mapping[str, Any]], None] = lambda name, data: None,
+) -> dict[str, Any]:
+    """The pillar with what the external ones add, each laid over those before it. Raises RunnerError.
+
+    note: is told what each of them gives.
+    """
+    found = dict(pillar)
+    for entry in _entries(entries, tools):
+        look = LOOKS.get(entry.name)
+        if look is None:
+            raise _unknown(entry.name, tools)
+        data = look(tools, found, entry.said)
+        if not isinstance(data, Mapping):
+            raise tools.problem(f"the external pillar {entry.name} gives {data!r:.60}, not a mapping")
+        note(entry.name, data)
+        found = merge(found, data)
+    return found
+
+
+def _entries(entries: Any, tools: Tools) -> Iterator[Entry]:
+    hint = "write\n    ext_pillar:\n      - cmd_yaml: cat /etc/facts.yaml"
+    if not isinstance(entries, list):
+        raise tools.problem('The "ext_pillar" option is malformed: it is no list', hint)
+    for item in entries:
+        if not isinstance(item, Mapping):
+            raise tools.problem(f'The "ext_pillar" option is malformed: {item!r} is no mapping', hint)
+        yield from (Entry(str(name), said) for name, said in item.items())
+
+
+def _unknown(name: str, tools: Tools) -> RunnerError:
+    import difflib
+
+    if name == "git":
+        hint = "clone the repository into a folder of pillar_roots (git.latest in a state, or `git pull` from a timer)"
+        return tools.problem("runner has no external pillar 'git'", hint)
+    near = difflib.get_close_matches(name, LOOKS, 1)
+    there = f"there are {', '.join(LOOKS)}"
+    return tools.problem(
+        f"runner has no external pillar {name!r}", f"did you mean {near[0]}? ({there})" if near else there
+    )

@@ -1,0 +1,50 @@
+"""The external pillars cmd_yaml and cmd_json: what a command prints. `%s` in it is the machine's ID.
+
+Behaviour: Salt's, except that a command that fails stops the run.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from runner.pillar.external.tools import Tools
+
+
+def yaml(tools: Tools, pillar: Any, command: Any) -> Any:
+    """The YAML that a command prints."""
+    command = _command(tools, "cmd_yaml", command)
+    output = _output(tools, "cmd_yaml", command)
+    return tools.parsed(output, f"the output of `{command}`") or {}
+
+
+def json(tools: Tools, pillar: Any, command: Any) -> Any:
+    """The JSON that a command prints."""
+    import json
+
+    command = _command(tools, "cmd_json", command)
+    output = _output(tools, "cmd_json", command)
+    try:
+        return json.loads(output) if output.strip() else {}
+    except ValueError as error:
+        raise tools.problem(f"the external pillar cmd_json: `{command}` prints no JSON: {error}") from None
+
+
+def _command(tools: Tools, name: str, said: Any) -> str:
+    """The command, which may also stand in a list of one or below `command`, as Salt hands arguments over."""
+    if isinstance(said, dict) and list(said) == ["command"]:
+        said = said["command"]
+    elif isinstance(said, list) and len(said) == 1:
+        said = said[0]
+    if not isinstance(said, str):
+        raise tools.problem(f"the external pillar {name} takes a command, not {said!r}")
+    return said
+
+
+def _output(tools: Tools, name: str, command: str) -> str:
+    done = tools.shell(command.replace("%s", tools.id))
+    output = str(done["stdout"])
+    if done["retcode"] and not output.strip():
+        said = str(done["stderr"]).strip().splitlines()
+        why = f": {said[-1]}" if said else ""
+        raise tools.problem(f"the external pillar {name}: `{command}` failed with exit code {done['retcode']}{why}")
+    return output

@@ -1,0 +1,32 @@
+"""What external pillars need of the engine; it is handed to them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from runner.model.errors import RunnerError
+from runner.model.places import Source
+from runner.model.records import Record
+
+
+class Tools(Record):
+    """The machine's name and environment, the configuration, a shell, templates."""
+
+    id: str
+    env: str
+    opts: Mapping[str, Any]
+    grains: Mapping[str, Any]
+    shell: Callable[[str], Mapping[str, Any]]  # a command -> retcode, stdout, stderr
+    names: Mapping[str, Any]  # the variables that templates see
+    template: Callable[[str, str, Mapping[str, Any]], Any]  # (file, folder of its imports, variables) -> rendered text
+    data: Callable[[Any], Any]  # a rendered text as YAML
+    parsed: Callable[[str, str], Any]  # (text, how a message calls it) -> the value of YAML
+    content: Callable[[str, Mapping[str, Any]], Any]  # (file, options) -> what its renderers make of it
+    matches: Callable[[str, str], bool]
+    seen: Callable[[str], None]  # is shown each file before it is read
+    place: Callable[[], Source]  # of ext_pillar in the configuration
+
+    def problem(self, message: str, hint: str | None = None) -> RunnerError:
+        """An error of the configuration."""
+        return RunnerError(message, self.place(), hint, "ext_pillar")

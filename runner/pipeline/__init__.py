@@ -1,0 +1,305 @@
+"""The pipeline on one screen: a line for each stage, values in between.
+
+Options -> SLS names -> high data -> chunks -> relations -> order -> results
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from typing import TYPE_CHECKING, Any
+
+from runner.api import ChangeNotAllowed, StateFailed, changes_allowed, forget_looks, running
+from runner.config.load import Options
+from runner.engine.executor import Executor
+from runner.engine.interrupts import ending
+from runner.engine.invoke import Invoker
+from runner.engine.reaction_journal import ReactionJournal
+from runner.engine.reactions import ReactionTracker
+from runner.engine.run_plan import Work
+from runner.history import revision
+from runner.history.recorder import About, History
+from runner.history.store import opened, readable
+from runner.model.diagnostics import Diagnostic
+from runner.model.errors import CompileError, RunnerError
+from runner.model.highdata import Made, of_one, of_states
+from runner.model.places import Source, Value
+from runner.model.result import Report
+from runner.output.log import LOG
+from runner.pipeline.aborted import recorded
+from runner.pipeline.compile import Compiled, compile_chunks
+from runner.pipeline.highstate import Gathered, gather, learn_secrets, read_pillar, requests, top_requests
+from runner.pipeline.lock import held
+from runner.pipeline.session import Listeners, Session
+from runner.pipeline.temp_files import Temporaries
+from runner.redaction import Secrets, command_line
+
+if TYPE_CHECKING:
+    from runner.history.undo import Undo
+
+
+def highstate(options: Options, listeners: Listeners = ()) -> Report:
+    """Bring the machine to everything that the top file gives it."""
+    session = Session(options, tuple(listeners))
+    return _run_pipeline(session, lambda: gather(session, top_requests(session)))
+
+
+def sls(options: Options, names: Iterable[str], listeners: Listeners = ()) -> Report:
+    """Bring the machine to what these SLS files say."""
+    session = Session(options, tuple(listeners))
+    return _run_pipeline(session, lambda: gather(session, requests(session, names)))
+
+
+def outside(options: Options, path: str, name: str, listeners: Listeners = ()) -> Report:
+    """Bring the machine to what an SLS file says that lies in no tree. name: what its states have as their SLS."""
+    session = Session(options, tuple(listeners))
+
+    def gathered() -> Gathered:
+        wanted = [each._replace(outside=True) for each in requests(session, [name])]
+        return gather(session, wanted, session.reading(name, path))
+
+    return _run_pipeline(session, gathered)
+
+
+def single(options: Options, function: str, arguments: Mapping[str, Value], listeners: Listeners = ()) -> Report:
+    """Run one state."""
+    session = Session(options, tuple(listeners))
+    return _run_pipeline(session, lambda: (of_one(function, arguments), []), of_tree=False)
+
+
+def several(options: Options, states: Made, listeners: Listeners = ()) -> Report:
+    """Run states that a command made: ID -> (function, arguments)."""
+    session = Session(options, tuple(listeners))
+    return _run_pipeline(session, lambda: (of_states(states), []), of_tree=False)
+
+
+def call(options: Options, function: str, args: Sequence[Value], kwargs: Mapping[str, Value]) -> tuple[Any, int]:
+    """Call one execution function: what it returns, and the exit code of a command of its that failed."""
+    session = Session(options)
+    current = session.current()
+    with session.opened(), running(current):
+        read_pillar(session)
+        LOG.arguments = True
+        found = session.registry.function(function)
+        _check_arguments(function, found, args, kwargs)
+        session.run.called_directly = True
+        session.run.secrets.given([list(args), dict(kwargs)], session.options.secret_keys)
+        with nullcontext() if options.test else changes_allowed():
+            try:
+                answer = found(*args, **kwargs)
+                _tell(Diagnostic(each, severity="warning") for each in session.run.secrets.mask(current.warnings))
+                session.run.secrets.recall(options.state_dir)
+                return session.run.secrets.mask(answer, former=True), session.run.took_failure()
+            except StateFailed as failure:
+                raise RunnerError(f"{function}: {failure.message}") from None
+            except RunnerError:
+                raise
+            except ChangeNotAllowed:
+                hint = "without --test it does"
+                raise RunnerError(f"{function} changes the machine: a dry run does not call it", hint=hint) from None
+            except Exception as error:
+                raise _attribute_error(function, found, error) from error
+
+
+def _attribute_error(name: str, function: Callable[..., Any], error: Exception) -> Exception:
+    """An exception of a function of the tree as a mistake of its author, of one of ours as what was given, or a bug."""
+    import inspect
+    import traceback
+
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    lines = [each for each in traceback.extract_tb(error.__traceback__) if code and each.filename == code.co_filename]
+    told = f"{name}: {type(error).__name__}: {error}"
+    if lines and getattr(function, "__module__", "").startswith("runner_tree_"):
+        return RunnerError(told, Source(lines[-1].filename, lines[-1].lineno or 0))
+    if isinstance(error, TypeError | ValueError | LookupError | AttributeError):  # of what was given
+        return RunnerError(told, hint=f"look at the values; `runner doc {name}` shows what it takes")
+    return error
+
+
+def _check_arguments(name: str, function: Callable[..., Any], args: Iterable[Any], kwargs: Mapping[str, Any]) -> None:
+    """Raises RunnerError for arguments that an execution function does not take."""
+    import inspect
+
+    signature = inspect.signature(function)
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError as error:
+        shown = ", ".join(str(each).partition(":")[0] for each in signature.parameters.values())
+        raise RunnerError(f"Passed invalid arguments to {name}: {error}", hint=f"it takes: {name}({shown})") from None
+
+
+def undo(options: Options, number: str | None) -> tuple[Undo, bool, int | None]:
+    """Restore the files that a run altered: what is done, whether anything was (not in a dry run), and the number of
+    an earlier run that could be undone instead."""
+    from runner.history import undo as undoing
+
+    session = Session(options)
+    with ending(options.timeout), held(options.state_dir, options.wait), session.opened(), readable():
+        connection = opened(options.state_dir)
+        functions = session.registry.function
+        found = undoing.planned(connection, options.state_dir, number, functions)
+        other = undoing.earlier(connection, found.run)
+        learn_secrets(session)
+        session.run.secrets.recall(options.state_dir)
+        if options.test or (found.refused and not found.restored):
+            return found.masked(lambda text: str(session.run.secrets.mask(text, former=True))), False, other
+        about = _about(session, "undo", session.run.secrets)
+        past = History(options.state_dir, about, (), options.history_runs, options.history_days)
+        session.run.listeners = (past,)
+        with _temp_file_cleanup(session), past.around(_run_id(), len(found.steps)) as left_out, changes_allowed():
+            found = undoing.carried_out(found, connection, options.state_dir, functions)
+            left_out += [f"{step.was.path} was left out: {step.refused}" for step in found.refused]
+        _warn(past.problem and f"this undo is not kept in the history: {past.problem}")
+        return found.masked(lambda text: str(session.run.secrets.mask(text, former=True))), True, other
+
+
+# ---------------------------------------------------------------- stages
+
+
+def _run_pipeline(session: Session, gathered: Callable[[], Gathered], of_tree: bool = True) -> Report:
+    """Compile, check, run; nobody else does meanwhile. of_tree: whether the states are those of a tree."""
+    options, run_id = session.options, _run_id()
+
+    def about(secrets: Secrets) -> About:
+        return _about(session, "test" if session.options.test else "run", secrets)._replace(judged=of_tree)
+
+    with ending(options.timeout), recorded(session, run_id, about), held(options.state_dir, options.wait):
+        compiled = _compiled(session, gathered)
+        told = [*session.watch.problems(), *_shuffled(session), *map(session.run.secrets.diagnostic, compiled.warnings)]
+        if not options.quiet:
+            _tell(told)
+        report = _executed(session, compiled, run_id, about(session.run.secrets))
+        later = session.watch.problems()
+        if not options.quiet:
+            _tell(later)
+        elif report.changed or report.failed:
+            _tell([*told, *later])
+        return report
+
+
+def _compiled(session: Session, gathered: Callable[[], Gathered]) -> Compiled:
+    """SLS files -> chunks in their order; all mistakes at once."""
+    with session.opened(), LOG.timed("compiled"):
+        read_pillar(session)
+        LOG.arguments = True
+        if session.run.pillar.get("test") and not session.options.real:
+            session.only_look()
+        compiled, problems = compile_chunks(session, gathered(), strict=session.options.strict)
+        problems = problems if compiled is None else compiled.binder.refusals(compiled.chunks)
+        if compiled is None or problems:
+            raise CompileError(problems)
+        session.watch.refuse()
+        return compiled
+
+
+def _executed(session: Session, compiled: Compiled, run_id: str, about: About) -> Report:
+    """Chunks in their order -> results, with the debts and the history of the run."""
+    options, run = session.options, session.run
+    run.reload = lambda what: _reload(session, what)
+    run.secrets.recall(options.state_dir, remember=True)
+    run.chunks = tuple(compiled.chunks[position] for position in compiled.order)
+    run.left_out = compiled.left_out
+    work = _work(options, compiled, run_id)
+    journal = ReactionJournal(options.state_dir)
+    required = options.durable == "required"
+    tracker = ReactionTracker(
+        journal, work.chunks, work.relations, work.reacts, work.run_id, work.self_refreshing, required
+    )
+    past = History(options.state_dir, about, compiled.chunks, options.history_runs, options.history_days)
+    run.listeners = (*run.listeners, past)
+    with _temp_file_cleanup(session):
+        report = Executor(work, run, Invoker(run, compiled.binder), tracker, past.origin)()
+    for note in [*journal.notes, *past.notes, *run.lost]:
+        _warn(note)
+    _warn(past.problem and f"the history of this run is not kept: {past.problem}")
+    _warn(tracker.unprotected and f"not protected against a kill: {tracker.unprotected}")
+    return report
+
+
+def _work(options: Options, compiled: Compiled, run_id: str) -> Work:
+    """What the engine needs to know of the chunks and of the functions behind them."""
+    chunks, binder = compiled.chunks, compiled.binder
+    return Work(
+        chunks,
+        compiled.relations,
+        compiled.order,
+        reacts=binder.reacting(chunks),
+        self_refreshing=binder.self_refreshing(chunks),
+        noop=binder.noop(chunks, options.noop),
+        aggregates=binder.aggregating(chunks, options.state_aggregate, options.noop),
+        non_idempotent=binder.non_idempotent(chunks),
+        verify=options.verify,
+        most_beside=max(0, options.state_max_parallel),
+        failhard=options.failhard,
+        run_id=run_id,
+    )
+
+
+@contextmanager
+def _temp_file_cleanup(session: Session) -> Iterator[None]:
+    """Remove the temporary files of a run that was killed; note those of this one."""
+    if session.options.test:
+        yield
+        return
+    temporaries = Temporaries(session.options.state_dir)
+    for path in temporaries.sweep():
+        _warn(f"{path} was left by a run that was killed; it is removed")
+    session.run.intends = temporaries.note
+    try:
+        yield
+    finally:
+        temporaries.done()
+
+
+def _shuffled(session: Session) -> list[Diagnostic]:
+    seed = session.options.shuffle
+    message = f"shuffled with seed {seed}: --shuffle {seed} gives this order again"
+    return [] if seed is None else [Diagnostic(message, severity="info", code="shuffled")]
+
+
+def _about(session: Session, kind: str, secrets: Secrets) -> About:
+    """What the history is told of a run, which may have ended before its pillar was read."""
+    roots = [root for roots in session.options.file_roots.values() for root in roots]
+    commit, dirty = revision.of_tree(roots[0]) if roots else (None, None)
+    program = "runner-salt-call" if session.options.raw.get("as_salt") else "runner"
+    command = secrets.mask(" ".join([program, *command_line(sys.argv[1:], session.options.secret_keys)]))
+    pillar = session.run.pillar if "run" in session.__dict__ else {}
+    return About(command, kind, commit, dirty, pillar, secrets.tag)
+
+
+def _run_id() -> str:
+    return f"{time.strftime('%Y%m%d%H%M%S')}-{os.urandom(3).hex()}"
+
+
+def _warn(message: str) -> None:
+    if message:
+        _tell([Diagnostic(message, severity="warning")])
+
+
+def _reload(session: Session, what: str) -> None:
+    """What `reload_modules`, `reload_grains` and `reload_pillar` of a state ask for."""
+    with session.opened():
+        forget_looks(None)
+        _look_again(session, what)
+
+
+def _look_again(session: Session, what: str) -> None:
+    if what == "modules":
+        session.registry.refresh()
+    elif what == "grains":
+        session.reload_grains()
+    else:
+        read_pillar(session)
+
+
+def _tell(warnings: Iterable[Diagnostic]) -> None:
+    warnings = list(warnings)
+    if warnings:
+        import os
+
+        from runner.output import diagnostics, text
+
+        diagnostics.show(warnings, sys.stderr, text.wants_colour(sys.stderr, os.environ))

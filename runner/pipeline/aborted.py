@@ -1,0 +1,60 @@
+"""Runs that ended before their first state: the listeners and the history learn of them, as of any other run.
+
+A helper of run.py.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+
+from runner.engine.interrupts import number_of
+from runner.history.recorder import About, History
+from runner.model.diagnostics import Diagnostic, bug
+from runner.model.errors import RunnerError
+from runner.model.events import Event, RunFinished, RunStarted
+from runner.model.result import CRASHED, LOCKED, NOT_COMPILED, NOT_STARTED, Report
+from runner.pipeline.session import Session
+from runner.redaction import Secrets
+
+
+@contextmanager
+def recorded(session: Session, run_id: str, about: Callable[[Secrets], About]) -> Iterator[None]:
+    """Report what ends a run before it has started, to the listeners and the history, and let it go on.
+
+    about: what the history is told of the run, given the secrets that are known by then.
+    """
+    try:
+        yield
+    except BaseException as error:
+        begun = session.run if "run" in session.__dict__ else None
+        if not (begun and begun.started) and isinstance(error, Exception | KeyboardInterrupt):
+            secrets = begun.secrets if begun else Secrets()
+            options = session.options
+            secrets.collect(options.pillar, options.secret_keys)
+            report = _report(error, options.test, secrets)
+            past = History(options.state_dir, about(secrets), (), options.history_runs, options.history_days)
+            for event in (RunStarted(0, options.test, run_id), RunFinished(report)):
+                _tell([*session.listeners, past], event)
+        raise
+
+
+def _tell(listeners: list[Callable[[Event], None]], event: Event) -> None:
+    for listener in listeners:
+        with suppress(Exception):  # the error on its way says more than theirs
+            listener(event)
+
+
+def _report(error: BaseException, dry: bool, secrets: Secrets) -> Report:
+    if isinstance(error, KeyboardInterrupt):
+        number, why = number_of(error)
+        return Report((), dry, number, why)
+    problems = error.diagnostics if isinstance(error, RunnerError) else (bug(error),)
+    told = tuple(secrets.diagnostic(each) for each in problems if each.severity == "error")
+    return Report((), dry, why=_why(error), errors=told or (Diagnostic(str(error)),))
+
+
+def _why(error: BaseException) -> str:
+    if not isinstance(error, RunnerError):
+        return CRASHED
+    return {"locked": LOCKED, "no-lock": NOT_STARTED}.get(error.code, NOT_COMPILED)

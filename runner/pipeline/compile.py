@@ -1,0 +1,207 @@
+"""From high data to a compiled tree: bound, checked and in order.
+
+A helper of run.py, and like it allowed to import stages.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from contextlib import suppress
+
+from runner.arguments import bind, global_checks
+from runner.compiler import auto_requisites, low, missing_references, ordering, requisites
+from runner.config.load import Options
+from runner.engine.bind import Binder
+from runner.files.trusted_folder import trusted_folder
+from runner.model.chunk import Chunk, Edge, Relations
+from runner.model.diagnostics import Diagnostic, deduplicated
+from runner.model.errors import CompileError, RunnerError
+from runner.model.highdata import HighData
+from runner.model.records import Record
+from runner.pipeline.highstate import Gathered, without_states
+from runner.pipeline.session import Session
+from runner.redaction import redact_no_log
+
+
+class Compiled(Record):
+    """A tree that is ready to run, with the warnings that compiling it gave."""
+
+    chunks: tuple[Chunk, ...]
+    relations: Relations
+    order: tuple[int, ...]
+    binder: Binder
+    warnings: tuple[Diagnostic, ...]
+    left_out: tuple[Chunk, ...] = ()  # by --only or --exclude
+
+
+def compile_chunks(session: Session, gathered: Gathered, strict: bool) -> tuple[Compiled | None, list[Diagnostic]]:
+    """A tree that is ready to run (None when it has errors), and all that is to be said of it."""
+    compiled, problems = compile_partially(session, gathered, strict)
+    return None if any(problem.severity == "error" for problem in problems) else compiled, problems
+
+
+def compile_partially(session: Session, gathered: Gathered, strict: bool) -> tuple[Compiled, list[Diagnostic]]:
+    """As much of a tree as compiles, and all that is to be said of it."""
+    data, problems = gathered
+    chunks, found = low.lower(data, True, session.arguments_of, session.defaults, session.functions_of)
+    problems = [*session.unread, *session.node.warnings, *problems, *found]
+    chunks, whole = _selected(session.options, chunks), chunks
+    session.run.secrets.arguments(chunks, session.options.secret_keys)
+    binder = make_binder(session)
+    problems += binder.check(chunks)
+    problems += global_checks.problems(chunks, session.arguments_of)
+    problems += missing_references.problems(chunks, _world(session, binder, strict))
+    # what a broken file would have declared is not missing: one mistake, one error
+    relations, unmet = requisites.resolve(
+        chunks, without_states(data), data.explained_by_earlier_error, session.registry.reacts
+    )
+    problems += unmet
+    order: tuple[int, ...] = ()
+    try:
+        order = _arranged(session, chunks, relations, data)
+    except CompileError as error:
+        problems += error.diagnostics
+    if order and session.options.shuffle is None:
+        relations = relations._replace(looks=ordering.looks(chunks, relations))
+    problems = redact_no_log([*problems, *session.run.secrets.unhidable()], chunks)
+    problems = [_placed(problem, session) for problem in deduplicated(map(_strict, problems) if strict else problems)]
+    if order and session.options.auto_relationships:
+        order, links = auto_requisites.fitted(order, relations, auto_requisites.links(chunks, binder.related))
+        relations = auto_requisites.reacting(relations, links, chunks)
+    selected = {id(chunk) for chunk in chunks}
+    left_out = tuple(chunk for chunk in whole if id(chunk) not in selected) if len(whole) > len(chunks) else ()
+    return Compiled(chunks, relations, order, binder, tuple(problems), left_out), problems
+
+
+DRAWN = 500  # states; placing many more takes minutes, so that of more only those of the cycles are drawn
+PAGES = 200  # pages of cycles that are kept
+
+
+def _world(session: Session, binder: Binder, strict: bool) -> missing_references.World:
+    def takes_folder(function: str) -> bool:
+        with suppress(RunnerError):  # no such function, which the binder says
+            source = bind.schema_of(session.registry.state(function).function).parameters.get("source")
+            return source is not None and "folder" in source.shape.title
+        return False
+
+    return missing_references.World(session.tree, session.registry, takes_folder, binder.calls, strict)
+
+
+def expected(session: Session) -> Callable[[Chunk, str], str]:
+    """What an argument of a state takes, in words."""
+
+    def title(chunk: Chunk, key: str) -> str:
+        try:
+            found = session.registry.state(chunk.function)
+        except RunnerError:
+            return ""
+        parameter = bind.schema_of(found.function).parameters.get(key)
+        return parameter.shape.title if parameter else ""
+
+    return title
+
+
+def make_binder(session: Session) -> Binder:
+    secret, fail = session.run.secrets.add, session.options.unknown_states == "fail"
+    used = missing_references.used_by_template(session.tree)
+    needs = bind.needed_features
+    return Binder(session.registry.state, bind.bind, bind.known, secret, fail, needs, used)
+
+
+def _arranged(session: Session, chunks: tuple[Chunk, ...], relations: Relations, data: HighData) -> tuple[int, ...]:
+    said = {chain.place: chain.text for chain in data.chains}
+    try:
+        return ordering.arrange(chunks, relations, said, session.options.shuffle)
+    except CompileError as error:
+        where = _drawn(session, chunks, relations)
+        drawn = f"{'the whole graph' if len(chunks) <= DRAWN else 'it'} is drawn in {where}" if where else None
+        raise CompileError(
+            [each._replace(hint="; ".join(filter(None, (each.hint, drawn))) or None) for each in error.diagnostics]
+        ) from None
+
+
+def _drawn(session: Session, chunks: tuple[Chunk, ...], relations: Relations) -> str:
+    """Draw the graph where it can be looked at; nothing when that is not possible or would take long."""
+    import hashlib
+
+    from runner.drawing import page, picture
+
+    cyclic_edges = ordering.cyclic_edges(chunks, relations)
+    if len(chunks) > DRAWN:
+        chunks, relations, cyclic_edges = _of_knots(chunks, cyclic_edges)
+    if not cyclic_edges or len(chunks) > DRAWN:
+        return ""
+    found = session.run.secrets.mask(picture(chunks, relations, (), cyclic_edges))
+    drawn = page.html(found, f"What waits for what on {session.options.id}").encode("utf-8", "replace")
+    name = f"{hashlib.sha256(drawn).hexdigest()[:12]}.html"  # a page of its own for each graph
+    try:
+        folder = trusted_folder(session.options.cachedir).below("graphs")
+        folder.write(name, drawn)
+        pages = [os.path.join(folder.path, each) for each in folder.names()]
+        for old in sorted(pages, key=os.path.getmtime)[:-PAGES]:
+            folder.remove(os.path.basename(old))
+    except OSError:
+        return ""
+    return os.path.join(folder.path, name)
+
+
+def _of_knots(
+    chunks: tuple[Chunk, ...], cyclic_edges: list[frozenset[Edge]]
+) -> tuple[tuple[Chunk, ...], Relations, list[frozenset[Edge]]]:
+    """Only the states that wait for each other, with what they wait for."""
+    members = sorted({number for knot in cyclic_edges for edge in knot for number in (edge.holder, edge.target)})
+    place = {number: index for index, number in enumerate(members)}
+    few = [
+        frozenset(edge._replace(holder=place[edge.holder], target=place[edge.target]) for edge in knot)
+        for knot in cyclic_edges
+    ]
+    edges = tuple(sorted((edge for knot in few for edge in knot), key=lambda edge: (edge.holder, edge.target)))
+    return tuple(chunks[number] for number in members), Relations(edges, {}), few
+
+
+# what Salt takes no notice of while it compiles, and a strict reader refuses
+STRICT = frozenset(["unknown-argument", "ignored", "unknown-function"])
+
+
+def _strict(problem: Diagnostic) -> Diagnostic:
+    if problem.code not in STRICT:
+        return problem
+    return problem._replace(message=problem.message.removesuffix("; it is ignored"), severity="error")
+
+
+ELSEWHERE = ("unmet-requisite", "unknown-id")  # another SLS may have it
+
+
+def _placed(problem: Diagnostic, session: Session) -> Diagnostic:
+    """A reference to what is not in this run, with the SLS that has it."""
+    if problem.code not in ELSEWHERE or not (problem.hint or "did you mean").startswith("did you mean"):
+        return problem
+    holder = session.tree.declaring(problem.subject, session.options.saltenv or "base")
+    if holder:
+        return problem._replace(hint=f"{problem.subject} is declared in the SLS {holder}: include it")
+    if problem.hint is not None:
+        return problem
+    return problem._replace(hint="no SLS declares it: look at the spelling; it is the ID (or the name) of a state")
+
+
+def _selected(options: Options, chunks: tuple[Chunk, ...]) -> tuple[Chunk, ...]:
+    """`--exclude` leaves IDs and SLS files out, `--only` keeps some with all that they need."""
+    if options.exclude:
+        entries = [{"id": each, "sls": each} if isinstance(each, str) else each for each in options.exclude]
+        ids, files = ({entry[kind] for entry in entries if kind in entry} for kind in ("id", "sls"))
+        chunks = tuple(chunk for chunk in chunks if chunk.id not in ids and chunk.sls not in files)
+    if not options.only:
+        return chunks
+    relations, _ = requisites.resolve(chunks, frozenset())
+    wanted = [number for number, chunk in enumerate(chunks) if {chunk.id, chunk.name} & set(options.only)]
+    unknown = set(options.only) - {name for number in wanted for name in (chunks[number].id, chunks[number].name)}
+    if unknown:
+        raise RunnerError(f"--only {sorted(unknown)[0]}: no state of this run has that ID or name")
+    kept: set[int] = set()
+    while wanted:
+        number = wanted.pop()
+        if number not in kept:
+            kept.add(number)
+            wanted += [edge.target for edge in relations.of(number)]
+    return tuple(chunk for number, chunk in enumerate(chunks) if number in kept)

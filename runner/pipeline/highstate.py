@@ -1,0 +1,112 @@
+"""From names to high data, and from there to what waits for what: what running and looking have in common.
+
+A helper of run.py, and like it allowed to import stages.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+
+from runner.compiler import high, low, requisites
+from runner.compiler.high import Request
+from runner.model.chunk import Chunk, Relations
+from runner.model.diagnostics import Diagnostic
+from runner.model.errors import CompileError, RunnerError
+from runner.model.highdata import HighData
+from runner.pipeline import node_scope
+from runner.pipeline.pillar_data import read_pillar as read_pillar
+from runner.pipeline.session import Session
+
+Gathered = tuple[HighData, list[Diagnostic]]
+
+
+def gather(session: Session, requests: Iterable[Request], read: high.Read | None = None) -> Gathered:
+    gatherer = high.Gatherer(
+        read or session.read, session.tree.sls_names, session.options.state_auto_order, session.tree.sls_text
+    )
+    with _deep():
+        return gatherer.gather(requests), gatherer.problems
+
+
+@contextmanager
+def _deep() -> Iterator[None]:
+    """SLS files that include each other in a chain of a thousand take more than Python's thousand frames."""
+    before = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(before, 4500))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(before)
+
+
+def learn_secrets(session: Session) -> None:
+    """Read the pillar to know what is not shown; what needs no pillar can be asked for while it is broken, too."""
+    with suppress(RunnerError), session.opened():
+        read_pillar(session)
+
+
+def top_requests(session: Session) -> list[Request]:
+    found = node_scope.entered(session)
+    wanted = [Request(sls, env, place) for env, sls, place in found.requests()] if found else []
+    if not wanted:
+        hint = _without_top(session) or "`runner show top` shows what matches"
+        none = Diagnostic("No Top file or master_tops data matches found.", hint=hint, code="no-top")
+        raise CompileError([none, *session.unread])
+    return wanted
+
+
+def _without_top(session: Session) -> str | None:
+    """Why nobody could find a top file."""
+    options, tree = session.options, session.tree
+    env = options.saltenv or options.state_top_saltenv
+    if env and not tree.folders_of(env):
+        return f"there is no environment {env!r} in file_roots; there is: {', '.join(tree.roots)}"
+    if any(tree.find(options.state_top, each) for each in tree.roots):
+        return None
+    folders = ", ".join(folder for each in tree.roots for folder in tree.folders_of(each))
+    return f"looked for {options.state_top} in {folders}"
+
+
+def requests(session: Session, names: Iterable[str]) -> list[Request]:
+    node_scope.entered(session, whole=False)
+    return [Request(name, session.options.saltenv or "base") for name in names]
+
+
+def all_requests(session: Session) -> list[Request]:
+    """All SLS files of the tree; a pillar that lies inside of it is none of them, nor is what a top file includes."""
+    pillar = tuple(f"{os.path.realpath(root)}/" for roots in session.options.pillar_roots.values() for root in roots)
+    tops = session.kept.get("tops", ())
+    states = [(name, env) for env in session.options.file_roots for name in session.tree.sls_names(env)]
+    return [
+        Request(name, env)
+        for name, env in states
+        if (name, env) not in tops
+        and not f"{os.path.realpath(session.tree.sls_path(name, env) or '')}".startswith(pillar)
+    ]
+
+
+def refuse(problems: Iterable[Diagnostic]) -> None:
+    """Raise the errors among them."""
+    errors = [problem for problem in problems if problem.severity == "error"]
+    if errors:
+        raise CompileError(errors)
+
+
+def related(
+    session: Session, data: HighData, problems: list[Diagnostic], reconcile: bool = True
+) -> tuple[tuple[Chunk, ...], Relations]:
+    """The chunks and what waits for what; mistakes on the way end it, those of arguments are not looked for."""
+    refuse(problems)
+    chunks, found = low.lower(data, reconcile, session.arguments_of, session.defaults)
+    refuse(found)
+    relations, unmet = requisites.resolve(chunks, without_states(data), reacts=session.registry.reacts)
+    refuse(unmet)
+    return chunks, relations
+
+
+def without_states(data: HighData) -> frozenset[str]:
+    declared = {declaration.sls for declaration in data.declarations.values()}
+    return frozenset(sls for _, sls in data.rendered if sls not in declared)

@@ -1,0 +1,73 @@
+"""One run at a time: a lock around compile and run, freed by the kernel when its holder dies."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from runner.files.trusted_folder import TrustedFolder, UntrustedFile, trusted_folder
+from runner.model.errors import RunnerError
+from runner.redaction import command_line
+
+PAUSE = 0.1  # seconds between two tries of a run that waits
+
+
+class Locked(RunnerError):
+    """Another run holds the lock."""
+
+    code = "locked"
+
+
+@contextmanager
+def held(state_dir: str, wait: float = 0.0) -> Iterator[None]:
+    """Hold the lock of a state folder.
+
+    wait: seconds to wait for another run to end, negative for as long as it takes. Raises Locked, which says who holds
+    it (process, command, since when), and RunnerError when there can be no lock.
+    """
+    folder, descriptor = _opened(state_dir)  # who uses the folder meanwhile gets the one that was looked at here
+    try:
+        _take(descriptor, wait)
+        words = " ".join([os.path.basename(sys.argv[0]), *command_line(sys.argv[1:])])
+        with suppress(OSError):  # a full disk: the lock holds, it only cannot say whose it is
+            os.ftruncate(descriptor, 0)
+            told = f"process {os.getpid()} since {time.strftime('%F %T')}: {words}\n"
+            os.pwrite(descriptor, told.encode(errors="backslashreplace"), 0)
+        yield
+    finally:
+        os.close(descriptor)
+        del folder
+
+
+def _opened(state_dir: str) -> tuple[TrustedFolder, int]:
+    try:
+        folder = trusted_folder(state_dir)
+        return folder, folder.open("lock", os.O_RDWR | os.O_CREAT)
+    except UntrustedFile as error:
+        raise RunnerError(f"there can be no lock: {error}", code="no-lock") from None
+    except OSError as error:
+        path = os.path.join(state_dir, "lock")
+        hint = "--cachedir DIR keeps it elsewhere"
+        raise RunnerError(f"there can be no lock: {path}: {error.strerror}", hint=hint, code="no-lock") from None
+
+
+def _take(descriptor: int, wait: float) -> None:
+    until = time.monotonic() + wait
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if wait >= 0 and time.monotonic() >= until:
+                holder = os.pread(descriptor, 4096, 0).decode(errors="replace").strip()
+                message = f"another run is under way: {holder or 'it has not said who it is'}"
+                raise Locked(message, hint="--wait waits until it has ended") from None
+        except OSError as error:  # ENOLCK, ENOSYS, ENOTSUP: some network and FUSE file systems
+            message = f"there can be no lock: the file system does not lock files: {error.strerror}"
+            hint = "`state_dir` of the configuration, or --cachedir DIR, keeps it on another one"
+            raise RunnerError(message, hint=hint, code="no-lock") from None
+        time.sleep(PAUSE)

@@ -1,0 +1,181 @@
+"""What this machine is given: SLS files, variables and defaults, by the top file, `master_tops` and the configuration.
+
+A helper of run.py, and like it allowed to import stages. Puppet calls it top scope (for all) and node scope (below a
+target of the top file).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from runner.config.file import place_of
+from runner.files.text import text_to_show
+from runner.model.diagnostics import Diagnostic
+from runner.model.errors import RunnerError
+from runner.model.places import Place, Source, Untyped, key_place
+from runner.model.records import Record
+from runner.pipeline.session import GIVEN, Node, Session
+from runner.targeting import top
+from runner.targeting.top_includes import including
+
+_SCOPED = re.compile(r"^\s*-\s+(vars|defaults):", re.M)
+EXAMPLE = "print a list of SLS names, {environment: [names]}, or {classes: [names], parameters: {name: value}}"
+
+
+class Given(Record):
+    """What the command `master_tops` says of this machine."""
+
+    lines: tuple[top.Line, ...] = ()
+    parameters: Mapping[str, Any] = {}
+
+
+def top_file(session: Session, given: Given | None = None, matches: top.Matches | None = None) -> top.Top:
+    """What the top file gives this machine, and master_tops after it (or before, with master_tops_first).
+
+    matches: which targets are meant; without it those that mean this machine.
+    """
+    options = session.options
+    found = top.names(
+        including(session.read_top, session.tree.sls_names, session.read, session.kept.setdefault("tops", set()).add),
+        list(options.file_roots),
+        matches or session.matches,
+        options.saltenv,
+        strategy=options.top_file_merging_strategy,
+        env_order=options.env_order,
+        state_top_saltenv=options.state_top_saltenv,
+        default_top=options.default_top,
+        file_of=lambda env: session.tree.find(options.topfn or options.state_top, env),
+        mistake=session.mistake,
+    )
+    more = (given or asked(session)).lines
+    first = bool(options.raw.get("master_tops_first"))
+    return found._replace(lines=(*more, *found.lines) if first else (*found.lines, *more)) if more else found
+
+
+def entered(session: Session, whole: bool = True) -> top.Top | None:
+    """Enter this machine's scope. whole: the top file is wanted, and not only if it gives more than SLS files."""
+    given = asked(session)
+    session.node = Node(parameters=given.parameters)
+    if not (whole or _has_node_scope(session)):
+        return None
+    found = top_file(session, given)
+    node = Node(found.vars, found.defaults, given.parameters)
+    session.unread += found.warnings
+    session.node = node._replace(warnings=tuple(_warnings(session, node)))
+    return found
+
+
+def _has_node_scope(session: Session) -> bool:
+    """Whether a top file gives machines more than SLS files: then it counts for single SLS files, too."""
+    for env in session.options.file_roots:
+        path = session.tree.find(session.options.topfn or session.options.state_top, env)
+        if path and _SCOPED.search(text_to_show(path)):
+            return True
+    return False
+
+
+# ---------------------------------------------------------------- set twice
+
+
+def _warnings(session: Session, node: Node) -> Iterator[Diagnostic]:
+    """What a target of the top file sets although the configuration or something outside of the tree has set it."""
+    for name in node.vars:
+        place = key_place(node.vars, name, _TOP)
+        if name in GIVEN:
+            message = f"templates have something else called {name}"
+            yield Diagnostic(message, place.source, f"the variable is {{{{ vars.{name} }}}}", "scope", "warning")
+        others = " and ".join(f"{what} ({source})" for what, source in _set_elsewhere(session, node, name))
+        if others:
+            message = f"the variable {name} is set below a target of the top file, and by {others}"
+            yield Diagnostic(message, place.source, "the target's wins; take one of them away", "scope", "warning")
+    path = session.options.raw.get("conf_file")
+    for key, arguments in node.defaults.items():
+        said: Any = session.options.defaults.get(key)
+        for name in [each for each in arguments if each in said] if isinstance(said, Mapping) else ():
+            by = f"by the configuration ({place_of(path, 'defaults', key, name)})"
+            message = f"the default of {key}: {name} is set below a target of the top file, and {by}"
+            place = key_place(arguments, name, _TOP)
+            yield Diagnostic(message, place.source, "the target's wins", "scope", "warning")
+
+
+_TOP = Place(Untyped("the top file"))
+
+
+def _set_elsewhere(session: Session, node: Node, name: str) -> Iterator[tuple[str, Source]]:
+    path = session.options.raw.get("conf_file")
+    if name in node.parameters:
+        yield "master_tops", place_of(path, "master_tops")
+    plain: dict[str, Any] = {"vars": session.options.vars, "pillar": session.options.pillar_of_file or {}}
+    for key, said in plain.items():
+        if name in said:
+            yield f"`{key}` of the configuration", place_of(path, key, name)
+    if name in session.external_keys:
+        yield f"the external pillar {session.external_keys[name]}", place_of(path, "ext_pillar")
+
+
+# ---------------------------------------------------------------- master_tops
+
+
+def asked(session: Session) -> Given:
+    """What the command says; asked once."""
+    said = session.options.raw.get("master_tops")
+    if not said:
+        return Given()
+    if "given" not in session.kept:
+        import shlex
+
+        command = _command(session, said)
+        shown = shlex.join(command)
+        session.kept["given"] = _read(session, _run(session, command, shown), shown)
+    found: Given = session.kept["given"]
+    return found
+
+
+def _problem(session: Session, message: str, hint: str | None = None) -> RunnerError:
+    return RunnerError(message, place_of(session.options.raw.get("conf_file"), "master_tops"), hint, "master-tops")
+
+
+def _command(session: Session, said: Any) -> list[str]:
+    import shlex
+
+    if isinstance(said, Mapping):
+        unknown = [name for name in said if name != "ext_nodes"]
+        if unknown:
+            raise _problem(session, f"runner has no master_tops {unknown[0]!r}", "master_tops: COMMAND")
+        said = said["ext_nodes"]
+    words = [str(each) for each in said] if isinstance(said, list) else shlex.split(str(said))
+    return [*words, session.options.id]
+
+
+def _run(session: Session, command: list[str], shown: str) -> str:
+    try:
+        folder = session.options.raw.get("config_dir")
+        done = session.call("cmd.run_all", command, cwd=folder, python_shell=False)
+    except RunnerError as error:
+        raise _problem(session, f"master_tops: {error.message}") from None
+    if done["retcode"]:
+        said = (done["stderr"] or done["stdout"]).strip()
+        hint = "it gets the ID of the machine and has to end with 0"
+        raise _problem(session, f"master_tops: `{shown}` ended with {done['retcode']}: {said}", hint)
+    return str(done["stdout"])
+
+
+def _read(session: Session, text: str, command: str) -> Given:
+    """A list of names, names by environment, or what a node classifier of Puppet prints."""
+    data = session.renderer.parsed(text, f"master_tops: {command}")
+    place = Place(Untyped(f"master_tops: {command}"))
+    usual = session.options.saltenv or "base"
+    parameters: Any = {}
+    if isinstance(data, Mapping) and ("classes" in data or "parameters" in data):
+        parameters = data.get("parameters") or {}
+        data = {str(data.get("environment") or usual): data.get("classes") or []}
+    elif not isinstance(data, Mapping):
+        data = {usual: data or []}
+    sound = isinstance(parameters, Mapping) and all(isinstance(each, list | Mapping) for each in data.values())
+    if not sound or not all(isinstance(name, str) for names in data.values() for name in names):
+        raise _problem(session, f"master_tops: what `{command}` prints cannot be read", EXAMPLE)
+    wanted = session.options.saltenv
+    lines = [top.Line(str(env), name, "master_tops", place) for env, names in data.items() for name in names]
+    return Given(tuple(line for line in lines if wanted in (None, "", line.env)), parameters)

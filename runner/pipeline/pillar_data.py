@@ -1,0 +1,147 @@
+"""The pillar of this machine: its SLS files, the external pillars, decryption, what the command line says.
+
+A helper of run.py, and like it allowed to import stages.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from runner.config.file import place_of
+from runner.model.errors import RunnerError
+from runner.pillar import sls
+from runner.pillar.merge import merge
+from runner.pipeline.session import Session
+from runner.targeting import top
+from runner.targeting.top_includes import including
+
+
+def read_pillar(session: Session) -> None:
+    """Compile the pillar and give it to the run.
+
+    Templates and targets see the pillar as a first reading without it makes it (what a Salt minion does at its start);
+    there is a second reading only if one of them looked.
+    """
+    options = session.options
+    looked = AccessTrackingDict(session.options.pillar_of_file)
+    session.run.pillar = looked
+    found = _compiled(session, options.pillar_of_file)
+    if looked.asked:
+        session.run.pillar = found
+        again = options.pillar_source_merging_strategy != "list"  # which would say everything twice
+        found = _compiled(session, found if again else {})
+    found = _merged(session, found, options.pillar) if options.pillar else found
+    if options.raw.get("decrypt_pillar"):
+        from runner.pillar.decrypt import decrypt
+
+        place = place_of(options.raw.get("conf_file"), "decrypt_pillar")
+        found = decrypt(found, options.raw, session.pillar_renderer.decryptor(), place)
+    if options.raw.get("pillar_opts"):
+        found["master"] = {key: value for key, value in options.raw.items() if key != "grains"}
+    session.run.pillar = found
+    session.run.secrets.collect(found, options.secret_keys)
+
+
+def _compiled(session: Session, found: Mapping[str, Any]) -> dict[str, Any]:
+    """What is known, and over it the pillar of the SLS files and the external ones, which see those before them."""
+    raw = session.options.raw
+    if raw.get("ext_pillar") and raw.get("ext_pillar_first"):
+        found = session.run.pillar = _external(session, found)
+    found = _merged(session, found, _of_sls(session))
+    if raw.get("ext_pillar") and not raw.get("ext_pillar_first"):
+        return _external(session, found)
+    return found
+
+
+def _merged(session: Session, old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
+    options = session.options
+    return merge(old, new, _strategy(session), options.pillar_merge_lists)
+
+
+def _strategy(session: Session) -> str:
+    """`smart` adds up what is marked so where yamlex is the renderer."""
+    said = session.options.pillar_source_merging_strategy
+    yamlex = str(session.options.renderer).split("|")[-1].strip() == "yamlex"
+    return "aggregate" if said == "smart" and yamlex else said
+
+
+def _of_sls(session: Session) -> dict[str, Any]:
+    options = session.options
+    envs = list(options.pillar_roots)
+    alone = (options.saltenv or "base") if _strategy(session) == "none" else None
+    found = top.names(
+        including(session.read_pillar_top, session.pillar_tree.sls_names, session.read_pillar),
+        envs,
+        session.matches,
+        options.pillarenv,
+        pillar=True,
+        state_top_saltenv=alone,
+        file_of=lambda env: session.pillar_tree.find(options.state_top, env),
+        mistake=session.mistake,
+    )
+    session.unread += found.warnings
+    stage = sls.Pillar(
+        session.read_pillar,
+        _strategy(session),
+        options.pillar_merge_lists,
+        read_with=session.read_pillar,
+        names=session.pillar_tree.sls_names,
+        optional=found.optional,
+        includes_win=options.pillar_includes_override_sls,
+    )
+    return stage.compile(found.requests(options.env_order), {})
+
+
+def _external(session: Session, found: Mapping[str, Any]) -> dict[str, Any]:
+    from runner.pillar import external
+
+    options, renderer = session.options, session.pillar_renderer
+    tools = external.Tools(
+        id=options.id,
+        env=options.pillarenv or options.saltenv or "base",
+        opts=options.raw,
+        grains=session.grains,
+        shell=lambda command: _shell(session, command),
+        names=renderer.dunders(),
+        template=renderer.lax,
+        data=renderer.data,
+        parsed=renderer.parsed,
+        content=renderer.content,
+        matches=session.matches,
+        seen=session.watch.read,
+        place=lambda: place_of(options.raw.get("conf_file"), "ext_pillar"),
+    )
+
+    def note(name: str, data: Mapping[str, Any]) -> None:
+        session.external_keys.update(dict.fromkeys(map(str, data), name))
+
+    return external.gathered(options.raw["ext_pillar"], found, tools, lambda old, new: _merged(session, old, new), note)
+
+
+def _shell(session: Session, command: str) -> Mapping[str, Any]:
+    try:
+        done: Mapping[str, Any] = session.call("cmd.run_all", command, python_shell=True)
+    except RunnerError as error:
+        raise RunnerError(error.message, place_of(session.options.raw.get("conf_file"), "ext_pillar")) from None
+    return done
+
+
+def _noting(name: str) -> Any:
+    """A method of dict that notes that it was called."""
+    real = getattr(dict, name)
+
+    def method(self: AccessTrackingDict, *args: Any) -> Any:
+        self.asked = True
+        return real(self, *args)
+
+    return method
+
+
+class AccessTrackingDict(dict[str, Any]):
+    """A mapping that notes whether somebody looked into it."""
+
+    asked = False
+    __getitem__, __contains__, __iter__, __len__ = map(_noting, ("__getitem__", "__contains__", "__iter__", "__len__"))
+    get, keys, items, values = map(_noting, ("get", "keys", "items", "values"))
+    copy, __eq__, __repr__ = map(_noting, ("copy", "__eq__", "__repr__"))

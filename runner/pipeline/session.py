@@ -1,0 +1,324 @@
+"""What all commands need before the first stage: tree, registry, grains, templates, the shared `Run`.
+
+A helper of run.py, and like it allowed to import stages.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from functools import cached_property, partial
+from typing import Any, cast
+
+from runner.api import StateFailed, running
+from runner.compiler.high import SlsFile
+from runner.config.load import Options, with_fresh_grains
+from runner.engine.context import Current, Run
+from runner.fileroots import FileTree
+from runner.files.permissions import Watch
+from runner.files.text import text_to_show
+from runner.grains import Grains, logged
+from runner.loader.registry import Registry
+from runner.model.diagnostics import Diagnostic
+from runner.model.errors import RunnerError
+from runner.model.events import Event
+from runner.model.records import Record
+from runner.output.log import LOG
+from runner.render import Renderer
+from runner.render.jinja.limits import bounded
+from runner.targeting import match
+
+TOO_DEEP = "something in the tree is nested too deeply to be followed"
+Listeners = Iterable[Callable[[Event], None]]
+SALTS_WORD = {"modules": "module", "renderers": "render"}  # in `module_dirs`, `render_dirs`
+TREE_FOLDERS = {
+    "states": "_states",
+    "modules": "_modules",
+    "grains": "_grains",
+    "utils": "_utils",
+    "renderers": "_renderers",
+}
+
+
+class Node(Record):
+    """What the top file says of this machine beside its SLS files: Puppet's node scope."""
+
+    vars: Mapping[str, Any] = {}
+    defaults: Mapping[str, Mapping[str, Any]] = {}
+    parameters: Mapping[str, Any] = {}  # what master_tops says: top scope
+    warnings: tuple[Diagnostic, ...] = ()
+
+
+# what templates have, whatever variables are called: `{{ vars.x }}` reaches those
+GIVEN = frozenset(
+    ("salt", "grains", "pillar", "opts", "saltenv", "sls", "slspath", "tplpath", "tplfile", "tpldir", "tpldot")
+    + ("slsdotpath", "slscolonpath", "sls_path", "vars", "top", "show_full_context", "env", "data")
+)
+
+
+class Top(dict[str, Any]):
+    """Top scope for templates: variables that hold everywhere, and what templates have under names of their own."""
+
+    def __init__(self, said: Mapping[str, Any], more: Mapping[str, Callable[[], Any]]) -> None:
+        super().__init__(said)
+        self._more = more
+
+    def __missing__(self, key: str) -> Any:
+        if key not in self._more:
+            raise KeyError(key)
+        return self._more[key]()
+
+
+class Session:
+    """One command's view of the machine and the tree; everything in it is made when it is first needed."""
+
+    def __init__(self, options: Options, listeners: tuple[Callable[[Event], None], ...] = ()) -> None:
+        self.options, self.listeners = options, listeners
+        self.node = Node()
+        self.external_keys: dict[str, str] = {}  # keys of the pillar -> the external pillar they are of
+        self.kept: dict[str, Any] = {}  # what is asked once a run
+        self.mistake = partial(match.mistake, nodegroups=options.nodegroups)  # what keeps a target from being read
+        self.report_grains: Callable[[Diagnostic], None] = logged  # what is wrong with those of the tree
+        self.unread: tuple[Diagnostic, ...] = ()  # warnings of targets in top files that cannot be read
+
+    @property
+    def defaults(self) -> dict[str, Mapping[str, Mapping[str, Any]]]:
+        """Defaults of arguments for all SLS files, the nearest scope first."""
+        found = {"top file": self.node.defaults, "configuration": self._placed_defaults}
+        return {origin: said for origin, said in found.items() if said}
+
+    @cached_property
+    def _placed_defaults(self) -> Mapping[str, Mapping[str, Any]]:
+        """Those of the configuration, with their places where its file says them."""
+        said, path = self.options.defaults, self.options.raw.get("conf_file")
+        if not said or not path:
+            return said
+        with suppress(RunnerError):
+            whole = self.renderer.parsed(text_to_show(path), path)
+            if isinstance(whole, Mapping) and whole.get("defaults") == said:
+                return cast(Mapping[str, Mapping[str, Any]], whole["defaults"])
+        return said
+
+    def _scope(self) -> dict[str, Any]:
+        """The variables of all SLS files: below a target of the top file, else of the configuration and master_tops."""
+        outer = {**self.options.vars, **self.node.parameters}
+        said = {**outer, **self.node.vars}
+        if not said:
+            return {}
+        more = {"grains": lambda: self.grains, "pillar": lambda: self.run.pillar, "opts": lambda: self.options.raw}
+        plain = {name: value for name, value in said.items() if name not in GIVEN}
+        return {**plain, "vars": said, "top": Top({**said, **outer}, more)}
+
+    @cached_property
+    def watch(self) -> Watch:
+        """Who else can write what is read. Raises RunnerError where that is refused."""
+        options, watch = self.options, Watch(self.options.strict_permissions)
+        for file in options.files:
+            watch.read(file)
+        for roots in (options.file_roots, options.pillar_roots):
+            for folder in (each for folders in roots.values() for each in folders):
+                watch.root(folder)
+        return watch
+
+    @cached_property
+    def tree(self) -> FileTree:
+        return FileTree(self.options.file_roots, self.options.raw, self.watch.read)
+
+    @cached_property
+    def pillar_tree(self) -> FileTree:
+        return FileTree(self.options.pillar_roots, self.options.raw, self.watch.read)
+
+    @cached_property
+    def registry(self) -> Registry:
+        roots = [root for folders in self.options.file_roots.values() for root in folders]
+        folders = {
+            kind: [*self._more_folders(kind), *(os.path.join(root, name) for root in roots)]
+            for kind, name in TREE_FOLDERS.items()
+        }
+        there = {kind: [path for path in paths if os.path.isdir(path)] for kind, paths in folders.items()}
+        return Registry(there, self.options.raw, seen=self.watch.read)
+
+    def _more_folders(self, kind: str) -> list[str]:
+        """Folders of modules that the configuration names: `states_dirs`, ..., and those below `module_dirs`."""
+        raw = self.options.raw
+        base = str(raw.get("config_dir") or "")
+        own = raw.get(f"{SALTS_WORD.get(kind, kind)}_dirs") or []
+        named = [*(os.path.join(folder, kind) for folder in raw.get("module_dirs") or []), *own]
+        return [os.path.join(base, folder) for folder in named]
+
+    @cached_property
+    def grains(self) -> Mapping[str, Any]:
+        functions = self.registry.grain_functions()
+        return Grains(self.options.grains, functions, id=self.options.id, report=lambda each: self.report_grains(each))
+
+    @cached_property
+    def run(self) -> Run:
+        options = self.options
+        made = Run(
+            opts=options.raw,
+            grains=self.grains,
+            tree=self.tree,
+            cache_dir=options.cachedir,
+            state_dir=options.state_dir,
+            saltenv=options.saltenv or "base",
+            dry=options.test,
+            call=self.call,
+            function=self.registry.function,
+            has=self.registry.has_function,
+            render=self.template,
+            match=self.matches,
+            top=self.top,
+            listeners=self.listeners,
+        )
+        made.secrets.names.learn(files=lambda: (path for env in self.tree.roots for path in self.tree.files("", env)))
+        return made
+
+    def only_look(self) -> None:
+        """Make this a dry run: the pillar may say `test: true`."""
+        self.options = self.options._replace(test=True)
+        self.run.dry = True
+
+    def reload_grains(self) -> None:
+        """Look at the machine and its static grains anew."""
+        self.options = with_fresh_grains(self.options)
+        del self.__dict__["grains"]
+        self.run.grains = self.grains
+
+    @contextmanager
+    def opened(self) -> Iterator[None]:
+        """Make this session the current one; what goes wrong in it is told without secrets."""
+        try:
+            with running(self.current()):
+                yield
+        except RunnerError as error:
+            raise self.run.secrets.error(error) from None
+        except StateFailed as failure:  # a look that the configuration or a command asks for
+            raise self.run.secrets.error(RunnerError(failure.message)) from None
+        except RecursionError:
+            raise RunnerError(
+                TOO_DEEP, hint="how deep do includes, values and requisites lead into each other?"
+            ) from None
+
+    def current(self) -> Current:
+        """A Here without a state, for rendering and `runner call`."""
+        return Current(self.run)
+
+    def arguments_of(self, state: str, function: str) -> frozenset[str]:
+        """The arguments that a state function and its module's mod_watch have; none when there is no such function."""
+        try:
+            found = self.registry.state(f"{state}.{function}")
+        except RunnerError:
+            return frozenset()
+        from runner.arguments.bind import known
+
+        return known(found.function) | (known(found.mod_watch) if found.mod_watch else frozenset())
+
+    def functions_of(self, state: str) -> list[str]:
+        """The functions of a state module; none when there is no such module."""
+        return self.registry.state_functions(state) if self.registry.has_state(state) else []
+
+    def call(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
+        return self.registry.function(name)(*args, **kwargs)
+
+    def matches(self, expression: str, kind: str = "glob") -> bool:
+        """Whether a target of a top file means this machine."""
+        with bounded(f"the target {expression!r}", self.options.raw.get("render_limit")):
+            return match.matches(
+                expression,
+                kind,
+                id=self.options.id,
+                grains=self.grains,
+                pillar=self.run.pillar,
+                nodegroups=self.options.nodegroups,
+            )
+
+    def top(self) -> Mapping[str, list[str]]:
+        """What the top file gives this machine, for templates."""
+        from runner.pipeline import node_scope  # it knows sessions, and few trees ask
+
+        return node_scope.top_file(self).as_data()
+
+    # -------------------------------------------------- rendering
+
+    def _renderer(self, tree: FileTree) -> Renderer:
+        return Renderer(
+            find=tree.find,
+            near=tree.near_file,
+            seen=self.watch.read,
+            salt=self.registry.salt,
+            grains=lambda: self.grains,
+            pillar=lambda: self.run.pillar,
+            opts=self.options.raw,
+            root_of=tree.root_of,
+            cache_dir=os.path.join(self.options.cachedir, "templates"),
+            secret=lambda value: self.run.secrets.add(value),
+            own=self.registry.renderer,
+        )
+
+    @cached_property
+    def renderer(self) -> Renderer:
+        return self._renderer(self.tree)
+
+    @cached_property
+    def pillar_renderer(self) -> Renderer:
+        return self._renderer(self.pillar_tree)
+
+    def template(
+        self, text: str, engine: str, context: Mapping[str, Any], *, file: str = "", saltenv: str = "base"
+    ) -> Any:
+        if file.startswith("/"):
+            self.watch.read(file)
+        return self.renderer.template(text, engine, context, file=file, saltenv=saltenv)
+
+    def read(self, sls: str, saltenv: str) -> SlsFile:
+        """One rendered SLS of the state tree."""
+        return _read(self.tree, self.renderer, sls, saltenv, self._scope())
+
+    def reading(self, name: str, path: str) -> Callable[[str, str], SlsFile]:
+        """A `read` that knows one SLS more, which lies in no tree."""
+
+        def read(sls: str, saltenv: str) -> SlsFile:
+            if sls != name:
+                return self.read(sls, saltenv)
+            self.watch.read(path)
+            return SlsFile(self.renderer.sls(path, sls=name, saltenv=saltenv, context=self._scope() or {}), path, False)
+
+        return read
+
+    def read_pillar(self, sls: str, saltenv: str, defaults: Mapping[str, Any] | None = None) -> SlsFile:
+        """One rendered SLS of the pillar; `defaults` of an include are variables of its template."""
+        return _read(self.pillar_tree, self.pillar_renderer, sls, saltenv, defaults or {})
+
+    def read_top(self, saltenv: str) -> Any:
+        """The rendered top file of an environment; None where there is none."""
+        return _read_top(self.tree, self.renderer, self.options.topfn or self.options.state_top, saltenv)
+
+    def read_pillar_top(self, saltenv: str) -> Any:
+        """The rendered top file of the pillar; None where there is none."""
+        return _read_top(self.pillar_tree, self.pillar_renderer, self.options.state_top, saltenv)
+
+
+def _read_top(tree: FileTree, renderer: Renderer, name: str, saltenv: str) -> Any:
+    path = tree.find(name, saltenv)
+    if path is None:
+        return None
+    with LOG.timed(f"rendered {path}"):
+        return renderer.sls(path, sls=name.removesuffix(".sls"), saltenv=saltenv, context={})
+
+
+def _read(
+    tree: FileTree, renderer: Renderer, sls: str, saltenv: str, context: Mapping[str, Any] | None = None
+) -> SlsFile:
+    path = tree.sls_path(sls, saltenv)
+    if path is None:
+        near = tree.suggest(sls, saltenv)
+        raise RunnerError(
+            f"Specified SLS {sls} in saltenv {saltenv} is not available on the salt master or through a "
+            "configured fileserver",
+            hint=f"did you mean {near}?" if near else tree.searched(sls, saltenv),
+            code="missing-sls" if tree.exists(saltenv) else "missing-env",
+        )
+    with LOG.timed(f"rendered {path}"):
+        value = renderer.sls(path, sls=sls, saltenv=saltenv, context=context or {})
+    return SlsFile(value, path, os.path.basename(path) == "init.sls")

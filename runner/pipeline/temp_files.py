@@ -1,0 +1,99 @@
+"""Temporary files that a killed run left beside their targets: announced before they are made, removed by the next run.
+
+What is announced is a folder and the mark that the names of this run carry in it: one durable line for each folder that
+a run writes to, not one for each file.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from contextlib import suppress
+
+from runner.files.trusted_folder import TrustedFolder, trusted_folder
+from runner.model.errors import RunnerError
+
+NAME = "temporaries"
+_OURS = re.compile(r"^\..*\.runner-([0-9a-f]{8})[0-9a-f]{4}$", re.S)  # nothing else is ever removed
+
+
+class Temporaries:
+    """The list `temporaries` of a state folder: a folder and a mark a line, as JSON since paths may have line ends."""
+
+    def __init__(self, state_dir: str) -> None:
+        self._state_dir = state_dir
+        self._folder: TrustedFolder | None = None
+        self._handle: int | None = None
+        self._announced: set[tuple[str, str]] = set()
+
+    def note(self, path: str) -> None:
+        """Announce a path before it is made; a list that cannot be written keeps no one from working."""
+        folder, name = os.path.split(os.path.abspath(path))
+        found = _OURS.match(name)
+        if found is None or (folder, found[1]) in self._announced:
+            return
+        import json
+
+        with suppress(OSError, RunnerError):
+            if self._handle is None:
+                self._folder = trusted_folder(self._state_dir)
+                self._handle = self._folder.open(NAME, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+                self._folder.sync()
+            os.write(self._handle, json.dumps([folder, found[1]]).encode() + b"\n")
+            os.fdatasync(self._handle)
+            self._announced.add((folder, found[1]))
+
+    def sweep(self) -> list[str]:
+        """Remove what the last run left, and start a new list; the paths that were removed. Call it under the lock."""
+        import json
+
+        try:
+            state = trusted_folder(self._state_dir, make=False)
+            lines = state.read(NAME).decode("ascii", "replace").splitlines()
+        except OSError:
+            return []
+        removed = []
+        for line in lines:
+            with suppress(ValueError, TypeError, OSError):  # the last line may be cut off, a folder may be gone
+                folder, mark = json.loads(line)
+                removed += _cleaned(folder, mark)
+        with suppress(OSError):
+            state.remove(NAME)
+        return removed
+
+    def done(self) -> None:
+        """The run has ended by itself: nothing is left, unless the disk let nothing be removed."""
+        if self._handle is not None:
+            os.close(self._handle)
+            self._handle = None
+            with suppress(OSError):
+                if self._folder and not any(_left_in(*each) for each in self._announced if os.path.isdir(each[0])):
+                    self._folder.remove(NAME)
+
+
+def _left_in(folder: str | int, mark: str) -> list[str]:
+    names = [(name, _OURS.match(name)) for name in os.listdir(folder)]
+    return [name for name, found in names if found and found[1] == mark]
+
+
+def _cleaned(folder: str, mark: str) -> list[str]:
+    """Remove what a run left in a folder: the paths. The folder may be a user's, who may swap it meanwhile."""
+    handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        return [os.path.join(folder, name) for name in _left_in(handle, mark) if _removed(handle, name)]
+    finally:
+        os.close(handle)
+
+
+def _removed(folder: int, name: str) -> bool:
+    try:
+        if stat.S_ISDIR(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
+            import shutil
+
+            shutil.rmtree(name, dir_fd=folder)
+        else:
+            os.unlink(name, dir_fd=folder)
+    except OSError:
+        return False
+    return True

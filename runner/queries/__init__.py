@@ -1,0 +1,1 @@
+"""Commands that answer questions about the tree, the machine and earlier runs."""

@@ -1,0 +1,97 @@
+"""Commands that explain: show graph, why, doc, schema. A sister of run.py."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from runner.arguments import bind
+from runner.compiler import auto_requisites, ordering
+from runner.config.load import Options
+from runner.history import query as earlier
+from runner.manual import pages as manuals
+from runner.model.chunk import Edge
+from runner.model.diagnostics import Diagnostic
+from runner.model.errors import CompileError
+from runner.pipeline import node_scope
+from runner.pipeline.compile import compile_chunks, make_binder
+from runner.pipeline.highstate import gather, read_pillar, related, requests, top_requests
+from runner.pipeline.session import Session
+from runner.queries import why as whys
+
+
+def picture(options: Options, names: Sequence[str] = ()) -> tuple[dict[str, Any], list[Diagnostic]]:
+    """What waits for what in the highstate (or in some SLS files), and the cycles in it: no hindrance here."""
+    from runner.drawing import picture as drawn
+
+    session = Session(options)
+    with session.opened():
+        read_pillar(session)
+        data, problems = gather(session, requests(session, names) if names else top_requests(session))
+        chunks, relations = related(session, data, problems)
+        cyclic_edges: list[frozenset[Edge]] = []
+        order: tuple[int, ...] = ()
+        binder = make_binder(session)
+        binder.check(chunks)
+        links = auto_requisites.links(chunks, binder.related) if options.auto_relationships else ()
+        try:
+            order, links = auto_requisites.fitted(ordering.arrange(chunks, relations), relations, links)
+        except CompileError as error:
+            cyclic_edges, problems = ordering.cyclic_edges(chunks, relations), [*problems, *error.diagnostics]
+        relations = auto_requisites.reacting(relations, links, chunks)
+        found: dict[str, Any] = session.run.secrets.mask(drawn(chunks, relations, order, cyclic_edges))
+    return found, problems
+
+
+def why(options: Options, wanted: str, names: Sequence[str] = (), with_run: bool = False) -> list[dict[str, Any]]:
+    """Why a state (ID, name or `state: name`) is in the highstate (or in some SLS files) as it is.
+
+    with_run: what became of it in the last run, too.
+    """
+    session = Session(options)
+    with session.opened():
+        read_pillar(session)
+        gathered = gather(session, requests(session, names) if names else top_requests(session))
+        compiled, problems = compile_chunks(session, gathered, strict=False)
+        if compiled is None:
+            raise CompileError(problems)
+        top = {} if names else {str(line.place.source): line.target for line in node_scope.top_file(session).lines}
+        run = whys.Run(compiled.chunks, compiled.relations, compiled.order, gathered[0], top)
+        found = whys.explained(wanted, run)
+    if with_run:
+        found = [each | {"last_run": earlier.of_state(options.state_dir, each["tag"])} for each in found]
+    masked: list[dict[str, Any]] = session.run.secrets.mask(found)
+    return masked
+
+
+def manual(options: Options, name: str | None) -> Any:
+    """The contents of the manual (without a name), or the pages of a module or function."""
+    registry = Session(options).registry
+    return manuals.contents(registry) if name is None else manuals.pages(registry, name)
+
+
+def manual_of_modules(options: Options) -> dict[str, list[str]]:
+    """The execution modules with their functions."""
+    return manuals.execution(Session(options).registry)
+
+
+def reference(options: Options) -> dict[str, str]:
+    """The whole manual as Markdown: path -> text."""
+    from runner.manual import reference
+
+    return reference.files(Session(options).registry)
+
+
+def schema(options: Options) -> dict[str, Any]:
+    """The JSON Schema of SLS files, with the tree's own states."""
+    from runner.manual import sls_schema
+
+    registry = Session(options).registry
+    found: dict[str, sls_schema.Function] = {}
+    there = manuals.contents(registry)
+    for module, names in there.items():
+        for name in (f"{module}.{each}" for each in names):
+            state = registry.state(name)
+            reacting = bind.known(state.mod_watch) - {"name", "sfun"} if state.mod_watch else ()
+            found[name] = (manuals.said_of_all(registry, name), bind.json_schema(state.function), reacting)
+    return sls_schema.schema(found, bind.GLOBAL_ARGUMENTS, set(registry.state_modules()) - there.keys())

@@ -1,0 +1,81 @@
+"""What a machine has now, as the text of an SLS."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from runner.api import Resource
+from runner.model.chunk import RESERVED
+
+TAKEN = (*RESERVED, "chain", "defaults")
+PLAIN = "#!yaml"  # no template: contents may hold what looks like one
+
+
+SLOT = "__slot__:"  # would be called when the state runs
+
+
+def by_id(found: Iterable[Resource]) -> dict[str, dict[str, list[dict[str, Any]]]]:
+    """The states as an SLS says them; each has an ID of its own."""
+    made: dict[str, dict[str, list[dict[str, Any]]]] = {}
+    for each in found:
+        if each.function:
+            made[_id(each, made)] = {each.function: _arguments(each, _id(each, made))}
+    return made
+
+
+def _id(each: Resource, taken: Mapping[str, Any]) -> str:
+    if each.name not in taken and each.name not in TAKEN and not each.name.startswith("__"):
+        return each.name
+    user = each.arguments.get("user")
+    longer = f"{each.function} {each.name}" + (f" of {user}" if user else "")
+    number = 2
+    found = longer
+    while found in taken:
+        found, number = f"{longer} ({number})", number + 1
+    return found
+
+
+def _arguments(each: Resource, known_as: str) -> list[dict[str, Any]]:
+    name = {} if known_as == each.name else {"name": each.name}
+    said = {**name, **each.arguments}
+    return [{key: value} for key, value in said.items() if not str(value).startswith(SLOT)]
+
+
+def text(found: Iterable[Resource]) -> str:
+    """The SLS, with what is to be said of a state above it."""
+    found = list(found)
+    parts = []
+    states = by_id(found)
+    remarks = {id_: each.note for id_, each in zip(states, (each for each in found if each.function), strict=True)}
+    for id_, body in states.items():
+        parts += [f"# {line}" for line in remarks[id_].splitlines()]
+        parts.append(_yaml({id_: body}))
+    parts += [f"# {each.note}" for each in found if not each.function]
+    whole = "\n".join(part.rstrip("\n") for part in parts) + "\n" if parts else ""
+    return f"{PLAIN}\n{whole}" if re.search(r"\{[{%#]", whole) else whole
+
+
+def _yaml(data: Any) -> str:
+    import yaml
+
+    class Dumper(yaml.SafeDumper):
+        """Lists below their key are indented, texts of several lines stand as they are."""
+
+        def increase_indent(self, flow: bool = False, indentless: bool = False) -> Any:
+            return super().increase_indent(flow, False)
+
+    def represent(dumper: yaml.SafeDumper, value: str) -> Any:
+        return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=_style(value))
+
+    Dumper.add_representer(str, represent)
+    dumped = yaml.dump(data, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=10**6)
+    return str(dumped)
+
+
+def _style(value: str) -> str | None:
+    """Lines stand as they are where YAML brings back exactly those; other texts of several lines are quoted."""
+    if "\n" not in value:
+        return None
+    return "|" if re.fullmatch(r"[^\s](?:[\t\n -~\u00a1-\u1fff]*[^\s])?\n?", value) and "\t" not in value else '"'

@@ -1,0 +1,189 @@
+"""Commands that look: what the tree says, what is wrong with it, what was done earlier. A sister of run.py."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from runner.api import Resource, StateFailed
+from runner.compiler import high, ordering
+from runner.config.load import Options
+from runner.model.errors import RunnerError
+from runner.model.result import PendingReaction
+from runner.pipeline import node_scope
+from runner.pipeline.highstate import (
+    Gathered,
+    gather,
+    learn_secrets,
+    read_pillar,
+    refuse,
+    related,
+    requests,
+    top_requests,
+)
+from runner.pipeline.session import Session
+
+if TYPE_CHECKING:
+    from runner.engine.reaction_journal import ReactionJournal
+
+__all__ = ["forget", "past", "show"]
+
+
+def show(options: Options, what: str, names: Iterable[str] = (), secrets: bool = False) -> Any:
+    """What a stage makes of the tree, in Salt's shape. secrets: show them, too."""
+    session = Session(options)
+    found = _shown(session, what, list(names))
+    if secrets:
+        return found
+    if what in ("sls", "highstate"):
+        session.run.secrets.collect(found, options.secret_keys, "the states")
+    return session.run.secrets.mask(found)
+
+
+def usage(options: Options) -> dict[str, Any]:
+    """The SLS files of each environment that the top file gives this machine, and those that it does not."""
+    session = Session(options)
+    with session.opened():
+        read_pillar(session)
+        wanted = {
+            (request.env, name)
+            for request in top_requests(session)
+            for name in high.expanded(request, session.tree.sls_names)
+        }
+        return {
+            env: _usage(session.tree.sls_names(env), {n for e, n in wanted if e == env}) for env in session.tree.roots
+        }
+
+
+def _usage(names: Iterable[str], wanted: set[str]) -> dict[str, Any]:
+    used = sorted(name for name in names if name in wanted)
+    unused = sorted(name for name in names if name not in wanted)
+    counts = {"count_all": len(used) + len(unused), "count_used": len(used), "count_unused": len(unused)}
+    return {"used": used, "unused": unused, **counts}
+
+
+def explained_top(options: Options) -> str:
+    """What the top file gives this machine, for a person: with the lines that said so, and those that did not."""
+    from runner.output import top_targets
+    from runner.targeting import match
+
+    session = Session(options)
+    with session.opened():
+        read_pillar(session)
+
+        def problem(said: str, kind: str) -> str | None:
+            mistake = match.mistake(said, kind, options.nodegroups)
+            return mistake.message if mistake else None
+
+        shown = top_targets.text(node_scope.top_file(session), problem)
+    return str(session.run.secrets.mask(shown))
+
+
+def _shown(session: Session, what: str, names: list[str]) -> Any:
+    options = session.options
+    if what == "debts":
+        from runner.engine.reaction_journal import ReactionJournal
+
+        found = [_debt(pending) for pending in _owed(ReactionJournal(options.state_dir, looking=True))]
+        if found:
+            learn_secrets(session)
+        return found
+    with session.opened():
+        if what == "grains":
+            return dict(session.grains)
+        read_pillar(session)
+        if what == "pillar":
+            return dict(session.run.pillar)
+        if what == "top":
+            return node_scope.top_file(session).as_data()
+        named = what in ("sls", "low-sls")
+        gathered = gather(session, requests(session, names) if named else top_requests(session))
+        if what in ("sls", "highstate"):
+            refuse(gathered[1])
+            session.run.secrets.names.learn(ids=gathered[0].declarations.values())
+            return high.as_data(gathered[0])
+        return _show_low(session, gathered, what)
+
+
+def resource(options: Options, state: str, names: Sequence[str] = (), secrets: bool = False) -> list[Resource]:
+    """What is there now of a kind of state: all, or what is named. secrets: show those of the pillar, too."""
+    session = Session(options)
+    registry = session.registry
+    with session.opened():
+        hook = registry.resources(state)
+        if hook is None:
+            able = [each for each in registry.state_modules() if registry.resources(each)]
+            known = "does not tell what is there" if registry.has_state(state) else "is no state module"
+            raise RunnerError(f"{state} {known}", hint=f"these do: {', '.join(able)}")
+        try:
+            found = [(each, list(hook(each))) for each in names or (None,)]
+        except StateFailed as failure:
+            raise RunnerError(failure.message) from None
+    if not all(isinstance(one, Resource) for _, listed in found for one in listed):
+        raise RunnerError(f"what {state}.resources gives are no Resource values")
+    missing = [each for each, listed in found if each is not None and not listed]
+    if missing:
+        raise RunnerError(f"there is no {state} {missing[0]}", hint=f"`runner resource {state}` lists all")
+    every = [each for _, listed in found for each in listed]
+    if secrets:
+        return every
+    learn_secrets(session)
+    session.run.secrets.recall(options.state_dir)
+    return [Resource(*session.run.secrets.mask(tuple(each), former=True)) for each in every]
+
+
+def past(options: Options, words: Sequence[str], limit: int = 20, real: bool = False) -> Any:
+    """What the history says. words: nothing for the list of runs, or `show RUN`, or `diff RUN RUN`.
+
+    real: list neither dry runs nor undos.
+    """
+    from runner.history import query as earlier
+
+    if not words:
+        return earlier.runs(options.state_dir, limit, real)
+    if words[0] == "show":
+        return earlier.one(options.state_dir, words[1])
+    return earlier.difference(options.state_dir, words[1], words[2])
+
+
+def forget(options: Options, wanted: Sequence[str] | None) -> list[dict[str, str]]:
+    """Forget the debts of some reactors (ID or name), or of all (None); the debts that were forgotten."""
+    from runner.engine.reaction_journal import ReactionJournal
+    from runner.pipeline.lock import held
+
+    journal = ReactionJournal(options.state_dir)
+    with held(options.state_dir, options.wait):
+        found = [
+            pending
+            for pending in _owed(journal)
+            if wanted is None or set(pending.reactor.split("_|-")[1:3]) & set(wanted)
+        ]
+        unknown = set(wanted or ()) - {part for pending in found for part in pending.reactor.split("_|-")[1:3]}
+        if unknown:
+            raise RunnerError(f"{sorted(unknown)[0]} owes nothing", hint="`runner show debts` lists what is owed")
+        try:
+            for pending in found:
+                journal.settle(pending.reactor, pending.source, (pending.kind,))
+        except OSError as error:
+            raise RunnerError(f"the list of reactions owed cannot be written: {error}") from None
+    session = Session(options)
+    learn_secrets(session)
+    forgotten: list[dict[str, str]] = session.run.secrets.mask([_debt(pending) for pending in found])
+    return forgotten
+
+
+def _show_low(session: Session, gathered: Gathered, what: str) -> Any:
+    chunks, relations = related(session, *gathered, reconcile=what != "low-sls")
+    session.run.secrets.arguments(chunks, session.options.secret_keys)
+    return ordering.lowstate(chunks, relations, session.registry.reacts)
+
+
+def _owed(journal: ReactionJournal) -> tuple[PendingReaction, ...]:
+    try:
+        return journal.all()
+    except OSError as error:
+        raise RunnerError(f"the list of reactions owed cannot be read: {error}") from None
+
+
+def _debt(pending: Any) -> dict[str, str]:
+    return {key: getattr(pending, key) for key in ("reactor", "kind", "source", "run", "time", "place")}

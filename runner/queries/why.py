@@ -1,0 +1,184 @@
+"""Why a state is in the run, where each of its arguments comes from, and why it stands where it does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from runner.model.chunk import Chunk, Edge, Relations
+from runner.model.diagnostics import did_you_mean
+from runner.model.errors import RunnerError
+from runner.model.highdata import HighData
+from runner.model.places import Place, item_place
+from runner.model.records import Record
+from runner.model.requisite_kinds import REQUISITE_KEYS, Kind
+
+
+class Run(Record):
+    """What the explanation is taken from. top: the targets of the top file by the places of their SLS names."""
+
+    chunks: Sequence[Chunk]
+    relations: Relations
+    order: Sequence[int]
+    high: HighData
+    top: Mapping[str, str]
+
+    @property
+    def position(self) -> dict[int, int]:
+        return {number: position for position, number in enumerate(self.order, 1)}
+
+
+def explained(wanted: str, run: Run) -> list[dict[str, Any]]:
+    """What is known of each state with an ID or name (or `state: name`). Raises RunnerError when there is none."""
+    state, colon, rest = wanted.partition(":")
+    kind = state.partition(".")[0] if colon and state.replace(".", "").isidentifier() else None
+    chunks = run.chunks
+    found = [number for number, chunk in enumerate(chunks) if wanted in (chunk.id, chunk.name)]
+    if not found and kind:
+        name = rest.strip()
+        found = [n for n, chunk in enumerate(chunks) if name in (chunk.id, chunk.name) and kind == chunk.state]
+    if not found:
+        raise _unknown(wanted, chunks)
+    return [_one(number, run) for number in found]
+
+
+def _unknown(wanted: str, chunks: Sequence[Chunk]) -> RunnerError:
+    names = {name for chunk in chunks for name in (chunk.id, chunk.name, f"{chunk.state}: {chunk.id}")}
+    hint = did_you_mean(wanted, names)
+    return RunnerError(f"no state of this run has the ID or name {wanted}", hint=hint)
+
+
+def _one(number: int, run: Run) -> dict[str, Any]:
+    chunk = run.chunks[number]
+    position = run.position
+    # a watch that stands where its holder does was not typed: it is told as automatic
+    typed = [edge for edge in run.relations.edges if edge.place != run.chunks[edge.holder].place]
+    return {
+        "state": label(chunk),
+        "id": chunk.id,
+        "name": chunk.name,
+        "function": chunk.function,
+        "tag": chunk.tag,
+        "declared": str(chunk.place.source),
+        "sls": chunk.sls,
+        **_brought(chunk, run),
+        "position": position[number],
+        "of": len(position),
+        "order": chunk.order,
+        "order_place": None if _by_definition(chunk) else _place(chunk, "order"),
+        "moved": _moved(number, run, position),
+        "arguments": dict(_arguments(chunk)),
+        "waits_for": _sorted(_waits(edge, run, position) for edge in typed if edge.holder == number),
+        "waited_for_by": _sorted(_waiting(edge, run, position) for edge in typed if edge.target == number),
+        "automatic": [
+            {"kind": kind, "after": label(run.chunks[then]), "before": label(run.chunks[first])}
+            for first, then, kind in run.relations.automatic
+            if number in (first, then)
+        ],
+    }
+
+
+def label(chunk: Chunk) -> str:
+    return f"{chunk.state}: {chunk.id}"
+
+
+# ---------------------------------------------------------------- what brought it
+
+
+def _brought(chunk: Chunk, run: Run) -> dict[str, Any]:
+    """The includes from the SLS of a state up to what was asked for, and the line of the top file."""
+    chain = run.high.scopes.get((chunk.env, chunk.sls), ())
+    found = []
+    for sls, by in zip((chunk.sls, *chain), chain, strict=False):
+        found.append({"sls": sls, "by": by, "place": _told(run.high.brought_at.get((chunk.env, sls)))})
+    first = chain[-1] if chain else chunk.sls
+    place = run.high.brought_at.get((chunk.env, first))
+    at = str(place.source) if place else ""  # without a line where master_tops names it
+    top = f"{run.top[at]} at {at}" if at in run.top else None
+    return {"included_by": list(chain), "includes": found, "top": top, "first": first}
+
+
+def _told(place: Place | None) -> str | None:
+    return str(place.source) if place and place.line else None
+
+
+# ---------------------------------------------------------------- arguments
+
+
+def _arguments(chunk: Chunk) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Each argument with its place and, where the state does not say it itself, what gave it."""
+    typed = chunk.name != chunk.id or chunk.arg_places.get("name", chunk.place).line > chunk.place.line
+    yield (
+        "name",
+        {"value": chunk.name, "place": _place(chunk, "name"), "from": _from(chunk, "name") if typed else "the ID"},
+    )
+    for key, value in chunk.args.items():
+        yield key, {"value": value, "place": _place(chunk, key), "from": _from(chunk, key)}
+
+
+def _place(chunk: Chunk, key: str) -> str | None:
+    return _told(chunk.arg_places.get(key))
+
+
+def _from(chunk: Chunk, key: str) -> str | None:
+    return chunk.origins.get(key)
+
+
+# ---------------------------------------------------------------- its position
+
+
+def _by_definition(chunk: Chunk) -> bool:
+    return chunk.origins.get("order") == "definition" or "order" not in chunk.arg_places
+
+
+def _moved(number: int, run: Run, position: Mapping[int, int]) -> list[dict[str, str]]:
+    """What moved it away from where its order number puts it: what it waits for later, what waits for it earlier.
+
+    The numbers of the chunks are their places by order number.
+    """
+    found = []
+    for first, then, kind in _pairs(run.relations):
+        if then == number and first > number:
+            found.append({"direction": "later", "state": label(run.chunks[first]), "kind": kind})
+        if first == number and then < number and position[first] < position[then]:
+            found.append({"direction": "earlier", "state": label(run.chunks[then]), "kind": kind})
+    return found
+
+
+def _pairs(relations: Relations) -> Iterator[tuple[int, int, str]]:
+    """(what runs first, what then, the kind)."""
+    for edge in relations.edges:
+        if edge.kind is Kind.PREREQ:
+            yield edge.holder, edge.target, edge.kind
+        elif edge.kind is not Kind.LISTEN:
+            yield edge.target, edge.holder, edge.kind
+    yield from relations.automatic
+
+
+def _waits(edge: Edge, run: Run, position: Mapping[int, int]) -> dict[str, Any]:
+    return _edge(edge, run) | {"state": label(run.chunks[edge.target]), "position": position[edge.target]}
+
+
+def _waiting(edge: Edge, run: Run, position: Mapping[int, int]) -> dict[str, Any]:
+    return _edge(edge, run) | {"state": label(run.chunks[edge.holder]), "position": position[edge.holder]}
+
+
+def _edge(edge: Edge, run: Run) -> dict[str, Any]:
+    return {"kind": str(edge.kind), "place": str(edge.place.source), "written": _written(edge, run)}
+
+
+def _written(edge: Edge, run: Run) -> str | None:
+    """How a requisite was written when not at its holder: `require_in of file: x`."""
+    target = run.chunks[edge.target]
+    for key in (each for each in target.low if each in REQUISITE_KEYS and each.endswith("_in")):
+        listed = target.low[key]
+        at = target.arg_places.get(key, target.place)
+        if isinstance(listed, list) and any(item_place(listed, n, at) == edge.place for n in range(len(listed))):
+            return f"{key} of {label(target)}"
+    if any(chain.place == edge.place for chain in run.high.chains):
+        return "a chain"
+    return None
+
+
+def _sorted(found: Iterator[dict[str, Any]]) -> list[dict[str, Any]]:
+    return sorted(found, key=lambda each: each["position"])

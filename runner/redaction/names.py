@@ -1,0 +1,140 @@
+"""Words that a secret shares with the tree: masking `zabbix` wherever it stands would destroy what things are called.
+
+A value that is short or a plain word, and stands in a name too (of a state, a file, a function, a key or value of the
+pillar that is no secret), cannot be hidden: it is hidden only where it stands as the value of a key that says so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any
+
+from runner.model.chunk import Chunk
+from runner.model.highdata import Declaration
+from runner.model.places import Place
+
+SHORT = 8  # characters from which on a value that is no word is in no name by chance
+LONGEST = 64  # of a name's part
+WORD = re.compile(r"[A-Za-z]+(?:[-_.][A-Za-z]+)*\d{0,4}")
+NAME = re.compile(r"[\w./~+-]+")  # what may be a name: no spaces, no quotes, no login in a URL
+NAMING = re.compile(r"(.*_)?(user|user_?name|login|names?|host|host_?name|group|owner|id|pkgs|service|db|database)$")
+_ASSIGNED = re.compile(r"""([\w.-]{1,64})["']?(?:\s{0,3}(?:[:=]|=>)\s{0,3}["']?|\s{1,3}["'])$""")
+
+
+class Names:
+    """The names of a run, read when a secret is first met in a text."""
+
+    def __init__(self, matches: Callable[[object], bool]) -> None:
+        self._matches = matches  # whether a key means a secret
+        self._chunks: tuple[Chunk, ...] = ()
+        self._pillar: Any = None
+        self._ids: tuple[Declaration, ...] = ()
+        self._files: Callable[[], Iterable[str]] = tuple
+        self._said: set[str] = set()  # secrets because someone said so, whatever their keys
+        self._answers: dict[str, bool] = {}
+        self._all: str | None = None
+
+    def learn(
+        self,
+        chunks: Iterable[Chunk] = (),
+        pillar: Any = None,
+        ids: Iterable[Declaration] = (),
+        files: Callable[[], Iterable[str]] | None = None,
+    ) -> None:
+        """Take these into account. ids: where there are no chunks yet; files: gives the paths of the tree."""
+        self._chunks, self._ids = tuple(chunks) or self._chunks, tuple(ids) or self._ids
+        self._pillar, self._files = pillar or self._pillar, files or self._files
+        self._answers.clear()
+        self._all = None
+
+    def said(self, value: str) -> None:
+        """Take notice that a value is a secret whatever its key: it is no word of the data for standing there."""
+        self._said.add(value)
+
+    def has(self, value: str) -> bool:
+        """Whether a value stands in names, and can therefore not be hidden."""
+        if value not in self._answers:
+            self._answers[value] = self._answer(value)
+        return self._answers[value]
+
+    def of_states(self) -> str:
+        """What states are called, with their functions and SLS files, a line each."""
+        names = [name for chunk in self._chunks for name in (*_called(chunk), chunk.sls, chunk.function)]
+        return "\n".join(_once([*names, *(each.id for each in self._ids if NAME.fullmatch(each.id))]))
+
+    def _answer(self, value: str) -> bool:
+        if len(value) > LONGEST or not NAME.fullmatch(value):
+            return False
+        if WORD.fullmatch(value):
+            if self._all is None:
+                self._all = "\n".join(_once([*self._of_data(), *self._files(), self.of_states()]))
+            if value in self._said:
+                return value in self.of_states()
+            return value in self._all or self._is_word_of_pillar(value)
+        holders = [chunk.place for chunk in self._chunks if any(value in name for name in _called(chunk))]
+        holders += [each.place for each in self._ids if value in each.id]
+        return bool(holders) and (len(value) < SHORT or any(map(_typed(value), _once(map(_file, holders)))))
+
+    def _of_data(self) -> Iterator[str]:
+        for key, item in self._plain([self._pillar, *(chunk.args for chunk in self._chunks)]):
+            yield str(key)
+            if isinstance(item, str) and NAME.fullmatch(item) and ("/" in item or NAMING.match(_flat(key))):
+                yield item
+
+    def _is_word_of_pillar(self, value: str) -> bool:
+        return value.isalpha() and any(item == value for _, item in self._plain([self._pillar]))
+
+    def _plain(self, data: Iterable[Any]) -> Iterator[tuple[object, object]]:
+        """What is said under keys that mean no secrets, with these keys."""
+        todo: list[tuple[object, Any]] = [("", each) for each in data]
+        while todo:
+            key, item = todo.pop()
+            if isinstance(item, Mapping):
+                for name, each in item.items():
+                    if self._matches(name):
+                        yield name, None
+                    else:
+                        todo.append((name, each))
+                if key:
+                    yield key, None
+            elif isinstance(item, list | tuple):
+                todo += [(key, each) for each in item]
+            else:
+                yield key, item
+
+
+def assigned(text: str, start: int, end: int, matches: Callable[[object], bool]) -> bool:
+    """Whether what stands at a place of a text is the whole value of a key that means a secret."""
+    if text[end : end + 1].isalnum() or text[end : end + 1] in ("_", "-", "/"):
+        return False
+    found = _ASSIGNED.search(text, max(0, start - 80), start)
+    return bool(found and matches(found[1]))
+
+
+def _called(chunk: Chunk) -> Iterator[str]:
+    """What a state is called and where it writes; a command is no name."""
+    return (name for name in (chunk.id, chunk.name) if NAME.fullmatch(name))
+
+
+def _file(place: Place) -> str:
+    return place.source.file
+
+
+def _typed(value: str) -> Callable[[str], bool]:
+    def stands_in(path: str) -> bool:
+        try:
+            with open(path, encoding="utf-8", errors="replace") as file:
+                return value in file.read()
+        except OSError:
+            return False
+
+    return stands_in
+
+
+def _once(names: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(names))
+
+
+def _flat(key: object) -> str:
+    return str(key).lower().replace("-", "_")

@@ -1,0 +1,97 @@
+"""What stood where a secret stands now: the old sides of changed lines."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
+from runner.model.records import Record
+
+Span = tuple[int, int]
+_KEY = re.compile(r"\s*([\w.-]+)\s*[:=]")
+
+
+class Line(Record):
+    """A line of one side. start: where it begins in the text; hidden: from the first secret in it to the last."""
+
+    start: int
+    text: str
+    hidden: Span | None
+
+
+def in_diff(text: str, secrets: Sequence[Span]) -> Iterator[Span]:
+    """What to hide in the removed lines of a diff. secrets: what is hidden in it as it is, in order."""
+    old: list[Line] = []
+    new: list[Line] = []
+    for line in _lines(text, secrets):
+        sign = line.text[:1]
+        if sign in ("-", "+"):
+            (old if sign == "-" else new).append(line._replace(start=line.start + 1, text=line.text[1:]))
+        elif sign != "?" and sign != "\\":
+            yield from _replaced(old, new)
+            old, new = [], []
+    yield from _replaced(old, new)
+
+
+def between(old: str, new: str, secrets: Sequence[Span]) -> Iterator[Span]:
+    """What to hide in an old text. secrets: what is hidden in the new one."""
+    gone, come = list(_lines(old, ())), list(_lines(new, secrets))
+    kept = {line.text for line in gone} & {line.text for line in come}
+    yield from _replaced([line for line in gone if line.text not in kept], [x for x in come if x.text not in kept])
+
+
+def _lines(text: str, secrets: Sequence[Span]) -> Iterator[Line]:
+    """The lines of a text, with what is hidden in them."""
+    position, following = 0, 0
+    for line in text.splitlines(keepends=True):
+        end = position + len(line)
+        while following < len(secrets) and secrets[following][1] <= position:
+            following += 1
+        at, hidden = following, None
+        while at < len(secrets) and secrets[at][0] < end:
+            start = hidden[0] if hidden else max(secrets[at][0], position)
+            hidden = (start, min(secrets[at][1], end))
+            at += 1
+        yield Line(position, line.rstrip("\r\n"), hidden)
+        position = end
+
+
+def _replaced(old: Sequence[Line], new: Sequence[Line]) -> Iterator[Span]:
+    """What to hide in lines that gave way to others, in one place."""
+    frames = _frames(line for line in new if line.hidden)
+    if not frames or not old:
+        return
+    lengths = sorted({len(ahead) for ahead in frames}, reverse=True)
+    loose, met = [], set()
+    for line in old:
+        if line.hidden:
+            continue  # the secret of now
+        ahead = next((line.text[:length] for length in lengths if length and line.text[:length] in frames), None)
+        if ahead is None:
+            loose.append(line)
+            continue
+        met.add(ahead)
+        behind = next((each for each in frames[ahead] if each and line.text[len(ahead) :].endswith(each)), "")
+        yield line.start + len(ahead), line.start + len(line.text) - len(behind)
+    if met != frames.keys():  # a secret stands where no line began alike: any of these may have had the old one
+        plain = {_key(line.text) for line in new if not line.hidden}
+        for line in loose:
+            indent = len(line.text) - len(line.text.lstrip())
+            if _key(line.text) is None or _key(line.text) not in plain:
+                yield line.start + indent, line.start + len(line.text)
+
+
+def _frames(lines: Iterable[Line]) -> dict[str, set[str]]:
+    """What stands ahead of secrets in their lines, and behind them."""
+    frames: dict[str, set[str]] = {}
+    for line in lines:
+        assert line.hidden is not None
+        start, end = line.hidden[0] - line.start, line.hidden[1] - line.start
+        ahead = line.text[: max(0, start)]
+        frames.setdefault(ahead if ahead.strip() else "", set()).add(line.text[end:])
+    return frames
+
+
+def _key(line: str) -> str | None:
+    found = _KEY.match(line)
+    return found[1] if found else None

@@ -1,0 +1,1 @@
+"""What goes wrong while a template renders, explained with places."""

@@ -1,0 +1,198 @@
+"""The filter, test or execution function of a line that could not work, and what it was given."""
+
+from __future__ import annotations
+
+import difflib
+import inspect
+import re
+from collections.abc import Callable, Mapping
+from types import FrameType
+from typing import Any
+
+import jinja2
+
+from runner.filters import WHERE
+from runner.model.errors import RenderError, RunnerError
+from runner.model.places import Source
+from runner.model.records import Record
+from runner.render.jinja.environment import PlacedEnvironment
+from runner.yaml.rendered_text import brief
+
+_SALT_CALL = re.compile(r"""salt(?:__)?(?:\[\s*['"]([\w.]+)['"]\s*\]|\.(\w+\.\w+))\s*\(""")
+_OF_JINJA = ("environment", "env", "eval_ctx", "context")
+_COUNTED = re.compile(r"(\w+)\(\) (missing|got an unexpected|takes|got multiple|argument)")
+_SHORT = 60
+_SECRET = re.compile(r"(?i)(passw(or)?d|passphrase|secret|token|api_?key|secret_?key)$")
+
+
+class Called(Record):
+    """What a line called: a filter, a test or an execution function."""
+
+    kind: str  # "filter", "test" or "function"
+    name: str
+    function: Callable[..., Any] | None
+    frame: FrameType | None  # where it came to; None if it was never entered
+
+    def __str__(self) -> str:
+        return self.name if self.kind == "function" else f"the {self.kind} {self.name}"
+
+    def takes(self) -> str:
+        """How it is called."""
+        shown = ", ".join(str(each).partition(":")[0] for each in self._parameters())
+        return f"{self.name}({shown})" if shown or self.function else ""
+
+    def given(self) -> str:
+        """How it was called, as far as a person can read it."""
+        if self.frame is None:
+            return ""
+        code, values = self.frame.f_code, self.frame.f_locals
+        count, named = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
+        names = [name for name in code.co_varnames[:named] if name in values and name not in _OF_JINJA]
+        plain = {each.name: each.default for each in self._parameters()}
+        shown = [_of(name, values[name]) for name in names[:1] if name in code.co_varnames[:count]]
+        rest = names[len(shown) :]
+        if code.co_flags & inspect.CO_VARARGS:
+            shown += map(_short, values.get(code.co_varnames[named], ()))
+        if self.kind != "function":  # Jinja's own fill in what is None
+            rest = [name for name in rest if plain.get(name, ...) is not None]
+        if code.co_flags & inspect.CO_VARKEYWORDS:
+            more = values.get(code.co_varnames[named + bool(code.co_flags & inspect.CO_VARARGS)], {})
+            values = {**values, **more}
+            rest += more
+        shown += [f"{name}={_of(name, values[name])}" for name in rest if not _same(values[name], plain.get(name, ...))]
+        if self.kind == "function":
+            return f"{self.name}({', '.join(shown)})"
+        first = f"{shown[0]} {'|' if self.kind == 'filter' else 'is'} {self.name}" if shown else self.name
+        return first + (f"({', '.join(shown[1:])})" if shown[1:] else "")
+
+    def wrong_argument(self, text: str) -> str | None:
+        """The argument that was probably meant."""
+        wrong = re.search(r"keyword argument '(\w+)'", text)
+        names = [each.name for each in self._parameters()]
+        return next(iter(difflib.get_close_matches(wrong[1], names, 1, 0.5)), None) if wrong else None
+
+    def _parameters(self) -> list[inspect.Parameter]:
+        try:
+            found = inspect.signature(self.function).parameters.values() if self.function else ()
+        except (TypeError, ValueError):
+            return []
+        return [each for each in found if each.name not in _OF_JINJA]
+
+
+def called(error: Exception, row: str, variables: Mapping[str, Any], environment: PlacedEnvironment) -> Called | None:
+    """What the line called when it went wrong; None if the expression itself could not be worked out."""
+    frame = _entered(error)
+    name = frame.f_code.co_name if frame else ""
+    if frame is None:
+        counted = _COUNTED.match(str(error))
+        if counted is None:
+            return None
+        name = counted[1]
+    module = str(frame.f_globals.get("__name__", "")) if frame else ""
+    if not module or module.startswith(("runner.filters", "jinja2.")):
+        found = _of_jinja(name, frame, row, environment)
+        if found or module:
+            return found
+    found = _function(name, frame, row, variables)
+    given = environment.globals.get(name) if found is None and frame is None else None
+    return Called("function", name, given, None) if callable(given) else found
+
+
+def _of_jinja(name: str, frame: FrameType | None, row: str, environment: PlacedEnvironment) -> Called | None:
+    """The filter or test of a line, by the name that it has there; a text that is in no file has no lines."""
+    known = [each for each, (_, real) in WHERE.items() if real == name]
+    for kind, more in (("filter", known), ("test", [])):
+        table: Mapping[str, Any] = environment.filters if kind == "filter" else environment.tests
+        words = re.findall(r"\w+", row) or ([name, *table] if frame else [])
+        for word in dict.fromkeys([*words, *more]):
+            if word in table and _is(table.get(word), name, frame):
+                return Called(kind, word, table.get(word), frame)
+    return None
+
+
+def _entered(error: Exception) -> FrameType | None:
+    """The frame of what the innermost template called."""
+    trace, inside = error.__traceback__, None
+    while trace is not None:
+        space = trace.tb_frame.f_globals
+        module = str(space.get("__name__", ""))
+        if isinstance(space.get("__jinja_template__"), jinja2.Template):
+            inside = None
+        elif inside is None and not _between(module):
+            inside = trace.tb_frame
+        trace = trace.tb_next
+    return inside
+
+
+def _between(module: str) -> bool:
+    """Whether code only hands calls on."""
+    if module.startswith("jinja2."):
+        return module not in ("jinja2.filters", "jinja2.tests")
+    return module.startswith("runner.render.") and not module.startswith("runner.filters")
+
+
+def _is(function: Any, name: str, frame: FrameType | None) -> bool:
+    """Whether this function is what a frame belongs to; without one, whether it goes by a name."""
+    inner = inspect.unwrap(function) if callable(function) else None
+    if frame is None:
+        return getattr(inner, "__name__", "") == name
+    return getattr(function, "__code__", ...) is frame.f_code or getattr(inner, "__code__", ...) is frame.f_code
+
+
+def _function(name: str, frame: FrameType | None, row: str, variables: Mapping[str, Any]) -> Called | None:
+    """The execution function of a line: the only one, or that of this name."""
+    typed = {each: _got(variables, each) for each in functions_of(row)}
+    said = (name, name.rstrip("_"), name.removeprefix("salt_"))
+    alike = [each for each, got in typed.items() if each.partition(".")[2] in said or _is(got, name, frame)]
+    chosen = alike or (list(typed) if frame is not None else [])
+    package, _, rest = str(frame.f_globals.get("__name__", "")).partition(".") if frame else ("", "", "")
+    if not row and package == "modules":
+        return Called("function", f"{rest.partition('.')[0]}.{said[2]}", None, frame)
+    return Called("function", chosen[0], typed[chosen[0]], frame) if len(chosen) == 1 else None
+
+
+def _got(variables: Mapping[str, Any], name: str) -> Callable[..., Any] | None:
+    try:
+        found: Callable[..., Any] = variables["salt"][name]
+    except (KeyError, TypeError, RunnerError):
+        return None
+    return found
+
+
+def functions_of(row: str) -> list[str]:
+    """The execution functions that a line calls."""
+    return list(dict.fromkeys(one or other for one, other in _SALT_CALL.findall(row)))
+
+
+def _of(name: str, value: Any) -> str:
+    """The value of an argument, unless its name says that it is a secret."""
+    return "**********" if value and _SECRET.search(name) else _short(value)
+
+
+def _short(value: Any) -> str:
+    if value is None:
+        return "none"
+    try:
+        text = brief(value)
+    except jinja2.UndefinedError:
+        return "undefined"
+    # whole or not at all: a part of a secret would not be found and hidden
+    return text if len(text) <= _SHORT else f"<{type(value).__name__} of {len(text)} characters>"
+
+
+def _same(value: Any, other: Any) -> bool:
+    try:
+        return value is other or bool(value == other)
+    except Exception:
+        return False
+
+
+def refused(name: str, source: Source) -> RenderError:
+    """What a template, or a program of the tree, calls although it changes the machine."""
+    what = name or "this function"
+    return RenderError(
+        f"{what} changes the machine, and a file that is being rendered only looks",
+        source,
+        f"declare a state for it; `module.run:` with `- {name or 'MODULE.FUNCTION'}: [...]` calls it in its turn",
+        "changes",
+    )

@@ -1,0 +1,134 @@
+"""A variable, an attribute or an imported name that is not there: what was probably meant."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any
+
+import jinja2
+
+from runner.model.diagnostics import did_you_mean
+from runner.model.errors import RenderError
+from runner.model.places import Source
+from runner.render.errors.source_lines import column_of, locals_of, row_of, text_of, without
+from runner.render.jinja.environment import PlacedEnvironment, Told
+
+
+def undefined(
+    error: jinja2.UndefinedError, row: str, source: Source, frame: FrameType | None, environment: PlacedEnvironment
+) -> RenderError:
+    told = error.args[0] if error.args else ""
+    name, obj = getattr(told, "name", None), getattr(told, "obj", jinja2.utils.missing)
+    imported = re.search(r"the template '(.*)' \(imported on line (\d+) in '(.*)'\)", str(told))
+    if imported:
+        return _not_exported(str(told), name or "", imported, source, environment)
+    if isinstance(told, Told) and told.spot and (obj is not jinja2.utils.missing or not _names(row, name)):
+        source = _looked_up(told.spot, source)
+        row = row_of(source)
+    if not isinstance(told, Told) or name is None:
+        what = "Jinja variable" if told.startswith("'") else "Jinja:"
+        return RenderError(f"{what} {told}", source, "give it a value, or use | default(...)", "undefined")
+    if obj is jinja2.utils.missing:
+        if told.startswith("parameter "):
+            hint = f"give it in the call, or a value in the macro: `{{% macro ...({name}=...) %}}`"
+            return RenderError(f"Jinja: {told}", source, hint, "undefined")
+        names = [*locals_of(frame), *(name for name in environment.globals)] if frame else []
+        column = column_of(row, rf"(?<![\w.'\"]){re.escape(name)}(?!\w)")
+        return RenderError(
+            f"Jinja variable {told}", source._replace(column=column), _name_hint(name, names, row), "undefined"
+        )
+    holder = _holder(obj, name, row, environment)
+    if not holder:  # a tag of several lines begins there
+        for number, each in _rest_of_tag(source):
+            holder = _holder(obj, name, each, environment, True)
+            if holder:
+                source, row = source._replace(line=number), each
+                break
+    keys = [str(key) for key in (obj if hasattr(obj, "keys") else dir(type(obj))) if not str(key).startswith("_")]
+    methods = ["items", "keys", "values", "get"] if hasattr(obj, "keys") else []
+    near = difflib.get_close_matches(str(name), [*keys, *methods], 1, 0.6)
+    key = re.escape(str(name))
+    column = column_of(row, rf"(?<=\.){key}(?!\w)|(?<=\[['\"]){key}(?=['\"]\])|(?<=\[){key}(?=\])")
+    kind = "element" if isinstance(name, int) else "attribute"
+    message = f"Jinja variable '{holder}' has no {kind} {name!r}" if holder else f"Jinja variable {told}"
+    hint = f"did you mean {near[0]!r}?" if near else f"it has: {', '.join(keys[:8])}" if keys else "it is empty"
+    if isinstance(name, int) and isinstance(obj, list | tuple):
+        hint = f"it has {len(obj)}, and the first one is 0" if obj else "it is empty"
+    if hasattr(obj, "keys") and not set(near) & set(methods):
+        hint = f"{hint.rstrip('?')}; `{holder or 'it'}.get({name!r}, DEFAULT)` does without it"
+    if obj is None:
+        message = f"Jinja variable {holder!r} is none, so that it has no attribute {name!r}"
+        hint = f"give {holder or 'it'} a value, with `default=` of grains.filter_by or pillar.get, say"
+    return RenderError(message, source._replace(column=column), hint, "undefined")
+
+
+def _names(row: str, name: Any) -> bool:
+    return bool(re.search(rf"(?<![\w.'\"]){re.escape(str(name))}(?!\w)", row))
+
+
+def _looked_up(spot: Source, used: Source) -> Source:
+    """The place of a look-up; its use further down or in another file is told as what led there."""
+    if (spot.file, spot.line) == (used.file, used.line) or not spot.line:
+        return used
+    return spot._replace(via=without([used._replace(via=(), values=()), *used.via], spot.file, spot.line))
+
+
+def _rest_of_tag(source: Source) -> Iterator[tuple[int, str]]:
+    rows = text_of(source).split("\n")
+    row = row_of(source)
+    end = "%}" if row.rfind("{%") > row.rfind("{{") else "}}"
+    if end not in row[max(row.rfind("{%"), row.rfind("{{"), 0) :]:
+        for number, each in enumerate(rows[source.line :], source.line + 1):
+            yield number, each
+            if end in each:
+                return
+
+
+def _holder(obj: Any, name: Any, row: str, environment: PlacedEnvironment, typed: bool = False) -> str:
+    """What an attribute was looked for in, as it was typed. typed: only if the row has it."""
+    for known in () if typed else ("pillar", "grains", "opts", "salt"):
+        if obj is not None and obj is environment.globals.get(known):
+            return known
+    key = re.escape(str(name))
+    part = r"\[[^\]]*\]|\([^()]*\)|\.\w+"
+    found = re.search(rf"([A-Za-z_]\w*(?:{part})*?)(?:\.{key}(?!\w)|\[['\"]?{key}['\"]?\])", row)
+    return found[1] if found else ""
+
+
+_ELSEWHERE = {  # what Jinja gives in one place alone
+    "loop": "it is there within a `{% for %}`, not in a macro that is called from there",
+    "caller": "it is there within a macro that `{% call %}` calls",
+    "super": "it is there within a `{% block %}` of a template that extends another",
+    "varargs": "it is there within a macro",
+    "kwargs": "it is there within a macro",
+}
+
+
+def _name_hint(name: str, names: list[str], row: str) -> str:
+    if name in _ELSEWHERE:
+        return _ELSEWHERE[name]
+    near = [each for each in difflib.get_close_matches(name, names, 2, 0.7) if each != name]
+    if near:
+        return f"did you mean {near[0]}?"
+    if re.search(rf"\b{re.escape(name)}\s*\(", row):
+        return f"import the macro first: `{{% from 'FILE' import {name} with context %}}`"
+    return f"set it first (`{{% set {name} = ... %}}`), or write `{name} | default(...)`"
+
+
+def _not_exported(
+    told: str, name: str, imported: re.Match[str], source: Source, environment: PlacedEnvironment
+) -> RenderError:
+    file = environment.file_of(imported[1])
+    exported = re.findall(r"\{%[-+]?\s*(?:set|macro|import_\w+\s.*?\sas|load_\w+\s+as)\s+(\w+)", text_of(Source(file)))
+    hint = did_you_mean(name, exported, 0.5) or f"{imported[1]} has: {', '.join(exported) or 'nothing'}"
+    where = Source(environment.file_of(imported[3]), int(imported[2]))
+    where = where._replace(column=column_of(row_of(where), rf"\b{re.escape(name)}\b"))
+    return RenderError(
+        f"Jinja: {told}",
+        where._replace(via=(*without([source], where.file, where.line), *source.via)),
+        hint,
+        "undefined",
+    )

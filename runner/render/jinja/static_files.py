@@ -1,0 +1,61 @@
+"""Files that templates import as data and that have no Jinja in them: read without it, and once for all runs."""
+
+from __future__ import annotations
+
+import marshal
+import re
+from collections.abc import Callable
+from typing import Any
+
+import jinja2
+
+from runner.render.jinja.cache import Store
+
+_NEWLINE = re.compile(r"\r\n|\r|\n")
+
+
+class Verbatim:
+    """A file of the tree without Jinja in it, which gives each import the same."""
+
+    def __init__(self, text: str, file: str, store: Store | None) -> None:
+        """store: where its value is kept between runs."""
+        self._text = text
+        self._file = file
+        self._store = store
+        self._known: dict[str, bytes] = {}
+
+    def value(self, tag: str, parse: Callable[[str, str, str], Any]) -> Any:
+        """The value for a tag, for the importing template to alter as it likes. parse: (tag, text, file) -> value."""
+        data = self._known.get(tag)
+        if data is None:
+            data = self._known[tag] = self._read(tag, parse)
+        return marshal.loads(data)
+
+    def _read(self, tag: str, parse: Callable[[str, str, str], Any]) -> bytes:
+        """The value as bytes."""
+        kept = self._store.value(tag, self._text) if self._store else None
+        if kept is not None:
+            return kept
+        from runner.filters.serial import plain as without_places
+
+        data = marshal.dumps(without_places(parse(tag, self._text, self._file)))
+        if self._store:
+            self._store.keep(tag, self._text, data)
+        return data
+
+
+def verbatim(environment: jinja2.Environment, text: str, file: str, store: Store | None) -> Verbatim | None:
+    """The file as it is; None when there is Jinja in it."""
+    same = plain(environment, text)
+    return None if same is None else Verbatim(same, file, store)
+
+
+def plain(environment: jinja2.Environment, text: str) -> str | None:
+    """The text with the newlines that Jinja would give it; None when there is Jinja in it."""
+    starts = (environment.block_start_string, environment.variable_start_string, environment.comment_start_string)
+    if environment.line_statement_prefix or environment.line_comment_prefix or any(start in text for start in starts):
+        return None
+    newline = environment.newline_sequence
+    if "\r" in text or newline != "\n":
+        text = newline.join(_NEWLINE.split(text))
+    return text if environment.keep_trailing_newline else text.removesuffix(newline)

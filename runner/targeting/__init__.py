@@ -1,0 +1,1 @@
+"""Which SLS files this machine gets: top files and targets."""

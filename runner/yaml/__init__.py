@@ -1,0 +1,1 @@
+"""YAML as Salt reads it, with places; its limits, and what was probably meant by a mistake."""

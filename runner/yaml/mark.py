@@ -1,0 +1,73 @@
+"""Where a YAML parser gave up, and the lines around. A helper of yaml_errors.py."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import yaml
+
+from runner.model.places import Source
+from runner.model.records import Record
+
+Written = Callable[[int, int], Source]  # a line and column (from 1) of the text -> the place as written
+
+
+class Mistake(Record):
+    """What is wrong, where (both count from 1), and the cure."""
+
+    message: str
+    line: int
+    column: int
+    hint: str | None
+
+
+class Spot:
+    """Where the parser gave up, and the lines around."""
+
+    def __init__(self, error: yaml.MarkedYAMLError, text: str, written: Written) -> None:
+        mark = error.problem_mark or error.context_mark
+        assert mark is not None
+        self.problem = str(error.problem or error.context)
+        self.context = str(error.context or "")
+        self.lines = text.split("\n")
+        self.line, self.column = mark.line, mark.column
+        began = error.context_mark
+        self.began = (began.line, began.column) if began else (mark.line, mark.column)
+        self.row = self.at(mark.line)
+        self._written = written
+
+    def at(self, line: int) -> str:
+        return self.lines[line].rstrip("\r") if 0 <= line < len(self.lines) else ""
+
+    @property
+    def rest(self) -> str:
+        """What follows from the place on."""
+        return self.row[self.column :]
+
+    def above(self, line: int | None = None) -> int:
+        """The nearest line above that says something; -1 if there is none."""
+        number = (self.line if line is None else line) - 1
+        while number >= 0 and (not self.at(number).strip() or self.at(number).lstrip().startswith("#")):
+            number -= 1
+        return number
+
+    def named(self, line: int) -> str:
+        """How a message calls another line: as it was written, not as it was rendered."""
+        source = self._written(line + 1, margin(self.at(line)) + 1)
+        here = self._written(self.line + 1, self.column + 1)
+        return f"line {source.line}" if source.file == here.file else f"line {source.line} of {source.file}"
+
+    def mistake(self, message: str, line: int, column: int, hint: str | None) -> Mistake:
+        return Mistake(message, line + 1, column + 1, hint)
+
+    def here(self, message: str, hint: str | None) -> Mistake:
+        return self.mistake(message, self.line, self.column, hint)
+
+
+def margin(row: str) -> int:
+    return len(row) - len(row.lstrip())
+
+
+def short(text: str) -> str:
+    text = text.strip()
+    return text if len(text) <= 60 else f"{text[:57]}..."
