@@ -69,6 +69,7 @@ def ended(
     identity |= {"stdout": output, "stderr": output, "stdin": subprocess.PIPE if stdin is not None else quiet}
     process: subprocess.Popen[bytes] | None = None
     try:
+        given = None if stdin is None else stdin.encode("utf-8", "surrogateescape")
         with undisturbed():  # an interrupt between the start and its note would leave the program behind
             process = subprocess.Popen(
                 argv, env=dict(_salt_call.environment(argv, env)), cwd=cwd, start_new_session=True, **identity
@@ -76,7 +77,7 @@ def ended(
         if bg:
             process.returncode = 0  # nobody waits for it
             return Completed(0, "", "", process.pid)
-        out, err = process.communicate(None if stdin is None else stdin.encode(), timeout=timeout)
+        out, err = process.communicate(given, timeout=timeout)
     except BaseException as error:
         if process is None:
             raise _not_started(argv, error, identity.get("user")) from None
@@ -92,6 +93,8 @@ def _not_started(argv: list[str], error: BaseException, user: object) -> BaseExc
     if not isinstance(error, OSError | ValueError | subprocess.SubprocessError):
         return error
     reason = getattr(error, "strerror", None) or str(error)
+    if isinstance(error, UnicodeEncodeError):
+        reason = f"there is half a character (\\u{ord(error.object[error.start]):04x}) in its arguments or its input"
     if isinstance(error, PermissionError) and user not in (None, os.geteuid()):
         reason += " (only root may run it as somebody else)"
     return CommandFailed(f"Unable to run command {argv[0]!r}: {reason}", missing=("command", argv[0]))

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 
 from modules import cmd
+from modules._lines import plain_name
 from modules._processes import needs
 from modules.file._change import explained
 from modules.file._place import Place, place
@@ -63,19 +64,26 @@ def getfacl(*args: str, recursive: bool = False) -> dict[str, dict[str, list[dic
 @changer
 def modfacl(acl_type: str, acl_name: str, perms: str, *args: str, recursive: bool = False) -> bool:
     """Give a user or a group rights on paths."""
-    return _set(["-m", f"{acl_type}:{acl_name}:{perms}"], args, recursive)
+    return _set(["-m", f"{_one_entry(acl_type, acl_name)}:{perms}"], args, recursive)
 
 
 @changer
 def delfacl(acl_type: str, acl_name: str, *args: str, recursive: bool = False) -> bool:
     """Take the rights of a user or a group on paths away."""
-    return _set(["-x", f"{acl_type}:{acl_name}"], args, recursive)
+    return _set(["-x", _one_entry(acl_type, acl_name)], args, recursive)
 
 
 @changer
 def wipefacls(*args: str, recursive: bool = False) -> bool:
     """Take all rights away that go beyond those of owner, group and others."""
     return _set(["-b"], args, recursive)
+
+
+def _one_entry(kind: str, name: str) -> str:
+    """What an entry is about. Raises CommandFailed for what setfacl would take for several."""
+    if not set(",\n\r").isdisjoint(f"{kind}{name}") or ":" in name:
+        raise CommandFailed(f"{name!r} is not the name of one user or group")
+    return plain_name(f"{kind}:{name}", "the entry")
 
 
 def _set(how: Sequence[str], paths: Sequence[str], recursive: bool) -> bool:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from modules import cmd, file
+from modules._lines import encoded, one_line, split
 from runner.api import changer
 
 PATH = "/etc/aliases"
 
 
 def _lines() -> list[str]:
-    return file.read_bytes(PATH).decode("utf-8", "surrogateescape").splitlines() if file.is_file(PATH) else []
+    return split(file.read_bytes(PATH).decode("utf-8", "surrogateescape")) if file.is_file(PATH) else []
 
 
 def _split(line: str) -> tuple[str, str]:
@@ -37,6 +38,7 @@ def has_target(alias: str, target: str) -> bool:
 
 def set_target(alias: str, target: str) -> bool:
     """Let mail for an alias go to a target."""
+    alias, target = one_line(alias, "the alias"), one_line(target, "the target of the alias")
     lines = _lines()
     at = [index for index, line in enumerate(lines) if _split(line)[0] == alias]
     if at:
@@ -56,7 +58,7 @@ def rm_alias(alias: str) -> bool:
 @changer
 def _write(lines: list[str]) -> None:
     new = not file.is_file(PATH)
-    data = "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape")
+    data = encoded(lines)
     file.write(PATH, data, mode="0644" if new else None)
     if cmd.has_exec("newaliases"):
         cmd.execute(["newaliases"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from modules import cmd
+from modules._lines import plain_name
 from runner.api import CommandFailed, changer
 
 
@@ -25,7 +26,7 @@ def _program() -> str:
 
 def group(name: str) -> Group | None:
     """A name's alternatives; None where there is no such name."""
-    done = cmd.probe([_program(), "--query", name])
+    done = cmd.probe([_program(), "--query", plain_name(name, "the name of the alternatives")])
     if done.retcode:
         return None
     found, path = Group(), ""
@@ -47,7 +48,8 @@ def group(name: str) -> Group | None:
 @changer(touches=["files"])
 def change(*words: str) -> str:
     """Run update-alternatives. Raises CommandFailed with what it says."""
-    done = cmd.probe([_program(), *words])
+    action, *values = words
+    done = cmd.probe([_program(), action, *(plain_name(value, f"update-alternatives {action}") for value in values)])
     if done.retcode:
         raise CommandFailed(done.stderr.strip() or done.stdout.strip())
     return done.stdout.strip()
@@ -78,7 +80,7 @@ def set_(name: str, path: str) -> str:
 
 def display(name: str) -> str:
     """What update-alternatives tells of a name."""
-    done = cmd.probe([_program(), "--display", name])
+    done = cmd.probe([_program(), "--display", plain_name(name, "the name of the alternatives")])
     return done.stdout or done.stderr
 
 

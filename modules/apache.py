@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from modules import cmd, file
+from modules._lines import plain_name
 from modules._processes import missing
 from runner.api import StateFailed, changer
 
@@ -14,6 +15,8 @@ SUFFIXES = {"mod": ".load", "site": ".conf", "conf": ".conf"}
 
 
 def _path(kind: str, name: str, state: str) -> str:
+    if kind not in SUFFIXES:
+        raise StateFailed(f"{kind!r} is none of {', '.join(SUFFIXES)}")
     suffix = SUFFIXES[kind]
     return f"{ROOT}/{FOLDERS[kind]}-{state}/{name.removesuffix(suffix)}{suffix}"
 
@@ -66,7 +69,7 @@ def act(program: str, name: str) -> dict[str, str]:
     """Call a2enmod, a2dismod, a2ensite, a2dissite, a2enconf or a2disconf."""
     if not any(os.access(f"{folder}/{program}", os.X_OK) for folder in ("/usr/sbin", "/usr/local/sbin")):
         raise missing(program, "apache2")
-    done = cmd.execute([program, name])
+    done = cmd.execute([program, plain_name(name, f"the name for {program}")])
     kind = program.removeprefix("a2en").removeprefix("a2dis")
     word = "enabled" if program.startswith("a2en") else "disabled"
     status = f"{kind.capitalize()} {name} {'Not found' if done.retcode == 1 else word}"

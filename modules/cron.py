@@ -6,6 +6,8 @@ import re
 from typing import Any
 
 from modules import cmd, file
+from modules._lines import joined, one_line, plain_name
+from modules._lines import split as split
 from runner.api import CommandFailed, Record, cached_look, changer
 
 NEEDS_PROGRAM = "crontab"  # without it templates find no function of this module
@@ -31,7 +33,9 @@ class Entry(Record):
     commented: bool = False
 
     def lines(self) -> list[str]:
-        """The entry as it stands in a crontab."""
+        """The entry as it stands in a crontab. Raises CommandFailed where one part of it would be several lines."""
+        for what in ("time", "command", "identifier"):
+            one_line(getattr(self, what), f"the {what} of the crontab's entry")
         remarks = self.comment.splitlines()
         if self.identifier:
             remarks = [*remarks[:-1], f"{remarks[-1]} {MARK}{self.identifier}" if remarks else MARK + self.identifier]
@@ -42,10 +46,10 @@ class Entry(Record):
 @cached_look("crontabs", "/var/spool/cron/crontabs/{0}", "/var/spool/cron/{0}", "/var/spool/cron/tabs/{0}")
 def read(user: str) -> tuple[str, ...]:
     """The lines of a user's crontab. Raises CommandFailed when there is no crontab program or no such user."""
-    done = cmd.probe(["crontab", "-u", user, "-l"])
+    done = cmd.probe(["crontab", "-u", plain_name(user, "the user's name"), "-l"])
     if done.retcode and "no crontab for" not in done.stderr:
         raise CommandFailed(f"crontab: {done.stderr.strip()}")
-    lines = done.stdout.splitlines() if not done.retcode else []
+    lines = split(done.stdout) if not done.retcode else []
     return tuple(lines)
 
 
@@ -92,7 +96,7 @@ def _fields(text: str) -> list[str]:
 @changer(touches=["crontabs"], before=lambda user, lines: read(user))
 def write(user: str, lines: list[str]) -> None:
     """Replace a user's crontab."""
-    done = cmd.probe(["crontab", "-u", user, "-"], stdin="".join(f"{line}\n" for line in lines))
+    done = cmd.probe(["crontab", "-u", plain_name(user, "the user's name"), "-"], stdin=joined(lines))
     if done.retcode:
         raise CommandFailed(f"crontab: {done.stderr.strip()}")
 
@@ -129,7 +133,7 @@ def put_variable(user: str, name: str, value: str | None) -> None:
     """Set a variable of a crontab, above the entries that use it; None takes it away."""
     lines, present = list(read(user)), environment(user)
     at = [number for number, each, _ in present if each == name]
-    line = f"{name}={value or EMPTY}"
+    line = one_line(f"{name}={value or EMPTY}", "the variable of the crontab")
     if value is None:
         lines = [each for number, each in enumerate(lines) if number not in at]
     elif at:
@@ -260,5 +264,5 @@ def rm_env(user: str, name: str) -> str:
 
 def write_cron_file(user: str, path: str) -> bool:
     """Replace a crontab by the contents of a file."""
-    write(user, file.read_bytes(path).decode("utf-8", "surrogateescape").splitlines())
+    write(user, split(file.read_bytes(path).decode("utf-8", "surrogateescape")))
     return True

@@ -5,13 +5,14 @@ from __future__ import annotations
 import re
 
 from modules import cmd
+from modules._lines import joined, one_line, plain_name
 from runner.api import CommandFailed, cached_look, changer
 
 
 @cached_look("debconf", "/var/cache/debconf/config.dat", "/var/cache/debconf/passwords.dat")
 def _answers(owner: str) -> dict[str, tuple[str, str]]:
     """Question -> (type, value) of a package, as debconf-show knows them."""
-    done = cmd.probe(["debconf-show", owner])
+    done = cmd.probe(["debconf-show", "--", plain_name(owner, "the name of the package")])
     found = {}
     for line in done.stdout.splitlines():
         match = re.match(r"[* ] ([^:]+): ?(.*)", line)
@@ -37,7 +38,8 @@ def value_of(owner: str, question: str) -> str | None:
 @changer(touches=["debconf", "packages"])
 def set_answer(owner: str, question: str, kind: str, value: str) -> None:
     """Answer a question; the answer is on no command line. Raises CommandFailed."""
-    done = cmd.probe(["debconf-set-selections"], stdin=f"{owner} {question} {kind} {value}\n")
+    words = [one_line(each, f"the answer to {question!r}") for each in (owner, question, kind, value)]
+    done = cmd.probe(["debconf-set-selections"], stdin=joined([" ".join(words)]))
     if done.retcode:
         raise CommandFailed(f"debconf-set-selections: {done.stderr}", missing=("command", "debconf-set-selections"))
 
@@ -45,6 +47,6 @@ def set_answer(owner: str, question: str, kind: str, value: str) -> None:
 @changer(touches=["debconf", "packages"])
 def set_file(path: str) -> None:
     """Give the answers of a file (owner, question, type, value on each line). Raises CommandFailed."""
-    done = cmd.probe(["debconf-set-selections", path])
+    done = cmd.probe(["debconf-set-selections", "--", path])
     if done.retcode:
         raise CommandFailed(f"debconf-set-selections: {done.stderr}", missing=("command", "debconf-set-selections"))

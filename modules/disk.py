@@ -56,7 +56,7 @@ def blkid(device: str | None = None, token: str | None = None) -> dict[str, dict
 
     {{ salt['disk.blkid']('/dev/sda1')['/dev/sda1']['UUID'] }}
     """
-    asked = [device] if device else ["-t", token] if token else []
+    asked = ["--", device] if device else ["-t", token] if token else []
     done = cmd.probe(["blkid", *asked])
     if done.retcode > 0:
         return {}
@@ -69,5 +69,5 @@ def fstype(device: str) -> str:
 
     {{ salt['disk.fstype']('/dev/sda1') }}
     """
-    found = cmd.probe(["lsblk", "-no", "fstype", device]).stdout.splitlines()
+    found = cmd.probe(["lsblk", "-no", "fstype", "--", device]).stdout.splitlines()
     return found[0].strip() if found else ""

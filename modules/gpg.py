@@ -19,7 +19,7 @@ def signers(
     Raises CommandFailed when there is no gpg.
     """
     argv = [*_command(home, keyring), "--status-fd", "1"]
-    done = cmd.probe([*argv, "--verify", *([signature] if signature else []), path])
+    done = cmd.probe([*argv, "--verify", "--", *([signature] if signature else []), path])
     lines = [line.removeprefix("[GNUPG:] ").split() for line in done.stdout.splitlines()]
     bad = any(line[:1] in (["BADSIG"], ["EXPKEYSIG"], ["REVKEYSIG"]) for line in lines)
     good = [{line[1], line[-1]} for line in lines if line[:1] == ["VALIDSIG"]]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from modules import cmd
+from modules._lines import plain_name
 from modules._processes import tried
 from runner.api import CommandFailed, cached_look, changer
 
@@ -35,34 +36,36 @@ def getent(refresh: bool = False) -> list[dict[str, Any]]:
 @changer(touches=["groups"])
 def groupadd(name: str, *options: str) -> None:
     """Add a group with groupadd's options."""
-    _done("groupadd", *options, name)
+    _done("groupadd", *options, "--", name)
 
 
 @changer(touches=["groups", "users"])
 def groupmod(name: str, *options: str) -> None:
     """Change a group with groupmod's options."""
-    _done("groupmod", *options, name)
+    _done("groupmod", *options, "--", name)
 
 
 @changer(touches=["groups"])
 def groupdel(name: str) -> None:
     """Delete a group."""
-    _done("groupdel", name)
+    _done("groupdel", "--", name)
 
 
 @changer(touches=["groups"])
 def add_member(name: str, user: str) -> None:
     """Put a user into a group."""
-    _done("gpasswd", "-a", user, name)
+    _done("gpasswd", "-a", plain_name(user, "the user's name"), "--", name)
 
 
 @changer(touches=["groups"])
 def remove_member(name: str, user: str) -> None:
     """Take a user out of a group."""
-    _done("gpasswd", "-d", user, name)
+    _done("gpasswd", "-d", plain_name(user, "the user's name"), "--", name)
 
 
 def _done(*argv: str) -> None:
+    """Run a program whose last word is the group's name."""
+    plain_name(argv[-1], "the group's name")
     done = cmd.probe(argv)
     if done.retcode:
         raise CommandFailed(f"{argv[0]}: {done.stderr.strip() or done.stdout.strip()}")
@@ -114,4 +117,4 @@ def chgid(name: str, gid: int, non_unique: bool = False, **_: Any) -> bool:
 @changer(touches=["groups"])
 def set_members(name: str, users: str) -> None:
     """Have exactly these users (with commas) in a group."""
-    _done("gpasswd", "-M", users, name)
+    _done("gpasswd", "-M", plain_name(users, "the users' names"), "--", name)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from modules import file
-from runner.api import Record, cached_look
+from modules._lines import encoded, one_line, split
+from runner.api import CommandFailed, Record, cached_look
 
 PATH = "/etc/hosts"
 
@@ -26,7 +27,7 @@ def _text() -> str:
 
 def lines() -> list[Line]:
     """The file line by line."""
-    return [_parsed(text) for text in _text().splitlines()]
+    return [_parsed(text) for text in split(_text())]
 
 
 def _parsed(text: str) -> Line:
@@ -98,10 +99,16 @@ def with_comments(found: Iterable[Line], comments: Mapping[str, str]) -> list[Li
 
 
 def _made(ip: str, names: tuple[str, ...], comment: str) -> Line:
+    for each in (ip, *names):
+        if one_line(each, "an address or a name of it").split() != [each] or "#" in each:
+            raise CommandFailed(
+                f"{each!r} is neither an address nor the name of a host: a line of {PATH} has them apart"
+            )
+    comment = one_line(comment, "the comment of an address")
     text = f"{ip}\t\t{' '.join(names)}" + (f"\t\t# {comment}" if comment else "")
     return Line(text, ip, names, comment)
 
 
 def write(found: Iterable[Line]) -> None:
     """Write the lines."""
-    file.write(PATH, "".join(f"{line.text}\n" for line in found).encode("utf-8", "surrogateescape"))
+    file.write(PATH, encoded(line.text for line in found))

@@ -7,6 +7,10 @@ from collections.abc import Mapping
 from typing import Any
 
 from modules import file
+from modules._lines import as_read as as_read
+from modules._lines import one_line
+from modules._lines import value_problem as value_problem
+from modules._lines import whole_value as whole_value
 
 _SECTION = re.compile(r"^\s*\[(?P<name>[^\]]*)\]\s*$")
 
@@ -89,18 +93,24 @@ def with_options(text: str, wanted: Mapping[str, Any], separator: str, spaces: b
 
 def _set(lines: list[str], section: str, option: str, value: Any, separator: str, spaces: bool) -> list[str]:
     sign = f" {separator} " if spaces and separator.strip() else separator
-    new = f"{option}{sign}{value}"
+    separator, value = one_line(separator, "the separator"), whole_value(option, value)
+    new = f"{one_line(option, 'the name of an option')}{sign}{value}"
     where = _walk(lines, separator)
     at = [index for index, (its, name, _) in enumerate(where) if its == section and name == option]
     if at:
         first = next(index for index in at if _option(lines[index], separator))
         old = _option(lines[first], separator)
-        if old and old[1] == str(value) and len(at) == 1:
+        if old and old[1] == value and len(at) == 1:
             return lines
         return [*lines[:first], new, *(line for index, line in enumerate(lines) if index > first and index not in at)]
     heads = [index for index, line in enumerate(lines) if (m := _SECTION.match(line)) and m["name"].strip() == section]
     if section and not heads:
-        return [*lines, *([""] if lines and lines[-1].strip() else []), f"[{section}]", new]
+        return [
+            *lines,
+            *([""] if lines and lines[-1].strip() else []),
+            f"[{one_line(section, 'the name of a section')}]",
+            new,
+        ]
     inside = [index for index, (its, _, _) in enumerate(where) if its == section]
     end = inside[-1] + 1 if inside else 0
     while end and not lines[end - 1].strip():

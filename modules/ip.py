@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 
 from modules import cmd, file
+from modules._lines import one_line, plain_name, split
 from runner.api import Record, StateFailed, changer
 
 FILE = "/etc/network/interfaces"
@@ -54,7 +55,7 @@ def _starts(word: str) -> bool:
 def _whole_lines(content: str) -> Iterator[str]:
     """The lines; what a backslash continues is one."""
     begun = ""
-    for line in content.splitlines():
+    for line in split(content):
         if line.endswith("\\"):
             begun += f"{line}\n"
             continue
@@ -104,7 +105,8 @@ def with_interface(content: str, iface: str, lines: Sequence[str]) -> str:
 
 def put_interface(iface: str, lines: Sequence[str]) -> None:
     """Write the lines of an interface."""
-    content = with_interface(text(), iface, lines)
+    checked = [one_line(line, f"the lines of {iface}") for line in lines]
+    content = with_interface(text(), plain_name(iface, "the name of the interface"), checked)
     file.write(FILE, content.encode("utf-8", "surrogateescape"), mode=None if file.is_file(FILE) else "0644")
 
 
@@ -117,7 +119,9 @@ def put_source(pattern: str) -> None:
     """Take in other files by a pattern."""
     content = text()
     gap = "" if not content or content.endswith("\n") else "\n"
-    file.write(FILE, f"{content}{gap}source {pattern}\n".encode("utf-8", "surrogateescape"))
+    file.write(
+        FILE, f"{content}{gap}source {one_line(pattern, 'the pattern of files')}\n".encode("utf-8", "surrogateescape")
+    )
 
 
 def get_routes(iface: str) -> str:
@@ -158,7 +162,7 @@ def run_routes(iface: str, way: str) -> bool:
 def _act(program: str, iface: str) -> bool:
     if not any(os.access(f"{folder}/{program}", os.X_OK) for folder in ("/sbin", "/usr/sbin")):
         raise StateFailed(f"{program} is missing: it comes with the package ifupdown", missing=("pkg", "ifupdown"))
-    done = cmd.execute([program, iface])
+    done = cmd.execute([program, "--", plain_name(iface, "the name of the interface")])
     if done.retcode:
         raise StateFailed(f"{program} {iface} failed: {done.stderr or done.stdout}")
     return True
@@ -172,5 +176,6 @@ def script(iface: str, verb: str, routes: Iterable[tuple[str, str]]) -> str:
     lines = ["#!/bin/sh", f"# {verb}", f'test "${{IFACE}}" = "{iface}" || exit 0']
     act, end = ("replace", "") if verb == "add" else ("del", " 2>/dev/null || true")
     for name, words in routes:
+        one_line(f"{name}{words}", f"the route {name!r}")
         lines += [f"# {name}", f"ip route {act} {words} dev {iface}{end}"]
     return "".join(f"{line}\n" for line in lines)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from modules import cmd, file
+from modules._lines import plain_name
 from runner.api import CommandFailed, StateFailed, changer
 
 # options that only a match module has; it is loaded when the rule does not load it itself
@@ -124,10 +125,17 @@ def command(family: str, table: str, action: str, chain: str, rule: str = "", po
 
 def has_rule(family: str, table: str, chain: str, rule: str) -> bool:
     """Whether a chain has a rule. Raises StateFailed for a rule that iptables does not understand."""
-    done = cmd.probe([program(family), "--wait", "--table", table, "--check", chain, *shlex.split(rule)])
+    done = cmd.probe(
+        [program(family), "--wait", "--table", *_place(table), "--check", *_place(chain), *shlex.split(rule)]
+    )
     if done.retcode == 2:
         raise StateFailed(done.stderr.splitlines()[0])
     return done.retcode == 0
+
+
+def _place(name: str | None) -> list[str]:
+    """The name of a table or a chain as a word; none without one."""
+    return [plain_name(name, "the name of a table or a chain")] if name else []
 
 
 def rules(family: str, table: str, chain: str | None = None) -> list[str]:
@@ -137,7 +145,7 @@ def rules(family: str, table: str, chain: str | None = None) -> list[str]:
 
 def listed(family: str, table: str, chain: str | None = None) -> list[str] | None:
     """What iptables -S tells of a table or a chain; None where there is no such chain."""
-    done = cmd.probe([program(family), "--wait", "--table", table, "--list-rules", *([chain] if chain else [])])
+    done = cmd.probe([program(family), "--wait", "--table", *_place(table), "--list-rules", *_place(chain)])
     if "ermission denied" in done.stderr:
         raise StateFailed(done.stderr.strip().splitlines()[0])
     return done.stdout.splitlines() if done.retcode == 0 else None
@@ -146,7 +154,7 @@ def listed(family: str, table: str, chain: str | None = None) -> list[str] | Non
 @changer(touches=[])
 def change(family: str, table: str, *words: str) -> None:
     """Change a table. Raises CommandFailed with what iptables says."""
-    done = cmd.probe([program(family), "--wait", "--table", table, *words])
+    done = cmd.probe([program(family), "--wait", "--table", *_place(table), *words])
     if done.retcode:
         raise CommandFailed(done.stderr.strip() or done.stdout.strip())
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from modules import cmd, file
+from modules._lines import joined, plain_name
 from runner.api import StateFailed, changer
 
 PERSISTENT = "/etc/modules-load.d/salt_managed.conf"
@@ -70,5 +71,6 @@ def persist(mods: Sequence[str], keep: bool = True) -> None:
     """Load modules at each start, or no more."""
     path = _config()
     old = _lines(path)
-    lines = [line for line in old if line not in mods] + (list(mods) if keep else [])
-    file.write(path, "".join(f"{line}\n" for line in lines).encode(), mode=None if old else "0644")
+    names = [plain_name(each, "the module's name") for each in mods]
+    lines = [line for line in old if line not in names] + (names if keep else [])
+    file.write(path, joined(lines).encode(), mode=None if old else "0644")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from modules import cmd, file
+from modules._lines import one_line
 from runner.api import StateFailed, changer
 
 DEFAULT = "/etc/default/locale"
@@ -40,8 +41,15 @@ def set_locale(locale: str) -> bool:
     """Set the locale of the system."""
     path = DEFAULT if file.is_file("/etc/debian_version") else "/etc/locale.conf"
     old = file.read_bytes(path).decode("utf-8", "replace") if file.is_file(path) else ""
+    locale = one_line(locale, "the locale")
+    if re.search(r"[\"'`$\\\s]", locale):
+        raise StateFailed(f"{locale!r} is not the name of a locale")
     line = f'LANG="{locale}"'
-    new = re.sub(r"^LANG=.*$", line, old, count=1, flags=re.M) if re.search(r"^LANG=", old, re.M) else f"{old}{line}\n"
+    new = (
+        re.sub(r"^LANG=.*$", lambda _: line, old, count=1, flags=re.M)
+        if re.search(r"^LANG=", old, re.M)
+        else f"{old}{line}\n"
+    )
     file.write(path, new.encode(), mode=None if old else "0644")
     return True
 
@@ -51,7 +59,7 @@ def gen_locale(locale: str) -> bool:
     """Make a locale usable. Raises StateFailed when the system has no such locale, or cannot make it."""
     if not file.is_file(LIST):
         raise StateFailed("there is no /etc/locale.gen; install the package locales", missing=("pkg", "locales"))
-    name = locale.split()[0]
+    name = one_line(locale, "the locale").split()[0]
     charset = locale.split()[1] if " " in locale else name.partition(".")[2] or "UTF-8"
     text = file.read_bytes(LIST).decode("utf-8", "replace")
     line = f"{name} {charset}"

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from modules import cmd, file
+from modules._lines import encoded, one_line, plain_name, split
 from runner.api import Record, StateFailed, changer
 
 FSTAB = "/etc/fstab"
@@ -34,8 +35,14 @@ class Entry(Record):
 
     @property
     def line(self) -> str:
-        device, name = (part.replace("\\", "\\134").replace(" ", "\\040") for part in (self.device, self.name))
-        return f"{device}\t\t{name}\t{self.fstype}\t{self.opts}\t{self.dump} {self.pass_num}"
+        device, name = (_escaped(part) for part in (self.device, self.name))
+        line = f"{device}\t\t{name}\t{self.fstype}\t{self.opts}\t{self.dump} {self.pass_num}"
+        return one_line(line, "the entry of fstab")
+
+
+def _escaped(text: str) -> str:
+    """A text as one field of fstab: what would end it is written as a backslash and three octal digits."""
+    return "".join(f"\\{ord(letter):03o}" if letter in "\\ \t\n#" else letter for letter in text)
 
 
 def _unescaped(text: str) -> str:
@@ -70,7 +77,7 @@ def is_mounted(name: str) -> bool:
 
 
 def _lines(config: str) -> list[str]:
-    return file.read_bytes(config).decode("utf-8", "surrogateescape").splitlines() if file.is_file(config) else []
+    return split(file.read_bytes(config).decode("utf-8", "surrogateescape")) if file.is_file(config) else []
 
 
 def _parsed(line: str) -> Entry | None:
@@ -126,7 +133,7 @@ def _same(old: Entry, new: Entry, by_device: bool) -> bool:
 
 
 def _write(config: str, lines: Sequence[str]) -> None:
-    data = "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape")
+    data = encoded(lines)
     file.write(config, data, mode=None if file.is_file(config) else "0644")
     if os.path.isdir("/run/systemd/system"):
         cmd.execute(["systemctl", "daemon-reload"])
@@ -138,7 +145,7 @@ def mount(
 ) -> None:
     """Mount a device. Raises StateFailed with what mount says."""
     words = [util, "-o", opts, *(["-t", fstype] if fstype else []), "--", device, name]
-    _run(["runuser", "-u", user, "--", *words] if user else words)
+    _run(["runuser", "-u", plain_name(user, "the user's name"), "--", *words] if user else words)
 
 
 @changer(touches=["mounts", "files"])
@@ -164,14 +171,14 @@ def umount(name: str, lazy: bool = False) -> None:
     try:
         _run(["umount", *(["-l"] if lazy else []), "--", name])
     except StateFailed as failure:
-        users = cmd.probe(["fuser", "-vm", name]).stderr if cmd.has_exec("fuser") else ""
+        users = cmd.probe(["fuser", "-vm", plain_name(name, "the folder")]).stderr if cmd.has_exec("fuser") else ""
         who = "".join(f"\n{' '.join(line.split())}" for line in users.splitlines()[1:])
         raise StateFailed(f"{failure.message}{who}") from None
 
 
 def device_of(name: str) -> str:
     """The device that has a UUID, a label, ... (`UUID=...`); empty when there is none."""
-    return cmd.probe(["findfs", name]).stdout.strip()
+    return cmd.probe(["findfs", plain_name(name, "the device")]).stdout.strip()
 
 
 def swaps() -> dict[str, dict[str, str]]:

@@ -185,7 +185,7 @@ def install(
     if not wanted and not requirements and not editable:
         return {"retcode": 0, "stdout": "No packages to install."}
     words += [name for name, chosen in switches.items() if chosen]
-    return _answer(["install", *words, *(extra_args or ()), *wanted], bin_env, user, cwd, env_vars)
+    return _answer(["install", *words, *(extra_args or ()), "--", *wanted], bin_env, user, cwd, env_vars)
 
 
 def uninstall(
@@ -198,7 +198,7 @@ def uninstall(
 ) -> dict[str, Any]:
     """Remove packages; the pid, retcode, stdout and stderr of pip. Arguments as those of pip.install."""
     files = [word for path in _many(requirements) for word in ("--requirement", _local(path))]
-    return _answer(["uninstall", "-y", *files, *(extra_args or ()), *_many(pkgs)], bin_env, user, cwd)
+    return _answer(["uninstall", "-y", *files, *(extra_args or ()), "--", *_many(pkgs)], bin_env, user, cwd)
 
 
 def _many(given: Some) -> list[str]:

@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 
 from modules import cmd, file
+from modules._lines import plain_name
 from modules._processes import needs
 from runner.api import StateFailed, changer
 
@@ -67,7 +68,11 @@ def getsebool(boolean: str) -> dict[str, str]:
 @changer
 def setsebools(pairs: Mapping[str, str], persist: bool = False) -> bool:
     """Set booleans to on or off. persist: also for the next start."""
-    return _do("setsebool", *(["-P"] if persist else []), *(f"{name}={value}" for name, value in pairs.items()))
+    return _do(
+        "setsebool",
+        *(["-P"] if persist else []),
+        *(plain_name(f"{name}={value}", "the boolean") for name, value in pairs.items()),
+    )
 
 
 def list_semod() -> dict[str, dict[str, str]]:
@@ -85,19 +90,19 @@ def list_semod() -> dict[str, dict[str, str]]:
 @changer
 def setsemod(module: str, enabled: bool) -> bool:
     """Enable or disable a module of the policy."""
-    return _do("semodule", "--enable" if enabled else "--disable", module)
+    return _do("semodule", "--enable" if enabled else "--disable", plain_name(module, "the module's name"))
 
 
 @changer
 def install_semod(module_path: str) -> bool:
     """Install a module of the policy from a file."""
-    return _do("semodule", "--install", module_path)
+    return _do("semodule", "--install", plain_name(module_path, "the module's path"))
 
 
 @changer
 def remove_semod(module: str) -> bool:
     """Remove a module of the policy."""
-    return _do("semodule", "--remove", module)
+    return _do("semodule", "--remove", plain_name(module, "the module's name"))
 
 
 def _ask(program: str, *words: str) -> str:

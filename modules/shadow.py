@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from modules import cmd
+from modules._lines import joined, one_line, plain_name
 from runner.api import CommandFailed, cached_look, changer
 
 PATH = "/etc/shadow"
@@ -80,28 +81,31 @@ def _crypt(password: str, setting: str) -> str:
 @changer(touches=["users"])
 def set_password(name: str, password: str) -> bool:
     """Set the hash of a user's password."""
-    _done(["chpasswd", "-e"], f"{name}:{password}\n")
+    if ":" in name:
+        raise CommandFailed(f"{name!r} is not the name of a user: it has a colon")
+    entry = f"{plain_name(name, 'the name of the user')}:{one_line(password, 'the hash of the password')}"
+    _done(["chpasswd", "-e"], joined([entry]))
     return True
 
 
 @changer(touches=["users"])
 def del_password(name: str) -> bool:
     """Let a user in without a password."""
-    _done(["passwd", "-d", name])
+    _done(["passwd", "-d", "--", plain_name(name, "the user's name")])
     return True
 
 
 @changer(touches=["users"])
 def lock_password(name: str) -> bool:
     """Let nobody in by this password, and keep it."""
-    _done(["usermod", "-L", name])
+    _done(["usermod", "-L", "--", plain_name(name, "the user's name")])
     return True
 
 
 @changer(touches=["users"])
 def unlock_password(name: str) -> bool:
     """Take back the lock of a password. Raises CommandFailed where there is no password."""
-    _done(["usermod", "-U", name])
+    _done(["usermod", "-U", "--", plain_name(name, "the user's name")])
     return True
 
 
@@ -109,7 +113,7 @@ def unlock_password(name: str) -> bool:
 def set_days(name: str, days: dict[str, int]) -> None:
     """Set some of lstchg, min, max, warn, inact and expire; -1 takes one away."""
     options = [word for key, value in days.items() for word in (DAYS[key], str(value))]
-    _done(["chage", *options, name])
+    _done(["chage", *options, "--", plain_name(name, "the user's name")])
 
 
 def _done(argv: list[str], stdin: str | None = None) -> None:

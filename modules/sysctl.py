@@ -6,6 +6,7 @@ import os
 import re
 
 from modules import cmd, file
+from modules._lines import encoded, one_line, split
 from runner.api import StateFailed, changer
 
 FOLDER = "/etc/sysctl.d"
@@ -17,7 +18,7 @@ def default_config() -> str:
 
 
 def _path(name: str) -> str:
-    if not re.fullmatch(r"[\w./-]+", name) or ".." in name:
+    if not re.fullmatch(r"[\w./][\w./-]*", name) or ".." in name:
         raise StateFailed(f"{name!r} is not the name of a kernel parameter")
     # a dot within a part (an interface's name) is written as a slash, and the other way round
     return "/proc/sys/" + name.translate(str.maketrans("./", "/."))
@@ -52,7 +53,7 @@ def assign(name: str, value: str) -> dict[str, str]:
     """Set the running value. Raises StateFailed when the kernel refuses it."""
     if not exists(name):
         raise StateFailed(f"sysctl {name} does not exist")
-    done = cmd.execute(["sysctl", "-w", f"{name}={value}"])
+    done = cmd.execute(["sysctl", "-w", "--", f"{name}={one_line(value, name)}"])
     if done.retcode:
         raise StateFailed(f"sysctl -w failed: {done.stderr or done.stdout}")
     return {name: get(name)}
@@ -60,11 +61,12 @@ def assign(name: str, value: str) -> dict[str, str]:
 
 def persist(name: str, value: str, config: str | None = None) -> str:
     """Set a value, and keep it in a file: one that the kernel refuses is not kept."""
+    value = one_line(value, f"the value of {name}")
     if get(name) != value:
         assign(name, value)
     path = config or default_config()
     old = file.read_bytes(path).decode("utf-8", "surrogateescape") if file.is_file(path) else None
-    lines = (old if old is not None else "#\n# Kernel sysctl configuration\n#\n").splitlines()
+    lines = split(old if old is not None else "#\n# Kernel sysctl configuration\n#\n")
     at = [
         i
         for i, line in enumerate(lines)
@@ -76,6 +78,5 @@ def persist(name: str, value: str, config: str | None = None) -> str:
         lines.append(f"{name} = {value}")
     if not file.is_dir(os.path.dirname(path)):
         file.makedirs(os.path.dirname(path), mode="0755")
-    data = "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape")
-    file.write(path, data, mode="0644" if old is None else None)
+    file.write(path, encoded(lines), mode="0644" if old is None else None)
     return "Updated"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from modules import cmd
+from modules._lines import plain_name
 from runner.api import CommandFailed, changer
 
 
@@ -34,7 +35,7 @@ def halt() -> str:
 
 @changer
 def _shutdown(how: str, when: str | int | None) -> str:
-    text = "now" if when is None else str(when)
+    text = "now" if when is None else plain_name(when, "the time")
     done = cmd.probe(["shutdown", how, f"+{text}" if text.isdigit() else text])
     if done.retcode:
         raise CommandFailed(done.stderr.strip() or f"shutdown failed with exit code {done.retcode}")

@@ -33,7 +33,12 @@ def zone_compare(timezone: str) -> bool:
 
 def zone_exists(timezone: str) -> bool:
     """Whether there is such a zone."""
-    return ".." not in timezone and bool(timezone.strip("/")) and file.is_file(f"{ZONES}/{timezone}")
+    return (
+        ".." not in timezone
+        and "\n" not in timezone
+        and bool(timezone.strip("/"))
+        and file.is_file(f"{ZONES}/{timezone}")
+    )
 
 
 def get_hwclock() -> str:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from modules import cmd, file
+from modules._lines import one_line, plain_name
 from modules._processes import tried
 from runner.api import CommandFailed, cached_look, changer
 
@@ -82,26 +83,26 @@ def primary_group(name: str) -> str:
 @changer(touches=["users", "groups"])
 def useradd(name: str, *options: str) -> None:
     """Add a user with useradd's options."""
-    _done("useradd", *options, name)
+    _done("useradd", *options, "--", plain_name(name, "the user's name"))
 
 
 @changer(touches=["users", "groups"])
 def usermod(name: str, *options: str) -> None:
     """Change a user with usermod's options."""
-    _done("usermod", *options, name)
+    _done("usermod", *options, "--", plain_name(name, "the user's name"))
 
 
 @changer(touches=["users", "groups"])
 def userdel(name: str, *options: str) -> None:
     """Delete a user with userdel's options."""
-    done = cmd.probe(["userdel", *options, name])
+    done = cmd.probe(["userdel", *options, "--", plain_name(name, "the user's name")])
     if done.retcode not in (0, 12):  # 12: the home folder was not there
         hint = " (let it end, or say `force: True`)" if done.retcode == 8 else ""  # the user is at work
         raise CommandFailed(done.stderr.strip() + hint)
 
 
 def _done(*argv: str) -> None:
-    done = cmd.probe(argv)
+    done = cmd.probe([one_line(word, argv[0]) for word in argv])
     if done.retcode:
         raise CommandFailed((done.stderr.strip() or done.stdout.strip() or f"{argv[0]} failed").splitlines()[0])
 

@@ -56,8 +56,8 @@ def create(
         argv += ["--python", python]
     argv += ["--system-site-packages"] if system_site_packages else []
     argv += ["--clear"] if clear else []
-    argv += ["--prompt", prompt] if prompt else []
-    done = cmd.complete([*argv, folder], runas=user, python_shell=False)
+    argv += [f"--prompt={prompt}"] if prompt else []
+    done = cmd.complete([*argv, "--", folder], runas=user, python_shell=False)
     if done.retcode:
         raise StateFailed(f"the environment {folder} was not made: {done.stderr or done.stdout}")
     return done.stdout

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Annotated, Any
 
 from modules import acl, file
-from runner.api import AbsolutePath, Check, CommandFailed, OneOrMany, Pattern, Plan, Planned, StateFailed
+from runner.api import AbsolutePath, Check, CommandFailed, Name, OneOrMany, Pattern, Plan, Planned, StateFailed
 
 WORDS = "user, group, mask or other, or one of them behind `default:`"
 Kind = Annotated[str, Pattern("((d|default):)?(u|user|g|group|m|mask|o|other)", WORDS)]
@@ -23,7 +23,7 @@ Perms = Annotated[str, Check(_is_perms)]
 def present(
     name: AbsolutePath,
     acl_type: Kind,
-    acl_name: str = "",
+    acl_name: Name = "",
     perms: Perms = "",
     recurse: bool = False,
     force: bool = False,
@@ -48,7 +48,7 @@ def present(
 def list_present(
     name: AbsolutePath,
     acl_type: Kind,
-    acl_names: OneOrMany[str] | None = None,
+    acl_names: OneOrMany[Name] | None = None,
     perms: Perms = "",
     recurse: bool = False,
     force: bool = False,
@@ -92,7 +92,9 @@ def _present(name: str, acl_type: str, who: list[str], perms: str, recurse: bool
     return f"Updated permissions for {names}" if old is not None else f"Applied new permissions for {names}"
 
 
-def absent(name: AbsolutePath, acl_type: Kind, acl_name: str = "", perms: Perms = "", recurse: bool = False) -> Planned:
+def absent(
+    name: AbsolutePath, acl_type: Kind, acl_name: Name = "", perms: Perms = "", recurse: bool = False
+) -> Planned:
     """Make sure that a user or a group has no rights of its own on a path. Arguments as those of acl.present.
 
     perms: taken for Salt's sake, without effect.
@@ -108,7 +110,7 @@ def absent(name: AbsolutePath, acl_type: Kind, acl_name: str = "", perms: Perms 
 
 
 def list_absent(
-    name: AbsolutePath, acl_type: Kind, acl_names: OneOrMany[str] | None = None, recurse: bool = False
+    name: AbsolutePath, acl_type: Kind, acl_names: OneOrMany[Name] | None = None, recurse: bool = False
 ) -> Planned:
     """Make sure that several users or groups have no rights of their own on a path. Arguments as with acl.absent.
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from modules import aliases
-from runner.api import Plan, Planned
+from runner.api import Line, Plan, Planned
 
 
-def present(name: str, target: str) -> Planned:
+def present(name: Line, target: Line) -> Planned:
     """Make sure that mail for a name goes to a target.
 
     target: an address, a file, a pipe, or several with commas between them.
@@ -24,7 +24,7 @@ def present(name: str, target: str) -> Planned:
     return f"Set email alias {name} -> {target}"
 
 
-def absent(name: str) -> Planned:
+def absent(name: Line) -> Planned:
     """Make sure that there is no such alias.
 
         webmaster:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from modules import alternatives, file
-from runner.api import AbsolutePath, CommandFailed, Done, Plan, Planned, StateFailed
+from runner.api import AbsolutePath, CommandFailed, Done, Name, Plan, Planned, StateFailed
 
 
-def install(name: str, link: AbsolutePath, path: AbsolutePath, priority: int) -> Planned:
+def install(name: Name, link: AbsolutePath, path: AbsolutePath, priority: int) -> Planned:
     """Make sure that a path is an alternative of a name.
 
     name: the name, such as editor. link: the link that programs use. path: what the name may mean; it has to be there.
@@ -39,7 +39,7 @@ def install(name: str, link: AbsolutePath, path: AbsolutePath, priority: int) ->
     return f"Alternative for {name} set to path {path} with priority {priority}"
 
 
-def remove(name: str, path: AbsolutePath) -> Planned:
+def remove(name: Name, path: AbsolutePath) -> Planned:
     """Make sure that a path is not an alternative of a name.
 
     name: the name. path: what it must not mean.
@@ -63,7 +63,7 @@ def remove(name: str, path: AbsolutePath) -> Planned:
     return Done(f"Alternative for {name} removed. Falling back to path {current}", {"path": current})
 
 
-def auto(name: str) -> Planned:
+def auto(name: Name) -> Planned:
     """Make sure that the priorities decide what a name means.
 
     name: the name.
@@ -82,7 +82,7 @@ def auto(name: str) -> Planned:
     return Done("", {"result": alternatives.auto(name)})
 
 
-def set_(name: str, path: AbsolutePath) -> Planned:
+def set_(name: Name, path: AbsolutePath) -> Planned:
     """Make sure that a name means a path.
 
     name: the name. path: one of its alternatives; if the name means another one now, whatever the priorities say.

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from runner.api import Planned
+from runner.api import Name, Planned
 from states import _apache
 
 
-def enabled(name: str) -> Planned:
+def enabled(name: Name) -> Planned:
     """Make sure that a site of Apache is enabled.
 
     name: the site.
@@ -21,7 +21,7 @@ def enabled(name: str) -> Planned:
     return (yield from _apache.enabled("site", name))
 
 
-def disabled(name: str) -> Planned:
+def disabled(name: Name) -> Planned:
     """Make sure that a site of Apache is not enabled.
 
     name: the site.

@@ -6,28 +6,28 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from modules import archive, file
-from runner.api import OPEN, AbsolutePath, Done, OneOrMany, Plan, Planned, Record, Secret, StateFailed
+from runner.api import OPEN, AbsolutePath, Done, Line, Name, OneOrMany, Plan, Planned, Record, Secret, StateFailed
 from states.file import _sources as sources
 from states.file._signed import Signed
 
 
 def extracted(
     name: AbsolutePath,
-    source: OneOrMany[str | dict[str, Any]],
-    source_hash: str | None = None,
-    source_hash_name: str | None = None,
+    source: OneOrMany[Line | dict[Line, Any]],
+    source_hash: Line | None = None,
+    source_hash_name: Line | None = None,
     source_hash_update: bool = False,
     skip_files_list_verify: bool = False,
     skip_verify: bool = False,
-    password: Secret[str] | None = None,
+    password: Secret[Line] | None = None,
     options: str | None = None,
     list_options: str | None = None,
     force: bool = False,
     overwrite: bool = False,
     clean: bool = False,
     clean_parent: bool = False,
-    user: str | int | None = None,
-    group: str | int | None = None,
+    user: Name | int | None = None,
+    group: Name | int | None = None,
     if_missing: AbsolutePath | None = None,
     trim_output: bool | int = False,
     use_cmd_unzip: bool | None = None,
@@ -37,13 +37,13 @@ def extracted(
     archive_format: Literal["tar", "zip", "rar"] | None = None,
     keep_source: bool = True,
     use_etag: bool = False,
-    signature: bool | OneOrMany[str] | None = None,
-    source_hash_sig: bool | OneOrMany[str] | None = None,
-    signed_by_any: OneOrMany[str] | None = None,
-    signed_by_all: OneOrMany[str] | None = None,
-    keyring: str | None = None,
-    gnupghome: str | None = None,
-    sig_backend: str = "gpg",
+    signature: bool | OneOrMany[Line] | None = None,
+    source_hash_sig: bool | OneOrMany[Line] | None = None,
+    signed_by_any: OneOrMany[Line] | None = None,
+    signed_by_all: OneOrMany[Line] | None = None,
+    keyring: Line | None = None,
+    gnupghome: Line | None = None,
+    sig_backend: Line = "gpg",
 ) -> Planned:
     """Make sure that the members of an archive are there.
 

@@ -8,18 +8,18 @@ from typing import Any, Literal
 
 from modules import cron
 from modules import user as users
-from runner.api import CommandFailed, Plan, Planned, StateFailed, here
+from runner.api import CommandFailed, Line, Name, Plan, Planned, StateFailed, here
 from states.file._contents import Encoding, Template, source_data
 from states.file._diff import unified
 from states.file._sources import Verify, locate
 
-Field = str | int
+Field = Line | int
 Special = Literal["@reboot", "@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"]
 
 
 def present(
-    name: str,
-    user: str = "root",
+    name: Line,
+    user: Name = "root",
     minute: Field = "*",
     hour: Field = "*",
     daymonth: Field = "*",
@@ -27,7 +27,7 @@ def present(
     dayweek: Field = "*",
     comment: str | None = None,
     commented: bool = False,
-    identifier: str | bool | None = None,
+    identifier: Line | bool | None = None,
     special: Special | None = None,
 ) -> Planned:
     """Make sure that a line is in a user's crontab.
@@ -64,9 +64,9 @@ def present(
 
 
 def absent(
-    name: str,
-    user: str = "root",
-    identifier: str | bool | None = None,
+    name: Line,
+    user: Name = "root",
+    identifier: Line | bool | None = None,
     special: Special | None = None,
     minute: Field | None = None,
     hour: Field | None = None,
@@ -139,7 +139,7 @@ def autorequire(name: str, user: str = "root", **_: object) -> Iterator[tuple[st
     yield "user", user
 
 
-def env_present(name: str, value: str | int | float | bool | None = None, user: str = "root") -> Planned:
+def env_present(name: Line, value: Line | int | float | bool | None = None, user: Name = "root") -> Planned:
     """Make sure that a user's crontab sets a variable, for the entries that runner keeps there.
 
     name: the variable, such as PATH or MAILTO. value: what it is set to, quotes included. user: whose crontab.
@@ -160,7 +160,7 @@ def env_present(name: str, value: str | int | float | bool | None = None, user: 
     return f"Cron env {name} added to {user}'s crontab" if old is None else f"Cron env {name} updated"
 
 
-def env_absent(name: str, user: str = "root") -> Planned:
+def env_absent(name: Line, user: Name = "root") -> Planned:
     """Make sure that a user's crontab does not set a variable. Arguments as those of cron.env_present.
 
         MAILTO:
@@ -177,15 +177,15 @@ def env_absent(name: str, user: str = "root") -> Planned:
 
 
 def file(
-    name: str,
-    source_hash: str | None = None,
-    source_hash_name: str | None = None,
-    user: str = "root",
-    template: str | None = None,
+    name: Line,
+    source_hash: Line | None = None,
+    source_hash_name: Line | None = None,
+    user: Name = "root",
+    template: Line | None = None,
     context: dict[str, Any] | None = None,
     replace: bool = True,
     defaults: dict[str, Any] | None = None,
-    backup: str | None = None,
+    backup: Line | None = None,
 ) -> Planned:
     """Make sure that a user's whole crontab is a file.
 
@@ -215,7 +215,7 @@ def file(
     changes = {"diff": shown} | ({} if user == "root" else {"user": user, "group": users.primary_group(user)})
     yield Plan(changes, f"The following values are set to be changed:\ndiff: {shown}\n")
     try:
-        cron.write(user, text.splitlines())
+        cron.write(user, cron.split(text))
     except CommandFailed as failure:
         why = f"Unable to update user {user} crontab {name}. Error: {failure.message}"
         raise StateFailed(why, changes={}) from None

@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from modules import debconf
-from runner.api import Done, Plan, Planned, StateFailed, here
+from runner.api import ONE_LINE, Check, Done, Line, Name, Plan, Planned, StateFailed, here, line_problem, without_end
 from states.file import _sources as sources
 from states.file._contents import Encoding, Template, source_data
 
 
-def set_(name: str, data: dict[str, Any] | None = None) -> Planned:
+def _problem(data: dict[str, Any]) -> str | None:
+    """What one line of debconf-set-selections cannot hold."""
+    for question, said in data.items():
+        for text in (question, *(said.values() if isinstance(said, dict) else ())):
+            if problem := line_problem(without_end(_text(text))):
+                return f"{question}: {problem}"
+    return None
+
+
+Data = Annotated[dict[str, Any], Check(_problem, ONE_LINE)]
+
+
+def set_(name: Name, data: Data | None = None) -> Planned:
     """Make sure that questions of a package are answered.
 
     name: the package. data: question -> {type: ..., value: ...}.
@@ -29,7 +41,7 @@ def set_(name: str, data: dict[str, Any] | None = None) -> Planned:
     for question, said in (data or {}).items():
         if not isinstance(said, dict) or not {"type", "value"} <= set(said):
             raise StateFailed(f"{question}: an answer has a `type` and a `value`")
-        kind, value = str(said["type"]), _text(said["value"])
+        kind, value = str(said["type"]), without_end(_text(said["value"]))
         known = debconf.value_of(name, question)
         secret = kind == "password"
         if secret:
@@ -48,9 +60,9 @@ def set_(name: str, data: dict[str, Any] | None = None) -> Planned:
 
 
 def set_file(
-    name: str,
-    source: str,
-    template: str | None = None,
+    name: Name,
+    source: Line,
+    template: Line | None = None,
     context: dict[str, Any] | None = None,
     defaults: dict[str, Any] | None = None,
 ) -> Planned:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from modules import firewalld
-from runner.api import CommandFailed, OneOrMany, Plan, Planned, Record, StateFailed
+from runner.api import CommandFailed, Line, Name, OneOrMany, Plan, Planned, Record, StateFailed
 
 KEYS = ("Source port", "Destination port", "Protocol", "Destination address")
 
@@ -23,22 +23,22 @@ class Part(Record):
 
 
 def present(
-    name: str,
-    block_icmp: OneOrMany[str] | None = None,
+    name: Name,
+    block_icmp: OneOrMany[Line] | None = None,
     prune_block_icmp: bool = False,
     default: bool | None = None,
     masquerade: bool | None = None,
-    ports: OneOrMany[str] | None = None,
+    ports: OneOrMany[Line] | None = None,
     prune_ports: bool = False,
-    port_fwd: OneOrMany[str] | None = None,
+    port_fwd: OneOrMany[Line] | None = None,
     prune_port_fwd: bool = False,
-    services: OneOrMany[str] | None = None,
+    services: OneOrMany[Name] | None = None,
     prune_services: bool = False,
-    interfaces: OneOrMany[str] | None = None,
+    interfaces: OneOrMany[Line] | None = None,
     prune_interfaces: bool = False,
-    sources: OneOrMany[str] | None = None,
+    sources: OneOrMany[Line] | None = None,
     prune_sources: bool = False,
-    rich_rules: OneOrMany[str] | None = None,
+    rich_rules: OneOrMany[Line] | None = None,
     prune_rich_rules: bool = False,
 ) -> Planned:
     """Make sure that there is a zone, and what it lets in.
@@ -144,7 +144,7 @@ def _configured(name: str, changes: dict[str, Any], steps: Sequence[Sequence[str
     return f"'{name}' was configured."
 
 
-def service(name: str, ports: OneOrMany[str] | None = None, protocols: OneOrMany[str] | None = None) -> Planned:
+def service(name: Name, ports: OneOrMany[Line] | None = None, protocols: OneOrMany[Line] | None = None) -> Planned:
     """Make sure that there is a service, with exactly these ports and protocols.
 
     name: the service. ports: such as 9100/tcp. protocols: such as ah.

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from modules import file, group, user
-from runner.api import CommandFailed, Done, OneOrMany, Plan, Planned, StateFailed
+from runner.api import CommandFailed, Done, Name, OneOrMany, Plan, Planned, StateFailed
 
 
 def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
@@ -15,12 +15,12 @@ def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
 
 
 def present(
-    name: str,
+    name: Name,
     gid: int | None = None,
     system: bool = False,
-    addusers: OneOrMany[str] | None = None,
-    delusers: OneOrMany[str] | None = None,
-    members: OneOrMany[str] | None = None,
+    addusers: OneOrMany[Name] | None = None,
+    delusers: OneOrMany[Name] | None = None,
+    members: OneOrMany[Name] | None = None,
     non_unique: bool = False,
     local: bool = False,
 ) -> Planned:
@@ -74,7 +74,7 @@ def present(
     return comment
 
 
-def absent(name: str, local: bool = False) -> Planned:
+def absent(name: Name, local: bool = False) -> Planned:
     """Make sure that a group does not exist.
 
     name: the group. local: taken for Salt's sake; only local groups are looked at.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from modules import file, hosts
-from runner.api import Done, OneOrMany, Plan, Planned, StateFailed, here
+from runner.api import Done, Line, Name, OneOrMany, Plan, Planned, StateFailed, here
 
 
 def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
@@ -13,7 +13,7 @@ def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
     file.refuse_rewrite(file.real_path(hosts.PATH))
 
 
-def present(name: str, ip: OneOrMany[str], comment: str = "", clean: bool = False) -> Planned:
+def present(name: Name, ip: OneOrMany[Name], comment: Line = "", clean: bool = False) -> Planned:
     """Make sure that addresses have a name.
 
     name: the host name. ip: one address or several. comment: behind their lines. clean: other addresses lose the name.
@@ -70,7 +70,7 @@ def _warn(name: str, addresses: list[str]) -> None:
         )
 
 
-def absent(name: str, ip: OneOrMany[str]) -> Planned:
+def absent(name: Name, ip: OneOrMany[Name]) -> Planned:
     """Make sure that addresses do not have a name.
 
     name: the host name. ip: one address or several.
@@ -94,7 +94,7 @@ def absent(name: str, ip: OneOrMany[str]) -> Planned:
     return "\n".join([*gone, *(f"Removed host {name} ({each})" for each in there)])
 
 
-def only(name: str, hostnames: OneOrMany[str]) -> Planned:
+def only(name: Name, hostnames: OneOrMany[Name]) -> Planned:
     """Make sure that an address has these names and no others.
 
     name: the address. hostnames: one or several; an empty list removes the address.

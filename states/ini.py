@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Annotated, Any
 
 from modules import file, ini
-from runner.api import AbsolutePath, Plan, Planned, StateFailed, here
+from runner.api import AbsolutePath, Check, Line, Plan, Planned, StateFailed, here, line_problem
 
-Sections = dict[str, Any]
+
+def _problem(sections: dict[str, Any]) -> str | None:
+    """What an ini file cannot hold."""
+    for section, options in sections.items():
+        pairs = options.items() if isinstance(options, dict) else [(section, options)]
+        for text in (str(section), *(str(option) for option, _ in pairs)):
+            if problem := line_problem(text):
+                return f"a name in it: {problem}"
+        for option, value in pairs:
+            if problem := ini.value_problem(value):
+                return f"{option}: {problem}"
+    return None
+
+
+Sections = Annotated[dict[str, Any], Check(_problem, "begin the lines that continue a value with a space")]
 
 
 def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
@@ -19,9 +33,9 @@ def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
 def options_present(
     name: AbsolutePath,
     sections: Sections | None = None,
-    separator: str = "=",
+    separator: Line = "=",
     strict: bool = False,
-    encoding: str | None = None,
+    encoding: Line | None = None,
     no_spaces: bool = False,
 ) -> Planned:
     """Make sure that an ini file has options.
@@ -89,8 +103,8 @@ def _difference(options: dict[str, Any], has: dict[str, Any]) -> dict[str, Any]:
     found = {}
     for option, value in options.items():
         before = has.get(str(option))
-        after = str(value)
-        if before != after:
+        after = ini.whole_value(str(option), value)
+        if before != ini.as_read(after):
             found[str(option)] = {"before": before, "after": after}
     return found
 
@@ -127,7 +141,7 @@ def _merged(changes: dict[str, Any], unwanted: dict[str, list[str]], present: di
 
 
 def options_absent(
-    name: AbsolutePath, sections: Sections | None = None, separator: str = "=", encoding: str | None = None
+    name: AbsolutePath, sections: Sections | None = None, separator: Line = "=", encoding: Line | None = None
 ) -> Planned:
     """Make sure that an ini file does not have options.
 
@@ -175,9 +189,9 @@ def _deletions(sections: Sections, unwanted: dict[str, list[str]]) -> Iterator[s
 
 def sections_present(
     name: AbsolutePath,
-    sections: list[str] | dict[str, Any] | None = None,
-    separator: str = "=",
-    encoding: str | None = None,
+    sections: list[Line] | dict[Line, Any] | None = None,
+    separator: Line = "=",
+    encoding: Line | None = None,
 ) -> Planned:
     """Make sure that an ini file has sections, empty ones if they are missing.
 
@@ -201,9 +215,9 @@ def sections_present(
 
 def sections_absent(
     name: AbsolutePath,
-    sections: list[str] | dict[str, Any] | None = None,
-    separator: str = "=",
-    encoding: str | None = None,
+    sections: list[Line] | dict[Line, Any] | None = None,
+    separator: Line = "=",
+    encoding: Line | None = None,
 ) -> Planned:
     """Make sure that an ini file does not have sections.
 

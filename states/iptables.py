@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, Literal
 
 from modules import iptables
-from runner.api import Done, Plan, Planned, StateFailed
+from runner.api import Done, Line, Name, Plan, Planned, StateFailed
 from states._rules import Wanted, alter, change, done, kept, path
 
 Family = Literal["ipv4", "ipv6"]
@@ -14,11 +14,11 @@ Rules = list[dict[str, Any]]
 
 
 def append(
-    name: str,
-    chain: str | None = None,
-    table: str = "filter",
+    name: Name,
+    chain: Name | None = None,
+    table: Name = "filter",
     family: Family = "ipv4",
-    save: bool | str = False,
+    save: bool | Line = False,
     rules: Rules | None = None,
     **rule: Any,
 ) -> Planned:
@@ -52,12 +52,12 @@ def append(
 
 
 def insert(
-    name: str,
-    chain: str | None = None,
+    name: Name,
+    chain: Name | None = None,
     position: int = 1,
-    table: str = "filter",
+    table: Name = "filter",
     family: Family = "ipv4",
-    save: bool | str = False,
+    save: bool | Line = False,
     rules: Rules | None = None,
     **rule: Any,
 ) -> Planned:
@@ -88,11 +88,11 @@ def insert(
 
 
 def delete(
-    name: str,
-    chain: str | None = None,
-    table: str = "filter",
+    name: Name,
+    chain: Name | None = None,
+    table: Name = "filter",
     family: Family = "ipv4",
-    save: bool | str = False,
+    save: bool | Line = False,
     rules: Rules | None = None,
     **rule: Any,
 ) -> Planned:
@@ -120,7 +120,7 @@ def delete(
     return done(wanted, shown, "Deleted", f"Delete iptables rule for {name} {shown}")
 
 
-def chain_present(name: str, table: str = "filter", family: Family = "ipv4") -> Planned:
+def chain_present(name: Name, table: Name = "filter", family: Family = "ipv4") -> Planned:
     """Make sure that there is a chain.
 
     name: the chain. table, family: where.
@@ -138,7 +138,7 @@ def chain_present(name: str, table: str = "filter", family: Family = "ipv4") -> 
     return f"iptables {name} chain in {table} table create success for {family}"
 
 
-def chain_absent(name: str, table: str = "filter", family: Family = "ipv4") -> Planned:
+def chain_absent(name: Name, table: Name = "filter", family: Family = "ipv4") -> Planned:
     """Make sure that there is no such chain; its rules go with it. Arguments as those of iptables.chain_present.
 
         knocking:
@@ -155,12 +155,12 @@ def chain_absent(name: str, table: str = "filter", family: Family = "ipv4") -> P
 
 
 def set_policy(
-    name: str,
-    chain: str,
+    name: Name,
+    chain: Name,
     policy: Literal["ACCEPT", "DROP"],
-    table: str = "filter",
+    table: Name = "filter",
     family: Family = "ipv4",
-    save: bool | str = False,
+    save: bool | Line = False,
 ) -> Planned:
     """Make sure that a chain does this with what no rule decides.
 
@@ -186,7 +186,7 @@ def set_policy(
     return f"Set {'and saved ' if save else ''}default policy for {chain} to {policy} family {family}"
 
 
-def flush(name: str, chain: str | None = None, table: str = "filter", family: Family = "ipv4") -> Planned:
+def flush(name: Name, chain: Name | None = None, table: Name = "filter", family: Family = "ipv4") -> Planned:
     """Make sure that a table, or one of its chains, has no rules.
 
     name: names the state. chain: only this one. table, family: where.

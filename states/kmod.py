@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from modules import kmod
-from runner.api import OPEN, Plan, Planned, StateFailed
+from runner.api import OPEN, Name, Plan, Planned, StateFailed
 
 
-def present(name: str, persist: bool = False, mods: list[str] | None = None) -> Planned:
+def present(name: Name, persist: bool = False, mods: list[Name] | None = None) -> Planned:
     """Make sure that kernel modules are loaded.
 
     name: one module; mods: several. persist: at each start, too.
@@ -39,7 +39,7 @@ def present(name: str, persist: bool = False, mods: list[str] | None = None) -> 
     return f"Loaded kernel module{'s' if mods else ''} {', '.join(changed)}"
 
 
-def absent(name: str, persist: bool = False, comment: bool = True, mods: list[str] | None = None) -> Planned:
+def absent(name: Name, persist: bool = False, comment: bool = True, mods: list[Name] | None = None) -> Planned:
     """Make sure that kernel modules are not loaded.
 
     name: one module; mods: several. persist: not at the next start, either. comment: accepted; the line goes.

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from modules import locale as locales
-from runner.api import Plan, Planned, StateFailed
+from runner.api import Line, Plan, Planned, StateFailed
 
 
-def system(name: str) -> Planned:
+def system(name: Line) -> Planned:
     """Make sure that the system has a locale (LANG).
 
         en_US.UTF-8:
@@ -21,7 +21,7 @@ def system(name: str) -> Planned:
     return f"Set system locale {name}"
 
 
-def present(name: str) -> Planned:
+def present(name: Line) -> Planned:
     """Make sure that programs can use a locale.
 
         de_DE.UTF-8:

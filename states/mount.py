@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 from modules import file, mount
-from runner.api import AbsolutePath, Done, OneOrMany, Pattern, Plan, Planned, StateFailed
+from runner.api import AbsolutePath, Done, Line, Name, OneOrMany, Pattern, Plan, Planned, StateFailed
 from states._mounted import INVISIBLE, Work, missing_options
 
 Device = Annotated[str, Pattern(r"/.*|(PART)?(UUID|LABEL)=.+", "a path, or UUID=, LABEL=, PARTUUID= or PARTLABEL=")]
@@ -15,23 +15,23 @@ Device = Annotated[str, Pattern(r"/.*|(PART)?(UUID|LABEL)=.+", "a path, or UUID=
 
 def mounted(
     name: AbsolutePath,
-    device: str,
-    fstype: str,
+    device: Name,
+    fstype: Line,
     mkmnt: bool = False,
-    opts: OneOrMany[str] | None = None,
+    opts: OneOrMany[Line] | None = None,
     dump: int = 0,
     pass_num: int = 0,
     config: AbsolutePath = mount.FSTAB,
     persist: bool = True,
     mount_: bool = True,
-    user: str | None = None,
-    match_on: OneOrMany[str] | None = None,
-    device_name_regex: list[str] | None = None,
-    extra_mount_invisible_options: list[str] | None = None,
-    extra_mount_invisible_keys: list[str] | None = None,
-    extra_mount_ignore_fs_keys: dict[str, list[str]] | None = None,
-    extra_mount_translate_options: dict[str, str] | None = None,
-    hidden_opts: OneOrMany[str] | None = None,
+    user: Name | None = None,
+    match_on: OneOrMany[Line] | None = None,
+    device_name_regex: list[Line] | None = None,
+    extra_mount_invisible_options: list[Line] | None = None,
+    extra_mount_invisible_keys: list[Line] | None = None,
+    extra_mount_ignore_fs_keys: dict[Line, list[Line]] | None = None,
+    extra_mount_translate_options: dict[Line, Line] | None = None,
+    hidden_opts: OneOrMany[Line] | None = None,
     bind_mount_copy_active_opts: bool = True,
 ) -> Planned:
     """Make sure that a device is mounted, and stays so.
@@ -121,10 +121,10 @@ def _line(entry: mount.Entry, config: str) -> str:
 
 def unmounted(
     name: AbsolutePath,
-    device: str | None = None,
+    device: Name | None = None,
     config: AbsolutePath = mount.FSTAB,
     persist: bool = False,
-    user: str | None = None,
+    user: Name | None = None,
 ) -> Planned:
     """Make sure that nothing is mounted at a folder.
 
@@ -187,16 +187,16 @@ def swap(name: Device, persist: bool = True, config: AbsolutePath = mount.FSTAB)
 
 
 def fstab_present(
-    name: str,
-    fs_file: str,
-    fs_vfstype: str,
-    fs_mntops: OneOrMany[str] | None = None,
+    name: Line,
+    fs_file: Line,
+    fs_vfstype: Line,
+    fs_mntops: OneOrMany[Line] | None = None,
     fs_freq: int = 0,
     fs_passno: int = 0,
-    mount_by: str | None = None,
+    mount_by: Line | None = None,
     config: AbsolutePath = mount.FSTAB,
     mount_: bool = True,
-    match_on: OneOrMany[str] | None = None,
+    match_on: OneOrMany[Line] | None = None,
     not_change: bool = False,
     fs_mount: bool = True,
 ) -> Planned:
@@ -234,7 +234,9 @@ def fstab_present(
     return done
 
 
-def fstab_absent(name: str, fs_file: str, mount_by: str | None = None, config: AbsolutePath = mount.FSTAB) -> Planned:
+def fstab_absent(
+    name: Line, fs_file: Line, mount_by: Line | None = None, config: AbsolutePath = mount.FSTAB
+) -> Planned:
     """Make sure that fstab does not have a line. Arguments as those of mount.fstab_present.
 
         /dev/sdb1:
@@ -252,7 +254,7 @@ def fstab_absent(name: str, fs_file: str, mount_by: str | None = None, config: A
 
 
 def mod_watch(
-    name: AbsolutePath, sfun: str, device: str = "", fstype: str = "", opts: OneOrMany[str] | None = None
+    name: AbsolutePath, sfun: Line, device: Name = "", fstype: Line = "", opts: OneOrMany[Line] | None = None
 ) -> Planned:
     """Mount again with the same options when what is watched changed."""
     if sfun != "mounted":

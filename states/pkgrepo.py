@@ -3,15 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any
 
 from modules import file, pkg
 from modules.file import get_hash
 from modules.pkg import apt_keys as keys
 from modules.pkg import apt_sources as apt
-from runner.api import AbsolutePath, CommandFailed, Done, OneOrMany, Plan, Planned, StateFailed, here
+from runner.api import (
+    ONE_LINE,
+    AbsolutePath,
+    Check,
+    CommandFailed,
+    Done,
+    Line,
+    Name,
+    OneOrMany,
+    Plan,
+    Planned,
+    StateFailed,
+    here,
+    line_problem,
+)
 
-Words = OneOrMany[str]
+Words = OneOrMany[Line]
 LATER = (
     "This may cause pkg states to behave differently than stated if this action is repeated without test=True, due to "
     "the differences in the configured repositories."
@@ -19,17 +33,17 @@ LATER = (
 
 
 def managed(
-    name: str,
-    ppa: str | None = None,
-    copr: str | None = None,
+    name: Line,
+    ppa: Name | None = None,
+    copr: Line | None = None,
     aptkey: bool = True,
     file_: AbsolutePath | None = None,
     key_url: Words | None = None,
     key_text: str | None = None,
-    keyid: OneOrMany[str | int] | None = None,
-    keyserver: str | None = None,
-    signedby: AbsolutePath | None = None,
-    dist: str | None = None,
+    keyid: OneOrMany[Line | int] | None = None,
+    keyserver: Line | None = None,
+    signedby: Annotated[AbsolutePath, Check(line_problem, ONE_LINE)] | None = None,
+    dist: Name | None = None,
     comps: Words | None = None,
     architectures: Words | None = None,
     disabled: bool | None = None,
@@ -39,14 +53,14 @@ def managed(
     consolidate: bool = False,
     refresh: bool | None = None,
     refresh_db: bool | None = None,
-    humanname: str | None = None,
+    humanname: Line | None = None,
     trusted: bool | None = None,
     gpgcheck: bool | int | None = None,
     allow_insecure_key: bool = True,
-    baseurl: str | None = None,
-    mirrorlist: str | None = None,
-    metalink: str | None = None,
-    gpgkey: str | None = None,
+    baseurl: Line | None = None,
+    mirrorlist: Line | None = None,
+    metalink: Line | None = None,
+    gpgkey: Line | None = None,
     gpgautoimport: bool | None = None,
     priority: int | None = None,
 ) -> Planned:
@@ -109,13 +123,13 @@ def managed(
 
 
 def absent(
-    name: str,
-    ppa: str | None = None,
-    copr: str | None = None,
-    keyid: OneOrMany[str | int] | None = None,
+    name: Line,
+    ppa: Name | None = None,
+    copr: Line | None = None,
+    keyid: OneOrMany[Line | int] | None = None,
     keyid_ppa: bool = False,
     file_: AbsolutePath | None = None,
-    dist: str | None = None,
+    dist: Name | None = None,
     comps: Words | None = None,
     refresh: bool | None = None,
     aptkey: bool = True,

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from modules import postgres
-from runner.api import AbsolutePath, CommandFailed, Plan, Planned, StateFailed
+from runner.api import AbsolutePath, CommandFailed, Line, Name, Plan, Planned, StateFailed
 
 
 def present(
-    name: str,
-    version: str,
+    name: Name,
+    version: Name,
     port: int | None = None,
-    encoding: str | None = None,
-    locale: str | None = None,
+    encoding: Line | None = None,
+    locale: Line | None = None,
     datadir: AbsolutePath | None = None,
     allow_group_access: bool | None = None,
     data_checksums: bool | None = None,
@@ -56,7 +56,7 @@ def present(
     return f"The cluster {cluster} has been created"
 
 
-def absent(name: str, version: str) -> Planned:
+def absent(name: Name, version: Name) -> Planned:
     """Make sure that there is no such cluster: it is stopped, and removed with all of its databases.
 
     name, version: which.

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from modules import postgres
 from modules.postgres import Server, literal
-from runner.api import Plan, Planned, Secret, StateFailed
+from runner.api import Line, Name, Plan, Planned, Secret, StateFailed
 from states._postgres import after_server, carried_out, dropped
 
 # everything in a database that has an owner of its own, except what belongs to something else
@@ -28,20 +28,20 @@ SELECT format('SCHEMA %I', nspname), pg_get_userbyid(nspowner) FROM pg_namespace
 
 
 def present(
-    name: str,
-    tablespace: str | None = None,
-    encoding: str | None = None,
-    lc_collate: str | None = None,
-    lc_ctype: str | None = None,
-    owner: str | None = None,
+    name: Line,
+    tablespace: Line | None = None,
+    encoding: Line | None = None,
+    lc_collate: Line | None = None,
+    lc_ctype: Line | None = None,
+    owner: Name | None = None,
     owner_recurse: bool = False,
-    template: str | None = None,
-    user: str | None = None,
-    maintenance_db: str | None = None,
-    db_password: Secret[str] | None = None,
-    db_host: str | None = None,
-    db_port: int | str | None = None,
-    db_user: str | None = None,
+    template: Line | None = None,
+    user: Name | None = None,
+    maintenance_db: Line | None = None,
+    db_password: Secret[Line] | None = None,
+    db_host: Line | None = None,
+    db_port: int | Line | None = None,
+    db_user: Name | None = None,
 ) -> Planned:
     """Make sure that there is a database.
 
@@ -112,13 +112,13 @@ def _same(left: str, right: str) -> bool:
 
 
 def absent(
-    name: str,
-    user: str | None = None,
-    maintenance_db: str | None = None,
-    db_password: Secret[str] | None = None,
-    db_host: str | None = None,
-    db_port: int | str | None = None,
-    db_user: str | None = None,
+    name: Line,
+    user: Name | None = None,
+    maintenance_db: Line | None = None,
+    db_password: Secret[Line] | None = None,
+    db_host: Line | None = None,
+    db_port: int | Line | None = None,
+    db_user: Name | None = None,
 ) -> Planned:
     """Make sure that there is no such database.
 

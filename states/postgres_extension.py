@@ -7,22 +7,22 @@ from typing import Any
 
 from modules import postgres
 from modules.postgres import Server, literal
-from runner.api import Plan, Planned, Secret
+from runner.api import Line, Name, Plan, Planned, Secret
 from states._postgres import after_server, carried_out
 
 
 def present(
-    name: str,
+    name: Line,
     if_not_exists: bool | None = None,
-    schema: str | None = None,
-    ext_version: str | None = None,
-    from_version: str | None = None,
-    user: str | None = None,
-    maintenance_db: str | None = None,
-    db_password: Secret[str] | None = None,
-    db_host: str | None = None,
-    db_port: int | str | None = None,
-    db_user: str | None = None,
+    schema: Line | None = None,
+    ext_version: Line | None = None,
+    from_version: Line | None = None,
+    user: Name | None = None,
+    maintenance_db: Line | None = None,
+    db_password: Secret[Line] | None = None,
+    db_host: Line | None = None,
+    db_port: int | Line | None = None,
+    db_user: Name | None = None,
 ) -> Planned:
     """Make sure that an extension is installed in a database (maintenance_db).
 
@@ -61,16 +61,16 @@ def present(
 
 
 def absent(
-    name: str,
+    name: Line,
     if_exists: bool | None = None,
     restrict: bool | None = None,
     cascade: bool | None = None,
-    user: str | None = None,
-    maintenance_db: str | None = None,
-    db_password: Secret[str] | None = None,
-    db_host: str | None = None,
-    db_port: int | str | None = None,
-    db_user: str | None = None,
+    user: Name | None = None,
+    maintenance_db: Line | None = None,
+    db_password: Secret[Line] | None = None,
+    db_host: Line | None = None,
+    db_port: int | Line | None = None,
+    db_user: Name | None = None,
 ) -> Planned:
     """Make sure that an extension is not installed in a database (maintenance_db).
 

@@ -7,19 +7,19 @@ from collections.abc import Iterator
 from typing import Literal
 
 from modules import postgres
-from runner.api import AbsolutePath, CommandFailed, Plan, Planned, Secret, StateFailed
+from runner.api import AbsolutePath, CommandFailed, Line, Name, Plan, Planned, Secret, StateFailed
 
 Auth = Literal["password", "md5", "scram-sha-256", "trust", "reject", "peer", "ident", "pam", "ldap", "cert", "gss"]
 
 
 def present(
     name: AbsolutePath,
-    user: str | None = None,
-    password: Secret[str] | None = None,
+    user: Name | None = None,
+    password: Secret[Line] | None = None,
     auth: Auth = "password",
-    encoding: str = "UTF8",
-    locale: str | None = None,
-    runas: str | None = None,
+    encoding: Line = "UTF8",
+    locale: Line | None = None,
+    runas: Name | None = None,
     waldir: AbsolutePath | None = None,
     checksums: bool = False,
 ) -> Planned:

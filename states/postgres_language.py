@@ -6,18 +6,18 @@ from collections.abc import Iterator
 
 from modules import postgres
 from modules.postgres import Server, literal
-from runner.api import Plan, Planned, Secret
+from runner.api import Line, Name, Plan, Planned, Secret
 from states._postgres import after_server, carried_out
 
 
 def present(
-    name: str,
-    maintenance_db: str,
-    user: str | None = None,
-    db_password: Secret[str] | None = None,
-    db_host: str | None = None,
-    db_port: int | str | None = None,
-    db_user: str | None = None,
+    name: Line,
+    maintenance_db: Line,
+    user: Name | None = None,
+    db_password: Secret[Line] | None = None,
+    db_host: Line | None = None,
+    db_port: int | Line | None = None,
+    db_user: Name | None = None,
 ) -> Planned:
     """Make sure that a language is installed in a database.
 
@@ -39,13 +39,13 @@ def present(
 
 
 def absent(
-    name: str,
-    maintenance_db: str,
-    user: str | None = None,
-    db_password: Secret[str] | None = None,
-    db_host: str | None = None,
-    db_port: int | str | None = None,
-    db_user: str | None = None,
+    name: Line,
+    maintenance_db: Line,
+    user: Name | None = None,
+    db_password: Secret[Line] | None = None,
+    db_host: Line | None = None,
+    db_port: int | Line | None = None,
+    db_user: Name | None = None,
 ) -> Planned:
     """Make sure that a language is not installed in a database. Arguments as those of postgres_language.present.
 

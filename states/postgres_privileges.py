@@ -7,25 +7,25 @@ from typing import Literal
 
 from modules import postgres
 from modules.postgres import Server
-from runner.api import OneOrMany, Plan, Planned, Secret, StateFailed
+from runner.api import Line, Name, OneOrMany, Plan, Planned, Secret, StateFailed
 from states._postgres import after_server, carried_out
 
 Kind = Literal["table", "sequence", "schema", "tablespace", "language", "database", "group", "function"]
 
 
 def present(
-    name: str,
-    object_name: str,
+    name: Line,
+    object_name: Line,
     object_type: Kind,
-    privileges: OneOrMany[str] | None = None,
+    privileges: OneOrMany[Line] | None = None,
     grant_option: bool | None = None,
-    prepend: str = "public",
-    user: str | None = None,
-    maintenance_db: str | None = None,
-    db_password: Secret[str] | None = None,
-    db_host: str | None = None,
-    db_port: int | str | None = None,
-    db_user: str | None = None,
+    prepend: Line = "public",
+    user: Name | None = None,
+    maintenance_db: Line | None = None,
+    db_password: Secret[Line] | None = None,
+    db_host: Line | None = None,
+    db_port: int | Line | None = None,
+    db_user: Name | None = None,
 ) -> Planned:
     """Make sure that a role has rights on an object.
 
@@ -66,17 +66,17 @@ def present(
 
 
 def absent(
-    name: str,
-    object_name: str,
+    name: Line,
+    object_name: Line,
     object_type: Kind,
-    privileges: OneOrMany[str] | None = None,
-    prepend: str = "public",
-    user: str | None = None,
-    maintenance_db: str | None = None,
-    db_password: Secret[str] | None = None,
-    db_host: str | None = None,
-    db_port: int | str | None = None,
-    db_user: str | None = None,
+    privileges: OneOrMany[Line] | None = None,
+    prepend: Line = "public",
+    user: Name | None = None,
+    maintenance_db: Line | None = None,
+    db_password: Secret[Line] | None = None,
+    db_host: Line | None = None,
+    db_port: int | Line | None = None,
+    db_user: Name | None = None,
 ) -> Planned:
     """Make sure that a role does not have rights on an object. Arguments as those of postgres_privileges.present.
 

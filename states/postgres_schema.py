@@ -6,19 +6,19 @@ from collections.abc import Iterator
 
 from modules import postgres
 from modules.postgres import Server, literal
-from runner.api import Plan, Planned, Secret
+from runner.api import Line, Name, Plan, Planned, Secret
 from states._postgres import after_server, carried_out
 
 
 def present(
-    dbname: str,
-    name: str,
-    owner: str | None = None,
-    user: str | None = None,
-    db_password: Secret[str] | None = None,
-    db_host: str | None = None,
-    db_port: int | str | None = None,
-    db_user: str | None = None,
+    dbname: Line,
+    name: Line,
+    owner: Name | None = None,
+    user: Name | None = None,
+    db_password: Secret[Line] | None = None,
+    db_host: Line | None = None,
+    db_port: int | Line | None = None,
+    db_user: Name | None = None,
 ) -> Planned:
     """Make sure that a database has a schema.
 
@@ -54,13 +54,13 @@ def present(
 
 
 def absent(
-    dbname: str,
-    name: str,
-    user: str | None = None,
-    db_password: Secret[str] | None = None,
-    db_host: str | None = None,
-    db_port: int | str | None = None,
-    db_user: str | None = None,
+    dbname: Line,
+    name: Line,
+    user: Name | None = None,
+    db_password: Secret[Line] | None = None,
+    db_host: Line | None = None,
+    db_port: int | Line | None = None,
+    db_user: Name | None = None,
 ) -> Planned:
     """Make sure that a database does not have a schema.
 

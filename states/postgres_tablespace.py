@@ -7,21 +7,21 @@ from typing import Any
 
 from modules import postgres
 from modules.postgres import Server, literal
-from runner.api import AbsolutePath, Plan, Planned, Secret, StateFailed
+from runner.api import AbsolutePath, Line, Name, Plan, Planned, Secret, StateFailed
 from states._postgres import after_server, carried_out, dropped
 
 
 def present(
-    name: str,
+    name: Line,
     directory: AbsolutePath,
-    options: dict[str, Any] | None = None,
-    owner: str | None = None,
-    user: str | None = None,
-    maintenance_db: str | None = None,
-    db_password: Secret[str] | None = None,
-    db_host: str | None = None,
-    db_port: int | str | None = None,
-    db_user: str | None = None,
+    options: dict[Line, Any] | None = None,
+    owner: Name | None = None,
+    user: Name | None = None,
+    maintenance_db: Line | None = None,
+    db_password: Secret[Line] | None = None,
+    db_host: Line | None = None,
+    db_port: int | Line | None = None,
+    db_user: Name | None = None,
 ) -> Planned:
     """Make sure that there is a tablespace.
 
@@ -75,13 +75,13 @@ def present(
 
 
 def absent(
-    name: str,
-    user: str | None = None,
-    maintenance_db: str | None = None,
-    db_password: Secret[str] | None = None,
-    db_host: str | None = None,
-    db_port: int | str | None = None,
-    db_user: str | None = None,
+    name: Line,
+    user: Name | None = None,
+    maintenance_db: Line | None = None,
+    db_password: Secret[Line] | None = None,
+    db_host: Line | None = None,
+    db_port: int | Line | None = None,
+    db_user: Name | None = None,
 ) -> Planned:
     """Make sure that there is no such tablespace.
 

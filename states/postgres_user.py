@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Literal
 
 from modules.postgres import Server
-from runner.api import OneOrMany, Planned, Secret
+from runner.api import Line, Name, OneOrMany, Planned, Secret
 from states import _postgres_role
 from states._postgres_role import Role, split
 
@@ -13,7 +13,7 @@ NON_IDEMPOTENT = {"present": "with refresh_password it sets the password in each
 
 
 def present(
-    name: str,
+    name: Line,
     createdb: bool | None = None,
     createroles: bool | None = None,
     encrypted: bool | Literal["md5", "scram-sha-256"] | None = None,
@@ -21,17 +21,17 @@ def present(
     replication: bool | None = None,
     inherit: bool | None = None,
     login: bool | None = None,
-    password: Secret[str] | None = None,
-    default_password: Secret[str] | None = None,
+    password: Secret[Line] | None = None,
+    default_password: Secret[Line] | None = None,
     refresh_password: bool | None = None,
-    valid_until: str | None = None,
-    groups: OneOrMany[str] | None = None,
-    user: str | None = None,
-    maintenance_db: str | None = None,
-    db_password: Secret[str] | None = None,
-    db_host: str | None = None,
-    db_port: int | str | None = None,
-    db_user: str | None = None,
+    valid_until: Line | None = None,
+    groups: OneOrMany[Name] | None = None,
+    user: Name | None = None,
+    maintenance_db: Line | None = None,
+    db_password: Secret[Line] | None = None,
+    db_host: Line | None = None,
+    db_port: int | Line | None = None,
+    db_user: Name | None = None,
 ) -> Planned:
     """Make sure that there is a user, and what he may.
 
@@ -67,13 +67,13 @@ def present(
 
 
 def absent(
-    name: str,
-    user: str | None = None,
-    maintenance_db: str | None = None,
-    db_password: Secret[str] | None = None,
-    db_host: str | None = None,
-    db_port: int | str | None = None,
-    db_user: str | None = None,
+    name: Line,
+    user: Name | None = None,
+    maintenance_db: Line | None = None,
+    db_password: Secret[Line] | None = None,
+    db_host: Line | None = None,
+    db_port: int | Line | None = None,
+    db_user: Name | None = None,
 ) -> Planned:
     """Make sure that there is no such user.
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from modules import file, selinux
-from runner.api import AbsolutePath, Plan, Planned, StateFailed
+from runner.api import AbsolutePath, Line, Name, Plan, Planned, StateFailed
 
 MODES = {"enforcing": "Enforcing", "1": "Enforcing", "permissive": "Permissive", "0": "Permissive"}
 ON = ("on", "true", "yes", "1")
 OFF = ("off", "false", "no", "0")
 
 
-def mode(name: str) -> Planned:
+def mode(name: Name) -> Planned:
     """Make sure of the mode, now and for the next start; disabled holds from the next start on.
 
     name: enforcing, permissive or disabled.
@@ -37,9 +37,9 @@ def mode(name: str) -> Planned:
 
 
 def boolean(
-    name: str,
-    value: bool | str | int | None = None,
-    booleans: dict[str, Any] | list[str | dict[str, Any]] | None = None,
+    name: Name,
+    value: bool | Line | int | None = None,
+    booleans: dict[Line, Any] | list[Line | dict[Line, Any]] | None = None,
     persist: bool = False,
 ) -> Planned:
     """Make sure that booleans of the policy have a value.
@@ -97,9 +97,9 @@ def _change(now: list[str], wanted: str) -> dict[str, Any]:
 
 
 def module(
-    name: str,
+    name: Name,
     module_state: Literal["Enabled", "Disabled"] = "Enabled",
-    version: str = "any",
+    version: Name = "any",
     install: bool = False,
     remove: bool = False,
     source: AbsolutePath | None = None,
@@ -155,7 +155,7 @@ def module_install(name: AbsolutePath) -> Planned:
     return f"Module {name} has been installed"
 
 
-def module_remove(name: str) -> Planned:
+def module_remove(name: Name) -> Planned:
     """Make sure that a module of the policy is not installed.
 
     name: the module.

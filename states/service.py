@@ -7,15 +7,15 @@ from collections.abc import Iterator, Sequence
 from typing import Annotated
 
 from modules import service
-from runner.api import OPEN, CommandFailed, Done, Plan, Planned, StateFailed, here, requires_feature
+from runner.api import OPEN, CommandFailed, Done, Line, Name, Plan, Planned, StateFailed, here, requires_feature
 
 PROVIDERS = service.PROVIDERS
 
 
 def running(
-    name: str,
+    name: Name,
     enable: bool | None = None,
-    sig: str | None = None,
+    sig: Line | None = None,
     init_delay: float | None = None,
     no_block: bool = False,
     unmask: Annotated[bool, requires_feature("maskable")] = False,
@@ -71,9 +71,9 @@ def running(
 
 
 def dead(
-    name: str,
+    name: Name,
     enable: bool | None = None,
-    sig: str | None = None,
+    sig: Line | None = None,
     init_delay: float | None = None,
     no_block: bool = False,
     timeout: float | None = None,
@@ -101,7 +101,7 @@ def dead(
     return f"Service {name} was killed" if enable is None else _enable_comment(name, enable, steps, runs, "dead")
 
 
-def enabled(name: str) -> Planned:
+def enabled(name: Name) -> Planned:
     """Make sure that a service starts with the machine.
 
         cron:
@@ -117,7 +117,7 @@ def enabled(name: str) -> Planned:
     return f"Service {name} has been enabled, and is in the desired state"
 
 
-def disabled(name: str) -> Planned:
+def disabled(name: Name) -> Planned:
     """Make sure that a service does not start with the machine.
 
         bluetooth:
@@ -135,9 +135,9 @@ def disabled(name: str) -> Planned:
 
 
 def mod_watch(
-    name: str,
-    sfun: str,
-    sig: str | None = None,
+    name: Name,
+    sfun: Line,
+    sig: Line | None = None,
     reload: bool = False,
     full_restart: bool = False,
     init_delay: float | None = None,
@@ -238,7 +238,7 @@ def _definitions(name: str) -> Iterator[str]:
 
 
 @requires_feature("maskable")
-def masked(name: str, runtime: bool = False) -> Planned:
+def masked(name: Name, runtime: bool = False) -> Planned:
     """Make sure that a service cannot be started at all.
 
     name: the service. runtime: only until the next start of the machine.
@@ -259,7 +259,7 @@ def masked(name: str, runtime: bool = False) -> Planned:
 
 
 @requires_feature("maskable")
-def unmasked(name: str, runtime: bool = False) -> Planned:
+def unmasked(name: Name, runtime: bool = False) -> Planned:
     """Make sure that a service can be started. Arguments as those of service.masked.
 
         rpcbind:

@@ -7,7 +7,7 @@ from typing import Any
 
 from modules import file
 from modules.ssh import keys
-from runner.api import Done, OneOrMany, Plan, Planned, StateFailed, here
+from runner.api import Done, Line, Name, OneOrMany, Plan, Planned, StateFailed, here
 
 CONFIG = ".ssh/authorized_keys"
 
@@ -18,14 +18,14 @@ def dry_run_check(plan: Plan, name: str, user: str, config: str = CONFIG, **argu
 
 
 def present(
-    name: str,
-    user: str,
-    enc: str = "ssh-rsa",
-    comment: str = "",
+    name: Line,
+    user: Name,
+    enc: Line = "ssh-rsa",
+    comment: Line = "",
     source: str | None = None,
-    options: OneOrMany[str] | None = None,
-    config: str = CONFIG,
-    fingerprint_hash_type: str | None = None,
+    options: OneOrMany[Line] | None = None,
+    config: Line = CONFIG,
+    fingerprint_hash_type: Line | None = None,
 ) -> Planned:
     """Make sure that a key may log in as a user.
 
@@ -63,14 +63,14 @@ def present(
 
 
 def absent(
-    name: str,
-    user: str,
-    enc: str = "ssh-rsa",
-    comment: str = "",
+    name: Line,
+    user: Name,
+    enc: Line = "ssh-rsa",
+    comment: Line = "",
     source: str | None = None,
-    options: OneOrMany[str] | None = None,
-    config: str = CONFIG,
-    fingerprint_hash_type: str | None = None,
+    options: OneOrMany[Line] | None = None,
+    config: Line = CONFIG,
+    fingerprint_hash_type: Line | None = None,
 ) -> Planned:
     """Make sure that a key may not log in as a user. Arguments as those of ssh_auth.present.
 
@@ -98,15 +98,15 @@ def absent(
 
 
 def manage(
-    name: str,
-    ssh_keys: list[str],
-    user: str,
-    enc: str = "ssh-rsa",
-    comment: str = "",
+    name: Line,
+    ssh_keys: list[Line],
+    user: Name,
+    enc: Line = "ssh-rsa",
+    comment: Line = "",
     source: str | None = None,
-    options: OneOrMany[str] | None = None,
-    config: str = CONFIG,
-    fingerprint_hash_type: str | None = None,
+    options: OneOrMany[Line] | None = None,
+    config: Line = CONFIG,
+    fingerprint_hash_type: Line | None = None,
 ) -> Planned:
     """Make sure that these keys, and no others, may log in as a user.
 

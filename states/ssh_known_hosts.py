@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from modules import file, ssh
-from runner.api import Plan, Planned, StateFailed, here
+from runner.api import Line, Name, Plan, Planned, StateFailed, here
 
 
 def dry_run_check(
@@ -17,16 +17,16 @@ def dry_run_check(
 
 
 def present(
-    name: str,
-    user: str | None = None,
-    fingerprint: str | None = None,
-    key: str | None = None,
+    name: Name,
+    user: Name | None = None,
+    fingerprint: Line | None = None,
+    key: Line | None = None,
     port: int | None = None,
-    enc: str | None = None,
-    config: str | None = None,
+    enc: Line | None = None,
+    config: Line | None = None,
     hash_known_hosts: bool = True,
     timeout: int = 5,
-    fingerprint_hash_type: str | None = None,
+    fingerprint_hash_type: Line | None = None,
 ) -> Planned:
     """Make sure that the key of a host is known.
 
@@ -100,7 +100,7 @@ def _kind(enc: str | None) -> str:
     return short.get(enc or "rsa", enc or "ssh-rsa")
 
 
-def absent(name: str, user: str | None = None, config: str | None = None) -> Planned:
+def absent(name: Name, user: Name | None = None, config: Line | None = None) -> Planned:
     """Make sure that a host is not known. Arguments as those of ssh_known_hosts.present.
 
         old.example.com:

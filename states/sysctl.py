@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from modules import file, sysctl
-from runner.api import AbsolutePath, Plan, Planned, StateFailed
+from runner.api import AbsolutePath, Line, Name, Plan, Planned, StateFailed
 
 
 def dry_run_check(plan: Plan, name: str, config: str | None = None, persist: bool = True, **arguments: object) -> None:
@@ -13,7 +13,7 @@ def dry_run_check(plan: Plan, name: str, config: str | None = None, persist: boo
 
 
 def present(
-    name: str, value: str | int | float | bool, config: AbsolutePath | None = None, persist: bool = True
+    name: Name, value: Line | int | float | bool, config: AbsolutePath | None = None, persist: bool = True
 ) -> Planned:
     """Make sure that a kernel parameter has a value, now and after the next start.
 

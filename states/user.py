@@ -7,7 +7,7 @@ from typing import Any
 
 from modules import file, group, shadow
 from modules import user as users
-from runner.api import CommandFailed, Done, OneOrMany, Plan, Planned, Secret, StateFailed, here
+from runner.api import CommandFailed, Done, Line, Name, OneOrMany, Plan, Planned, Secret, StateFailed, here
 from states._account import AGING, HIDDEN, NUMBERS, Password, Wanted, Work, day, done_changes, further_groups
 
 
@@ -17,39 +17,39 @@ def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
 
 
 def present(
-    name: str,
+    name: Name,
     uid: int | None = None,
-    gid: int | str | None = None,
+    gid: int | Line | None = None,
     usergroup: bool | None = None,
-    groups: OneOrMany[str] | None = None,
-    optional_groups: OneOrMany[str] | None = None,
+    groups: OneOrMany[Name] | None = None,
+    optional_groups: OneOrMany[Name] | None = None,
     remove_groups: bool = True,
-    home: str | None = None,
+    home: Line | None = None,
     createhome: bool = True,
     persist_home: bool = False,
-    password: Secret[str] | None = None,
+    password: Secret[Line] | None = None,
     hash_password: bool = False,
     enforce_password: bool = True,
     empty_password: bool = False,
-    shell: str | None = None,
+    shell: Line | None = None,
     unique: bool = True,
     system: bool = False,
-    fullname: str | None = None,
-    roomnumber: str | None = None,
-    workphone: str | None = None,
-    homephone: str | None = None,
-    other: str | None = None,
-    loginclass: str | None = None,
-    date: int | str | None = None,
+    fullname: Line | None = None,
+    roomnumber: Line | None = None,
+    workphone: Line | None = None,
+    homephone: Line | None = None,
+    other: Line | None = None,
+    loginclass: Line | None = None,
+    date: int | Line | None = None,
     mindays: int | None = None,
     maxdays: int | None = None,
     inactdays: int | None = None,
     warndays: int | None = None,
-    expire: int | str | None = None,
-    win_homedrive: str | None = None,
-    win_profile: str | None = None,
-    win_logonscript: str | None = None,
-    win_description: str | None = None,
+    expire: int | Line | None = None,
+    win_homedrive: Line | None = None,
+    win_profile: Line | None = None,
+    win_logonscript: Line | None = None,
+    win_description: Line | None = None,
     nologinit: bool = False,
     allow_uid_change: bool = False,
     allow_gid_change: bool = False,
@@ -179,7 +179,7 @@ def _make_home(path: str, owner: Mapping[str, Any]) -> None:
     file.makedirs(path, user=owner["uid"], group=owner["gid"])
 
 
-def absent(name: str, purge: bool = False, force: bool = False, local: bool = False) -> Planned:
+def absent(name: Name, purge: bool = False, force: bool = False, local: bool = False) -> Planned:
     """Make sure that a user does not exist.
 
     name: the user. purge: delete the home folder too. force: also while the user is logged in. local:

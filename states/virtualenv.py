@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from modules import pip, virtualenv
-from runner.api import OPEN, AbsolutePath, Done, OneOrMany, Plan, Planned, StateFailed, here
+from runner.api import OPEN, AbsolutePath, Done, Line, Name, OneOrMany, Plan, Planned, StateFailed, here
 from states.pip import installed
 
 Where = tuple[str, str | None, str | None]  # the environment, who runs pip, and where
@@ -14,36 +14,36 @@ Where = tuple[str, str | None, str | None]  # the environment, who runs pip, and
 
 def managed(
     name: AbsolutePath,
-    venv_bin: str | None = None,
-    requirements: str | None = None,
+    venv_bin: Line | None = None,
+    requirements: Line | None = None,
     system_site_packages: bool = False,
     distribute: bool = False,
     use_wheel: bool = False,
     clear: bool = False,
-    python: str | None = None,
-    extra_search_dir: OneOrMany[str] | None = None,
+    python: Line | None = None,
+    extra_search_dir: OneOrMany[Line] | None = None,
     never_download: bool | None = None,
-    prompt: str | None = None,
-    user: str | None = None,
+    prompt: Line | None = None,
+    user: Name | None = None,
     cwd: AbsolutePath | None = None,
-    index_url: str | None = None,
-    extra_index_url: OneOrMany[str] | None = None,
+    index_url: Line | None = None,
+    extra_index_url: OneOrMany[Line] | None = None,
     pre_releases: bool = False,
     no_deps: bool = False,
-    pip_download: str | None = None,
-    pip_download_cache: str | None = None,
-    pip_exists_action: str | None = None,
+    pip_download: Line | None = None,
+    pip_download_cache: Line | None = None,
+    pip_exists_action: Line | None = None,
     pip_ignore_installed: bool = False,
-    proxy: str | None = None,
+    proxy: Line | None = None,
     use_vt: bool = False,
-    env_vars: dict[str, str] | None = None,
+    env_vars: dict[Line, Line] | None = None,
     no_use_wheel: bool = False,
     pip_upgrade: bool = False,
-    pip_pkgs: OneOrMany[str] | None = None,
+    pip_pkgs: OneOrMany[Line] | None = None,
     pip_no_cache_dir: bool = False,
-    pip_cache_dir: str | None = None,
+    pip_cache_dir: Line | None = None,
     process_dependency_links: bool = False,
-    no_binary: OneOrMany[str] | None = None,
+    no_binary: OneOrMany[Line] | None = None,
 ) -> Planned:
     """Make sure that there is a Python environment, with some packages.
 

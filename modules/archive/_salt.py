@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import IO, Any
 
 from modules import cmd
+from modules._lines import plain_name
 from modules.archive._extract import place, unpack
 from modules.archive._members import ZIP, Member, kind_of, members, stripped
 from modules.archive._source import source
@@ -90,9 +91,9 @@ def tar(
     """Run tar; its output's lines. options: as of the program, `xf`. sources: what to pack. dest: where to unpack."""
     first, *others = shlex.split(options)
     into = ["-C", dest] if dest else []
-    return _run(
-        ["tar", first if first.startswith("-") else f"-{first}", tarfile, *others, *into, *_words(sources)], cwd, runas
-    )
+    archive = plain_name(tarfile, "the archive")
+    argv = ["tar", first if first.startswith("-") else f"-{first}", archive, *others, *into]
+    return _run([*argv, *(plain_name(each, "what is packed") for each in _words(sources))], cwd, runas)
 
 
 def gzip(sourcefile: str, runas: str | None = None, options: str | None = None, **_: Any) -> list[str]:

@@ -144,13 +144,13 @@ def remote_refs(
 
 def config_values(key: str, cwd: str | None, user: str | None, scope: str | None) -> list[str]:
     """All values of a key. scope: "global", "local", or None for what holds in that folder."""
-    done = _config(["--get-all", "--null", key], cwd, user, scope)
+    done = _config(["--get-all", "--null", "--", key], cwd, user, scope)
     return done.stdout.split("\0")[:-1] if done.retcode == 0 else []
 
 
 def config_matching(pattern: str, cwd: str | None, user: str | None, scope: str | None) -> dict[str, list[str]]:
     """The keys that a regular expression matches as a whole, with their values."""
-    done = _config(["--get-regexp", "--null", f"^({pattern})$"], cwd, user, scope)
+    done = _config(["--get-regexp", "--null", "--", f"^({pattern})$"], cwd, user, scope)
     if done.retcode > 1:
         raise StateFailed(f"{pattern!r}: {said(done)}")
     found: dict[str, list[str]] = {}
@@ -162,8 +162,8 @@ def config_matching(pattern: str, cwd: str | None, user: str | None, scope: str 
 
 @changer(touches=["files"])
 def config_change(words: Sequence[str], cwd: str | None, user: str | None, everywhere: bool) -> None:
-    """Run `git config` with these words."""
-    done = _config(words, cwd, user, "global" if everywhere else "local")
+    """Run `git config` with these words: what it is to do, then keys and values."""
+    done = _config([words[0], "--", *words[1:]], cwd, user, "global" if everywhere else "local")
     if done.retcode:
         raise CommandFailed(said(done) or f"git config failed with exit code {done.retcode}")
 

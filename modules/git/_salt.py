@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from modules import file
+from modules._lines import plain_name
 from modules.git._run import ask, change, config_matching, config_values, credentials, keys, look, probe, said
 from runner.api import CommandFailed
 
@@ -36,17 +37,19 @@ def current_branch(cwd: str, user: str | None = None, **_: Any) -> str:
 
 def revision(cwd: str, rev: str = "HEAD", short: bool = False, user: str | None = None, **_: Any) -> str:
     """The commit of a revision. Raises CommandFailed when there is none."""
-    return ask(["rev-parse", *(["--short"] if short else []), f"{rev}^{{commit}}"], cwd, user)
+    return ask(
+        ["rev-parse", *(["--short"] if short else []), f"{plain_name(rev, 'the revision')}^{{commit}}"], cwd, user
+    )
 
 
 def rev_parse(cwd: str, rev: str | None = None, opts: str = "", user: str | None = None, **_: Any) -> str:
     """What `git rev-parse` says."""
-    return ask(["rev-parse", *shlex.split(opts), *([rev] if rev else [])], cwd, user)
+    return ask(["rev-parse", *shlex.split(opts), *_given(rev, "the revision")], cwd, user)
 
 
 def describe(cwd: str, rev: str = "HEAD", user: str | None = None, **_: Any) -> str:
     """The tag before a revision and the distance to it, or the short commit."""
-    return ask(["describe", "--always", rev], cwd, user)
+    return ask(["describe", "--always", *_given(rev, "the revision")], cwd, user)
 
 
 def list_branches(cwd: str, remote: bool = False, user: str | None = None, **_: Any) -> list[str]:
@@ -160,7 +163,7 @@ def checkout(
     cwd: str, rev: str | None = None, force: bool = False, opts: str = "", user: str | None = None, **_: Any
 ) -> str:
     """Check out a revision; what git says."""
-    words = ["checkout", *(["--force"] if force else []), *shlex.split(opts), *([rev] if rev else [])]
+    words = ["checkout", *(["--force"] if force else []), *shlex.split(opts), *_given(rev, "the revision")]
     return change(words, cwd, user)
 
 
@@ -174,8 +177,12 @@ def fetch(
     **_: Any,
 ) -> str:
     """Fetch from a remote; what git says."""
-    words = ["fetch", *(["--force"] if force else []), *shlex.split(opts), *([remote] if remote else [])]
+    words = ["fetch", *(["--force"] if force else []), *shlex.split(opts), *_given(remote, "the remote")]
     return change(words, cwd, user, _keys(identity, user))
+
+
+def _given(word: str | None, what: str) -> list[str]:
+    return [plain_name(word, what)] if word else []
 
 
 def pull(cwd: str, opts: str = "", user: str | None = None, identity: str | Sequence[str] = (), **_: Any) -> str:

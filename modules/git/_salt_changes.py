@@ -6,6 +6,7 @@ import shlex
 from collections.abc import Sequence
 from typing import Any
 
+from modules._lines import plain_name
 from modules.git._run import change, config_change, config_values, keys
 from modules.git._salt import remote_get, remotes
 from runner.api import CommandFailed
@@ -115,7 +116,12 @@ def submodule(
     cwd: str, command: str, opts: str = "", user: str | None = None, identity: str | Sequence[str] = (), **_: Any
 ) -> str:
     """Run `git submodule` with a command (`update`); what git says. opts: `--init --recursive`."""
-    return change(["submodule", command, *shlex.split(opts)], cwd, user, _given(identity, user))
+    return change(
+        ["submodule", plain_name(command, "the command of git submodule"), *shlex.split(opts)],
+        cwd,
+        user,
+        _given(identity, user),
+    )
 
 
 def push(
@@ -128,7 +134,7 @@ def push(
     **_: Any,
 ) -> str:
     """Push to a remote; what git says."""
-    words = ["push", *shlex.split(opts), *(each for each in (remote, ref) if each)]
+    words = ["push", *shlex.split(opts), "--", *(each for each in (remote, ref) if each)]
     return change(words, cwd, user, _given(identity, user))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from modules import cmd, file, hosts
+from modules._lines import plain_name
 from runner.api import StateFailed, changer
 
 NAME = "/etc/hostname"
@@ -20,6 +21,7 @@ def kept_hostname() -> str:
 
 def keep_hostname(hostname: str) -> None:
     """Keep a name for the next start, and have /etc/hosts know it instead of the old one."""
+    hostname = plain_name(hostname, "the name of the machine")
     old = kept_hostname()
     file.write(NAME, f"{hostname}\n".encode(), mode=None if file.is_file(NAME) else "0644")
     names = tuple(dict.fromkeys((hostname, hostname.partition(".")[0])))
@@ -35,7 +37,7 @@ def keep_hostname(hostname: str) -> None:
 def mod_hostname(hostname: str) -> bool:
     """Give the machine a name, now and for the next start."""
     keep_hostname(hostname)
-    done = cmd.execute(["hostname", hostname])
+    done = cmd.execute(["hostname", "--", hostname])
     if done.retcode:
         raise StateFailed(f"the name cannot be set: {done.stderr or done.stdout}")
     return True

@@ -48,7 +48,9 @@ def install(
         "--only-upgrade": only_upgrade,
         "--reinstall": reinstall,
     }
-    options = [word for word, chosen in switches.items() if chosen] + (["-t", fromrepo] if fromrepo else [])
+    options = [word for word, chosen in switches.items() if chosen] + (
+        [f"--target-release={fromrepo}"] if fromrepo else []
+    )
     before = provider().list_pkgs()
     provider().install(_some(targets), options)
     return _changed(before)

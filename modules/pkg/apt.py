@@ -55,7 +55,7 @@ def normal(name: str) -> str:
 
 def file_info(path: str) -> tuple[str, str]:
     """The name and the version of a package in a file. Raises CommandFailed for what is no package."""
-    done = cmd.probe(["dpkg-deb", "--showformat=${Package}\\t${Version}", "--show", path])
+    done = cmd.probe(["dpkg-deb", "--showformat=${Package}\\t${Version}", "--show", "--", path])
     if done.retcode:
         raise CommandFailed(f"{path} is no package: {done.stderr.strip()}")
     name, version = done.stdout.split("\t")
@@ -85,7 +85,7 @@ def list_pkgs() -> dict[str, str]:
 @cached_look("candidates", *STATUS, "/var/lib/apt/lists", *SOURCES)
 def candidates(names: tuple[str, ...]) -> dict[str, str]:
     """The newest version of each package that apt would install; packages that it does not know are missing."""
-    done = cmd.probe(["apt-cache", "policy", *names])
+    done = cmd.probe(["apt-cache", "policy", "--", *names])
     found: dict[str, str] = {}
     name = ""
     for line in done.stdout.splitlines():
@@ -100,13 +100,13 @@ def candidates(names: tuple[str, ...]) -> dict[str, str]:
 
 def versions(name: str) -> list[str]:
     """All versions of a package that apt could install, newest first."""
-    done = cmd.probe(["apt-cache", "madison", name])
+    done = cmd.probe(["apt-cache", "madison", "--", name])
     return list(dict.fromkeys(line.split("|")[1].strip() for line in done.stdout.splitlines() if "|" in line))
 
 
 def compare(left: str, relation: str, right: str) -> bool:
     """Whether one version stands in a relation (lt, le, eq, ne, ge, gt) to another."""
-    return cmd.probe(["dpkg", "--compare-versions", left, relation, right]).retcode == 0
+    return cmd.probe(["dpkg", "--compare-versions", "--", left, relation, right]).retcode == 0
 
 
 def lists_age() -> float | None:
@@ -146,7 +146,7 @@ def refusal(action: str, targets: Sequence[str], options: Iterable[str] = ()) ->
 
 def _simulated(action: str, targets: Sequence[str], options: Iterable[str]) -> cmd.Completed:
     # without its log of what it plans: a look writes nothing
-    asked = ["apt-get", "-s", "-q", "-y", "-o", "Dir::Log::Planner=/dev/null", *options, action, *targets]
+    asked = ["apt-get", "-s", "-q", "-y", "-o", "Dir::Log::Planner=/dev/null", *options, action, "--", *targets]
     return cmd.probe(asked, env=_apt_get.QUIET)
 
 
@@ -161,7 +161,7 @@ def needs(names: tuple[str, ...]) -> dict[str, list[Need]]:
     """What packages bring along in the version that apt would install; what they recommend if apt installs that."""
     unread = ["conflicts", "breaks", "replaces", "enhances"]
     unread += [kind for kind, default in (("recommends", True), ("suggests", False)) if not _installs(kind, default)]
-    done = cmd.probe(["apt-cache", "depends", *(f"--no-{kind}" for kind in unread), *names])
+    done = cmd.probe(["apt-cache", "depends", *(f"--no-{kind}" for kind in unread), "--", *names])
     return {normal(name): list(found) for name, found in _apt_depends.parse(done.stdout.splitlines(), normal)}
 
 
@@ -187,19 +187,19 @@ def renew_db() -> None:
 @changer(touches=["packages", "candidates", "services", "users", "groups", "files"])
 def install(targets: Sequence[str], options: Iterable[str] = ()) -> None:
     """Install packages: names, `name=version`, or paths of .deb files."""
-    _apt_get.run("install", *options, *targets)
+    _apt_get.run("install", *options, "--", *targets)
 
 
 @changer(touches=["files"])
 def download(targets: Sequence[str], options: Iterable[str] = ()) -> None:
     """Have packages, and what they need, in apt's cache."""
-    _apt_get.run("install", *options, *targets)
+    _apt_get.run("install", *options, "--", *targets)
 
 
 @changer(touches=["packages", "candidates", "services", "users", "groups", "files"])
 def remove(names: Sequence[str], purge: bool = False) -> None:
     """Remove packages, with their configuration when asked."""
-    _apt_get.run("purge" if purge else "remove", *names)
+    _apt_get.run("purge" if purge else "remove", "--", *names)
 
 
 @cached_look("packages", *STATUS)
@@ -213,7 +213,7 @@ def hold(names: Sequence[str], release: Sequence[str] = ()) -> None:
     """Keep packages at their version, and let others go."""
     for action, chosen in (("hold", names), ("unhold", release)):
         if chosen:
-            done = cmd.probe(["apt-mark", action, *chosen])
+            done = cmd.probe(["apt-mark", action, "--", *chosen])
             if done.retcode:
                 raise CommandFailed(f"apt-mark {action}: {done.stderr.strip()}")
 
@@ -222,6 +222,6 @@ def hold(names: Sequence[str], release: Sequence[str] = ()) -> None:
 def upgrade(names: Sequence[str] = ()) -> None:
     """Bring all packages, or some, to their newest version."""
     if names:
-        _apt_get.run("install", "--only-upgrade", *names)
+        _apt_get.run("install", "--only-upgrade", "--", *names)
     else:
         _apt_get.run("dist-upgrade")

@@ -8,6 +8,7 @@ import shlex
 from collections.abc import Sequence
 
 from modules import cmd, file
+from modules._lines import joined, one_line, plain_name
 from modules._processes import missing, needs
 from runner.api import CommandFailed, StateFailed, changer, here
 
@@ -51,13 +52,17 @@ def server_exists(version: str) -> bool:
 def cluster_create(version: str, name: str, options: Sequence[str], initdb: Sequence[str] = ()) -> bool:
     """Make a cluster. options: for pg_createcluster; initdb: for that program."""
     more = ["--", *initdb] if initdb else []
-    return _done(["pg_createcluster", *options, version, name, *more])
+    return _done(["pg_createcluster", *options, *_named(version, name), *more])
 
 
 @changer
 def cluster_remove(version: str, name: str) -> bool:
     """Stop a cluster and remove it with all of its databases."""
-    return _done(["pg_dropcluster", "--stop", version, name])
+    return _done(["pg_dropcluster", "--stop", *_named(version, name)])
+
+
+def _named(version: str, name: str) -> list[str]:
+    return [plain_name(version, "the version"), plain_name(name, "the name of the cluster")]
 
 
 def _done(argv: Sequence[str]) -> bool:
@@ -97,7 +102,9 @@ def datadir_init(name: str, options: Sequence[str], runas: str | None, password:
     words = [initdb(), f"--pgdata={name}", *options]
     # the pipe belongs to whom initdb runs as: no file, and no argument, shows the password
     line = shlex.join(words) if password is None else f"cat | {shlex.join([*words, '--pwfile=/dev/stdin'])}"
-    done = cmd.execute_shell(line, runas=runas, cwd="/", shell="/bin/sh", stdin=f"{password or ''}\n")
+    done = cmd.execute_shell(
+        line, runas=runas, cwd="/", shell="/bin/sh", stdin=joined([one_line(password or "", "the password")])
+    )
     if done.retcode:
         raise CommandFailed(done.stderr.strip() or done.stdout.strip())
     return True

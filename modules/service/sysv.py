@@ -7,6 +7,7 @@ import os
 from collections.abc import Sequence
 
 from modules import cmd
+from modules._lines import plain_name
 from runner.api import CommandFailed, cached_look, changer
 
 NAMES: tuple[str, ...] = ("sysv", "debian_service", "service")
@@ -19,7 +20,10 @@ def suits() -> bool:
 
 def script(name: str) -> str:
     """The init script of a service."""
-    return f"/etc/init.d/{name.removesuffix('.service')}"
+    stem = plain_name(name, "the name of the service").removesuffix(".service")
+    if "/" in stem or stem in ("", ".", ".."):
+        raise CommandFailed(f"{name!r} is not the name of a service")
+    return f"/etc/init.d/{stem}"
 
 
 def available(name: str) -> bool:
@@ -67,7 +71,9 @@ def get_running() -> list[str]:
 def act(name: str, action: str, options: Sequence[str] = ()) -> None:
     """Start, stop, restart, reload, enable or disable a service. Raises CommandFailed."""
     if action in ("enable", "disable"):
-        done = cmd.probe(["update-rc.d", name.removesuffix(".service"), action if action == "disable" else "defaults"])
+        done = cmd.probe(
+            ["update-rc.d", script(name).rpartition("/")[2], action if action == "disable" else "defaults"]
+        )
     elif action in ("mask", "unmask"):
         raise CommandFailed(f"an init script cannot be {action}ed")
     else:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from modules import cmd, file
 from modules import user as users
+from modules._lines import encoded, one_line, plain_name, split
 from modules.file._look import opened_to_read
 from runner.api import CommandFailed, StateFailed, fetcher
 
@@ -45,7 +46,9 @@ def label(hostname: str, port: int | None) -> str:
 def scanned(hostname: str, port: int | None, kind: str | None, timeout: int, hashed: bool) -> list[str]:
     """The keys that a host offers. Raises CommandFailed when it offers none."""
     argv = ["ssh-keyscan", "-T", str(timeout), *(["-p", str(port)] if port else []), *(["-t", kind] if kind else [])]
-    done = cmd.probe([*argv, *(["-H"] if hashed else []), hostname], timeout=timeout * 3 + 5)
+    done = cmd.probe(
+        [*argv, *(["-H"] if hashed else []), "--", plain_name(hostname, "the host's name")], timeout=timeout * 3 + 5
+    )
     lines = [line for line in done.stdout.splitlines() if line and not line.startswith("#")]
     if not lines:
         raise CommandFailed("Unable to receive remote host keys")
@@ -95,9 +98,10 @@ def fingerprints(lines: Sequence[str], kind: str) -> list[str]:
 
 def write(path: str, user: str | None, add: Sequence[str], drop: Sequence[str]) -> None:
     """Write a file of known hosts with some lines added and others taken away."""
-    old = file.read_bytes(path).decode("utf-8", "surrogateescape").splitlines() if file.is_file(path) else []
+    old = split(file.read_bytes(path).decode("utf-8", "surrogateescape")) if file.is_file(path) else []
+    add = [one_line(line, "the key of the host") for line in add]
     lines = [line for line in old if line not in drop] + [line for line in add if line not in old]
-    data = "".join(f"{line}\n" for line in lines).encode("utf-8", "surrogateescape")
+    data = encoded(lines)
     info = users.info(user) if user else {}
     owner = {"user": info["uid"], "group": info["gid"]} if info else {}
     if not file.is_dir(os.path.dirname(path)):

@@ -8,6 +8,7 @@ from collections.abc import Iterable
 
 from modules import file
 from modules import user as users
+from modules._lines import encoded, one_line, split
 from runner.api import Record, StateFailed
 
 KINDS = (
@@ -28,7 +29,8 @@ class Key(Record):
 
     @property
     def line(self) -> str:
-        return f"{self.options} {self.kind} {self.key} {self.comment}".lstrip()
+        text = f"{self.options} {self.kind} {self.key} {self.comment}".lstrip()
+        return one_line(text, "the line of the key")
 
 
 def parsed(text: str) -> Key | None:
@@ -64,7 +66,7 @@ def path_of(user: str, config: str) -> str:
 
 def lines(path: str) -> list[str]:
     """The lines of a file of keys; none when there is no file."""
-    return file.read_bytes(path).decode("utf-8", "surrogateescape").splitlines() if file.is_file(path) else []
+    return split(file.read_bytes(path).decode("utf-8", "surrogateescape")) if file.is_file(path) else []
 
 
 def changed(found: list[str], add: Iterable[Key] = (), remove: Iterable[str] = ()) -> list[str]:
@@ -87,7 +89,7 @@ def write(path: str, user: str, found: Iterable[str]) -> None:
     folder = os.path.dirname(path)
     if not file.is_dir(folder):
         file.makedirs(folder, mode="0700", user=info["uid"], group=info["gid"])
-    data = "".join(f"{line}\n" for line in found).encode("utf-8", "surrogateescape")
+    data = encoded(found)
     if new:
         file.write(path, data, mode="0600", user=info["uid"], group=info["gid"])
     else:

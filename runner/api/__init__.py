@@ -24,19 +24,25 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final, ParamSpec, Protocol, TypeVar, cast, overload
 
 from runner.api.argtypes import (
+    ONE_LINE,
     AbsolutePath,
     Check,
     Hidden,
     Leftovers,
+    Line,
     Mode,
     Munge,
+    Name,
     Named,
     NameVar,
     OneOrMany,
     Pattern,
     Secret,
     TreeFolder,
+    line_problem,
+    name_problem,
     requires_feature,
+    without_end,
 )
 from runner.model.chunk import Chunk
 from runner.model.errors import RunnerError
@@ -46,6 +52,7 @@ from runner.model.records import Record
 from runner.model.result import Result
 
 __all__ = [
+    "ONE_LINE",
     "OPEN",
     "AbsolutePath",
     "Changes",
@@ -59,8 +66,10 @@ __all__ = [
     "Here",
     "Hidden",
     "Leftovers",
+    "Line",
     "Mode",
     "Munge",
+    "Name",
     "NameVar",
     "Named",
     "OneOrMany",
@@ -83,12 +92,16 @@ __all__ = [
     "ensured",
     "fetcher",
     "here",
+    "line_problem",
+    "name_problem",
     "requires_feature",
+    "without_end",
 ]
 
 if TYPE_CHECKING:
     from runner.api.properties import Property, ensured
     from runner.api.providers import Feature, Provider, Providers
+    from runner.api.state_module import StateModule
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -541,7 +554,7 @@ def cached_look(topic: str, *paths: str) -> Callable[[Callable[P, R]], Callable[
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
             kept = here.store("cached_look").setdefault(topic, {})
             key = (inner.__module__, inner.__qualname__, repr((args, kwargs)) if args or kwargs else "")
-            stamp = [_stamp(path.format(*args) if "{" in path else path) for path in paths]
+            stamp = [_stamp(path.format(*args, *kwargs.values()) if "{" in path else path) for path in paths]
             found = kept.get(key)
             if found is None or found[0] != stamp:
                 kept[key] = found = (stamp, inner(*args, **kwargs))
@@ -663,34 +676,9 @@ def _reacting(plans: list[Plan]) -> Collection[str] | None:
     return {key for plan in plans for key in (plan.changes if plan.reacted_by is None else plan.reacted_by)}
 
 
-# ---------------------------------------------------------------- what a state module may offer
-
-
-class StateModule(Protocol):
-    """A state module is a Python module; these are the names that the engine looks for (all optional).
-
-    mod_watch(name, sfun, **arguments): the reaction to a watched change; the shape of a state function.
-    mod_aggregate(low, chunks, running): the low chunk with the work of other chunks (`aggregate: True`) added to its
-        arguments. chunks: low chunks of the module that would run now; each still runs at its turn, finds its work done
-        and reports its share. running: results by tag.
-    mod_init(chunk): runs once before the first state of the module.
-    pre_run_check(name, **arguments): raises StateFailed before anything of the run starts.
-    dry_run_check(plan, name, **arguments): raises StateFailed for a plan that would fail (no right to write, say);
-        asked in dry runs, where a pending plan that provides what is lacking, or may, keeps it from failing.
-    autorequire / autobefore / autonotify / autosubscribe(name, **arguments): pairs (state module, ID or name).
-    resources(name): what is there now as Resource values, for `runner resource`; all of it where the name is None.
-    PROVIDERS: the Providers of what the module manages; `requires_feature` is checked against them.
-    SELF_REFRESH: a change of the state itself also calls mod_watch.
-    NON_IDEMPOTENT: the functions that change something in each run by their nature ("run" of cmd), with the reason.
-    """
-
-    SELF_REFRESH: bool
-    NON_IDEMPOTENT: Mapping[str, str]
-
-
 # ---------------------------------------------------------------- loaded by those who use them
 
-_LATER = {"Property": "properties", "ensured": "properties"} | dict.fromkeys(
+_LATER = {"Property": "properties", "ensured": "properties", "StateModule": "state_module"} | dict.fromkeys(
     ("Feature", "Provider", "Providers"), "providers"
 )
 

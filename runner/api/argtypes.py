@@ -13,12 +13,13 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Check:
-    """Annotated[T, Check(f)]: f(value) returns None, or what is wrong with the value."""
+    """Annotated[T, Check(f)]: f(value) returns None, or what is wrong with the value. hint: what to write instead."""
 
-    __slots__ = ("problem",)
+    __slots__ = ("hint", "problem")
 
-    def __init__(self, problem: Callable[[Any], str | None]) -> None:
+    def __init__(self, problem: Callable[[Any], str | None], hint: str = "") -> None:
         self.problem = problem
+        self.hint = hint
 
 
 class Munge:
@@ -120,6 +121,44 @@ def _one_or_many(value: object) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else [value]
 
 
+def _control_character(text: str) -> int | None:
+    """The place of the first character that would end a line, or that no line has (a tab may be in one)."""
+    if text.isprintable():
+        return None
+    for place, letter in enumerate(text):
+        number = ord(letter)
+        if (number < 32 and letter != "\t") or 127 <= number < 160 or letter in "\u2028\u2029":
+            return place
+    return None
+
+
+def line_problem(value: str) -> str | None:
+    """What keeps a text from being one line, without the text itself; line ends behind it (YAML's `|`) do not count."""
+    text = value.rstrip("\r\n")
+    place = _control_character(text)
+    if place is None:
+        return None
+    ends_line = text[place] in "\r\n\u0085\u2028\u2029"
+    what = "a line end" if ends_line else f"a control character (U+{ord(text[place]):04X})"
+    return f"expected one line, and there is {what} behind the first {place} characters"
+
+
+def name_problem(value: str) -> str | None:
+    """What keeps a text from being a name that programs are given, without the text itself."""
+    if value.startswith("-"):
+        return "expected a name, and one that begins with a hyphen is an option to programs"
+    return line_problem(value)
+
+
+def without_end(value: str) -> str:
+    """A line without the line ends behind it."""
+    return value.rstrip("\r\n")
+
+
+ONE_LINE = "what follows a line end would be a line of its own in the file, or an order of its own to a program"
+PLAIN_NAME = "a name goes to programs, which would take it for an option, or for several names"
+Line = Annotated[str, Check(line_problem, ONE_LINE), Munge(without_end)]  # no line end or control character in it
+Name = Annotated[str, Check(name_problem, PLAIN_NAME), Munge(without_end)]  # a Line that is never taken for an option
 Leftovers = Annotated[Any, Leftover()]
 TreeFolder = Annotated[str, Form("salt:// folder", str)]
 AbsolutePath = Annotated[str, Form("absolute path", _absolute)]

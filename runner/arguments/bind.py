@@ -77,16 +77,18 @@ class _Binding:
             return expected.convert(value)
         except Mismatch as problem:
             place = self.places.get(key, self.default_place)
-            text = f"expected {expected.title}" if expected.hidden else problem.problem
+            text = f"expected {expected.title}" if expected.hidden and not problem.hint else problem.problem
             inside = "".join(f"[{step!r}]" for step in problem.path)
             source, culprit = _inner(value, problem.path, place)
-            hint = None if expected.hidden else self.cure(expected, key, culprit, problem)
+            hint = problem.hint if expected.hidden else self.cure(expected, key, culprit, problem)
             what = f"{self.where}: {key}{inside}: {text}"
-            self.problems.append(Diagnostic(what, source, hint, "argument", subject=problem.subject))
+            self.problems.append(Diagnostic(what, source, hint or None, "argument", subject=problem.subject))
             return MISSING
 
     def cure(self, expected: Shape, key: str, value: Value, problem: Mismatch) -> str | None:
         """What to write instead."""
+        if problem.hint:
+            return problem.hint
         taken = problem.problem.removeprefix("expected ").partition(", got ")[0]
         title = expected.title if taken == problem.problem else taken
         found = hints.cure(title, key, value, expected.schema.get("enum", ()))

@@ -94,7 +94,7 @@ def _union(members: tuple[Any, ...]) -> Shape:
             try:
                 return item.convert(value)
             except Mismatch as problem:
-                mismatch = problem if problem.path else mismatch
+                mismatch = problem if problem.path or problem.hint else mismatch
         raise mismatch or wrong(title, value)
 
     return Shape(
@@ -132,7 +132,7 @@ def _inside(convert: Callable[[Any], Any], key: Any, value: Any) -> Any:
     try:
         return convert(value)
     except Mismatch as problem:
-        raise Mismatch(problem.problem, (key, *problem.path), problem.subject) from None
+        raise Mismatch(problem.problem, (key, *problem.path), problem.subject, problem.hint) from None
 
 
 def _several(title: str) -> str:
@@ -227,7 +227,7 @@ def _step(extra: Form | Check | Munge | Pattern) -> Callable[[Any], Any]:
             if isinstance(extra, Check):
                 problem = extra.problem(value)
                 if problem:
-                    raise Mismatch(problem)
+                    raise Mismatch(problem, hint=extra.hint)
                 return value
             return extra.parse(value) if isinstance(extra, Form) else extra.convert(value)
         except Mismatch:

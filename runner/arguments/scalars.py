@@ -15,14 +15,16 @@ SLOT = "__slot__:"  # evaluated right before the look, and converted then
 class Mismatch(ValueError):
     """A value is not what was expected; `path` leads from the argument to the culprit inside it.
 
-    subject: "path" where only a path is not absolute.
+    subject: "path" where only a path is not absolute. hint: what to write instead, where the check says so; then
+    the problem does not show the value.
     """
 
-    def __init__(self, problem: str, path: tuple[Any, ...] = (), subject: str = ""):
+    def __init__(self, problem: str, path: tuple[Any, ...] = (), subject: str = "", hint: str = ""):
         super().__init__(problem)
         self.problem = problem
         self.path = path
         self.subject = subject
+        self.hint = hint
 
 
 class Shape(Record):
@@ -68,6 +70,8 @@ def wrong(title: str, value: object) -> Mismatch:
 def spelled(value: Any) -> Any:
     """The text of a scalar."""
     if isinstance(value, str):
+        if not value.isascii():
+            _refuse_no_text(value)
         return value
     if isinstance(value, bool | int | float):
         return str(value)  # True for a bool, as Salt: how it was typed (yes, on, true) is gone after YAML
@@ -76,6 +80,16 @@ def spelled(value: Any) -> Any:
     if isinstance(value, bytes):
         return value.decode(errors="surrogateescape")
     raise wrong("text", value)
+
+
+def _refuse_no_text(value: str) -> None:
+    """Raise Mismatch for halves of characters, which no file and no program can be given."""
+    try:
+        value.encode("utf-8", "surrogateescape")  # bytes of a file's name that are no UTF-8 are fine
+    except UnicodeEncodeError as problem:
+        found = f"\\u{ord(value[problem.start]):04x}"
+        hint = "in YAML a character beyond U+FFFF is written as it is, or as \\U with eight digits"
+        raise Mismatch(f"expected text, and {found} is half a character", hint=hint) from None
 
 
 def _int(value: Any) -> Any:

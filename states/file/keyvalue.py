@@ -2,28 +2,36 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Annotated, Any
 
 from modules import file
-from runner.api import AbsolutePath, Plan, Planned, StateFailed
+from runner.api import ONE_LINE, AbsolutePath, Check, Line, Plan, Planned, StateFailed, line_problem, without_end
 from states.file import _lines
 
-Text = str | int | float | bool | None
+Text = Line | int | float | bool | None
+
+
+def _problem(settings: dict[str, Any]) -> str | None:
+    texts = (without_end(str(text)) for pair in settings.items() for text in pair)
+    return next((problem for text in texts if (problem := line_problem(text))), None)
+
+
+Settings = Annotated[dict[str, Any], Check(_problem, ONE_LINE)]
 
 
 def keyvalue(
     name: AbsolutePath,
-    key: str | None = None,
+    key: Line | None = None,
     value: Text = None,
-    key_values: dict[str, Any] | None = None,
-    separator: str = "=",
+    key_values: Settings | None = None,
+    separator: Line = "=",
     append_if_not_found: bool = False,
     prepend_if_not_found: bool = False,
     search_only: bool = False,
     show_changes: bool = True,
     ignore_if_missing: bool = False,
     count: int = 1,
-    uncomment: str | None = None,
+    uncomment: Line | None = None,
     key_ignore_case: bool = False,
     value_ignore_case: bool = False,
     create_if_missing: bool = False,
@@ -78,7 +86,7 @@ def _wanted(key: str | None, value: Text, key_values: dict[str, Any] | None) -> 
     if key_values:
         if key is not None or value is not None:
             raise StateFailed("file.keyvalue can not combine key_values with key and value")
-        return dict(key_values)
+        return {key: without_end(value) if isinstance(value, str) else value for key, value in key_values.items()}
     if key is None or value is None:
         raise StateFailed("file.keyvalue key and value not supplied and key_values is empty")
     return {key: value}

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 from modules import git
-from runner.api import OPEN, AbsolutePath, OneOrMany, Plan, Planned, Secret, StateFailed
+from runner.api import OPEN, AbsolutePath, Line, Name, OneOrMany, Plan, Planned, Secret, StateFailed
 from states.git._clone import Repository, clone, refuse_full
 
 
 def cloned(
-    name: str,
+    name: Line,
     target: AbsolutePath,
-    branch: str | None = None,
-    user: str | None = None,
-    password: Secret[str] | None = None,
-    identity: OneOrMany[str] | None = None,
-    https_user: str | None = None,
-    https_pass: Secret[str] | None = None,
-    output_encoding: str | None = None,
+    branch: Line | None = None,
+    user: Name | None = None,
+    password: Secret[Line] | None = None,
+    identity: OneOrMany[Line] | None = None,
+    https_user: Line | None = None,
+    https_pass: Secret[Line] | None = None,
+    output_encoding: Line | None = None,
 ) -> Planned:
     """Make sure that a repository is cloned; one that is there is not updated.
 

@@ -6,17 +6,17 @@ import re
 from typing import Any
 
 from modules import file, git
-from runner.api import AbsolutePath, OneOrMany, Plan, Planned, Secret, StateFailed
+from runner.api import AbsolutePath, Line, Name, OneOrMany, Plan, Planned, Secret, StateFailed
 
 
 def config_set(
-    name: str,
-    value: str | int | float | bool | None = None,
-    multivar: OneOrMany[str | int | float | bool] | None = None,
+    name: Line,
+    value: Line | int | float | bool | None = None,
+    multivar: OneOrMany[Line | int | float | bool] | None = None,
     repo: AbsolutePath | None = None,
-    user: str | None = None,
-    password: Secret[str] | None = None,
-    output_encoding: str | None = None,
+    user: Name | None = None,
+    password: Secret[Line] | None = None,
+    output_encoding: Line | None = None,
     global_: bool = False,
 ) -> Planned:
     """Make sure that a key of git's configuration has a value, or several (multivar).
@@ -62,12 +62,12 @@ def config_set(
 
 
 def config_unset(
-    name: str,
-    value_regex: str | None = None,
+    name: Line,
+    value_regex: Line | None = None,
     repo: AbsolutePath | None = None,
-    user: str | None = None,
-    password: Secret[str] | None = None,
-    output_encoding: str | None = None,
+    user: Name | None = None,
+    password: Secret[Line] | None = None,
+    output_encoding: Line | None = None,
     global_: bool = False,
     all_: bool = False,
 ) -> Planned:

@@ -5,27 +5,27 @@ from __future__ import annotations
 from typing import Any
 
 from modules import git
-from runner.api import OPEN, AbsolutePath, Done, OneOrMany, Plan, Planned, Secret, StateFailed
+from runner.api import OPEN, AbsolutePath, Done, Line, Name, OneOrMany, Plan, Planned, Secret, StateFailed
 from states.git._clone import Repository, Wanted, clone, refuse_full, sentence, wanted
 from states.git._update import update_submodules
 
 
 def detached(
-    name: str,
-    rev: str | int | float,
+    name: Line,
+    rev: Line | int | float,
     target: AbsolutePath,
-    remote: str = "origin",
-    user: str | None = None,
-    password: Secret[str] | None = None,
+    remote: Name = "origin",
+    user: Name | None = None,
+    password: Secret[Line] | None = None,
     force_clone: bool = False,
     force_checkout: bool = False,
     fetch_remote: bool = True,
     hard_reset: bool = False,
     submodules: bool = False,
-    identity: OneOrMany[str] | None = None,
-    https_user: str | None = None,
-    https_pass: Secret[str] | None = None,
-    output_encoding: str | None = None,
+    identity: OneOrMany[Line] | None = None,
+    https_user: Line | None = None,
+    https_pass: Secret[Line] | None = None,
+    output_encoding: Line | None = None,
 ) -> Planned:
     """Make sure that a clone is at a branch's, a tag's or a very commit, with a detached HEAD.
 

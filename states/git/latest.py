@@ -6,19 +6,19 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from modules import git
-from runner.api import OPEN, AbsolutePath, Done, OneOrMany, Plan, Planned, Secret, StateFailed, here
+from runner.api import OPEN, AbsolutePath, Done, Line, Name, OneOrMany, Plan, Planned, Secret, StateFailed, here
 from states.git._clone import NO_DEFAULT, Repository, Wanted, clone, refuse_full, sentence, wanted
 from states.git._difference import FETCH_FAILED, Options
 from states.git._update import Update, update_submodules
 
 
 def latest(
-    name: str,
+    name: Line,
     target: AbsolutePath,
-    rev: str | int | float = "HEAD",
-    branch: str | None = None,
-    user: str | None = None,
-    password: Secret[str] | None = None,
+    rev: Line | int | float = "HEAD",
+    branch: Line | None = None,
+    user: Name | None = None,
+    password: Secret[Line] | None = None,
     update_head: bool = True,
     force_checkout: bool = False,
     force_clone: bool = False,
@@ -27,16 +27,16 @@ def latest(
     submodules: bool = False,
     bare: bool = False,
     mirror: bool = False,
-    remote: str = "origin",
+    remote: Name = "origin",
     fetch_tags: bool = True,
     sync_tags: bool = True,
     depth: int | None = None,
-    identity: OneOrMany[str] | None = None,
-    https_user: str | None = None,
-    https_pass: Secret[str] | None = None,
-    refspec_branch: str = "*",
-    refspec_tag: str = "*",
-    output_encoding: str | None = None,
+    identity: OneOrMany[Line] | None = None,
+    https_user: Line | None = None,
+    https_pass: Secret[Line] | None = None,
+    refspec_branch: Line = "*",
+    refspec_tag: Line = "*",
+    output_encoding: Line | None = None,
 ) -> Planned:
     """Make sure that a repository is cloned and at the newest commit of a branch, a tag or a commit.
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from modules import file, git
-from runner.api import AbsolutePath, Plan, Planned, Secret, StateFailed
+from runner.api import AbsolutePath, Line, Name, Plan, Planned, Secret, StateFailed
 from states.git._clone import Repository, sentence
 
 
@@ -13,10 +13,10 @@ def present(
     bare: bool = True,
     template: AbsolutePath | None = None,
     separate_git_dir: AbsolutePath | None = None,
-    shared: str | None = None,
-    user: str | None = None,
-    password: Secret[str] | None = None,
-    output_encoding: str | None = None,
+    shared: Line | None = None,
+    user: Name | None = None,
+    password: Secret[Line] | None = None,
+    output_encoding: Line | None = None,
 ) -> Planned:
     """Make sure that a folder is a repository; an empty one is made where there is none.
 

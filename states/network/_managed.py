@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
 from modules import ip, pkg
-from runner.api import Check, Named, OneOrMany, Plan, Planned, StateFailed
+from runner.api import Check, Line, Name, Named, OneOrMany, Plan, Planned, StateFailed, line_problem
 from states.file._diff import unified
 from states.network._options import is_known, option_lines, said, stanzas
 
@@ -32,7 +32,12 @@ def _is_mask(value: str) -> str | None:
 
 
 def _is_option(value: Any) -> str | None:
-    return "expected a value or a list of them" if isinstance(value, dict) else None
+    if isinstance(value, dict):
+        return "expected a value or a list of them"
+    return next(
+        (problem for each in (value if isinstance(value, list) else [value]) if (problem := line_problem(str(each)))),
+        None,
+    )
 
 
 Option = Annotated[Any, Check(_is_option), Named(is_known)]
@@ -44,7 +49,7 @@ Proto6 = Literal["auto", "static", "dhcp", "manual", "loopback", "v4tunnel", "6t
 
 
 def managed(
-    name: str,
+    name: Name,
     enabled: bool = True,
     type_: Type = "eth",
     proto: Proto | None = None,
@@ -54,13 +59,13 @@ def managed(
     broadcast: Address | None = None,
     gateway: Address | None = None,
     pointopoint: Address | None = None,
-    scope: str | None = None,
+    scope: Line | None = None,
     metric: int | None = None,
     mtu: int | None = None,
-    hwaddr: str | None = None,
-    hostname: str | None = None,
-    dns: OneOrMany[str] | None = None,
-    search: OneOrMany[str] | None = None,
+    hwaddr: Line | None = None,
+    hostname: Name | None = None,
+    dns: OneOrMany[Line] | None = None,
+    search: OneOrMany[Line] | None = None,
     enable_ipv4: bool = True,
     enable_ipv6: bool | None = None,
     ipv6proto: Proto6 | None = None,
@@ -71,17 +76,17 @@ def managed(
     accept_ra: int | bool | None = None,
     autoconf: int | bool | None = None,
     privext: int | None = None,
-    master: str | None = None,
-    provider: str | None = None,
-    source: str | None = None,
+    master: Line | None = None,
+    provider: Line | None = None,
+    source: Line | None = None,
     hotplug: bool = False,
     noifupdown: bool = False,
-    up_cmds: OneOrMany[str] | None = None,
-    down_cmds: OneOrMany[str] | None = None,
-    pre_up_cmds: OneOrMany[str] | None = None,
-    post_up_cmds: OneOrMany[str] | None = None,
-    pre_down_cmds: OneOrMany[str] | None = None,
-    post_down_cmds: OneOrMany[str] | None = None,
+    up_cmds: OneOrMany[Line] | None = None,
+    down_cmds: OneOrMany[Line] | None = None,
+    pre_up_cmds: OneOrMany[Line] | None = None,
+    post_up_cmds: OneOrMany[Line] | None = None,
+    pre_down_cmds: OneOrMany[Line] | None = None,
+    post_down_cmds: OneOrMany[Line] | None = None,
     **options: Option,
 ) -> Planned:
     """Make sure that an interface is configured in /etc/network/interfaces, and up.

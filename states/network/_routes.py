@@ -7,15 +7,15 @@ import os
 from typing import Any
 
 from modules import file, ip
-from runner.api import OneOrMany, Plan, Planned, StateFailed
+from runner.api import Line, Name, OneOrMany, Plan, Planned, StateFailed
 from states.file._diff import unified
 
 KEYS = ("name", "ipaddr", "netmask", "gateway", "metric")
 
 
 def routes(
-    name: str,
-    routes: OneOrMany[dict[str, Any]] | None = None,
+    name: Name,
+    routes: OneOrMany[dict[Line, Line | int | float | bool | None]] | None = None,
     noifupdown: bool = False,
     require_reboot: bool = False,
 ) -> Planned:

@@ -6,7 +6,7 @@ import re
 from typing import Annotated
 
 from modules import file, network
-from runner.api import Check, OneOrMany, Plan, Planned, here
+from runner.api import Check, Line, Name, OneOrMany, Plan, Planned, here
 from states.file._diff import unified
 
 DEFAULTS = "/etc/default/networking"
@@ -25,18 +25,18 @@ Hostname = Annotated[str, Check(_is_hostname)]
 
 
 def system(
-    name: str,
+    name: Name,
     enabled: bool = True,
     hostname: Hostname | None = None,
     apply_hostname: bool = False,
-    domain: str | None = None,
-    search: OneOrMany[str] | None = None,
+    domain: Line | None = None,
+    search: OneOrMany[Line] | None = None,
     retain_settings: bool = False,
     require_reboot: bool = False,
-    gateway: str | None = None,
-    gatewaydev: str | None = None,
+    gateway: Line | None = None,
+    gatewaydev: Line | None = None,
     nozeroconf: bool | None = None,
-    nisdomain: str | None = None,
+    nisdomain: Line | None = None,
 ) -> Planned:
     """Make sure of the machine's name, and of other settings of its network.
 

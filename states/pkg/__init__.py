@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from modules import file, pkg
-from runner.api import OPEN, CommandFailed, Done, OneOrMany, Plan, Planned, StateFailed, here, requires_feature
+from runner.api import (
+    OPEN,
+    CommandFailed,
+    Done,
+    Line,
+    Name,
+    OneOrMany,
+    Plan,
+    Planned,
+    StateFailed,
+    here,
+    requires_feature,
+)
 from states.pkg import _ahead as ahead
 from states.pkg import _wanted as packages
 from states.pkg._download import downloaded
@@ -24,19 +36,19 @@ def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
 
 
 def latest(
-    name: str,
+    name: Name,
     pkgs: Names | None = None,
     refresh: bool | None = None,
     cache_valid_time: int = 0,
-    fromrepo: str | None = None,
+    fromrepo: Name | None = None,
     skip_verify: bool = False,
     install_recommends: bool = True,
     only_upgrade: bool = False,
     watch_flags: bool = True,
-    enablerepo: OneOrMany[str] | None = None,
-    disablerepo: OneOrMany[str] | None = None,
-    disableexcludes: str | None = None,
-    setopt: OneOrMany[str] | None = None,
+    enablerepo: OneOrMany[Line] | None = None,
+    disablerepo: OneOrMany[Line] | None = None,
+    disableexcludes: Line | None = None,
+    setopt: OneOrMany[Line] | None = None,
     no_recommends: bool = False,
 ) -> Planned:
     """Make sure that packages are installed in their newest version. Arguments as those of pkg.installed.
@@ -92,8 +104,8 @@ def latest(
 
 
 def removed(
-    name: str,
-    version: str | None = None,
+    name: Name,
+    version: Name | None = None,
     pkgs: Names | None = None,
     normalize: bool = True,
     ignore_epoch: bool = False,
@@ -133,8 +145,8 @@ def _gone(word: str, wanted: Iterable[str], there: Sequence[str]) -> str:
 
 
 def purged(
-    name: str,
-    version: str | None = None,
+    name: Name,
+    version: Name | None = None,
     pkgs: Names | None = None,
     normalize: bool = True,
     ignore_epoch: bool = False,
@@ -165,7 +177,7 @@ def purged(
 
 
 @requires_feature("upgradable")
-def uptodate(name: str, refresh: bool = False, pkgs: Names | None = None) -> Planned:
+def uptodate(name: Name, refresh: bool = False, pkgs: Names | None = None) -> Planned:
     """Make sure that all packages, or some, are in their newest version.
 
     name: names the state. refresh: renew the package lists first. pkgs: only these.
@@ -192,9 +204,9 @@ def uptodate(name: str, refresh: bool = False, pkgs: Names | None = None) -> Pla
 
 
 def mod_watch(
-    name: str,
-    sfun: str,
-    version: str | None = None,
+    name: Name,
+    sfun: Line,
+    version: Name | None = None,
     pkgs: Names | None = None,
     sources: Names | None = None,
     reinstall_on_refresh: bool = False,

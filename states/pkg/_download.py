@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from modules import pkg
-from runner.api import CommandFailed, Done, Plan, Planned, StateFailed
+from runner.api import CommandFailed, Done, Name, Plan, Planned, StateFailed
 from states.pkg import _ahead as ahead
 from states.pkg import _wanted as packages
 from states.pkg._wanted import Names
 
 
 def downloaded(
-    name: str,
-    version: str | None = None,
+    name: Name,
+    version: Name | None = None,
     pkgs: Names | None = None,
-    fromrepo: str | None = None,
+    fromrepo: Name | None = None,
     ignore_epoch: bool = False,
     refresh: bool | None = None,
     cache_valid_time: int = 0,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from runner.api import OneOrMany, StateFailed
+from runner.api import Line, OneOrMany, StateFailed
 
 ADVISORIES = (
     "The pkg.{} state is not available on this platform: advisories are dnf's and zypper's; here pkg.uptodate "
@@ -10,7 +10,7 @@ ADVISORIES = (
 )
 
 
-def group_installed(name: str, skip: OneOrMany[str] | None = None, include: OneOrMany[str] | None = None) -> str:
+def group_installed(name: Line, skip: OneOrMany[Line] | None = None, include: OneOrMany[Line] | None = None) -> str:
     """Make sure that a group of packages is installed: refused, apt has no groups.
 
     name: the group. skip: packages that are left out. include: packages that are added.
@@ -27,7 +27,7 @@ def group_installed(name: str, skip: OneOrMany[str] | None = None, include: OneO
     )
 
 
-def patch_installed(name: str, advisory_ids: OneOrMany[str] | None = None, downloadonly: bool = False) -> str:
+def patch_installed(name: Line, advisory_ids: OneOrMany[Line] | None = None, downloadonly: bool = False) -> str:
     """Make sure that the packages of an advisory are installed: refused, apt has no advisories.
 
     name, advisory_ids: the advisories. downloadonly: only download them.
@@ -40,7 +40,7 @@ def patch_installed(name: str, advisory_ids: OneOrMany[str] | None = None, downl
     raise StateFailed(ADVISORIES.format("patch_installed"))
 
 
-def patch_downloaded(name: str, advisory_ids: OneOrMany[str] | None = None) -> str:
+def patch_downloaded(name: Line, advisory_ids: OneOrMany[Line] | None = None) -> str:
     """Make sure that the packages of an advisory are downloaded: refused, apt has no advisories.
 
     name, advisory_ids: the advisories.

@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from modules import pkg
-from runner.api import Plan, Planned, StateFailed, requires_feature
+from runner.api import Name, Plan, Planned, StateFailed, requires_feature
 from states.pkg import _ahead as ahead
 from states.pkg import _wanted as packages
 from states.pkg._wanted import Names
 
 
 @requires_feature("holdable")
-def held(name: str, version: str | None = None, pkgs: Names | None = None, replace: bool = False) -> Planned:
+def held(name: Name, version: Name | None = None, pkgs: Names | None = None, replace: bool = False) -> Planned:
     """Make sure that packages stay at their version.
 
     name: one package; pkgs: several. version: accepted; dpkg holds a package, not a version. replace: other held
@@ -44,7 +44,7 @@ def held(name: str, version: str | None = None, pkgs: Names | None = None, repla
 
 
 @requires_feature("holdable")
-def unheld(name: str, version: str | None = None, pkgs: Names | None = None, all_: bool = False) -> Planned:
+def unheld(name: Name, version: Name | None = None, pkgs: Names | None = None, all_: bool = False) -> Planned:
     """Make sure that packages may change their version. Arguments as those of pkg.held.
 
     all: whatever is held.

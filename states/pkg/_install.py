@@ -6,7 +6,19 @@ from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
 
 from modules import pkg
-from runner.api import OPEN, CommandFailed, Done, OneOrMany, Plan, Planned, StateFailed, here, requires_feature
+from runner.api import (
+    OPEN,
+    CommandFailed,
+    Done,
+    Line,
+    Name,
+    OneOrMany,
+    Plan,
+    Planned,
+    StateFailed,
+    here,
+    requires_feature,
+)
 from states.pkg import _ahead as ahead
 from states.pkg import _wanted as packages
 from states.pkg._hold import Holding
@@ -16,10 +28,10 @@ OWN = ("name", "pkgs", "version")  # what states that are done together may diff
 
 
 def installed(
-    name: str,
-    version: str | None = None,
+    name: Name,
+    version: Name | None = None,
     refresh: bool | None = None,
-    fromrepo: str | None = None,
+    fromrepo: Name | None = None,
     skip_verify: bool = False,
     skip_suggestions: bool = False,
     pkgs: Names | None = None,
@@ -34,15 +46,15 @@ def installed(
     cache_valid_time: int = 0,
     install_recommends: bool = True,
     only_upgrade: bool = False,
-    debconf: str | None = None,
+    debconf: Line | None = None,
     force_conf_new: bool = False,
     ignore_types: Any = None,
     resolve_capabilities: bool = False,
     report_reboot_exit_codes: bool = True,
-    enablerepo: OneOrMany[str] | None = None,
-    disablerepo: OneOrMany[str] | None = None,
-    disableexcludes: str | None = None,
-    setopt: OneOrMany[str] | None = None,
+    enablerepo: OneOrMany[Line] | None = None,
+    disablerepo: OneOrMany[Line] | None = None,
+    disableexcludes: Line | None = None,
+    setopt: OneOrMany[Line] | None = None,
     no_recommends: bool = False,
 ) -> Planned:
     """Make sure that packages are installed.

@@ -7,10 +7,10 @@ from collections.abc import Collection, Mapping
 from typing import Any
 
 from modules import file, pkg
-from runner.api import StateFailed, here
+from runner.api import Line, Name, StateFailed, here
 
 RELATIONS = {"<": "lt", "<=": "le", "=": "eq", "==": "eq", "!=": "ne", ">=": "ge", ">": "gt"}
-Names = list[Any]
+Names = list[Name | dict[Name, Line | None]]
 LISTS = ("package lists", "")  # the fact that a pending repository provides
 PROBLEM = "Problem encountered installing package(s). Additional info follows:\n\n"
 

@@ -72,9 +72,9 @@ def test_pip_is_asked_and_its_answer_returned(machine: Machine) -> None:
     assert answer(machine, "pip.uninstall", "pkgs=[a]", place)["stderr"] == ""
     asked = (machine.folder / "asked").read_text().splitlines()
     assert asked[1:] == [
-        "install --no-index --upgrade a b==1",
-        "install --requirement /r --find-links /w --timeout 3",
-        "uninstall -y a",
+        "install --no-index --upgrade -- a b==1",
+        "install --requirement /r --find-links /w --timeout 3 --",
+        "uninstall -y -- a",
     ]
     machine.write(pip=f"ran:\n  module.run:\n    - pip.install:\n      - broken\n      - bin_env: {pip}\n")
     failed = machine.results("sls", "pip", code=2)["ran"]

@@ -92,10 +92,10 @@ BLKID = """/dev/sda1: LABEL="the boot" UUID="4-2" TYPE="ext4"
                 "/dev/mapper/a-b": {"UUID": "7", "TYPE": "LVM2_member"},
             },
         ),
-        (lambda: disk.blkid("/dev/x"), ["blkid", "/dev/x"], None, {}),
+        (lambda: disk.blkid("/dev/x"), ["blkid", "--", "/dev/x"], None, {}),
         (lambda: disk.blkid(token="TYPE=xfs"), ["blkid", "-t", "TYPE=xfs"], "", {}),
-        (lambda: disk.fstype("/dev/x"), ["lsblk", "-no", "fstype", "/dev/x"], "xfs\n", "xfs"),
-        (lambda: disk.fstype("/dev/x"), ["lsblk", "-no", "fstype", "/dev/x"], "", ""),
+        (lambda: disk.fstype("/dev/x"), ["lsblk", "-no", "fstype", "--", "/dev/x"], "xfs\n", "xfs"),
+        (lambda: disk.fstype("/dev/x"), ["lsblk", "-no", "fstype", "--", "/dev/x"], "", ""),
         (
             lambda: disk.usage("m"),
             ["df", "-P", "-m"],

@@ -1,0 +1,77 @@
+"""Lines of files and words of programs that are made of data: what is no line, or would be an option, is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from runner.api import CommandFailed, line_problem, name_problem, without_end
+
+
+def split(text: str) -> list[str]:
+    """The lines of a file, without their ends. Only a line feed ends one: str.splitlines knows nine more that do."""
+    lines = text.split("\n")
+    return lines if lines[-1] else lines[:-1]
+
+
+def joined(lines: Iterable[str]) -> str:
+    """The text of lines. Raises CommandFailed for one that would be several."""
+    found = list(lines)
+    for line in found:
+        if "\n" in line or "\0" in line:
+            raise CommandFailed(f"a line would become several, so nothing is written: {_shown(line)}")
+    return "".join(f"{line}\n" for line in found)
+
+
+def encoded(lines: Iterable[str]) -> bytes:
+    """The bytes of lines. Raises CommandFailed for one that would be several."""
+    return joined(lines).encode("utf-8", "surrogateescape")
+
+
+def one_line(value: object, what: str) -> str:
+    """A value as one line, without the line ends behind it. Raises CommandFailed for a value that is more than that.
+
+    what: how the message calls it. The message does not show the value, which may be a secret.
+    """
+    text = without_end(str(value))
+    problem = line_problem(text)
+    if problem:
+        raise CommandFailed(f"{what}: {problem}")
+    return text
+
+
+def plain_name(value: object, what: str) -> str:
+    """A value as a name that no program takes for an option. Raises CommandFailed for what is none."""
+    text = without_end(str(value))
+    problem = name_problem(text)
+    if problem:
+        raise CommandFailed(f"{what}: {problem}")
+    return text
+
+
+# ---------------------------------------------------------------- values of ini files
+
+
+def value_problem(value: object) -> str | None:
+    """What keeps a value from being one: a line of it that does not continue the first one is another option."""
+    first, *more = str(value).rstrip("\r\n").split("\n")
+    if any(not line.strip() or line[0] not in " \t" for line in more):
+        return "expected a value, and a line of it that does not begin with a space would be an option of its own"
+    return next((problem for line in (first, *more) if (problem := line_problem(line))), None)
+
+
+def whole_value(option: str, value: object) -> str:
+    """A value as it is written, without the line ends behind it. Raises CommandFailed for what would be more."""
+    problem = value_problem(value)
+    if problem:
+        raise CommandFailed(f"{option}: {problem}")
+    return str(value).rstrip("\r\n")
+
+
+def as_read(value: str) -> str:
+    """A value as it is read from a file: lines that continue it are without the spaces before them."""
+    return "\n".join(line.strip() for line in value.split("\n"))
+
+
+def _shown(line: str) -> str:
+    text = repr(line)
+    return text if len(text) <= 60 else f"{text[:57]}..."

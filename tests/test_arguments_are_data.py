@@ -1,0 +1,283 @@
+"""What an SLS, a pillar or a template gives as an argument is data: never an option of a program, never further lines.
+
+Both tests look at every function that there is: a new one with a text that nothing checks is noticed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from command import Machine
+
+from runner.arguments.scalars import Mismatch, Shape
+from runner.arguments.schema import schema_of
+from runner.loader.builtin import library
+from runner.loader.registry import Registry
+
+ROOT = Path(__file__).parent.parent
+LINES = "one\nHOSTILE"
+OPTION = "-oHOSTILE"
+
+# ---------------------------------------------------------------- states: refused when arguments are bound
+
+# Texts of state functions that may have several lines; of a whole module where it writes none by itself.
+SEVERAL_LINES = {
+    "cmd": "what a shell gets is a program",
+    "environ": "variables of this process, which may have any value",
+    "event": "nobody is listening",
+    "file": "the contents of files are what the tree says; file.keyvalue, whose settings are lines, is not exempt",
+    "grains": "written as YAML, which quotes",
+    "http": "sent as parts of a request, where Python's own client refuses line ends",
+    "module": "the functions that are called check their arguments",
+    "saltutil": "done nothing with",
+    "stateconf": "values for other states",
+    "test": "shown",
+    "archive.extracted": {"options", "list_options"},
+    "cron.present": {"comment"},  # each of its lines is written as a comment
+    "cron.absent": {"comment"},
+    "pkg.installed": {"pkg_verify", "ignore_types"},  # not used
+    "pkgrepo.managed": {"key_text"},
+    "ssh_auth.present": {"source"},
+    "ssh_auth.absent": {"source"},
+    "ssh_auth.manage": {"source"},
+    "iptables": {"rules", "rule"},  # words for iptables, where a line end only separates two
+}
+PLAIN_NAMES = [
+    *(
+        "acl.present(acl_name)",
+        "alternatives.auto(name)",
+        "alternatives.install(name)",
+    ),
+    *(
+        "alternatives.remove(name)",
+        "alternatives.set(name)",
+        "apache_conf.enabled(name)",
+    ),
+    *(
+        "apache_module.enabled(name)",
+        "apache_site.enabled(name)",
+        "cron.present(user)",
+    ),
+    *(
+        "debconf.set(name)",
+        "group.absent(name)",
+        "group.present(members)",
+    ),
+    *(
+        "group.present(name)",
+        "iptables.append(chain)",
+        "iptables.append(table)",
+    ),
+    *(
+        "kmod.present(mods)",
+        "kmod.present(name)",
+        "pip.installed(name)",
+    ),
+    *(
+        "pip.installed(pkgs)",
+        "pip.removed(pkgs)",
+        "pkg.downloaded(pkgs)",
+    ),
+    *(
+        "pkg.held(name)",
+        "pkg.installed(fromrepo)",
+        "pkg.installed(name)",
+    ),
+    *(
+        "pkg.installed(pkgs)",
+        "pkg.installed(sources)",
+        "pkg.latest(name)",
+    ),
+    *(
+        "pkg.latest(pkgs)",
+        "pkg.purged(pkgs)",
+        "pkg.removed(name)",
+    ),
+    *(
+        "pkg.removed(pkgs)",
+        "pkg.uptodate(pkgs)",
+        "selinux.module_remove(name)",
+    ),
+    *(
+        "service.dead(name)",
+        "service.running(name)",
+        "ssh_known_hosts.present(name)",
+    ),
+    *(
+        "sysctl.present(name)",
+        "user.absent(name)",
+        "user.present(groups)",
+    ),
+    *("user.present(name)",),
+]
+
+
+def texts_of_states() -> Iterator[tuple[str, str, Shape]]:
+    """The arguments of state functions that take a text."""
+    registry = Registry({})
+    for module in sorted(library("states")):
+        for function in registry.state_functions(module):
+            for name, parameter in schema_of(registry.state(f"{module}.{function}").function).parameters.items():
+                if takes(parameter.shape, "/plain"):
+                    yield f"{module}.{function}", name, parameter.shape
+
+
+def takes(shape: Shape, value: str) -> bool:
+    """Whether a text is taken as it is, alone or in a list."""
+    return any(converted(shape, given) in (value, [value]) for given in (value, [value]))
+
+
+def converted(shape: Shape, value: Any) -> Any:
+    try:
+        return shape.convert(value)
+    except Mismatch:
+        return None
+
+
+def may_have_lines(function: str, argument: str, shape: Shape) -> bool:
+    if "path" in shape.title or shape.title == "salt:// folder" or function == "file.keyvalue":
+        return function != "file.keyvalue" or "path" in shape.title
+    exempt = SEVERAL_LINES.get(function, SEVERAL_LINES.get(function.partition(".")[0], ()))
+    return isinstance(exempt, str) or argument in exempt
+
+
+def test_a_text_of_a_state_is_one_line_unless_it_may_be_more() -> None:
+    found = {
+        f"{function}({name})"
+        for function, name, shape in texts_of_states()
+        if takes(shape, f"/{LINES}") and not may_have_lines(function, name, shape)
+    }
+    assert not sorted(found), "annotate these as Line or Name, or name them in SEVERAL_LINES"
+
+
+def test_names_for_programs_are_no_options() -> None:
+    shapes = {f"{function}({name})": shape for function, name, shape in texts_of_states()}
+    assert not [name for name in PLAIN_NAMES if takes(shapes[name], OPTION)]
+    named = ("user", "group", "groups", "pkgs", "runas")
+    where = {name: shape for name, shape in shapes.items() if not name.startswith(("file.", "cmd.", "archive."))}
+    assert not [name for name, shape in where.items() if name.split("(")[1][:-1] in named and takes(shape, OPTION)]
+
+
+ATTACKS = {
+    "user.present: password": 'root2:\n  user.present:\n    - password: "$6$x\\nroot:$6$evil"',
+    "pkg.installed: pkgs[0]": 'p:\n  pkg.installed:\n    - pkgs: ["-oDPkg::Pre-Invoke::=cmd"]',
+    "pkg.installed: name": '"-oAPT::Solver=x":\n  pkg.installed: []',
+    "cron.present: name": 'c:\n  cron.present:\n    - name: "true\\n* * * * * evil"',
+    "cron.present: identifier": 'c2:\n  cron.present:\n    - identifier: "a\\n* * * * * evil"',
+    "host.present: ip[0]": 'h:\n  host.present:\n    - ip: "192.0.2.1\\n192.0.2.6 bank"',
+    "mount.fstab_present: fs_vfstype": 'm:\n  mount.fstab_present:\n    - {fs_file: /m, fs_vfstype: "a\\n/e"}',
+    "alias.present: target": 'a:\n  alias.present:\n    - target: "a\\nroot: evil@example.com"',
+    "ini.options_present: sections": '/i:\n  ini.options_present:\n    - sections: {a: {b: "1\\n[evil]"}}',
+    "ssh_auth.present: comment": 'AAAA:\n  ssh_auth.present:\n    - {user: root, comment: "a\\nssh-rsa AAAA"}',
+    "ssh_auth.present: options[0]": 'AAAB:\n  ssh_auth.present:\n    - {user: root, options: ["a\\nb"]}',
+    "debconf.set: data": 'd:\n  debconf.set:\n    - data: {a/b: {type: string, value: "x\\nother a/b string y"}}',
+    "locale.system: name": 'l:\n  locale.system:\n    - name: "C.UTF-8\\nPATH=/evil"',
+    "file.keyvalue: key_values": '/k:\n  file.keyvalue:\n    - key_values: {a: "1\\nb=2"}',
+    "group.present: name": "'-h':\n  group.present: []",
+    "alternatives.install: name": "'--help':\n  alternatives.install:\n    - {link: /a, path: /b, priority: 1}",
+    "pkgrepo.managed: comments[0]": 'deb http://e x y:\n  pkgrepo.managed:\n    - comments: ["a\\ndeb http://e x y"]',
+    "service.running: name": '"-H":\n  service.running: []',
+    "user.present: fullname": 'zoe:\n  user.present:\n    - fullname: "a\\0b"',
+}
+
+
+def test_the_attacks_are_mistakes_of_the_sls(machine: Machine) -> None:
+    """Each is found before anything runs, in a dry run and in a real one."""
+    machine.write(attacks="\n".join(ATTACKS.values()))
+    said = machine("check", "attacks", code=1)
+    found = said.stdout + said.stderr
+    assert not [attack for attack in ATTACKS if f"error: {attack}: " not in found], found
+    assert "$6$" not in found
+    assert machine("sls", "attacks", code=1).returncode == 1
+
+
+def test_what_yaml_adds_to_a_line_is_no_second_one(machine: Machine) -> None:
+    """`|` ends a text with a line end; several lines of an ini file's value begin with a space."""
+    path = machine.folder / "a.ini"
+    machine.write(
+        a=f"""{path}:
+  ini.options_present:
+    - sections:
+        s:
+          several: "one\\n  two\\n\\tthree"
+          block: |
+            text
+"""
+    )
+    assert machine.results("sls", "a")
+    assert path.read_text() == "[s]\nseveral = one\n  two\n\tthree\nblock = text\n"
+    assert [each["changes"] for each in machine.results("sls", "a").values()] == [{}]
+
+
+# ---------------------------------------------------------------- execution functions: what they start and write
+
+# Arguments that are options by their nature.
+OPTIONS = ("options", "opts", "words", "extra_args")
+OTHERS = {
+    "iptables.has_rule(rule)": "a rule is options",
+    "iptables.is_saved(path)": "",
+    "service.act(action)": "what an init script is to do",
+}
+# Options of programs that take the next word as their value, whatever it is.
+WITH_VALUE = {
+    "blkid": "-t",
+    "dig": "-q -t",
+    "dmidecode": "-s",
+    "git": "-m",
+    "gpg": "--homedir --keyring",
+    "mount": "-t -o",
+    "python3": "--path",
+    "ssh-keygen": "-F",
+    "ssh-keyscan": "-t",
+    "tar": "-C",
+    "useradd": "-G -c -d -g -s",
+    "usermod": "-G -c -d -g -l -s",
+}
+
+
+@pytest.fixture(scope="module")
+def calls() -> list[dict[str, Any]]:
+    """What each execution function does with an option, and with two lines, as each of its arguments."""
+    script = ROOT / "tests/support/recorded.py"
+    environment = {**os.environ, "PYTHONPATH": f"{ROOT}:{script.parent}"}
+    done = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True, check=True)
+    found = [json.loads(line) for line in done.stdout.splitlines()]
+    assert sum(bool(call["did"]) for call in found) > 400  # the calls do get to programs and files
+    return found
+
+
+def test_no_argument_becomes_an_option(calls: list[dict[str, Any]]) -> None:
+    found = set()
+    for call in calls:
+        for argv in (did["argv"] for did in call["did"] if "argv" in did):
+            if call["argument"] not in OPTIONS and (place := as_option(argv)):
+                found.add(f"{call['function']}({call['argument']}): {' '.join(argv[: place + 1])}")
+    assert not [each for each in found if each.split(":")[0] not in OTHERS], "put -- before it, or take plain_name"
+
+
+def as_option(argv: list[str]) -> int | None:
+    """Where a program takes the hostile word for an option."""
+    for place, word in enumerate(argv):
+        before = argv[:place]
+        if place and word.startswith(OPTION) and "--" not in before:
+            program = os.path.basename(argv[0])
+            if before[-1] not in WITH_VALUE.get(program, "").split():
+                return place
+    return None
+
+
+def test_no_argument_becomes_a_line(calls: list[dict[str, Any]]) -> None:
+    found = set()
+    for call in calls:
+        texts = [did.get("data", did.get("stdin", "")) for did in call["did"]]
+        if any(line.startswith("HOSTILE") for text in texts for line in text.split("\n")):
+            found.add(f"{call['function']}({call['argument']})")
+    in_quotes = {each for each in found if each.startswith("postgres.") and "datadir" not in each}
+    assert not found - in_quotes, "one_line() or joined() of modules/_lines.py is missing"
