@@ -53,13 +53,13 @@ def locked(machine: Machine, *words: str) -> subprocess.CompletedProcess[str]:
 
 
 def crashed(machine: Machine, *words: str) -> subprocess.CompletedProcess[str]:
-    broken = "from runner.execute import Executor; Executor._next = lambda *_: 1 / 0"
+    broken = "from runner.engine.executor import Executor; Executor._next = lambda *_: 1 / 0"
     return with_code(machine, broken, "highstate", *words)
 
 
 def crashed_early(machine: Machine, *words: str) -> subprocess.CompletedProcess[str]:
     return with_code(
-        machine, "import runner.run; runner.run.compile_chunks = lambda *_, **__: 1 / 0", "highstate", *words
+        machine, "import runner.pipeline; runner.pipeline.compile_chunks = lambda *_, **__: 1 / 0", "highstate", *words
     )
 
 

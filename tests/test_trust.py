@@ -386,7 +386,7 @@ def test_what_the_checks_cost(machine: Machine) -> None:
     trace = (
         "import os, sys, collections; opened = collections.Counter()\n"
         "sys.addaudithook(lambda event, args: opened.update([args[0]]) if event == 'open' else None)\n"
-        "from runner.trusted_folder import trusted_folder\n"
+        "from runner.files.trusted_folder import trusted_folder\n"
         f"held = trusted_folder({str(machine.folder / 'cache/state')!r})\n"
         "first = sum(opened.values()); opened.clear()\n"
         f"trusted_folder({str(machine.folder / 'cache/state')!r})\n"

@@ -10,6 +10,7 @@ from runner.api import StateFailed, here
 # MiB of a file that is read whole: to edit it, to search it (`edit_size_limit` of the configuration)
 EDITED = 128
 PIECE = 256 * 1024
+PAGE = 4096
 
 
 def read_limited(file: IO[bytes], path: str) -> bytes:
@@ -19,7 +20,8 @@ def read_limited(file: IO[bytes], path: str) -> bytes:
     size = os.fstat(file.fileno()).st_size
     if limit and size > limit:
         raise _too_large(path, limit)
-    data = file.read(size + 1)  # files of /proc tell no size, and others may grow
+    # files of /proc have no size, and those of /proc/sys give nothing to a second read; others may grow
+    data = file.read(max(size + 1, PAGE))
     while more := file.read(PIECE):
         data += more
         if limit and len(data) > limit:

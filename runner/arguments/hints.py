@@ -39,6 +39,7 @@ ALIASES = {
     "enabled": ("enable",),
     "uses": ("use",),
 }
+LONGER = 4  # letters that a typing error may leave away at the end, and one more
 MANY = 15  # arguments that a message lists
 WANTED = frozenset(["ensure", "state", "status", "present", "absent", "installed", "running"])
 
@@ -55,6 +56,8 @@ def meant(key: str, own: Collection[str], others: Iterable[str]) -> str | None:
     for candidate in (*own, *others):
         if plain.replace("_", "") == candidate.replace("_", ""):
             return candidate
+    # an argument with a word more is another one: `enable` is no typing error for `enablerepo`
+    own = [name for name in own if not name.startswith(plain) or len(name) - len(plain) < LONGER]
     near = difflib.get_close_matches(plain, own, 1, 0.7) or difflib.get_close_matches(plain, others, 1, 0.8)
     return near[0] if near else None
 

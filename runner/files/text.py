@@ -11,6 +11,7 @@ from runner.model.errors import RunnerError
 from runner.model.places import Source
 
 MEBIBYTE = 1024 * 1024
+PAGE = 4096
 LARGEST = 16  # MiB of one file that is compiled (`sls_size_limit` of the configuration)
 
 
@@ -29,7 +30,7 @@ def read_bounded(path: str, largest: int = LARGEST * MEBIBYTE) -> bytes:
             raise RunnerError(f"{path} is not a regular file", Source(path))
         if largest and found.st_size > largest:
             raise _too_large(path, largest)
-        data = os.read(file, found.st_size + 1)
+        data = os.read(file, max(found.st_size + 1, PAGE))  # of /proc/sys only the first read gives something
         while more := os.read(file, 65536) if len(data) != found.st_size else b"":
             data += more
             if largest and len(data) > largest:

@@ -39,6 +39,7 @@ SCENARIOS = [
     on("installed", version=">=1.0,<2", cache_valid_time=3600, only_upgrade=False),
     on("installed", version="1.*", ignore_epoch=True),
     on("installed", OLD, version="latest"),
+    on("latest", OLD, **REDHAT_AND_SUSE),
     on("installed", OLD, plans=False, pkgs=[{"greeting": "1.0"}], refresh=False),
     on("installed", OLD, plans=False, version="0.5", allow_updates=True),
     on("installed", OLD, hold=True),

@@ -13,7 +13,7 @@ PWNED = "/root/pwned"
 SWAP = f"""
 import marshal, sys, zlib
 sys.path.insert(0, {str(ROOT)!r})
-from runner.render.compiled import _HEAD, _MARK
+from runner.render.jinja.cache import _HEAD, _MARK
 code = compile("import os; os.system('touch {PWNED}'); root = lambda *a, **k: iter(())", "x", "exec")
 path, out, at = sys.argv[1], b"", 0
 data = open(path, "rb").read()
@@ -201,7 +201,7 @@ def test_a_user_namespace(victim: Debian) -> None:
     if victim.run("su mallory -c 'unshare -r true' && /usr/bin/python3 --version", code=None).returncode:
         pytest.skip("users may not make namespaces here, or there is no Python for them")
     victim.run(f"mkdir /srv/lib; cp -r {ROOT}/runner /srv/lib; rm -f /srv/lib/runner/__init__.py")
-    look = 'from runner.trusted_folder import trusted_folder; trusted_folder("/home/mallory/c/d")'
+    look = 'from runner.files.trusted_folder import trusted_folder; trusted_folder("/home/mallory/c/d")'
     victim.write("/srv/look", f"import sys; sys.path.insert(0, '/srv/lib'); {look}")
     as_mallory(victim, "unshare -r /usr/bin/python3 /srv/look")
     assert victim.path("/home/mallory/c/d").is_dir()

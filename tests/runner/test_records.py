@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import pytest
 
 from runner.model.places import Source
+from runner.model.plain_values import plain
 from runner.model.records import Record
-from runner.output.json_ import simple
 
 
 class Mine(Record):
@@ -98,7 +98,7 @@ def test_it_can_be_copied_kept_and_matched() -> None:
 
 
 def test_answers_show_its_names() -> None:
-    assert simple([Mine(1, 2)]) == [{"x": 1, "y": 2, "name": "", "more": []}]
+    assert plain([Mine(1, 2)]) == [{"x": 1, "y": 2, "name": "", "more": []}]
 
 
 def test_a_class_of_it_may_have_its_own_text() -> None:

@@ -217,6 +217,7 @@ def test_kept_parameters_of_the_kernel(monkeypatch: pytest.MonkeyPatch, tmp_path
 
     (tmp_path / "a.conf").write_text("vm.x = 1\nvm.y=2\nnet/z = 4 5\n")
     (tmp_path / "b.conf").write_text("vm.y=3\n")
+    monkeypatch.setattr(sysctl, "exists", lambda name: True)
     monkeypatch.setattr(sysctl, "FOLDER", str(tmp_path))
     monkeypatch.setattr(sysctl, "get", lambda name: {"vm.x": "1", "vm.y": "3", "net.z": "4 5"}.get(name, ""))
     monkeypatch.setattr(sysctl, "default_config", lambda: str(tmp_path / "a.conf"))

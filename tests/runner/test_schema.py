@@ -149,7 +149,8 @@ def test_the_states_of_the_tree_are_known(machine: Machine) -> None:
         "    '''Make a box.\n\n    size: in metres.\n    '''\n    return 'x'\n"
     )
     (machine.folder / "states/_states/old.py").write_text(
-        "__virtualname__ = 'older'\ndef done(name, mood='fine', **kwargs):\n    '''Old style.'''\n    return {}\n"
+        "__virtualname__ = 'older'\ndef __virtual__():\n    return __virtualname__\n"
+        "def done(name, mood='fine', **kwargs):\n    '''Old style.'''\n    return {}\n"
     )
     (machine.folder / "states/_states/later.py").write_text("def __virtual__():\n    return False, 'no client'\n")
     schema = json.loads(machine("schema").stdout)
