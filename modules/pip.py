@@ -241,7 +241,33 @@ def _without_logins(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
         if not skip and word not in apart:
             left.append(word)
         skip = word in apart and not skip
-    return left, {f"PIP_{option[2:].replace('-', '_').upper()}": " ".join(urls) for option, urls in apart.items()}
+    left, variables = _without_git_logins(left)
+    return left, {
+        **{f"PIP_{option[2:].replace('-', '_').upper()}": " ".join(urls) for option, urls in apart.items()},
+        **variables,
+    }
+
+
+GIT_LOGIN = re.compile(r"(?<=git\+)(https?://)([^/\s@:]+)(?::([^/\s@]*))?@([^/\s]+)")
+
+
+def _without_git_logins(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
+    """The words, in which `git+https://` has no login, and variables that let git log in to these hosts.
+
+    Of two logins for one host the second stays where it is.
+    """
+    from urllib.parse import unquote
+
+    from modules.git._run import host_of, logins
+
+    known: dict[str, tuple[str, str]] = {}
+
+    def without(found: re.Match[str]) -> str:
+        bare, login = found[1] + found[4], (unquote(found[2]), unquote(found[3] or ""))
+        return bare if known.setdefault(host_of(bare), login) == login else found[0]
+
+    left = [GIT_LOGIN.sub(without, word) if "git+http" in word else word for word in words]
+    return left, logins(known)
 
 
 __func_alias__ = {"list_": "list"}

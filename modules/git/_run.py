@@ -32,22 +32,33 @@ def _environment(identity: Sequence[str] | None, secrets: Mapping[str, str] | No
 
 def credentials(user: str | None, password: str | None, url: str) -> dict[str, str]:
     """The environment that lets git log in to the URL's host with a password, which no command line shows."""
-    if not user:
-        return {}
+    return logins({host_of(url): (user, password or "")}) if user else {}
+
+
+def logins(of_hosts: Mapping[str, tuple[str, str]]) -> dict[str, str]:
+    """The environment that lets git log in to several hosts (`https://HOST:PORT`), each with a user and a password."""
+    variables: dict[str, str] = {"GIT_CONFIG_COUNT": str(2 * len(of_hosts))} if of_hosts else {}
+    for number, (host, (user, password)) in enumerate(of_hosts.items()):
+        name, secret = f"RUNNER_GIT_USER_{number}", f"RUNNER_GIT_PASSWORD_{number}"
+        variables |= {
+            f"GIT_CONFIG_KEY_{2 * number}": f"credential.{host}.helper",
+            f"GIT_CONFIG_VALUE_{2 * number}": "",  # no other helper gets to see or to keep it
+            f"GIT_CONFIG_KEY_{2 * number + 1}": f"credential.{host}.helper",
+            f"GIT_CONFIG_VALUE_{2 * number + 1}": (
+                f'!f() {{ test "$1" = get && echo "username=${name}" && echo "password=${secret}"; }}; f'
+            ),
+            name: user,
+            secret: password,
+        }
+    return variables
+
+
+def host_of(url: str) -> str:
+    """The scheme, host and port of a URL."""
     from urllib.parse import urlsplit
 
     parts = urlsplit(url)
-    host = f"{parts.scheme}://{parts.hostname}" + (f":{parts.port}" if parts.port else "")
-    helper = '!f() { test "$1" = get && echo "username=$RUNNER_GIT_USER" && echo "password=$RUNNER_GIT_PASSWORD"; }; f'
-    return {
-        "GIT_CONFIG_COUNT": "2",
-        "GIT_CONFIG_KEY_0": f"credential.{host}.helper",
-        "GIT_CONFIG_VALUE_0": "",  # no other helper gets to see or to keep it
-        "GIT_CONFIG_KEY_1": f"credential.{host}.helper",
-        "GIT_CONFIG_VALUE_1": helper,
-        "RUNNER_GIT_USER": user,
-        "RUNNER_GIT_PASSWORD": password or "",
-    }
+    return f"{parts.scheme}://{parts.hostname}" + (f":{parts.port}" if parts.port else "")
 
 
 @fetcher

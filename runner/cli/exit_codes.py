@@ -133,12 +133,15 @@ def _bug(error: BaseException) -> int:
     import traceback
 
     from runner import __version__
+    from runner.redaction import redact_all
 
-    with tempfile.NamedTemporaryFile("w", prefix="runner-bug-", suffix=".log", delete=False) as log:
-        log.write(f"runner {__version__}, Python {sys.version}\n")
-        traceback.print_exception(error, file=log)
+    report = redact_all("".join(traceback.format_exception(error)))
+    with tempfile.NamedTemporaryFile(
+        "w", prefix="runner-bug-", suffix=".log", delete=False, encoding="utf-8", errors="backslashreplace"
+    ) as log:
+        log.write(f"runner {__version__}, Python {sys.version}\n{report}")
     print(
-        f"Sorry, this is a bug in runner {__version__}: {type(error).__name__}: {error}\n"
+        f"Sorry, this is a bug in runner {__version__}: {type(error).__name__}: {redact_all(str(error))}\n"
         f"What happened is written to {log.name}; please send it with your report.",
         file=sys.stderr,
     )

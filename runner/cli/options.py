@@ -7,7 +7,7 @@ import os
 import sys
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
-from typing import Annotated, Any
+from typing import Annotated, Any, TextIO
 
 from runner.cli.option_spec import option
 from runner.cli.streams import answer_alone
@@ -256,17 +256,28 @@ def _given(text: str) -> str:
     """What `--pillar` says: itself, or what `@FILE` or stdin (`-`) has, which the list of processes does not show."""
     if text == "-":
         try:
-            return sys.stdin.read()
+            return _bounded(sys.stdin, text)
         except UnicodeDecodeError:
             raise UsageError("--pillar -: stdin is not UTF-8") from None
     if not text.startswith("@"):
         return text
     try:
         with open(text[1:], encoding="utf-8") as file:
-            return file.read()
+            return _bounded(file, text)
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
         raise UsageError(f"--pillar {text}: {why}", hint="--pillar @FILE reads the pillar from a file") from None
+
+
+def _bounded(file: TextIO, option: str) -> str:
+    """What a file or a pipe has. Raises UsageError for more than a file may have that is compiled."""
+    from runner.files.text import LARGEST, MEBIBYTE
+
+    text = file.read(LARGEST * MEBIBYTE + 1)
+    if len(text) > LARGEST * MEBIBYTE:
+        hint = "is it what was meant? more belongs into a pillar SLS (`sls_size_limit`) or an external pillar"
+        raise UsageError(f"--pillar {option}: this is larger than {LARGEST} MiB", hint=hint)
+    return text
 
 
 def write(common: Common, data: Any) -> None:

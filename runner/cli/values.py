@@ -51,6 +51,8 @@ def _why_not(text: str) -> str:
     except yaml.MarkedYAMLError as error:
         found = explained(error, text, partial(Source, text))
         return f", and this is no YAML: {found.message if found else error.problem}"
+    except yaml.reader.ReaderError as error:
+        return f", and this is no YAML: character {error.position + 1} is a control character"
     except UnicodeEncodeError as error:  # how Python shows bytes of the command line that are no text
         return f", and this is not UTF-8: byte 0x{ord(error.object[error.start]) & 0xFF:02x}"
     return ""

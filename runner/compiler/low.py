@@ -170,6 +170,7 @@ def _named(
         )
         return
     number = 0
+    named: dict[str, tuple[dict[str, Value], dict[str, Place]]] = {}
     texts: set[str] = set()
     others: list[Value] = []
     for index, entry in enumerate(names.value):
@@ -193,7 +194,19 @@ def _named(
             own |= argument
             own_places |= {key: value_place(argument, key, place) for key in argument}
         own["name_order"] = number
-        yield own, own_places
+        earlier = named.pop(str(own["name"]), None)
+        if earlier:
+            problems.append(_repeated(name, earlier[1]["name"], declaration))
+        named[str(own["name"])] = own, own_places
+    yield from named.values()
+
+
+def _repeated(name: Value, place: Place, declaration: Declaration) -> Diagnostic:
+    message = f"{name!r} stands twice among the names of state '{declaration.id}' in SLS '{declaration.sls}' with other"
+    message += " arguments; the last one counts"
+    return Diagnostic(
+        message, place.source, "take this one away, or give all its arguments to one", "ignored", "warning"
+    )
 
 
 def _entry_problem(entry: Value, name: Value, said: Value, place: Place, declaration: Declaration) -> Diagnostic | None:

@@ -93,6 +93,7 @@ def _reading(state_dir: str) -> sqlite3.Connection | None:
 
 
 def _find(connection: sqlite3.Connection, number: str) -> dict[str, Any] | None:
+    number = number.encode(errors="backslashreplace").decode()  # no text: bytes of the command line
     if number == "last":
         row = connection.execute(f"SELECT {_RUN} FROM runs ORDER BY id DESC LIMIT 1").fetchone()
     else:

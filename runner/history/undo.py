@@ -164,6 +164,7 @@ def _find(connection: sqlite3.Connection, number: str | None) -> tuple[int, str]
         query += f" WHERE kind = 'run' AND {pending} AND id IN (SELECT run FROM kept) ORDER BY id DESC LIMIT 1"
         row = connection.execute(query).fetchone()
     else:
+        number = str(number).encode(errors="backslashreplace").decode()  # no text: bytes of the command line
         row = connection.execute(query + " WHERE CAST(id AS TEXT) = ?", (number,)).fetchone()
     if row is None:
         what = f"there is no run {number} in the history" if number else "no run of the history altered files"

@@ -128,6 +128,7 @@ def resource(options: Options, state: str, names: Sequence[str] = (), secrets: b
     if secrets:
         return every
     learn_secrets(session)
+    session.run.secrets.names.learn(things=[*names, *(each.name for each in every)])
     session.run.secrets.recall(options.state_dir)
     return [Resource(*session.run.secrets.mask(tuple(each), former=True)) for each in every]
 

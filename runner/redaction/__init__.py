@@ -10,6 +10,7 @@ import fnmatch
 import functools
 import re
 import threading
+import weakref
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from runner.model.chunk import Chunk
@@ -65,6 +66,7 @@ class Secrets:
         self._shown: dict[str, str] = {}  # names, and how they are shown
         self._silent: dict[tuple[str, str], list[str]] = {}  # the names of states with no_log, by ID and function
         self.names = secret_names.Names(lambda key: self._matches(key))
+        _alive.add(self)
 
     def add(self, value: str, named: bool = False) -> None:
         """Never show this value. named: it is secret because of its key in the pillar, not because someone said so."""
@@ -350,6 +352,16 @@ class Secrets:
             values = tuple((name, self.mask(value)) for name, value in source.values)
             source = source._replace(rendered=self.mask(source.rendered), values=values)
         return problem._replace(message=self.mask(problem.message), hint=self.mask(problem.hint), source=source)
+
+
+_alive: weakref.WeakSet[Secrets] = weakref.WeakSet()
+
+
+def redact_all(text: str) -> str:
+    """A text without the secrets of any run of this process: for errors that come up where no run is known."""
+    for secrets in tuple(_alive):
+        text = str(secrets.mask(text, former=True))
+    return LOGIN.sub(lambda found: found[0].replace(found[1], HIDDEN), text)
 
 
 def redact_no_log(problems: list[Diagnostic], chunks: Iterable[Chunk]) -> list[Diagnostic]:

@@ -32,6 +32,7 @@ class Names:
         self._ids: tuple[Declaration, ...] = ()
         self._files: Callable[[], Iterable[str]] = tuple
         self._said: set[str] = set()  # secrets because someone said so, whatever their keys
+        self._things: tuple[str, ...] = ()
         self._answers: dict[str, bool] = {}
         self._all: str | None = None
 
@@ -41,8 +42,14 @@ class Names:
         pillar: Any = None,
         ids: Iterable[Declaration] = (),
         files: Callable[[], Iterable[str]] | None = None,
+        things: Iterable[str] = (),
     ) -> None:
-        """Take these into account. ids: where there are no chunks yet; files: gives the paths of the tree."""
+        """Take these into account.
+
+        ids: where there are no chunks yet; files: gives the paths of the tree; things: what things of the machine are
+        called.
+        """
+        self._things = tuple(filter(NAME.fullmatch, things)) or self._things
         self._chunks, self._ids = tuple(chunks) or self._chunks, tuple(ids) or self._ids
         self._pillar, self._files = pillar or self._pillar, files or self._files
         self._answers.clear()
@@ -68,7 +75,7 @@ class Names:
             return False
         if WORD.fullmatch(value):
             if self._all is None:
-                self._all = "\n".join(_once([*self._of_data(), *self._files(), self.of_states()]))
+                self._all = "\n".join(_once([*self._of_data(), *self._files(), *self._things, self.of_states()]))
             if value in self._said:
                 return value in self.of_states()
             return value in self._all or self._is_word_of_pillar(value)

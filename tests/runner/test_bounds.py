@@ -49,6 +49,31 @@ def test_the_limit_of_what_is_compiled_is_a_key(machine: Machine) -> None:
     machine("sls", "a")
 
 
+@pytest.mark.parametrize("by_stdin", [False, True])
+def test_a_pillar_of_the_command_line_that_is_too_large(by_stdin: bool, machine: Machine) -> None:
+    machine.write(a="x:\n  test.nop: []\n")
+    enlarged(machine.folder / "big", 17)
+    argv = machine.argv("sls", "a", "--pillar", "-" if by_stdin else f"@{machine.folder}/big")
+    with (machine.folder / "big").open() as big:
+        answer = subprocess.run(argv, stdin=big, capture_output=True, text=True)
+    assert answer.returncode == 1
+    assert "is larger than 16 MiB" in answer.stderr and "bug" not in answer.stderr
+
+
+def test_a_pillar_of_the_command_line_with_control_characters(machine: Machine) -> None:
+    machine.write(a="x:\n  test.nop: []\n")
+    (machine.folder / "odd").write_text("a: \0")
+    answer = machine("sls", "a", "--pillar", f"@{machine.folder}/odd", code=1)
+    assert "character 4 is a control character" in answer.stderr and "bug" not in answer.stderr
+
+
+@pytest.mark.parametrize("words", [["history", "show"], ["undo"]])
+def test_a_run_whose_number_is_no_text(words: list[str], machine: Machine) -> None:
+    machine.write(a="x:\n  test.nop: []\n")
+    machine("sls", "a")
+    assert "there is no run \\udcff in the history" in machine(*words, "\udcff", code=1).stderr
+
+
 def test_a_configuration_that_is_too_large(machine: Machine) -> None:
     (machine.folder / "runner.d").mkdir()
     enlarged(machine.folder / "runner.d/more.yaml", 17)

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from importlib import import_module
+from pathlib import Path
 from types import ModuleType, SimpleNamespace
 from typing import Any
 
@@ -18,6 +19,7 @@ from runner.model.diagnostics import Diagnostic
 from runner.model.errors import CompileError, RunnerError
 from runner.model.places import Place, Untyped
 from runner.model.result import Report, Result
+from runner.redaction import Secrets
 
 PLACE = Place(Untyped("a.sls"), 1, 1)
 CHUNK = Chunk("test", "nop", "x", "x", 1, "a", "base", {}, {}, (), PLACE)
@@ -93,6 +95,18 @@ def test_other_exit_codes(engine: Engine, capsys: pytest.CaptureFixture[str]) ->
     assert code("highstate") == 1
     told = capsys.readouterr().err
     assert "Sorry, this is a bug" in told and "Traceback" not in told
+
+
+def test_the_report_of_a_bug_has_no_secrets(engine: Engine, capsys: pytest.CaptureFixture[str]) -> None:
+    secrets = Secrets()
+    secrets.add("Bug&Mark")
+    engine.answer = ZeroDivisionError("Bug&Mark of https://u:L0ginMark@host/")
+    assert code("highstate") == 1
+    told = capsys.readouterr().err
+    path = Path(told.partition("is written to ")[2].partition(";")[0])
+    report = path.read_text()
+    path.unlink()
+    assert "Mark" not in told + report and "ZeroDivisionError: **********" in report
 
 
 @pytest.mark.parametrize(

@@ -25,13 +25,17 @@ NAMES = {
     "equal ones are one state": ("names: [x, x, y, x]", [("x", 10000.0001), ("y", 10000.0002)]),
     "equal ones with equal arguments, too": (
         "names: [{x: [{order: 3}]}, {x: [{order: 3}]}, {x: [{order: 4}]}]",
-        [("x", 3.0001), ("x", 4.0002)],
+        [("x", 4.0002)],
     ),
     "a null stands for no name": ("names: [x, null]", [("x", 10000.0001), (None, 10000.0002)]),
     "a number stays one": ("names: [7]", [(7, 10000.0001)]),
     "first and last of one name": (
         "names: [a, {b: [{order: first}]}, {c: [{order: last}]}, {d: [{order: -1}]}, {e: [{order: 2}]}]",
         [("b", 0.0002), ("e", 2.0005), ("a", 10000.0001), ("d", 1010099.0004), ("c", 1010100.0003)],
+    ),
+    "the last of one name counts": (
+        "names: [x, {x: [{order: 3}]}, y, {y: [{order: 1}]}, {y: [{order: 2}]}]",
+        [("y", 2.0005), ("x", 3.0002)],
     ),
     "the name of one name": ("names: [{a: [{name: b}]}]", [("b", 10000.0001)]),
 }
@@ -76,6 +80,13 @@ def test_the_second_name_of_one_entry_is_told(machine: Machine) -> None:
     machine.write(web="n: {test.nop: [names: [{a: [], b: []}]]}\n")
     answer = machine("sls", "web")
     assert "only 'a' counts; the rest is ignored" in answer.stderr
+
+
+def test_a_name_that_stands_twice_with_other_arguments_is_told(machine: Machine) -> None:
+    machine.write(web="n:\n  test.show_notification:\n    - text: a\n    - names:\n      - x\n      - x: [{text: b}]\n")
+    answer = machine("sls", "web", "-v")
+    assert "'x' stands twice among the names of state 'n'" in answer.stderr and "web.sls:5" in answer.stderr
+    assert "1 state: 1 unchanged" in answer.stdout
 
 
 EXCLUDES = {

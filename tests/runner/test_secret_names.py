@@ -191,6 +191,28 @@ def test_pip_gets_logins_by_its_environment(machine: Machine) -> None:
     assert f"more: https://x/ https://u:{HIDDEN}@y/" in said and "Mark" not in done.stdout
 
 
+def test_git_gets_the_logins_of_pips_requirements_by_its_environment(machine: Machine) -> None:
+    pip = machine.folder / "pip"
+    pip.write_text(
+        '#!/bin/sh\necho "words: $*"\n'
+        "for host in one.invalid two.invalid; do\n"
+        '  printf "protocol=https\\nhost=$host\\n\\n" | git credential fill |'
+        ' grep -c -e "word=P1p&Mark" -e "word=M0reMark"\ndone\n'
+    )
+    pip.chmod(0o755)
+    wanted = ["git+https://u:P1p%26Mark@one.invalid/x.git@v1#egg=x", "y @ git+https://w:M0reMark@two.invalid/y"]
+    done = machine("call", "pip.install", f"pkgs={json.dumps(wanted)}", f"bin_env={pip}", "--out", "json")
+    told = json.loads(done.stdout)["local"]["stdout"].splitlines()
+    assert told == ["words: install git+https://one.invalid/x.git@v1#egg=x y @ git+https://two.invalid/y", "1", "1"]
+
+
+def test_things_of_the_machine_keep_names_that_are_plain_words(machine: Machine) -> None:
+    machine.write(pillar__top="base: {'*': [p]}\n", pillar__p="password: zabbixword\n")
+    (machine.folder / "zabbixword").write_text("password=zabbixword\n")
+    done = machine("resource", "file", str(machine.folder / "zabbixword"))
+    assert done.stdout.startswith(f"{machine.folder}/zabbixword:") and f"password={HIDDEN}" in done.stdout
+
+
 def test_events_of_a_state_with_no_log_have_no_data(machine: Machine) -> None:
     machine.write(a="told:\n  event.send:\n    - data: {word: UnkeyedMark}\n    - no_log: true\n")
     lines = machine("sls", "a", "--events", "-").stdout
