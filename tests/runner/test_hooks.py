@@ -186,6 +186,18 @@ def test_a_change_that_is_no_reaction_leaves_the_reaction_due(machine: Machine, 
     assert machine.results("sls", "a")[name]["changes"] == {}, "nothing is owed"
 
 
+def test_a_mount_that_only_gets_its_fstab_line_is_remounted_too(machine: Machine) -> None:
+    machine.write(
+        a=f"conf: {{file.managed: [name: {machine.folder}/conf, contents: a]}}\n"
+        f"/proc: {{mount.mounted: [device: proc, fstype: proc, opts: rw, config: {machine.folder}/fstab,"
+        " watch: [file: conf]]}\n"
+    )
+    (machine.folder / "fstab").touch()
+    mounted = machine.results("sls", "a", "--test")["/proc"]
+    assert mounted["changes"] == {"persist": "new", "mount": True}
+    assert "/proc would be remounted" in machine("sls", "a", "--test").stdout
+
+
 def test_a_reaction_that_is_still_due_survives_a_kill(machine: Machine) -> None:
     module(machine, PARTLY)
     machine.write(a=WATCHING.replace("MORE", "dies: True"))

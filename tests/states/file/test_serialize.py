@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from command import Machine
 from harness import HarnessHere, apply
 
 from runner.api import StateFailed
@@ -73,3 +74,12 @@ def test_options_for_reading_without_reading_are_told(tmp_path: Path) -> None:
     here = HarnessHere()
     apply(serialize, f"{tmp_path}/y", {"a": 1}, deserializer_opts=[{"x": 1}], current=here)
     assert here.warnings == ["The 'deserializer_opts' option is ignored unless merge_if_exists is set to True."]
+
+
+def test_toml_names_the_package_that_it_lacks(machine: Machine) -> None:
+    """One that cannot be imported stands before any that is there."""
+    (machine.folder / "tomli_w.py").write_text("raise ImportError\n")
+    machine.environment["PYTHONPATH"] = f"{machine.folder}:{machine.environment['PYTHONPATH']}"
+    machine.write(a=f"{machine.folder}/x: {{file.serialize: [dataset: {{a: 1}}, serializer: toml]}}\n")
+    told = machine("sls", "a", code=2).stdout
+    assert "pip install 'runner[toml]' (Debian: python3-tomli-w)" in told
