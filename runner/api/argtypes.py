@@ -1,6 +1,6 @@
 """The types that a state function's signature may use, beyond str, int, float, bool, list, dict, Literal and unions.
 
-`signature.py` checks and converts what the SLS says to these; a state function receives converted values only.
+`arguments.bind` checks and converts what the SLS says to these; a state function receives converted values only.
 """
 
 from __future__ import annotations

@@ -1,7 +1,4 @@
-"""Properties: what can be measured on the machine, compared with what is wanted and put right, one after another.
-
-A part of api.py.
-"""
+"""Properties: what can be measured on the machine, compared with what is wanted and put right, one after another."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Providers: several ways to manage the same kind of thing, one of which suits the machine; what each of them can do.
-
-A part of api.py.
-"""
+"""Providers: several ways to manage the same kind of thing, one of which suits the machine; what each can do."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The cure for an argument that is wrong: what was probably meant, in the words of an SLS. A helper of signature.py."""
+"""The cure for an argument that is wrong: what was probably meant, in the words of an SLS."""
 
 from __future__ import annotations
 

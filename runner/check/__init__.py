@@ -1,4 +1,4 @@
-"""All mistakes of a tree: this machine's highstate, and each other SLS as it would be used. A sister of asking.py."""
+"""All mistakes of a tree: this machine's highstate, and each other SLS as it would be used."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command line: parse, call run.py, map errors to exit codes."""
+"""The command line: parse, call the pipeline, map errors to exit codes."""
 
 from __future__ import annotations
 

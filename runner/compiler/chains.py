@@ -1,4 +1,4 @@
-"""The text of a chain: `[pkg: a, pkg: b] -> file: /etc/* where mode=0644 ~> service: x`. A helper of low.py."""
+"""The text of a chain: `[pkg: a, pkg: b] -> file: /etc/* where mode=0644 ~> service: x`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""States that wait for each other, told edge by edge. A helper of graph.py."""
+"""States that wait for each other, told edge by edge."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Defaults of arguments: from the SLS, from those that include it, from the top file, from the configuration.
 
-A helper of low.py. The first includer is the parent (dynamic scope); what is nearer wins, argument by argument.
+The first includer is the parent (dynamic scope); what is nearer wins, argument by argument.
 """
 
 from __future__ import annotations

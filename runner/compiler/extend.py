@@ -1,4 +1,4 @@
-"""High data -> high data: exclude, extend and the `_in` requisites are carried out. A helper of low.py."""
+"""High data -> high data: exclude, extend and the `_in` requisites are carried out."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Puppet's relationships: before, notify, subscribe and chains become Salt's requisites. A helper of low.py."""
+"""Puppet's relationships: before, notify, subscribe and chains become Salt's requisites."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the shape of an SLS should have been: the words for mistakes that sls.py and high.py find. A helper of both."""
+"""What the shape of an SLS should have been: the words for mistakes that sls.py and high.py find."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading and checking the configuration file (a helper of config.py)."""
+"""Reading and checking the configuration file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keys of a Salt minion that ask for something which runner does in another way, or not (a helper of config.py)."""
+"""Keys of a Salt minion that ask for something which runner does in another way, or not."""
 
 from __future__ import annotations
 

@@ -58,7 +58,7 @@ class Binder:
         needs: Needs = lambda function, given: {},
         used: Callable[[Chunk, str], bool] = lambda chunk, name: False,
     ) -> None:
-        """state: of the registry; bind, known, needs: of signature.py. fail_unknown: unknown states only fail.
+        """state: of the registry; bind, known, needs: of arguments.bind. fail_unknown: unknown states only fail.
 
         used: whether the template of a state uses a variable.
         """

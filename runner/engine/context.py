@@ -18,7 +18,7 @@ from runner.redaction import HIDDEN, Secrets
 
 
 class Run:
-    """What all states of one run share. run.py fills it; nobody else does."""
+    """What all states of one run share. The pipeline fills it; nobody else does."""
 
     def __init__(
         self,

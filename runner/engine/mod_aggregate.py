@@ -1,7 +1,7 @@
 """Work that one state does for others of its kind: what a module's mod_aggregate may take together (`aggregate: True`).
 
 Only states that would run now are offered to it: nothing that they require is still to come, no guard may skip them.
-Each of them still runs at its turn, finds its work done and reports its own share. A helper of execute.py.
+Each of them still runs at its turn, finds its work done and reports its own share.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What would have reacted, in a real run, if no-op states were none: told all the way down. A helper of execute.py."""
+"""What would have reacted, in a real run, if no-op states were none: told all the way down."""
 
 from __future__ import annotations
 

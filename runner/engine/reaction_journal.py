@@ -1,6 +1,6 @@
 """Reactions owed, durable: a restart that was due when a run was killed is done by the next one.
 
-The port that execute.py sees is `Debts`; `Ledger` keeps them in an SQLite file of their own.
+The port that the executor sees is `Debts`; `ReactionJournal` keeps them in an SQLite file of their own.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is to be run, and what of it reacts to what: values for execute.py."""
+"""What is to be run, and what of it reacts to what: values for the executor."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Hooks of state modules, called so that a mistake in one is told with its place. A helper of binding.py."""
+"""Hooks of state modules, called so that a mistake in one is told with its place."""
 
 from __future__ import annotations
 

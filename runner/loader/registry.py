@@ -347,7 +347,7 @@ def _replaces(module: ModuleType, name: str) -> bool:
 
 
 SYS = ("argspec", "doc", "list_functions", "list_modules", "list_renderers", "list_state_functions") + (
-    ("list_state_modules", "reload_modules", "state_argspec", "state_doc")  # of introspection.py
+    ("list_state_modules", "reload_modules", "state_argspec", "state_doc")  # of sys_functions.py
 )
 HOOKS = frozenset(
     ["mod_watch", "mod_aggregate", "mod_init", "pre_run_check", "dry_run_check", "resources", "calls"]

@@ -1,4 +1,4 @@
-"""What the registry can tell of itself: Salt's `sys.*` (a helper of loader.py, loaded when one of them is called)."""
+"""What the registry can tell of itself: Salt's `sys.*` (loaded when one of them is called)."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What Salt has and runner does not, and what to write instead (a helper of loader.py)."""
+"""What Salt has and runner does not, and what to write instead."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Runs that ended before their first state: the listeners and the history learn of them, as of any other run.
-
-A helper of run.py.
-"""
+"""Runs that ended before their first state: the listeners and the history learn of them, as of any other run."""
 
 from __future__ import annotations
 

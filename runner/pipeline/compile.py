@@ -1,7 +1,4 @@
-"""From high data to a compiled tree: bound, checked and in order.
-
-A helper of run.py, and like it allowed to import stages.
-"""
+"""From high data to a compiled tree: bound, checked and in order."""
 
 from __future__ import annotations
 

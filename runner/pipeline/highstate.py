@@ -1,7 +1,4 @@
-"""From names to high data, and from there to what waits for what: what running and looking have in common.
-
-A helper of run.py, and like it allowed to import stages.
-"""
+"""From names to high data, and from there to what waits for what: what running and looking have in common."""
 
 from __future__ import annotations
 

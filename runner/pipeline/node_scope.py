@@ -1,6 +1,6 @@
 """What this machine is given: SLS files, variables and defaults, by the top file, `master_tops` and the configuration.
 
-A helper of run.py, and like it allowed to import stages. Puppet calls it top scope (for all) and node scope (below a
+Puppet calls it top scope (for all) and node scope (below a
 target of the top file).
 """
 

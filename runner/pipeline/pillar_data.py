@@ -1,7 +1,4 @@
-"""The pillar of this machine: its SLS files, the external pillars, decryption, what the command line says.
-
-A helper of run.py, and like it allowed to import stages.
-"""
+"""The pillar of this machine: its SLS files, the external pillars, decryption, what the command line says."""
 
 from __future__ import annotations
 

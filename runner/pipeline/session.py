@@ -1,7 +1,4 @@
-"""What all commands need before the first stage: tree, registry, grains, templates, the shared `Run`.
-
-A helper of run.py, and like it allowed to import stages.
-"""
+"""What all commands need before the first stage: tree, registry, grains, templates, the shared `Run`."""
 
 from __future__ import annotations
 

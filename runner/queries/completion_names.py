@@ -1,7 +1,4 @@
-"""What a command line may name: SLS files, IDs, functions, runs. For completion: quick, and nothing is executed.
-
-A sister of run.py, and like it allowed to import stages.
-"""
+"""What a command line may name: SLS files, IDs, functions, runs. For completion: quick, and nothing is executed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands that explain: show graph, why, doc, schema. A sister of run.py."""
+"""Commands that explain: show graph, why, doc, schema."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Commands that look: what the tree says, what is wrong with it, what was done earlier. A sister of run.py."""
+"""Commands that look: what the tree says, what is wrong with it, what was done earlier."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Secret values never leave a run: they are replaced wherever they would be shown, in all the forms they may take.
 
-`secret_forms.py` has the forms and finds them, `secret_names.py` knows what cannot be hidden, `old_values.py` what
+`forms.py` has the forms and finds them, `names.py` knows what cannot be hidden, `old_values.py` what
 stood where a secret stands now, `former_secrets.py` the secrets of former runs. All that is shown passes `Secrets`.
 """
 

@@ -1,4 +1,4 @@
-"""Compound targets: `a and not ( b or c )` (a helper of match.py)."""
+"""Compound targets: `a and not ( b or c )`."""
 
 from __future__ import annotations
 

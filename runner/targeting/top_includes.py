@@ -1,6 +1,6 @@
 """The `include:` of a top file: more top files, by the names of their SLS.
 
-A helper of run.py. Behaviour: Salt's, except that a name which means no SLS is an error.
+Behaviour: Salt's, except that a name which means no SLS is an error.
 """
 
 from __future__ import annotations

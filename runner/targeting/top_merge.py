@@ -1,4 +1,4 @@
-"""Several top files of states or of the pillar, made one: the ways to do so (a helper of top.py)."""
+"""Several top files of states or of the pillar, made one: the ways to do so."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Guesses at mistakes of layout: colons, dashes, indentation. A helper of yaml_errors.py."""
+"""Guesses at mistakes of layout: colons, dashes, indentation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a YAML parser gave up, and the lines around. A helper of yaml_errors.py."""
+"""Where a YAML parser gave up, and the lines around."""
 
 from __future__ import annotations
 

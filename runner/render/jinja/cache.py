@@ -80,7 +80,7 @@ class Pack:
 
 
 class Store:
-    """The compiled code of texts: one record for each text, and one for each shape (sharing.py)."""
+    """The compiled code of texts: one record for each text, and one for each shape (shared_code.py)."""
 
     def __init__(self, pack: Pack, options: str) -> None:
         self._pack = pack

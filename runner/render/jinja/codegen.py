@@ -1,7 +1,7 @@
 """Jinja's code generator with places: each piece of output is marked with its line.
 
-What it makes depends on the shape of the template alone (sharing.py): the name, the file and its texts are given to the
-code when a template is made of it.
+What it makes depends on the shape of the template alone (shared_code.py): the name, the file and its texts are given
+to the code when a template is made of it.
 """
 
 from __future__ import annotations
