@@ -8,10 +8,11 @@ import subprocess
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 from modules import _salt_call, _umask
-from runner.api import CommandFailed, Record, StateFailed, here, undisturbed
+from runner.api import CommandFailed, Record, StateFailed, ended_with_run, here, undisturbed
 
 
 class Completed(Record):
@@ -77,7 +78,8 @@ def ended(
         if bg:
             process.returncode = 0  # nobody waits for it
             return Completed(0, "", "", process.pid)
-        out, err = process.communicate(given, timeout=timeout)
+        with ended_with_run(partial(_kill, process)):
+            out, err = process.communicate(given, timeout=timeout)
     except BaseException as error:
         if process is None:
             raise _not_started(argv, error, identity.get("user")) from None
@@ -101,6 +103,14 @@ def _not_started(argv: list[str], error: BaseException, user: object) -> BaseExc
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
+    """End a program with all that it started, and close what led to it."""
+    _kill(process)
+    for stream in (process.stdout, process.stderr, process.stdin):
+        if stream:
+            stream.close()
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
     """End a program with all that it started; what does not heed SIGTERM is killed."""
     family = _family(process.pid)
     for number in (signal.SIGTERM, signal.SIGKILL):
@@ -114,9 +124,6 @@ def _end(process: subprocess.Popen[bytes]) -> None:
         until = time.monotonic() + 2
         while time.monotonic() < until and (process.poll() is None or any(_lives(*each) for each in family.items())):
             time.sleep(0.02)
-    for stream in (process.stdout, process.stderr, process.stdin):
-        if stream:
-            stream.close()
 
 
 def _family(first: int) -> dict[int, str]:

@@ -75,6 +75,34 @@ def test_the_command_that_runs_is_ended_with_its_children(machine: Machine) -> N
     assert not alive
 
 
+@pytest.mark.parametrize("how", ["limit", "signal"])
+def test_parallel_states_end_with_the_run_though_their_commands_do_not_heed_it(machine: Machine, how: str) -> None:
+    """Those that trap SIGTERM, and what they moved to a session of its own; what is in the background stays."""
+    seconds, stays = f"32.{os.getpid()}", f"33.{os.getpid()}"
+    stubborn = f"trap '' TERM; setsid sleep {seconds} & touch {{tmp}}/began; sleep {seconds}; sleep {seconds}"
+    machine.write(
+        a=f"stays:\n  cmd.run:\n    - name: sleep {stays}\n    - bg: True\n"
+        + "".join(f"p{n}:\n  cmd.run:\n    - name: {stubborn}\n    - parallel: True\n" for n in range(3))
+        + f"again:\n  cmd.run: [{{name: sleep {seconds}; false}}, {{parallel: True}}, {{retry: {{interval: 0}}}}]\n"
+    )
+    process = started(machine, "sls", "a", *(["--timeout", "2"] if how == "limit" else []))
+    if how == "signal":
+        process.send_signal(signal.SIGTERM)
+    process.communicate(timeout=20)
+    try:
+        assert process.returncode == 143
+        assert not running(seconds)
+        assert running(stays)
+    finally:
+        for each in (*running(seconds), *running(stays)):
+            os.kill(each, signal.SIGKILL)
+
+
+def running(word: str) -> list[int]:
+    """The processes with a word in their command line."""
+    return [int(each.parent.name) for each in Path("/proc").glob("[0-9]*/cmdline") if word.encode() in _read(each)]
+
+
 def test_a_command_that_starts_while_the_interrupt_comes_is_ended_too(machine: Machine) -> None:
     seconds = f"32.{os.getpid()}"
     machine.write(a=f"slow:\n  cmd.run:\n    - name: sleep {seconds}\n")

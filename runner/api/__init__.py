@@ -99,6 +99,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from runner.api.programs import ended_with_run as ended_with_run
     from runner.api.properties import Property, ensured
     from runner.api.providers import Feature, Provider, Providers
     from runner.api.state_module import StateModule
@@ -678,9 +679,8 @@ def _reacting(plans: list[Plan]) -> Collection[str] | None:
 
 # ---------------------------------------------------------------- loaded by those who use them
 
-_LATER = {"Property": "properties", "ensured": "properties", "StateModule": "state_module"} | dict.fromkeys(
-    ("Feature", "Provider", "Providers"), "providers"
-)
+_LATER = {"Property": "properties", "ensured": "properties", "StateModule": "state_module"}
+_LATER |= dict.fromkeys(("Feature", "Provider", "Providers"), "providers") | {"ended_with_run": "programs"}
 
 
 def __getattr__(name: str) -> Any:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import threading
 from collections.abc import Callable
-from contextlib import suppress
 from contextvars import copy_context
 
+from runner.api.programs import allow_programs, end_programs
 from runner.model.result import Result
 
 MOST = 32  # at once
@@ -18,6 +16,7 @@ class ParallelStates:
     """The states that run now, by their positions. Threads are daemons: a run that ends does not wait for them."""
 
     def __init__(self, most: int = 0) -> None:
+        allow_programs()
         self._threads: dict[int, threading.Thread] = {}
         self._outcomes: dict[int, Result | BaseException] = {}
         self._one_ended = threading.Condition()
@@ -65,20 +64,6 @@ class ParallelStates:
         return outcome
 
     def end(self) -> None:
-        """End the programs that the states have started, with their children."""
-        if not any(thread.is_alive() for thread in self._threads.values()):
-            return
-        for child in _children():
-            with suppress(OSError):
-                os.killpg(child, signal.SIGTERM)
-
-
-def _children() -> list[int]:
-    """The processes that this one has started and that live."""
-    found = []
-    for name in os.listdir("/proc"):
-        if name.isdigit():
-            with suppress(OSError, ValueError, IndexError), open(f"/proc/{name}/stat", encoding="utf-8") as file:
-                if int(file.read().rpartition(")")[2].split()[1]) == os.getpid():
-                    found.append(int(name))
-    return found
+        """End the programs that the states wait for, with all that these have started."""
+        if any(thread.is_alive() for thread in self._threads.values()):
+            end_programs()

@@ -1,0 +1,46 @@
+"""Programs that run while states do: what ends them when the run ends before they do."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+_lock = threading.Lock()
+_endings: dict[object, Callable[[], None]] = {}
+_stopped = threading.Event()
+
+
+@contextmanager
+def ended_with_run(end: Callable[[], None]) -> Iterator[None]:
+    """Have a program, which a thread waits for in this block, ended with the run.
+
+    end: called from another thread; returns when the program has ended. Raises KeyboardInterrupt in the thread of a
+    parallel state when the run has been stopped already.
+    """
+    key = object()
+    with _lock:
+        if _stopped.is_set() and threading.current_thread() is not threading.main_thread():
+            raise KeyboardInterrupt("the run has been stopped")
+        _endings[key] = end
+    try:
+        yield
+    finally:
+        with _lock:
+            _endings.pop(key, None)
+
+
+def end_programs() -> None:
+    """End all programs that states wait for, at once, and let parallel states start no others (engine only)."""
+    _stopped.set()
+    with _lock:
+        threads = [threading.Thread(target=end, daemon=True) for end in _endings.values()]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+def allow_programs() -> None:
+    """Let parallel states start programs (again): a run begins (engine only)."""
+    _stopped.clear()
