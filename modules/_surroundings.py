@@ -58,6 +58,7 @@ def identity(runas: str | None, group: str | None, variables: dict[str, str]) ->
     import pwd
 
     found: dict[str, Any] = {}
+    kind, name = "user", runas
     try:
         if runas:
             user = pwd.getpwnam(runas)
@@ -68,8 +69,8 @@ def identity(runas: str | None, group: str | None, variables: dict[str, str]) ->
                 groups = os.getgrouplist(user.pw_name, user.pw_gid)
                 found |= {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": groups}
         if group:
+            kind, name = "group", group
             found["group"] = grp.getgrnam(group).gr_gid
     except KeyError:
-        kind, name = ("user", runas) if runas else ("group", group)
         raise CommandFailed(f"{kind.title()} '{name}' is not available", missing=(kind, str(name))) from None
     return found

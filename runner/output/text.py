@@ -82,13 +82,20 @@ def _change(key: str, value: Any, before: Any = None) -> Iterator[tuple[str, str
         yield f"{key}:", ""
         is_diff = key == "diff" or value.startswith("--- ")
         lines = value.rstrip("\n").split("\n")
-        if is_diff and [line.strip() for line in lines[:2]] == ["---", "+++"]:
-            del lines[:2]  # the names of the files, which the state's own line says
+        lines = _without_headers(lines) if is_diff else lines
         yield from ((f"  {line}", _diff_colour(line) if is_diff else "") for line in lines)
     elif before is not None:
         yield from _arrow(f"{key}: ", {"old": before, "new": value})
     else:
         yield f"{key}: {short(value)}", ""
+
+
+def _without_headers(lines: list[str]) -> list[str]:
+    """A diff without the empty names of its files: the state's own line says them."""
+    heads = [line.strip() for line in lines[:4]]
+    if heads == ["---", "", "+++", ""]:  # as Salt's file.append writes it: an empty line stands behind each head
+        return [line for line, before in zip(lines[4:], ["", *lines[4:]], strict=False) if line or before[:2] != "@@"]
+    return lines[2:] if heads[:2] == ["---", "+++"] else lines
 
 
 def _arrow(key: str, value: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

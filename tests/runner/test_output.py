@@ -155,6 +155,12 @@ def test_a_long_diff_is_cut_with_a_hint() -> None:
     )
 
 
+def test_a_diff_with_empty_lines_behind_its_heads_is_shown_without_them() -> None:
+    diff = "--- \n\n+++ \n\n@@ -1,2 +1,3 @@\n\n q\n \n+x\n+"
+    shown = printed(Result(chunk(), True, "", {"diff": diff})).splitlines()
+    assert [line[16:] for line in shown if line.startswith(" " * 16)] == ["@@ -1,2 +1,3 @@", " q", " ", "+x", "+"]
+
+
 def test_lines_end_between_words_on_a_terminal() -> None:
     path = "/a/path/that/is/longer/than/a/line/of/eighty/columns/and/is/never/broken/in/two/parts"
     comment = "it says quite a lot " * 10 + path

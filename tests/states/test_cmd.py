@@ -121,6 +121,7 @@ script:
         ("cwd: {tmp}/nowhere", 'Desired working directory "{tmp}/nowhere" is not available'),
         ("runas: nobody-has-this-name", "User 'nobody-has-this-name' is not available"),
         ("group: nobody-has-this-name", "Group 'nobody-has-this-name' is not available"),
+        ("runas: root\n    - group: nobody-has-this-name", "Group 'nobody-has-this-name' is not available"),
         ("shell: {tmp}/sh", "The shell {tmp}/sh is not available"),
     ],
 )
