@@ -11,8 +11,10 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from modules import _salt_call, _umask
+from modules import _salt_call, _streams, _umask
 from runner.api import CommandFailed, Record, StateFailed, ended_with_run, here, undisturbed
+
+MOST = 256 << 20  # bytes that a program may print whose output is read as a whole
 
 
 class Completed(Record):
@@ -56,10 +58,13 @@ def ended(
     stdin: str | None,
     timeout: float | None,
     bg: bool = False,
+    most: int | None = None,
     **identity: Any,
 ) -> Completed:
     """Start a program, and wait for its end unless it is to stay in the background. identity: as of Popen.
 
+    most: the bytes of each stream that are kept, the first and the last; None where nothing may be missing.
+    Raises CommandFailed when it cannot be started, or nothing may be missing and it prints far too much.
     It has a session of its own, without a terminal: one that would ask for a password fails, instead of waiting.
     """
     quiet = subprocess.DEVNULL
@@ -79,7 +84,7 @@ def ended(
             process.returncode = 0  # nobody waits for it
             return Completed(0, "", "", process.pid)
         with ended_with_run(partial(_kill, process)):
-            out, err = process.communicate(given, timeout=timeout)
+            out, err = _streams.communicate(process, given, timeout, most or MOST)
     except BaseException as error:
         if process is None:
             raise _not_started(argv, error, identity.get("user")) from None
@@ -87,7 +92,9 @@ def ended(
         if isinstance(error, subprocess.TimeoutExpired) and timeout is not None:
             return Completed(1, f"timed out after {timeout:g} seconds", "", process.pid, timed_out=True)
         raise
-    return Completed(process.returncode, _text(out), _text(err), process.pid)
+    if most is None and (out.left_out or err.left_out):
+        raise CommandFailed(f"{argv[0]!r} printed more than {MOST >> 20} MB")
+    return Completed(process.returncode, _text(out.data()), _text(err.data()), process.pid)
 
 
 def _not_started(argv: list[str], error: BaseException, user: object) -> BaseException:
@@ -107,7 +114,8 @@ def _end(process: subprocess.Popen[bytes]) -> None:
     _kill(process)
     for stream in (process.stdout, process.stderr, process.stdin):
         if stream:
-            stream.close()
+            with suppress(BrokenPipeError):  # what was not written yet
+                stream.close()
 
 
 def _kill(process: subprocess.Popen[bytes]) -> None:

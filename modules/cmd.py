@@ -15,6 +15,8 @@ from modules._scripts import written
 from runner.api import CommandFailed, changer, here
 
 LOCALE = {"LC_ALL": "C.UTF-8", "LANGUAGE": ""}
+MOST_SHOWN = 16 << 20  # bytes of a stream that a state reports: the first and the last ones
+MOST_RETURNED = 64 << 20  # and that a template or a module is given: what is the longest text of a template, too
 
 
 def probe(
@@ -52,7 +54,7 @@ def execute(
 @changer
 def execute_shell(command: str, **options: Any) -> Completed:
     """Run a command line that changes the machine; the options are those of `run`."""
-    return complete(command, **options)
+    return complete(command, most=MOST_SHOWN, **options)
 
 
 def refuse_surroundings(cwd: str | None, runas: str | None, group: str | None, shell: str | None) -> None:
@@ -81,11 +83,12 @@ def complete(
     root: str | None = None,
     bg: bool = False,
     reset_system_locale: bool = True,
+    most: int | None = None,
 ) -> Completed:
     """Run a command in a shell (or without: `python_shell: False`).
 
     cwd (default: at home), runas, group, umask (octal), timeout (seconds), root: how. env: variables as a mapping or a
-    list of them. reset_system_locale: messages, numbers and dates as in no country.
+    list of them. reset_system_locale: messages, numbers and dates as in no country. most: as of `_processes.ended`.
     Raises CommandFailed for an unknown user, a missing folder, a program that cannot be started.
     """
     variables = surroundings.variables(env, clean_env, prepend_path, reset_system_locale)
@@ -104,7 +107,7 @@ def complete(
         raise CommandFailed(f"The shell {shell} is not available", missing=("file", shell))
     if root:
         argv = ["chroot", root, *argv]
-    done = _processes.ended(argv, env=variables, cwd=cwd, stdin=stdin, timeout=timeout, bg=bg, **user)
+    done = _processes.ended(argv, env=variables, cwd=cwd, stdin=stdin, timeout=timeout, bg=bg, most=most, **user)
     if done.timed_out:
         shown = cmd if isinstance(cmd, str) else shlex.join(argv)
         return Completed(1, f"{shown} : Timed out after {timeout:g} seconds", "", done.pid, True)
@@ -153,6 +156,7 @@ def run_all(
     done = complete(
         *(cmd, cwd, stdin, runas, group, shell, shelled, env, clean_env, prepend_path, umask, timeout, root, bg),
         reset_system_locale=reset_system_locale,
+        most=MOST_RETURNED,
     )
     accepted = [success_retcodes] if isinstance(success_retcodes, int) else list(success_retcodes or ())
     retcode = 0 if done.retcode in accepted else done.retcode

@@ -122,7 +122,83 @@ def test_what_does_not_heed_a_timeout_is_killed_wherever_it_went(machine: Machin
     result = machine.results("sls", "a", code=2)["stubborn"]
     assert "Timed out after 0.5 seconds" in str(result["changes"])
     assert time.monotonic() - began < 10
+    assert_nothing_is_left(machine)
+
+
+@pytest.mark.parametrize("parallel", ["", "    - parallel: true\n"])
+def test_nor_does_it_survive_the_time_limit_of_the_run(machine: Machine, parallel: str) -> None:
+    machine.write(a=STUBBORN.replace("timeout: 0.5", "timeout: 60") + parallel)
+    began = time.monotonic()
+    result = machine.results("sls", "a", "--timeout", "2", code=143)["stubborn"]
+    assert "the time limit of 2 s is over while it ran" in result["comment"]
+    assert time.monotonic() - began < 12
+    assert_nothing_is_left(machine)
+
+
+def assert_nothing_is_left(machine: Machine) -> None:
     apart = (machine.folder / "apart").read_text().strip()
     assert not Path(f"/proc/{apart}/cmdline").exists() or not Path(f"/proc/{apart}/cmdline").read_bytes()
     left = subprocess.run(["pgrep", "-f", "sleep 91.5"], capture_output=True, text=True, check=False).stdout
     assert not left
+
+
+BACKTRACKING = """
+{tmp}/text:
+  file.replace: [{pattern: '(a|aa)+$', repl: x}]
+"""
+
+
+def test_a_pattern_that_takes_for_ever_does_not_survive_the_time_limit(machine: Machine) -> None:
+    (machine.folder / "text").write_text("a" * 60 + "!")
+    machine.write(a=BACKTRACKING)
+    result = machine.results("sls", "a", "--timeout", "1", code=143)
+    assert "the time limit of 1 s is over while it ran" in result[f"{machine.folder}/text"]["comment"]
+
+
+def test_nor_does_it_in_a_thread_which_lets_nothing_else_work(machine: Machine) -> None:
+    """It holds Python's lock, so that nobody heeds a signal: another process ends the run."""
+    (machine.folder / "text").write_text("a" * 60 + "!")
+    machine.write(a=BACKTRACKING.replace("repl: x", "repl: x}, {parallel: true"), b="b: test.nop\n")
+    began = time.monotonic()
+    done = machine("sls", "a", "--timeout", "1", code=-9)
+    assert "runner: killed, since it did not heed a signal or its time limit" in done.stderr
+    assert time.monotonic() - began < 30
+    machine("sls", "b")
+
+
+def test_no_watchdog_is_left_behind(machine: Machine) -> None:
+    before = set(os.listdir("/proc"))
+    machine.write(a="a:\n  test.nop:\n    - parallel: true\n")
+    machine("sls", "a")
+    new = [name for name in os.listdir("/proc") if name.isdigit() and name not in before]
+    commands = (Path(f"/proc/{name}/cmdline") for name in new)
+    assert not [each for each in commands if each.exists() and b"runner, pipe" in each.read_bytes()]
+
+
+NO_DEVICES = 'mount -t tmpfs none /dev || exit 99; exec "$@"'
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="mounts")
+@pytest.mark.parametrize("closed", ["<&-", "2>&-", "<&- 2>&-"])
+def test_closed_streams_without_a_null_device_are_no_bug(closed: str, machine: Machine) -> None:
+    done = subprocess.run(
+        ["unshare", "-m", "sh", "-c", f"{NO_DEVICES} {closed}", "sh", *machine.argv("--version")[:-4]],
+        capture_output=True,
+        text=True,
+        env=machine.environment,
+        check=False,
+    )
+    if done.returncode == 99:
+        pytest.skip("no name spaces of one's own here")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.startswith("runner ")
+
+
+def test_an_answer_cannot_steer_a_terminal_but_a_program_gets_it_as_it_is(machine: Machine) -> None:
+    argv = machine.argv("call", "test.echo", "a\x1b]0;title\x07\u202e")
+    assert machine("call", "test.echo", "a\x1b]0;title\x07").stdout == "a\x1b]0;title\x07\n"
+    ours, theirs = pty.openpty()
+    subprocess.run(argv, stdout=theirs, env=machine.environment, check=True)
+    assert os.read(ours, 1000).decode() == "a\\x1b]0;title\\x07\\u202e\r\n"
+    os.close(ours)
+    os.close(theirs)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 
-from modules import _salt_call
+from modules import _processes
 from modules.file._streamed import Contents, copy_into
-from runner.api import StateFailed, here
+from runner.api import CommandFailed, StateFailed, here
 
 
 def try_contents(data: Contents, command: str, suffix: str = "", folder: str | None = None) -> tuple[bool, str]:
@@ -14,7 +14,6 @@ def try_contents(data: Contents, command: str, suffix: str = "", folder: str | N
 
     suffix: of the temporary file's name. folder: where it lies; a private one without it.
     """
-    import subprocess
     import tempfile
 
     argv = _argv(command)
@@ -29,20 +28,21 @@ def try_contents(data: Contents, command: str, suffix: str = "", folder: str | N
     try:
         with open(handle, "wb") as file:
             copy_into(data, file)
-        done = subprocess.run(
+        done = _processes.ended(
             [*argv, path],
-            capture_output=True,
-            check=False,
-            stdin=subprocess.DEVNULL,
-            env=_salt_call.environment(argv, {**os.environ, "LC_ALL": "C.UTF-8"}),
+            env={**os.environ, "LC_ALL": "C.UTF-8"},
+            cwd=None,
+            stdin=None,
+            timeout=None,
+            most=1 << 20,
         )
-    except OSError as problem:
-        told = f"check_cmd {command!r} cannot be run: {problem.strerror}"
+    except CommandFailed as problem:
+        told = f"check_cmd {command!r} cannot be run: {problem.message.rpartition(': ')[2]}"
         raise StateFailed(told, changes={}, missing=("command", argv[0])) from problem
     finally:
         os.unlink(path)
-    said = [text.decode("utf-8", "replace").strip() for text in (done.stdout, done.stderr)]
-    return done.returncode == 0, "\n".join(text for text in said if text)
+    said = [text.strip() for text in (done.stdout, done.stderr)]
+    return done.retcode == 0, "\n".join(text for text in said if text)
 
 
 def refuse_check(command: str) -> None:

@@ -292,9 +292,14 @@ def write(common: Common, data: Any) -> None:
     from runner.output import yaml_
 
     if common.out in forms.FORMS:
-        print(forms.FORMS[common.out](plain(data)), end="")
+        shown = forms.FORMS[common.out](plain(data))
     else:
-        print(yaml_.text(data))
+        shown = yaml_.text(data) + "\n"
+    if sys.stdout.isatty():  # a program gets the text as it is
+        from runner.output.text import safe
+
+        shown = safe(shown, sys.stdout)
+    print(shown, end="")
 
 
 def write_value(common: Common, value: Any) -> None:

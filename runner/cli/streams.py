@@ -12,7 +12,10 @@ def with_streams() -> None:
     """Give a process without standard streams the null device; else files of ours would get their numbers."""
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
-            handle = os.open(os.devnull, os.O_RDWR)
+            try:
+                handle = os.open(os.devnull, os.O_RDWR)
+            except OSError:  # there is none; what starts programs says so
+                handle = os.memfd_create("nothing")
             if handle != number:
                 os.dup2(handle, number)
                 os.close(handle)

@@ -57,6 +57,8 @@ class Executor:
         except Exception as error:  # a bug of ours: what was done until then is reported all the same
             self.run.emit(RunFinished(self._report(why=CRASHED, errors=(self.run.secrets.diagnostic(bug(error)),))))
             raise
+        finally:
+            self.beside.close()
         report = self._report(interrupted, why)
         self.run.emit(RunFinished(report))
         return report

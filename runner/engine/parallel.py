@@ -7,6 +7,7 @@ from collections.abc import Callable
 from contextvars import copy_context
 
 from runner.api.programs import allow_programs, end_programs
+from runner.engine.watchdog import Watchdog
 from runner.model.result import Result
 
 MOST = 32  # at once
@@ -21,9 +22,12 @@ class ParallelStates:
         self._outcomes: dict[int, Result | BaseException] = {}
         self._one_ended = threading.Condition()
         self._free = threading.BoundedSemaphore(most or MOST)
+        self._watchdog: Watchdog | None = None
 
     def start(self, position: int, work: Callable[[], Result]) -> None:
         """Begin with a state, as soon as there is room."""
+        if self._watchdog is None and threading.current_thread() is threading.main_thread():
+            self._watchdog = Watchdog()
         self._free.acquire()
 
         def run() -> None:
@@ -65,5 +69,16 @@ class ParallelStates:
 
     def end(self) -> None:
         """End the programs that the states wait for, with all that these have started."""
-        if any(thread.is_alive() for thread in self._threads.values()):
+        if self._watchdog:
+            self._watchdog.heeded()
+        if self._works():
             end_programs()
+
+    def close(self) -> None:
+        """The run is over; what still works in a thread may not keep this process from its end."""
+        if self._watchdog and not self._works():
+            self._watchdog.stop()
+            self._watchdog = None
+
+    def _works(self) -> bool:
+        return any(thread.is_alive() for thread in self._threads.values())

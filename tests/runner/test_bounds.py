@@ -298,3 +298,35 @@ def test_the_answer_is_one_json_document(text: str, machine: Machine) -> None:
         ("check", "a"),
     ):
         json.loads(machine(*words, "--out", "json", code=None).stdout)
+
+
+PRINTING = """
+large:
+  cmd.run:
+    - name: "echo first; head -c 100000000 /dev/zero | tr '\\\\0' 'a'; echo; echo last"
+"""
+
+
+def test_what_a_command_prints_is_bounded(machine: Machine) -> None:
+    """100 MB would be several times as much in memory, in the answer and in the history."""
+    machine.write(a=PRINTING)
+    text = machine.results("sls", "a")["large"]["changes"]["stdout"]
+    assert text.startswith("first\naaa") and text.endswith("aaa\nlast")
+    assert "\n[... 83222796 bytes left out ...]\n" in text
+    assert len(text) < 17 * MEBIBYTE
+
+
+@pytest.mark.parametrize("size", [0, 1, 65536, 1 << 20, 16 << 20])
+def test_what_is_within_bounds_is_whole(size: int, machine: Machine) -> None:
+    machine.write(a=f"x:\n  cmd.run:\n    - name: head -c {size} /dev/zero | tr '\\0' 'y'\n")
+    assert machine.results("sls", "a")["x"]["changes"]["stdout"] == "y" * size
+
+
+@pytest.mark.parametrize("command", ["cat", "sleep 0.2; cat", "head -c 5", "exec cat <&-", "cat >&2", "sleep 1 & cat"])
+def test_a_large_stdin_is_written_beside_what_is_read(command: str, machine: Machine) -> None:
+    machine.write(
+        a=f"x:\n  cmd.run:\n    - name: {command}\n    - stdin: '{'y' * 700000}'\n    - success_retcodes: 1\n"
+    )
+    changes = machine.results("sls", "a")["x"]["changes"]
+    sent = {"head -c 5": 5, "exec cat <&-": 0}.get(command, 700000)
+    assert (changes["stderr"] if command == "cat >&2" else changes["stdout"]) == "y" * sent

@@ -170,6 +170,10 @@ def test_the_pillar_of_a_file_and_of_stdin(machine: Machine) -> None:
     assert "--pillar @/no/such: No such file or directory" in told
     given.write_text("[]")
     assert "expected a mapping" in machine("show", "pillar", "--pillar", f"@{given}", code=1).stderr
+    told = machine("show", "pillar", "--pillar", "@/dev/zero", code=1).stderr
+    assert "--pillar @/dev/zero: this is larger than 16 MiB" in told
+    given.write_bytes(b"a: \xff")
+    assert "it is not UTF-8" in machine("show", "pillar", "--pillar", f"@{given}", code=1).stderr
 
 
 def test_resource_shows_secrets_only_when_asked(machine: Machine) -> None:

@@ -1,0 +1,91 @@
+"""The end of a run that cannot end itself: a state in a thread is in C code that lets no other thread work.
+
+A regular expression that backtracks does this for hours: a signal is noted, and nobody comes to heed it. So while
+states run side by side a small process of its own hears of signals, from Python's handler in C, and kills a runner that
+has not heeded one after some seconds. The next run finds what was left, as after any kill.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from contextlib import suppress
+
+PATIENCE = 10  # seconds until a signal has to be heeded
+LAST = 60  # and after that, until the run has to be over
+
+# It is given the number of the process and a pipe; on the pipe arrive the numbers of signals, and 0 when one is heeded.
+# The end of the pipe is the end of the run.
+_PROGRAM = """
+import os, select, signal, sys
+runner, pipe, patience, last = map(int, sys.argv[1:])
+for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM):
+    signal.signal(number, signal.SIG_IGN)
+wait = None
+while select.select([pipe], [], [], wait)[0]:
+    heard = os.read(pipe, 4096)
+    if not heard or os.getppid() != runner:
+        sys.exit()
+    if 0 in heard:
+        wait = last
+    elif wait is None and {2, 15, 1, 14} & set(heard):
+        wait = patience
+if os.getppid() != runner:
+    sys.exit()
+children = []
+for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
+    try:
+        with open(f"/proc/{name}/stat", "rb") as file:
+            if int(file.read().rpartition(b")")[2].split()[1]) == runner and int(name) != os.getpid():
+                children.append(int(name))
+    except (OSError, ValueError, IndexError):
+        pass
+sys.stderr.write("runner: killed, since it did not heed a signal or its time limit: a state with parallel: True let "
+    "nothing else work (a regular expression that takes for ever?); the next run goes on\\n")
+sys.stderr.flush()
+os.kill(runner, signal.SIGKILL)
+for child in children:
+    try:
+        os.killpg(child, signal.SIGTERM)
+    except OSError:
+        pass
+"""
+
+
+class Watchdog:
+    """Watches over this process until `stop`. Where it cannot be started, nobody does."""
+
+    def __init__(self) -> None:
+        import subprocess
+
+        theirs, self._pipe = os.pipe()
+        os.set_blocking(self._pipe, False)
+        words = map(str, (os.getpid(), theirs, PATIENCE, LAST))
+        argv = [sys.executable, "-I", "-S", "-c", _PROGRAM, *words]
+        self._process: subprocess.Popen[bytes] | None = None
+        try:
+            self._process = subprocess.Popen(
+                argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, pass_fds=[theirs], start_new_session=True
+            )
+        except (OSError, ValueError):  # no /dev/null, no more processes
+            os.close(self._pipe)
+            return
+        finally:
+            os.close(theirs)
+        self._before = signal.set_wakeup_fd(self._pipe, warn_on_full_buffer=False)
+
+    def heeded(self) -> None:
+        """A signal has been heeded: the run is about to end."""
+        if self._process:
+            with suppress(OSError):
+                os.write(self._pipe, b"\0")
+
+    def stop(self) -> None:
+        """The run is over."""
+        if self._process:
+            signal.set_wakeup_fd(self._before, warn_on_full_buffer=False)
+            os.close(self._pipe)
+            self._process.kill()
+            self._process.wait()
+            self._process = None
