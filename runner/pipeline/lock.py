@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 from runner.files.trusted_folder import TrustedFolder, UntrustedFile, trusted_folder
@@ -32,7 +33,7 @@ def held(state_dir: str, wait: float = 0.0) -> Iterator[None]:
     folder, descriptor = _opened(state_dir)  # who uses the folder meanwhile gets the one that was looked at here
     try:
         _take(descriptor, wait)
-        words = " ".join([os.path.basename(sys.argv[0]), *command_line(sys.argv[1:])])
+        words = _command(os.path.basename(sys.argv[0]), command_line(sys.argv[1:]))
         with suppress(OSError):  # a full disk: the lock holds, it only cannot say whose it is
             os.ftruncate(descriptor, 0)
             told = f"process {os.getpid()} since {time.strftime('%F %T')}: {words}\n"
@@ -41,6 +42,15 @@ def held(state_dir: str, wait: float = 0.0) -> Iterator[None]:
     finally:
         os.close(descriptor)
         del folder
+
+
+def _command(program: str, words: Sequence[str]) -> str:
+    """What others are told of this run: without what a function is given, whose secrets nobody knows as yet."""
+    if program == "runner-salt-call" or words[:1] in (["single"], ["call"]):
+        function = next((place for place, word in enumerate(words) if re.fullmatch(r"\w+\.\w+", word)), None)
+        if function is not None and words[function + 1 :]:
+            words = [*words[: function + 1], "..."]
+    return " ".join([program, *words])
 
 
 def _opened(state_dir: str) -> tuple[TrustedFolder, int]:
