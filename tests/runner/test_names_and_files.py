@@ -105,6 +105,20 @@ def test_exclude(machine: Machine, case: str) -> None:
     assert [low["name"] for low in lowstate(machine)] == [*expected, "w"]
 
 
+@pytest.mark.parametrize("excluded", ["sls: inc", "sls: 'in*'"])
+def test_an_excluded_sls_takes_only_its_own_words_about_others_along(machine: Machine, excluded: str) -> None:
+    """Salt keeps one SLS for all that `x_in` and `use` say about an ID: with it everything goes, or nothing."""
+    machine.write(
+        inc="i: {test.nop: [require_in: [test: b, test: c]]}\nextend: {c: {test: [failhard: true]}}\n",
+        web=f"include: [inc]\nexclude: [{excluded}]\na: {{test.nop: [require_in: [test: b], onlyif: 'true']}}\n"
+        "b: test.nop\nc: {test.nop: [use: [test: a]]}\n",
+    )
+    found = {low["name"]: low for low in lowstate(machine)}
+    assert list(found) == ["a", "b", "c"]
+    assert found["b"]["require"] == [{"test": "a"}]
+    assert (found["c"]["onlyif"], "require" in found["c"], "failhard" in found["c"]) == ("true", False, False)
+
+
 def test_a_plain_name_that_is_an_id_is_told_with_the_right_form(machine: Machine) -> None:
     machine.write(web="exclude: [a]\na: test.nop\n")
     answer = machine("sls", "web")
