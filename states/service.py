@@ -64,6 +64,8 @@ def running(
             f"Service {name} failed to start" if enable is None else _enable_comment(name, enable, steps, True, "dead")
         )
         raise StateFailed(what + mask + service.log(name, began), changes={name: True} if steps else {})
+    if not runs and not no_block:
+        service.has_to_last(name, sig, began)
     if runs and not steps:
         return f"The service {name} is already running{mask}"
     started = f"Started service {name}"
@@ -166,6 +168,8 @@ def mod_watch(
     _wait(init_delay)
     if sfun == "running" and not no_block and not service.settles(name, sig, True, None):
         raise StateFailed(f"Service {past}, and is dead" + service.log(name, began), changes={})
+    if sfun == "running" and not no_block and action != "reload":
+        service.has_to_last(name, sig, began)
     return f"Service {past}"
 
 

@@ -216,6 +216,35 @@ def test_what_yaml_adds_to_a_line_is_no_second_one(machine: Machine) -> None:
     assert [each["changes"] for each in machine.results("sls", "a").values()] == [{}]
 
 
+ODD = """#!py
+def run():
+    found = {}
+    for number, text in enumerate(["x\\0y", "x\\ud800y", "x" * 70000, "x\\u202ey", "x\\udcffy"]):
+        found[f"a{number}"] = {"module.run": [{"file.stats": [{"path": "/" + text}]}]}
+        found[f"b{number}"] = {"cmd.run": [{"name": "true " + text}]}
+        found[f"c{number}"] = {"file.managed": [{"name": "{tmp}/%d" % number}, {"contents": text}]}
+        found[f"d{number}"] = {"environ.setenv": [{"name": "ODD"}, {"value": text}]}
+        found[f"e{number}"] = {"file.serialize": [{"name": "{tmp}/s%d" % number}, {"dataset": {"k": text}}]}
+        found[f"f{number}"] = {"http.query": [{"name": "http://127.0.0.1:1/" + text}, {"status": 200}]}
+        found[f"g{number}"] = {"file.absent": [{"name": "{tmp}/" + text}]}
+    return {key: value for key, value in found.items() if key not in LEFT_OUT}
+"""
+# half a character is refused where a text is expected, and a NUL character in a path, before anything runs
+REFUSED = ["cmd.run: name", "http.query: name", "file.absent: name"]
+
+
+def test_odd_texts_are_told_by_whoever_cannot_take_them(machine: Machine) -> None:
+    machine.write(all=ODD.replace("LEFT_OUT", "()"), most=ODD.replace("LEFT_OUT", '("b1", "f1", "g0", "g1")'))
+    refused = machine("sls", "all", code=1).stderr
+    assert all(f"error: {each}: " in refused for each in REFUSED), refused
+    results = machine.results("sls", "most", code=2)
+    assert len(results) == 31
+    said = " ".join(result["comment"] for result in results.values())
+    assert "Traceback" not in said and "An exception occurred" not in said
+    assert all(results[f"b{number}"]["result"] for number in (2, 3, 4))
+    assert results["d1"]["comment"].startswith(r"A path or an argument contains '\ud800', half a character")
+
+
 # ---------------------------------------------------------------- execution functions: what they start and write
 
 # Arguments that are options by their nature.

@@ -7,7 +7,9 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from modules.service import systemd, sysv
-from runner.api import Feature, Provider, Providers, forget_looks
+from runner.api import Feature, Provider, Providers, check_later, forget_check, forget_looks
+
+LASTS = 2.0  # seconds after which a service that was started has to run still
 
 
 class Manager(Provider, Protocol):
@@ -117,6 +119,21 @@ def settles(name: str, sig: str | None, runs: bool, timeout: float | None) -> bo
     return True
 
 
+def has_to_last(name: str, sig: str | None, since: float) -> None:
+    """Have a service that was started looked at again before the run ends: some die a second after a good start.
+
+    since: when it was started, in seconds since the epoch.
+    """
+
+    def problem() -> str:
+        forget_looks(frozenset({"services"}))
+        if status(name, sig) or not available(name):  # what is not there any more was taken away on purpose
+            return ""
+        return f"Service {name} had started, and is dead at the end of the run{log(name, since)}"
+
+    check_later(f"service {name}", LASTS, problem)
+
+
 def can_mask() -> bool:
     """Whether this machine's services can be masked; init scripts cannot."""
     return provider().has("maskable")
@@ -130,6 +147,8 @@ def log(name: str, since: float = 0) -> str:
 def act(name: str, action: str, options: Sequence[str] = ()) -> None:
     """Have the provider do something with a service."""
     provider().act(name, action, options)
+    if action == "stop":
+        forget_check(f"service {name}")
 
 
 def start(name: str, **kwargs: Any) -> bool:

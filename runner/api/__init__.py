@@ -99,6 +99,8 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from runner.api.later import check_later as check_later
+    from runner.api.later import forget_check as forget_check
     from runner.api.programs import ended_with_run as ended_with_run
     from runner.api.properties import Property, ensured
     from runner.api.providers import Feature, Provider, Providers
@@ -681,6 +683,7 @@ def _reacting(plans: list[Plan]) -> Collection[str] | None:
 
 _LATER = {"Property": "properties", "ensured": "properties", "StateModule": "state_module"}
 _LATER |= dict.fromkeys(("Feature", "Provider", "Providers"), "providers") | {"ended_with_run": "programs"}
+_LATER |= dict.fromkeys(("check_later", "forget_check"), "later")
 
 
 def __getattr__(name: str) -> Any:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from runner.api import running
+from runner.api import StateFailed, running
+from runner.api.later import STORE
 from runner.engine.context import Current, Run
 from runner.engine.decide import RUN, Decision, Verdict, decide, kept, prereq_failed, verified
 from runner.engine.interrupts import number_of
@@ -51,6 +53,7 @@ class Executor:
                 self._put_off.clear()
             self._wait_for_all()
             self._listeners()
+            self._later_checks()
         except KeyboardInterrupt as interrupt:
             interrupted, why = number_of(interrupt)
             self._give_up(why)
@@ -305,6 +308,24 @@ class Executor:
         result = _told(self.invoke(chunk, Mode.DRY if suppressed else self._mode, reaction), reaction)
         self.number += 1
         return self._tell(result._replace(run_num=self.number - 1, noop=suppressed and not self.run.dry))
+
+    # -------------------------------------------------- what has to last
+
+    def _later_checks(self) -> None:
+        """Look again at what states have started; what did not last is a further result."""
+        for check in self.run.stores.get(STORE, {}).values():
+            time.sleep(max(0.0, check.due - time.monotonic()))
+            chunk = check.chunk
+            with running(Current(self.run, chunk)):
+                try:
+                    problem = check.problem()
+                except StateFailed as failure:
+                    problem = failure.message
+            if problem:
+                key = f"{chunk.state}_|-recheck_{chunk.id}_|-{chunk.name}_|-{chunk.fun}"
+                extra = {"__id__": f"recheck_{chunk.id}"}
+                self._tell(Result(chunk, False, problem, key=key, extra=extra, run_num=self.number))
+                self.number += 1
 
 
 def _told(result: Result, reaction: Reaction) -> Result:

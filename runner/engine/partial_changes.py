@@ -35,6 +35,9 @@ def apology(error: BaseException) -> str:
         return "This goes too deep: folders or values are nested in each other more often than can be followed"
     if isinstance(error, ValueError) and "embedded null" in text_of(error):
         return "A path or an argument contains a NUL character, which the system does not take"
+    if isinstance(error, UnicodeEncodeError):
+        half = ascii(error.object[error.start])
+        return f"A path or an argument contains {half}, half a character, which the system does not take"
     frames = traceback.extract_tb(error.__traceback__)
     last = f" ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""
     return f"An exception occurred in this state: {type(error).__name__}: {text_of(error)}{last}"

@@ -325,3 +325,34 @@ def test_a_hundred_services_are_one_question(debian: Debian) -> None:
     debian.results("sls", "many")
     debian.run("rm /usr/local/sbin/systemctl")
     assert debian.read("cat /run/asked") == "show"
+
+
+LASTING = """
+dies:
+  service.running: [names: [soon]]
+dies after a restart:
+  service.running: [{names: [later]}, {watch: [{test: changes}]}]
+changes:
+  test.succeed_with_changes: []
+lasts:
+  service.running: [names: [lasts]]
+ends on purpose:
+  service.running: [names: [ends]]
+on purpose:
+  service.dead: [{names: [ends]}, {require: [{service: ends on purpose}]}]
+"""
+
+
+def test_what_dies_soon_after_a_good_start_fails_the_run(debian: Debian) -> None:
+    dying = "echo the disk is full; sleep 1; exit 3"
+    for name, start in {"soon": dying, "later": RUNS, "lasts": RUNS, "ends": RUNS}.items():
+        debian.write(f"{UNITS}/{name}.service", UNIT.format(kind="simple", start=start))
+    debian.run("systemctl daemon-reload; systemctl start later")
+    debian.write(f"{UNITS}/later.service", UNIT.format(kind="simple", start=dying))
+    debian.tree(all=LASTING)
+    found = debian.results("sls", "all", code=2)
+    failed = {key: each["comment"] for key, each in found.items() if each["result"] is False}
+    assert failed.keys() == {"recheck_dies", "recheck_dies after a restart"}
+    assert failed["recheck_dies"].startswith("Service soon had started, and is dead at the end of the run\n")
+    assert "the disk is full" in failed["recheck_dies"]
+    assert found["dies"]["comment"] == "Started service soon"

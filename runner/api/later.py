@@ -1,0 +1,35 @@
+"""Work that is looked at again before the run ends: what a state has started may die after the state has ended."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+
+from runner.api import here
+from runner.model.chunk import Chunk
+from runner.model.records import Record
+
+STORE = "later checks"
+
+
+class LaterCheck(Record):
+    """A look that is due. due: on time.monotonic's clock. problem: says what is wrong; "" for nothing."""
+
+    chunk: Chunk
+    due: float
+    problem: Callable[[], str]
+
+
+def check_later(subject: str, seconds: float, problem: Callable[[], str]) -> None:
+    """Have a state's work looked at again before the run ends, and not before so many seconds have gone by.
+
+    subject: what it is about; a later call about the same replaces this one. problem: says what is wrong, or nothing;
+    then the run has a further result, which failed. Outside of a run's states nothing is looked at.
+    """
+    if here.chunk is not None:
+        here.store(STORE)[subject] = LaterCheck(here.chunk, time.monotonic() + seconds, problem)
+
+
+def forget_check(subject: str) -> None:
+    """Look at something no more: it was ended on purpose."""
+    here.store(STORE).pop(subject, None)
