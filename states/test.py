@@ -96,7 +96,7 @@ def configurable_test_state(
 
     changes, result: whether it changes something and succeeds; Random tosses a coin.
     comment: what the result says (a mapping or a list as text). warnings: warnings of the result.
-    allow_test_mode_failure: a dry run fails, too, if the state is to fail after its changes.
+    allow_test_mode_failure: a dry run fails, too, if the state is to fail.
 
         try it:
           test.configurable_test_state:
@@ -110,11 +110,12 @@ def configurable_test_state(
     changing = random.choice([True, False]) if changes == "Random" else changes
     for warning in warnings or ():
         here.warn(warning)
+    failing = not succeeds and (allow_test_mode_failure or not here.dry)
     if not changing:
-        if not succeeds:
+        if failing:
             raise StateFailed(told)
         return told
-    if allow_test_mode_failure and here.dry and not succeeds:
+    if here.dry and failing:
         raise StateFailed(told, changes=PRETENDED)
     yield Plan(PRETENDED, told)
     if not succeeds:

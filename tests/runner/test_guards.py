@@ -81,6 +81,30 @@ def test_a_check_that_cannot_be_made_keeps_what_was_changed(machine: Machine) ->
         assert result["result"] is False and "testing" in result["changes"]
 
 
+def test_a_check_waits_for_the_change(machine: Machine) -> None:
+    """Salt runs it in the look, too, before there is a change that it could check."""
+    machine.write(
+        t="prepares:\n  test.succeed_with_changes: [prereq: [test: checked]]\n"
+        "checked:\n  test.succeed_with_changes: [check_cmd: ['false']]\n"
+    )
+    found = machine.results("sls", "t", "--test")
+    assert (found["prepares"]["result"], found["checked"]["result"]) == (None, None)
+    found = machine.results("sls", "t", code=2)
+    assert (found["prepares"]["result"], found["checked"]["result"]) == (True, False)
+    assert found["checked"]["comment"] == "check_cmd determined the state failed"
+
+
+def test_an_empty_check_is_met(machine: Machine) -> None:
+    machine.write(t="a:\n  test.succeed_with_changes: [check_cmd: []]\n")
+    assert machine.results("sls", "t")["a"]["result"] is True
+
+
+def test_an_attempt_that_a_guard_skipped_says_why(machine: Machine) -> None:
+    machine.write(t="a:\n  test.nop: [creates: /, retry: {attempts: 2, interval: 0, until: false}]\n")
+    told = 'Attempt 1: Returned a result of "True", with the following comment: "/ exists"\n/ exists'
+    assert machine.results("sls", "t")["a"]["comment"] == told
+
+
 SLOTS = {  # each compared with Salt 3008.3
     "test.echo(/tmp/x)": "/tmp/x",
     'test.echo(/tmp) ~ "/appended"': "/tmp/appended",

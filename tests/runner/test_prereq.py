@@ -87,6 +87,18 @@ def test_a_look_takes_in_the_prereqs_of_what_it_looks_at(machine: Machine) -> No
     assert {found[name]["comment"] for name in "ab"} == {"No changes detected"}
 
 
+def test_what_a_chain_of_prereqs_keeps_from_running_ends_with_the_look(machine: Machine) -> None:
+    machine.write(
+        a="fine:\n  test.nop: []\nfirst:\n  test.succeed_with_changes: [prereq: [test: second]]\n"
+        "second:\n  test.succeed_with_changes: [prereq: [test: kept]]\n"
+        "kept:\n  test.succeed_with_changes: [onfail_any: [test: fine]]\n"
+    )
+    found = machine.results("sls", "a")
+    order = sorted(found, key=lambda name: found[name]["__run_num__"])
+    assert order == ["fine", "kept", "second", "first"]
+    assert [found[name]["changes"] for name in order] == [{}] * 4
+
+
 def test_what_is_kept_from_running_ends_where_the_look_stands(machine: Machine) -> None:
     machine.write(
         a="fine:\n  test.nop: []\nother:\n  test.nop: []\n"
@@ -145,6 +157,19 @@ def test_a_look_sees_the_reaction_that_is_due(machine: Machine) -> None:
     found = machine.results("sls", "a")
     assert found["prepares"]["comment"] == "Success!"
     assert found["reacts"]["comment"] == "Watch statement fired."
+
+
+def test_a_look_at_a_test_state_that_will_fail_without_changes(machine: Machine) -> None:
+    """As with Salt a look learns of its failure only by `allow_test_mode_failure`."""
+    for failure, comment in ((False, "No changes detected"), (True, "One or more requisite failed: a.fails")):
+        machine.write(
+            a="prepares:\n  test.nop:\n    - prereq: [test: fails]\nfails:\n  test.configurable_test_state:\n"
+            f"    - changes: false\n    - result: false\n    - allow_test_mode_failure: {failure}\n"
+        )
+        found = machine.results("sls", "a", "--test", code=2 if failure else 0)
+        assert (found["fails"]["result"], found["prepares"]["comment"]) == (not failure, comment)
+        found = machine.results("sls", "a", code=2)
+        assert (found["fails"]["result"], found["prepares"]["comment"]) == (False, comment)
 
 
 def test_the_reaction_of_a_test_state(machine: Machine) -> None:
