@@ -17,7 +17,9 @@ SCENARIOS = [
         {"changes": False, "result": False, "allow_test_mode_failure": True, "comment": "no"},
         fails="no",
     ),
-    Scenario("test.configurable_test_state", {"changes": False, "result": False, "comment": "x"}, plans=False, breaks="x"),
+    Scenario(
+        "test.configurable_test_state", {"changes": False, "result": False, "comment": "x"}, plans=False, breaks="x"
+    ),
     Scenario("test.show_notification", {"text": "Hello"}, plans=False),
     Scenario("test.check_pillar", {"verbose": True}, fails="Missing required argument"),
     Scenario("test.check_pillar", {"present": "a", "boolean": ["b"]}, fails='Pillar key "a" is missing.'),
