@@ -54,8 +54,14 @@ def lower(
     problems += _number(drafts)
     for position, draft in enumerate(drafts):
         draft.defined = position
-    drafts.sort(key=lambda draft: (draft.low["order"], f"{draft.low['state']}{draft.low['name']}{draft.low['fun']}"))
+    drafts.sort(key=_rank)
     return tuple(draft.chunk(problems) for draft in drafts), _unique(problems)
+
+
+def _rank(draft: Draft) -> tuple[object, str, str]:
+    """What chunks are sorted by, as Salt's; of those with one function, name and order number the IDs decide."""
+    low = draft.low
+    return low["order"], f"{low['state']}{low['name']}{low['fun']}", f"{low['__id__']}_|-"  # so ends an ID in a tag
 
 
 class Draft:

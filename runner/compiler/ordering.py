@@ -139,7 +139,7 @@ def _inherited_order(holders: list[tuple[int, int, float]]) -> float:
 
 
 def _sorted(chunks: Sequence[Chunk], relations: Relations, said: Mapping[Place, str] | None) -> tuple[int, ...]:
-    """A lexicographical topological sort by order numbers; of equals the one that was declared first."""
+    """A lexicographical topological sort by order numbers; of equals the one that comes first in `chunks`."""
     arrows = list(_arrows(chunks, relations))
     nodes = list(_nodes(chunks, relations))
     key = _keys(chunks, nodes, arrows)

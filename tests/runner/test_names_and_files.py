@@ -238,12 +238,15 @@ def test_a_failed_requisite_that_a_prereq_looked_at_is_named(machine: Machine) -
     assert machine.results("sls", "web", code=2)["r"]["comment"] == "One or more requisite failed: web.f"
 
 
-def test_twins_run_in_the_order_of_the_file(machine: Machine) -> None:
+def test_twins_run_in_the_order_of_their_ids(machine: Machine) -> None:
+    """The same function, name and order number: as Salt they are compared as in the tag of a result."""
+    twin = "{cmd.wait: [name: 'true', order: %s]}"
+    waits = twin[:-2] + ", require: [test: z]]}"
     machine.write(
-        web="b: {cmd.wait: [name: 'true', order: 5]}\na: {cmd.wait: [name: 'true', order: 5, require: [test: z]]}\n"
-        "z: {test.nop: [order: 1]}\n"
+        web=f"b: {twin % 5}\na: {waits % 5}\nB: {twin % 5}\nb-1: {twin % 5}\nb_c: {twin % 5}\n"
+        f"y: {twin % 'last'}\nx: {twin % 'last'}\nz: {{test.nop: [order: 1]}}\n"
     )
-    assert [low["__id__"] for low in lowstate(machine)] == ["z", "b", "a"]
+    assert [low["__id__"] for low in lowstate(machine)] == ["z", "B", "a", "b-1", "b_c", "b", "x", "y"]
 
 
 def test_a_watch_that_cannot_react_does_not_stand_in_for_an_onfail(machine: Machine) -> None:
