@@ -193,8 +193,8 @@ seen:
 def test_several_states_are_one_transaction_and_each_reports_its_share(clean: Debian) -> None:
     clean.write("/srv/salt/together.sls", TOGETHER)
     clean.run("rm -f /var/log/apt/history.log")
-    dry = clean.results("sls", "combine_plans", "--test", code=None)
-    results = {each["__id__"]: each for each in clean.results("sls", "combine_plans", code=2).values()}
+    dry = clean.results("sls", "together", "--test", code=None)
+    results = {each["__id__"]: each for each in clean.results("sls", "together", code=2).values()}
     assert {name: dry[name]["changes"] for name in ("one", "two")} == {
         name: results[name]["changes"] for name in ("one", "two")
     }, "a dry run does the same"
@@ -204,7 +204,7 @@ def test_several_states_are_one_transaction_and_each_reports_its_share(clean: De
     assert not results["bad"]["result"], "its own failure is its own"
     assert results["seen"]["changes"]
     assert clean.read("grep -c ^Install: /var/log/apt/history.log") == "1"
-    again = clean.results("sls", "combine_plans", code=2)
+    again = clean.results("sls", "together", code=2)
     assert not any(each["changes"] for each in again.values() if each["__id__"] != "seen")
 
 

@@ -36,7 +36,7 @@ def fails() -> Planned:
 
 
 @pytest.mark.parametrize(
-    ("look", "sure", "found"),
+    ("look", "exact", "found"),
     [
         (left(a="new", b="new"), True, {}),
         (left(b="new"), True, {"a": "new"}),

@@ -199,7 +199,7 @@ def test_pip_gets_logins_by_its_environment(machine: Machine) -> None:
     urls = ["index_url=https://joe:P1pMark@host/a b", "extra_index_url=[https://x/, 'https://u:M0reMark@y/']"]
     done = machine("call", "pip.install", "requests", f"bin_env={pip}", *urls, "proxy=http://p:1", "--out", "json")
     said = json.loads(done.stdout)["local"]["stdout"]
-    assert said.startswith("words: install --proxy http://p:1 requests; index: https://joe:")
+    assert said.startswith("words: install --proxy http://p:1 -- requests; index: https://joe:")
     assert f"more: https://x/ https://u:{HIDDEN}@y/" in said and "Mark" not in done.stdout
 
 
@@ -215,7 +215,7 @@ def test_git_gets_the_logins_of_pips_requirements_by_its_environment(machine: Ma
     wanted = ["git+https://u:P1p%26Mark@one.invalid/x.git@v1#egg=x", "y @ git+https://w:M0reMark@two.invalid/y"]
     done = machine("call", "pip.install", f"pkgs={json.dumps(wanted)}", f"bin_env={pip}", "--out", "json")
     told = json.loads(done.stdout)["local"]["stdout"].splitlines()
-    assert told == ["words: install git+https://one.invalid/x.git@v1#egg=x y @ git+https://two.invalid/y", "1", "1"]
+    assert told == ["words: install -- git+https://one.invalid/x.git@v1#egg=x y @ git+https://two.invalid/y", "1", "1"]
 
 
 def test_things_of_the_machine_keep_names_that_are_plain_words(machine: Machine) -> None:
