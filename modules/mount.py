@@ -144,6 +144,8 @@ def mount(
     name: str, device: str, fstype: str = "", opts: str = "defaults", user: str | None = None, util: str = "mount"
 ) -> None:
     """Mount a device. Raises StateFailed with what mount says."""
+    if not user:
+        file.real_path(name)  # through no link of somebody else
     words = [util, "-o", opts, *(["-t", fstype] if fstype else []), "--", device, name]
     _run(["runuser", "-u", plain_name(user, "the user's name"), "--", *words] if user else words)
 

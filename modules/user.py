@@ -132,6 +132,8 @@ def add(
 
     groups: further groups. unique: refuse a uid that is taken. usergroup: with (or without) a group of its name.
     """
+    if home and createhome:
+        file.real_path(home)  # through no link of somebody else
     gecos = ",".join([fullname, roomnumber, workphone, homephone, other]).rstrip(",")
     given = {"-u": uid, "-g": gid, "-G": ",".join(_names(groups)), "-d": home, "-s": shell, "-c": gecos}
     options = [word for key, value in given.items() if value not in (None, "") for word in (key, str(value))]

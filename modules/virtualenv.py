@@ -51,6 +51,7 @@ def create(
     prompt: str | None = None,
 ) -> str:
     """Make an environment with Python's venv, or with `program` (virtualenv). Raises StateFailed with what it says."""
+    refuse_place(folder, user)
     argv = [program] if program and not _is_venv(program) else [python or _python(), "-m", "venv"]
     if program and argv[0] == program and python:
         argv += ["--python", python]
@@ -61,6 +62,12 @@ def create(
     if done.retcode:
         raise StateFailed(f"the environment {folder} was not made: {done.stderr or done.stdout}")
     return done.stdout
+
+
+def refuse_place(folder: str, user: str | None) -> None:
+    """Raise StateFailed for a folder to which a link of somebody else leads, which is not followed."""
+    if not user:
+        file.real_path(folder)
 
 
 def _python() -> str:

@@ -11,6 +11,7 @@ from contextlib import suppress
 from stat import S_ISREG
 from typing import Any
 
+from runner.files.links import without_links
 from runner.files.text import text_to_show
 from runner.model.diagnostics import nearest
 from runner.model.errors import MAY_READ, RunnerError
@@ -92,6 +93,7 @@ class FileTree:
         path = url.removeprefix("file://")
         if not path.startswith("/") or not os.path.isfile(path):
             return None
+        without_links(path)
         self._seen(path)
         return path
 

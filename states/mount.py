@@ -61,6 +61,7 @@ def mounted(
     if mount_ and folder and not mkmnt:
         raise StateFailed("Mount directory is not present", missing=("file", name))
     if mount_ and present is None:
+        file.real_path(name)  # through no link of somebody else
         _found(device)
     entry = mount.Entry(device, name, fstype, ",".join(options), str(dump), str(pass_num))
     line = _line(entry, config) if persist else "kept"

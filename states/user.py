@@ -77,6 +77,8 @@ def present(
 
     Behaviour: Salt 3008's user.present.
     """
+    if home and createhome:
+        file.real_path(home)  # through no link of somebody else
     account: dict[str, Any] = {"uid": uid, "gid": _group_number(gid), "home": home or None, "shell": shell or None}
     gecos = {"fullname": fullname, "roomnumber": roomnumber, "workphone": workphone, "homephone": homephone}
     account = {key: value for key, value in (account | gecos | {"other": other}).items() if value is not None}

@@ -79,6 +79,8 @@ def managed(
         "env_vars": env_vars,
     }
     here_is = (name, user, cwd)
+    if not there:
+        virtualenv.refuse_place(name, user)
     wanted: dict[str, dict[str, Any]] = {"requirements": {"requirements": requirements}} if requirements else {}
     wanted |= {"packages": {"pkgs": list(pip_pkgs)}} if pip_pkgs else {}
     if there and not clear:

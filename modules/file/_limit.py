@@ -13,11 +13,21 @@ PIECE = 256 * 1024
 PAGE = 4096
 
 
+def refuse_large(file: IO[bytes], path: str) -> None:
+    """Raise StateFailed for a file that is too large to be read whole."""
+    limit = _limit()
+    if limit and os.fstat(file.fileno()).st_size > limit:
+        raise _too_large(path, limit)
+
+
+def _limit() -> int:
+    said = here.opts.get("edit_size_limit")
+    return (EDITED if said is None else int(said)) * 1048576
+
+
 def read_limited(file: IO[bytes], path: str) -> bytes:
     """The rest of an open file. Raises StateFailed for one that is too large."""
-    said = here.opts.get("edit_size_limit")
-    limit = (EDITED if said is None else int(said)) * 1048576
-    size = os.fstat(file.fileno()).st_size
+    limit, size = _limit(), os.fstat(file.fileno()).st_size
     if limit and size > limit:
         raise _too_large(path, limit)
     # files of /proc have no size, and those of /proc/sys give nothing to a second read; others may grow

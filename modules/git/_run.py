@@ -7,7 +7,7 @@ import re
 import shlex
 from collections.abc import Mapping, Sequence
 
-from modules import cmd
+from modules import cmd, file
 from modules import user as users
 from runner.api import CommandFailed, StateFailed, changer, fetcher, here
 
@@ -109,6 +109,9 @@ def change(
     secrets: Mapping[str, str] | None = None,
 ) -> str:
     """Run git, which changes a repository; its output. Raises StateFailed with what it says."""
+    for path in (cwd, words[-1] if words[0] in ("clone", "init") else None):
+        if path and path.startswith("/") and not user:
+            file.real_path(path)  # through no link of somebody else
     done = probe(words, cwd, user, identity, secrets)
     if done.retcode:
         raise CommandFailed(said(done) or f"git {words[0]} failed with exit code {done.retcode}")

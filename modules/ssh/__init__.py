@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from modules import cmd, file
 from modules import user as users
 from modules._lines import encoded, one_line, plain_name, split
+from modules.file._limit import refuse_large
 from modules.file._look import opened_to_read
 from runner.api import CommandFailed, StateFailed, fetcher
 
@@ -30,7 +31,9 @@ def entries(path: str, hostname: str, port: int | None = None) -> list[str]:
     """The lines that a file has for a host, hashed ones too; as `host kind key`."""
     if not file.is_file(path):
         return []
-    with opened_to_read(path) as known:  # the program must not wait for a pipe, or follow a link of others
+    with opened_to_read(path) as known:
+        refuse_large(known, path)  # the program would read it as a whole, if it is one line
+        # the program must not wait for a pipe, or follow a link of others
         own = f"/proc/{os.getpid()}/fd/{known.fileno()}"
         named = own if os.path.exists(own) else path
         done = cmd.probe(["ssh-keygen", "-F", label(hostname, port), "-f", named])

@@ -10,6 +10,7 @@ from typing import Any
 
 from runner.compiler.high import Request
 from runner.config.file import place_of
+from runner.files.text import read_bounded
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import RunnerError
 from runner.model.places import Source
@@ -116,8 +117,9 @@ def of_modules(session: Session) -> Iterator[Diagnostic]:
 
 def _module(path: str) -> Iterator[Diagnostic]:
     try:
-        with open(path, "rb") as file:
-            compile(file.read(), path, "exec", dont_inherit=True)
+        compile(read_bounded(path), path, "exec", dont_inherit=True)
+    except RunnerError as error:
+        yield from error.diagnostics
     except (SyntaxError, ValueError) as error:
         place = Source(path, getattr(error, "lineno", 0) or 0, getattr(error, "offset", 0) or 0)
         hint = "Python could not go on here; look at this line and at the one above"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from typing import Any
 
@@ -57,13 +56,11 @@ def _private(path: str) -> Any:
 
     class Private(logging.FileHandler):
         def _open(self) -> Any:
-            return open(self.baseFilename, self.mode, encoding=self.encoding, opener=_opener)
+            from runner.files.links import open_output
+
+            return open(self.baseFilename, self.mode, encoding=self.encoding, opener=open_output)
 
     return Private(path, encoding="utf-8", delay=False)
-
-
-def _opener(path: str, flags: int) -> int:
-    return os.open(path, flags, 0o600)
 
 
 def _add(root: Any, handler: Any, form: str, level: int) -> None:

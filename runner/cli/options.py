@@ -353,19 +353,15 @@ def finish(
 
 
 def _events(where: str, opened: ExitStack) -> Any:
+    from runner.files.links import open_output
     from runner.output.events import Events
 
     if where == "-":
         return Events(sys.stdout)
     try:
-        return Events(opened.enter_context(open(where, "a", encoding="utf-8", opener=_private)))
+        return Events(opened.enter_context(open(where, "a", encoding="utf-8", opener=open_output)))
     except OSError as error:
         raise UsageError(f"--events {where}: {error.strerror}") from None
-
-
-def _private(path: str, flags: int) -> int:
-    """Open a file that only its owner may read when it is made."""
-    return os.open(path, flags, 0o600)
 
 
 def _pretty(common: Common, options: Any) -> Any:

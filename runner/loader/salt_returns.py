@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from typing import Any
 
@@ -39,7 +39,9 @@ def result_of(chunk: Chunk, answer: object) -> Result:
     if missing:
         return Result(chunk, False, f"The following keys were not present in the state return: {','.join(missing)}")
     changes, comment = answer["changes"], answer["comment"]
-    if not isinstance(changes, Mapping):
+    if isinstance(changes, dict):
+        changes = dict(dict.items(changes))  # whatever its own code does
+    if not isinstance(changes, Mapping) or not isinstance(plain(changes, 1), dict):
         return Result(chunk, False, f"Malformed state return: 'Changes' should be a dictionary, not {plain(changes)!r}")
     if _too_deep(changes, DEEPEST):
         return Result(chunk, False, f"Malformed state return: its changes are nested more than {DEEPEST} levels deep")
@@ -53,5 +55,8 @@ def result_of(chunk: Chunk, answer: object) -> Result:
 
 
 def _too_deep(value: object, left: int) -> bool:
-    inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
+    if isinstance(value, dict):
+        inner: Iterable[object] = dict.values(value)  # whatever its own code does
+    else:
+        inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
     return left == 0 or any(_too_deep(each, left - 1) for each in inner)

@@ -40,7 +40,8 @@ def text_of(value: object) -> str:
 def _container(value: Any, levels: int) -> Any:
     try:
         if isinstance(value, Mapping):
-            return {key_of(key): plain(item, levels) for key, item in value.items()}
+            pairs = dict.items(value) if isinstance(value, dict) else value.items()  # whatever its own code does
+            return {key_of(key): plain(item, levels) for key, item in pairs}
         if hasattr(value, "_asdict"):
             return plain(value._asdict(), levels)
         items = [plain(item, levels) for item in value]

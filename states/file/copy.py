@@ -37,6 +37,7 @@ def copy(
     """
     if not file.exists(source):
         raise StateFailed(f'Source file "{source}" is not present', missing=("file", source))
+    file.real_path(source)  # through no link of somebody else
     if not preserve:
         _lines.owner(user, None, "{kind} {name} is not available ")
         _lines.owner(None, group, "{kind} {name} is not available")

@@ -63,6 +63,8 @@ class Repository(Record):
     @property
     def exists(self) -> bool:
         """Whether the target is a repository of its own, a bare one too. Raises StateFailed where git will not look."""
+        if not self.user:
+            file.real_path(self.target)  # through no link of somebody else
         if not file.is_dir(self.target):
             return False
         words = ["rev-parse", "--is-bare-repository", "--show-cdup", "--git-dir"]

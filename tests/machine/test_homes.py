@@ -83,3 +83,68 @@ def test_access_lists_go_to_no_link_and_to_all_that_is_below(machine: Debian) ->
     machine.runner("single", "acl.present", "/home/mallory/d", *on, "recurse=true")
     assert victim(machine) == before
     assert machine.read("getfacl -cp /home/mallory/d/e/f | grep daemon") == "user:daemon:rwx"
+
+
+LED_ASTRAY = {
+    "git": ["git.cloned", "file:///srv/own", "target=/home/mallory/link/new"],
+    "git latest": ["git.latest", "file:///srv/own", "target=/home/mallory/link/new", "rev=HEAD"],
+    "git bare": ["git.present", "/home/mallory/link/new"],
+    "python": ["virtualenv.managed", "/home/mallory/link/new"],
+    "a mount": ["mount.mounted", "/home/mallory/link", "device=tmpfs", "fstype=tmpfs", "persist=False"],
+    "a home": ["user.present", "bob", "home=/home/mallory/link/new"],
+    "a copied file": ["file.copy", "/home/mallory/out", "source=/home/mallory/link/f"],
+    "a source": ["file.managed", "/home/mallory/out", "source=/home/mallory/link/f"],
+    "lines": ["file.append", "/home/mallory/out", "source=/home/mallory/link/f"],
+    "keys": ["ssh_auth.present", "x", "source=/home/mallory/link/f", "user=mallory"],
+    "a script": ["cmd.script", "/home/mallory/link/f"],
+    "a crontab": ["cron.file", "/home/mallory/link/f", "user=mallory"],
+}
+
+
+@pytest.mark.parametrize("what", LED_ASTRAY)
+def test_no_program_of_roots_is_sent_through_a_link(machine: Debian, what: str) -> None:
+    machine.run("test -d /srv/own/.git || git init -q /srv/own; cd /srv/own; git config user.email m@example.org")
+    machine.run("cd /srv/own; git config user.name m; git commit -q --allow-empty -m x")
+    machine.run("runuser -u mallory -- ln -s /root/victim /home/mallory/link")
+    before = victim(machine)
+    for dry in (["--test"], []):
+        done = machine.runner("single", *LED_ASTRAY[what], *dry, code=None)
+        assert done.returncode in (1, 2), done.stdout + done.stderr
+        assert "/home/mallory/link is a symbolic link of " in done.stdout + done.stderr
+        assert "it is not followed" in done.stdout + done.stderr
+    assert victim(machine) == before
+    assert not machine.path("/home/mallory/out").exists()
+    machine.run("chown -h root /home/mallory/link; ! grep -q bob: /etc/passwd")
+
+
+OUTPUTS = {"a log": ["--log-level", "debug", "--log-file"], "events": ["--events"]}
+PLANTED = {
+    "a link": ("ln -s /root/victim/f out", "is a symbolic link of user"),
+    "a dangling link": ("ln -s /root/victim/new out", "is a symbolic link of user"),
+    "a hard link": ("true", "it has a second name"),
+    "a pipe": ("mkfifo out", "No such device or address"),
+}
+
+
+@pytest.mark.parametrize("attack", PLANTED)
+@pytest.mark.parametrize("output", OUTPUTS)
+def test_no_output_is_written_where_another_user_wants_it(machine: Debian, output: str, attack: str) -> None:
+    machine.run("echo root > /srv/victim; chmod 600 /srv/victim")
+    plant, told = PLANTED[attack]
+    machine.run("runuser", "-u", "mallory", "--", "sh", "-c", f"cd; {plant}")
+    if attack == "a hard link":  # which this kernel would not let him make
+        machine.run("ln /srv/victim /home/mallory/out")
+    before = victim(machine)
+    done = machine.runner("single", "test.nop", "x", *OUTPUTS[output], "/home/mallory/out", code=1)
+    assert told in done.stderr, done.stderr
+    assert victim(machine) == before
+    assert machine.read("cat /srv/victim") == "root"
+    machine.run("rm /home/mallory/out; ln -s /root/victim/own /home/mallory/out")
+    machine.runner("single", "test.nop", "x", *OUTPUTS[output], "/home/mallory/out")
+    assert machine.path("/root/victim/own").read_text()
+
+
+def test_a_user_of_large_known_hosts_costs_no_memory(machine: Debian) -> None:
+    machine.run("runuser -u mallory -- sh -c 'cd; mkdir .ssh; truncate -s 3G .ssh/known_hosts'")
+    told = machine.runner("single", *STATES["known_hosts"], code=2).stdout
+    assert "known_hosts: it is larger than 128 MiB" in told

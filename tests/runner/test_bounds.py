@@ -330,3 +330,16 @@ def test_a_large_stdin_is_written_beside_what_is_read(command: str, machine: Mac
     changes = machine.results("sls", "a")["x"]["changes"]
     sent = {"head -c 5": 5, "exec cat <&-": 0}.get(command, 700000)
     assert (changes["stderr"] if command == "cat >&2" else changes["stdout"]) == "y" * sent
+
+
+def test_check_waits_for_no_pipe_among_the_modules_and_reads_no_endless_one(machine: Machine) -> None:
+    folder = machine.folder / "states/_states"
+    folder.mkdir()
+    os.mkfifo(folder / "pipe.py")
+    (folder / "endless.py").symlink_to("/dev/zero")
+    enlarged(folder / "large.py", 17)
+    machine.write(a="x: test.nop\n")
+    done = machine("check", code=1)
+    for told in ("pipe.py is not a regular file", "endless.py is not a regular file", "large.py is larger than 16 MiB"):
+        assert told in done.stdout
+    machine("sls", "a")
