@@ -224,7 +224,7 @@ class History:
         self._open().execute("INSERT INTO changers VALUES (?, ?, ?, ?, ?)", _storable(row))
         for found in snapshots.before(event.function, event.before if event.for_undo is None else event.for_undo):
             self._store.put(found)
-            values = (self._number, self._sequence, *_encoded(found), tag)
+            values = (self._number, self._sequence, *_encoded(found), storable(tag))
             self._open().execute(f"INSERT INTO kept VALUES ({', '.join('?' * len(values))})", values)
             self._touched[found.path] = None
             if found.type == "moved":

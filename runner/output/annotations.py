@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from runner.model.diagnostics import Diagnostic
+from runner.output.text import safe
 
 PAGE = "docs/checks.md"  # in runner's own documentation
 
@@ -57,8 +58,8 @@ def _command(problem: Diagnostic) -> str:
 
 
 def _escaped(text: str) -> str:
-    """A text that cannot end its command: each line that begins with `::` would be one of its own."""
-    return text.replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
+    """A text that cannot end its command, nor steer a terminal: a line that begins with `::` would be a command."""
+    return safe(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 
 def _property(text: str) -> str:

@@ -37,17 +37,22 @@ def format_one(problem: Diagnostic, stream: TextIO | None = None, colour: bool =
     lines = [f"{word}: {said}"]
     source = problem.source
     if source:
-        lines.append(f"  at {safe(str(source), stream)}")
+        lines.append(f"  at {_place(source, stream)}")
         lines += [safe(line, stream) for line in _excerpt(source)]
         if source.rendered and source.rendered.strip():
             lines.append(f"    rendered: {safe(source.rendered.strip(), stream)}")
         if source.values:
             values = ", ".join(f"{name} = {_short(value)}" for name, value in source.values)
             lines.append(f"    with {safe(values, stream)}")
-        lines += [f"  called from {safe(str(via), stream)}" for via in source.via]
+        lines += [f"  called from {_place(via, stream)}" for via in source.via]
     if problem.hint:
         lines.append(f"  {paint('hint', 'cyan', colour)}: {hint}")
     return "\n".join(lines)
+
+
+def _place(source: Source, stream: TextIO | None) -> str:
+    """A place on one line, whatever the name of its file: CI takes a line that begins with `::` for a command."""
+    return safe(str(source), stream).replace("\n", "\\n")
 
 
 def _wrapped(text: str, lead: int) -> str:

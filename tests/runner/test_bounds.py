@@ -214,6 +214,25 @@ def repr_of(value: object) -> str:
     return "".join(map(repr_of, value)) if isinstance(value, list) else str(value)
 
 
+def test_nor_is_it_in_another_form_and_no_form_steers_a_terminal(machine: Machine) -> None:
+    machine.write(**{"n\n::error::evil\x1b[31m": "x: [\n"})
+    for out in ("github", "pretty"):
+        text = machine("check", "--out", out, code=1).stdout
+        assert "evil" in text and "\x1b" not in text
+        assert not [line for line in text.splitlines() if line.startswith("::error::evil")]
+
+
+def test_a_name_that_is_no_utf_8_is_in_the_history(machine: Machine) -> None:
+    path = os.fsencode(machine.folder) + b"/caf\xe9"
+    argv = [*machine.argv("single", "file.managed"), "contents=x", path]
+    done = subprocess.run(argv, capture_output=True, env=machine.environment, check=False)
+    assert (done.returncode, done.stderr) == (0, b"")
+    run = json.loads(machine("history", "show", "last", "--out", "json").stdout)["local"]
+    assert run["results"][0]["outcome"] == "changed"
+    machine("undo")
+    assert not os.path.exists(path)
+
+
 def test_a_file_name_is_no_command_of_github(machine: Machine) -> None:
     (machine.folder / "states/n\n::error file=x::boo,.sls").write_text("x:\n  test.nopp: []\n")
     lines = machine("check", "--out", "github", code=1).stdout.splitlines()
