@@ -1,8 +1,10 @@
-"""What `runner check` costs beside compiling the same site: 200 SLS files with Jinja, pillar, requisites, sources.
+"""What `runner check` costs beside compiling the same site: 200 SLS files with Jinja, pillar,
+requisites, sources.
 
     python bench/checking.py [NUMBER OF SLS FILES]
 
-Prints CPU seconds of `runner show lowstate` and of `runner check`, and their ratio. The target: little more than 1.
+Prints CPU seconds of `runner show lowstate` and of `runner check`, and their ratio. The target:
+little more than 1.
 """
 
 from __future__ import annotations
@@ -73,9 +75,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         config = site(Path(folder), count)
         where = ["--config", str(config), "--cachedir", os.path.join(folder, "cache")]
-        compiled, _ = best(["-c", RUNNER, "show", "lowstate", *where], 4)  # the first fills the cache of templates
+        compiled, _ = best(
+            ["-c", RUNNER, "show", "lowstate", *where], 4
+        )  # the first fills the cache of templates
         checked, memory = best(["-c", RUNNER, "check", *where], 3)
-    print(f"{count} SLS files: compiling {compiled:.2f} s, checking {checked:.2f} s of CPU ({memory:.0f} MB)")
+    print(
+        f"{count} SLS files: compiling {compiled:.2f} s, checking {checked:.2f} s of CPU"
+        f" ({memory:.0f} MB)"
+    )
     print(f"checking takes {checked / compiled:.2f} times what compiling takes")
 
 

@@ -1,8 +1,10 @@
-"""What large files and endless texts cost: peak memory and time of one command each, beside a bound.
+"""What large files and endless texts cost: peak memory and time of one command each, beside a
+bound.
 
     python bench/memory.py [--only WORD]
 
-Large files are sparse where only their size matters. A case above its bound is marked, and the exit code is 1.
+Large files are sparse where only their size matters. A case above its bound is marked, and the exit
+code is 1.
 """
 
 from __future__ import annotations
@@ -87,7 +89,9 @@ def mappings(name: str, megabytes: int) -> Callable[[Path], None]:
 
     def prepare(folder: Path) -> None:
         count = megabytes * 1048576 // 13
-        with (folder / name).open("w") as file:  # by lines: a child's peak is no less than its parent's
+        with (folder / name).open(
+            "w"
+        ) as file:  # by lines: a child's peak is no less than its parent's
             file.write("x:\n")
             file.writelines(f" k{number:07}: 1\n" for number in range(count))
 
@@ -102,7 +106,11 @@ DOUBLED = "{% set l = [0] %}{% for i in range(60) %}{% do l.extend(l) %}{% endfo
 KEY = "ssh-ed25519 AAAA:\n  ssh_auth.present:\n    - user: root\n    - config: FOLDER/keys\n"
 RENDERED = "    - template: jinja\n"
 CASES = [
-    Case("a source of 1 GB, new", both(sparse("states/big", 1024), sls(managed("salt://big"))), ("sls", "x")),
+    Case(
+        "a source of 1 GB, new",
+        both(sparse("states/big", 1024), sls(managed("salt://big"))),
+        ("sls", "x"),
+    ),
     Case(
         "a source of 1 GB over one of 1 GB",
         both(sparse("states/big", 1024), sparse("target", 1024, "old"), sls(managed("salt://big"))),
@@ -110,24 +118,40 @@ CASES = [
     ),
     Case(
         "every line of 135 MB is new",
-        both(lines("states/big", 135, "new"), lines("target", 135, "old"), sls(managed("salt://big"))),
+        both(
+            lines("states/big", 135, "new"), lines("target", 135, "old"), sls(managed("salt://big"))
+        ),
         ("sls", "x"),
     ),
-    Case("a template of 1 GB", both(sparse("states/big", 1024), sls(managed("salt://big", RENDERED))), ("sls", "x"), 2),
+    Case(
+        "a template of 1 GB",
+        both(sparse("states/big", 1024), sls(managed("salt://big", RENDERED))),
+        ("sls", "x"),
+        2,
+    ),
     Case(
         "an append source of 1 GB",
-        both(sparse("states/big", 1024), sls("FOLDER/target:\n  file.append:\n    - source: salt://big\n")),
+        both(
+            sparse("states/big", 1024),
+            sls("FOLDER/target:\n  file.append:\n    - source: salt://big\n"),
+        ),
         ("sls", "x"),
         2,
     ),
     Case(
         "a folder of the tree with 1 GB",
-        both(sparse("states/d/big", 1024), sls("FOLDER/target:\n  file.recurse:\n    - source: salt://d\n")),
+        both(
+            sparse("states/d/big", 1024),
+            sls("FOLDER/target:\n  file.recurse:\n    - source: salt://d\n"),
+        ),
         ("sls", "x"),
     ),
     Case(
         "file.replace in 3 GB",
-        both(sparse("target", 3072), sls("FOLDER/target:\n  file.replace:\n    - pattern: a\n    - repl: b\n")),
+        both(
+            sparse("target", 3072),
+            sls("FOLDER/target:\n  file.replace:\n    - pattern: a\n    - repl: b\n"),
+        ),
         ("sls", "x"),
         2,
     ),
@@ -142,7 +166,10 @@ CASES = [
     ),
     Case(
         "file.append to 120 MB",
-        both(lines("target", 120, "old"), sls("FOLDER/target:\n  file.append:\n    - text: a new line\n")),
+        both(
+            lines("target", 120, "old"),
+            sls("FOLDER/target:\n  file.append:\n    - text: a new line\n"),
+        ),
         ("sls", "x"),
         bound=1500,
     ),
@@ -150,7 +177,9 @@ CASES = [
     Case("an SLS of 2 GB", sparse("states/x.sls", 2048), ("sls", "x"), 1),
     Case("a top file of 2 GB", sparse("states/top.sls", 2048), ("highstate",), 1),
     Case("a pillar of 2 GB", both(sls("{}"), sparse("pillar/top.sls", 2048)), ("sls", "x"), 1),
-    Case("a configuration of 2 GB", both(sls("{}"), sparse("runner.d/a.yaml", 2048)), ("sls", "x"), 1),
+    Case(
+        "a configuration of 2 GB", both(sls("{}"), sparse("runner.d/a.yaml", 2048)), ("sls", "x"), 1
+    ),
     Case(
         "an imported template of 2 GB",
         both(sparse("states/m.jinja", 2048), sls("{% import 'm.jinja' as m %}")),
@@ -188,7 +217,9 @@ def measured(case: Case) -> str:
         folder = Path(name)
         (folder / "states").mkdir()
         (folder / "pillar").mkdir()
-        (folder / "runner.yaml").write_text("file_roots: {base: [states]}\npillar_roots: {base: [pillar]}\n")
+        (folder / "runner.yaml").write_text(
+            "file_roots: {base: [states]}\npillar_roots: {base: [pillar]}\n"
+        )
         case.prepare(folder)
         words = [
             sys.executable,
@@ -207,15 +238,25 @@ def measured(case: Case) -> str:
         error = child.stderr.read() if child.stderr else ""
         _, status, used = os.wait4(child.pid, 0)
         seconds, code = time.monotonic() - began, os.waitstatus_to_exitcode(status)
-        kept = sum(path.stat().st_size for path in (folder / "cache").rglob("*") if path.is_file()) >> 20
+        kept = (
+            sum(path.stat().st_size for path in (folder / "cache").rglob("*") if path.is_file())
+            >> 20
+        )
     megabytes = used.ru_maxrss >> 10
-    wrong = megabytes > case.bound or code != case.code or seconds > SECONDS or "bug in runner" in error
-    row = f"{'!' if wrong else ' '} {case.name:40} {megabytes:6} MB {seconds:6.1f} s  history {kept:4} MB  exit {code}"
+    wrong = (
+        megabytes > case.bound or code != case.code or seconds > SECONDS or "bug in runner" in error
+    )
+    row = (
+        f"{'!' if wrong else ' '} {case.name:40} {megabytes:6} MB {seconds:6.1f} s  history"
+        f" {kept:4} MB  exit {code}"
+    )
     return f"{row}\n{error}" if wrong else row
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--only", default="", help="cases whose name has this word in it")
     only = parser.parse_args().only
     rows = []

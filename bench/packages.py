@@ -2,8 +2,9 @@
 
     python bench/packages.py [NUMBER OF STATES ...]
 
-A state for each package, taken evenly from all that apt knows. Prints CPU seconds and how often apt was asked. The
-target: the questions do not grow with the states, unless packages do not go together.
+A state for each package, taken evenly from all that apt knows. Prints CPU seconds and how often apt
+was asked. The target: the questions do not grow with the states, unless packages do not go
+together.
 """
 
 from __future__ import annotations
@@ -22,10 +23,16 @@ COUNT = '#!/bin/sh\necho {name} "$@" >>{folder}/asked\nexec /usr/bin/{name} "$@"
 
 def packages(count: int) -> list[str]:
     """Names of packages that are not installed."""
-    said = subprocess.run(["apt-cache", "dumpavail"], capture_output=True, text=True, check=True).stdout
+    said = subprocess.run(
+        ["apt-cache", "dumpavail"], capture_output=True, text=True, check=True
+    ).stdout
     every = sorted({line.split()[1] for line in said.splitlines() if line.startswith("Package: ")})
-    there = subprocess.run(["dpkg-query", "-Wf", "${Package}\n"], capture_output=True, text=True, check=True).stdout
-    names = [name for name in every if name not in set(there.split()) and not name.startswith("lib")]
+    there = subprocess.run(
+        ["dpkg-query", "-Wf", "${Package}\n"], capture_output=True, text=True, check=True
+    ).stdout
+    names = [
+        name for name in every if name not in set(there.split()) and not name.startswith("lib")
+    ]
     return names[:: max(len(names) // count, 1)][:count]
 
 
@@ -42,7 +49,9 @@ def main() -> None:
     """Measure dry runs of growing trees."""
     with tempfile.TemporaryDirectory() as folder:
         counted(folder)
-        Path(folder, "runner.yaml").write_text(json.dumps({"file_roots": {"base": [folder]}, "id": "bench"}))
+        Path(folder, "runner.yaml").write_text(
+            json.dumps({"file_roots": {"base": [folder]}, "id": "bench"})
+        )
         for count in [int(each) for each in sys.argv[1:]] or [1, 10, 40]:
             tree = {name: {"pkg.installed": []} for name in packages(count)}
             Path(folder, "many.sls").write_text(json.dumps(tree))

@@ -1,15 +1,17 @@
 """Random state trees that use everything which orders states: for comparing with a real Salt.
 
-python bench/random_trees.py SEED FOLDER [--rich | --full] [--dry]     writes FOLDER/*.sls and FOLDER/top.sls
+python bench/random_trees.py SEED FOLDER [--rich | --full] [--dry]     writes FOLDER/*.sls and
+FOLDER/top.sls
 
---rich adds what a state may say beside its order and requisites: guards, retry, failhard, use, extend, exclude,
-requisites on whole SLS files. --full makes everything that the language has: states of several modules, each form of a
-declaration, of a reference, of an include, of an exclude and of `names`, with every argument of the engine for one name
-alone. --dry leaves out what a dry run cannot know.
+--rich adds what a state may say beside its order and requisites: guards, retry, failhard, use,
+extend, exclude, requisites on whole SLS files. --full makes everything that the language has:
+states of several modules, each form of a declaration, of a reference, of an include, of an exclude
+and of `names`, with every argument of the engine for one name alone. --dry leaves out what a dry
+run cannot know.
 
-Compared with Salt 3008.3: the low chunks of 13,000 trees of --full (seeds 1000 to 13999) and the results of 500 (20000
-to 20499). All that differs is in docs/differences-from-salt.md, but for one tree (13774), in the place of a look in a
-chain of prereqs.
+Compared with Salt 3008.3: the low chunks of 13,000 trees of --full (seeds 1000 to 13999) and the
+results of 500 (20000 to 20499). All that differs is in docs/differences-from-salt.md, but for one
+tree (13774), in the place of a look in a chain of prereqs.
 """
 
 from __future__ import annotations
@@ -63,12 +65,16 @@ class Tree:
         if len(names) > 1:
             files["main"]["include"] = names[1:]
         for position, id_ in enumerate(self.ids):
-            files[self.random.choice(names)][id_] = {f"test.{self._function()}": self._arguments(position)}
+            files[self.random.choice(names)][id_] = {
+                f"test.{self._function()}": self._arguments(position)
+            }
         if len(names) > 1 and self.random.random() < 0.2:
             inside = [id_ for id_ in files["a"] if id_ in self.ids]
             if inside:
                 target = self.random.choice(inside)
-                files["main"]["extend"] = {target: {"test": [{"order": self.random.randint(1, 20)}]}}
+                files["main"]["extend"] = {
+                    target: {"test": [{"order": self.random.randint(1, 20)}]}
+                }
         return files
 
     def _function(self) -> str:
@@ -77,9 +83,13 @@ class Tree:
     def _arguments(self, position: int) -> list[dict[str, Any]]:
         arguments: list[dict[str, Any]] = []
         if self.random.random() < 0.25:
-            arguments.append({"order": self.random.choice([1, 2, 3, 5, 10, -1, -2, "first", "last", 10001])})
+            arguments.append(
+                {"order": self.random.choice([1, 2, 3, 5, 10, -1, -2, "first", "last", 10001])}
+            )
         if self.random.random() < 0.15:
-            names: list[Any] = [f"{self.ids[position]}_n{number}" for number in range(self.random.randint(1, 3))]
+            names: list[Any] = [
+                f"{self.ids[position]}_n{number}" for number in range(self.random.randint(1, 3))
+            ]
             if self.random.random() < 0.3:
                 names[0] = {names[0]: [{"order": self.random.randint(1, 5)}]}
             arguments.append({"names": names})
@@ -97,9 +107,15 @@ class Tree:
         return arguments
 
     def _others(self, position: int, carried: bool = False) -> list[Any]:
-        pool = self.ids if self.backwards else (self.ids[position + 1 :] if carried else self.ids[:position])
+        pool = (
+            self.ids
+            if self.backwards
+            else (self.ids[position + 1 :] if carried else self.ids[:position])
+        )
         pool = [id_ for id_ in pool if id_ != self.ids[position]]
-        chosen = self.random.sample(pool, min(len(pool), self.random.choices((1, 2, 3), (5, 3, 1))[0]))
+        chosen = self.random.sample(
+            pool, min(len(pool), self.random.choices((1, 2, 3), (5, 3, 1))[0])
+        )
         return [self._reference(id_, carried) for id_ in chosen]
 
     def _reference(self, id_: str, carried: bool) -> Any:
@@ -120,7 +136,8 @@ class Tree:
     def texts(self) -> dict[str, str]:
         """The files of the tree by their paths."""
         texts = {
-            name.replace(".", "/") + ".sls": yaml.safe_dump(data, sort_keys=False) for name, data in self.files.items()
+            name.replace(".", "/") + ".sls": yaml.safe_dump(data, sort_keys=False)
+            for name, data in self.files.items()
         }
         return texts | {"top.sls": "base:\n  '*':\n    - main\n"}
 
@@ -143,7 +160,11 @@ class RichTree(Tree):
             self._extend(files)
         self._whole_files(files)
         if self.random.random() < 0.1:
-            what = {"id": self.random.choice(self.ids)} if self.random.random() < 0.7 else {"sls": list(files)[-1]}
+            what = (
+                {"id": self.random.choice(self.ids)}
+                if self.random.random() < 0.7
+                else {"sls": list(files)[-1]}
+            )
             files["main"]["exclude"] = [what]
         return files
 
@@ -151,10 +172,14 @@ class RichTree(Tree):
         """Requisites on whole files, of states in `main`."""
         holders = [id_ for id_ in files["main"] if id_ in self.ids]
         if holders and len(files) > 1 and self.random.random() < 0.3:
-            kind = self.random.choice([each for each in (*KINDS, "require_in", "onchanges_in") if each != "listen"])
+            kind = self.random.choice(
+                [each for each in (*KINDS, "require_in", "onchanges_in") if each != "listen"]
+            )
             for arguments in files["main"][self.random.choice(holders)].values():
                 if not any(kind in argument for argument in arguments):
-                    arguments.append({kind: [{"sls": self.random.choice(["a", "a", "b.c", "b*"][: len(files)])}]})
+                    arguments.append(
+                        {kind: [{"sls": self.random.choice(["a", "a", "b.c", "b*"][: len(files)])}]}
+                    )
 
     def _extend(self, files: dict[str, dict[str, Any]]) -> None:
         """An extend of a state of another file, with a requisite in one of its forms."""
@@ -162,7 +187,9 @@ class RichTree(Tree):
         if not inside:
             return
         target = self.random.choice(inside)
-        (state,) = (body.partition(".")[0] for name in files for body in files[name].get(target, ()))
+        (state,) = (
+            body.partition(".")[0] for name in files for body in files[name].get(target, ())
+        )
         others = self._others(self.ids.index(target))
         if others:
             kind = self.random.choice([*KINDS, *CARRIED])
@@ -196,7 +223,9 @@ class RichTree(Tree):
         if say(0.06) and not self.dry and not extra:
             extra.append({"check_cmd": [choose(["true", "false"])]})
         if say(0.06):
-            extra.append({"retry": {"attempts": 2, "interval": 0, "until": choose([True, True, False])}})
+            extra.append(
+                {"retry": {"attempts": 2, "interval": 0, "until": choose([True, True, False])}}
+            )
         if say(0.03):
             extra.append({"failhard": True})
         if say(0.05):
@@ -216,16 +245,39 @@ class RichTree(Tree):
 
 
 MODULES = ("test", "cmd", "file", "grains")  # `grains` cannot react to what it watches
-CALM = {"cmd": ("run", "wait"), "file": ("exists", "missing"), "grains": ("exists",)}  # functions that alter nothing
-ORDERS: tuple[Any, ...] = (1, 2, 3, 5, 10, 1.5, 0, -1, -2, -7, "first", "last", 10001, 10004, "3", None)
-BACKWARD_KINDS = ("prereq",)  # the holder runs before what it names, as with the `_in` forms of the other kinds
+CALM = {
+    "cmd": ("run", "wait"),
+    "file": ("exists", "missing"),
+    "grains": ("exists",),
+}  # functions that alter nothing
+ORDERS: tuple[Any, ...] = (
+    1,
+    2,
+    3,
+    5,
+    10,
+    1.5,
+    0,
+    -1,
+    -2,
+    -7,
+    "first",
+    "last",
+    10001,
+    10004,
+    "3",
+    None,
+)
+BACKWARD_KINDS = (
+    "prereq",
+)  # the holder runs before what it names, as with the `_in` forms of the other kinds
 
 
 class FullTree(Tree):
     """A random tree with everything that the language has.
 
-    Requisites mostly lead from later states to earlier ones and from later files to earlier ones, so that most trees
-    compile; some lead back and make cycles.
+    Requisites mostly lead from later states to earlier ones and from later files to earlier ones,
+    so that most trees compile; some lead back and make cycles.
     """
 
     BACKWARDS = 0.05
@@ -263,7 +315,11 @@ class FullTree(Tree):
         return files
 
     def _modules(self) -> list[str]:
-        return self.random.sample(MODULES, 2) if self._chance(0.15) else self.random.choices(MODULES, (12, 2, 1, 1))
+        return (
+            self.random.sample(MODULES, 2)
+            if self._chance(0.15)
+            else self.random.choices(MODULES, (12, 2, 1, 1))
+        )
 
     def _sls(self, path: str) -> str:
         return "deep." if self.dotted and path == "deep.init" else path.removesuffix(".init")
@@ -297,12 +353,20 @@ class FullTree(Tree):
 
     def _excludes(self) -> list[Any]:
         id_, path = self.random.choice(self.ids), self.random.choice(self.paths[:-1] or ["nothing"])
-        forms: list[Any] = [id_, {"id": id_}, {"id": id_}, self._sls(path), {"sls": self._sls(path)}]
+        forms: list[Any] = [
+            id_,
+            {"id": id_},
+            {"id": id_},
+            self._sls(path),
+            {"sls": self._sls(path)},
+        ]
         forms += [{"id": "nobody"}, {"sls": "d*"}, "oth*", {"id": f"{id_[:1]}*"}]
         return self.random.sample(forms, self.random.choice((1, 1, 2)))
 
     def _extend(self, path: str, files: dict[str, dict[str, Any]]) -> None:
-        """Extend states of other files, with arguments, requisites, names and sometimes another function."""
+        """Extend states of other files, with arguments, requisites, names and sometimes another
+        function.
+        """
         others = [id_ for id_ in self.ids if self.home[id_] != path]
         if not others or not self._chance(0.2):
             return
@@ -315,7 +379,11 @@ class FullTree(Tree):
         position = self.ids.index(id_)
         arguments: list[Any] = [self._requisite(position, set())] if self._chance(0.6) else []
         arguments += [{"order": self.random.choice(ORDERS)}] if self._chance(0.3) else []
-        arguments += [{self.random.choice(("name", "names")): self._name(position)}] if self._chance(0.2) else []
+        arguments += (
+            [{self.random.choice(("name", "names")): self._name(position)}]
+            if self._chance(0.2)
+            else []
+        )
         arguments = [each for each in arguments if each]
         for each in arguments:
             if "names" in each:
@@ -341,14 +409,22 @@ class FullTree(Tree):
             if not arguments and len(self.modules[self.ids[position]]) == 1 and self._chance(0.5):
                 return f"{module}.{function}"
             if self._chance(0.15):
-                bodies[module] = [*arguments, function] if self._chance(0.5) else [function, *arguments]
+                bodies[module] = (
+                    [*arguments, function] if self._chance(0.5) else [function, *arguments]
+                )
             else:
                 bodies[f"{module}.{function}"] = arguments
         return bodies
 
-    def _values(self, module: str, function: str, arguments: list[dict[str, Any]], position: int) -> None:
+    def _values(
+        self, module: str, function: str, arguments: list[dict[str, Any]], position: int
+    ) -> None:
         """Give a state that is not of `test` a name with which it alters nothing."""
-        calm = {"cmd": ["true", "true", "false"], "grains": ["os", "id", "nothing"], "file": ["/", "/nowhere", "/etc"]}
+        calm = {
+            "cmd": ["true", "true", "false"],
+            "grains": ["os", "id", "nothing"],
+            "file": ["/", "/nowhere", "/etc"],
+        }
         if module == "test":
             return
         lost = ("name",) if module == "cmd" else ("name", "listen")  # the other two cannot react
@@ -423,18 +499,26 @@ class FullTree(Tree):
     # -------------------------------------------------- requisites
 
     def _requisite(self, position: int, given: set[str]) -> dict[str, Any]:
-        """One requisite of a kind that was not given before; an empty mapping when nothing is there to be named."""
+        """One requisite of a kind that was not given before; an empty mapping when nothing is there
+        to be named.
+        """
         kinds = [*KINDS, *KINDS, *CARRIED]
         kind = self.random.choice([each for each in kinds if each not in given])
         given.add(kind)
         backward = kind in BACKWARD_KINDS or (kind in CARRIED and kind != "prereq_in")
         others = self._others(position, backward)
         if kind in ("listen", "listen_in"):  # Salt takes neither globs nor whole files here
-            others = [each for each in others if "*" not in str(each) and "sls" not in each and "id" not in each]
+            others = [
+                each
+                for each in others
+                if "*" not in str(each) and "sls" not in each and "id" not in each
+            ]
         if kind in CARRIED:
             others = self._plain(others)
         if kind == "listen_in":  # `file` and `grains` cannot react
-            others = [each for each in others if isinstance(each, dict) and {"test", "cmd"} & set(each)]
+            others = [
+                each for each in others if isinstance(each, dict) and {"test", "cmd"} & set(each)
+            ]
         if (
             kind in CARRIED
             and self._chance(0.1)
@@ -457,7 +541,9 @@ class FullTree(Tree):
         forms: list[Any] = [{module: id_}] * 8
         forms += [{module: alias} for alias in self.aliases[id_]] if module == "test" else []
         forms += [id_, {module: f"{id_}*"}, {"id": id_}]
-        earlier = self.paths[: self.paths.index(self.holder)] if self.holder in ("other", "main") else []
+        earlier = (
+            self.paths[: self.paths.index(self.holder)] if self.holder in ("other", "main") else []
+        )
         if earlier and not carried:
             sls = self._sls(self.random.choice(earlier))
             forms += [{"sls": sls}, {"sls": f"{sls[:4]}*"}]
@@ -467,5 +553,11 @@ class FullTree(Tree):
 if __name__ == "__main__":
     options = sys.argv[3:]
     seed, dry = int(sys.argv[1]), "--dry" in options
-    made = FullTree(seed, dry) if "--full" in options else RichTree(seed, dry) if options else Tree(seed)
+    made = (
+        FullTree(seed, dry)
+        if "--full" in options
+        else RichTree(seed, dry)
+        if options
+        else Tree(seed)
+    )
     made.write(Path(sys.argv[2]))

@@ -1,13 +1,15 @@
-"""How long a site of formulas takes to compile: each SLS imports a map.jinja that reads two YAML files and the pillar.
+"""How long a site of formulas takes to compile: each SLS imports a map.jinja that reads two YAML
+files and the pillar.
 
     python bench/site.py [COUNT] [COMMAND]
 
-COUNT: SLS files (200). COMMAND: another program to time beside runner; `{folder}` in it is the folder of the site,
-whose file `minion` a Salt minion understands: `salt-call --local -c {folder} state.show_lowstate`.
-Three sites: a map.jinja for each SLS, for ten of them (formulas of ten SLS files), and one for all.
-Prints CPU seconds (user and system, with all children), the least of some runs each: with empty caches, with the
-compiled templates of an earlier start, and of the command; and what part of the command's time runner takes. They run
-by turns, so that a busy machine makes their ratio hardly different.
+COUNT: SLS files (200). COMMAND: another program to time beside runner; `{folder}` in it is the
+folder of the site, whose file `minion` a Salt minion understands: `salt-call --local -c {folder}
+state.show_lowstate`. Three sites: a map.jinja for each SLS, for ten of them (formulas of ten SLS
+files), and one for all. Prints CPU seconds (user and system, with all children), the least of some
+runs each: with empty caches, with the compiled templates of an earlier start, and of the command;
+and what part of the command's time runner takes. They run by turns, so that a busy machine makes
+their ratio hardly different.
 """
 
 from __future__ import annotations
@@ -54,7 +56,9 @@ MAP = """{%- import_yaml tpldir ~ "/defaults.yaml" as defaults %}
 """
 FILES = {
     "map.jinja": MAP,
-    "defaults.yaml": "f@:\n  pkg: p\n  service: s\n  users: [a, b, c]\n  opts: {a: 1, b: [1, 2, 3]}\n",
+    "defaults.yaml": (
+        "f@:\n  pkg: p\n  service: s\n  users: [a, b, c]\n  opts: {a: 1, b: [1, 2, 3]}\n"
+    ),
     "osfamilymap.yaml": "Debian:\n  service: deb\nRedHat:\n  service: rh\nSuse: {}\n",
 }
 
@@ -63,7 +67,9 @@ RUNS = 7
 
 
 def write(folder: Path, count: int, each: int) -> None:
-    """The site, with a configuration for runner and one for a Salt minion. each: SLS files of one map.jinja."""
+    """The site, with a configuration for runner and one for a Salt minion. each: SLS files of one
+    map.jinja.
+    """
     shutil.rmtree(folder, ignore_errors=True)
     names = [f"f{number // each}.s{number}" for number in range(count)]
     for number, name in enumerate(names):
@@ -75,11 +81,20 @@ def write(folder: Path, count: int, each: int) -> None:
             (place / file).write_text(text.replace("@", str(number // each)))
     (folder / "pillar").mkdir()
     (folder / "pillar" / "top.sls").write_text("base: {'*': [data]}\n")
-    data = "".join(f"f{number}:\n  lookup: {{pkg: pkg{number}}}\n  port: {number}\n" for number in range(count))
+    data = "".join(
+        f"f{number}:\n  lookup: {{pkg: pkg{number}}}\n  port: {number}\n" for number in range(count)
+    )
     (folder / "pillar" / "data.sls").write_text(data)
-    (folder / "states" / "top.sls").write_text("base:\n  '*':\n" + "".join(f"    - {name}\n" for name in names))
-    config = f"id: web1\nfile_roots: {{base: [{folder}/states]}}\npillar_roots: {{base: [{folder}/pillar]}}\n"
-    (folder / "runner.yaml").write_text(config + f"cachedir: {folder}/cache\nstate_dir: {folder}/state\n")
+    (folder / "states" / "top.sls").write_text(
+        "base:\n  '*':\n" + "".join(f"    - {name}\n" for name in names)
+    )
+    config = (
+        f"id: web1\nfile_roots: {{base: [{folder}/states]}}\npillar_roots: {{base:"
+        f" [{folder}/pillar]}}\n"
+    )
+    (folder / "runner.yaml").write_text(
+        config + f"cachedir: {folder}/cache\nstate_dir: {folder}/state\n"
+    )
     (folder / "minion").write_text(config + f"file_client: local\nroot_dir: {folder}/root\n")
 
 
@@ -100,10 +115,23 @@ def main(count: str = "200", command: str = "") -> None:
             folder = Path(name, "site")
             write(folder, int(count), each)
             program = [sys.executable, "-c", "from runner.cli import main; main()"]
-            argv = [*program, "show", "lowstate", "--out", "json", "--config", str(folder / "runner.yaml")]
+            argv = [
+                *program,
+                "show",
+                "lowstate",
+                "--out",
+                "json",
+                "--config",
+                str(folder / "runner.yaml"),
+            ]
             given = command.replace("{folder}", str(folder)).split()
             rounds = [
-                (seconds(argv, folder / "cache"), seconds(argv), seconds(argv), seconds(given) if given else 0.0)
+                (
+                    seconds(argv, folder / "cache"),
+                    seconds(argv),
+                    seconds(argv),
+                    seconds(given) if given else 0.0,
+                )
                 for _ in range(RUNS)
             ]
             cold, *both, other = map(min, zip(*rounds, strict=True))

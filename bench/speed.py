@@ -2,9 +2,10 @@
 
     python bench/speed.py [--quick]
 
-Prints the CPU seconds of a start and how many import floors they are, and for each load those beyond the start and the
-peak memory. The targets stand beside it. A start and the floor run by turns, and the least of each counts, so that a
-busy machine makes their ratio hardly larger; the other figures want a quiet one.
+Prints the CPU seconds of a start and how many import floors they are, and for each load those
+beyond the start and the peak memory. The targets stand beside it. A start and the floor run by
+turns, and the least of each counts, so that a busy machine makes their ratio hardly larger; the
+other figures want a quiet one.
 """
 
 from __future__ import annotations
@@ -23,7 +24,8 @@ RUNNER = "from runner.cli import main; main()"
 def files(count: int, folder: str) -> str:
     """Converged file.managed states."""
     return "".join(
-        f"{folder}/out/{n}:\n  file.managed:\n    - contents: hello {n}\n    - makedirs: True\n" for n in range(count)
+        f"{folder}/out/{n}:\n  file.managed:\n    - contents: hello {n}\n    - makedirs: True\n"
+        for n in range(count)
     )
 
 
@@ -31,7 +33,10 @@ def chained(count: int, folder: str) -> str:
     """test.nop with two requires each, declared in reverse order."""
     text = ""
     for n in range(count - 1):
-        text += f"s{n}:\n  test.nop:\n    - require: [{{test: s{n + 1}}}, {{test: s{min(n + 7, count - 1)}}}]\n"
+        text += (
+            f"s{n}:\n  test.nop:\n    - require: [{{test: s{n + 1}}}, {{test:"
+            f" s{min(n + 7, count - 1)}}}]\n"
+        )
     return text + f"s{count - 1}: test.nop\n"
 
 
@@ -42,7 +47,9 @@ def looped(count: int, folder: str) -> str:
 
 def guarded(count: int, folder: str) -> str:
     """Commands that their guard skips."""
-    return "".join(f"c{n}:\n  cmd.run:\n    - name: 'false'\n    - unless: 'true'\n" for n in range(count))
+    return "".join(
+        f"c{n}:\n  cmd.run:\n    - name: 'false'\n    - unless: 'true'\n" for n in range(count)
+    )
 
 
 def listening(count: int, folder: str) -> str:
@@ -110,7 +117,17 @@ def prepared(folder: str, text: str) -> list[str]:
     Path(folder, "load.sls").write_text(text)
     config = Path(folder, "runner.yaml")
     config.write_text(json.dumps({"file_roots": {"base": [folder]}, "id": "bench"}))
-    argv = ["-c", RUNNER, "sls", "load", "--config", str(config), "--cachedir", f"{folder}/cache", "-q"]
+    argv = [
+        "-c",
+        RUNNER,
+        "sls",
+        "load",
+        "--config",
+        str(config),
+        "--cachedir",
+        f"{folder}/cache",
+        "-q",
+    ]
     cpu(argv)
     return argv
 
@@ -122,8 +139,13 @@ def main() -> None:
     start = 0.0
     with tempfile.TemporaryDirectory() as folder:
         for name, make, target in STARTS:
-            floor, start = combine_plans(["-c", FLOOR], prepared(folder, make(1, folder)), 10 if quick else 40)
-            print(f"{name:32} {start:6.3f} s  {start / floor:6.2f} floors of {floor:.3f} s; target: {target}")
+            floor, start = combine_plans(
+                ["-c", FLOOR], prepared(folder, make(1, folder)), 10 if quick else 40
+            )
+            print(
+                f"{name:32} {start:6.3f} s  {start / floor:6.2f} floors of {floor:.3f} s; target:"
+                f" {target}"
+            )
         for name, make, count, target in LOADS[: 1 if quick else None]:
             argv = prepared(folder, make(count, folder))
             runs = [cpu(argv) for _ in range(3)]

@@ -9,7 +9,9 @@ from runner.api import fetcher, here
 
 @fetcher
 def keep(path: str, text: str, mode: int = 0o600) -> str:
-    """Write a text whole (nobody sees a half of it, nor do others read it) below the cache folder: its whole path."""
+    """Write a text whole (nobody sees a half of it, nor do others read it) below the cache folder:
+    its whole path.
+    """
     *below, name = path.split("/")
     folder = here.cache_folder(*below)
     folder.write(name, text.encode(), mode)
@@ -17,7 +19,9 @@ def keep(path: str, text: str, mode: int = 0o600) -> str:
 
 
 def kept(path: str) -> str | None:
-    """A text that was kept below the cache folder; None where there is none. Raises OSError and ValueError."""
+    """A text that was kept below the cache folder; None where there is none. Raises OSError and
+    ValueError.
+    """
     *below, name = path.split("/")
     try:
         return here.cache_folder(*below, make=False).read(name).decode()

@@ -1,4 +1,6 @@
-"""Choosing an entry of a mapping: what grains.filter_by, pillar.filter_by and match.filter_by share."""
+"""Choosing an entry of a mapping: what grains.filter_by, pillar.filter_by and match.filter_by
+share.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +13,15 @@ from runner.api import RunnerError
 
 
 def by_value(
-    lookup: Mapping[str, Any], value: Any, merge: Mapping[str, Any] | None, default: str, base: str | None
+    lookup: Mapping[str, Any],
+    value: Any,
+    merge: Mapping[str, Any] | None,
+    default: str,
+    base: str | None,
 ) -> Any:
-    """The entry whose key a value (or one of a list of values) has or, as a glob, matches; see `laid`."""
+    """The entry whose key a value (or one of a list of values) has or, as a glob, matches; see
+    `laid`.
+    """
     for each in value if isinstance(value, list) else [value]:
         for key in lookup:
             if key == each or (isinstance(key, str) and _matches(str(each), key)):
@@ -22,8 +30,14 @@ def by_value(
 
 
 def _matches(text: str, pattern: str) -> bool:
-    """Whether a text is what a pattern says; a pattern without marks is not made a regular expression."""
-    return fnmatch.fnmatchcase(text, pattern) if any(mark in pattern for mark in "*?[") else text == pattern
+    """Whether a text is what a pattern says; a pattern without marks is not made a regular
+    expression.
+    """
+    return (
+        fnmatch.fnmatchcase(text, pattern)
+        if any(mark in pattern for mark in "*?[")
+        else text == pattern
+    )
 
 
 def laid(
@@ -34,10 +48,11 @@ def laid(
     base: str | None,
     lists: bool = False,
 ) -> Any:
-    """What was found (else the default's entry) over the base's entry, and `merge` over both; `lookup` is not changed.
+    """What was found (else the default's entry) over the base's entry, and `merge` over both;
+    `lookup` is not changed.
 
-    lists: join lists when `merge` is laid over. Raises RunnerError when `merge`, or what is to be laid over the base,
-    is no mapping.
+    lists: join lists when `merge` is laid over. Raises RunnerError when `merge`, or what is to be
+    laid over the base, is no mapping.
     """
     if found is MISSING or found is None:
         found = lookup.get(default)

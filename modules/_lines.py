@@ -1,4 +1,6 @@
-"""Lines of files and words of programs that are made of data: what is no line, or would be an option, is refused."""
+"""Lines of files and words of programs that are made of data: what is no line, or would be an
+option, is refused.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,9 @@ from runner.api import CommandFailed, line_problem, name_problem, without_end
 
 
 def split(text: str) -> list[str]:
-    """The lines of a file, without their ends. Only a line feed ends one: str.splitlines knows nine more that do."""
+    """The lines of a file, without their ends. Only a line feed ends one: str.splitlines knows nine
+    more that do.
+    """
     lines = text.split("\n")
     return lines if lines[-1] else lines[:-1]
 
@@ -18,7 +22,9 @@ def joined(lines: Iterable[str]) -> str:
     found = list(lines)
     for line in found:
         if "\n" in line or "\0" in line:
-            raise CommandFailed(f"a line would become several, so nothing is written: {_shown(line)}")
+            raise CommandFailed(
+                f"a line would become several, so nothing is written: {_shown(line)}"
+            )
     return "".join(f"{line}\n" for line in found)
 
 
@@ -28,7 +34,8 @@ def encoded(lines: Iterable[str]) -> bytes:
 
 
 def one_line(value: object, what: str) -> str:
-    """A value as one line, without the line ends behind it. Raises CommandFailed for a value that is more than that.
+    """A value as one line, without the line ends behind it. Raises CommandFailed for a value that
+    is more than that.
 
     what: how the message calls it. The message does not show the value, which may be a secret.
     """
@@ -52,15 +59,22 @@ def plain_name(value: object, what: str) -> str:
 
 
 def value_problem(value: object) -> str | None:
-    """What keeps a value from being one: a line of it that does not continue the first one is another option."""
+    """What keeps a value from being one: a line of it that does not continue the first one is
+    another option.
+    """
     first, *more = str(value).rstrip("\r\n").split("\n")
     if any(not line.strip() or line[0] not in " \t" for line in more):
-        return "expected a value, and a line of it that does not begin with a space would be an option of its own"
+        return (
+            "expected a value, and a line of it that does not begin with a space would be an option"
+            " of its own"
+        )
     return next((problem for line in (first, *more) if (problem := line_problem(line))), None)
 
 
 def whole_value(option: str, value: object) -> str:
-    """A value as it is written, without the line ends behind it. Raises CommandFailed for what would be more."""
+    """A value as it is written, without the line ends behind it. Raises CommandFailed for what
+    would be more.
+    """
     problem = value_problem(value)
     if problem:
         raise CommandFailed(f"{option}: {problem}")

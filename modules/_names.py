@@ -20,7 +20,8 @@ def is_address(text: str) -> bool:
 
 
 def resolved(host: str, version: int | None = None) -> list[str]:
-    """The addresses of a name or of an address itself, in the resolver's order. version: 4 or 6 only.
+    """The addresses of a name or of an address itself, in the resolver's order. version: 4 or 6
+    only.
 
     A program asks, not the C library in this process: its waiting could not be cut short.
     """
@@ -31,7 +32,11 @@ def resolved(host: str, version: int | None = None) -> list[str]:
     if done.timed_out:
         return []
     found = dict.fromkeys(line.split()[0] for line in done.stdout.splitlines() if line.strip())
-    return [each for each in found if is_address(each.partition("%")[0]) and not (version == 6 and _mapped(each))]
+    return [
+        each
+        for each in found
+        if is_address(each.partition("%")[0]) and not (version == 6 and _mapped(each))
+    ]
 
 
 def _mapped(text: str) -> bool:
@@ -46,7 +51,9 @@ def asked(name: str, kind: str, nameserver: str | None = None) -> list[str]:
     """
     where = [f"@{nameserver}"] if nameserver else []
     options = ["-x", name] if kind == "PTR" and is_address(name) else ["-q", name, "-t", kind]
-    done = cmd.probe(["dig", "+short", "+time=2", "+tries=2", *where, *options], timeout=SECONDS * 2)
+    done = cmd.probe(
+        ["dig", "+short", "+time=2", "+tries=2", *where, *options], timeout=SECONDS * 2
+    )
     if done.retcode not in (0, 9) and not done.timed_out:  # 9: no answer
         raise CommandFailed(f"dig: {done.stderr.strip() or done.stdout.strip()}")
     lines = [] if done.timed_out else done.stdout.splitlines()

@@ -61,24 +61,36 @@ def ended(
     most: int | None = None,
     **identity: Any,
 ) -> Completed:
-    """Start a program, and wait for its end unless it is to stay in the background. identity: as of Popen.
+    """Start a program, and wait for its end unless it is to stay in the background. identity: as of
+    Popen.
 
-    most: the bytes of each stream that are kept, the first and the last; None where nothing may be missing.
-    Raises CommandFailed when it cannot be started, or nothing may be missing and it prints far too much.
-    It has a session of its own, without a terminal: one that would ask for a password fails, instead of waiting.
+    most: the bytes of each stream that are kept, the first and the last; None where nothing may be
+    missing. Raises CommandFailed when it cannot be started, or nothing may be missing and it prints
+    far too much. It has a session of its own, without a terminal: one that would ask for a password
+    fails, instead of waiting.
     """
     quiet = subprocess.DEVNULL
     output = quiet if bg else subprocess.PIPE
     said = _umask.of_state()
     if said is not None:
         identity.setdefault("umask", said)
-    identity |= {"stdout": output, "stderr": output, "stdin": subprocess.PIPE if stdin is not None else quiet}
+    identity |= {
+        "stdout": output,
+        "stderr": output,
+        "stdin": subprocess.PIPE if stdin is not None else quiet,
+    }
     process: subprocess.Popen[bytes] | None = None
     try:
         given = None if stdin is None else stdin.encode("utf-8", "surrogateescape")
-        with undisturbed():  # an interrupt between the start and its note would leave the program behind
+        with (
+            undisturbed()
+        ):  # an interrupt between the start and its note would leave the program behind
             process = subprocess.Popen(
-                argv, env=dict(_salt_call.environment(argv, env)), cwd=cwd, start_new_session=True, **identity
+                argv,
+                env=dict(_salt_call.environment(argv, env)),
+                cwd=cwd,
+                start_new_session=True,
+                **identity,
             )
         if bg:
             process.returncode = 0  # nobody waits for it
@@ -90,7 +102,9 @@ def ended(
             raise _not_started(argv, error, identity.get("user")) from None
         _end(process)
         if isinstance(error, subprocess.TimeoutExpired) and timeout is not None:
-            return Completed(1, f"timed out after {timeout:g} seconds", "", process.pid, timed_out=True)
+            return Completed(
+                1, f"timed out after {timeout:g} seconds", "", process.pid, timed_out=True
+            )
         raise
     if most is None and (out.left_out or err.left_out):
         raise CommandFailed(f"{argv[0]!r} printed more than {MOST >> 20} MB")
@@ -103,10 +117,15 @@ def _not_started(argv: list[str], error: BaseException, user: object) -> BaseExc
         return error
     reason = getattr(error, "strerror", None) or str(error)
     if isinstance(error, UnicodeEncodeError):
-        reason = f"there is half a character (\\u{ord(error.object[error.start]):04x}) in its arguments or its input"
+        reason = (
+            f"there is half a character (\\u{ord(error.object[error.start]):04x}) in its arguments"
+            " or its input"
+        )
     if isinstance(error, PermissionError) and user not in (None, os.geteuid()):
         reason += " (only root may run it as somebody else)"
-    return CommandFailed(f"Unable to run command {argv[0]!r}: {reason}", missing=("command", argv[0]))
+    return CommandFailed(
+        f"Unable to run command {argv[0]!r}: {reason}", missing=("command", argv[0])
+    )
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
@@ -127,15 +146,21 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
             os.killpg(process.pid, number)
         for pid, began in family.items():
             if _lives(pid, began):
-                with suppress(ProcessLookupError, PermissionError):  # somebody else's: what sudo started
+                with suppress(
+                    ProcessLookupError, PermissionError
+                ):  # somebody else's: what sudo started
                     os.kill(pid, number)
         until = time.monotonic() + 2
-        while time.monotonic() < until and (process.poll() is None or any(_lives(*each) for each in family.items())):
+        while time.monotonic() < until and (
+            process.poll() is None or any(_lives(*each) for each in family.items())
+        ):
             time.sleep(0.02)
 
 
 def _family(first: int) -> dict[int, str]:
-    """A process, those of its group and session, and all that descend from it, each with when it began."""
+    """A process, those of its group and session, and all that descend from it, each with when it
+    began.
+    """
     try:
         seen = {int(name): _stat(int(name)) for name in os.listdir("/proc") if name.isdigit()}
     except OSError:  # not mounted
@@ -145,7 +170,9 @@ def _family(first: int) -> dict[int, str]:
         more = {
             pid: stat[19]
             for pid, stat in seen.items()
-            if stat and pid not in found and (int(stat[1]) in found or first in (int(stat[2]), int(stat[3])))
+            if stat
+            and pid not in found
+            and (int(stat[1]) in found or first in (int(stat[2]), int(stat[3])))
         }
         if not more:
             break
@@ -158,7 +185,9 @@ def _lives(pid: int, began: str) -> bool:
 
 
 def _began(pid: int) -> str:
-    """When a process began, so that another one with its number is not taken for it; "" when it has ended."""
+    """When a process began, so that another one with its number is not taken for it; "" when it has
+    ended.
+    """
     stat = _stat(pid)
     return stat[19] if stat and stat[0] not in "ZX" else ""
 

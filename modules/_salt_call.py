@@ -1,4 +1,6 @@
-"""`salt-call` for the commands of a tree that call it, on a machine that has none: runner does what they ask."""
+"""`salt-call` for the commands of a tree that call it, on a machine that has none: runner does what
+they ask.
+"""
 
 from __future__ import annotations
 
@@ -14,13 +16,19 @@ PROGRAM = "import sys; sys.path.insert(0, {root!r}); from runner.cli.salt_call i
 
 
 def environment(argv: Sequence[str], variables: Mapping[str, str]) -> Mapping[str, str]:
-    """A command's environment; PATH ends with a salt-call of ours where the command calls one and there is none."""
+    """A command's environment; PATH ends with a salt-call of ours where the command calls one and
+    there is none.
+    """
     if not any("salt-call" in word for word in argv):
         return variables
     import shutil
 
     path = variables.get("PATH", os.defpath)
-    return variables if shutil.which("salt-call", path=path) else {**variables, "PATH": f"{path}:{_folder()}"}
+    return (
+        variables
+        if shutil.which("salt-call", path=path)
+        else {**variables, "PATH": f"{path}:{_folder()}"}
+    )
 
 
 @fetcher
@@ -31,7 +39,9 @@ def _folder() -> str:
     root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     words = [sys.executable, "-P", "-c", PROGRAM.format(root=root)]
     config = here.opts.get("conf_file")
-    text = f'#!/bin/sh\nexec {shlex.join([*words, *(["-c", str(config)] if config else [])])} "$@"\n'
+    text = (
+        f'#!/bin/sh\nexec {shlex.join([*words, *(["-c", str(config)] if config else [])])} "$@"\n'
+    )
     name = f"salt-call-{zlib.crc32(text.encode()):08x}"
     try:
         there = kept(f"{name}/salt-call")

@@ -20,7 +20,9 @@ def written(text: str, name: str, user: str | None) -> Iterator[str]:
         try:
             found = pwd.getpwnam(user) if user else None
         except KeyError:
-            raise StateFailed(f"User '{user}' is not available", missing=("user", str(user))) from None
+            raise StateFailed(
+                f"User '{user}' is not available", missing=("user", str(user))
+            ) from None
         with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
             file.write(text)
             os.fchmod(file.fileno(), 0o700)

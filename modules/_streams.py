@@ -12,7 +12,9 @@ CHUNK = 65536
 
 
 class Output:
-    """What came from one stream: all of it, or its first and its last half where it is more than `most` bytes."""
+    """What came from one stream: all of it, or its first and its last half where it is more than
+    `most` bytes.
+    """
 
     def __init__(self, most: int) -> None:
         self._half = most // 2
@@ -47,7 +49,8 @@ class Output:
 def communicate(
     process: subprocess.Popen[bytes], stdin: bytes | None, timeout: float | None, most: int
 ) -> tuple[Output, Output]:
-    """Write to a program and read what it prints until all that have its streams are done with them; wait for its end.
+    """Write to a program and read what it prints until all that have its streams are done with
+    them; wait for its end.
 
     most: bytes of each stream that are kept. Raises TimeoutExpired after `timeout` seconds.
     """

@@ -9,13 +9,28 @@ from typing import Any
 from runner.api import CommandFailed
 
 CATEGORIES = (
-    *("CTYPE", "NUMERIC", "TIME", "COLLATE", "MONETARY", "MESSAGES", "PAPER", "NAME", "ADDRESS", "TELEPHONE"),
+    *(
+        "CTYPE",
+        "NUMERIC",
+        "TIME",
+        "COLLATE",
+        "MONETARY",
+        "MESSAGES",
+        "PAPER",
+        "NAME",
+        "ADDRESS",
+        "TELEPHONE",
+    ),
     *("MEASUREMENT", "IDENTIFICATION"),
 )
 
 
-def variables(env: Any, clean: bool, prepend_path: str | None, reset_locale: bool) -> dict[str, str]:
-    """The variables of a command: ours (or none), without our locale as with Salt, and those that it is given."""
+def variables(
+    env: Any, clean: bool, prepend_path: str | None, reset_locale: bool
+) -> dict[str, str]:
+    """The variables of a command: ours (or none), without our locale as with Salt, and those that
+    it is given.
+    """
     own, found = given(env), {} if clean else dict(os.environ)
     if reset_locale and "LC_ALL" not in own:
         found.pop("LC_ALL", None)
@@ -27,13 +42,17 @@ def variables(env: Any, clean: bool, prepend_path: str | None, reset_locale: boo
 
 
 def home(user: str | None) -> str:
-    """Where a command runs that names no folder, as with Salt: a run is the same wherever one stands."""
+    """Where a command runs that names no folder, as with Salt: a run is the same wherever one
+    stands.
+    """
     home = os.path.expanduser(f"~{user or ''}")
     return home if os.path.isdir(home) and os.access(home, os.R_OK) else "/"
 
 
 def given(env: Any) -> dict[str, str]:
-    """A mapping, a list of mappings or of `NAME=value` texts; names with the value None or False are unset as ""."""
+    """A mapping, a list of mappings or of `NAME=value` texts; names with the value None or False
+    are unset as "".
+    """
     if env is None:
         return {}
     if isinstance(env, str):
@@ -41,7 +60,9 @@ def given(env: Any) -> dict[str, str]:
     if not isinstance(env, Mapping | list | tuple):
         raise CommandFailed("Invalidly-formatted 'env' parameter. See documentation.")
     if isinstance(env, Mapping):
-        return {str(name): "" if value in (None, False) else str(value) for name, value in env.items()}
+        return {
+            str(name): "" if value in (None, False) else str(value) for name, value in env.items()
+        }
     found: dict[str, str] = {}
     for entry in env:
         if isinstance(entry, Mapping):
@@ -53,7 +74,9 @@ def given(env: Any) -> dict[str, str]:
 
 
 def identity(runas: str | None, group: str | None, variables: dict[str, str]) -> dict[str, Any]:
-    """The user and the groups for Popen; the variables get the user's HOME, USER, LOGNAME and SHELL."""
+    """The user and the groups for Popen; the variables get the user's HOME, USER, LOGNAME and
+    SHELL.
+    """
     import grp
     import pwd
 
@@ -63,7 +86,10 @@ def identity(runas: str | None, group: str | None, variables: dict[str, str]) ->
         if runas:
             user = pwd.getpwnam(runas)
             variables.update(
-                HOME=user.pw_dir, USER=user.pw_name, LOGNAME=user.pw_name, SHELL=user.pw_shell or "/bin/sh"
+                HOME=user.pw_dir,
+                USER=user.pw_name,
+                LOGNAME=user.pw_name,
+                SHELL=user.pw_shell or "/bin/sh",
             )
             if user.pw_uid != os.geteuid():
                 groups = os.getgrouplist(user.pw_name, user.pw_gid)
@@ -72,5 +98,7 @@ def identity(runas: str | None, group: str | None, variables: dict[str, str]) ->
             kind, name = "group", group
             found["group"] = grp.getgrnam(group).gr_gid
     except KeyError:
-        raise CommandFailed(f"{kind.title()} '{name}' is not available", missing=(kind, str(name))) from None
+        raise CommandFailed(
+            f"{kind.title()} '{name}' is not available", missing=(kind, str(name))
+        ) from None
     return found

@@ -1,4 +1,6 @@
-"""The umask of a state: what its `- umask:` says. Nothing sets the one of the process, which is everybody's."""
+"""The umask of a state: what its `- umask:` says. Nothing sets the one of the process, which is
+everybody's.
+"""
 
 from __future__ import annotations
 
@@ -24,6 +26,9 @@ def umask() -> int:
 
 def _caller() -> int:
     if not _own:
-        with suppress(OSError, ValueError), open("/proc/self/status", encoding="ascii", errors="replace") as status:
+        with (
+            suppress(OSError, ValueError),
+            open("/proc/self/status", encoding="ascii", errors="replace") as status,
+        ):
             _own.extend(int(line.split()[1], 8) for line in status if line.startswith("Umask:"))
     return _own[0] if _own else 0o022

@@ -9,7 +9,9 @@ from runner.api import RunnerError
 
 
 def load(text: str) -> Any:
-    """The data of a text. Raises RunnerError for what is no YAML and for a key that stands twice in a mapping."""
+    """The data of a text. Raises RunnerError for what is no YAML and for a key that stands twice in
+    a mapping.
+    """
     import yaml
 
     try:
@@ -50,7 +52,9 @@ def _mapping(loader: Any, node: Any) -> dict[Any, Any]:
     keys: set[Any] = set()
     for key_node in given:
         key = loader.construct_object(key_node, deep=True)
-        if not isinstance(key, list | dict):  # those are no keys at all, as the constructor will say
+        if not isinstance(
+            key, list | dict
+        ):  # those are no keys at all, as the constructor will say
             if key in keys:
                 raise ConstructorError(
                     "while constructing a mapping",

@@ -17,7 +17,9 @@ TYPES = {"u": "user", "g": "group", "m": "mask", "o": "other"}
 
 
 class Entry(Record):
-    """One line of a list. kind: user, group, mask or other, behind `default:` for what new files get."""
+    """One line of a list. kind: user, group, mask or other, behind `default:` for what new files
+    get.
+    """
 
     kind: str
     name: str
@@ -27,7 +29,15 @@ class Entry(Record):
 def entries(path: str, recursive: bool = False) -> dict[str, list[Entry]]:
     """The lists of a path, or of all that lies below it, too."""
     needs("getfacl", "acl")
-    done = cmd.probe(["getfacl", "--absolute-names", *(["--recursive", "--physical"] if recursive else []), "--", path])
+    done = cmd.probe(
+        [
+            "getfacl",
+            "--absolute-names",
+            *(["--recursive", "--physical"] if recursive else []),
+            "--",
+            path,
+        ]
+    )
     if done.retcode:
         raise StateFailed(done.stderr.strip() or done.stdout.strip())
     found: dict[str, list[Entry]] = {}
@@ -44,7 +54,12 @@ def entries(path: str, recursive: bool = False) -> dict[str, list[Entry]]:
 
 def _unescaped(text: str) -> str:
     """getfacl writes what is no plain character as a backslash and three octal digits."""
-    return text.encode().decode("unicode_escape").encode("latin-1", "surrogateescape").decode(errors="surrogateescape")
+    return (
+        text.encode()
+        .decode("unicode_escape")
+        .encode("latin-1", "surrogateescape")
+        .decode(errors="surrogateescape")
+    )
 
 
 def getfacl(*args: str, recursive: bool = False) -> dict[str, dict[str, list[dict[str, str]]]]:

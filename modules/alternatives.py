@@ -20,7 +20,9 @@ class Group:
 def _program() -> str:
     found = cmd.which("update-alternatives")
     if found is None:
-        raise CommandFailed("update-alternatives is not installed", missing=("command", "update-alternatives"))
+        raise CommandFailed(
+            "update-alternatives is not installed", missing=("command", "update-alternatives")
+        )
     return found
 
 
@@ -49,7 +51,13 @@ def group(name: str) -> Group | None:
 def change(*words: str) -> str:
     """Run update-alternatives. Raises CommandFailed with what it says."""
     action, *values = words
-    done = cmd.probe([_program(), action, *(plain_name(value, f"update-alternatives {action}") for value in values)])
+    done = cmd.probe(
+        [
+            _program(),
+            action,
+            *(plain_name(value, f"update-alternatives {action}") for value in values),
+        ]
+    )
     if done.retcode:
         raise CommandFailed(done.stderr.strip() or done.stdout.strip())
     return done.stdout.strip()

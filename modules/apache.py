@@ -59,7 +59,10 @@ def exists(kind: str, name: str) -> None:
     """Raise StateFailed for what cannot be enabled. kind: mod, site or conf."""
     path = _path(kind, name, "available")
     if not is_installed():
-        raise StateFailed("there is no Apache: it comes with apache2", missing=[("pkg", "apache2"), ("file", path)])
+        raise StateFailed(
+            "there is no Apache: it comes with apache2",
+            missing=[("pkg", "apache2"), ("file", path)],
+        )
     if not file.exists(path):
         raise StateFailed(f"{path} is not there", missing=("file", path))
 
@@ -67,7 +70,9 @@ def exists(kind: str, name: str) -> None:
 @changer
 def act(program: str, name: str) -> dict[str, str]:
     """Call a2enmod, a2dismod, a2ensite, a2dissite, a2enconf or a2disconf."""
-    if not any(os.access(f"{folder}/{program}", os.X_OK) for folder in ("/usr/sbin", "/usr/local/sbin")):
+    if not any(
+        os.access(f"{folder}/{program}", os.X_OK) for folder in ("/usr/sbin", "/usr/local/sbin")
+    ):
         raise missing(program, "apache2")
     done = cmd.execute([program, plain_name(name, f"the name for {program}")])
     kind = program.removeprefix("a2en").removeprefix("a2dis")
@@ -75,7 +80,11 @@ def act(program: str, name: str) -> dict[str, str]:
     status = f"{kind.capitalize()} {name} {'Not found' if done.retcode == 1 else word}"
     if done.retcode > 1:
         status = done.stderr.strip() or done.stdout.strip()
-    return {"Name": f"Apache2 {word.removesuffix('d')} {kind}", kind.capitalize(): name, "Status": status}
+    return {
+        "Name": f"Apache2 {word.removesuffix('d')} {kind}",
+        kind.capitalize(): name,
+        "Status": status,
+    }
 
 
 def a2enmod(mod: str) -> dict[str, str]:

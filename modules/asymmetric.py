@@ -26,10 +26,12 @@ def verify(
 ) -> dict[str, Any]:
     """Whether a text or a file is signed by keys: {res, message}.
 
-    pubkey, signed_by_any, signed_by_all: public keys as PEM, base64 or hexadecimal digits, a path or an address.
-    signature: base64, a path or an address, several for several keys. digest: of RSA and ECDSA signatures.
+    pubkey, signed_by_any, signed_by_all: public keys as PEM, base64 or hexadecimal digits, a path
+    or an address. signature: base64, a path or an address, several for several keys. digest: of RSA
+    and ECDSA signatures.
 
-        {{ salt['asymmetric.verify'](filename='/srv/x', signature='/srv/x.sig', pubkey='/srv/key.pem').res }}
+        {{ salt['asymmetric.verify'](filename='/srv/x', signature='/srv/x.sig',
+        pubkey='/srv/key.pem').res }}
     """
     _processes.needs("openssl", "openssl")
     if (text is None) == (filename is None):
@@ -57,7 +59,13 @@ def verify(
 
 
 def _several(value: Some) -> list[str]:
-    return [] if value is None else [value] if isinstance(value, str) else [str(each) for each in value]
+    return (
+        []
+        if value is None
+        else [value]
+        if isinstance(value, str)
+        else [str(each) for each in value]
+    )
 
 
 def _is_good(path: str, key: str, signature: str, digest: str) -> bool:
@@ -65,7 +73,19 @@ def _is_good(path: str, key: str, signature: str, digest: str) -> bool:
     if kind.retcode:
         raise StateFailed(f"this is no public key that openssl can read: {kind.stderr.strip()}")
     if kind.stdout.upper().startswith("ED"):
-        argv = ["openssl", "pkeyutl", "-verify", "-pubin", "-inkey", key, "-rawin", "-in", path, "-sigfile", signature]
+        argv = [
+            "openssl",
+            "pkeyutl",
+            "-verify",
+            "-pubin",
+            "-inkey",
+            key,
+            "-rawin",
+            "-in",
+            path,
+            "-sigfile",
+            signature,
+        ]
         return cmd.probe(argv).retcode == 0
     argv = ["openssl", "dgst", f"-{digest}", "-verify", key, "-signature", signature]
     if kind.stdout.startswith(("RSA", "Public-Key")) and "Modulus" in kind.stdout:
@@ -97,7 +117,9 @@ def _read(place: str) -> bytes | None:
         return file.read_bytes(place)
     if "://" not in place:
         return None
-    found = here.tree.fetch(place, here.saltenv) if place.startswith(("salt://", "file://")) else None
+    found = (
+        here.tree.fetch(place, here.saltenv) if place.startswith(("salt://", "file://")) else None
+    )
     if found is None and place.startswith(("http://", "https://", "ftp://")):
         found, problem = file.download(place)
         if problem:
@@ -116,7 +138,9 @@ def _decoded(text: str) -> bytes:
     try:
         return base64.b64decode(digits, validate=True)
     except (binascii.Error, ValueError):
-        raise StateFailed(f"{_shown(text)} is neither a file nor base64 nor hexadecimal digits") from None
+        raise StateFailed(
+            f"{_shown(text)} is neither a file nor base64 nor hexadecimal digits"
+        ) from None
 
 
 def _shown(key: str) -> str:

@@ -1,4 +1,6 @@
-"""Running programs: looks without a shell for states and modules, and Salt's cmd functions for trees."""
+"""Running programs: looks without a shell for states and modules, and Salt's cmd functions for
+trees.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,9 @@ from runner.api import CommandFailed, changer, here
 
 LOCALE = {"LC_ALL": "C.UTF-8", "LANGUAGE": ""}
 MOST_SHOWN = 16 << 20  # bytes of a stream that a state reports: the first and the last ones
-MOST_RETURNED = 64 << 20  # and that a template or a module is given: what is the longest text of a template, too
+MOST_RETURNED = (
+    64 << 20
+)  # and that a template or a module is given: what is the longest text of a template, too
 
 
 def probe(
@@ -32,7 +36,11 @@ def probe(
     env: added to the environment. timeout: seconds. Raises CommandFailed when it cannot be started.
     """
     return _processes.ended(
-        list(argv), env={**os.environ, **LOCALE, **(env or {})}, cwd=cwd, stdin=stdin, timeout=timeout
+        list(argv),
+        env={**os.environ, **LOCALE, **(env or {})},
+        cwd=cwd,
+        stdin=stdin,
+        timeout=timeout,
     )
 
 
@@ -47,7 +55,11 @@ def execute(
 ) -> Completed:
     """Run a program that changes the machine, without a shell. Arguments as those of `probe`."""
     return _processes.ended(
-        list(argv), env={**os.environ, **LOCALE, **(env or {})}, cwd=cwd, stdin=stdin, timeout=timeout
+        list(argv),
+        env={**os.environ, **LOCALE, **(env or {})},
+        cwd=cwd,
+        stdin=stdin,
+        timeout=timeout,
     )
 
 
@@ -57,10 +69,14 @@ def execute_shell(command: str, **options: Any) -> Completed:
     return complete(command, most=MOST_SHOWN, **options)
 
 
-def refuse_surroundings(cwd: str | None, runas: str | None, group: str | None, shell: str | None) -> None:
+def refuse_surroundings(
+    cwd: str | None, runas: str | None, group: str | None, shell: str | None
+) -> None:
     """Raise CommandFailed where a command cannot be started: no such folder, user, group or shell."""
     if cwd is not None and not os.path.isdir(cwd):
-        raise CommandFailed(f'Desired working directory "{cwd}" is not available', missing=("file", cwd))
+        raise CommandFailed(
+            f'Desired working directory "{cwd}" is not available', missing=("file", cwd)
+        )
     if runas or group:
         surroundings.identity(runas, group, {})
     if shell and not os.path.exists(shell):
@@ -87,9 +103,10 @@ def complete(
 ) -> Completed:
     """Run a command in a shell (or without: `python_shell: False`).
 
-    cwd (default: at home), runas, group, umask (octal), timeout (seconds), root: how. env: variables as a mapping or a
-    list of them. reset_system_locale: messages, numbers and dates as in no country. most: as of `_processes.ended`.
-    Raises CommandFailed for an unknown user, a missing folder, a program that cannot be started.
+    cwd (default: at home), runas, group, umask (octal), timeout (seconds), root: how. env:
+    variables as a mapping or a list of them. reset_system_locale: messages, numbers and dates as in
+    no country. most: as of `_processes.ended`. Raises CommandFailed for an unknown user, a missing
+    folder, a program that cannot be started.
     """
     variables = surroundings.variables(env, clean_env, prepend_path, reset_system_locale)
     user: dict[str, Any] = surroundings.identity(runas, group, variables) if runas or group else {}
@@ -97,17 +114,25 @@ def complete(
         user["umask"] = int(str(umask), 8)
     cwd = surroundings.home(runas) if cwd is None and not root else cwd
     if cwd is not None and not os.path.isdir(cwd):
-        raise CommandFailed(f"Specified cwd '{cwd}' either not absolute or does not exist", missing=("file", cwd))
+        raise CommandFailed(
+            f"Specified cwd '{cwd}' either not absolute or does not exist", missing=("file", cwd)
+        )
     if isinstance(cmd, str):
         plain = python_shell is False
-        argv = shlex.split(cmd) if plain else [shell or os.environ.get("SHELL") or "/bin/sh", "-c", cmd]
+        argv = (
+            shlex.split(cmd)
+            if plain
+            else [shell or os.environ.get("SHELL") or "/bin/sh", "-c", cmd]
+        )
     else:
         argv = [str(word) for word in cmd]
     if shell and argv[0] == shell and not os.path.exists(shell):
         raise CommandFailed(f"The shell {shell} is not available", missing=("file", shell))
     if root:
         argv = ["chroot", root, *argv]
-    done = _processes.ended(argv, env=variables, cwd=cwd, stdin=stdin, timeout=timeout, bg=bg, most=most, **user)
+    done = _processes.ended(
+        argv, env=variables, cwd=cwd, stdin=stdin, timeout=timeout, bg=bg, most=most, **user
+    )
     if done.timed_out:
         shown = cmd if isinstance(cmd, str) else shlex.join(argv)
         return Completed(1, f"{shown} : Timed out after {timeout:g} seconds", "", done.pid, True)
@@ -144,21 +169,40 @@ def run_all(
 ) -> dict[str, Any]:
     """Run a command; its pid, retcode, stdout and stderr.
 
-    python_shell: whether a shell reads the command line (default: in `runner call` only). success_retcodes: exit codes
-    that count as 0. ignore_retcode: a guard that calls this does not look at the exit code. redirect_stderr: both
-    streams in stdout. raise_err: raise on failure.
+    python_shell: whether a shell reads the command line (default: in `runner call` only).
+    success_retcodes: exit codes that count as 0. ignore_retcode: a guard that calls this does not
+    look at the exit code. redirect_stderr: both streams in stdout. raise_err: raise on failure.
 
         {{ salt['cmd.run_all']('id -u').retcode }}
     """
-    if isinstance(cmd, bool | int | float):  # `false` on the command line, which YAML does not take for a text
+    if isinstance(
+        cmd, bool | int | float
+    ):  # `false` on the command line, which YAML does not take for a text
         cmd = str(cmd).lower()
     shelled = here.called_directly if python_shell is None else python_shell
     done = complete(
-        *(cmd, cwd, stdin, runas, group, shell, shelled, env, clean_env, prepend_path, umask, timeout, root, bg),
+        *(
+            cmd,
+            cwd,
+            stdin,
+            runas,
+            group,
+            shell,
+            shelled,
+            env,
+            clean_env,
+            prepend_path,
+            umask,
+            timeout,
+            root,
+            bg,
+        ),
         reset_system_locale=reset_system_locale,
         most=MOST_RETURNED,
     )
-    accepted = [success_retcodes] if isinstance(success_retcodes, int) else list(success_retcodes or ())
+    accepted = (
+        [success_retcodes] if isinstance(success_retcodes, int) else list(success_retcodes or ())
+    )
     retcode = 0 if done.retcode in accepted else done.retcode
     out, err = done.stdout, done.stderr
     if rstrip:
@@ -230,7 +274,8 @@ def script(
 ) -> dict[str, Any]:
     """Run a script of the tree; its pid, retcode, stdout and stderr.
 
-    args: its arguments, as one text. template: render it first, with `context`. The options are those of run_all.
+    args: its arguments, as one text. template: render it first, with `context`. The options are
+    those of run_all.
 
         {{ salt['cmd.script']('salt://probe.sh', '--all').stdout }}
     """
@@ -247,7 +292,9 @@ def script(
         return run_all(line, cwd, **{**options, "python_shell": True})
 
 
-def script_retcode(source: str, args: str | None = None, cwd: str | None = None, **options: Any) -> int:
+def script_retcode(
+    source: str, args: str | None = None, cwd: str | None = None, **options: Any
+) -> int:
     """The exit code of a script of the tree; arguments as those of script."""
     return int(script(source, args, cwd, **options)["retcode"])
 
@@ -261,6 +308,8 @@ def exec_code_all(
         return run_all(line, cwd, **{**options, "python_shell": True})
 
 
-def exec_code(lang: str, code: str, cwd: str | None = None, args: str | None = None, **options: Any) -> str:
+def exec_code(
+    lang: str, code: str, cwd: str | None = None, args: str | None = None, **options: Any
+) -> str:
     """The output of code in a language (`python3`, `ruby`, ...)."""
     return str(exec_code_all(lang, code, cwd, args, **options)["stdout"])

@@ -23,8 +23,8 @@ def get(
 ) -> Any:
     """The first of configuration, grains and pillar that has a key.
 
-    merge: "recurse" (or True) lays mappings of all that have it over each other, the configuration topmost;
-    "overwrite" takes the first, as without it.
+    merge: "recurse" (or True) lays mappings of all that have it over each other, the configuration
+    topmost; "overwrite" takes the first, as without it.
 
         {{ salt['config.get']('nginx:lookup', {}) }}
     """
@@ -68,14 +68,25 @@ def option(
     sources = _sources(omit_opts, omit_grains, omit_pillar)
     if not wildcard:
         return next((source[value] for source in sources if value in source), default)
-    found = {key: source[key] for source in reversed(sources) for key in source if fnmatch.fnmatchcase(str(key), value)}
+    found = {
+        key: source[key]
+        for source in reversed(sources)
+        for key in source
+        if fnmatch.fnmatchcase(str(key), value)
+    }
     return found or default
 
 
 def merge(
-    value: str, default: Any = "", omit_opts: bool = False, omit_master: bool = False, omit_pillar: bool = False
+    value: str,
+    default: Any = "",
+    omit_opts: bool = False,
+    omit_master: bool = False,
+    omit_pillar: bool = False,
 ) -> Any:
-    """A top-level key of the configuration and the pillar; of two mappings both, key by key, the first one topmost."""
+    """A top-level key of the configuration and the pillar; of two mappings both, key by key, the
+    first one topmost.
+    """
     found = [source[value] for source in _sources(omit_opts, True, omit_pillar) if value in source]
     if len(found) == 2 and all(isinstance(each, Mapping) for each in found):
         return {**found[1], **found[0]}
@@ -85,7 +96,10 @@ def merge(
 def dot_vals(value: str) -> dict[str, Any]:
     """The keys of the pillar and the configuration that begin with a word and a dot (`mysql.host`)."""
     return {
-        key: source[key] for source in (here.pillar, here.opts) for key in source if str(key).startswith(f"{value}.")
+        key: source[key]
+        for source in (here.pillar, here.opts)
+        for key in source
+        if str(key).startswith(f"{value}.")
     }
 
 

@@ -13,7 +13,9 @@ from runner.api import StateFailed, changer, here
 
 def list_states(saltenv: str = "base") -> list[str]:
     """The names of all SLS files."""
-    names = (path.removesuffix(".sls") for path in here.tree.files("", saltenv) if path.endswith(".sls"))
+    names = (
+        path.removesuffix(".sls") for path in here.tree.files("", saltenv) if path.endswith(".sls")
+    )
     return sorted(name.removesuffix("/init").replace("/", ".") for name in names)
 
 
@@ -38,7 +40,9 @@ def envs() -> list[str]:
 
 
 def _local(path: str, saltenv: str | None, verify_ssl: bool = True, use_etag: bool = False) -> str:
-    """The file on disk of `salt://...`, `file://...`, `/...` or a remote address; "" when it is not there."""
+    """The file on disk of `salt://...`, `file://...`, `/...` or a remote address; "" when it is not
+    there.
+    """
     scheme = path.partition("://")[0] if "://" in path else ""
     if scheme in ("http", "https", "ftp"):
         found, problem = file.download(path, verify_ssl=verify_ssl, use_etag=use_etag)
@@ -73,7 +77,8 @@ def cache_file(
 ) -> str | bool:
     """The local path of a file of the tree or of a remote one; False when it is not there.
 
-    source_hash: what a remote file has to have (`sha256=...`). verify_ssl, use_etag: how a remote one is fetched.
+    source_hash: what a remote file has to have (`sha256=...`). verify_ssl, use_etag: how a remote
+    one is fetched.
     """
     found = _local(path, saltenv, verify_ssl, use_etag)
     if found and source_hash and not file.check_hash(found, source_hash):
@@ -83,7 +88,10 @@ def cache_file(
 
 def cache_files(paths: list[str] | str, saltenv: str | None = None) -> list[str | bool]:
     """The local paths of some files (a list, or with commas); False for each that is not there."""
-    return [cache_file(path, saltenv) for path in (paths.split(",") if isinstance(paths, str) else paths)]
+    return [
+        cache_file(path, saltenv)
+        for path in (paths.split(",") if isinstance(paths, str) else paths)
+    ]
 
 
 def cache_dir(path: str, saltenv: str | None = None, include_empty: bool = False) -> list[str]:
@@ -94,7 +102,9 @@ def cache_dir(path: str, saltenv: str | None = None, include_empty: bool = False
 
 
 def is_cached(path: str, saltenv: str | None = None) -> str:
-    """The local path of a file of the tree, or of the kept copy of a remote one; "" when it is not there."""
+    """The local path of a file of the tree, or of the kept copy of a remote one; "" when it is not
+    there.
+    """
     if path.startswith(("http://", "https://", "ftp://")):
         kept = file.cached_path(path, saltenv)
         return kept if file.is_file(kept) else ""
@@ -109,7 +119,9 @@ def hash_file(path: str, saltenv: str | None = None) -> dict[str, str] | str:
 
 
 def stat_file(path: str, saltenv: str | None = None, octal: bool = True) -> str | int | None:
-    """The mode of a file of the tree, such as "0644"; the number with `octal=False`; None when it is not there."""
+    """The mode of a file of the tree, such as "0644"; the number with `octal=False`; None when it
+    is not there.
+    """
     found = _local(path, saltenv)
     if not found:
         return None
@@ -132,7 +144,11 @@ def _put(path: str, data: file.Contents, makedirs: bool) -> str:
 
 @changer(touches=())
 def get_file(
-    path: str, dest: str, saltenv: str | None = None, makedirs: bool = False, template: str | None = None
+    path: str,
+    dest: str,
+    saltenv: str | None = None,
+    makedirs: bool = False,
+    template: str | None = None,
 ) -> str:
     """Copy a file of the tree; where it went, "" when there is none.
 
@@ -158,16 +174,22 @@ def get_template(
     makedirs: bool = False,
     context: dict[str, Any] | None = None,
 ) -> str:
-    """Render a file of the tree to a path; where it went, "" when there is none. context: variables for it."""
+    """Render a file of the tree to a path; where it went, "" when there is none. context: variables
+    for it.
+    """
     found = _local(path, saltenv)
     if not found:
         return ""
-    text = here.render(_text(found), template, context or {}, file=found, saltenv=saltenv or here.saltenv)
+    text = here.render(
+        _text(found), template, context or {}, file=found, saltenv=saltenv or here.saltenv
+    )
     return _put(_target(path, dest), text.encode("utf-8", "surrogateescape"), makedirs)
 
 
 @changer(touches=())
-def get_dir(path: str, dest: str, saltenv: str | None = None, template: str | None = None) -> list[str]:
+def get_dir(
+    path: str, dest: str, saltenv: str | None = None, template: str | None = None
+) -> list[str]:
     """Copy a folder of the tree into another; the paths of the copies."""
     environment = saltenv or here.saltenv
     folder = path.removeprefix("salt://").strip("/")
@@ -177,8 +199,11 @@ def get_dir(path: str, dest: str, saltenv: str | None = None, template: str | No
     return [get_file(f"salt://{each}", copy, environment, True, template) for each, copy in copies]
 
 
-def get_url(path: str, dest: str | None = "", saltenv: str | None = None, makedirs: bool = False) -> str | bool:
-    """A file of the tree or a remote one: its local path, or, with dest=None, its text; False when it is not there.
+def get_url(
+    path: str, dest: str | None = "", saltenv: str | None = None, makedirs: bool = False
+) -> str | bool:
+    """A file of the tree or a remote one: its local path, or, with dest=None, its text; False when
+    it is not there.
 
     dest: copy it there (only where changes may be made). makedirs: make the folder.
 

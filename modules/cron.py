@@ -33,19 +33,31 @@ class Entry(Record):
     commented: bool = False
 
     def lines(self) -> list[str]:
-        """The entry as it stands in a crontab. Raises CommandFailed where one part of it would be several lines."""
+        """The entry as it stands in a crontab. Raises CommandFailed where one part of it would be
+        several lines.
+        """
         for what in ("time", "command", "identifier"):
             one_line(getattr(self, what), f"the {what} of the crontab's entry")
         remarks = self.comment.splitlines()
         if self.identifier:
-            remarks = [*remarks[:-1], f"{remarks[-1]} {MARK}{self.identifier}" if remarks else MARK + self.identifier]
+            remarks = [
+                *remarks[:-1],
+                f"{remarks[-1]} {MARK}{self.identifier}" if remarks else MARK + self.identifier,
+            ]
         line = f"{self.time} {self.command}"
-        return [*(f"# {remark}" for remark in remarks), f"#DISABLED#{line}" if self.commented else line]
+        return [
+            *(f"# {remark}" for remark in remarks),
+            f"#DISABLED#{line}" if self.commented else line,
+        ]
 
 
-@cached_look("crontabs", "/var/spool/cron/crontabs/{0}", "/var/spool/cron/{0}", "/var/spool/cron/tabs/{0}")
+@cached_look(
+    "crontabs", "/var/spool/cron/crontabs/{0}", "/var/spool/cron/{0}", "/var/spool/cron/tabs/{0}"
+)
 def read(user: str) -> tuple[str, ...]:
-    """The lines of a user's crontab. Raises CommandFailed when there is no crontab program or no such user."""
+    """The lines of a user's crontab. Raises CommandFailed when there is no crontab program or no
+    such user.
+    """
     done = cmd.probe(["crontab", "-u", plain_name(user, "the user's name"), "-l"])
     if done.retcode and "no crontab for" not in done.stderr:
         raise CommandFailed(f"crontab: {done.stderr.strip()}")
@@ -72,7 +84,9 @@ def entries(user: str) -> list[tuple[int, int, Entry]]:
         fields = _fields(text)
         if fields:
             remark, _, identifier = "\n".join(above).partition(MARK)
-            entry = Entry(" ".join(fields[:-1]), fields[-1], identifier.strip(), remark.strip(), commented)
+            entry = Entry(
+                " ".join(fields[:-1]), fields[-1], identifier.strip(), remark.strip(), commented
+            )
             found.append((number - len(above), number + 1, entry))
         above = []
     return found
@@ -82,7 +96,11 @@ def others(user: str, command: str) -> list[int]:
     """The numbers of the lines above the managed part that run a command."""
     lines = read(user)
     above = lines[: lines.index(HEADER)] if HEADER in lines else lines
-    return [number for number, line in enumerate(above, 1) if (_fields(line.strip()) or [""])[-1] == command]
+    return [
+        number
+        for number, line in enumerate(above, 1)
+        if (_fields(line.strip()) or [""])[-1] == command
+    ]
 
 
 def _fields(text: str) -> list[str]:
@@ -96,7 +114,9 @@ def _fields(text: str) -> list[str]:
 @changer(touches=["crontabs"], before=lambda user, lines: read(user))
 def write(user: str, lines: list[str]) -> None:
     """Replace a user's crontab."""
-    done = cmd.probe(["crontab", "-u", plain_name(user, "the user's name"), "-"], stdin=joined(lines))
+    done = cmd.probe(
+        ["crontab", "-u", plain_name(user, "the user's name"), "-"], stdin=joined(lines)
+    )
     if done.retcode:
         raise CommandFailed(f"crontab: {done.stderr.strip()}")
 
@@ -112,7 +132,9 @@ def replace(user: str, old: tuple[int, int, Entry] | None, new: Entry | None) ->
 
 
 def environment(user: str) -> list[tuple[int, str, str]]:
-    """The variables that the managed part of a crontab sets: (line, name, value as it stands there)."""
+    """The variables that the managed part of a crontab sets: (line, name, value as it stands
+    there).
+    """
     lines = read(user)
     start = lines.index(HEADER) + 1 if HEADER in lines else len(lines)
     found = []
@@ -124,7 +146,9 @@ def environment(user: str) -> list[tuple[int, str, str]]:
 
 
 def value_of(user: str, name: str) -> str | None:
-    """The last value of a managed variable, without quotes where it is nothing but them; None when it is not set."""
+    """The last value of a managed variable, without quotes where it is nothing but them; None when
+    it is not set.
+    """
     values = [value for _, each, value in environment(user) if each == name]
     return None if not values else "" if values[-1] in ('""', "''") else values[-1]
 
@@ -154,12 +178,15 @@ def raw_cron(user: str) -> str:
 
 
 def list_tab(user: str) -> dict[str, list[Any]]:
-    """A user's crontab in parts: what is above the managed part (pre), crons, special (@daily), env.
+    """A user's crontab in parts: what is above the managed part (pre), crons, special (@daily),
+    env.
 
     {{ salt['cron.list_tab']('root').crons }}
     """
     lines = read(user)
-    found: dict[str, list[Any]] = {"pre": list(lines[: lines.index(HEADER)] if HEADER in lines else lines)}
+    found: dict[str, list[Any]] = {
+        "pre": list(lines[: lines.index(HEADER)] if HEADER in lines else lines)
+    }
     found |= {"crons": [], "special": [], "env": []}
     for _, _, entry in entries(user):
         found["special" if entry.time.startswith("@") else "crons"].append(_shown(entry))
@@ -179,7 +206,9 @@ def _shown(entry: Entry) -> dict[str, Any]:
     return {**when, **rest, "comment": remark, "commented": entry.commented}
 
 
-def get_entry(user: str, identifier: str | None = None, cmd: str | None = None) -> dict[str, Any] | bool:
+def get_entry(
+    user: str, identifier: str | None = None, cmd: str | None = None
+) -> dict[str, Any] | bool:
     """The entry with an identifier or a command; False when there is none."""
     for entry in list_tab(user)["crons"]:
         if (identifier and entry["identifier"] == identifier) or (cmd and entry["cmd"] == cmd):
@@ -191,7 +220,9 @@ def find(user: str, command: str, identifier: str) -> tuple[int, int, Entry] | N
     """The entry with an identifier, or one without with this command."""
     for each in entries(user):
         entry = each[2]
-        if (entry.identifier and entry.identifier == identifier) or (not entry.identifier and entry.command == command):
+        if (entry.identifier and entry.identifier == identifier) or (
+            not entry.identifier and entry.command == command
+        ):
             return each
     return None
 

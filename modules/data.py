@@ -102,7 +102,8 @@ def _read() -> Any:
         return {} if text is None else json.loads(text)
     except (OSError, ValueError) as problem:
         raise StateFailed(
-            f"the data of this machine, {os.path.join(here.cache_dir, NAME)}, cannot be read: {problem}"
+            f"the data of this machine, {os.path.join(here.cache_dir, NAME)}, cannot be read:"
+            f" {problem}"
         ) from None
 
 

@@ -38,10 +38,14 @@ def value_of(owner: str, question: str) -> str | None:
 @changer(touches=["debconf", "packages"])
 def set_answer(owner: str, question: str, kind: str, value: str) -> None:
     """Answer a question; the answer is on no command line. Raises CommandFailed."""
-    words = [one_line(each, f"the answer to {question!r}") for each in (owner, question, kind, value)]
+    words = [
+        one_line(each, f"the answer to {question!r}") for each in (owner, question, kind, value)
+    ]
     done = cmd.probe(["debconf-set-selections"], stdin=joined([" ".join(words)]))
     if done.retcode:
-        raise CommandFailed(f"debconf-set-selections: {done.stderr}", missing=("command", "debconf-set-selections"))
+        raise CommandFailed(
+            f"debconf-set-selections: {done.stderr}", missing=("command", "debconf-set-selections")
+        )
 
 
 @changer(touches=["debconf", "packages"])
@@ -49,4 +53,6 @@ def set_file(path: str) -> None:
     """Give the answers of a file (owner, question, type, value on each line). Raises CommandFailed."""
     done = cmd.probe(["debconf-set-selections", "--", path])
     if done.retcode:
-        raise CommandFailed(f"debconf-set-selections: {done.stderr}", missing=("command", "debconf-set-selections"))
+        raise CommandFailed(
+            f"debconf-set-selections: {done.stderr}", missing=("command", "debconf-set-selections")
+        )

@@ -10,11 +10,13 @@ from modules.slsutil import merging
 from runner.api import here
 
 
-def merge(dest: Any, upd: Any, merge_lists: bool = False, in_place: bool = True, convert_none: bool = True) -> Any:
+def merge(
+    dest: Any, upd: Any, merge_lists: bool = False, in_place: bool = True, convert_none: bool = True
+) -> Any:
     """Lay one mapping over another.
 
-    merge_lists: join lists. in_place: change `dest` itself. convert_none: take None for an empty mapping.
-    Raises TypeError for what is no mapping.
+    merge_lists: join lists. in_place: change `dest` itself. convert_none: take None for an empty
+    mapping. Raises TypeError for what is no mapping.
 
         {% do salt['defaults.merge'](nginx, pillar.get('nginx')) %}
     """
@@ -25,13 +27,23 @@ def merge(dest: Any, upd: Any, merge_lists: bool = False, in_place: bool = True,
     return merging.update(dest if in_place else copy.deepcopy(dest), upd, lists=merge_lists)
 
 
-def update(dest: Any, defaults: Any, merge_lists: bool = True, in_place: bool = True, convert_none: bool = True) -> Any:
+def update(
+    dest: Any,
+    defaults: Any,
+    merge_lists: bool = True,
+    in_place: bool = True,
+    convert_none: bool = True,
+) -> Any:
     """Give each mapping below `dest` some defaults; arguments as those of merge."""
     if dest is None and in_place:
-        raise TypeError("nothing can be updated in place of None: give a mapping, or in_place=False")
+        raise TypeError(
+            "nothing can be updated in place of None: give a mapping, or in_place=False"
+        )
     target = dest if in_place else copy.deepcopy(dest or {})
     for name, value in target.items():
-        target[name] = merge(defaults, value, merge_lists, in_place=False, convert_none=convert_none)
+        target[name] = merge(
+            defaults, value, merge_lists, in_place=False, convert_none=convert_none
+        )
     return target
 
 
@@ -41,14 +53,19 @@ def deepcopy(source: Any) -> Any:
 
 
 def get(key: str, default: Any = "") -> Any:
-    """A value of a formula's own defaults.yaml or defaults.json, whatever the pillar says (`nginx:port`).
+    """A value of a formula's own defaults.yaml or defaults.json, whatever the pillar says
+    (`nginx:port`).
 
     default: what to return when the file has no such key, or there is no file.
 
         {{ salt['defaults.get']('nginx:port', 80) }}
     """
     formula = key.partition(":")[0]
-    return default if (found := _of_formula(formula)) is None else merging.traverse({formula: found}, key, default)
+    return (
+        default
+        if (found := _of_formula(formula)) is None
+        else merging.traverse({formula: found}, key, default)
+    )
 
 
 def _of_formula(formula: str) -> Any:

@@ -57,7 +57,9 @@ def NS(domain: str, resolve: bool = True, nameserver: str | None = None) -> list
 
 
 def MX(domain: str, resolve: bool = False, nameserver: str | None = None) -> list[list[str]]:
-    """The mail servers of a domain as [preference, name]; resolve: the address in place of the name."""
+    """The mail servers of a domain as [preference, name]; resolve: the address in place of the
+    name.
+    """
     return _MX(domain, resolve, nameserver)
 
 

@@ -13,19 +13,24 @@ from runner.api import StateFailed
 def _df(*options: str) -> Iterator[list[str]]:
     """The lines of df, as columns: file system, three numbers, percentage, mount point."""
     lines = cmd.probe(["df", *options]).stdout.splitlines()
-    for found in (re.match(r"(.*?)\s+(\d+|-)\s+(\d+|-)\s+(-?\d+|-)\s+(\d+%|-)\s+(.*)", line) for line in lines):
+    for found in (
+        re.match(r"(.*?)\s+(\d+|-)\s+(\d+|-)\s+(-?\d+|-)\s+(\d+%|-)\s+(.*)", line) for line in lines
+    ):
         if found:
             yield list(found.groups())
 
 
 def _flags(args: str | None) -> tuple[str, ...]:
     if args and (strange := set(args) - set("aklmP")):
-        raise StateFailed(f"Invalid flag passed to df: {''.join(sorted(strange))} (these are fine: aklmP)")
+        raise StateFailed(
+            f"Invalid flag passed to df: {''.join(sorted(strange))} (these are fine: aklmP)"
+        )
     return (f"-{args}",) if args else ()
 
 
 def usage(args: str | None = None) -> dict[str, dict[str, str]]:
-    """The space of each mounted file system, by mount point, in blocks of 1 kB. args: letters for df (`aklmP`).
+    """The space of each mounted file system, by mount point, in blocks of 1 kB. args: letters for
+    df (`aklmP`).
 
     {{ salt['disk.usage']()['/']['available'] }}
     """
@@ -38,12 +43,20 @@ def inodeusage(args: str | None = None) -> dict[str, dict[str, str]]:
     """The inodes of each mounted file system, by mount point. args: letters for df."""
     rows = _df("-iP", *_flags(args))
     return {
-        row[5]: {"inodes": row[1], "used": row[2], "free": row[3], "use": row[4], "filesystem": row[0]} for row in rows
+        row[5]: {
+            "inodes": row[1],
+            "used": row[2],
+            "free": row[3],
+            "use": row[4],
+            "filesystem": row[0],
+        }
+        for row in rows
     }
 
 
 def percent(args: str | None = None) -> Any:
-    """How full each mounted file system is, by mount point. args: one mount point, for its percentage alone.
+    """How full each mounted file system is, by mount point. args: one mount point, for its
+    percentage alone.
 
     {{ salt['disk.percent']('/var') }}
     """
@@ -52,7 +65,8 @@ def percent(args: str | None = None) -> Any:
 
 
 def blkid(device: str | None = None, token: str | None = None) -> dict[str, dict[str, str]]:
-    """UUID, LABEL, TYPE, ... of block devices. device: of this one. token: of those that have it, `TYPE=ext4`.
+    """UUID, LABEL, TYPE, ... of block devices. device: of this one. token: of those that have it,
+    `TYPE=ext4`.
 
     {{ salt['disk.blkid']('/dev/sda1')['/dev/sda1']['UUID'] }}
     """

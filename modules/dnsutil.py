@@ -44,19 +44,31 @@ def NS(domain: str, resolve: bool = True, nameserver: str | None = None) -> list
 
 
 def MX(domain: str, resolve: bool = False, nameserver: str | None = None) -> list[list[Any]]:
-    """The mail servers of a domain as [preference, name]; resolve: the address in place of the name."""
+    """The mail servers of a domain as [preference, name]; resolve: the address in place of the
+    name.
+    """
     rows = [line.split() for line in _names.asked(domain, "MX", nameserver)]
     pairs = [[row[0], row[1]] for row in rows if len(row) == 2]
-    return [[weight, next(iter(A(name, nameserver)), "")] for weight, name in pairs] if resolve else pairs
+    return (
+        [[weight, next(iter(A(name, nameserver)), "")] for weight, name in pairs]
+        if resolve
+        else pairs
+    )
 
 
 def SPF(domain: str, record: str = "SPF", nameserver: str | None = None) -> list[str]:
-    """The addresses that may send mail for a domain. record: SPF, or TXT where the domain uses that."""
+    """The addresses that may send mail for a domain. record: SPF, or TXT where the domain uses
+    that.
+    """
     for kind in dict.fromkeys((record, "TXT")):
         for line in _names.asked(domain, kind, nameserver):
             words = line.replace('" "', "").strip('"').split()
             if words[:1] == ["v=spf1"]:
-                return [word.partition(":")[2] for word in words if word.lstrip("+?~-").startswith(("ip4:", "ip6:"))]
+                return [
+                    word.partition(":")[2]
+                    for word in words
+                    if word.lstrip("+?~-").startswith(("ip4:", "ip6:"))
+                ]
     return []
 
 
@@ -81,7 +93,9 @@ def serial(zone: str = "", update: bool = False) -> str:
     return new
 
 
-def parse_hosts(hostsfile: str = "/etc/hosts", hosts: str | None = None) -> dict[str, list[str]] | str:
+def parse_hosts(
+    hostsfile: str = "/etc/hosts", hosts: str | None = None
+) -> dict[str, list[str]] | str:
     """The names of each address in a hosts file, or in a text in its form."""
     if hosts is None:
         try:

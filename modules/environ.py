@@ -25,7 +25,9 @@ def has_value(key: str, value: str | None = None) -> bool:
 
 def item(keys: str | list[str], default: str = "") -> dict[str, str]:
     """Some variables with their values."""
-    return {key: os.environ.get(key, default) for key in ([keys] if isinstance(keys, str) else keys)}
+    return {
+        key: os.environ.get(key, default) for key in ([keys] if isinstance(keys, str) else keys)
+    }
 
 
 def items() -> dict[str, str]:
@@ -34,8 +36,11 @@ def items() -> dict[str, str]:
 
 
 @changer(touches=[])
-def setenv(environ: Mapping[str, Any], false_unsets: bool = False, clear_all: bool = False) -> dict[str, Any]:
-    """Set variables for what this run starts from now on. false_unsets: None and False remove; clear_all: all others.
+def setenv(
+    environ: Mapping[str, Any], false_unsets: bool = False, clear_all: bool = False
+) -> dict[str, Any]:
+    """Set variables for what this run starts from now on. false_unsets: None and False remove;
+    clear_all: all others.
 
     Answers with what was set.
     """

@@ -45,7 +45,8 @@ def get_icmp_types() -> list[str]:
 
 
 def zone(name: str) -> dict[str, list[str]]:
-    """What a zone has, by firewalld's own words: services, ports, sources, icmp-blocks, rich rules, ...
+    """What a zone has, by firewalld's own words: services, ports, sources, icmp-blocks, rich rules,
+    ...
 
     {{ salt['firewalld.zone']('public').services | json }}
     """
@@ -66,16 +67,23 @@ def service(name: str) -> dict[str, list[str]]:
     {{ salt['firewalld.service']('http').ports | json }}
     """
     where = ["--permanent", f"--service={name}"]
-    return {"ports": _ask(*where, "--get-ports").split(), "protocols": _ask(*where, "--get-protocols").split()}
+    return {
+        "ports": _ask(*where, "--get-ports").split(),
+        "protocols": _ask(*where, "--get-protocols").split(),
+    }
 
 
 @changer
 def change(options: Sequence[Sequence[str]]) -> bool:
-    """Call firewall-cmd with each of some lists of options, then have firewalld take the configuration."""
+    """Call firewall-cmd with each of some lists of options, then have firewalld take the
+    configuration.
+    """
     for each in (*options, ("--reload",)):
         done = cmd.execute(["firewall-cmd", *each])
         if done.retcode:
-            raise CommandFailed(f"firewall-cmd {' '.join(each)}: {done.stderr.strip() or done.stdout.strip()}")
+            raise CommandFailed(
+                f"firewall-cmd {' '.join(each)}: {done.stderr.strip() or done.stdout.strip()}"
+            )
     return True
 
 
@@ -85,5 +93,7 @@ def _ask(*words: str) -> str:
     if done.retcode == NOT_RUNNING:
         raise StateFailed("firewalld is not running", missing=("service", "firewalld"))
     if done.retcode:
-        raise StateFailed(f"firewall-cmd {' '.join(words)}: {done.stderr.strip() or done.stdout.strip()}")
+        raise StateFailed(
+            f"firewall-cmd {' '.join(words)}: {done.stderr.strip() or done.stdout.strip()}"
+        )
     return done.stdout

@@ -13,10 +13,11 @@ from runner.api import CommandFailed, StateFailed, here
 def signers(
     path: str, signature: str | None = None, keyring: str | None = None, home: str | None = None
 ) -> tuple[list[str], str]:
-    """The fingerprints of those who signed a file (primary and signing key), and what gpg says where it is not good.
+    """The fingerprints of those who signed a file (primary and signing key), and what gpg says
+    where it is not good.
 
-    signature: the signature's file; without it the file carries its own. keyring, home: where the keys are.
-    Raises CommandFailed when there is no gpg.
+    signature: the signature's file; without it the file carries its own. keyring, home: where the
+    keys are. Raises CommandFailed when there is no gpg.
     """
     argv = [*_command(home, keyring), "--status-fd", "1"]
     done = cmd.probe([*argv, "--verify", "--", *([signature] if signature else []), path])
@@ -45,21 +46,33 @@ def decrypt(
     bare: bool = False,
     keyring: str | None = None,
 ) -> Any:
-    """A PGP message in clear: {res, comment, data}, or with `bare` the text alone (False when gpg cannot).
+    """A PGP message in clear: {res, comment, data}, or with `bare` the text alone (False when gpg
+    cannot).
 
-    text, filename: the message, one of them. output: the file that it is written to instead. user: whose keys are used
-    (of salt those in /etc/salt/gpgkeys), else those of who runs; gnupghome, keyring: the folder, the file of the keys.
+    text, filename: the message, one of them. output: the file that it is written to instead. user:
+    whose keys are used (of salt those in /etc/salt/gpgkeys), else those of who runs; gnupghome,
+    keyring: the folder, the file of the keys.
     """
     if (text is None) == (filename is None):
         raise StateFailed("gpg.decrypt takes a text or a filename")
-    folder = "/etc/salt/gpgkeys" if user == "salt" else os.path.expanduser(f"~{user}/.gnupg") if user else None
+    folder = (
+        "/etc/salt/gpgkeys"
+        if user == "salt"
+        else os.path.expanduser(f"~{user}/.gnupg")
+        if user
+        else None
+    )
     message = str(text).encode() if filename is None else file.read_bytes(filename)
     argv = [*_command(gnupghome or folder, keyring), "--quiet", "--status-fd", "2", "--decrypt"]
     done = subprocess.run(argv, input=message, capture_output=True, check=False)
     said = done.stderr.decode("utf-8", "replace").splitlines()
     if done.returncode and "[GNUPG:] DECRYPTION_OKAY" not in said:
         why = [line for line in said if not line.startswith("[GNUPG:]")]
-        return False if bare else {"res": False, "comment": why[-1] if why else "gpg says nothing", "data": ""}
+        return (
+            False
+            if bare
+            else {"res": False, "comment": why[-1] if why else "gpg says nothing", "data": ""}
+        )
     if output:
         file.write(output, done.stdout, mode="0600")
         comment = f"Decrypted data has been written to {output}"

@@ -25,7 +25,12 @@ def info(name: str) -> dict[str, Any]:
     found = _groups().get(name)
     if found is None:
         return {}
-    return {"name": found.gr_name, "passwd": found.gr_passwd, "gid": found.gr_gid, "members": list(found.gr_mem)}
+    return {
+        "name": found.gr_name,
+        "passwd": found.gr_passwd,
+        "gid": found.gr_gid,
+        "members": list(found.gr_mem),
+    }
 
 
 def getent(refresh: bool = False) -> list[dict[str, Any]]:
@@ -74,7 +79,9 @@ def _done(*argv: str) -> None:
 # ---------------------------------------------------------------- Salt's functions
 
 
-def add(name: str, gid: int | None = None, system: bool = False, non_unique: bool = False, **_: Any) -> bool:
+def add(
+    name: str, gid: int | None = None, system: bool = False, non_unique: bool = False, **_: Any
+) -> bool:
     """Add a group; whether it was done. non_unique: though its number is taken."""
     options = [*(["-g", str(gid)] if gid is not None else []), *(["-r"] if system else [])]
     return tried(groupadd, name, *options, *(["-o"] if non_unique and gid is not None else []))

@@ -115,7 +115,9 @@ def hmac_compute(string: Text, shared_secret: Text) -> str:
 
 
 def github_signature(string: Text, shared_secret: Text, challenge_hmac: str) -> bool:
-    """Whether the HMAC of a text is the challenge (`sha1=...`, the header that GitHub signs its calls with)."""
+    """Whether the HMAC of a text is the challenge (`sha1=...`, the header that GitHub signs its
+    calls with).
+    """
     kind, separator, wanted = challenge_hmac.partition("=")
     if not separator:
         raise ValueError("the challenge has to be a hash's name, = and the code: sha256=0123...")

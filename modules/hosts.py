@@ -95,14 +95,18 @@ def with_names(found: Iterable[Line], ip: str, names: tuple[str, ...]) -> list[L
 
 def with_comments(found: Iterable[Line], comments: Mapping[str, str]) -> list[Line]:
     """The lines with comments behind some addresses."""
-    return [_made(line.ip, line.names, comments[line.ip]) if line.ip in comments else line for line in found]
+    return [
+        _made(line.ip, line.names, comments[line.ip]) if line.ip in comments else line
+        for line in found
+    ]
 
 
 def _made(ip: str, names: tuple[str, ...], comment: str) -> Line:
     for each in (ip, *names):
         if one_line(each, "an address or a name of it").split() != [each] or "#" in each:
             raise CommandFailed(
-                f"{each!r} is neither an address nor the name of a host: a line of {PATH} has them apart"
+                f"{each!r} is neither an address nor the name of a host: a line of {PATH} has them"
+                " apart"
             )
     comment = one_line(comment, "the comment of an address")
     text = f"{ip}\t\t{' '.join(names)}" + (f"\t\t# {comment}" if comment else "")

@@ -46,18 +46,21 @@ def query(
 ) -> dict[str, Any]:
     """Ask a web server.
 
-    method, params (of the address), data (a text, or a mapping for a form), data_file, header_dict, header_list,
-    header_file, username, password, agent: what is asked. data_render, header_render: the files are Jinja
-    templates with the variables template_dict. decode: read JSON, XML or YAML into `dict`, by the answer's type unless
-    decode_type says which. text, status, headers: give these, too. raise_error: name codes from 400 on in `error`.
-    verify_ssl, ca_bundle, cert: how the server is trusted. timeout: seconds. test: ask test_url, or nobody.
-    Answers with {body, ...}; with {error, ...} when there is no answer. `backend` changes nothing.
+    method, params (of the address), data (a text, or a mapping for a form), data_file, header_dict,
+    header_list, header_file, username, password, agent: what is asked. data_render, header_render:
+    the files are Jinja templates with the variables template_dict. decode: read JSON, XML or YAML
+    into `dict`, by the answer's type unless decode_type says which. text, status, headers: give
+    these, too. raise_error: name codes from 400 on in `error`. verify_ssl, ca_bundle, cert: how the
+    server is trusted. timeout: seconds. test: ask test_url, or nobody. Answers with {body, ...};
+    with {error, ...} when there is no answer. `backend` changes nothing.
 
         {{ salt['http.query']('https://api.example.com/x', decode=True).dict }}
     """
     for name in ("text_out", "headers_out", "decode_out"):
         if ignored.get(name):
-            raise RunnerError(f"http.query: {name} is not supported", hint="write the answer with file.managed")
+            raise RunnerError(
+                f"http.query: {name} is not supported", hint="write the answer with file.managed"
+            )
     if test and not test_url:
         return {}
     variables = dict(template_dict or {})
@@ -68,7 +71,11 @@ def query(
         asked["Authorization"] = _basic(username, password or "")
     request = _request(test_url if test and test_url else url, params, method, sent, asked)
     found = _asked(request, timeout, _trust(verify_ssl, ca_bundle, cert), raise_error)
-    wanted = {name for name, asked_for in (("status", status), ("headers", headers), ("text", text)) if asked_for}
+    wanted = {
+        name
+        for name, asked_for in (("status", status), ("headers", headers), ("text", text))
+        if asked_for
+    }
     if "error" in found:
         wanted = {"status", "error"} if "body" in found or status else {"error"}
     elif decode:
@@ -82,7 +89,9 @@ def query(
 # ---------------------------------------------------------------- what is asked
 
 
-def _request(url: str, params: Mapping[str, Any] | None, method: str, data: bytes | None, headers: Any) -> Request:
+def _request(
+    url: str, params: Mapping[str, Any] | None, method: str, data: bytes | None, headers: Any
+) -> Request:
     from urllib.parse import urlencode
     from urllib.request import Request
 
@@ -113,7 +122,10 @@ def _body(data: Any, path: str | None, variables: Mapping[str, Any] | None) -> b
 
 
 def _headers(
-    given: Mapping[str, Any] | None, lines: list[str] | None, path: str | None, variables: Mapping[str, Any] | None
+    given: Mapping[str, Any] | None,
+    lines: list[str] | None,
+    path: str | None,
+    variables: Mapping[str, Any] | None,
 ) -> dict[str, str]:
     found = {key: str(value) for key, value in (given or {}).items()}
     for line in [*(_file(path, variables).splitlines() if path else ()), *(lines or ())]:
@@ -129,7 +141,9 @@ def _basic(username: str, password: str) -> str:
     return "Basic " + base64.b64encode(f"{username}:{password}".encode()).decode()
 
 
-def _trust(verify_ssl: bool, ca_bundle: str | None, cert: str | list[str] | None) -> ssl.SSLContext | None:
+def _trust(
+    verify_ssl: bool, ca_bundle: str | None, cert: str | list[str] | None
+) -> ssl.SSLContext | None:
     if verify_ssl and not ca_bundle and not cert:
         return None
     import ssl
@@ -153,7 +167,9 @@ def _asked(request: Request, timeout: float, context: Any, raise_error: bool) ->
     from urllib.request import getproxies, urlopen
 
     host = urlsplit(request.full_url).hostname or ""
-    if not getproxies() and not _names.resolved(host):  # asked here: urlopen would wait as long as the resolver does
+    if not getproxies() and not _names.resolved(
+        host
+    ):  # asked here: urlopen would wait as long as the resolver does
         return {"status": 0, "error": "[Errno -2] Name or service not known"}
     try:
         with urlopen(request, timeout=timeout, context=context) as answer:
@@ -161,7 +177,9 @@ def _asked(request: Request, timeout: float, context: Any, raise_error: bool) ->
     except HTTPError as problem:
         with problem:
             found = _read(problem, problem.code)
-        return {**found, "error": f"HTTP {problem.code}: {problem.reason}"} if raise_error else found
+        return (
+            {**found, "error": f"HTTP {problem.code}: {problem.reason}"} if raise_error else found
+        )
     except (OSError, ValueError, HTTPException) as problem:
         return {"status": 0, "error": str(getattr(problem, "reason", problem))}
 
@@ -178,12 +196,16 @@ def _read(answer: Any, code: int) -> dict[str, Any]:
 def _decoded(found: dict[str, Any], kind: str) -> set[str]:
     """Put what the body says into `dict`; the keys that hold it (`text`, for what is no data)."""
     if kind == "auto":
-        content = next((value for key, value in found["headers"].items() if key.lower() == "content-type"), "")
+        content = next(
+            (value for key, value in found["headers"].items() if key.lower() == "content-type"), ""
+        )
         kind = next((each for each in ("json", "xml", "yaml") if each in content), "plain")
     if kind == "plain":
         return {"text"}
     if kind not in DECODERS:
-        found["error"] = f"Invalid decode_type specified. Valid decode types are: {(*DECODERS, 'plain')}"
+        found["error"] = (
+            f"Invalid decode_type specified. Valid decode types are: {(*DECODERS, 'plain')}"
+        )
         return {"error"}
     try:
         found["dict"] = DECODERS[kind](found["body"])
@@ -208,7 +230,11 @@ DECODERS: Mapping[str, Callable[[str], Any]] = {"json": json.loads, "xml": _xml,
 
 
 def wait_for_successful_query(
-    url: str, wait_for: float = 300, request_interval: float = 0, status: int | None = None, **options: Any
+    url: str,
+    wait_for: float = 300,
+    request_interval: float = 0,
+    status: int | None = None,
+    **options: Any,
 ) -> dict[str, Any]:
     """Ask until there is an answer (with this status), for so many seconds at most.
 
@@ -219,6 +245,8 @@ def wait_for_successful_query(
     until = time.monotonic() + wait_for
     while True:
         found = query(url, **{"status": status is not None, **options})
-        if ("error" not in found if status is None else found.get("status") == status) or time.monotonic() >= until:
+        if (
+            "error" not in found if status is None else found.get("status") == status
+        ) or time.monotonic() >= until:
             return found
         time.sleep(min(request_interval or 1, max(until - time.monotonic(), 0)))

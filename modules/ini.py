@@ -23,7 +23,12 @@ def _lines(file_name: str, encoding: str | None) -> list[str]:
 
 def _option(line: str, separator: str) -> tuple[str, str] | None:
     """(option, value) of a line; None for comments, sections, empty lines and continuations."""
-    if not line.strip() or line.lstrip()[:1] in ("#", ";") or line[:1] in (" ", "\t") or _SECTION.match(line):
+    if (
+        not line.strip()
+        or line.lstrip()[:1] in ("#", ";")
+        or line[:1] in (" ", "\t")
+        or _SECTION.match(line)
+    ):
         return None
     key, found, value = line.partition(separator)
     return (key.strip(), value.strip()) if found else None
@@ -64,34 +69,53 @@ def get_ini(file_name: str, separator: str = "=", encoding: str | None = None) -
     for line, (section, option, value) in zip(lines, _walk(lines, separator), strict=True):
         if option is not None:
             place = found.setdefault(section, {}) if section else found
-            place[option] = f"{place[option]}\n{value}" if line[:1] in (" ", "\t") and option in place else value
+            place[option] = (
+                f"{place[option]}\n{value}"
+                if line[:1] in (" ", "\t") and option in place
+                else value
+            )
     return found
 
 
-def get_option(file_name: str, section: str, option: str, separator: str = "=", encoding: str | None = None) -> Any:
+def get_option(
+    file_name: str, section: str, option: str, separator: str = "=", encoding: str | None = None
+) -> Any:
     """The value of an option; empty when it is not there."""
     found = get_ini(file_name, separator, encoding)
     place = found.get(section, {}) if section else found
     return place.get(option, "") if isinstance(place, dict) else ""
 
 
-def get_section(file_name: str, section: str, separator: str = "=", encoding: str | None = None) -> dict[str, Any]:
+def get_section(
+    file_name: str, section: str, separator: str = "=", encoding: str | None = None
+) -> dict[str, Any]:
     """The options of a section."""
     found = get_ini(file_name, separator, encoding).get(section, {})
     return found if isinstance(found, dict) else {}
 
 
 def with_options(text: str, wanted: Mapping[str, Any], separator: str, spaces: bool) -> str:
-    """A text with options set: section -> options, and options before the first section at the top level."""
+    """A text with options set: section -> options, and options before the first section at the top
+    level.
+    """
     lines = text.splitlines()
     for section, options in wanted.items():
         pairs = options.items() if isinstance(options, Mapping) else [(section, options)]
         for option, value in pairs:
-            lines = _set(lines, section if isinstance(options, Mapping) else "", str(option), value, separator, spaces)
+            lines = _set(
+                lines,
+                section if isinstance(options, Mapping) else "",
+                str(option),
+                value,
+                separator,
+                spaces,
+            )
     return "".join(f"{line}\n" for line in lines)
 
 
-def _set(lines: list[str], section: str, option: str, value: Any, separator: str, spaces: bool) -> list[str]:
+def _set(
+    lines: list[str], section: str, option: str, value: Any, separator: str, spaces: bool
+) -> list[str]:
     sign = f" {separator} " if spaces and separator.strip() else separator
     separator, value = one_line(separator, "the separator"), whole_value(option, value)
     new = f"{one_line(option, 'the name of an option')}{sign}{value}"
@@ -102,8 +126,16 @@ def _set(lines: list[str], section: str, option: str, value: Any, separator: str
         old = _option(lines[first], separator)
         if old and old[1] == value and len(at) == 1:
             return lines
-        return [*lines[:first], new, *(line for index, line in enumerate(lines) if index > first and index not in at)]
-    heads = [index for index, line in enumerate(lines) if (m := _SECTION.match(line)) and m["name"].strip() == section]
+        return [
+            *lines[:first],
+            new,
+            *(line for index, line in enumerate(lines) if index > first and index not in at),
+        ]
+    heads = [
+        index
+        for index, line in enumerate(lines)
+        if (m := _SECTION.match(line)) and m["name"].strip() == section
+    ]
     if section and not heads:
         return [
             *lines,
@@ -120,7 +152,9 @@ def _set(lines: list[str], section: str, option: str, value: Any, separator: str
 
 
 def without_options(text: str, unwanted: Mapping[str, Any], separator: str) -> str:
-    """A text without options: section -> names, and names before the first section with the section ""."""
+    """A text without options: section -> names, and names before the first section with the section
+    "".
+    """
     lines = text.splitlines()
     where = _walk(lines, separator)
     kept = []
@@ -134,7 +168,11 @@ def without_options(text: str, unwanted: Mapping[str, Any], separator: str) -> s
 def without_sections(text: str, names: list[str]) -> str:
     """A text without some sections."""
     lines = text.splitlines()
-    kept = [line for line, (section, _, _) in zip(lines, _walk(lines, "="), strict=True) if section not in names]
+    kept = [
+        line
+        for line, (section, _, _) in zip(lines, _walk(lines, "="), strict=True)
+        if section not in names
+    ]
     return "".join(f"{line}\n" for line in kept)
 
 

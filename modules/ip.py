@@ -1,4 +1,6 @@
-"""Interfaces of the network as ifupdown knows them: /etc/network/interfaces, its stanzas and scripts."""
+"""Interfaces of the network as ifupdown knows them: /etc/network/interfaces, its stanzas and
+scripts.
+"""
 
 from __future__ import annotations
 
@@ -12,11 +14,21 @@ from runner.api import Record, StateFailed, changer
 FILE = "/etc/network/interfaces"
 STATE = "/run/network/ifstate"
 SCRIPTS = {"up": "/etc/network/if-up.d/route-{}", "down": "/etc/network/if-down.d/route-{}"}
-_OTHERS = ("source", "source-directory", "no-auto-down", "no-scripts", "rename", "template", "mapping")
+_OTHERS = (
+    "source",
+    "source-directory",
+    "no-auto-down",
+    "no-scripts",
+    "rename",
+    "template",
+    "mapping",
+)
 
 
 class Block(Record):
-    """Lines that belong together. kind: auto, allow-hotplug, iface, ...; empty for comments between. names: whose."""
+    """Lines that belong together. kind: auto, allow-hotplug, iface, ...; empty for comments
+    between. names: whose.
+    """
 
     kind: str
     names: tuple[str, ...]
@@ -31,7 +43,9 @@ def text() -> str:
 def blocks(content: str) -> list[Block]:
     """The file in its parts; together they are all of its lines."""
     found: list[Block] = []
-    idle: list[str] = []  # comments and empty lines, of which it is not known yet what they belong to
+    idle: list[
+        str
+    ] = []  # comments and empty lines, of which it is not known yet what they belong to
     for line in _whole_lines(content):
         words = line.split()
         if not words or words[0].startswith("#"):
@@ -81,13 +95,17 @@ def get_interface(iface: str) -> list[str]:
         if _starters(block.kind):
             found.append(f"{block.kind} {iface}")
         elif block.kind == "iface":
-            told = [" ".join(line.split()) for line in block.lines if line.strip()[:1] not in ("", "#")]
+            told = [
+                " ".join(line.split()) for line in block.lines if line.strip()[:1] not in ("", "#")
+            ]
             found += [told[0], *(f"    {line}" for line in told[1:])]
     return found
 
 
 def with_interface(content: str, iface: str, lines: Sequence[str]) -> str:
-    """The file with other lines for an interface, in the place of the old ones; everything else stays as it is."""
+    """The file with other lines for an interface, in the place of the old ones; everything else
+    stays as it is.
+    """
     kept: list[str] = []
     place: int | None = None
     for block in blocks(content):
@@ -107,7 +125,11 @@ def put_interface(iface: str, lines: Sequence[str]) -> None:
     """Write the lines of an interface."""
     checked = [one_line(line, f"the lines of {iface}") for line in lines]
     content = with_interface(text(), plain_name(iface, "the name of the interface"), checked)
-    file.write(FILE, content.encode("utf-8", "surrogateescape"), mode=None if file.is_file(FILE) else "0644")
+    file.write(
+        FILE,
+        content.encode("utf-8", "surrogateescape"),
+        mode=None if file.is_file(FILE) else "0644",
+    )
 
 
 def has_source(pattern: str) -> bool:
@@ -120,14 +142,19 @@ def put_source(pattern: str) -> None:
     content = text()
     gap = "" if not content or content.endswith("\n") else "\n"
     file.write(
-        FILE, f"{content}{gap}source {one_line(pattern, 'the pattern of files')}\n".encode("utf-8", "surrogateescape")
+        FILE,
+        f"{content}{gap}source {one_line(pattern, 'the pattern of files')}\n".encode(
+            "utf-8", "surrogateescape"
+        ),
     )
 
 
 def get_routes(iface: str) -> str:
     """The scripts that set and remove the routes of an interface; empty when there are none."""
     paths = [path.format(iface) for path in SCRIPTS.values()]
-    return "".join(file.read_bytes(path).decode("utf-8", "replace") for path in paths if file.is_file(path))
+    return "".join(
+        file.read_bytes(path).decode("utf-8", "replace") for path in paths if file.is_file(path)
+    )
 
 
 def is_up(iface: str) -> bool:
@@ -161,7 +188,9 @@ def run_routes(iface: str, way: str) -> bool:
 
 def _act(program: str, iface: str) -> bool:
     if not any(os.access(f"{folder}/{program}", os.X_OK) for folder in ("/sbin", "/usr/sbin")):
-        raise StateFailed(f"{program} is missing: it comes with the package ifupdown", missing=("pkg", "ifupdown"))
+        raise StateFailed(
+            f"{program} is missing: it comes with the package ifupdown", missing=("pkg", "ifupdown")
+        )
     done = cmd.execute([program, "--", plain_name(iface, "the name of the interface")])
     if done.retcode:
         raise StateFailed(f"{program} {iface} failed: {done.stderr or done.stdout}")

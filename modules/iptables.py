@@ -13,7 +13,13 @@ from runner.api import CommandFailed, StateFailed, changer
 
 # options that only a match module has; it is loaded when the rule does not load it itself
 MATCHES = {
-    **{"ctstate": "conntrack", "limit": "limit", "limit-burst": "limit", "mac-source": "mac", "src-range": "iprange"},
+    **{
+        "ctstate": "conntrack",
+        "limit": "limit",
+        "limit-burst": "limit",
+        "mac-source": "mac",
+        "src-range": "iprange",
+    },
     **{"dst-range": "iprange", "uid-owner": "owner", "gid-owner": "owner"},
 }
 # what belongs to the target and stands behind it (iptables-extensions(8))
@@ -32,7 +38,9 @@ OF_TARGETS = frozenset(_OF_TARGETS.split())
 
 
 def program(family: str, name: str = "") -> str:
-    """The program for ipv4 or ipv6. name: what is added to it (-save, -restore). Raises CommandFailed without one."""
+    """The program for ipv4 or ipv6. name: what is added to it (-save, -restore). Raises
+    CommandFailed without one.
+    """
     found = cmd.which(f"{'ip6tables' if family == 'ipv6' else 'iptables'}{name}")
     if found is None:
         raise CommandFailed("iptables is not installed", missing=("command", "iptables"))
@@ -40,10 +48,11 @@ def program(family: str, name: str = "") -> str:
 
 
 def rule(given: Mapping[str, Any]) -> str:
-    """A rule from the names of iptables' options (and Salt's own: proto, if, of, connstate, match, jump).
+    """A rule from the names of iptables' options (and Salt's own: proto, if, of, connstate, match,
+    jump).
 
-    >>> rule({"jump": "ACCEPT", "proto": "tcp", "dport": 22, "connstate": "NEW", "comment": "come in"})
-    '-p tcp -m state --state NEW --dport 22 -m comment --comment "come in" --jump ACCEPT'
+    >>> rule({"jump": "ACCEPT", "proto": "tcp", "dport": 22, "connstate": "NEW", "comment": "come
+    in"}) '-p tcp -m state --state NEW --dport 22 -m comment --comment "come in" --jump ACCEPT'
     """
     left = {key: value for key, value in given.items() if value is not None}
     words = [_option("-i", left.pop("if"))] if "if" in left else []
@@ -84,7 +93,10 @@ def _always_first(matches: list[str], left: dict[str, Any]) -> list[str]:
     words += [_option(f"--{key}", left.pop(key)) for key in ("dport", "sport") if key in left]
     for key in ("dports", "sports", "ports"):
         if key in left:
-            words += [*([] if "-m multiport" in words else ["-m multiport"]), _option(f"--{key}", left.pop(key))]
+            words += [
+                *([] if "-m multiport" in words else ["-m multiport"]),
+                _option(f"--{key}", left.pop(key)),
+            ]
     if "comment" in left:
         words += [] if "comment" in matches else ["-m comment"]
         words.append(f"--comment {_quoted(str(left.pop('comment')))}")
@@ -97,7 +109,9 @@ def _many(value: Any) -> list[str]:
 
 
 def _option(key: str, value: Any) -> str:
-    """An option with its value; negated for `! value` or `not value`; without a value for an empty one."""
+    """An option with its value; negated for `! value` or `not value`; without a value for an empty
+    one.
+    """
     text = ",".join(map(str, value)) if isinstance(value, list) else str(value)
     text = text.strip()
     negated = text.startswith("!") or text.lower().startswith("not ")
@@ -118,7 +132,9 @@ def _quoted(text: str, when: str = "") -> str:
     return f'"{escaped}"'
 
 
-def command(family: str, table: str, action: str, chain: str, rule: str = "", position: object = "") -> str:
+def command(
+    family: str, table: str, action: str, chain: str, rule: str = "", position: object = ""
+) -> str:
     """The command that changes a chain, as it is shown. action: -A, -I, ..."""
     return f"{program(family)} --wait -t {table} {action} {chain} {position} {rule}"
 
@@ -126,7 +142,15 @@ def command(family: str, table: str, action: str, chain: str, rule: str = "", po
 def has_rule(family: str, table: str, chain: str, rule: str) -> bool:
     """Whether a chain has a rule. Raises StateFailed for a rule that iptables does not understand."""
     done = cmd.probe(
-        [program(family), "--wait", "--table", *_place(table), "--check", *_place(chain), *shlex.split(rule)]
+        [
+            program(family),
+            "--wait",
+            "--table",
+            *_place(table),
+            "--check",
+            *_place(chain),
+            *shlex.split(rule),
+        ]
     )
     if done.retcode == 2:
         raise StateFailed(done.stderr.splitlines()[0])
@@ -145,7 +169,9 @@ def rules(family: str, table: str, chain: str | None = None) -> list[str]:
 
 def listed(family: str, table: str, chain: str | None = None) -> list[str] | None:
     """What iptables -S tells of a table or a chain; None where there is no such chain."""
-    done = cmd.probe([program(family), "--wait", "--table", *_place(table), "--list-rules", *_place(chain)])
+    done = cmd.probe(
+        [program(family), "--wait", "--table", *_place(table), "--list-rules", *_place(chain)]
+    )
     if "ermission denied" in done.stderr:
         raise StateFailed(done.stderr.strip().splitlines()[0])
     return done.stdout.splitlines() if done.retcode == 0 else None
@@ -172,7 +198,9 @@ def is_saved(family: str, path: str) -> bool:
 
 def _bare(saved: str) -> list[str]:
     """Saved rules without dates and counters."""
-    return [line.partition(" [")[0] for line in saved.splitlines() if line and not line.startswith("#")]
+    return [
+        line.partition(" [")[0] for line in saved.splitlines() if line and not line.startswith("#")
+    ]
 
 
 def save(family: str, path: str) -> str:

@@ -13,7 +13,9 @@ def load_map(path: str, value: str) -> Any:
 
     {{ salt['jinja.load_map']('nginx/map.jinja', 'nginx').package }}
     """
-    return _answer(f"{{% from {json.dumps(path)} import {value} with context %}}{{{{ {value} | tojson }}}}")
+    return _answer(
+        f"{{% from {json.dumps(path)} import {value} with context %}}{{{{ {value} | tojson }}}}"
+    )
 
 
 def import_yaml(path: str) -> Any:

@@ -48,7 +48,11 @@ def _config() -> str:
 def _lines(path: str) -> list[str]:
     if not file.is_file(path):
         return []
-    return [line.strip() for line in file.read_bytes(path).decode("utf-8", "replace").splitlines() if line.strip()]
+    return [
+        line.strip()
+        for line in file.read_bytes(path).decode("utf-8", "replace").splitlines()
+        if line.strip()
+    ]
 
 
 @changer

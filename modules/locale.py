@@ -31,7 +31,9 @@ def get_locale() -> str:
     """The locale of the system; empty when none is set."""
     for path in (DEFAULT, "/etc/locale.conf"):
         if file.is_file(path):
-            found = re.search(r'^LANG="?([^"\n]*)"?', file.read_bytes(path).decode("utf-8", "replace"), re.M)
+            found = re.search(
+                r'^LANG="?([^"\n]*)"?', file.read_bytes(path).decode("utf-8", "replace"), re.M
+            )
             if found:
                 return found[1]
     return ""
@@ -56,9 +58,13 @@ def set_locale(locale: str) -> bool:
 
 @changer
 def gen_locale(locale: str) -> bool:
-    """Make a locale usable. Raises StateFailed when the system has no such locale, or cannot make it."""
+    """Make a locale usable. Raises StateFailed when the system has no such locale, or cannot make
+    it.
+    """
     if not file.is_file(LIST):
-        raise StateFailed("there is no /etc/locale.gen; install the package locales", missing=("pkg", "locales"))
+        raise StateFailed(
+            "there is no /etc/locale.gen; install the package locales", missing=("pkg", "locales")
+        )
     name = one_line(locale, "the locale").split()[0]
     charset = locale.split()[1] if " " in locale else name.partition(".")[2] or "UTF-8"
     text = file.read_bytes(LIST).decode("utf-8", "replace")

@@ -97,7 +97,11 @@ def search_by(
 
     {{ salt['match.search_by']({'web': ['web*'], 'db': ['G@roles:db']}) }}
     """
-    found = [key for key, targets in lookup.items() if any(_fits(each, tgt_type, minion_id) for each in targets)]
+    found = [
+        key
+        for key, targets in lookup.items()
+        if any(_fits(each, tgt_type, minion_id) for each in targets)
+    ]
     return found or None
 
 
@@ -111,8 +115,9 @@ def filter_by(
 ) -> Any:
     """The entry of a mapping whose key is a target that means this machine.
 
-    minion_id: take this for the machine's ID. merge: laid over what a target found. merge_lists: join lists then.
-    default: the key to use when none fits. Raises RunnerError when `merge` is no mapping.
+    minion_id: take this for the machine's ID. merge: laid over what a target found. merge_lists:
+    join lists then. default: the key to use when none fits. Raises RunnerError when `merge` is no
+    mapping.
 
         {% set role = salt['match.filter_by']({'web*': 'web', 'default': 'other'}) %}
     """
@@ -141,7 +146,8 @@ def ifelse(
     merge: Mapping[str, Any] | None = None,
     merge_lists: bool = False,
 ) -> Any:
-    """The value beside the first target that means this machine (or is True); the last argument when there is none.
+    """The value beside the first target that means this machine (or is True); the last argument
+    when there is none.
 
     Options as those of filter_by. Raises RunnerError for an even number of arguments.
 
@@ -150,7 +156,10 @@ def ifelse(
     if len(pairs) % 2 == 0:
         raise RunnerError(
             "The ifelse function must have an odd number of arguments!",
-            hint="pairs of a target and its value, then the value for all others: ifelse('web*', 1, 0)",
+            hint=(
+                "pairs of a target and its value, then the value for all others: ifelse('web*',"
+                " 1, 0)"
+            ),
         )
     for target, value in zip(pairs[:-1:2], pairs[1::2], strict=True):
         if target is True or (isinstance(target, str) and _fits(target, tgt_type, minion_id)):

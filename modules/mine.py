@@ -12,7 +12,9 @@ _UNKNOWN: Any = object()
 
 
 def _functions() -> dict[str, tuple[str, list[Any], dict[str, Any]]]:
-    """The names in the mine, each with its function and arguments: of the configuration, the pillar and mine.send."""
+    """The names in the mine, each with its function and arguments: of the configuration, the pillar
+    and mine.send.
+    """
     said = config.merge("mine_functions", {})
     said = {name: [] for name in said} if isinstance(said, list) else dict(said or {})
     return {name: _call(name, value) for name, value in {**said, **here.store("mine")}.items()}
@@ -27,10 +29,16 @@ def _call(name: str, said: Any) -> tuple[str, list[Any], dict[str, Any]]:
         else:
             args.append(entry)
     function = str(kwargs.pop("mine_function", name))
-    return function, args, {key: value for key, value in kwargs.items() if not key.startswith("allow_tgt")}
+    return (
+        function,
+        args,
+        {key: value for key, value in kwargs.items() if not key.startswith("allow_tgt")},
+    )
 
 
-def get(tgt: Any, fun: str | list[str], tgt_type: str = "glob", exclude_minion: bool = False) -> dict[str, Any]:
+def get(
+    tgt: Any, fun: str | list[str], tgt_type: str = "glob", exclude_minion: bool = False
+) -> dict[str, Any]:
     """The data of the machines that a target means: of this one, when it is among them.
 
     fun: a name of `mine_functions`, or several (a list, or with commas: then by name and machine).
@@ -43,7 +51,9 @@ def get(tgt: Any, fun: str | list[str], tgt_type: str = "glob", exclude_minion: 
         return {}
     names = [each.strip() for each in fun.split(",")] if isinstance(fun, str) else list(fun)
     functions = _functions()
-    known = {name: value for name in names if (value := _value(functions.get(name))) is not _UNKNOWN}
+    known = {
+        name: value for name in names if (value := _value(functions.get(name))) is not _UNKNOWN
+    }
     own = str(here.opts.get("id", "local"))
     if len(names) == 1:
         return {own: known[names[0]]} if known else {}
@@ -69,7 +79,9 @@ def update(clear: bool = False, mine_functions: Mapping[str, Any] | None = None)
 
 
 def send(name: str, *args: Any, **kwargs: Any) -> bool:
-    """Put a function into the mine until the run ends. mine_function: what `name` is another word for."""
+    """Put a function into the mine until the run ends. mine_function: what `name` is another word
+    for.
+    """
     here.store("mine")[name] = [*args, kwargs]
     return True
 

@@ -41,7 +41,9 @@ class Entry(Record):
 
 
 def _escaped(text: str) -> str:
-    """A text as one field of fstab: what would end it is written as a backslash and three octal digits."""
+    """A text as one field of fstab: what would end it is written as a backslash and three octal
+    digits.
+    """
     return "".join(f"\\{ord(letter):03o}" if letter in "\\ \t\n#" else letter for letter in text)
 
 
@@ -52,11 +54,15 @@ def _unescaped(text: str) -> str:
 def active_mounts() -> dict[str, Mounted]:
     """What is mounted where; of several mounts on a folder the last."""
     found = {}
-    for line in file.read_bytes("/proc/self/mountinfo").decode("utf-8", "surrogateescape").splitlines():
+    for line in (
+        file.read_bytes("/proc/self/mountinfo").decode("utf-8", "surrogateescape").splitlines()
+    ):
         first, _, second = line.partition(" - ")
         fields, (fstype, device, superblock) = first.split(" "), second.split(" ", 2)
         options = (*fields[5].split(","), *superblock.split(","))
-        found[_unescaped(fields[4])] = Mounted(_unescaped(device), fstype, options, _unescaped(fields[3]))
+        found[_unescaped(fields[4])] = Mounted(
+            _unescaped(device), fstype, options, _unescaped(fields[3])
+        )
     return found
 
 
@@ -77,7 +83,11 @@ def is_mounted(name: str) -> bool:
 
 
 def _lines(config: str) -> list[str]:
-    return split(file.read_bytes(config).decode("utf-8", "surrogateescape")) if file.is_file(config) else []
+    return (
+        split(file.read_bytes(config).decode("utf-8", "surrogateescape"))
+        if file.is_file(config)
+        else []
+    )
 
 
 def _parsed(line: str) -> Entry | None:
@@ -110,7 +120,9 @@ def fstab(config: str = FSTAB) -> dict[str, dict[str, Any]]:
 def put_entry(entry: Entry, config: str = FSTAB, by_device: bool = False) -> None:
     """Write a line of fstab, instead of the one with the same mount point (or device)."""
     lines = _lines(config)
-    at = [i for i, line in enumerate(lines) if (old := _parsed(line)) and _same(old, entry, by_device)]
+    at = [
+        i for i, line in enumerate(lines) if (old := _parsed(line)) and _same(old, entry, by_device)
+    ]
     if at:
         lines[at[0]] = entry.line
     else:
@@ -129,7 +141,9 @@ def drop_entry(name: str, device: str | None = None, config: str = FSTAB) -> Non
 
 
 def _same(old: Entry, new: Entry, by_device: bool) -> bool:
-    return (old.device, old.fstype) == (new.device, new.fstype) if by_device else old.name == new.name
+    return (
+        (old.device, old.fstype) == (new.device, new.fstype) if by_device else old.name == new.name
+    )
 
 
 def _write(config: str, lines: Sequence[str]) -> None:
@@ -141,7 +155,12 @@ def _write(config: str, lines: Sequence[str]) -> None:
 
 @changer(touches=["mounts", "files"])
 def mount(
-    name: str, device: str, fstype: str = "", opts: str = "defaults", user: str | None = None, util: str = "mount"
+    name: str,
+    device: str,
+    fstype: str = "",
+    opts: str = "defaults",
+    user: str | None = None,
+    util: str = "mount",
 ) -> None:
     """Mount a device. Raises StateFailed with what mount says."""
     if not user:
@@ -173,7 +192,11 @@ def umount(name: str, lazy: bool = False) -> None:
     try:
         _run(["umount", *(["-l"] if lazy else []), "--", name])
     except StateFailed as failure:
-        users = cmd.probe(["fuser", "-vm", plain_name(name, "the folder")]).stderr if cmd.has_exec("fuser") else ""
+        users = (
+            cmd.probe(["fuser", "-vm", plain_name(name, "the folder")]).stderr
+            if cmd.has_exec("fuser")
+            else ""
+        )
         who = "".join(f"\n{' '.join(line.split())}" for line in users.splitlines()[1:])
         raise StateFailed(f"{failure.message}{who}") from None
 
@@ -188,9 +211,16 @@ def swaps() -> dict[str, dict[str, str]]:
 
     {{ salt['mount.swaps']() | json }}
     """
-    lines = file.read_bytes("/proc/swaps").decode().splitlines()[1:] if file.is_file("/proc/swaps") else []
+    lines = (
+        file.read_bytes("/proc/swaps").decode().splitlines()[1:]
+        if file.is_file("/proc/swaps")
+        else []
+    )
     keys = ("type", "size", "used", "priority")
-    return {_unescaped(words[0]): dict(zip(keys, words[1:], strict=False)) for words in map(str.split, lines)}
+    return {
+        _unescaped(words[0]): dict(zip(keys, words[1:], strict=False))
+        for words in map(str.split, lines)
+    }
 
 
 def swap_facts(name: str) -> dict[str, str]:

@@ -22,10 +22,10 @@ def get(
 ) -> Any:
     """The value of a key, nested ones as `a:b`.
 
-    default: what to return when it is not there ("" without one). merge: lay the value over the default.
-    merge_nested_lists: join nested lists while merging (without it: as pillar_merge_lists says). pillarenv, saltenv:
-    taken as this run's.
-    Raises RunnerError for a missing key with pillar_raise_on_missing.
+    default: what to return when it is not there ("" without one). merge: lay the value over the
+    default. merge_nested_lists: join nested lists while merging (without it: as pillar_merge_lists
+    says). pillarenv, saltenv: taken as this run's. Raises RunnerError for a missing key with
+    pillar_raise_on_missing.
 
         {{ salt['pillar.get']('nginx:port', 80) }}
     """
@@ -35,12 +35,21 @@ def get(
     value = traverse(here.pillar, key, MISSING, delimiter)
     if value is MISSING:
         if default is MISSING and here.opts.get("pillar_raise_on_missing"):
-            hint = f"pillar_raise_on_missing is set: give it a default, `salt['pillar.get']({key!r}, DEFAULT)`"
+            hint = (
+                f"pillar_raise_on_missing is set: give it a default, `salt['pillar.get']({key!r},"
+                " DEFAULT)`"
+            )
             raise RunnerError(f"Pillar key not found: {key}", hint=hint)
         return "" if default is MISSING else default
     if merge and isinstance(default, Mapping) and isinstance(value, Mapping):
-        lists = here.opts.get("pillar_merge_lists") if merge_nested_lists is None else merge_nested_lists
-        return combined(default, value, here.opts.get("pillar_source_merging_strategy") or "smart", bool(lists))
+        lists = (
+            here.opts.get("pillar_merge_lists")
+            if merge_nested_lists is None
+            else merge_nested_lists
+        )
+        return combined(
+            default, value, here.opts.get("pillar_source_merging_strategy") or "smart", bool(lists)
+        )
     if merge and isinstance(default, list) and isinstance(value, list):
         return [*default, *(item for item in value if item not in default)]
     return value
@@ -48,7 +57,9 @@ def get(
 
 def items(*args: str, pillarenv: str | None = None, saltenv: str | None = None) -> dict[str, Any]:
     """The whole pillar, or its top-level keys of these names."""
-    return {key: here.pillar[key] for key in args if key in here.pillar} if args else dict(here.pillar)
+    return (
+        {key: here.pillar[key] for key in args if key in here.pillar} if args else dict(here.pillar)
+    )
 
 
 data = items
@@ -60,7 +71,11 @@ def raw(key: str | None = None) -> Any:
 
 
 def item(
-    *keys: str, default: Any = "", delimiter: str = ":", pillarenv: str | None = None, saltenv: str | None = None
+    *keys: str,
+    default: Any = "",
+    delimiter: str = ":",
+    pillarenv: str | None = None,
+    saltenv: str | None = None,
 ) -> dict[str, Any]:
     """Several keys at once; options as those of get."""
     return {key: traverse(here.pillar, key, default, delimiter) for key in keys}
@@ -77,7 +92,9 @@ def keys(key: str, delimiter: str = ":") -> list[str]:
 
 
 def ls(*args: str) -> list[str]:
-    """The top-level keys of the pillar; of names these names, as with Salt, whether there are such keys or not."""
+    """The top-level keys of the pillar; of names these names, as with Salt, whether there are such
+    keys or not.
+    """
     return list(args or items())
 
 
@@ -93,9 +110,11 @@ def filter_by(
     default: str = "default",
     base: str | None = None,
 ) -> Any:
-    """The entry of a mapping that a value of the pillar selects; the arguments are those of grains.filter_by.
+    """The entry of a mapping that a value of the pillar selects; the arguments are those of
+    grains.filter_by.
 
-    {{ salt['pillar.filter_by']({'web': {'port': 80}, 'default': {'port': 8080}}, pillar='role').port }}
+    {{ salt['pillar.filter_by']({'web': {'port': 80}, 'default': {'port': 8080}},
+    pillar='role').port }}
     """
     return _filter_by.by_value(lookup_dict, get(pillar, None), merge, default, base)
 
@@ -111,7 +130,9 @@ def file_exists(path: str, saltenv: str | None = None) -> bool:
 
 
 def obfuscate(*args: str) -> dict[str, Any]:
-    """The pillar (or its top-level keys of these names) with the types of the values in place of them."""
+    """The pillar (or its top-level keys of these names) with the types of the values in place of
+    them.
+    """
     found: dict[str, Any] = _types(items(*args))
     return found
 

@@ -18,12 +18,16 @@ def _argv(bin_env: str | None) -> list[str]:
     if not bin_env:
         python = cmd.which("python3")
         if python is None:
-            raise CommandFailed("there is no python3 on this machine", missing=("command", "python3"))
+            raise CommandFailed(
+                "there is no python3 on this machine", missing=("command", "python3")
+            )
         return [python, "-m", "pip"]
     if os.path.isdir(bin_env):
         python = os.path.join(bin_env, "bin/python")
         if not os.path.exists(python):
-            raise CommandFailed(f"there is no Python environment at {bin_env}", missing=("file", bin_env))
+            raise CommandFailed(
+                f"there is no Python environment at {bin_env}", missing=("file", bin_env)
+            )
         return [python, "-m", "pip"]
     if not os.path.exists(bin_env):
         raise CommandFailed(f"there is no {bin_env}", missing=("file", bin_env))
@@ -31,7 +35,9 @@ def _argv(bin_env: str | None) -> list[str]:
 
 
 QUIET = {"PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_NO_INPUT": "1", "PIP_NO_COLOR": "1"}
-LEAVES_NOTHING = {"PYTHONDONTWRITEBYTECODE": "1"}  # a look writes no compiled files beside what it looks at
+LEAVES_NOTHING = {
+    "PYTHONDONTWRITEBYTECODE": "1"
+}  # a look writes no compiled files beside what it looks at
 
 
 def normal(name: str) -> str:
@@ -56,19 +62,29 @@ def list_(
     argv = [*_argv(bin_env), "list", "--format=json", *(["--path", target] if target else [])]
     done = cmd.complete(argv, cwd=cwd, runas=user, env=QUIET, python_shell=False)
     if done.retcode:
-        raise CommandFailed(f"pip does not work: {done.stderr or done.stdout}", missing=("command", "pip"))
+        raise CommandFailed(
+            f"pip does not work: {done.stderr or done.stdout}", missing=("command", "pip")
+        )
     packages: list[Mapping[str, str]] = json.loads(done.stdout[done.stdout.find("[") :])
     found = {package["name"]: package["version"] for package in packages}
-    return {name: version for name, version in found.items() if not prefix or name.lower().startswith(prefix.lower())}
+    return {
+        name: version
+        for name, version in found.items()
+        if not prefix or name.lower().startswith(prefix.lower())
+    }
 
 
-def list_upgrades(bin_env: str | None = None, user: str | None = None, cwd: str | None = None) -> dict[str, str]:
+def list_upgrades(
+    bin_env: str | None = None, user: str | None = None, cwd: str | None = None
+) -> dict[str, str]:
     """The packages that have a newer version, with it."""
     argv = [*_argv(bin_env), "list", "--outdated", "--format=json"]
     done = cmd.complete(argv, cwd=cwd, runas=user, env=QUIET, python_shell=False)
     if done.retcode:
         raise CommandFailed(f"pip cannot look for newer versions: {done.stderr or done.stdout}")
-    return {package["name"]: package["latest_version"] for package in json.loads(done.stdout or "[]")}
+    return {
+        package["name"]: package["latest_version"] for package in json.loads(done.stdout or "[]")
+    }
 
 
 def version(bin_env: str | None = None) -> str:
@@ -78,14 +94,20 @@ def version(bin_env: str | None = None) -> str:
     return words[1] if len(words) > 1 else ""
 
 
-def freeze(bin_env: str | None = None, user: str | None = None, cwd: str | None = None) -> list[str]:
+def freeze(
+    bin_env: str | None = None, user: str | None = None, cwd: str | None = None
+) -> list[str]:
     """The installed packages as pip's requirements have them.
 
     {{ salt['pip.freeze'](bin_env='/srv/venv') }}
     """
-    done = cmd.complete([*_argv(bin_env), "freeze", "--all"], cwd=cwd, runas=user, env=QUIET, python_shell=False)
+    done = cmd.complete(
+        [*_argv(bin_env), "freeze", "--all"], cwd=cwd, runas=user, env=QUIET, python_shell=False
+    )
     if done.retcode:
-        raise CommandFailed(f"pip does not work: {done.stderr or done.stdout}", missing=("command", "pip"))
+        raise CommandFailed(
+            f"pip does not work: {done.stderr or done.stdout}", missing=("command", "pip")
+        )
     return done.stdout.splitlines()
 
 
@@ -100,7 +122,9 @@ def change(
     """Run pip. Raises StateFailed with what it says."""
     words, logins = _without_logins(words)
     variables = {**QUIET, **(env if isinstance(env, dict) else {}), **logins}
-    done = cmd.complete([*_argv(bin_env), *words], cwd=cwd, runas=user, env=variables, python_shell=False)
+    done = cmd.complete(
+        [*_argv(bin_env), *words], cwd=cwd, runas=user, env=variables, python_shell=False
+    )
     if done.retcode:
         raise StateFailed(f"{done.stdout} {done.stderr}".rstrip())
     return done.stdout
@@ -129,7 +153,9 @@ def would_install(
     return {each["name"]: each["version"] for each in metadata}
 
 
-def is_installed(pkgname: str, bin_env: str | None = None, user: str | None = None, cwd: str | None = None) -> bool:
+def is_installed(
+    pkgname: str, bin_env: str | None = None, user: str | None = None, cwd: str | None = None
+) -> bool:
     """Whether a package is installed."""
     return normal(pkgname) in {normal(name) for name in list_(None, bin_env, user, cwd)}
 
@@ -162,8 +188,8 @@ def install(
 ) -> dict[str, Any]:
     """Install packages; the pid, retcode, stdout and stderr of pip.
 
-    pkgs: names or requirements, a list or with commas. requirements: files, of the tree (salt://) too. bin_env: a
-    virtual environment, or a pip. What else there is, pip has by the same name.
+    pkgs: names or requirements, a list or with commas. requirements: files, of the tree (salt://)
+    too. bin_env: a virtual environment, or a pip. What else there is, pip has by the same name.
 
         {{ salt['pip.install'](requirements='/srv/app/requirements.txt', bin_env='/srv/app/venv') }}
     """
@@ -173,19 +199,34 @@ def install(
         "--find-links": _many(find_links),
         "--extra-index-url": _many(extra_index_url),
         "--trusted-host": _many(trusted_host),
-        **{name: [value] for name, value in {"--index-url": index_url, "--target": target, "--proxy": proxy}.items()},
+        **{
+            name: [value]
+            for name, value in {
+                "--index-url": index_url,
+                "--target": target,
+                "--proxy": proxy,
+            }.items()
+        },
         "--timeout": [timeout],
     }
     switches = {
         **{"--no-index": no_index, "--upgrade": upgrade, "--force-reinstall": force_reinstall},
         **{"--ignore-installed": ignore_installed, "--no-deps": no_deps, "--pre": pre_releases},
     }
-    words = [word for name, values in several.items() for each in values if each for word in (name, str(each))]
+    words = [
+        word
+        for name, values in several.items()
+        for each in values
+        if each
+        for word in (name, str(each))
+    ]
     wanted = _many(pkgs)
     if not wanted and not requirements and not editable:
         return {"retcode": 0, "stdout": "No packages to install."}
     words += [name for name, chosen in switches.items() if chosen]
-    return _answer(["install", *words, *(extra_args or ()), "--", *wanted], bin_env, user, cwd, env_vars)
+    return _answer(
+        ["install", *words, *(extra_args or ()), "--", *wanted], bin_env, user, cwd, env_vars
+    )
 
 
 def uninstall(
@@ -196,9 +237,13 @@ def uninstall(
     cwd: str | None = None,
     extra_args: Sequence[str] | None = None,
 ) -> dict[str, Any]:
-    """Remove packages; the pid, retcode, stdout and stderr of pip. Arguments as those of pip.install."""
+    """Remove packages; the pid, retcode, stdout and stderr of pip. Arguments as those of
+    pip.install.
+    """
     files = [word for path in _many(requirements) for word in ("--requirement", _local(path))]
-    return _answer(["uninstall", "-y", *files, *(extra_args or ()), "--", *_many(pkgs)], bin_env, user, cwd)
+    return _answer(
+        ["uninstall", "-y", *files, *(extra_args or ()), "--", *_many(pkgs)], bin_env, user, cwd
+    )
 
 
 def _many(given: Some) -> list[str]:
@@ -223,19 +268,27 @@ def _answer(
 ) -> dict[str, Any]:
     words, logins = _without_logins(words)
     argv = [*_argv(bin_env), *words]
-    return cmd.run_all(argv, cwd=cwd, runas=user, env={**QUIET, **(env or {}), **logins}, python_shell=False)
+    return cmd.run_all(
+        argv, cwd=cwd, runas=user, env={**QUIET, **(env or {}), **logins}, python_shell=False
+    )
 
 
 FROM = ("--index-url", "--extra-index-url", "--find-links", "--proxy")
 
 
 def _without_logins(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
-    """The words without URLs that have a login, and variables with these: all users can read a command line."""
+    """The words without URLs that have a login, and variables with these: all users can read a
+    command line.
+    """
     values: dict[str, list[str]] = {}
     for option, value in itertools.pairwise(words):
         if option in FROM:
             values.setdefault(option, []).append(value)
-    apart = {option: found for option, found in values.items() if any(re.search("://[^/]*@", url) for url in found)}
+    apart = {
+        option: found
+        for option, found in values.items()
+        if any(re.search("://[^/]*@", url) for url in found)
+    }
     left, skip = [], False
     for word in words:
         if not skip and word not in apart:
@@ -243,7 +296,10 @@ def _without_logins(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
         skip = word in apart and not skip
     left, variables = _without_git_logins(left)
     return left, {
-        **{f"PIP_{option[2:].replace('-', '_').upper()}": " ".join(urls) for option, urls in apart.items()},
+        **{
+            f"PIP_{option[2:].replace('-', '_').upper()}": " ".join(urls)
+            for option, urls in apart.items()
+        },
         **variables,
     }
 
@@ -252,7 +308,8 @@ GIT_LOGIN = re.compile(r"(?<=git\+)(https?://)([^/\s@:]+)(?::([^/\s@]*))?@([^/\s
 
 
 def _without_git_logins(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
-    """The words, in which `git+https://` has no login, and variables that let git log in to these hosts.
+    """The words, in which `git+https://` has no login, and variables that let git log in to these
+    hosts.
 
     Of two logins for one host the second stays where it is.
     """

@@ -11,7 +11,8 @@ def pgrep(
 ) -> list[int] | None:
     """The numbers of the processes whose name has a text in it; null if there are none.
 
-    user: only this user's. full: search the whole command line. pattern_is_regex: the text is a regular expression.
+    user: only this user's. full: search the whole command line. pattern_is_regex: the text is a
+    regular expression.
 
     {% if salt['ps.pgrep']('dockerd') %}
     """

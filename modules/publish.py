@@ -1,4 +1,6 @@
-"""Calls to other machines: there is no master here that would carry them, as with Salt's `salt-call --local`."""
+"""Calls to other machines: there is no master here that would carry them, as with Salt's `salt-call
+--local`.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,12 @@ def publish(
 
 
 def full_data(
-    tgt: Any, fun: str, arg: Any = None, tgt_type: str = "glob", returner: str = "", timeout: float = 5
+    tgt: Any,
+    fun: str,
+    arg: Any = None,
+    tgt_type: str = "glob",
+    returner: str = "",
+    timeout: float = 5,
 ) -> dict[str, Any]:
     """What other machines answer, with more about each: nothing.
 

@@ -31,8 +31,8 @@ def get_str(
 ) -> str:
     """A text of random characters.
 
-    chars: which ones; without it those of lowercase, uppercase, digits, punctuation, whitespace, printable (all of
-    these) that are wanted.
+    chars: which ones; without it those of lowercase, uppercase, digits, punctuation, whitespace,
+    printable (all of these) that are wanted.
 
         {{ salt['random.get_str'](32, punctuation=False) }}
     """
@@ -44,7 +44,9 @@ def get_str(
         (string.whitespace, whitespace),
         (string.printable, printable),
     )
-    pool = chars or "".join(dict.fromkeys("".join(letters for letters, wanted in classes if wanted)))
+    pool = chars or "".join(
+        dict.fromkeys("".join(letters for letters, wanted in classes if wanted))
+    )
     if not pool:
         raise RunnerError("random.get_str: no characters are left to choose from")
     chance = _chance()
@@ -89,15 +91,23 @@ def str_encode(value: str, encoder: str = "base64") -> str:
         return value.encode().hex()
     if encoder == "rot13":
         return codecs.encode(value, "rot13")
-    raise RunnerError(f"random.str_encode: the code {encoder!r} is not known; expected base64, hex or rot13")
+    raise RunnerError(
+        f"random.str_encode: the code {encoder!r} is not known; expected base64, hex or rot13"
+    )
 
 
-def shadow_hash(crypt_salt: str | None = None, password: str | None = None, algorithm: str = "sha512") -> str:
+def shadow_hash(
+    crypt_salt: str | None = None, password: str | None = None, algorithm: str = "sha512"
+) -> str:
     """The hash of a password (without one, of a random one), as /etc/shadow holds it.
 
     crypt_salt: without one, a random one. algorithm: sha512, sha256, blowfish, md5 or yescrypt.
     """
-    return str(here.call("shadow.gen_password", password=password, crypt_salt=crypt_salt, algorithm=algorithm))
+    return str(
+        here.call(
+            "shadow.gen_password", password=password, crypt_salt=crypt_salt, algorithm=algorithm
+        )
+    )
 
 
 __func_alias__ = {"hash_": "hash"}

@@ -28,7 +28,9 @@ def sync_modules(*args: Any, **kwargs: Any) -> list[str]:
 
 
 sync_states = sync_grains = sync_utils = sync_modules
-sync_renderers = sync_returners = sync_output = sync_serializers = sync_pillar = sync_matchers = sync_modules
+sync_renderers = sync_returners = sync_output = sync_serializers = sync_pillar = sync_matchers = (
+    sync_modules
+)
 
 
 def refresh_modules(*args: Any, **kwargs: Any) -> bool:
@@ -59,7 +61,8 @@ def list_extmods() -> dict[str, list[str]]:
     return {}
 
 
-_RUNNERS = {  # a master's runners that a machine can answer by itself, by the execution function that does
+# a master's runners that a machine can answer by itself, by the execution function that does
+_RUNNERS = {
     **dict.fromkeys(("mine.get", "config.get", "http.query", "test.arg", "network.wol"), ""),
     "pillar.show_pillar": "pillar.items",
 }
@@ -68,14 +71,18 @@ _RUNNERS = {  # a master's runners that a machine can answer by itself, by the e
 def runner(name: str, arg: Any = None, kwarg: Any = None, **options: Any) -> Any:
     """What a master's runner would say of this machine alone.
 
-    name: mine.get, config.get, http.query, pillar.show_pillar, cache.grains, cache.pillar, salt.cmd, manage.up.
-    arg, kwarg: its arguments, which may be named, too. Raises RunnerError for other runners.
+    name: mine.get, config.get, http.query, pillar.show_pillar, cache.grains, cache.pillar,
+    salt.cmd, manage.up. arg, kwarg: its arguments, which may be named, too. Raises RunnerError for
+    other runners.
 
         {{ salt['saltutil.runner']('mine.get', tgt='*', fun='network.ip_addrs') }}
     """
     args = arg if isinstance(arg, list) else [] if arg is None else [arg]
     unused = ("saltenv", "jid", "asynchronous", "full_return")
-    kwargs = {**(kwarg or {}), **{key: value for key, value in options.items() if key not in unused}}
+    kwargs = {
+        **(kwarg or {}),
+        **{key: value for key, value in options.items() if key not in unused},
+    }
     own = str(here.opts.get("id", "local"))
     if name == "salt.cmd" and args:
         return here.call(str(args[0]), *args[1:], **kwargs)
@@ -84,5 +91,10 @@ def runner(name: str, arg: Any = None, kwarg: Any = None, **options: Any) -> Any
     if name in ("manage.up", "manage.present", "manage.alived"):
         return [own]
     if name not in _RUNNERS:
-        raise RunnerError(f"the runner {name!r} is a Salt master's", hint="there is none: runner works on one machine")
-    return here.call(_RUNNERS[name] or name, *(() if name == "pillar.show_pillar" else args), **kwargs)
+        raise RunnerError(
+            f"the runner {name!r} is a Salt master's",
+            hint="there is none: runner works on one machine",
+        )
+    return here.call(
+        _RUNNERS[name] or name, *(() if name == "pillar.show_pillar" else args), **kwargs
+    )

@@ -21,7 +21,8 @@ PACKAGES = {
 
 
 def getenforce() -> str:
-    """Enforcing, Permissive or Disabled; what is configured as disabled is so from the next start on.
+    """Enforcing, Permissive or Disabled; what is configured as disabled is so from the next start
+    on.
 
     {{ salt['selinux.getenforce']() }}
     """
@@ -38,8 +39,14 @@ def configured() -> str:
 
 
 def setenforce(mode: str) -> str:
-    """Set the mode (Enforcing, Permissive, Disabled), now where that can be, and for the next start."""
-    text = file.read_bytes(CONFIG).decode("utf-8", "surrogateescape") if file.is_file(CONFIG) else "SELINUX=\n"
+    """Set the mode (Enforcing, Permissive, Disabled), now where that can be, and for the next
+    start.
+    """
+    text = (
+        file.read_bytes(CONFIG).decode("utf-8", "surrogateescape")
+        if file.is_file(CONFIG)
+        else "SELINUX=\n"
+    )
     changed = re.sub(r"(?m)^\s*SELINUX\s*=.*$", f"SELINUX={mode.lower()}", text)
     file.write(CONFIG, changed.encode("utf-8", "surrogateescape"))
     if mode != "Disabled" and file.is_file(SWITCH):
@@ -90,7 +97,9 @@ def list_semod() -> dict[str, dict[str, str]]:
 @changer
 def setsemod(module: str, enabled: bool) -> bool:
     """Enable or disable a module of the policy."""
-    return _do("semodule", "--enable" if enabled else "--disable", plain_name(module, "the module's name"))
+    return _do(
+        "semodule", "--enable" if enabled else "--disable", plain_name(module, "the module's name")
+    )
 
 
 @changer
@@ -109,7 +118,9 @@ def _ask(program: str, *words: str) -> str:
     needs(program, PACKAGES[program])
     done = cmd.probe([program, *words])
     if done.retcode:
-        raise StateFailed(f"{program} {' '.join(words)}: {done.stderr.strip() or done.stdout.strip()}")
+        raise StateFailed(
+            f"{program} {' '.join(words)}: {done.stderr.strip() or done.stdout.strip()}"
+        )
     return done.stdout
 
 
@@ -117,5 +128,7 @@ def _do(program: str, *words: str) -> bool:
     needs(program, PACKAGES[program])
     done = cmd.execute([program, *words])
     if done.retcode:
-        raise StateFailed(f"{program} {' '.join(words)}: {done.stderr.strip() or done.stdout.strip()}")
+        raise StateFailed(
+            f"{program} {' '.join(words)}: {done.stderr.strip() or done.stdout.strip()}"
+        )
     return True

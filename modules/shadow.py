@@ -1,4 +1,6 @@
-"""/etc/shadow: passwords and how long they hold. Hashes go to programs by standard input, never as an argument."""
+"""/etc/shadow: passwords and how long they hold. Hashes go to programs by standard input, never as
+an argument.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,8 @@ def _entries() -> dict[str, list[str]]:
 
 
 def info(name: str) -> dict[str, Any]:
-    """The hash of a user's password and its days; -1 for what is not set. All empty for an unknown user.
+    """The hash of a user's password and its days; -1 for what is not set. All empty for an unknown
+    user.
 
     {{ salt['shadow.info']('root').lstchg }}
     """
@@ -35,7 +38,9 @@ def info(name: str) -> dict[str, Any]:
     return {"name": name, "passwd": columns[1], **dict(zip(DAYS, numbers, strict=False))}
 
 
-def gen_password(password: str | None = None, crypt_salt: str | None = None, algorithm: str = "sha512") -> str:
+def gen_password(
+    password: str | None = None, crypt_salt: str | None = None, algorithm: str = "sha512"
+) -> str:
     """The hash of a password (without one: of a random one).
 
     {{ salt['shadow.gen_password'](pillar['password']) }}
@@ -46,7 +51,9 @@ def gen_password(password: str | None = None, crypt_salt: str | None = None, alg
     if algorithm not in PREFIXES:
         raise CommandFailed(f"there is no hash {algorithm!r}; there are {', '.join(PREFIXES)}")
     letters = string.ascii_letters + string.digits
-    salt = crypt_salt or "".join(secrets.choice(letters) for _ in range(22 if algorithm == "blowfish" else 16))
+    salt = crypt_salt or "".join(
+        secrets.choice(letters) for _ in range(22 if algorithm == "blowfish" else 16)
+    )
     settings = {"blowfish": "12$", "yescrypt": "j9T$"}.get(algorithm, "")
     made = _crypt(password or secrets.token_urlsafe(20), f"{PREFIXES[algorithm]}{settings}{salt}")
     if not made:
@@ -75,7 +82,9 @@ def _crypt(password: str, setting: str) -> str:
         crypt.restype = ctypes.c_char_p
         made: bytes | None = crypt(password.encode(), setting.encode())
         return made.decode() if made and not made.startswith(b"*") else ""
-    raise CommandFailed("there is no libcrypt here that could hash a password; give its hash instead")
+    raise CommandFailed(
+        "there is no libcrypt here that could hash a password; give its hash instead"
+    )
 
 
 @changer(touches=["users"])

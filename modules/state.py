@@ -16,12 +16,15 @@ def show_top() -> dict[str, list[str]]:
 
 
 def sls_exists(mods: str | Sequence[str], saltenv: str | None = None) -> bool:
-    """Whether there are SLS files of these names; they are not read. mods: a list, or names with commas between them.
+    """Whether there are SLS files of these names; they are not read. mods: a list, or names with
+    commas between them.
 
     {% if salt['state.sls_exists']('nginx.local') %}
     """
     names = mods.split(",") if isinstance(mods, str) else mods
-    return all(_there(name.strip().replace(".", "/").strip("/"), saltenv or here.saltenv) for name in names)
+    return all(
+        _there(name.strip().replace(".", "/").strip("/"), saltenv or here.saltenv) for name in names
+    )
 
 
 def _there(path: str, saltenv: str) -> bool:

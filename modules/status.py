@@ -18,7 +18,8 @@ def time(format: str = "%A, %d. %B %Y %I:%M%p") -> str:
 def uptime() -> dict[str, Any]:
     """How long the machine has been up, and how many users are logged in.
 
-    The answer has seconds, days, time (hours and minutes beyond the days), since_iso (UTC), since_t and users.
+    The answer has seconds, days, time (hours and minutes beyond the days), since_iso (UTC), since_t
+    and users.
 
     {{ salt['status.uptime']().days }}
     """
@@ -75,7 +76,8 @@ def cpuinfo() -> dict[str, str | list[str]]:
 
 
 def diskusage(*args: str) -> dict[str, dict[str, int]]:
-    """The bytes in all and those that are left, by folder: of the folders named, or of what is mounted.
+    """The bytes in all and those that are left, by folder: of the folders named, or of what is
+    mounted.
 
     args: folders, or types of file systems (`ext?`).
 
@@ -97,7 +99,10 @@ def diskusage(*args: str) -> dict[str, dict[str, int]]:
             usage = os.statvfs(path)
         except OSError:  # not there, or not for us
             continue
-        found[path] = {"available": usage.f_bavail * usage.f_frsize, "total": usage.f_blocks * usage.f_frsize}
+        found[path] = {
+            "available": usage.f_bavail * usage.f_frsize,
+            "total": usage.f_blocks * usage.f_frsize,
+        }
     return found
 
 

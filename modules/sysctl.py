@@ -38,8 +38,12 @@ def get(name: str) -> str:
 def show(config_file: str | None = None) -> dict[str, str]:
     """The parameters that a file keeps."""
     path = config_file or default_config()
-    lines = file.read_bytes(path).decode("utf-8", "replace").splitlines() if file.is_file(path) else []
-    pairs = (line.partition("=") for line in lines if "=" in line and line.lstrip()[:1] not in ("#", ";"))
+    lines = (
+        file.read_bytes(path).decode("utf-8", "replace").splitlines() if file.is_file(path) else []
+    )
+    pairs = (
+        line.partition("=") for line in lines if "=" in line and line.lstrip()[:1] not in ("#", ";")
+    )
     return {key.strip(): value.strip() for key, _, value in pairs}
 
 

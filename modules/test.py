@@ -38,7 +38,13 @@ def echo(text: Any) -> Any:
 
 outputter = echo
 
-_NAMES = {"user": "useradd", "group": "groupadd", "cmd": "cmdmod", "shadow": "linux_shadow", "locale": "localemod"}
+_NAMES = {
+    "user": "useradd",
+    "group": "groupadd",
+    "cmd": "cmdmod",
+    "shadow": "linux_shadow",
+    "locale": "localemod",
+}
 _NAMES |= {"sysctl": "linux_sysctl", "ini": "ini_manage"}
 _PACKAGES = {  # by os_family: Salt's module, and the programs one of which it needs
     "Debian": ("aptpkg",),
@@ -166,13 +172,21 @@ def versions_information() -> dict[str, Any]:
     return {
         "Salt Version": {"Salt": version()},
         "Python Version": {"Python": platform.python_version()},
-        "Dependency Versions": {name: found(name) for name in ("runner", "Jinja2", "PyYAML", "networkx", "typer")},
-        "System Versions": {"machine": platform.machine(), "release": platform.release(), "system": platform.system()},
+        "Dependency Versions": {
+            name: found(name) for name in ("runner", "Jinja2", "PyYAML", "networkx", "typer")
+        },
+        "System Versions": {
+            "machine": platform.machine(),
+            "release": platform.release(),
+            "system": platform.system(),
+        },
     }
 
 
 def collatz(start: float) -> tuple[list[float], float]:
-    """The numbers from a start to 2, each half of the one before or three times it and one; and the seconds."""
+    """The numbers from a start to 2, each half of the one before or three times it and one; and the
+    seconds.
+    """
     began, number = time.monotonic(), start
     if number < 1:
         raise StateFailed(f"test.collatz begins with 1 or more, not {start!r}")
@@ -185,7 +199,10 @@ def collatz(start: float) -> tuple[list[float], float]:
 
 def arg_clean(*args: Any, **kwargs: Any) -> dict[str, Any]:
     """What it was given, without what Salt adds itself."""
-    return {"args": list(args), "kwargs": {key: value for key, value in kwargs.items() if not key.startswith("__")}}
+    return {
+        "args": list(args),
+        "kwargs": {key: value for key, value in kwargs.items() if not key.startswith("__")},
+    }
 
 
 def cross_test(func: str, args: Any = None) -> Any:

@@ -66,9 +66,13 @@ def getent() -> list[dict[str, Any]]:
 
 
 def makes_groups() -> bool:
-    """Whether useradd makes a group of the name of each new user (USERGROUPS_ENAB of /etc/login.defs)."""
+    """Whether useradd makes a group of the name of each new user (USERGROUPS_ENAB of
+    /etc/login.defs).
+    """
     path = "/etc/login.defs"
-    lines = file.read_bytes(path).decode("utf-8", "replace").splitlines() if file.is_file(path) else []
+    lines = (
+        file.read_bytes(path).decode("utf-8", "replace").splitlines() if file.is_file(path) else []
+    )
     words = (line.split() for line in lines)
     return any(pair[:2] == ["USERGROUPS_ENAB", "yes"] for pair in words)
 
@@ -76,7 +80,11 @@ def makes_groups() -> bool:
 def primary_group(name: str) -> str:
     """The name of a user's primary group; empty when there is none."""
     user = _users().get(name)
-    names = [group.gr_name for group in _groups().values() if user is not None and group.gr_gid == user.pw_gid]
+    names = [
+        group.gr_name
+        for group in _groups().values()
+        if user is not None and group.gr_gid == user.pw_gid
+    ]
     return names[0] if names else ""
 
 
@@ -97,14 +105,18 @@ def userdel(name: str, *options: str) -> None:
     """Delete a user with userdel's options."""
     done = cmd.probe(["userdel", *options, "--", plain_name(name, "the user's name")])
     if done.retcode not in (0, 12):  # 12: the home folder was not there
-        hint = " (let it end, or say `force: True`)" if done.retcode == 8 else ""  # the user is at work
+        hint = (
+            " (let it end, or say `force: True`)" if done.retcode == 8 else ""
+        )  # the user is at work
         raise CommandFailed(done.stderr.strip() + hint)
 
 
 def _done(*argv: str) -> None:
     done = cmd.probe([one_line(word, argv[0]) for word in argv])
     if done.retcode:
-        raise CommandFailed((done.stderr.strip() or done.stdout.strip() or f"{argv[0]} failed").splitlines()[0])
+        raise CommandFailed(
+            (done.stderr.strip() or done.stdout.strip() or f"{argv[0]} failed").splitlines()[0]
+        )
 
 
 # ---------------------------------------------------------------- Salt's functions
@@ -130,13 +142,26 @@ def add(
 ) -> bool:
     """Add a user; whether it was done.
 
-    groups: further groups. unique: refuse a uid that is taken. usergroup: with (or without) a group of its name.
+    groups: further groups. unique: refuse a uid that is taken. usergroup: with (or without) a group
+    of its name.
     """
     if home and createhome:
         file.real_path(home)  # through no link of somebody else
     gecos = ",".join([fullname, roomnumber, workphone, homephone, other]).rstrip(",")
-    given = {"-u": uid, "-g": gid, "-G": ",".join(_names(groups)), "-d": home, "-s": shell, "-c": gecos}
-    options = [word for key, value in given.items() if value not in (None, "") for word in (key, str(value))]
+    given = {
+        "-u": uid,
+        "-g": gid,
+        "-G": ",".join(_names(groups)),
+        "-d": home,
+        "-s": shell,
+        "-c": gecos,
+    }
+    options = [
+        word
+        for key, value in given.items()
+        if value not in (None, "")
+        for word in (key, str(value))
+    ]
     options += [] if unique or uid is None else ["-o"]
     options += ["-r"] if system else []
     options += ["-m" if createhome else "-M"]
@@ -145,7 +170,9 @@ def add(
 
 
 def delete(name: str, remove: bool = False, force: bool = False, **_: Any) -> bool:
-    """Delete a user; whether it was done. remove: its home folder, too. force: though the user is at work."""
+    """Delete a user; whether it was done. remove: its home folder, too. force: though the user is
+    at work.
+    """
     return tried(userdel, name, *(["-r"] if remove else []), *(["-f"] if force else []))
 
 
@@ -157,7 +184,9 @@ def chuid(name: str, uid: int, **_: Any) -> bool:
 def chgid(name: str, gid: int | str, **_: Any) -> bool:
     """Change a user's primary group: its number or its name."""
     groups = _groups()
-    number = groups[str(gid)].gr_gid if str(gid) in groups else int(gid) if str(gid).isdigit() else -1
+    number = (
+        groups[str(gid)].gr_gid if str(gid) in groups else int(gid) if str(gid).isdigit() else -1
+    )
     return _changed(name, "gid", number, "-g", str(gid))
 
 

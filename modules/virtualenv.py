@@ -26,14 +26,20 @@ def version(folder: str) -> str:
 
 
 def refuse_program(program: str | None) -> None:
-    """Raise CommandFailed where the program that makes environments is not there, with what to write instead."""
+    """Raise CommandFailed where the program that makes environments is not there, with what to
+    write instead.
+    """
     if not program or _is_venv(program) or cmd.which(program):
         return
     words = program.split()
     told = f"venv_bin is the path or the name of one program, and there is no {program!r}"
     if len(words) == 3 and words[1:] == ["-m", "venv"]:
-        raise CommandFailed(f"{told}; Python's own venv needs none: `- python: {words[0]}` says whose it is")
-    raise CommandFailed(f"{told}; without venv_bin Python's own venv is used", missing=("command", program))
+        raise CommandFailed(
+            f"{told}; Python's own venv needs none: `- python: {words[0]}` says whose it is"
+        )
+    raise CommandFailed(
+        f"{told}; without venv_bin Python's own venv is used", missing=("command", program)
+    )
 
 
 def _is_venv(program: str) -> bool:
@@ -50,7 +56,9 @@ def create(
     clear: bool = False,
     prompt: str | None = None,
 ) -> str:
-    """Make an environment with Python's venv, or with `program` (virtualenv). Raises StateFailed with what it says."""
+    """Make an environment with Python's venv, or with `program` (virtualenv). Raises StateFailed
+    with what it says.
+    """
     refuse_place(folder, user)
     argv = [program] if program and not _is_venv(program) else [python or _python(), "-m", "venv"]
     if program and argv[0] == program and python:

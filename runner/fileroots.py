@@ -25,11 +25,12 @@ class FileTree:
     """The folders of each environment; in each the first folder that has a file wins.
 
     roots: environment -> folders; the environment `__env__` stands for all that are not named.
-    settings: file_ignore_glob, file_ignore_regex (in lists they are for the path below the root, for one file that is
-    asked for they are for its whole path on disk, as with Salt), fileserver_ignoresymlinks (files that are links are
-    not listed, but found when they are asked for, as with Salt), fileserver_followsymlinks (false: links to folders are
-    not listed, and what a link leads to outside of its root is not there, as with Salt).
-    Files are found with one stat for each root; only globs, suggestions and file.recurse list the folders, once a run.
+    settings: file_ignore_glob, file_ignore_regex (in lists they are for the path below the root,
+    for one file that is asked for they are for its whole path on disk, as with Salt),
+    fileserver_ignoresymlinks (files that are links are not listed, but found when they are asked
+    for, as with Salt), fileserver_followsymlinks (false: links to folders are not listed, and what
+    a link leads to outside of its root is not there, as with Salt). Files are found with one stat
+    for each root; only globs, suggestions and file.recurse list the folders, once a run.
     """
 
     def __init__(
@@ -44,7 +45,9 @@ class FileTree:
         self._seen = seen
         self._top = str(settings.get("state_top") or "top.sls").removeprefix("salt://")
         self._globs = _strings(settings.get("file_ignore_glob"))
-        self._patterns = [re.compile(pattern) for pattern in _strings(settings.get("file_ignore_regex"))]
+        self._patterns = [
+            re.compile(pattern) for pattern in _strings(settings.get("file_ignore_regex"))
+        ]
         self._ignore_links = bool(settings.get("fileserver_ignoresymlinks"))
         self._follow_links = settings.get("fileserver_followsymlinks", True) is not False
         self.closed: dict[str, None] = {}  # folders that were to be listed and may not be read
@@ -65,12 +68,16 @@ class FileTree:
     def root_of(self, file: str) -> str | None:
         """The folder of the roots that a file on disk lies in."""
         folders = [folder for folders in self.roots.values() for folder in folders]
-        return next((folder for folder in folders if file.startswith(folder.rstrip("/") + "/")), None)
+        return next(
+            (folder for folder in folders if file.startswith(folder.rstrip("/") + "/")), None
+        )
 
     # -------------------------------------------------- one file
 
     def find(self, path: str, saltenv: str) -> str | None:
-        """The file on disk of a path below the roots of an environment, first root wins; None if there is none."""
+        """The file on disk of a path below the roots of an environment, first root wins; None if
+        there is none.
+        """
         inner = _inside(path)
         if not inner:
             return None
@@ -86,7 +93,9 @@ class FileTree:
         return not self._follow_links and _leads_out(root, file)
 
     def fetch(self, url: str, saltenv: str) -> str | None:
-        """The local file of `salt://path[?saltenv=x]`, `file:///path` or `/path`; None if there is none."""
+        """The local file of `salt://path[?saltenv=x]`, `file:///path` or `/path`; None if there is
+        none.
+        """
         if url.startswith("salt://"):
             path, env = _parsed(url, saltenv)
             return self.find(path, env)
@@ -108,7 +117,8 @@ class FileTree:
         return _below(prefix, self._listing(saltenv)[1])
 
     def links(self, prefix: str, saltenv: str) -> dict[str, str]:
-        """The links below a folder of the tree, with their files on disk; no link that leads out of the tree.
+        """The links below a folder of the tree, with their files on disk; no link that leads out of
+        the tree.
 
         What lies behind a link to a folder is not looked at; a link that leads nowhere is one.
         """
@@ -119,7 +129,11 @@ class FileTree:
                 for name in (*folders, *files):
                     file = os.path.join(folder, name)
                     path = os.path.relpath(file, root)
-                    if os.path.islink(file) and not self._is_ignored(path) and not _leads_out(root, file):
+                    if (
+                        os.path.islink(file)
+                        and not self._is_ignored(path)
+                        and not _leads_out(root, file)
+                    ):
                         found.setdefault(path, file)
         return found
 
@@ -136,10 +150,14 @@ class FileTree:
             self._listed[saltenv] = (files, folders)
         return self._listed[saltenv]
 
-    def _walk(self, root: str, prefix: str, above: tuple[tuple[int, int], ...]) -> Iterable[tuple[str, bool]]:
-        """All paths below a folder; `above` are the folders on the way, so that a link to one of them ends.
+    def _walk(
+        self, root: str, prefix: str, above: tuple[tuple[int, int], ...]
+    ) -> Iterable[tuple[str, bool]]:
+        """All paths below a folder; `above` are the folders on the way, so that a link to one of
+        them ends.
 
-        Those that hold the root itself are among them: a link to `/` does not make the machine a part of the tree.
+        Those that hold the root itself are among them: a link to `/` does not make the machine a
+        part of the tree.
         """
         try:
             entries = sorted(os.scandir(f"{root}/{prefix}"), key=lambda entry: entry.name)
@@ -176,7 +194,8 @@ class FileTree:
     # -------------------------------------------------- SLS files
 
     def sls_path(self, name: str, saltenv: str) -> str | None:
-        """The file of an SLS: a.b is a/b.sls in any root, or else a/b/init.sls; None if there is none.
+        """The file of an SLS: a.b is a/b.sls in any root, or else a/b/init.sls; None if there is
+        none.
 
         `a.`, to which an `include: - .` beside a/init.sls leads, is that file alone.
         """
@@ -186,7 +205,11 @@ class FileTree:
             return self.find(f"{name[:-1].replace('.', '/')}/init.sls", saltenv)
         if not name:
             return self.find("init.sls", saltenv)
-        path = name.replace(".", "/").strip("/") if not name.startswith("./") else name[2:].replace(".", "/")
+        path = (
+            name.replace(".", "/").strip("/")
+            if not name.startswith("./")
+            else name[2:].replace(".", "/")
+        )
         if not path or name.endswith(("/", ".")):
             return None
         return self.find(f"{path}.sls", saltenv) or self.find(f"{path}/init.sls", saltenv)
@@ -195,7 +218,10 @@ class FileTree:
         """Where an SLS was looked for, for a hint."""
         folders = self.folders_of(saltenv)
         if not folders:
-            return f"there is no environment {saltenv!r} in file_roots; there is: {', '.join(self.roots)}"
+            return (
+                f"there is no environment {saltenv!r} in file_roots; there is:"
+                f" {', '.join(self.roots)}"
+            )
         path = name.replace(".", "/")
         missing = [folder for folder in folders if not os.path.isdir(folder)]
         more = f" ({', '.join(missing)} does not exist)" if missing else ""
@@ -217,11 +243,19 @@ class FileTree:
         return text_to_show(path) if path else None
 
     def sls_names(self, saltenv: str) -> list[str]:
-        """The names of all SLS files that can be named (no dots in folders; not the top file), sorted."""
+        """The names of all SLS files that can be named (no dots in folders; not the top file),
+        sorted.
+        """
         if saltenv not in self._names:
-            paths = (path for path in self._listing(saltenv)[0] if path.endswith(".sls") and path != self._top)
+            paths = (
+                path
+                for path in self._listing(saltenv)[0]
+                if path.endswith(".sls") and path != self._top
+            )
             stems = (path.removesuffix(".sls") for path in paths)
-            names = {stem.removesuffix("/init").replace("/", ".") for stem in stems if "." not in stem}
+            names = {
+                stem.removesuffix("/init").replace("/", ".") for stem in stems if "." not in stem
+            }
             self._names[saltenv] = sorted(names)
         return self._names[saltenv]
 
@@ -237,7 +271,9 @@ class FileTree:
 
 
 def _meant(wanted: str, names: Collection[str], mark: str, alike: float) -> str | None:
-    """The name that looks like it, or else the only one that ends as it does (what follows the last mark)."""
+    """The name that looks like it, or else the only one that ends as it does (what follows the last
+    mark).
+    """
     last = wanted.rpartition(mark)[2]
     same = [each for each in names if each.rpartition(mark)[2] == last]
     return nearest(wanted, names, alike) or (same[0] if len(same) == 1 else None)
@@ -254,7 +290,9 @@ def _inside(path: str) -> str:
 
 
 def _bounded(paths: Iterable[tuple[str, bool]], link: str) -> Iterator[tuple[str, bool]]:
-    """The paths behind a link to a folder. Raises RunnerError for a link to half the machine, or links in circles."""
+    """The paths behind a link to a folder. Raises RunnerError for a link to half the machine, or
+    links in circles.
+    """
     for number, path in enumerate(paths):
         if number >= MOST_BEHIND_A_LINK:
             message = f"there are more than {MOST_BEHIND_A_LINK:,} files behind this link"
@@ -281,7 +319,9 @@ def _leads_out(root: str, link: str) -> bool:
 
 
 def _is_file(path: str) -> bool:
-    """Whether there is such a file. Raises RunnerError where nobody knows: in a folder that may not be searched."""
+    """Whether there is such a file. Raises RunnerError where nobody knows: in a folder that may not
+    be searched.
+    """
     try:
         return S_ISREG(os.stat(path).st_mode)
     except PermissionError:
@@ -292,11 +332,15 @@ def _is_file(path: str) -> bool:
 
 def unreadable(path: str) -> RunnerError:
     """The error for a file or folder that this user may not read."""
-    return RunnerError(f"{path} cannot be read: Permission denied", Source(path), MAY_READ, "unreadable")
+    return RunnerError(
+        f"{path} cannot be read: Permission denied", Source(path), MAY_READ, "unreadable"
+    )
 
 
 def _parsed(url: str, saltenv: str) -> tuple[str, str]:
-    """`salt://a/b?saltenv=dev` in its path and environment; a | after the slashes takes ? as a letter."""
+    """`salt://a/b?saltenv=dev` in its path and environment; a | after the slashes takes ? as a
+    letter.
+    """
     rest = url.removeprefix("salt://")
     if rest.startswith("|"):
         return rest[1:], saltenv

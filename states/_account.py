@@ -24,7 +24,9 @@ AGING = {
 
 
 class Password(Record):
-    """What the state says of the password. text: a hash, or (hashes) the password itself; "" is for no password."""
+    """What the state says of the password. text: a hash, or (hashes) the password itself; "" is for
+    no password.
+    """
 
     text: str | None
     hashes: bool
@@ -32,14 +34,20 @@ class Password(Record):
     locked: bool | None
 
     def fits(self, has: str) -> bool:
-        """Whether the hash in /etc/shadow is as wanted, its lock left aside where the state says something of it."""
+        """Whether the hash in /etc/shadow is as wanted, its lock left aside where the state says
+        something of it.
+        """
         if self.text is None or (not self.enforce and has != "!"):
             return True
         if not self.text:
             return not has
         if self.locked is not None:
             has = has.removeprefix("!")
-        return shadow.verifies(self.text, has) if self.hashes and not has.startswith("!") else has == self.text
+        return (
+            shadow.verifies(self.text, has)
+            if self.hashes and not has.startswith("!")
+            else has == self.text
+        )
 
     def lock_fits(self, has: str) -> bool:
         """Whether the password is locked, or is not, as wanted."""
@@ -71,11 +79,16 @@ class Wanted(Record):
     gid_as_written: int | str | None
 
 
-def further_groups(groups: Sequence[str] | None, optional: Sequence[str] | None) -> list[str] | None:
+def further_groups(
+    groups: Sequence[str] | None, optional: Sequence[str] | None
+) -> list[str] | None:
     """The groups beside the primary one; None when the state says nothing of them."""
     missing = [each for each in groups or () if not group.info(each)]
     if missing:
-        raise StateFailed(f"The following group(s) are not present: {','.join(missing)}", missing=("group", missing[0]))
+        raise StateFailed(
+            f"The following group(s) are not present: {','.join(missing)}",
+            missing=("group", missing[0]),
+        )
     there = [each for each in optional or () if group.info(each)]
     if groups is None and not there:
         return None
@@ -91,7 +104,9 @@ def day(value: int | str, argument: str) -> int:
     try:
         return date.fromisoformat(value).toordinal() - date(1970, 1, 1).toordinal()
     except ValueError:
-        raise StateFailed(f"{argument}: {value!r} is no date like 2030-01-31 and no number of days") from None
+        raise StateFailed(
+            f"{argument}: {value!r} is no date like 2030-01-31 and no number of days"
+        ) from None
 
 
 class Work:
@@ -101,12 +116,25 @@ class Work:
         self.name = name
         self.now = users.info(name)
         aged = shadow.info(name)
-        self.account = {key: value for key, value in wanted.account.items() if self.now[key] != value}
-        self.groups = _secondary(name, self.now, wanted.groups, wanted.remove_groups, self.account.get("gid"))
-        self.fits, self.lock_fits = wanted.password.fits(aged["passwd"]), wanted.password.lock_fits(aged["passwd"])
-        if wanted.password.locked is False and not aged["passwd"].strip("!*") and wanted.password.text is None:
+        self.account = {
+            key: value for key, value in wanted.account.items() if self.now[key] != value
+        }
+        self.groups = _secondary(
+            name, self.now, wanted.groups, wanted.remove_groups, self.account.get("gid")
+        )
+        self.fits, self.lock_fits = (
+            wanted.password.fits(aged["passwd"]),
+            wanted.password.lock_fits(aged["passwd"]),
+        )
+        if (
+            wanted.password.locked is False
+            and not aged["passwd"].strip("!*")
+            and wanted.password.text is None
+        ):
             if not self.lock_fits:
-                raise StateFailed(f"User {name} has no password that could be unlocked; give one with `password`")
+                raise StateFailed(
+                    f"User {name} has no password that could be unlocked; give one with `password`"
+                )
         self.days = {key: value for key, value in wanted.days.items() if aged[key] != value}
         sets_hash = not self.fits and bool(wanted.password.text)
         today = int(time.time() // 86400)
@@ -120,7 +148,9 @@ class Work:
 
     def changes(self) -> dict[str, Any]:
         """What will have changed, under the keys that the real run reports."""
-        found: dict[str, Any] = {key: value for key, value in self.account.items() if key in NUMBERS}
+        found: dict[str, Any] = {
+            key: value for key, value in self.account.items() if key in NUMBERS
+        }
         further = self.groups if self.groups is not None else self._secondary_now()
         if self.groups is not None or "gid" in self.account:
             primary = _group_name(self.account.get("gid", self.now["gid"]))
@@ -144,10 +174,19 @@ class Work:
             parts["gid"] = self.wanted.gid_as_written
         parts |= {"homeDoesNotExist": self.home} if self.home else {}
         parts |= {"groups": self.groups} if self.groups is not None else {}
-        parts |= {} if self.fits else {"passwd": HIDDEN} if self.wanted.password.text else {"empty_password": True}
+        parts |= (
+            {}
+            if self.fits
+            else {"passwd": HIDDEN}
+            if self.wanted.password.text
+            else {"empty_password": True}
+        )
         parts |= {} if self.lock_fits else {"password_lock": self.wanted.password.locked}
         parts |= {argument: self.days[key] for argument, key in AGING.items() if key in self.days}
-        order: tuple[str, ...] = (*("uid", "gid", "home", "homeDoesNotExist", "shell", "groups"), *users.GECOS)
+        order: tuple[str, ...] = (
+            *("uid", "gid", "home", "homeDoesNotExist", "shell", "groups"),
+            *users.GECOS,
+        )
         order = (*order, *("passwd", "empty_password", "password_lock"), *AGING)
         return "".join(f"{key}: {parts[key]}\n" for key in order if key in parts)
 
@@ -155,8 +194,9 @@ class Work:
         """Why the numbers may not be changed; empty when they may."""
         written = {"gid": self.wanted.gid_as_written}
         problems = [
-            f"- Changing {key} ({self.now[key]} -> {written.get(key, self.account[key])}) not permitted, set "
-            f"allow_{key}_change to True to force this change. Note that this will not change file ownership."
+            f"- Changing {key} ({self.now[key]} -> {written.get(key, self.account[key])}) not"
+            f" permitted, set allow_{key}_change to True to force this change. Note that this will"
+            " not change file ownership."
             for key, may in allowed.items()
             if key in self.account and not may
         ]
@@ -177,7 +217,9 @@ def done_changes(keys: Mapping[str, Any], name: str) -> dict[str, Any]:
 def _secondary(
     name: str, now: dict[str, Any], further: list[str] | None, remove: bool, gid: int | None
 ) -> list[str] | None:
-    """The groups that the user should be in beside the primary one (gid), when they are not those; else None."""
+    """The groups that the user should be in beside the primary one (gid), when they are not those;
+    else None.
+    """
     if further is None:
         return None
     primary = users.primary_group(name)

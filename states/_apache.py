@@ -18,7 +18,9 @@ def enabled(kind: str, name: str) -> Planned:
     yield Plan({"old": None, "new": name}, f"Apache {WORDS[kind]} {name} is set to be enabled.")
     status = apache.act(f"a2en{kind}", name)["Status"]
     if not apache.is_enabled(kind, name):
-        raise StateFailed(f"Failed to enable {name} Apache {WORDS[kind]}. Status: {status}", changes={})
+        raise StateFailed(
+            f"Failed to enable {name} Apache {WORDS[kind]}. Status: {status}", changes={}
+        )
     return f"Apache {WORDS[kind]} {name} has been enabled."
 
 
@@ -26,15 +28,22 @@ def disabled(kind: str, name: str) -> Planned:
     """kind: mod, site or conf."""
     if not apache.is_enabled(kind, name):
         installed = apache.is_installed()
-        return Done(f"{name} already disabled.", missing=() if installed else [("pkg", "apache2"), OPEN])
+        return Done(
+            f"{name} already disabled.", missing=() if installed else [("pkg", "apache2"), OPEN]
+        )
     yield Plan({"old": name, "new": None}, f"Apache {WORDS[kind]} {name} is set to be disabled.")
     status = apache.act(f"a2dis{kind}", name)["Status"]
     if apache.is_enabled(kind, name):
-        raise StateFailed(f"Failed to disable {name} Apache {WORDS[kind]}. Status: {status}", changes={})
+        raise StateFailed(
+            f"Failed to disable {name} Apache {WORDS[kind]}. Status: {status}", changes={}
+        )
     return f"Apache {WORDS[kind]} {name} has been disabled."
 
 
 def after(kind: str, name: str) -> Iterator[tuple[str, str]]:
     """What these come after: the package, and the file that is enabled."""
     yield "pkg", "apache2"
-    yield "file", f"{apache.ROOT}/{apache.FOLDERS[kind]}-available/{name.removesuffix('.conf')}.conf"
+    yield (
+        "file",
+        f"{apache.ROOT}/{apache.FOLDERS[kind]}-available/{name.removesuffix('.conf')}.conf",
+    )

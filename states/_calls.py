@@ -8,7 +8,8 @@ from typing import Any
 
 from runner.api import Record, StateFailed
 
-# what an SLS means by these itself; the argument of a function that has such a name is typed with `m_` before it
+# what an SLS means by these itself; the argument of a function that has such a name is typed with
+# `m_` before it
 TAKEN = ("fun", "name", "names", "state", "saltenv")
 READ = ("func", "returner", "returner_config", "returner_kwargs", "sfun")
 EMPTY = inspect.Parameter.empty
@@ -45,7 +46,12 @@ def gathered(function: str, signature: inspect.Signature, given: Mapping[str, An
         raise StateFailed(f"The following arguments are missing: {' '.join(missing)}", changes={})
     if args:
         args, kwargs = _before(args, kwargs, signature)
-    return Call(function, tuple(args), kwargs, tuple(key for key in given if key not in used and key not in READ))
+    return Call(
+        function,
+        tuple(args),
+        kwargs,
+        tuple(key for key in given if key not in used and key not in READ),
+    )
 
 
 def _many(name: str, value: Any) -> list[Any]:
@@ -54,7 +60,9 @@ def _many(name: str, value: Any) -> list[Any]:
     return list(value or ())
 
 
-def _before(args: list[Any], kwargs: dict[str, Any], signature: inspect.Signature) -> tuple[list[Any], dict[str, Any]]:
+def _before(
+    args: list[Any], kwargs: dict[str, Any], signature: inspect.Signature
+) -> tuple[list[Any], dict[str, Any]]:
     """Those with a name come before the ones without, if they may be given by their place."""
     first: list[Any] = []
     for parameter in signature.parameters.values():
@@ -64,7 +72,9 @@ def _before(args: list[Any], kwargs: dict[str, Any], signature: inspect.Signatur
 
 
 def listed(function: str, signature: inspect.Signature, given: Any) -> Call:
-    """The newer form: a list of values and of one-key mappings. Raises TypeError when an argument is missing."""
+    """The newer form: a list of values and of one-key mappings. Raises TypeError when an argument
+    is missing.
+    """
     args, kwargs = _parted(given)
     missing = [name for name in _needed(signature)[len(args) :] if name not in kwargs]
     if missing:
@@ -84,7 +94,11 @@ def _parted(given: Any) -> tuple[list[Any], dict[str, Any]]:
 def _needed(signature: inspect.Signature) -> list[str]:
     """The arguments that have to be there and may be given by their place."""
     places = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
-    return [each.name for each in signature.parameters.values() if each.kind in places and each.default is EMPTY]
+    return [
+        each.name
+        for each in signature.parameters.values()
+        if each.kind in places and each.default is EMPTY
+    ]
 
 
 def refused(answer: Any) -> bool:

@@ -9,9 +9,47 @@ from modules import mount
 
 # what mount takes and the kernel does not show
 INVISIBLE = {
-    *("defaults", "auto", "noauto", "user", "users", "nouser", "owner", "group", "nofail", "_netdev", "bind", "rbind"),
-    *("rw", "async", "exec", "suid", "dev", "loop", "nobootwait", "intr", "comment", "credentials", "password"),
-    *("retry", "soft", "hard", "bg", "fg", "mand", "rsize", "wsize", "timeo", "retrans", "actimeo", "secretfile"),
+    *(
+        "defaults",
+        "auto",
+        "noauto",
+        "user",
+        "users",
+        "nouser",
+        "owner",
+        "group",
+        "nofail",
+        "_netdev",
+        "bind",
+        "rbind",
+    ),
+    *(
+        "rw",
+        "async",
+        "exec",
+        "suid",
+        "dev",
+        "loop",
+        "nobootwait",
+        "intr",
+        "comment",
+        "credentials",
+        "password",
+    ),
+    *(
+        "retry",
+        "soft",
+        "hard",
+        "bg",
+        "fg",
+        "mand",
+        "rsize",
+        "wsize",
+        "timeo",
+        "retrans",
+        "actimeo",
+        "secretfile",
+    ),
 }
 
 
@@ -53,13 +91,17 @@ class Work:
     def _told(self, wanted: bool, line: str) -> str:
         if self.mounts:
             return f"{self.name} would be {'created and ' if self.makes_folder else ''}mounted"
-        parts = [f"{self.name} would not be mounted." if not wanted else "Target was already mounted."]
+        parts = [
+            f"{self.name} would not be mounted." if not wanted else "Target was already mounted."
+        ]
         if not wanted and self.missing:
             parts = [f"{self.name} does not exist and would neither be created nor mounted."]
         if self.remounts:
             return f"Remount would be forced because options ({self.options}) changed"
         if line == "new":
-            parts.append(f"{self.name} needs to be written to the fstab in order to be made persistent.")
+            parts.append(
+                f"{self.name} needs to be written to the fstab in order to be made persistent."
+            )
         elif line != "kept":
             parts.append(f"{self.name} entry in the fstab needs to be updated.")
         return " ".join(parts)

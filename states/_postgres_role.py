@@ -11,7 +11,12 @@ from runner.api import Plan, Planned, Record
 from states._postgres import after_server, carried_out, dropped
 
 WORDS = {
-    **{"createdb": "CREATEDB", "createroles": "CREATEROLE", "superuser": "SUPERUSER", "replication": "REPLICATION"},
+    **{
+        "createdb": "CREATEDB",
+        "createroles": "CREATEROLE",
+        "superuser": "SUPERUSER",
+        "replication": "REPLICATION",
+    },
     **{"inherit": "INHERIT", "login": "LOGIN"},
 }
 
@@ -34,14 +39,22 @@ class Role(Record):
         found = postgres.roles(server, self.name, passwords=not self.refresh).get(self.name)
         fact = (f"postgres_{self.kind}", self.name)
         if found is None:
-            plan = Plan({self.name: "Present"}, f"{self._title} is set to be created", provides=[fact])
-            done, failed = f"The {self.kind} {self.name} has been created", f"Failed to create {self.kind} {self.name}"
+            plan = Plan(
+                {self.name: "Present"}, f"{self._title} is set to be created", provides=[fact]
+            )
+            done, failed = (
+                f"The {self.kind} {self.name} has been created",
+                f"Failed to create {self.kind} {self.name}",
+            )
             return (yield from carried_out(server, plan, done, failed, *self._created()))
         changes = self._changes(server, found)
         if not changes:
             return f"{self._title} is already present"
         plan = Plan({self.name: changes}, f"{self._title} is set to be updated")
-        done, failed = f"The {self.kind} {self.name} has been updated", f"Failed to update {self.kind} {self.name}"
+        done, failed = (
+            f"The {self.kind} {self.name} has been updated",
+            f"Failed to update {self.kind} {self.name}",
+        )
         return (yield from carried_out(server, plan, done, failed, *self._updated(changes)))
 
     @property
@@ -71,25 +84,37 @@ class Role(Record):
 
     def _said(self, words: list[str], password: str | None, until: bool = True) -> str:
         if password is not None:
-            words = [*words, f"PASSWORD {postgres.literal(postgres.stored(self.name, password, self.how))}"]
+            words = [
+                *words,
+                f"PASSWORD {postgres.literal(postgres.stored(self.name, password, self.how))}",
+            ]
         if self.valid_until and until:
             words = [*words, f"VALID UNTIL {postgres.literal(self.valid_until)}"]
         return " ".join(words)
 
     def _hashing(self, password: str | None) -> list[str]:
         """How the server is to keep a password that it gets as it is."""
-        return ["SET password_encryption = 'scram-sha-256'"] if password and self.how == "scram-sha-256" else []
+        return (
+            ["SET password_encryption = 'scram-sha-256'"]
+            if password and self.how == "scram-sha-256"
+            else []
+        )
 
     def _joined(self, groups: Sequence[str]) -> list[str]:
         return [f"GRANT {postgres.name(group)} TO {self._role}" for group in groups]
 
     def _changes(self, server: Server, found: dict[str, Any]) -> dict[str, Any]:
-        wanted = {flag: value for flag, value in self.flags.items() if value is not None and found[flag] != value}
+        wanted = {
+            flag: value
+            for flag, value in self.flags.items()
+            if value is not None and found[flag] != value
+        }
         changes: dict[str, Any] = dict(wanted)
         if self.valid_until and found["valid_until"] != _moment(server, self.valid_until):
             changes["valid_until"] = self.valid_until
         if self.password is not None and (
-            self.refresh or not postgres.matches(self.name, self.password, found["password"], self.how)
+            self.refresh
+            or not postgres.matches(self.name, self.password, found["password"], self.how)
         ):
             changes["password"] = True
         missing = [group for group in self.groups if group not in found["groups"]]
@@ -118,5 +143,7 @@ def absent(name: str, kind: str, server: Server) -> Planned:
 
 def autorequire(name: str, groups: object = None, **_: object) -> Iterator[tuple[str, str]]:
     """A role comes after the server and the groups that it joins."""
-    joined = split([groups] if isinstance(groups, str) else groups if isinstance(groups, list) else [])
+    joined = split(
+        [groups] if isinstance(groups, str) else groups if isinstance(groups, list) else []
+    )
     yield from after_server(*(("postgres_group", group) for group in joined))

@@ -8,7 +8,9 @@ from typing import Any
 from modules import file, pip
 from runner.api import StateFailed
 
-_SPEC = re.compile(r"(?P<name>[A-Za-z0-9._-]+)(?P<extras>\[[^\]]*\])?\s*(?P<wants>(?:[<>=!~]=?=?|===)[^;]*)?(?:;.*)?")
+_SPEC = re.compile(
+    r"(?P<name>[A-Za-z0-9._-]+)(?P<extras>\[[^\]]*\])?\s*(?P<wants>(?:[<>=!~]=?=?|===)[^;]*)?(?:;.*)?"
+)
 
 
 def spec_of(entry: str | dict[str, Any]) -> str:
@@ -49,7 +51,11 @@ def met(spec: str, have: dict[str, str]) -> bool:
 def _fits(version: str, want: str) -> bool:
     operator, wanted = re.match(r"([<>=!~]+)(.*)", want).groups()  # type: ignore[union-attr]
     if operator in ("==", "===", "="):
-        return version.startswith(wanted[:-1]) if wanted.endswith(".*") else _parts(version) == _parts(wanted)
+        return (
+            version.startswith(wanted[:-1])
+            if wanted.endswith(".*")
+            else _parts(version) == _parts(wanted)
+        )
     ours, theirs = _parts(version), _parts(wanted)
     if operator == "~=":
         return ours >= theirs and ours[: len(theirs) - 1] == theirs[:-1]
@@ -60,7 +66,8 @@ def _fits(version: str, want: str) -> bool:
 def _parts(version: str) -> list[tuple[int, int, str]]:
     """A version for comparing: numbers as numbers, and before them what is a pre-release."""
     found = [
-        (1, int(part), "") if part.isdigit() else (0, 0, part) for part in re.findall(r"\d+|[a-z]+", version.lower())
+        (1, int(part), "") if part.isdigit() else (0, 0, part)
+        for part in re.findall(r"\d+|[a-z]+", version.lower())
     ]
     while found and found[-1] == (1, 0, ""):
         found.pop()
@@ -69,5 +76,8 @@ def _parts(version: str) -> list[tuple[int, int, str]]:
 
 def lines(path: str) -> list[str]:
     """The requirements of a file, without comments and options."""
-    lines = (line.partition("#")[0].strip() for line in file.read_bytes(path).decode("utf-8", "replace").splitlines())
+    lines = (
+        line.partition("#")[0].strip()
+        for line in file.read_bytes(path).decode("utf-8", "replace").splitlines()
+    )
     return [line for line in lines if line and not line.startswith("-")]

@@ -21,10 +21,18 @@ class Wanted(Record):
 
     @classmethod
     def of(
-        cls, name: str, chain: str | None, table: str, family: str, save: bool | str, rule: dict[str, Any]
+        cls,
+        name: str,
+        chain: str | None,
+        table: str,
+        family: str,
+        save: bool | str,
+        rule: dict[str, Any],
     ) -> Wanted:
         if not chain:
-            raise StateFailed("chain: which chain is meant? INPUT, FORWARD, OUTPUT or one of your own")
+            raise StateFailed(
+                "chain: which chain is meant? INPUT, FORWARD, OUTPUT or one of your own"
+            )
         return cls(name, chain, table, family, save, iptables.rule(rule))
 
     @property
@@ -35,11 +43,15 @@ class Wanted(Record):
         return iptables.command(self.family, self.table, action, self.chain, self.rule, position)
 
     def is_there(self, shown: str, insert: bool = False) -> bool:
-        """Whether the chain has it. Raises StateFailed when there is no such chain, or iptables finds it wrong."""
+        """Whether the chain has it. Raises StateFailed when there is no such chain, or iptables
+        finds it wrong.
+        """
         said = _refused(self, shown if insert else f"{shown} for {self.family}")
         if iptables.listed(self.family, self.table, self.chain) is None:
             missing = ("chain", f"{self.family} {self.table} {self.chain}")
-            raise StateFailed(f"{said}\nthere is no chain {self.chain} in the table {self.table}", missing=missing)
+            raise StateFailed(
+                f"{said}\nthere is no chain {self.chain} in the table {self.table}", missing=missing
+            )
         try:
             return iptables.has_rule(self.family, self.table, self.chain, self.rule)
         except StateFailed as failure:

@@ -7,14 +7,28 @@ from collections.abc import Iterator
 from typing import Annotated, Any
 
 from modules import acl, file
-from runner.api import AbsolutePath, Check, CommandFailed, Name, OneOrMany, Pattern, Plan, Planned, StateFailed
+from runner.api import (
+    AbsolutePath,
+    Check,
+    CommandFailed,
+    Name,
+    OneOrMany,
+    Pattern,
+    Plan,
+    Planned,
+    StateFailed,
+)
 
 WORDS = "user, group, mask or other, or one of them behind `default:`"
 Kind = Annotated[str, Pattern("((d|default):)?(u|user|g|group|m|mask|o|other)", WORDS)]
 
 
 def _is_perms(value: str) -> str | None:
-    return None if re.fullmatch(r"[rwx-]{0,3}|[0-7]", value) else "expected rights such as rwx, r-x or 5"
+    return (
+        None
+        if re.fullmatch(r"[rwx-]{0,3}|[0-7]", value)
+        else "expected rights such as rwx, r-x or 5"
+    )
 
 
 Perms = Annotated[str, Check(_is_perms)]
@@ -30,9 +44,10 @@ def present(
 ) -> Planned:
     """Make sure that a user or a group has rights on a path.
 
-    name: the path. acl_type: user, group, mask or other; with `default:` before it, what new files in a folder get.
-    acl_name: who; without it the owner or the group of the file. perms: rights, as letters or as a digit. recurse:
-    also on all that lies below. force: where something is to be changed, take all other rights away.
+    name: the path. acl_type: user, group, mask or other; with `default:` before it, what new files
+    in a folder get. acl_name: who; without it the owner or the group of the file. perms: rights, as
+    letters or as a digit. recurse: also on all that lies below. force: where something is to be
+    changed, take all other rights away.
 
         /srv/www:
           acl.present:
@@ -53,7 +68,8 @@ def list_present(
     recurse: bool = False,
     force: bool = False,
 ) -> Planned:
-    """Make sure that several users or groups have rights on a path. Arguments as those of acl.present.
+    """Make sure that several users or groups have rights on a path. Arguments as those of
+    acl.present.
 
     acl_names: who.
 
@@ -65,10 +81,16 @@ def list_present(
 
     Behaviour: Salt 3008's acl.list_present.
     """
-    return (yield from _present(name, acl_type, acl_names or [""], perms, recurse, force, str(acl_names or "")))
+    return (
+        yield from _present(
+            name, acl_type, acl_names or [""], perms, recurse, force, str(acl_names or "")
+        )
+    )
 
 
-def _present(name: str, acl_type: str, who: list[str], perms: str, recurse: bool, force: bool, told: str) -> Planned:
+def _present(
+    name: str, acl_type: str, who: list[str], perms: str, recurse: bool, force: bool, told: str
+) -> Planned:
     kind, wanted = _long(acl_type), _letters(perms)
     found = _lists(name, kind, recurse)
     olds = {each: [_rights(entries, kind, each) for entries in found.values()] for each in who}
@@ -76,7 +98,9 @@ def _present(name: str, acl_type: str, who: list[str], perms: str, recurse: bool
         return "Permissions are in the desired state"
     names = ", ".join(who)
     changes: dict[str, Any] = {"new": {"acl_name": names, "acl_type": acl_type, "perms": perms}}
-    old = next((right for rights in olds.values() for right in rights if right not in (None, wanted)), None)
+    old = next(
+        (right for rights in olds.values() for right in rights if right not in (None, wanted)), None
+    )
     comment = f"New permissions will be applied for {told}: {perms}"
     if old is not None:
         changes["old"] = {"acl_name": names, "acl_type": acl_type, "perms": old}
@@ -88,14 +112,25 @@ def _present(name: str, acl_type: str, who: list[str], perms: str, recurse: bool
         for each in who:
             acl.modfacl(kind, each, wanted, name, recursive=recurse)
     except CommandFailed as failure:
-        raise StateFailed(f"Error updating permissions for {names}: {failure.message}", changes={}) from None
-    return f"Updated permissions for {names}" if old is not None else f"Applied new permissions for {names}"
+        raise StateFailed(
+            f"Error updating permissions for {names}: {failure.message}", changes={}
+        ) from None
+    return (
+        f"Updated permissions for {names}"
+        if old is not None
+        else f"Applied new permissions for {names}"
+    )
 
 
 def absent(
-    name: AbsolutePath, acl_type: Kind, acl_name: Name = "", perms: Perms = "", recurse: bool = False
+    name: AbsolutePath,
+    acl_type: Kind,
+    acl_name: Name = "",
+    perms: Perms = "",
+    recurse: bool = False,
 ) -> Planned:
-    """Make sure that a user or a group has no rights of its own on a path. Arguments as those of acl.present.
+    """Make sure that a user or a group has no rights of its own on a path. Arguments as those of
+    acl.present.
 
     perms: taken for Salt's sake, without effect.
 
@@ -110,9 +145,13 @@ def absent(
 
 
 def list_absent(
-    name: AbsolutePath, acl_type: Kind, acl_names: OneOrMany[Name] | None = None, recurse: bool = False
+    name: AbsolutePath,
+    acl_type: Kind,
+    acl_names: OneOrMany[Name] | None = None,
+    recurse: bool = False,
 ) -> Planned:
-    """Make sure that several users or groups have no rights of their own on a path. Arguments as with acl.absent.
+    """Make sure that several users or groups have no rights of their own on a path. Arguments as
+    with acl.absent.
 
     acl_names: who.
 
@@ -129,10 +168,16 @@ def list_absent(
 def _absent(name: str, acl_type: str, who: list[str], recurse: bool) -> Planned:
     kind = _long(acl_type)
     found = _lists(name, kind, recurse)
-    there = [each for each in who if any(_rights(entries, kind, each) is not None for entries in found.values())]
+    there = [
+        each
+        for each in who
+        if any(_rights(entries, kind, each) is not None for entries in found.values())
+    ]
     if not there:
         return "Permissions are in the desired state"
-    yield Plan({"old": {"acl_name": ", ".join(there), "acl_type": acl_type}}, "Removing permissions")
+    yield Plan(
+        {"old": {"acl_name": ", ".join(there), "acl_type": acl_type}}, "Removing permissions"
+    )
     try:
         for each in there:
             acl.delfacl(kind, each, name, recursive=recurse)
@@ -146,7 +191,11 @@ def _lists(name: str, kind: str, recurse: bool) -> dict[str, list[acl.Entry]]:
     if not file.exists(name):
         raise StateFailed(f"{name} does not exist", missing=("file", name))
     found = acl.entries(name, recurse)
-    return {path: each for path, each in found.items() if not kind.startswith("default:") or file.is_dir(path)}
+    return {
+        path: each
+        for path, each in found.items()
+        if not kind.startswith("default:") or file.is_dir(path)
+    }
 
 
 def _rights(entries: list[acl.Entry], kind: str, who: str) -> str | None:
@@ -162,11 +211,15 @@ def _long(acl_type: str) -> str:
 def _letters(perms: str) -> str:
     """5 as r-x."""
     if perms.isdigit():
-        return "".join(letter if int(perms) & bit else "-" for letter, bit in (("r", 4), ("w", 2), ("x", 1)))
+        return "".join(
+            letter if int(perms) & bit else "-" for letter, bit in (("r", 4), ("w", 2), ("x", 1))
+        )
     return "".join(letter if letter in perms else "-" for letter in "rwx")
 
 
-def autorequire(name: str, acl_type: str = "", acl_name: str = "", **_: object) -> Iterator[tuple[str, str]]:
+def autorequire(
+    name: str, acl_type: str = "", acl_name: str = "", **_: object
+) -> Iterator[tuple[str, str]]:
     """Rights come after the path, the package, and whom they are for."""
     yield "file", name
     yield "pkg", "acl"

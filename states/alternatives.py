@@ -11,8 +11,8 @@ from runner.api import AbsolutePath, CommandFailed, Done, Name, Plan, Planned, S
 def install(name: Name, link: AbsolutePath, path: AbsolutePath, priority: int) -> Planned:
     """Make sure that a path is an alternative of a name.
 
-    name: the name, such as editor. link: the link that programs use. path: what the name may mean; it has to be there.
-    priority: the highest one decides in automatic mode.
+    name: the name, such as editor. link: the link that programs use. path: what the name may mean;
+    it has to be there. priority: the highest one decides in automatic mode.
 
         editor:
           alternatives.install:
@@ -26,16 +26,23 @@ def install(name: Name, link: AbsolutePath, path: AbsolutePath, priority: int) -
     if found and found.choices.get(path) == priority and found.link == link:
         return f"Alternative {path} for {name} is already registered"
     if not file.exists(path):
-        raise StateFailed(f"Alternative for {name} not installed: {path} is not there", missing=("file", path))
+        raise StateFailed(
+            f"Alternative for {name} not installed: {path} is not there", missing=("file", path)
+        )
     changes = {"name": name, "link": link, "path": path, "priority": priority}
     told = f"Alternative will be set for {name} to {path} with priority {priority}"
     yield Plan(changes, told, provides=[("file", link), ("alternative", name)])
     try:
         alternatives.install(name, link, path, priority)
     except CommandFailed as failure:
-        raise StateFailed(f"Alternative for {name} not installed: {failure.message}", changes={}) from None
+        raise StateFailed(
+            f"Alternative for {name} not installed: {failure.message}", changes={}
+        ) from None
     if alternatives.show_current(name) != path:
-        return f"Alternative {path} for {name} registered with priority {priority} and not set to default"
+        return (
+            f"Alternative {path} for {name} registered with priority {priority} and not set to"
+            " default"
+        )
     return f"Alternative for {name} set to path {path} with priority {priority}"
 
 
@@ -60,7 +67,9 @@ def remove(name: Name, path: AbsolutePath) -> Planned:
     current = alternatives.show_current(name)
     if not current:
         return f"Alternative for {name} removed"
-    return Done(f"Alternative for {name} removed. Falling back to path {current}", {"path": current})
+    return Done(
+        f"Alternative for {name} removed. Falling back to path {current}", {"path": current}
+    )
 
 
 def auto(name: Name) -> Planned:
@@ -85,7 +94,8 @@ def auto(name: Name) -> Planned:
 def set_(name: Name, path: AbsolutePath) -> Planned:
     """Make sure that a name means a path.
 
-    name: the name. path: one of its alternatives; if the name means another one now, whatever the priorities say.
+    name: the name. path: one of its alternatives; if the name means another one now, whatever the
+    priorities say.
 
         editor:
           alternatives.set:
@@ -97,7 +107,9 @@ def set_(name: Name, path: AbsolutePath) -> Planned:
     if found and found.current == path:
         return f"Alternative for {name} already set to {path}"
     if found is None or path not in found.choices:
-        raise StateFailed(f"Alternative {path} for {name} doesn't exist", missing=("alternative", name))
+        raise StateFailed(
+            f"Alternative {path} for {name} doesn't exist", missing=("alternative", name)
+        )
     yield Plan({"path": path}, f"Alternative for {name} will be set to path {path}")
     alternatives.set_(name, path)
     return f"Alternative for {name} set to path {path}"

@@ -6,7 +6,19 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from modules import archive, file
-from runner.api import OPEN, AbsolutePath, Done, Line, Name, OneOrMany, Plan, Planned, Record, Secret, StateFailed
+from runner.api import (
+    OPEN,
+    AbsolutePath,
+    Done,
+    Line,
+    Name,
+    OneOrMany,
+    Plan,
+    Planned,
+    Record,
+    Secret,
+    StateFailed,
+)
 from states.file import _sources as sources
 from states.file._signed import Signed
 
@@ -47,24 +59,27 @@ def extracted(
 ) -> Planned:
     """Make sure that the members of an archive are there.
 
-    name: the folder. source (salt://, /path, http(s)://; of a list the first that is there), source_hash,
-    source_hash_name, skip_verify, keep_source, use_etag, signature, source_hash_sig, signed_by_any, signed_by_all,
-    keyring, gnupghome, sig_backend: as of file.managed. archive_format: tar (any compression) or
-    zip; found out when not said. options: --strip-components=N, others are handed to tar. password: of a zip.
-    if_missing: do nothing when this path is there. enforce_toplevel: refuse an archive without a single top folder.
-    force: remove what has the wrong type. overwrite: extract even when all is there. clean: remove the top folder
-    first; clean_parent: the folder itself. user, group: of everything; enforce_ownership_on: of this path instead.
-    extract_perms: false gives members of a zip the usual modes. trim_output: the most members that changes list (true:
-    100). source_hash_update: extract again, whatever is there, when the archive of source_hash is not the one that was
-    extracted last. skip_files_list_verify, list_options, use_cmd_unzip: how Salt looks and unpacks; no difference here.
+    name: the folder. source (salt://, /path, http(s)://; of a list the first that is there),
+    source_hash, source_hash_name, skip_verify, keep_source, use_etag, signature, source_hash_sig,
+    signed_by_any, signed_by_all, keyring, gnupghome, sig_backend: as of file.managed.
+    archive_format: tar (any compression) or zip; found out when not said. options:
+    --strip-components=N, others are handed to tar. password: of a zip. if_missing: do nothing when
+    this path is there. enforce_toplevel: refuse an archive without a single top folder. force:
+    remove what has the wrong type. overwrite: extract even when all is there. clean: remove the top
+    folder first; clean_parent: the folder itself. user, group: of everything; enforce_ownership_on:
+    of this path instead. extract_perms: false gives members of a zip the usual modes. trim_output:
+    the most members that changes list (true: 100). source_hash_update: extract again, whatever is
+    there, when the archive of source_hash is not the one that was extracted last.
+    skip_files_list_verify, list_options, use_cmd_unzip: how Salt looks and unpacks; no difference
+    here.
 
         /opt/app:
           archive.extracted:
             - source: https://example.com/app-1.2.tar.gz
             - source_hash: sha256=9f86d0…
 
-    Behaviour: Salt 3008's archive.extracted. Members and links that would leave the folder, devices, set-user-ID
-    programs and bombs are refused; an extraction that fails changes nothing.
+    Behaviour: Salt 3008's archive.extracted. Members and links that would leave the folder,
+    devices, set-user-ID programs and bombs are refused; an extraction that fails changes nothing.
     """
     name = name.rstrip("/") + "/"
     if archive_format == "rar":
@@ -77,8 +92,12 @@ def extracted(
         raise StateFailed(f"{name.rstrip('/')} exists and is not a directory")
     owner = _owner(user, group)
     strip, others = archive.strip_of(options or "")
-    signed = Signed(signature, source_hash_sig, signed_by_any, signed_by_all, keyring, gnupghome, sig_backend)
-    verify = sources.Verify(source_hash, source_hash_name, skip_verify, use_etag, True, keep_source, signed)
+    signed = Signed(
+        signature, source_hash_sig, signed_by_any, signed_by_all, keyring, gnupghome, sig_backend
+    )
+    verify = sources.Verify(
+        source_hash, source_hash_name, skip_verify, use_etag, True, keep_source, signed
+    )
     path, label = _fetched(source, verify)
     known, now = (archive.kept_sum(name), file.get_hash(path)) if watched else ("", "")
     updated = known != "" and known != now
@@ -87,7 +106,9 @@ def extracted(
     if spared and not updated:
         return f"Path {if_missing} exists"
     kind = archive.kind_of(path, archive_format)
-    found = _Found(name, archive.members(path, kind, strip, password, others), owner, enforce_ownership_on)
+    found = _Found(
+        name, archive.members(path, kind, strip, password, others), owner, enforce_ownership_on
+    )
     if enforce_toplevel:
         found.refuse_bomb(strip)
     wrong, absent = found.wrong(), found.absent()
@@ -97,7 +118,9 @@ def extracted(
         return (yield from found.owned())
     short = archive.shortage(found.members, name.rstrip("/"))
     if short:
-        raise StateFailed(f"{label} {short}; nothing was extracted", missing=("file", name.rstrip("/")))
+        raise StateFailed(
+            f"{label} {short}; nothing was extracted", missing=("file", name.rstrip("/"))
+        )
     reason = ", due to source_hash update" if updated else ""
     reason = ", due to absence of one or more files/dirs" if absent or wrong else reason
     removed = [name.rstrip("/")] if clean_parent else [*dict.fromkeys(wrong + found.tops(clean))]
@@ -123,7 +146,9 @@ def extracted(
         del changes["updated ownership"]
         missing = "While trying to enforce user/group ownership, the following paths were missing"
         raise StateFailed(f"{told}\n\n{missing}:\n\n- {enforce_ownership_on}", changes)
-    trimmed = f". Output was trimmed to {_limit(trim_output)} number of lines" if trim_output else ""
+    trimmed = (
+        f". Output was trimmed to {_limit(trim_output)} number of lines" if trim_output else ""
+    )
     return Done(told + trimmed, changes)
 
 
@@ -141,7 +166,9 @@ def _fetched(source: list[str | dict[str, Any]], verify: sources.Verify) -> tupl
         if message.startswith("Specified"):
             message = f"{first} does not match the desired source_hash {verify.hash}"
         message = message.removeprefix(f"Failed to cache {file.redacted(first)}: ")
-        message = message.replace("or set skip_verify to True", "or set skip_verify or use_etag to True")
+        message = message.replace(
+            "or set skip_verify to True", "or set skip_verify or use_etag to True"
+        )
         raise StateFailed(message, missing=failure.missing) from None
     return found.path, found.url
 
@@ -160,10 +187,10 @@ class _Found(Record):
         tops = {member.name.split("/")[0] for member in named}
         if len(tops) > 1 or any("/" not in m.name and m.kind != "dir" for m in named):
             raise StateFailed(
-                "Archive does not have a single top-level directory. To allow this archive to be extracted, set "
-                "'enforce_toplevel' to False. To avoid a 'tar-bomb' it may also be advisable to set a top-level "
-                "directory by adding it to the 'name' value (for example, setting 'name' to "
-                f"{self.name}some_dir instead of {self.name})."
+                "Archive does not have a single top-level directory. To allow this archive to be"
+                " extracted, set 'enforce_toplevel' to False. To avoid a 'tar-bomb' it may also be"
+                " advisable to set a top-level directory by adding it to the 'name' value (for"
+                f" example, setting 'name' to {self.name}some_dir instead of {self.name})."
             )
 
     def wrong(self) -> list[str]:
@@ -174,8 +201,12 @@ class _Found(Record):
             there = file.seen(self.name + name, follow=False)
             if there is not None and there.type != kind:
                 found.append(self.name + name + ("/" if kind == "dir" else ""))
-        above = {name[:end] for name in kinds for end, letter in enumerate(name) if letter == "/"} - kinds.keys()
-        for path in sorted(self.name + name for name in above):  # a link to a folder will do where the archive has none
+        above = {
+            name[:end] for name in kinds for end, letter in enumerate(name) if letter == "/"
+        } - kinds.keys()
+        for path in sorted(
+            self.name + name for name in above
+        ):  # a link to a folder will do where the archive has none
             if file.lexists(path) and not file.is_dir(path):
                 found.append(path + "/")
         return found
@@ -186,11 +217,17 @@ class _Found(Record):
 
     def tops(self, clean: bool) -> list[str]:
         """The top folders that are to be removed first."""
-        tops = {m.name.split("/")[0]: "/" if "/" in m.name or m.kind == "dir" else "" for m in self.members if m.name}
+        tops = {
+            m.name.split("/")[0]: "/" if "/" in m.name or m.kind == "dir" else ""
+            for m in self.members
+            if m.name
+        }
         paths = [self.name + top + slash for top, slash in sorted(tops.items())] if clean else []
         return [path for path in paths if file.lexists(path.rstrip("/"))]
 
-    def changes(self, clean: bool, clean_parent: bool, trim: bool | int, options: bool) -> dict[str, Any]:
+    def changes(
+        self, clean: bool, clean_parent: bool, trim: bool | int, options: bool
+    ) -> dict[str, Any]:
         """What an extraction reports."""
         changes: dict[str, Any] = {} if self.owner == (-1, -1) else {"updated ownership": True}
         if clean_parent and file.is_dir(self.name):
@@ -199,10 +236,15 @@ class _Found(Record):
             changes["removed"] = self.tops(clean)
         if not file.is_dir(self.name) or clean_parent:
             changes["directories_created"] = [self.name]
-        listed = [m.shown.rstrip("/") + "/" if options and m.kind == "dir" else m.shown for m in self.members]
+        listed = [
+            m.shown.rstrip("/") + "/" if options and m.kind == "dir" else m.shown
+            for m in self.members
+        ]
         return changes | {"extracted_files": listed[: _limit(trim)] if trim else listed}
 
-    def put(self, unpacked: archive.Unpacked, removed: Sequence[str], owner: tuple[int, int]) -> None:
+    def put(
+        self, unpacked: archive.Unpacked, removed: Sequence[str], owner: tuple[int, int]
+    ) -> None:
         """Move what was unpacked in place of what is to be removed."""
         try:
             for each in removed:
@@ -222,7 +264,9 @@ class _Found(Record):
 
     def _own(self) -> list[str]:
         """Set the owner where it differs; the paths that it was for."""
-        wrong = [path for place in self._places() for path in file.find(place) if self._misowned(path)]
+        wrong = [
+            path for place in self._places() for path in file.find(place) if self._misowned(path)
+        ]
         for path in wrong:
             file.chown(path, *_ids(self.owner), follow=False)
         return wrong
@@ -230,9 +274,14 @@ class _Found(Record):
     def owned(self) -> Planned:
         """All is there: see to the owner."""
         done = "All files in archive are already present"
-        if self.owner == (-1, -1) or not any(self._misowned(p) for place in self._places() for p in file.find(place)):
+        if self.owner == (-1, -1) or not any(
+            self._misowned(p) for place in self._places() for p in file.find(place)
+        ):
             return done
-        yield Plan({"updated ownership": True}, f"{done}. Ownership would be updated on one or more files/directories.")
+        yield Plan(
+            {"updated ownership": True},
+            f"{done}. Ownership would be updated on one or more files/directories.",
+        )
         self._own()
         return done
 
@@ -250,9 +299,9 @@ def _ids(owner: tuple[int, int]) -> tuple[int | None, int | None]:
 def _wrong_types(name: str, wrong: list[str]) -> str:
     listed = "\n".join(f"- {path.removeprefix(name)}" for path in wrong)
     return (
-        f"The below paths (relative to {name}) exist, but are the incorrect type (file instead of directory, symlink "
-        "instead of file, etc.). To proceed with extraction, set 'force' to True. Note that this will remove these "
-        f"paths before extracting.\n\n{listed}"
+        f"The below paths (relative to {name}) exist, but are the incorrect type (file instead of"
+        " directory, symlink instead of file, etc.). To proceed with extraction, set 'force' to"
+        f" True. Note that this will remove these paths before extracting.\n\n{listed}"
     )
 
 

@@ -14,7 +14,9 @@ from states.file._diff import unified
 from states.file._sources import Verify, locate
 
 Field = Line | int
-Special = Literal["@reboot", "@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"]
+Special = Literal[
+    "@reboot", "@yearly", "@annually", "@monthly", "@weekly", "@daily", "@midnight", "@hourly"
+]
 
 
 def present(
@@ -32,9 +34,10 @@ def present(
 ) -> Planned:
     """Make sure that a line is in a user's crontab.
 
-    name: the command. user: whose crontab. minute, hour, daymonth, month, dayweek: when (`random` is decided once).
-    special: @daily and the like instead. identifier: what the entry is known by (without it: the command). comment:
-    lines above it (without it: what is there). commented: the entry is there, but switched off.
+    name: the command. user: whose crontab. minute, hour, daymonth, month, dayweek: when (`random`
+    is decided once). special: @daily and the like instead. identifier: what the entry is known by
+    (without it: the command). comment: lines above it (without it: what is there). commented: the
+    entry is there, but switched off.
 
         backup:
           cron.present:
@@ -48,7 +51,12 @@ def present(
     _known(user)
     known = _identifier(name, identifier)
     old = cron.find(user, name, known)
-    limits = (("minute", minute, 59), ("hour", hour, 23), ("daymonth", daymonth, 28), ("month", month, 12))
+    limits = (
+        ("minute", minute, 59),
+        ("hour", hour, 23),
+        ("daymonth", daymonth, 28),
+        ("month", month, 12),
+    )
     fields = [_field(text, top, old, index) for index, (_, text, top) in enumerate(limits)]
     fields.append(_field(dayweek, 6, old, 4))
     remark = old[2].comment if comment is None and old else comment or ""
@@ -78,8 +86,8 @@ def absent(
 ) -> Planned:
     """Make sure that a line is not in a user's crontab.
 
-    name, user, identifier: as those of cron.present; the other arguments are accepted, so that `present` can become
-    `absent` in a file.
+    name, user, identifier: as those of cron.present; the other arguments are accepted, so that
+    `present` can become `absent` in a file.
 
         old backup:
           cron.absent:
@@ -100,7 +108,10 @@ def absent(
 def _tell_others(name: str, user: str, then: str) -> None:
     """Warn of lines that somebody else wrote for the same command."""
     for number in cron.others(user, name):
-        here.warn(f"line {number} of {user}'s crontab, which is not one of cron.present's, runs {name} {then}")
+        here.warn(
+            f"line {number} of {user}'s crontab, which is not one of cron.present's, runs {name}"
+            f" {then}"
+        )
 
 
 def _known(user: str) -> None:
@@ -139,10 +150,13 @@ def autorequire(name: str, user: str = "root", **_: object) -> Iterator[tuple[st
     yield "user", user
 
 
-def env_present(name: Line, value: Line | int | float | bool | None = None, user: Name = "root") -> Planned:
+def env_present(
+    name: Line, value: Line | int | float | bool | None = None, user: Name = "root"
+) -> Planned:
     """Make sure that a user's crontab sets a variable, for the entries that runner keeps there.
 
-    name: the variable, such as PATH or MAILTO. value: what it is set to, quotes included. user: whose crontab.
+    name: the variable, such as PATH or MAILTO. value: what it is set to, quotes included. user:
+    whose crontab.
 
         MAILTO:
           cron.env_present:
@@ -155,13 +169,18 @@ def env_present(name: Line, value: Line | int | float | bool | None = None, user
     old = cron.value_of(user, name)
     if old == (wanted if wanted not in ('""', "''") else ""):
         return f"Cron env {name} already present"
-    yield Plan({user: name}, f"Cron env {name} is set to be {'added' if old is None else 'updated'}")
+    yield Plan(
+        {user: name}, f"Cron env {name} is set to be {'added' if old is None else 'updated'}"
+    )
     _commit(f"env {name}", user, lambda: cron.put_variable(user, name, wanted))
-    return f"Cron env {name} added to {user}'s crontab" if old is None else f"Cron env {name} updated"
+    return (
+        f"Cron env {name} added to {user}'s crontab" if old is None else f"Cron env {name} updated"
+    )
 
 
 def env_absent(name: Line, user: Name = "root") -> Planned:
-    """Make sure that a user's crontab does not set a variable. Arguments as those of cron.env_present.
+    """Make sure that a user's crontab does not set a variable. Arguments as those of
+    cron.env_present.
 
         MAILTO:
           cron.env_absent: []
@@ -189,9 +208,9 @@ def file(
 ) -> Planned:
     """Make sure that a user's whole crontab is a file.
 
-    name: the file: salt://, http(s):// (then with source_hash, source_hash_name) or a path. user: whose crontab.
-    template, context, defaults: as those of file.managed. replace: False leaves a crontab that is there alone.
-    backup: accepted; the history keeps what was there.
+    name: the file: salt://, http(s):// (then with source_hash, source_hash_name) or a path. user:
+    whose crontab. template, context, defaults: as those of file.managed. replace: False leaves a
+    crontab that is there alone. backup: accepted; the history keeps what was there.
 
         salt://cron/worker:
           cron.file:
@@ -204,7 +223,9 @@ def file(
         raise StateFailed(f"Could not identify group for user {user}", missing=("user", user))
     found = locate([name], name, Verify(source_hash, source_hash_name), False)
     variables = {**(defaults or {}), **(context or {})}
-    new = source_data(found, Template(template, variables), {"name": name, "user": user}, Encoding())
+    new = source_data(
+        found, Template(template, variables), {"name": name, "user": user}, Encoding()
+    )
     if new and not new.endswith(b"\n"):
         raise StateFailed(f"{name} does not end with a line end; crontab would not take it")
     text = new.decode("utf-8", "surrogateescape")
@@ -212,7 +233,9 @@ def file(
     if old == text or (old and not replace):
         return f"Crontab for user {user} is in the correct state"
     shown = unified(old.encode("utf-8", "surrogateescape") or b"\n", new)
-    changes = {"diff": shown} | ({} if user == "root" else {"user": user, "group": users.primary_group(user)})
+    changes = {"diff": shown} | (
+        {} if user == "root" else {"user": user, "group": users.primary_group(user)}
+    )
     yield Plan(changes, f"The following values are set to be changed:\ndiff: {shown}\n")
     try:
         cron.write(user, cron.split(text))

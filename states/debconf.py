@@ -5,7 +5,19 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from modules import debconf
-from runner.api import ONE_LINE, Check, Done, Line, Name, Plan, Planned, StateFailed, here, line_problem, without_end
+from runner.api import (
+    ONE_LINE,
+    Check,
+    Done,
+    Line,
+    Name,
+    Plan,
+    Planned,
+    StateFailed,
+    here,
+    line_problem,
+    without_end,
+)
 from states.file import _sources as sources
 from states.file._contents import Encoding, Template, source_data
 
@@ -32,8 +44,8 @@ def set_(name: Name, data: Data | None = None) -> Planned:
             - data:
                 mysql-server/root_password: {type: password, value: secret}
 
-    Behaviour: Salt 3008's debconf.set; passwords are shown nowhere, and since nothing reads them back they count as
-    answered when the question is.
+    Behaviour: Salt 3008's debconf.set; passwords are shown nowhere, and since nothing reads them
+    back they count as answered when the question is.
     """
     changes: dict[str, str] = {}
     todo: list[tuple[str, str, str]] = []
@@ -53,7 +65,9 @@ def set_(name: Name, data: Data | None = None) -> Planned:
         todo.append((question, kind, value))
     if not todo:
         return "All specified answers are already set"
-    yield Plan({question: f"New value: {value}" for question, value in changes.items()}, "\n".join(told))
+    yield Plan(
+        {question: f"New value: {value}" for question, value in changes.items()}, "\n".join(told)
+    )
     for question, kind, value in todo:
         debconf.set_answer(name, question, kind, value)
     return Done("\n".join(told), changes)
@@ -68,8 +82,8 @@ def set_file(
 ) -> Planned:
     """Make sure that the questions of a file are answered.
 
-    name: names the state. source: the file (salt://, a path): owner, question, type and value on each line.
-    template: render it first, with context over defaults.
+    name: names the state. source: the file (salt://, a path): owner, question, type and value on
+    each line. template: render it first, with context over defaults.
 
         answers of postfix:
           debconf.set_file:

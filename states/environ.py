@@ -21,9 +21,10 @@ def setenv(
 ) -> Planned:
     """Make sure that variables have values in the environment of what the states that follow start.
 
-    name: the variable. value: a text, false for "" (with false_unsets: to remove it), or a mapping of several
-    variables; the name is then free. clear_all: empty (with false_unsets: remove) all others. update_minion: accepted.
-    permanent: refused, it is for Windows; write /etc/environment or a unit file to set something for good.
+    name: the variable. value: a text, false for "" (with false_unsets: to remove it), or a mapping
+    of several variables; the name is then free. clear_all: empty (with false_unsets: remove) all
+    others. update_minion: accepted. permanent: refused, it is for Windows; write /etc/environment
+    or a unit file to set something for good.
 
         proxy:
           environ.setenv:
@@ -33,15 +34,23 @@ def setenv(
     Behaviour: Salt 3008's environ.setenv; a dry run tells a pending change.
     """
     if permanent:
-        raise StateFailed("permanent: there is no registry here; write /etc/environment with file.keyvalue, say")
+        raise StateFailed(
+            "permanent: there is no registry here; write /etc/environment with file.keyvalue, say"
+        )
     wanted = value if isinstance(value, dict) else {name: value}
     bad = [key for key, each in wanted.items() if each is not False and not isinstance(each, str)]
     if bad:
-        raise StateFailed(f"Environ value must be string, dict or False ({bad[0]} is {wanted[bad[0]]!r}; quote it)")
+        raise StateFailed(
+            f"Environ value must be string, dict or False ({bad[0]} is {wanted[bad[0]]!r};"
+            " quote it)"
+        )
     if clear_all:
         wanted = {**dict.fromkeys(environ.items(), False), **wanted}
     wanted = {str(key): each for key, each in wanted.items()}
-    values = {key: (None if false_unsets else "") if each is False else each for key, each in wanted.items()}
+    values = {
+        key: (None if false_unsets else "") if each is False else each
+        for key, each in wanted.items()
+    }
     has = environ.items()
     if all(_is(has, key, each, wanted[key] is False) for key, each in values.items()):
         return f"Environ values {'are' if here.dry else 'were'} already set with the correct values"

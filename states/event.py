@@ -20,8 +20,9 @@ def send(
 ) -> Planned:
     """Send an event to the listeners of this run (`--events`).
 
-    name: the tag. data: what it carries. with_grains, with_pillar: (some) grains or pillar, too. show_changed: report
-    it as a change. preload, with_env: accepted; there is no bus, and the environment may hold secrets.
+    name: the tag. data: what it carries. with_grains, with_pillar: (some) grains or pillar, too.
+    show_changed: report it as a change. preload, with_env: accepted; there is no bus, and the
+    environment may hold secrets.
 
         deployed:
           event.send:
@@ -30,7 +31,10 @@ def send(
     Behaviour: Salt 3008's event.send.
     """
     carried: dict[str, Any] = {"data": data, **(preload or {})}
-    for key, wanted, source in (("grains", with_grains, here.grains), ("pillar", with_pillar, here.pillar)):
+    for key, wanted, source in (
+        ("grains", with_grains, here.grains),
+        ("pillar", with_pillar, here.pillar),
+    ):
         if wanted:
             names = list(source) if wanted is True else wanted
             carried[key] = {each: source[each] for each in names if each in source}
@@ -60,7 +64,8 @@ def fire_master(
 
 
 def wait(name: str, data: Any = None) -> str:
-    """Send an event only when something that the state watches changed. Arguments as those of event.send.
+    """Send an event only when something that the state watches changed. Arguments as those of
+    event.send.
 
         changed:
           event.wait:

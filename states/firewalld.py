@@ -13,7 +13,9 @@ KEYS = ("Source port", "Destination port", "Protocol", "Destination address")
 
 
 class Part(Record):
-    """One list of a zone. key: what results call it; says: what firewalld calls it; option: of firewall-cmd."""
+    """One list of a zone. key: what results call it; says: what firewalld calls it; option: of
+    firewall-cmd.
+    """
 
     key: str
     says: str
@@ -43,10 +45,11 @@ def present(
 ) -> Planned:
     """Make sure that there is a zone, and what it lets in.
 
-    name: the zone. default: it is that of interfaces that are in no other. masquerade: whether it hides addresses.
-    services, ports (`80/tcp`), block_icmp, interfaces, sources, rich_rules: what it has; others stay unless
-    prune_services, prune_ports, prune_block_icmp, prune_interfaces, prune_sources or prune_rich_rules says that they
-    go. port_fwd: `22:2222:tcp:10.0.0.5` (port, port there, protocol, address there); prune_port_fwd: others go.
+    name: the zone. default: it is that of interfaces that are in no other. masquerade: whether it
+    hides addresses. services, ports (`80/tcp`), block_icmp, interfaces, sources, rich_rules: what
+    it has; others stay unless prune_services, prune_ports, prune_block_icmp, prune_interfaces,
+    prune_sources or prune_rich_rules says that they go. port_fwd: `22:2222:tcp:10.0.0.5` (port,
+    port there, protocol, address there); prune_port_fwd: others go.
 
         public:
           firewalld.present:
@@ -59,16 +62,30 @@ def present(
     parts = [
         Part("icmp_types", "icmp-blocks", "icmp-block", block_icmp, prune_block_icmp),
         Part("ports", "ports", "port", ports, prune_ports),
-        Part("port_fwd", "forward-ports", "forward-port", [_forward(each) for each in port_fwd or []], prune_port_fwd),
+        Part(
+            "port_fwd",
+            "forward-ports",
+            "forward-port",
+            [_forward(each) for each in port_fwd or []],
+            prune_port_fwd,
+        ),
         Part("services", "services", "service", services, prune_services),
         Part("interfaces", "interfaces", "interface", interfaces, prune_interfaces),
         Part("sources", "sources", "source", sources, prune_sources),
-        Part("rich_rules", "rich rules", "rich-rule", [_quoted(each) for each in rich_rules or []], prune_rich_rules),
+        Part(
+            "rich_rules",
+            "rich rules",
+            "rich-rule",
+            [_quoted(each) for each in rich_rules or []],
+            prune_rich_rules,
+        ),
     ]
     zones = firewalld.list_zones()
     now = firewalld.zone(name) if name in zones else {}
     changes: dict[str, Any] = {} if name in zones else {name: {"old": zones, "new": name}}
-    steps: list[Sequence[str]] = [] if name in zones else [("--permanent", f"--new-zone={name}"), ("--reload",)]
+    steps: list[Sequence[str]] = (
+        [] if name in zones else [("--permanent", f"--new-zone={name}"), ("--reload",)]
+    )
     if default and (standard := firewalld.default_zone()) != name:
         changes["default"] = {"old": standard, "new": name}
         steps.append((f"--set-default-zone={name}",))
@@ -76,7 +93,9 @@ def present(
     if masquerade is not None and masquerade is not hides:
         word = "set" if masquerade else "disabled"
         changes["masquerade"] = {"old": hides or "", "new": f"Masquerading successfully {word}."}
-        steps.append(("--permanent", f"--zone={name}", f"--{'add' if masquerade else 'remove'}-masquerade"))
+        steps.append(
+            ("--permanent", f"--zone={name}", f"--{'add' if masquerade else 'remove'}-masquerade")
+        )
     for part in parts:
         old = now.get(part.says, [])
         new = _lists(part, old)
@@ -103,7 +122,9 @@ def _steps(name: str, option: str, old: list[str], new: list[str]) -> Iterator[S
 
 def _known(part: Part, old: list[str]) -> None:
     """Fail for services and kinds of ICMP that firewalld does not know."""
-    look = {"services": firewalld.get_services, "icmp_types": firewalld.get_icmp_types}.get(part.key)
+    look = {"services": firewalld.get_services, "icmp_types": firewalld.get_icmp_types}.get(
+        part.key
+    )
     known = look() if look else []
     for each in part.wanted or []:
         if look and each not in known and each not in old:
@@ -115,7 +136,9 @@ def _forward(text: str) -> str:
     """`22:2222:tcp:10.0.0.5` as firewalld writes it."""
     port, there, protocol, *address = text.split(":") if text.count(":") > 1 else ["", "", ""]
     if not (port and there and protocol):
-        raise StateFailed(f"{text!r} is no forwarded port: write PORT:PORT_THERE:PROTOCOL:ADDRESS_THERE")
+        raise StateFailed(
+            f"{text!r} is no forwarded port: write PORT:PORT_THERE:PROTOCOL:ADDRESS_THERE"
+        )
     return f"port={port}:proto={protocol}:toport={there}:toaddr={':'.join(address)}"
 
 
@@ -124,7 +147,15 @@ def _told(forwards: list[str]) -> list[dict[str, str]]:
     found = []
     for each in forwards:
         said = dict(pair.partition("=")[::2] for pair in each.split(":", 3))
-        found.append(dict(zip(KEYS, (said.get(key, "") for key in ("port", "toport", "proto", "toaddr")), strict=True)))
+        found.append(
+            dict(
+                zip(
+                    KEYS,
+                    (said.get(key, "") for key in ("port", "toport", "proto", "toaddr")),
+                    strict=True,
+                )
+            )
+        )
     return found
 
 
@@ -144,7 +175,9 @@ def _configured(name: str, changes: dict[str, Any], steps: Sequence[Sequence[str
     return f"'{name}' was configured."
 
 
-def service(name: Name, ports: OneOrMany[Line] | None = None, protocols: OneOrMany[Line] | None = None) -> Planned:
+def service(
+    name: Name, ports: OneOrMany[Line] | None = None, protocols: OneOrMany[Line] | None = None
+) -> Planned:
     """Make sure that there is a service, with exactly these ports and protocols.
 
     name: the service. ports: such as 9100/tcp. protocols: such as ah.

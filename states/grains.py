@@ -1,4 +1,6 @@
-"""Static grains: what only its owner knows about this machine, kept in the file `grains` beside the configuration."""
+"""Static grains: what only its owner knows about this machine, kept in the file `grains` beside the
+configuration.
+"""
 
 from __future__ import annotations
 
@@ -30,8 +32,8 @@ def exists(name: str, delimiter: str = ":") -> str:
 def present(name: str, value: Any, delimiter: str = ":", force: bool = False) -> Planned:
     """Make sure that a grain has a value.
 
-    name: the grain, nested ones as a:b. value: any value. delimiter: what stands between the parts of the name.
-    force: lists and mappings may be replaced, and a plain value by a mapping.
+    name: the grain, nested ones as a:b. value: any value. delimiter: what stands between the parts
+    of the name. force: lists and mappings may be replaced, and a plain value by a mapping.
 
         datacentre:
           grains.present:
@@ -50,7 +52,9 @@ def present(name: str, value: Any, delimiter: str = ":", force: bool = False) ->
     return f"Set grain {name} to {value}"
 
 
-def absent(name: str, destructive: bool = False, delimiter: str = ":", force: bool = False) -> Planned:
+def absent(
+    name: str, destructive: bool = False, delimiter: str = ":", force: bool = False
+) -> Planned:
     """Make sure that a grain has no value.
 
     name: the grain, nested ones as a:b. destructive: remove the name as well, not only its value.
@@ -60,7 +64,8 @@ def absent(name: str, destructive: bool = False, delimiter: str = ":", force: bo
           grains.absent:
             - destructive: True
 
-    Behaviour: Salt 3008's grains.absent. What the machine itself says of a grain is not removed by it.
+    Behaviour: Salt 3008's grains.absent. What the machine itself says of a grain is not removed by
+    it.
     """
     name = name.replace(delimiter, ":")
     old = _value(name)
@@ -70,14 +75,18 @@ def absent(name: str, destructive: bool = False, delimiter: str = ":", force: bo
         return "Grain is already set"
     if not destructive:
         emptied = static.with_value(name, None, force=force)
-        yield Plan({"grain": name, "value": None}, f"Value for grain {name} is set to be deleted (None)")
+        yield Plan(
+            {"grain": name, "value": None}, f"Value for grain {name} is set to be deleted (None)"
+        )
         static.put(emptied)
         return f"Value for grain {name} was set to None"
     if isinstance(old, dict | list) and not force:
         raise StateFailed(f"The key '{name}' {static.IS_NESTED}")
     rest = static.without(name)
     if rest is None and name not in static.read():
-        raise StateFailed(f"Grain {name} is not in {static.place()}: only static grains can be removed")
+        raise StateFailed(
+            f"Grain {name} is not in {static.place()}: only static grains can be removed"
+        )
     yield Plan({"deleted": name}, f"Grain {name} is set to be deleted")
     if rest is None:
         static.drop(name)
@@ -90,7 +99,8 @@ def append(name: str, value: Any, convert: bool = False, delimiter: str = ":") -
     """Make sure that a grain that is a list has a value.
 
     name: the grain, nested ones as a:b; it has to be there. value: a value, or a list of them.
-    convert: a grain that is no list becomes one. delimiter: what stands between the parts of the name.
+    convert: a grain that is no list becomes one. delimiter: what stands between the parts of the
+    name.
 
         roles:
           grains.append:
@@ -120,7 +130,8 @@ def append(name: str, value: Any, convert: bool = False, delimiter: str = ":") -
 def list_present(name: str, value: Any, delimiter: str = ":") -> Planned:
     """Make sure that a list of the grains has a value or some; the list is made when it is missing.
 
-    name: the grain, nested ones as a:b. value: a value, or a list of them. delimiter: what stands between the parts.
+    name: the grain, nested ones as a:b. value: a value, or a list of them. delimiter: what stands
+    between the parts.
 
         roles:
           grains.list_present:
@@ -138,18 +149,27 @@ def list_present(name: str, value: Any, delimiter: str = ":") -> Planned:
         return f"Value {value} is already in grain {name} (or pending)"
     wanted = static.with_value(name, [*have, *missing], force=True)
     shown = missing if isinstance(value, list) else value
-    told = f"Value {shown} is set to be appended to grain {name}" if have else f"Grain {name} is set to be added"
+    told = (
+        f"Value {shown} is set to be appended to grain {name}"
+        if have
+        else f"Grain {name} is set to be added"
+    )
     yield Plan({"new": wanted}, told, provides=[("grain", name)])
     static.put(wanted)
     known = [each for each in value if each not in missing] if isinstance(value, list) else []
-    before = f'Removed value {known} from update due to value found in "{name}" (or pending).\n' if known else ""
+    before = (
+        f'Removed value {known} from update due to value found in "{name}" (or pending).\n'
+        if known
+        else ""
+    )
     return f"{before}Append value {shown} to grain {name}"
 
 
 def list_absent(name: str, value: OneOrMany[Any], delimiter: str = ":") -> Planned:
     """Make sure that a list of the grains does not have a value or some.
 
-    name: the grain, nested ones as a:b. value: a value, or a list of them. delimiter: what stands between the parts.
+    name: the grain, nested ones as a:b. value: a value, or a list of them. delimiter: what stands
+    between the parts.
 
         roles:
           grains.list_absent:
@@ -167,13 +187,18 @@ def list_absent(name: str, value: OneOrMany[Any], delimiter: str = ":") -> Plann
     if not there:
         return "\n".join(f"Value {each} is absent from grain {name}" for each in value)
     wanted = static.with_value(name, [each for each in have if each not in there], force=True)
-    yield Plan({"deleted": there}, _told(value, there, name, f"in grain {name} is set to be deleted"))
+    yield Plan(
+        {"deleted": there}, _told(value, there, name, f"in grain {name} is set to be deleted")
+    )
     static.put(wanted)
     return _told(value, there, name, f"was deleted from grain {name}")
 
 
 def _told(values: list[Any], there: list[Any], name: str, of_those: str) -> str:
-    lines = (f"Value {each} {of_those if each in there else f'is absent from grain {name}'}" for each in values)
+    lines = (
+        f"Value {each} {of_those if each in there else f'is absent from grain {name}'}"
+        for each in values
+    )
     return "\n".join(lines)
 
 

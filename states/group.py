@@ -26,9 +26,10 @@ def present(
 ) -> Planned:
     """Make sure that a group exists.
 
-    name: the group. gid: its number. system: a new one gets a number of the system's range. members: exactly these
-    users are in it. addusers, delusers: these users are or are not in it. non_unique: another group may have the gid.
-    local: accepted; groups are always made in the local files.
+    name: the group. gid: its number. system: a new one gets a number of the system's range.
+    members: exactly these users are in it. addusers, delusers: these users are or are not in it.
+    non_unique: another group may have the gid. local: accepted; groups are always made in the local
+    files.
 
         www:
           group.present:
@@ -39,22 +40,30 @@ def present(
     """
     if members is not None and (addusers is not None or delusers is not None):
         raise StateFailed(
-            'Error: Conflicting options "members" with "addusers" and/or "delusers" can not be used together.'
+            'Error: Conflicting options "members" with "addusers" and/or "delusers" can not be used'
+            " together."
         )
     both = set(addusers or ()) & set(delusers or ())
     if both:
-        raise StateFailed(f"Error. Same user(s) can not be added and deleted simultaneously: {', '.join(sorted(both))}")
+        raise StateFailed(
+            "Error. Same user(s) can not be added and deleted simultaneously:"
+            f" {', '.join(sorted(both))}"
+        )
     now = group.info(name)
     numbers = {found["gid"]: found["name"] for found in group.getent()}
     if gid is not None and not non_unique and numbers.get(gid, name) != name:
-        raise StateFailed(f"Group {name} is not present but gid {gid} is already taken by group {numbers[gid]}")
+        raise StateFailed(
+            f"Group {name} is not present but gid {gid} is already taken by group {numbers[gid]}"
+        )
     wanted = _members(now.get("members", []), members, addusers, delusers)
     changes = _differences(now, gid, wanted)
     if now and not changes:
         return f"Group {name} is present and up to date"
     missing = [each for each in wanted if not user.info(each)]
     if missing:
-        raise StateFailed(f"The user(s) {', '.join(missing)} are not present", missing=("user", missing[0]))
+        raise StateFailed(
+            f"The user(s) {', '.join(missing)} are not present", missing=("user", missing[0])
+        )
     if not now:
         shown = {"name": name, "passwd": "x", "gid": gid, "members": wanted}
         yield Plan(shown, f"Group {name} set to be added", provides=[("group", name)])
@@ -62,10 +71,14 @@ def present(
         try:
             group.groupadd(name, *options, *(["-o"] if non_unique and gid is not None else []))
         except CommandFailed as failure:
-            raise StateFailed(f"Failed to create new group {name}: {failure.message}", changes={}) from None
+            raise StateFailed(
+                f"Failed to create new group {name}: {failure.message}", changes={}
+            ) from None
         _set_members(name, [], wanted)
         return Done(f"New group {name} created", group.info(name))
-    told = "".join(f"{key}: {value}\n" for key, value in _told(changes, now, addusers, delusers).items())
+    told = "".join(
+        f"{key}: {value}\n" for key, value in _told(changes, now, addusers, delusers).items()
+    )
     comment = f"The following group attributes are set to be changed:\n{told}"
     yield Plan({"Final": "All changes applied successfully"}, comment)
     if "gid" in changes:
@@ -133,7 +146,10 @@ def _set_members(name: str, now: list[str], wanted: list[str]) -> None:
 
 
 def autorequire(
-    name: str, members: Sequence[str] | None = None, addusers: Sequence[str] | None = None, **_: object
+    name: str,
+    members: Sequence[str] | None = None,
+    addusers: Sequence[str] | None = None,
+    **_: object,
 ) -> Iterator[tuple[str, str]]:
     """A group comes after the users that it is to have."""
     for member in (*(members or ()), *(addusers or ())):

@@ -16,7 +16,8 @@ def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
 def present(name: Name, ip: OneOrMany[Name], comment: Line = "", clean: bool = False) -> Planned:
     """Make sure that addresses have a name.
 
-    name: the host name. ip: one address or several. comment: behind their lines. clean: other addresses lose the name.
+    name: the host name. ip: one address or several. comment: behind their lines. clean: other
+    addresses lose the name.
 
         db.example.com:
           host.present:
@@ -28,8 +29,14 @@ def present(name: Name, ip: OneOrMany[Name], comment: Line = "", clean: bool = F
     wanted = list(dict.fromkeys(ip))
     has = {line.ip for line in found if name in line.names}
     added = [each for each in wanted if each not in has]
-    stale = [each for each in dict.fromkeys(line.ip for line in found if name in line.names) if each not in wanted]
-    commented = {each: comment for each in wanted if comment and not _commented(found, each, comment)}
+    stale = [
+        each
+        for each in dict.fromkeys(line.ip for line in found if name in line.names)
+        if each not in wanted
+    ]
+    commented = {
+        each: comment for each in wanted if comment and not _commented(found, each, comment)
+    }
     if stale and not clean:
         _warn(name, stale)
     if not (added or commented or (clean and stale)):
@@ -65,8 +72,9 @@ def _commented(found: list[hosts.Line], ip: str, comment: str) -> bool:
 def _warn(name: str, addresses: list[str]) -> None:
     for each in addresses:
         here.warn(
-            f"Host {name} present for IP address {each}. To get rid of this warning, either run this state with "
-            f"'clean' set to True to remove {name} from {each}, or add {each} to the 'ip' argument."
+            f"Host {name} present for IP address {each}. To get rid of this warning, either run"
+            f" this state with 'clean' set to True to remove {name} from {each}, or add {each} to"
+            " the 'ip' argument."
         )
 
 

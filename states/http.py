@@ -9,7 +9,9 @@ from typing import Any, Literal
 from modules import http
 from runner.api import OneOrMany, Plan, Planned, Secret, StateFailed, here
 
-NON_IDEMPOTENT = dict.fromkeys(("query", "wait_for_successful_query"), "a server is asked in each run")
+NON_IDEMPOTENT = dict.fromkeys(
+    ("query", "wait_for_successful_query"), "a server is asked in each run"
+)
 WHY = "what the server answers is known when it has been asked"
 
 
@@ -43,12 +45,14 @@ def query(
 ) -> Planned:
     """Make sure that a web server answers as it should.
 
-    name: the address. match: a text that the answer has, or a regular expression (match_type: pcre).
-    status: the code of the answer, a regular expression for it (status_type: pcre) or several (status_type: list).
-    At least one of both is needed. wait_for: ask again for so many seconds, each request_interval seconds.
-    method, params, data, data_file, data_render, header_dict, header_list, header_file, header_render, template_dict,
-    username, password, verify_ssl, ca_bundle, cert, agent, timeout (seconds): how it is asked, as with the execution
-    function http.query. test_url: asked in a dry run; without it a dry run asks nobody. backend: accepted.
+    name: the address. match: a text that the answer has, or a regular expression (match_type:
+    pcre). status: the code of the answer, a regular expression for it (status_type: pcre) or
+    several (status_type: list). At least one of both is needed. wait_for: ask again for so many
+    seconds, each request_interval seconds. method, params, data, data_file, data_render,
+    header_dict, header_list, header_file, header_render, template_dict, username, password,
+    verify_ssl, ca_bundle, cert, agent, timeout (seconds): how it is asked, as with the execution
+    function http.query. test_url: asked in a dry run; without it a dry run asks nobody. backend:
+    accepted.
 
         the site answers:
           http.query:
@@ -63,13 +67,29 @@ def query(
         raise StateFailed(" Either match text (match) or a status code (status) is required.")
     wanted = _Wanted(match, match_type, status or [], status_type)
     given = {
-        **{"method": method, "params": params, "data": data, "data_file": data_file, "data_render": data_render},
+        **{
+            "method": method,
+            "params": params,
+            "data": data,
+            "data_file": data_file,
+            "data_render": data_render,
+        },
         **{"header_dict": header_dict, "header_list": header_list, "header_file": header_file},
         **{"header_render": header_render, "template_dict": template_dict, "username": username},
-        **{"password": password, "verify_ssl": verify_ssl, "ca_bundle": ca_bundle, "cert": cert, "agent": agent},
+        **{
+            "password": password,
+            "verify_ssl": verify_ssl,
+            "ca_bundle": ca_bundle,
+            "cert": cert,
+            "agent": agent,
+        },
         "timeout": timeout,
     }
-    options = {key: value for key, value in given.items() if value not in (None, False) or key == "verify_ssl"}
+    options = {
+        key: value
+        for key, value in given.items()
+        if value not in (None, False) or key == "verify_ssl"
+    }
     told = "The server is set to be asked"
     if test_url and here.dry:
         told = f"{wanted.met(_ask(test_url, options))[1]} (asked {test_url})"
@@ -112,7 +132,8 @@ def wait_for_successful_query(
     backend: str | None = None,
     test_url: str | None = None,
 ) -> Planned:
-    """Make sure that a web server answers as it should before so many seconds are over. The rest as http.query.
+    """Make sure that a web server answers as it should before so many seconds are over. The rest as
+    http.query.
 
     wait_for: seconds.
 
@@ -159,7 +180,9 @@ def wait_for_successful_query(
 class _Wanted:
     """What an answer has to be like."""
 
-    def __init__(self, match: str | None, match_type: str, status: list[Any], status_type: str) -> None:
+    def __init__(
+        self, match: str | None, match_type: str, status: list[Any], status_type: str
+    ) -> None:
         self._match = match
         self._pattern = match_type == "pcre"
         self._status = [str(each) for each in status]
@@ -192,7 +215,10 @@ class _Wanted:
         found = code in self._status
         if self._status_type == "list":
             all_of = f"[{', '.join(self._status)}]"
-            return found, f"Status {code} was found." if found else f"Statuses {all_of} were not found."
+            return (
+                found,
+                f"Status {code} was found." if found else f"Statuses {all_of} were not found.",
+            )
         return found, f"Status {self._status[0]} was {'' if found else 'not '}found."
 
 

@@ -22,7 +22,9 @@ def _problem(sections: dict[str, Any]) -> str | None:
     return None
 
 
-Sections = Annotated[dict[str, Any], Check(_problem, "begin the lines that continue a value with a space")]
+Sections = Annotated[
+    dict[str, Any], Check(_problem, "begin the lines that continue a value with a space")
+]
 
 
 def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
@@ -40,9 +42,10 @@ def options_present(
 ) -> Planned:
     """Make sure that an ini file has options.
 
-    name: the file, made when it is missing. sections: section -> option -> value; an option with a value at the top
-    level stands before the first section. separator: between option and value. strict: other options of these
-    sections go. encoding: of the file. no_spaces: none around the separator.
+    name: the file, made when it is missing. sections: section -> option -> value; an option with a
+    value at the top level stands before the first section. separator: between option and value.
+    strict: other options of these sections go. encoding: of the file. no_spaces: none around the
+    separator.
 
         /etc/php/8.2/fpm/php.ini:
           ini.options_present:
@@ -63,7 +66,9 @@ def options_present(
     if not changes:
         return _nothing(told)
     yield Plan(changes, _told(told), provides=[("file", name)])
-    text = ini.without_sections(ini.without_options(_text(name, encoding), unwanted, separator), gone)
+    text = ini.without_sections(
+        ini.without_options(_text(name, encoding), unwanted, separator), gone
+    )
     _write(name, ini.with_options(text, wanted, separator, not no_spaces), encoding)
     return "Changes take effect"
 
@@ -90,10 +95,14 @@ def _differences(wanted: Sections, present: dict[str, Any]) -> tuple[dict[str, A
         has = present.get(section)
         found = _difference(options, has if isinstance(has, dict) else {})
         told += [
-            f"{'Changed' if str(key) in found else 'Unchanged'} key {key} in section {section}." for key in options
+            f"{'Changed' if str(key) in found else 'Unchanged'} key {key} in section {section}."
+            for key in options
         ]
         if found and not isinstance(has, dict):
-            changes[section] = {"before": None, "after": {key: each["after"] for key, each in found.items()}}
+            changes[section] = {
+                "before": None,
+                "after": {key: each["after"] for key, each in found.items()},
+            }
         elif found:
             changes[section] = found
     return changes, told
@@ -111,7 +120,13 @@ def _difference(options: dict[str, Any], has: dict[str, Any]) -> dict[str, Any]:
 
 def _others(wanted: Sections, present: dict[str, Any]) -> tuple[dict[str, list[str]], list[str]]:
     """What is there and not wanted: (section -> options, sections)."""
-    unwanted = {"": [key for key, value in present.items() if not isinstance(value, dict) and key not in wanted]}
+    unwanted = {
+        "": [
+            key
+            for key, value in present.items()
+            if not isinstance(value, dict) and key not in wanted
+        ]
+    }
     for section, has in present.items():
         if isinstance(has, dict) and isinstance(wanted.get(section), dict):
             unwanted[section] = [key for key in has if key not in map(str, wanted[section])]
@@ -123,15 +138,22 @@ def _removals(unwanted: dict[str, list[str]], gone: list[str]) -> list[str]:
     told = [f"Removed key {key}." for key in unwanted.get("", ())]
     told += [f"Removed section {section}." for section in gone]
     return told + [
-        f"Deleted key {key} in section {section}." for section, keys in unwanted.items() if section for key in keys
+        f"Deleted key {key} in section {section}."
+        for section, keys in unwanted.items()
+        if section
+        for key in keys
     ]
 
 
-def _taken(unwanted: dict[str, list[str]], gone: list[str], present: dict[str, Any]) -> dict[str, Any]:
+def _taken(
+    unwanted: dict[str, list[str]], gone: list[str], present: dict[str, Any]
+) -> dict[str, Any]:
     return {key: {"before": present[key], "after": None} for key in [*unwanted.get("", ()), *gone]}
 
 
-def _merged(changes: dict[str, Any], unwanted: dict[str, list[str]], present: dict[str, Any]) -> dict[str, Any]:
+def _merged(
+    changes: dict[str, Any], unwanted: dict[str, list[str]], present: dict[str, Any]
+) -> dict[str, Any]:
     merged = dict(changes)
     for section, keys in unwanted.items():
         if section:
@@ -141,11 +163,15 @@ def _merged(changes: dict[str, Any], unwanted: dict[str, list[str]], present: di
 
 
 def options_absent(
-    name: AbsolutePath, sections: Sections | None = None, separator: Line = "=", encoding: Line | None = None
+    name: AbsolutePath,
+    sections: Sections | None = None,
+    separator: Line = "=",
+    encoding: Line | None = None,
 ) -> Planned:
     """Make sure that an ini file does not have options.
 
-    sections: section -> names of options; a name alone stands before the first section. The rest as of options_present.
+    sections: section -> names of options; a name alone stands before the first section. The rest as
+    of options_present.
 
         /etc/php/8.2/fpm/php.ini:
           ini.options_absent:
@@ -159,11 +185,15 @@ def options_absent(
     for section, names in (sections or {}).items():
         if isinstance(names, list | dict):
             has = present.get(section, {})
-            unwanted[section] = [str(each) for each in names if isinstance(has, dict) and str(each) in has]
+            unwanted[section] = [
+                str(each) for each in names if isinstance(has, dict) and str(each) in has
+            ]
         elif section in present and not isinstance(present[section], dict):
             unwanted.setdefault("", []).append(section)
     changes = {
-        section or name: {each: (present.get(section, {}) if section else present)[each] for each in names}
+        section or name: {
+            each: (present.get(section, {}) if section else present)[each] for each in names
+        }
         for section, names in unwanted.items()
         if names
     }
@@ -179,7 +209,11 @@ def _deletions(sections: Sections, unwanted: dict[str, list[str]]) -> Iterator[s
     """A sentence for each option that is to go."""
     for section, names in sections.items():
         if not isinstance(names, list | dict):
-            yield f"Deleted key {section}." if section in unwanted.get("", ()) else f"Key {section} does not exist."
+            yield (
+                f"Deleted key {section}."
+                if section in unwanted.get("", ())
+                else f"Key {section} does not exist."
+            )
             continue
         for name in map(str, names):
             there = name in unwanted[section]
@@ -203,7 +237,10 @@ def sections_present(
     """
     present = ini.get_ini(name, separator, encoding)
     missing = [each for each in sections or () if not isinstance(present.get(each), dict)]
-    told = [f"{'Created new section' if each in missing else 'Section unchanged'} {each}." for each in sections or ()]
+    told = [
+        f"{'Created new section' if each in missing else 'Section unchanged'} {each}."
+        for each in sections or ()
+    ]
     if not missing:
         return _nothing(told, "No changes detected.")
     changes: dict[str, Any] = {each: {"before": None, "after": {}} for each in missing}
@@ -230,7 +267,8 @@ def sections_absent(
     present = ini.get_ini(name, separator, encoding)
     there = [each for each in sections or () if isinstance(present.get(each), dict)]
     told = [
-        f"Deleted section {each}." if each in there else f"Section {each} does not exist." for each in sections or ()
+        f"Deleted section {each}." if each in there else f"Section {each} does not exist."
+        for each in sections or ()
     ]
     if not there:
         return _nothing(told, "No changes detected.")
@@ -240,7 +278,11 @@ def sections_absent(
 
 
 def _text(name: str, encoding: str | None) -> str:
-    return file.read_bytes(name).decode(encoding or "utf-8", "surrogateescape") if file.is_file(name) else ""
+    return (
+        file.read_bytes(name).decode(encoding or "utf-8", "surrogateescape")
+        if file.is_file(name)
+        else ""
+    )
 
 
 def _write(name: str, text: str, encoding: str | None) -> None:

@@ -24,10 +24,11 @@ def append(
 ) -> Planned:
     """Make sure that a chain has a rule; one that is missing comes last.
 
-    name: names the state. chain: INPUT, ... table, family: where. save: also write all rules to the file that
-    iptables-persistent reads (or to this path). rule: iptables' long options by their names (`dport: 22`,
-    `in-interface` or `if`, `to-destination`); proto, match (a list), connstate, comment, jump. `! value` negates; an
-    empty text is an option without a value. rules: several instead, each with a name and all of these.
+    name: names the state. chain: INPUT, ... table, family: where. save: also write all rules to the
+    file that iptables-persistent reads (or to this path). rule: iptables' long options by their
+    names (`dport: 22`, `in-interface` or `if`, `to-destination`); proto, match (a list), connstate,
+    comment, jump. `! value` negates; an empty text is an option without a value. rules: several
+    instead, each with a name and all of these.
 
         ssh is let in:
           iptables.append:
@@ -45,7 +46,11 @@ def append(
     wanted = Wanted.of(name, chain, table, family, save, rule)
     shown = wanted.command("-A")
     if wanted.is_there(shown):
-        return (yield from kept(wanted, shown, f"iptables rule for {name} already set ({shown}) for {family}"))
+        return (
+            yield from kept(
+                wanted, shown, f"iptables rule for {name} already set ({shown}) for {family}"
+            )
+        )
     yield Plan({"locale": name}, f"iptables rule for {name} needs to be set ({shown}) for {family}")
     change(wanted, "--append", [wanted.chain, *wanted.words], f"{shown} for {family}")
     return done(wanted, shown, "Set", f"Set iptables rule for {name} to: {shown} for {family}")
@@ -61,7 +66,8 @@ def insert(
     rules: Rules | None = None,
     **rule: Any,
 ) -> Planned:
-    """Make sure that a chain has a rule; one that is missing comes at a position (1 is the first). The rest as append.
+    """Make sure that a chain has a rule; one that is missing comes at a position (1 is the first).
+    The rest as append.
 
         ssh comes first:
           iptables.insert:
@@ -78,7 +84,11 @@ def insert(
     wanted = Wanted.of(name, chain, table, family, save, rule)
     shown = wanted.command("-I", position)
     if wanted.is_there(shown, insert=True):
-        return (yield from kept(wanted, shown, f"iptables rule for {name} already set for {family} ({shown})"))
+        return (
+            yield from kept(
+                wanted, shown, f"iptables rule for {name} already set for {family} ({shown})"
+            )
+        )
     place = position
     if position < 0:
         place = max(1, len(iptables.rules(family, table, wanted.chain)) + 1 + position)
@@ -110,12 +120,17 @@ def delete(
     if rules is not None:
         return (yield from _several(delete, name, rules))
     if "position" in rule:
-        raise StateFailed("position: a rule is told by what it says here; its position is another one in the next run")
+        raise StateFailed(
+            "position: a rule is told by what it says here; its position is another one in the"
+            " next run"
+        )
     wanted = Wanted.of(name, chain, table, family, save, rule)
     shown = wanted.command("-D")
     if not wanted.is_there(shown):
         return f"iptables rule for {name} already absent for {family} ({shown})"
-    yield Plan({"locale": name}, f"iptables rule for {name} needs to be deleted for {family} ({shown})")
+    yield Plan(
+        {"locale": name}, f"iptables rule for {name} needs to be deleted for {family} ({shown})"
+    )
     change(wanted, "--delete", [wanted.chain, *wanted.words], shown)
     return done(wanted, shown, "Deleted", f"Delete iptables rule for {name} {shown}")
 
@@ -134,12 +149,19 @@ def chain_present(name: Name, table: Name = "filter", family: Family = "ipv4") -
         return f"iptables {name} chain is already exist in {table} table for {family}"
     told = f"iptables {name} chain in {table} table needs to be set for {family}"
     yield Plan({"locale": name}, told, provides=[("chain", f"{family} {table} {name}")])
-    alter(family, table, "--new-chain", name, failed=f"Failed to create {name} chain in {table} table: ")
+    alter(
+        family,
+        table,
+        "--new-chain",
+        name,
+        failed=f"Failed to create {name} chain in {table} table: ",
+    )
     return f"iptables {name} chain in {table} table create success for {family}"
 
 
 def chain_absent(name: Name, table: Name = "filter", family: Family = "ipv4") -> Planned:
-    """Make sure that there is no such chain; its rules go with it. Arguments as those of iptables.chain_present.
+    """Make sure that there is no such chain; its rules go with it. Arguments as those of
+    iptables.chain_present.
 
         knocking:
           iptables.chain_absent: []
@@ -148,9 +170,17 @@ def chain_absent(name: Name, table: Name = "filter", family: Family = "ipv4") ->
     """
     if iptables.listed(family, table, name) is None:
         return f"iptables {name} chain is already absent in {table} table for {family}"
-    yield Plan({"locale": name}, f"iptables {name} chain in {table} table needs to be removed {family}")
+    yield Plan(
+        {"locale": name}, f"iptables {name} chain in {table} table needs to be removed {family}"
+    )
     alter(family, table, "--flush", name, failed=f"Failed to flush {name} chain in {table} table: ")
-    alter(family, table, "--delete-chain", name, failed=f"Failed to delete {name} chain in {table} table: ")
+    alter(
+        family,
+        table,
+        "--delete-chain",
+        name,
+        failed=f"Failed to delete {name} chain in {table} table: ",
+    )
     return f"iptables {name} chain in {table} table delete success for {family}"
 
 
@@ -164,7 +194,8 @@ def set_policy(
 ) -> Planned:
     """Make sure that a chain does this with what no rule decides.
 
-    name: names the state. chain: INPUT, FORWARD, ... policy: ACCEPT or DROP. table, family, save: as with append.
+    name: names the state. chain: INPUT, FORWARD, ... policy: ACCEPT or DROP. table, family, save:
+    as with append.
 
         nothing is let in:
           iptables.set_policy:
@@ -175,18 +206,33 @@ def set_policy(
     """
     has = iptables.listed(family, table) or []
     if not any(line.startswith(f"-P {chain} ") for line in has):
-        raise StateFailed(f"Failed to set iptables default policy\n{chain} is no built-in chain of the table {table}")
+        raise StateFailed(
+            f"Failed to set iptables default policy\n{chain} is no built-in chain of the table"
+            f" {table}"
+        )
     if f"-P {chain} {policy}" in has:
-        return f"iptables default policy for chain {chain} on table {table} for {family} already set to {policy}"
-    told = f"iptables default policy for chain {chain} on table {table} for {family} needs to be set to {policy}"
+        return (
+            f"iptables default policy for chain {chain} on table {table} for {family} already set"
+            f" to {policy}"
+        )
+    told = (
+        f"iptables default policy for chain {chain} on table {table} for {family} needs to be set"
+        f" to {policy}"
+    )
     yield Plan({"locale": name}, told)
-    alter(family, table, "--policy", chain, policy, failed="Failed to set iptables default policy\n")
+    alter(
+        family, table, "--policy", chain, policy, failed="Failed to set iptables default policy\n"
+    )
     if save:
         iptables.save(family, path(save, family))
-    return f"Set {'and saved ' if save else ''}default policy for {chain} to {policy} family {family}"
+    return (
+        f"Set {'and saved ' if save else ''}default policy for {chain} to {policy} family {family}"
+    )
 
 
-def flush(name: Name, chain: Name | None = None, table: Name = "filter", family: Family = "ipv4") -> Planned:
+def flush(
+    name: Name, chain: Name | None = None, table: Name = "filter", family: Family = "ipv4"
+) -> Planned:
     """Make sure that a table, or one of its chains, has no rules.
 
     name: names the state. chain: only this one. table, family: where.
@@ -200,13 +246,23 @@ def flush(name: Name, chain: Name | None = None, table: Name = "filter", family:
     if iptables.listed(family, table, chain) is None:
         missing = ("chain", f"{family} {table} {chain}")
         raise StateFailed(
-            f"Failed to flush iptables rules\nthere is no chain {chain} in the table {table}", missing=missing
+            f"Failed to flush iptables rules\nthere is no chain {chain} in the table {table}",
+            missing=missing,
         )
     place = f"{table} table {chain or ''} chain {family} family"
     if not iptables.rules(family, table, chain):
         return f"There are no iptables rules in {place}"
-    yield Plan({"locale": name}, f"iptables rules in {name} table {table} chain {family} family needs to be flushed")
-    alter(family, table, "--flush", *([chain] if chain else []), failed="Failed to flush iptables rules\n")
+    yield Plan(
+        {"locale": name},
+        f"iptables rules in {name} table {table} chain {family} family needs to be flushed",
+    )
+    alter(
+        family,
+        table,
+        "--flush",
+        *([chain] if chain else []),
+        failed="Failed to flush iptables rules\n",
+    )
     return f"Flush iptables rules in {place}"
 
 

@@ -25,7 +25,10 @@ def present(name: Name, persist: bool = False, mods: list[Name] | None = None) -
         return f"{label} {'are' if mods else 'is'} already present"
     unknown = [each for each in missing if not kmod.is_available(each)]
     if unknown:
-        told = f"Kernel module{'s' if mods else ''} {', '.join(unknown)} {'are' if mods else 'is'} unavailable"
+        told = (
+            f"Kernel module{'s' if mods else ''} {', '.join(unknown)} {'are' if mods else 'is'}"
+            " unavailable"
+        )
         raise StateFailed(told, missing=("module", unknown[0]))
     changed = dict.fromkeys(dict.fromkeys([*missing, *unkept]), "loaded")
     yield Plan(changed, f"{label} {'are' if mods else 'is'} set to be loaded", provides=OPEN)
@@ -33,16 +36,21 @@ def present(name: Name, persist: bool = False, mods: list[Name] | None = None) -
         try:
             kmod.load(each)
         except StateFailed as failure:
-            raise StateFailed(f"Error loading kernel module {each}: {failure.message}", changes={}) from None
+            raise StateFailed(
+                f"Error loading kernel module {each}: {failure.message}", changes={}
+            ) from None
     if unkept:
         kmod.persist(unkept)
     return f"Loaded kernel module{'s' if mods else ''} {', '.join(changed)}"
 
 
-def absent(name: Name, persist: bool = False, comment: bool = True, mods: list[Name] | None = None) -> Planned:
+def absent(
+    name: Name, persist: bool = False, comment: bool = True, mods: list[Name] | None = None
+) -> Planned:
     """Make sure that kernel modules are not loaded.
 
-    name: one module; mods: several. persist: not at the next start, either. comment: accepted; the line goes.
+    name: one module; mods: several. persist: not at the next start, either. comment: accepted; the
+    line goes.
 
         floppy:
           kmod.absent: []
@@ -61,7 +69,9 @@ def absent(name: Name, persist: bool = False, comment: bool = True, mods: list[N
         try:
             kmod.remove(each)
         except StateFailed as failure:
-            raise StateFailed(f"Error removing kernel module {each}: {failure.message}", changes={}) from None
+            raise StateFailed(
+                f"Error removing kernel module {each}: {failure.message}", changes={}
+            ) from None
     if kept:
         kmod.persist(kept, keep=False)
     return f"Removed kernel module{'s' if mods else ''} {', '.join(changed)}"

@@ -35,5 +35,7 @@ def present(name: Line) -> Planned:
     try:
         locales.gen_locale(name)
     except StateFailed as failure:
-        raise StateFailed(f"Failed to generate locale {name}: {failure.message}", changes={}) from None
+        raise StateFailed(
+            f"Failed to generate locale {name}: {failure.message}", changes={}
+        ) from None
     return f"Generated locale {name}"

@@ -9,17 +9,20 @@ from typing import Any
 from runner.api import OPEN, Done, Plan, Planned, RunnerError, StateFailed, here
 from states._calls import Call, gathered, listed, refused
 
-NON_IDEMPOTENT = {"run": "a function is called in each run; guard it with onlyif, unless or onchanges"}
+NON_IDEMPOTENT = {
+    "run": "a function is called in each run; guard it with onlyif, unless or onchanges"
+}
 WHY = "what an execution function changes is known when it has run"
 
 
 def run(name: str, **functions: Any) -> Planned:
     """Call execution functions.
 
-    functions: `module.function` with a list of arguments, several one after another. The older form gives the
-    function as `name` and its arguments beside it: `m_name`, `m_fun`, `m_names`, `m_state`, `m_saltenv` for those that
-    are called so, `args` and `kwargs` for what it takes beyond those that have a name. An answer that is False, or that
-    holds a `result: False` or a `retcode` other than 0, is a failure.
+    functions: `module.function` with a list of arguments, several one after another. The older form
+    gives the function as `name` and its arguments beside it: `m_name`, `m_fun`, `m_names`,
+    `m_state`, `m_saltenv` for those that are called so, `args` and `kwargs` for what it takes
+    beyond those that have a name. An answer that is False, or that holds a `result: False` or a
+    `retcode` other than 0, is a failure.
 
         refresh the package lists:
           module.run:
@@ -34,7 +37,8 @@ def run(name: str, **functions: Any) -> Planned:
 
 
 def wait(name: str, **functions: Any) -> str:
-    """Call execution functions only when something that the state watches changed. Arguments as those of module.run.
+    """Call execution functions only when something that the state watches changed. Arguments as
+    those of module.run.
 
         systemctl.daemon_reload:
           module.wait:
@@ -80,11 +84,17 @@ def calls(name: str, **functions: Any) -> list[str]:
 
 
 def _each(functions: Mapping[str, Any]) -> Planned:
-    """Functions with their arguments as a list, one after another; one that says no does not keep the others back."""
+    """Functions with their arguments as a list, one after another; one that says no does not keep
+    the others back.
+    """
     missing = [function for function in functions if not here.has(function)]
     if missing:
-        raise StateFailed(f"Unavailable function: {', '.join(missing)}.", missing=("function", missing[0]))
-    yield Plan({}, f"Function {', '.join(functions)} to be executed.", exact=False, why=WHY, provides=OPEN)
+        raise StateFailed(
+            f"Unavailable function: {', '.join(missing)}.", missing=("function", missing[0])
+        )
+    yield Plan(
+        {}, f"Function {', '.join(functions)} to be executed.", exact=False, why=WHY, provides=OPEN
+    )
     changes: dict[str, Any] = {}
     told: list[str] = []
     failed = False
@@ -95,11 +105,16 @@ def _each(functions: Mapping[str, Any]) -> Planned:
             told, failed = [*told, f"'{function}' failed: {error}"], True
             continue
         except (RunnerError, StateFailed, ValueError) as error:
-            raise StateFailed(", ".join([*told, f"'{function}' failed: {error}"]), changes=changes) from None
+            raise StateFailed(
+                ", ".join([*told, f"'{function}' failed: {error}"]), changes=changes
+            ) from None
         if refused(answer):
             told, failed = [*told, f"'{function}'{_failure(answer)}"], True
         else:
-            told, changes = [*told, f"{function}: {_success(answer)}"], {**changes, function: answer}
+            told, changes = (
+                [*told, f"{function}: {_success(answer)}"],
+                {**changes, function: answer},
+            )
     if failed:
         raise StateFailed(", ".join(told), changes=changes)
     return Done(", ".join(told), changes)
@@ -118,15 +133,21 @@ def _success(answer: Any) -> str:
 def _older(function: str, given: Mapping[str, Any]) -> Planned:
     """One function, with its arguments beside it."""
     if not here.has(function):
-        raise StateFailed(f"Module function {function} is not available", missing=("function", function))
-    yield Plan({}, f"Module function {function} is set to execute", exact=False, why=WHY, provides=OPEN)
+        raise StateFailed(
+            f"Module function {function} is not available", missing=("function", function)
+        )
+    yield Plan(
+        {}, f"Module function {function} is set to execute", exact=False, why=WHY, provides=OPEN
+    )
     call = gathered(function, signature(here.function(function)), given)
     if call.unused:
         here.warn(f"{function} has no {', '.join(call.unused)}: not given to it")
     try:
         answer = _called(call)
     except (RunnerError, StateFailed, TypeError, ValueError) as error:
-        raise StateFailed(f"Module function {function} threw an exception. Exception: {error}", changes={}) from None
+        raise StateFailed(
+            f"Module function {function} threw an exception. Exception: {error}", changes={}
+        ) from None
     if refused(answer):
         raise StateFailed(f"Module function {function} executed", changes={"ret": answer})
     return Done(f"Module function {function} executed", {"ret": answer})

@@ -7,10 +7,22 @@ from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 from modules import file, mount
-from runner.api import AbsolutePath, Done, Line, Name, OneOrMany, Pattern, Plan, Planned, StateFailed
+from runner.api import (
+    AbsolutePath,
+    Done,
+    Line,
+    Name,
+    OneOrMany,
+    Pattern,
+    Plan,
+    Planned,
+    StateFailed,
+)
 from states._mounted import INVISIBLE, Work, missing_options
 
-Device = Annotated[str, Pattern(r"/.*|(PART)?(UUID|LABEL)=.+", "a path, or UUID=, LABEL=, PARTUUID= or PARTLABEL=")]
+Device = Annotated[
+    str, Pattern(r"/.*|(PART)?(UUID|LABEL)=.+", "a path, or UUID=, LABEL=, PARTUUID= or PARTLABEL=")
+]
 
 
 def mounted(
@@ -36,10 +48,11 @@ def mounted(
 ) -> Planned:
     """Make sure that a device is mounted, and stays so.
 
-    name: the folder. device, fstype, opts: as for mount (opts: a text or a list). mkmnt: create the folder.
-    persist: write the line in config (fstab) with dump and pass_num. mount: false only writes the line. user: mounts.
-    hidden_opts, extra_mount_*: options that the kernel does not show, or shows otherwise; they start no
-    remount. match_on, device_name_regex, bind_mount_copy_active_opts: accepted.
+    name: the folder. device, fstype, opts: as for mount (opts: a text or a list). mkmnt: create the
+    folder. persist: write the line in config (fstab) with dump and pass_num. mount: false only
+    writes the line. user: mounts. hidden_opts, extra_mount_*: options that the kernel does not
+    show, or shows otherwise; they start no remount. match_on, device_name_regex,
+    bind_mount_copy_active_opts: accepted.
 
         /srv/data:
           mount.mounted:
@@ -51,11 +64,19 @@ def mounted(
     """
     options = [part for each in opts or ["defaults"] for part in each.split(",") if part]
     hidden = {*INVISIBLE, *(hidden_opts or ()), *(extra_mount_invisible_options or ())}
-    hidden |= {*(extra_mount_invisible_keys or ()), *((extra_mount_ignore_fs_keys or {}).get(fstype, ()))}
+    hidden |= {
+        *(extra_mount_invisible_keys or ()),
+        *((extra_mount_ignore_fs_keys or {}).get(fstype, ())),
+    }
     shown = [(extra_mount_translate_options or {}).get(option, option) for option in options]
     present = mount.active_mounts().get(os.path.realpath(name))
     bind = fstype == "bind" or "bind" in options or "rbind" in options
-    other = present is not None and not bind and _real(device) != _real(present.device) and _named(device)
+    other = (
+        present is not None
+        and not bind
+        and _real(device) != _real(present.device)
+        and _named(device)
+    )
     missing = [] if present is None or other else missing_options(present, shown, hidden)
     folder = not file.is_dir(name)
     if mount_ and folder and not mkmnt:
@@ -65,10 +86,14 @@ def mounted(
         _found(device)
     entry = mount.Entry(device, name, fstype, ",".join(options), str(dump), str(pass_num))
     line = _line(entry, config) if persist else "kept"
-    state: Literal["there", "made", "missing"] = "there" if not folder else "made" if mkmnt else "missing"
+    state: Literal["there", "made", "missing"] = (
+        "there" if not folder else "made" if mkmnt else "missing"
+    )
     plan = Work(name, mount_, present is None, bool(other), missing, state, line, persist)
     if not plan.changes:
-        return " ".join([plan.already, *(["Entry already exists in the fstab."] if persist else [])])
+        return " ".join(
+            [plan.already, *(["Entry already exists in the fstab."] if persist else [])]
+        )
     mounting = plan.changes.keys() - {"persist"}
     yield Plan(plan.changes, plan.told, provides=[("file", name)], reacted_by=mounting)
     if plan.makes_folder:
@@ -76,7 +101,9 @@ def mounted(
     said = [_mount(plan, entry, user)]
     if line != "kept":
         mount.put_entry(entry, config)
-        said.append("Added new entry to the fstab." if line == "new" else "Updated the entry in the fstab.")
+        said.append(
+            "Added new entry to the fstab." if line == "new" else "Updated the entry in the fstab."
+        )
     elif persist:
         said.append("Entry already exists in the fstab.")
     return Done(" ".join(said) if persist else said[0].rstrip("."), plan.changes)
@@ -84,7 +111,9 @@ def mounted(
 
 def _mount(plan: Work, entry: mount.Entry, user: str | None) -> str:
     fstype = "" if entry.fstype == "bind" else entry.fstype
-    opts = f"bind,{entry.opts}" if entry.fstype == "bind" and "bind" not in entry.opts else entry.opts
+    opts = (
+        f"bind,{entry.opts}" if entry.fstype == "bind" and "bind" not in entry.opts else entry.opts
+    )
     if plan.unmounts_first:
         mount.umount(plan.name)
     if plan.mounts:
@@ -129,7 +158,8 @@ def unmounted(
 ) -> Planned:
     """Make sure that nothing is mounted at a folder.
 
-    name: the folder. device: only this one. persist: remove the line in config (fstab), too. user: accepted.
+    name: the folder. device: only this one. persist: remove the line in config (fstab), too. user:
+    accepted.
 
         /mnt/old:
           mount.unmounted:
@@ -139,12 +169,19 @@ def unmounted(
     """
     present = mount.active_mounts().get(os.path.realpath(name))
     there = present is not None and (device is None or _real(device) == _real(present.device))
-    line = [each for each in mount.entries(config) if each.name == name and (not device or each.device == device)]
+    line = [
+        each
+        for each in mount.entries(config)
+        if each.name == name and (not device or each.device == device)
+    ]
     drops = persist and bool(line)
     if not there and not drops:
         return "Target was already unmounted" + (". fstab entry not found" if persist else "")
     changes = ({"umount": True} if there else {}) | ({"persist": "purged"} if drops else {})
-    purged = f"Mount point {name} is unmounted but needs to be purged from {config} to be made persistent"
+    purged = (
+        f"Mount point {name} is unmounted but needs to be purged from {config} to be made"
+        " persistent"
+    )
     yield Plan(changes, f"Mount point {name} is mounted but should not be" if there else purged)
     if there:
         mount.umount(name)
@@ -157,7 +194,8 @@ def unmounted(
 def swap(name: Device, persist: bool = True, config: AbsolutePath = mount.FSTAB) -> Planned:
     """Make sure that a device or file is swapped to.
 
-    name: the device or file, prepared by mkswap; also its UUID= or LABEL=. persist: write the line in config (fstab).
+    name: the device or file, prepared by mkswap; also its UUID= or LABEL=. persist: write the line
+    in config (fstab).
 
         /swapfile:
           mount.swap: []
@@ -166,20 +204,34 @@ def swap(name: Device, persist: bool = True, config: AbsolutePath = mount.FSTAB)
     """
     device = name if name.startswith("/") else mount.device_of(name)
     on = bool({name, device, os.path.realpath(device or name)} & set(mount.swaps()))
-    kept = not persist or any((each.device, each.fstype) == (name, "swap") for each in mount.entries(config))
+    kept = not persist or any(
+        (each.device, each.fstype) == (name, "swap") for each in mount.entries(config)
+    )
     if on and kept:
         return f"Swap {name} already active"
     if not on and not (device and file.lexists(device)):
-        raise StateFailed(f"Swap {name} failed to activate: it is not there", missing=("file", name))
+        raise StateFailed(
+            f"Swap {name} failed to activate: it is not there", missing=("file", name)
+        )
     adding = f"Swap {name} is set to be added to the fstab"
-    told = f"Swap {name} is set to be activated" if kept else adding if on else f"{adding} and to be activated"
-    changes = ({} if on else mount.swap_facts(device or name)) | ({} if kept else {"persist": "new"})
+    told = (
+        f"Swap {name} is set to be activated"
+        if kept
+        else adding
+        if on
+        else f"{adding} and to be activated"
+    )
+    changes = ({} if on else mount.swap_facts(device or name)) | (
+        {} if kept else {"persist": "new"}
+    )
     yield Plan(changes, told)
     if not on:
         try:
             mount.swapon(device or name)
         except StateFailed as failure:
-            raise StateFailed(f"Swap {name} failed to activate: {failure.message}", changes={}) from None
+            raise StateFailed(
+                f"Swap {name} failed to activate: {failure.message}", changes={}
+            ) from None
     if not kept:
         mount.put_entry(mount.Entry(name, "none", "swap"), config, by_device=True)
     done = f"Swap {name} already active" if on else f"Swap {name} activated"
@@ -203,9 +255,10 @@ def fstab_present(
 ) -> Planned:
     """Make sure that fstab has a line, and that it is mounted.
 
-    name: the device. fs_file: the folder. fs_vfstype, fs_mntops, fs_freq, fs_passno: the other columns.
-    mount_by: device (default), label, uuid, partlabel or partuuid in front of the name. mount (fs_mount): mount a new
-    line at once. not_change: leave a line that differs. config: the file. match_on: accepted.
+    name: the device. fs_file: the folder. fs_vfstype, fs_mntops, fs_freq, fs_passno: the other
+    columns. mount_by: device (default), label, uuid, partlabel or partuuid in front of the name.
+    mount (fs_mount): mount a new line at once. not_change: leave a line that differs. config: the
+    file. match_on: accepted.
 
         /dev/sdb1:
           mount.fstab_present:
@@ -215,13 +268,28 @@ def fstab_present(
     Behaviour: Salt 3008's mount.fstab_present.
     """
     device = name if mount_by in (None, "device") else f"{str(mount_by).upper()}={name}"
-    entry = mount.Entry(device, fs_file, fs_vfstype, ",".join(fs_mntops or ["defaults"]), str(fs_freq), str(fs_passno))
+    entry = mount.Entry(
+        device,
+        fs_file,
+        fs_vfstype,
+        ",".join(fs_mntops or ["defaults"]),
+        str(fs_freq),
+        str(fs_passno),
+    )
     line = _line(entry, config)
     if line == "kept" or (line == "changed" and not_change):
         return f"{fs_file} entry was already in {config}."
-    mounts = line == "new" and mount_ and fs_mount and fs_vfstype != "swap" and not mount.is_mounted(fs_file)
+    mounts = (
+        line == "new"
+        and mount_
+        and fs_mount
+        and fs_vfstype != "swap"
+        and not mount.is_mounted(fs_file)
+    )
     word = "written in" if line == "new" else "updated in"
-    told = f"{fs_file} entry will be {word} {config}." + (f"\nWill mount {device} on {fs_file}" if mounts else "")
+    told = f"{fs_file} entry will be {word} {config}." + (
+        f"\nWill mount {device} on {fs_file}" if mounts else ""
+    )
     changes: dict[str, Any] = {"persist": "new" if line == "new" else "change"}
     yield Plan(changes, told)
     mount.put_entry(entry, config)
@@ -231,7 +299,9 @@ def fstab_present(
             mount.mount(fs_file, device, fs_vfstype, entry.opts)
         except StateFailed as failure:
             said = failure.message.removeprefix(f"mount: {fs_file}: ")
-            raise StateFailed(f"{done}\nError while mounting  {fs_file}: {said}", changes=changes) from None
+            raise StateFailed(
+                f"{done}\nError while mounting  {fs_file}: {said}", changes=changes
+            ) from None
     return done
 
 
@@ -255,7 +325,11 @@ def fstab_absent(
 
 
 def mod_watch(
-    name: AbsolutePath, sfun: Line, device: Name = "", fstype: Line = "", opts: OneOrMany[Line] | None = None
+    name: AbsolutePath,
+    sfun: Line,
+    device: Name = "",
+    fstype: Line = "",
+    opts: OneOrMany[Line] | None = None,
 ) -> Planned:
     """Mount again with the same options when what is watched changed."""
     if sfun != "mounted":

@@ -6,7 +6,19 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from modules import pip
-from runner.api import OPEN, AbsolutePath, CommandFailed, Done, Line, Name, OneOrMany, Plan, Planned, StateFailed, here
+from runner.api import (
+    OPEN,
+    AbsolutePath,
+    CommandFailed,
+    Done,
+    Line,
+    Name,
+    OneOrMany,
+    Plan,
+    Planned,
+    StateFailed,
+    here,
+)
 from states._requirements import check, lines, met, name_of, spec_of
 
 
@@ -61,16 +73,17 @@ def installed(
 ) -> Planned:
     """Make sure that Python packages are installed.
 
-    name: one package, also as `name==1.2` or `name>=1,<2`; pkgs: several; requirements: a file of them, or several
-    (salt:// too).
-    bin_env (pip_bin): the environment or the pip to use; without it the system's. user, cwd, env_vars: how pip runs.
-    upgrade: to the newest version. force_reinstall, ignore_installed, no_deps, pre_releases, target, editable,
-    no_binary, extra_args: as pip has them. index_url, extra_index_url, find_links, no_index, trusted_host, proxy,
-    timeout, cert, cache_dir, no_cache_dir: where packages come from. source: where editable ones are kept.
-    exists_action, log, global_options: as pip has them. repo: the same as a name that begins with git+https://.
-    use_wheel, no_use_wheel, download_cache, disable_version_check, use_vt: accepted, today's pip needs them not.
-    no_install, no_download, download, build, mirrors, install_options, allow_all_external, allow_external,
-    allow_unverified, process_dependency_links: refused, today's pip has them no more.
+    name: one package, also as `name==1.2` or `name>=1,<2`; pkgs: several; requirements: a file of
+    them, or several (salt:// too). bin_env (pip_bin): the environment or the pip to use; without it
+    the system's. user, cwd, env_vars: how pip runs. upgrade: to the newest version.
+    force_reinstall, ignore_installed, no_deps, pre_releases, target, editable, no_binary,
+    extra_args: as pip has them. index_url, extra_index_url, find_links, no_index, trusted_host,
+    proxy, timeout, cert, cache_dir, no_cache_dir: where packages come from. source: where editable
+    ones are kept. exists_action, log, global_options: as pip has them. repo: the same as a name
+    that begins with git+https://. use_wheel, no_use_wheel, download_cache, disable_version_check,
+    use_vt: accepted, today's pip needs them not. no_install, no_download, download, build, mirrors,
+    install_options, allow_all_external, allow_external, allow_unverified, process_dependency_links:
+    refused, today's pip has them no more.
 
         /srv/venv packages:
           pip.installed:
@@ -93,13 +106,38 @@ def installed(
     )
     place = bin_env or pip_bin
     paths = _files(requirements)
-    specs = [spec_of(each) for each in pkgs] if pkgs else [] if requirements or editable else [repo or name]
+    specs = (
+        [spec_of(each) for each in pkgs]
+        if pkgs
+        else []
+        if requirements or editable
+        else [repo or name]
+    )
     check(specs)
     words = _options(
-        {"--proxy": proxy, "--timeout": timeout, "--index-url": index_url, "--target": target, "--cert": cert},
-        {"--extra-index-url": extra_index_url, "--find-links": find_links, "--trusted-host": trusted_host},
-        {"--no-index": no_index, "--pre": pre_releases, "--no-deps": no_deps, "--no-cache-dir": no_cache_dir},
-        {"--upgrade": upgrade, "--force-reinstall": force_reinstall, "--ignore-installed": ignore_installed},
+        {
+            "--proxy": proxy,
+            "--timeout": timeout,
+            "--index-url": index_url,
+            "--target": target,
+            "--cert": cert,
+        },
+        {
+            "--extra-index-url": extra_index_url,
+            "--find-links": find_links,
+            "--trusted-host": trusted_host,
+        },
+        {
+            "--no-index": no_index,
+            "--pre": pre_releases,
+            "--no-deps": no_deps,
+            "--no-cache-dir": no_cache_dir,
+        },
+        {
+            "--upgrade": upgrade,
+            "--force-reinstall": force_reinstall,
+            "--ignore-installed": ignore_installed,
+        },
         {"--no-binary": no_binary, "--global-option": global_options, "--editable": editable},
         {"--cache-dir": cache_dir, "--exists-action": exists_action, "--log": log, "--src": source},
     )
@@ -115,27 +153,56 @@ def installed(
         would = None
         if here.dry:
             told = _broken(specs, requirements, editable) + failure.message
-            raise StateFailed(told, changes={}, missing=[("pip", each) for each in (*specs, name)]) from None
-    if would is not None and (not would or (target and not _changes(before, would))) and not force_reinstall:
+            raise StateFailed(
+                told, changes={}, missing=[("pip", each) for each in (*specs, name)]
+            ) from None
+    if (
+        would is not None
+        and (not would or (target and not _changes(before, would)))
+        and not force_reinstall
+    ):
         return "Requirements were already installed." if paths else _already(specs)
     planned: dict[str, Any] = (
-        _changes(before, would) if would is not None else {f"{name_of(spec)}==???": "Installed" for spec in missing}
+        _changes(before, would)
+        if would is not None
+        else {f"{name_of(spec)}==???": "Installed" for spec in missing}
     )
     planned = {"requirements": True} if paths else planned
     told = _pending(specs, bool(pkgs), requirements, editable)
-    yield Plan(planned, told, exact=would is not None, why="pip cannot say what it would install", provides=OPEN)
+    yield Plan(
+        planned,
+        told,
+        exact=would is not None,
+        why="pip cannot say what it would install",
+        provides=OPEN,
+    )
     try:
         pip.change(["install", *words, *specs], place, user, cwd, env_vars)
     except StateFailed as failure:
         left = _changes(before, pip.list_(None, place, user, cwd, target))
-        raise StateFailed(_broken(specs, requirements, editable) + failure.message, changes=left) from None
+        raise StateFailed(
+            _broken(specs, requirements, editable) + failure.message, changes=left
+        ) from None
     if requirements:
-        return Done(f"Successfully processed requirements file {_named(requirements)}.", {"requirements": True})
+        return Done(
+            f"Successfully processed requirements file {_named(requirements)}.",
+            {"requirements": True},
+        )
     after = pip.list_(None, place, user, cwd, target)
     again = would or {} if force_reinstall else {}
-    changed = {key: version for key, version in after.items() if before.get(key) != version or key in again}
-    kept = [] if always else [f"Python package {spec} was already installed" for spec in specs if spec not in missing]
-    return Done("\n".join([*kept, "All packages were successfully installed"]), _changes({}, changed))
+    changed = {
+        key: version for key, version in after.items() if before.get(key) != version or key in again
+    }
+    kept = (
+        []
+        if always
+        else [
+            f"Python package {spec} was already installed" for spec in specs if spec not in missing
+        ]
+    )
+    return Done(
+        "\n".join([*kept, "All packages were successfully installed"]), _changes({}, changed)
+    )
 
 
 def _present(
@@ -148,7 +215,9 @@ def _present(
         raise StateFailed(f"{told}: {failure.message}", missing=failure.missing) from None
 
 
-def _pending(specs: list[str], many: bool, requirements: list[str] | None, editable: list[str] | None) -> str:
+def _pending(
+    specs: list[str], many: bool, requirements: list[str] | None, editable: list[str] | None
+) -> str:
     if requirements:
         return f"Requirements file '{_named(requirements)}' will be processed."
     if editable and not specs:
@@ -187,7 +256,10 @@ def removed(
 
     Behaviour: Salt 3008's pip.removed.
     """
-    have = {pip.normal(each): each for each in _present(f"Error uninstalling '{name}'", bin_env, user, cwd)}
+    have = {
+        pip.normal(each): each
+        for each in _present(f"Error uninstalling '{name}'", bin_env, user, cwd)
+    }
     names = [name_of(each) for each in pkgs or [name]]
     if requirements:
         names = [name_of(line) for path in _files(requirements) for line in lines(path)]
@@ -219,7 +291,9 @@ def uptodate(
     if not newer:
         return "System is already up-to-date."
     before = pip.list_(None, bin_env, user, cwd)
-    changes = {each: {"old": before.get(each, ""), "new": version} for each, version in newer.items()}
+    changes = {
+        each: {"old": before.get(each, ""), "new": version} for each, version in newer.items()
+    }
     yield Plan(changes, "System update will be performed", provides=OPEN)
     pip.change(["install", "--upgrade", *newer], bin_env, user, cwd)
     return "Upgrade ran successfully"
@@ -227,10 +301,15 @@ def uptodate(
 
 def _going(names: list[str]) -> str:
     several = len(names) > 1
-    return f"Package{'s' if several else ''} {', '.join(names)} {'are' if several else 'is'} set to be removed"
+    return (
+        f"Package{'s' if several else ''} {', '.join(names)} {'are' if several else 'is'} set to be"
+        " removed"
+    )
 
 
-NON_IDEMPOTENT = {"installed": "with force_reinstall, ignore_installed or editable it installs in each run"}
+NON_IDEMPOTENT = {
+    "installed": "with force_reinstall, ignore_installed or editable it installs in each run"
+}
 
 
 def _without_log(words: list[str]) -> list[str]:
@@ -276,7 +355,11 @@ def _already(specs: Sequence[str]) -> str:
 
 
 def _changes(before: dict[str, str], after: dict[str, str]) -> dict[str, str]:
-    return {f"{name}=={version}": "Installed" for name, version in after.items() if before.get(name) != version}
+    return {
+        f"{name}=={version}": "Installed"
+        for name, version in after.items()
+        if before.get(name) != version
+    }
 
 
 def _named(requirements: OneOrMany[str]) -> str:

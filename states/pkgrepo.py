@@ -27,8 +27,8 @@ from runner.api import (
 
 Words = OneOrMany[Line]
 LATER = (
-    "This may cause pkg states to behave differently than stated if this action is repeated without test=True, due to "
-    "the differences in the configured repositories."
+    "This may cause pkg states to behave differently than stated if this action is repeated without"
+    " test=True, due to the differences in the configured repositories."
 )
 
 
@@ -66,16 +66,18 @@ def managed(
 ) -> Planned:
     """Make sure that apt knows an archive.
 
-    name: the entry as in sources.list (`deb [options] URI dist components`); dist and comps may be given apart, options
-    as architectures, signedby, trusted. file: the list that it belongs in (`*.sources`: as a stanza) when it has to be
-    written; without it where it already is, else /etc/apt/sources.list. disabled (or enabled: false): known, but not
-    used. comments: behind it. clean_file: what else the file says goes. consolidate: other files lose the archive.
-    key_url (salt://, /path, http://), key_text, or keyid with keyserver: the key that the archive is signed with; it
-    goes to signedby (or what the entry names), else to apt's trusted keys. aptkey: False insists on signedby.
-    allow_insecure_key: False refuses a key_url with http. refresh (refresh_db is an older name): renew the package
-    lists after a change, as happens without it. ppa: `user/archive` of Launchpad, on Ubuntu, with its key.
-    humanname, copr, gpgcheck, baseurl, mirrorlist, metalink, gpgkey, gpgautoimport, priority: are for other package
-    managers and mean nothing to apt.
+    name: the entry as in sources.list (`deb [options] URI dist components`); dist and comps may be
+    given apart, options as architectures, signedby, trusted. file: the list that it belongs in
+    (`*.sources`: as a stanza) when it has to be written; without it where it already is, else
+    /etc/apt/sources.list. disabled (or enabled: false): known, but not used. comments: behind it.
+    clean_file: what else the file says goes. consolidate: other files lose the archive. key_url
+    (salt://, /path, http://), key_text, or keyid with keyserver: the key that the archive is signed
+    with; it goes to signedby (or what the entry names), else to apt's trusted keys. aptkey: False
+    insists on signedby. allow_insecure_key: False refuses a key_url with http. refresh (refresh_db
+    is an older name): renew the package lists after a change, as happens without it. ppa:
+    `user/archive` of Launchpad, on Ubuntu, with its key. humanname, copr, gpgcheck, baseurl,
+    mirrorlist, metalink, gpgkey, gpgautoimport, priority: are for other package managers and mean
+    nothing to apt.
 
         docker:
           pkgrepo.managed:
@@ -88,13 +90,17 @@ def managed(
     """
     _apt_only()
     entry = _ppa(ppa) if ppa else name
-    wanted = _wanted(entry, dist, comps, architectures, signedby, trusted, comments, _off(disabled, enabled))
+    wanted = _wanted(
+        entry, dist, comps, architectures, signedby, trusted, comments, _off(disabled, enabled)
+    )
     if ppa and file_ is None:
         file_ = f"{apt.PARTS}/{ppa.replace('/', '-')}-{wanted.dist}.list"
     known = apt.where(wanted, file_)
     path = file_ or (known[0] if known else apt.MAIN)
     if not aptkey and not {"signed-by", "trusted"} & dict(wanted.options).keys():
-        raise StateFailed(_failed(entry, "missing 'signedby' or 'trusted' option when apt-key is missing"))
+        raise StateFailed(
+            _failed(entry, "missing 'signedby' or 'trusted' option when apt-key is missing")
+        )
     _secure([*(key_url or ())], allow_insecure_key)
     given = [str(each) for each in keyid or ()]
     if ppa and not (given or key_url or key_text):
@@ -103,7 +109,9 @@ def managed(
     same = known is not None and known[1].says(wanted, known[0].endswith(".sources"))
     noted = not wanted.comment or (known is not None and known[1].comment == wanted.comment)
     there = same and (known is None or known[0] != path or (noted and not clean_file))
-    texts = _texts([] if there else [path], wanted, clean_file) | (_elsewhere(path, wanted) if consolidate else {})
+    texts = _texts([] if there else [path], wanted, clean_file) | (
+        _elsewhere(path, wanted) if consolidate else {}
+    )
     if same and not texts and not new_keys:
         return f"Package repo '{entry}' already configured"
     changes = (_difference(known[1], wanted) if known and not same else {}) or {"repo": entry}
@@ -136,10 +144,11 @@ def absent(
 ) -> Planned:
     """Make sure that apt does not know an archive.
 
-    name: the entry as in sources.list; components and options need not be right. file: accepted; all lists are
-    searched. ppa: `user/archive` of Launchpad instead. keyid: the trusted keys that pkgrepo.managed fetched by these
-    IDs go too, when the archive does. refresh: renew the package lists after a change, as happens without it.
-    keyid_ppa, copr, aptkey, dist, comps: accepted for trees that say them.
+    name: the entry as in sources.list; components and options need not be right. file: accepted;
+    all lists are searched. ppa: `user/archive` of Launchpad instead. keyid: the trusted keys that
+    pkgrepo.managed fetched by these IDs go too, when the archive does. refresh: renew the package
+    lists after a change, as happens without it. keyid_ppa, copr, aptkey, dist, comps: accepted for
+    trees that say them.
 
         old archive:
           pkgrepo.absent:
@@ -148,15 +157,25 @@ def absent(
     Behaviour: Salt 3008's pkgrepo.absent with apt.
     """
     _apt_only()
-    entry = f"{ppa} of Launchpad" if ppa and here.grains.get("os") != "Ubuntu" else _ppa(ppa) if ppa else name
+    entry = (
+        f"{ppa} of Launchpad"
+        if ppa and here.grains.get("os") != "Ubuntu"
+        else _ppa(ppa)
+        if ppa
+        else name
+    )
     if apt.parsed(entry) is None:
         here.warn(f"{entry} is no entry for apt (deb URI dist components): no list can have it")
         return f"Package repo {name} is absent"
     unwanted = _wanted(entry, dist, comps, None, None, None, None, False)
-    paths = [path for path in apt.files() if any(source.means(unwanted) for source in apt.sources(path))]
+    paths = [
+        path for path in apt.files() if any(source.means(unwanted) for source in apt.sources(path))
+    ]
     if not paths:
         return f"Package repo {entry} is absent"
-    changes: dict[str, Any] = {"repo": entry} | ({"keyid": ", ".join(map(str, keyid))} if keyid else {})
+    changes: dict[str, Any] = {"repo": entry} | (
+        {"keyid": ", ".join(map(str, keyid))} if keyid else {}
+    )
     yield Plan(changes, f"Package repo '{entry}' will be removed. {LATER}")
     for path in paths:
         _put(path, apt.without_source(path, unwanted))
@@ -179,7 +198,9 @@ def _off(disabled: bool | None, enabled: bool | None) -> bool:
 
 def _ppa(ppa: str) -> str:
     if here.grains.get("os") != "Ubuntu":
-        raise StateFailed("ppa is for Ubuntu; name the whole entry (deb URI dist components) instead")
+        raise StateFailed(
+            "ppa is for Ubuntu; name the whole entry (deb URI dist components) instead"
+        )
     return f"deb https://ppa.launchpadcontent.net/{ppa}/ubuntu {here.grains.get('oscodename')} main"
 
 
@@ -195,7 +216,10 @@ def _wanted(
 ) -> apt.Source:
     said = apt.parsed(entry)
     if said is None:
-        why = f"Name {entry} is not valid. This must be the complete repo entry as seen in the sources file"
+        why = (
+            f"Name {entry} is not valid. This must be the complete repo entry as seen in the"
+            " sources file"
+        )
         raise StateFailed(_failed(entry, why))
     options = dict(said.options)
     if architectures:
@@ -246,7 +270,9 @@ def _texts(paths: Sequence[str], wanted: apt.Source, clean: bool) -> dict[str, s
 
 def _elsewhere(path: str, wanted: apt.Source) -> dict[str, str]:
     """The other files that have the archive, with their texts without it."""
-    having = [other for other in apt.files() if any(source.means(wanted) for source in apt.sources(other))]
+    having = [
+        other for other in apt.files() if any(source.means(wanted) for source in apt.sources(other))
+    ]
     return {other: apt.without_source(other, wanted) for other in having if other != path}
 
 
@@ -274,12 +300,18 @@ def _secure(urls: Sequence[str], insecure: bool) -> None:
 
 
 def _keys(
-    wanted: apt.Source, urls: Sequence[str], text: str | None, ids: Sequence[str], server: str | None
+    wanted: apt.Source,
+    urls: Sequence[str],
+    text: str | None,
+    ids: Sequence[str],
+    server: str | None,
 ) -> dict[str, bytes]:
     """The keys that have to be written, by their paths."""
     found: dict[str, bytes] = {}
     named = dict(wanted.options).get("signed-by")
-    given = [(url, None) for url in urls] + ([(wanted.uri.partition("://")[2], text)] if text else [])
+    given = [(url, None) for url in urls] + (
+        [(wanted.uri.partition("://")[2], text)] if text else []
+    )
     for origin, key_text in given:
         key = keys.from_url(origin) if key_text is None else key_text.encode()
         path = named or keys.place(origin, key.lstrip().startswith(b"-----BEGIN"))

@@ -21,10 +21,10 @@ def present(
 ) -> Planned:
     """Make sure that there is a cluster.
 
-    name, version: which, such as main of 15. port: what it listens on. encoding, locale: of its databases. datadir:
-    where they lie. allow_group_access: the group of the server may read them. data_checksums: pages have checksums.
-    wal_segsize: megabytes of a segment of the log. Port and datadir are compared with those of an existing cluster;
-    the others hold when it is made.
+    name, version: which, such as main of 15. port: what it listens on. encoding, locale: of its
+    databases. datadir: where they lie. allow_group_access: the group of the server may read them.
+    data_checksums: pages have checksums. wal_segsize: megabytes of a segment of the log. Port and
+    datadir are compared with those of an existing cluster; the others hold when it is made.
 
         main:
           postgres_cluster.present:
@@ -36,28 +36,43 @@ def present(
     cluster = f"{version}/{name}"
     there = postgres.cluster_list().get(cluster)
     if there is not None:
-        same = there["port"] == str(port or there["port"]) and there["datadir"] == (datadir or there["datadir"])
+        same = there["port"] == str(port or there["port"]) and there["datadir"] == (
+            datadir or there["datadir"]
+        )
         if not same:
-            raise StateFailed(f"Cluster {cluster} has wrong parameters which couldn't be changed on fly.")
+            raise StateFailed(
+                f"Cluster {cluster} has wrong parameters which couldn't be changed on fly."
+            )
         return f"Cluster {cluster} is already present"
     if not postgres.server_exists(version):
         package = f"postgresql-{version}"
-        raise StateFailed(f"Failed to create cluster {cluster}: there is no {package}", missing=("pkg", package))
+        raise StateFailed(
+            f"Failed to create cluster {cluster}: there is no {package}", missing=("pkg", package)
+        )
     given = {"--port": port, "--encoding": encoding, "--locale": locale, "--datadir": datadir}
-    options = [word for key, value in given.items() if value is not None for word in (key, str(value))]
+    options = [
+        word for key, value in given.items() if value is not None for word in (key, str(value))
+    ]
     initdb = ["--allow-group-access"] if allow_group_access else []
     initdb += ["--data-checksums"] if data_checksums else []
     initdb += [f"--wal-segsize={wal_segsize}"] if wal_segsize else []
-    yield Plan({cluster: "Present"}, f"Cluster {cluster} is set to be created", provides=[("file", datadir or "")])
+    yield Plan(
+        {cluster: "Present"},
+        f"Cluster {cluster} is set to be created",
+        provides=[("file", datadir or "")],
+    )
     try:
         postgres.cluster_create(version, name, options, initdb)
     except CommandFailed as failure:
-        raise StateFailed(f"Failed to create cluster {cluster}: {failure.message}", changes={}) from None
+        raise StateFailed(
+            f"Failed to create cluster {cluster}: {failure.message}", changes={}
+        ) from None
     return f"The cluster {cluster} has been created"
 
 
 def absent(name: Name, version: Name) -> Planned:
-    """Make sure that there is no such cluster: it is stopped, and removed with all of its databases.
+    """Make sure that there is no such cluster: it is stopped, and removed with all of its
+    databases.
 
     name, version: which.
 
@@ -74,7 +89,9 @@ def absent(name: Name, version: Name) -> Planned:
     try:
         postgres.cluster_remove(version, name)
     except CommandFailed as failure:
-        raise StateFailed(f"Cluster {cluster} failed to be removed: {failure.message}", changes={}) from None
+        raise StateFailed(
+            f"Cluster {cluster} failed to be removed: {failure.message}", changes={}
+        ) from None
     return f"Cluster {cluster} has been removed"
 
 

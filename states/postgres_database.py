@@ -45,10 +45,10 @@ def present(
 ) -> Planned:
     """Make sure that there is a database.
 
-    name: its name. owner, tablespace: changed where they differ. owner_recurse: all in it belongs to the owner, too.
-    encoding, lc_collate, lc_ctype, template: of a new database; a database that has others fails.
-    user: the user of the system as whom psql runs (postgres). db_user, db_password, db_host, db_port, maintenance_db:
-    how it connects.
+    name: its name. owner, tablespace: changed where they differ. owner_recurse: all in it belongs
+    to the owner, too. encoding, lc_collate, lc_ctype, template: of a new database; a database that
+    has others fails. user: the user of the system as whom psql runs (postgres). db_user,
+    db_password, db_host, db_port, maintenance_db: how it connects.
 
         app:
           postgres_database.present:
@@ -62,7 +62,11 @@ def present(
     found = postgres.databases(server).get(name)
     role, place = owner and postgres.name(owner), tablespace and postgres.name(tablespace)
     if found is None:
-        plan = Plan({name: "Present"}, f"Database {name} is set to be created", provides=[("postgres_database", name)])
+        plan = Plan(
+            {name: "Present"},
+            f"Database {name} is set to be created",
+            provides=[("postgres_database", name)],
+        )
         options = [
             *([f"OWNER = {role}"] if role else []),
             *([f"TEMPLATE = {postgres.name(template)}"] if template else []),
@@ -71,18 +75,25 @@ def present(
             *([f"LC_CTYPE = {literal(lc_ctype)}"] if lc_ctype else []),
             *([f"TABLESPACE = {place}"] if place else []),
         ]
-        made = " ".join([f"CREATE DATABASE {postgres.name(name)}", *(["WITH", *options] if options else [])])
+        made = " ".join(
+            [f"CREATE DATABASE {postgres.name(name)}", *(["WITH", *options] if options else [])]
+        )
         done, failed = f"The database {name} has been created", f"Failed to create database {name}"
         return (yield from carried_out(server, plan, done, failed, made))
     fixed = {"Encoding": encoding, "Collate": lc_collate, "Ctype": lc_ctype}
-    differing = {key: value for key, value in fixed.items() if value and not _same(found[key], value)}
+    differing = {
+        key: value for key, value in fixed.items() if value and not _same(found[key], value)
+    }
     wrong = [f"{key} {found[key]}, not {value}" for key, value in differing.items()]
     if wrong:
         raise StateFailed(
-            f"Database {name} has wrong parameters which couldn't be changed on fly. It has {'; '.join(wrong)}."
+            f"Database {name} has wrong parameters which couldn't be changed on fly. It has"
+            f" {'; '.join(wrong)}."
         )
     changed = [f"OWNER TO {role}"] if owner and found["Owner"] != owner else []
-    changed += [f"SET TABLESPACE {place}"] if tablespace and found["Tablespace"] != tablespace else []
+    changed += (
+        [f"SET TABLESPACE {place}"] if tablespace and found["Tablespace"] != tablespace else []
+    )
     inside = _foreign(server.within(name), owner) if owner and owner_recurse else []
     if not changed and not inside:
         return f"Database {name} is already present"
@@ -91,23 +102,33 @@ def present(
 
 
 def _altered(server: Server, name: str, outside: list[str], inside: list[str]) -> Planned:
-    yield Plan({name: "Parameters changed"}, f"Database {name} exists, but parameters need to be changed")
+    yield Plan(
+        {name: "Parameters changed"}, f"Database {name} exists, but parameters need to be changed"
+    )
     try:
         server.execute(*outside)
         server.within(name).execute(*inside)
     except StateFailed as failure:
-        raise StateFailed(f"Failed to change parameters for database {name}: {failure.message}") from None
+        raise StateFailed(
+            f"Failed to change parameters for database {name}: {failure.message}"
+        ) from None
     return f"Parameters for database {name} have been changed"
 
 
 def _foreign(server: Server, owner: str) -> list[str]:
     """The statements that give all in a database to its owner."""
     rows = server.select(OWNED)
-    return [f"ALTER {row['thing']} OWNER TO {postgres.name(owner)}" for row in rows if row["owner"] != owner]
+    return [
+        f"ALTER {row['thing']} OWNER TO {postgres.name(owner)}"
+        for row in rows
+        if row["owner"] != owner
+    ]
 
 
 def _same(left: str, right: str) -> bool:
-    """Whether two names of an encoding or a locale are the same one: UTF8 and utf-8, C.UTF-8 and C.utf8."""
+    """Whether two names of an encoding or a locale are the same one: UTF8 and utf-8, C.UTF-8 and
+    C.utf8.
+    """
     return left.lower().replace("-", "") == right.lower().replace("-", "")
 
 
@@ -122,8 +143,8 @@ def absent(
 ) -> Planned:
     """Make sure that there is no such database.
 
-    name: its name. user: the user of the system as whom psql runs (postgres). db_user, db_password, db_host, db_port,
-    maintenance_db: how it connects.
+    name: its name. user: the user of the system as whom psql runs (postgres). db_user, db_password,
+    db_host, db_port, maintenance_db: how it connects.
 
         old:
           postgres_database.absent: []
@@ -137,9 +158,15 @@ def absent(
 
 
 def autorequire(
-    name: str, owner: str | None = None, tablespace: str | None = None, template: str | None = None, **_: object
+    name: str,
+    owner: str | None = None,
+    tablespace: str | None = None,
+    template: str | None = None,
+    **_: object,
 ) -> Iterator[tuple[str, str]]:
     """A database comes after the server, its owner and its tablespace."""
     yield from after_server(
-        ("postgres_user", owner), ("postgres_tablespace", tablespace), ("postgres_database", template)
+        ("postgres_user", owner),
+        ("postgres_tablespace", tablespace),
+        ("postgres_database", template),
     )

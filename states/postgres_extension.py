@@ -26,10 +26,10 @@ def present(
 ) -> Planned:
     """Make sure that an extension is installed in a database (maintenance_db).
 
-    name: the extension. schema: where its objects are. ext_version: its version; without it the newest for a new
-    one, and any for one that is there. from_version: the version before there were extensions (old servers).
-    if_not_exists: accepted. user: the user of the system as whom psql runs (postgres). db_user, db_password, db_host,
-    db_port, maintenance_db: how it connects.
+    name: the extension. schema: where its objects are. ext_version: its version; without it the
+    newest for a new one, and any for one that is there. from_version: the version before there were
+    extensions (old servers). if_not_exists: accepted. user: the user of the system as whom psql
+    runs (postgres). db_user, db_password, db_host, db_port, maintenance_db: how it connects.
 
         hstore:
           postgres_extension.present:
@@ -46,7 +46,10 @@ def present(
         options += [f"FROM {literal(from_version)}"] if from_version else []
         plan = Plan({name: "Installed"}, f"Extension {name} is set to be installed")
         made = " ".join(["CREATE EXTENSION IF NOT EXISTS", quoted, *options])
-        done, failed = f"The extension {name} has been installed", f"Failed to install extension {name}"
+        done, failed = (
+            f"The extension {name} has been installed",
+            f"Failed to install extension {name}",
+        )
         return (yield from carried_out(server, plan, done, failed, made))
     statements = []
     if ext_version and found["version"] != ext_version:
@@ -74,9 +77,9 @@ def absent(
 ) -> Planned:
     """Make sure that an extension is not installed in a database (maintenance_db).
 
-    name: the extension. cascade: what depends on it goes too. restrict, if_exists: accepted, this is what is done.
-    user: the user of the system as whom psql runs (postgres). db_user, db_password, db_host, db_port, maintenance_db:
-    how it connects.
+    name: the extension. cascade: what depends on it goes too. restrict, if_exists: accepted, this
+    is what is done. user: the user of the system as whom psql runs (postgres). db_user,
+    db_password, db_host, db_port, maintenance_db: how it connects.
 
         hstore:
           postgres_extension.absent:

@@ -33,12 +33,12 @@ def present(
 ) -> Planned:
     """Make sure that there is a group, and what it may.
 
-    name: its name. createdb, createroles, superuser, replication, inherit, login: what it may; what is not given stays
-    as it is. password: as it is, or as the server keeps it (md5..., SCRAM-SHA-256$...). encrypted: how it is
-    kept: md5 (or true), scram-sha-256, or false for what the server itself does. refresh_password: set the
-    password in each run, for servers that do not show what they keep. groups: those that it is a member of.
-    user: the user of the system as whom psql runs (postgres). db_user, db_password, db_host, db_port, maintenance_db:
-    how it connects.
+    name: its name. createdb, createroles, superuser, replication, inherit, login: what it may; what
+    is not given stays as it is. password: as it is, or as the server keeps it (md5...,
+    SCRAM-SHA-256$...). encrypted: how it is kept: md5 (or true), scram-sha-256, or false for what
+    the server itself does. refresh_password: set the password in each run, for servers that do not
+    show what they keep. groups: those that it is a member of. user: the user of the system as whom
+    psql runs (postgres). db_user, db_password, db_host, db_port, maintenance_db: how it connects.
 
         readers:
           postgres_group.present: []
@@ -71,8 +71,8 @@ def absent(
 ) -> Planned:
     """Make sure that there is no such group.
 
-    name: its name. user: the user of the system as whom psql runs (postgres). db_user, db_password, db_host, db_port,
-    maintenance_db: how it connects.
+    name: its name. user: the user of the system as whom psql runs (postgres). db_user, db_password,
+    db_host, db_port, maintenance_db: how it connects.
 
         oldgroup:
           postgres_group.absent: []

@@ -9,7 +9,19 @@ from typing import Literal
 from modules import postgres
 from runner.api import AbsolutePath, CommandFailed, Line, Name, Plan, Planned, Secret, StateFailed
 
-Auth = Literal["password", "md5", "scram-sha-256", "trust", "reject", "peer", "ident", "pam", "ldap", "cert", "gss"]
+Auth = Literal[
+    "password",
+    "md5",
+    "scram-sha-256",
+    "trust",
+    "reject",
+    "peer",
+    "ident",
+    "pam",
+    "ldap",
+    "cert",
+    "gss",
+]
 
 
 def present(
@@ -25,10 +37,10 @@ def present(
 ) -> Planned:
     """Make sure that a folder holds the databases of a server.
 
-    name: the folder. user, password: the server's superuser (runas) and what it signs in with; the ways with a
-    password need one. auth: how local users sign in. encoding, locale: of the databases. runas: the user of the
-    system that they belong to; without it postgres, where root runs this. waldir: where the log lies. checksums: pages
-    have checksums.
+    name: the folder. user, password: the server's superuser (runas) and what it signs in with; the
+    ways with a password need one. auth: how local users sign in. encoding, locale: of the
+    databases. runas: the user of the system that they belong to; without it postgres, where root
+    runs this. waldir: where the log lies. checksums: pages have checksums.
 
         /srv/postgres/data:
           postgres_initdb.present:

@@ -21,8 +21,8 @@ def present(
 ) -> Planned:
     """Make sure that a language is installed in a database.
 
-    name: the language. maintenance_db: the database. user: the user of the system as whom psql runs (postgres).
-    db_user, db_password, db_host, db_port: how it connects.
+    name: the language. maintenance_db: the database. user: the user of the system as whom psql runs
+    (postgres). db_user, db_password, db_host, db_port: how it connects.
 
         plperl:
           postgres_language.present:
@@ -35,7 +35,9 @@ def present(
         return f"Language {name} is already installed"
     plan = Plan({name: "Present"}, f"Language {name} is set to be installed")
     done, failed = f"Language {name} has been installed", f"Failed to install language {name}"
-    return (yield from carried_out(server, plan, done, failed, f"CREATE LANGUAGE {postgres.name(name)}"))
+    return (
+        yield from carried_out(server, plan, done, failed, f"CREATE LANGUAGE {postgres.name(name)}")
+    )
 
 
 def absent(
@@ -47,7 +49,8 @@ def absent(
     db_port: int | Line | None = None,
     db_user: Name | None = None,
 ) -> Planned:
-    """Make sure that a language is not installed in a database. Arguments as those of postgres_language.present.
+    """Make sure that a language is not installed in a database. Arguments as those of
+    postgres_language.present.
 
         plperl:
           postgres_language.absent:
@@ -60,13 +63,17 @@ def absent(
         return f"Language {name} is not present so it cannot be removed"
     plan = Plan({name: "Absent"}, f"Language {name} is set to be removed")
     done, failed = f"Language {name} has been removed", f"Failed to remove language {name}"
-    return (yield from carried_out(server, plan, done, failed, f"DROP LANGUAGE {postgres.name(name)}"))
+    return (
+        yield from carried_out(server, plan, done, failed, f"DROP LANGUAGE {postgres.name(name)}")
+    )
 
 
 def _there(server: Server, name: str) -> bool:
     return bool(server.select(f"SELECT lanname FROM pg_language WHERE lanname = {literal(name)}"))
 
 
-def autorequire(name: str, maintenance_db: str | None = None, **_: object) -> Iterator[tuple[str, str]]:
+def autorequire(
+    name: str, maintenance_db: str | None = None, **_: object
+) -> Iterator[tuple[str, str]]:
     """A language comes after its database."""
     yield from after_server(("postgres_database", maintenance_db))

@@ -10,7 +10,9 @@ from modules.postgres import Server
 from runner.api import Line, Name, OneOrMany, Plan, Planned, Secret, StateFailed
 from states._postgres import after_server, carried_out
 
-Kind = Literal["table", "sequence", "schema", "tablespace", "language", "database", "group", "function"]
+Kind = Literal[
+    "table", "sequence", "schema", "tablespace", "language", "database", "group", "function"
+]
 
 
 def present(
@@ -29,11 +31,12 @@ def present(
 ) -> Planned:
     """Make sure that a role has rights on an object.
 
-    name: the role, or public. object_name: the object; ALL for all tables or sequences of a schema; a function with
-    the types of its arguments. object_type: what it is; group makes the role a member. privileges: SELECT, CREATE,
-    ALL, ... (not for group). grant_option: the role may pass them on. prepend: the schema of tables, sequences and
-    functions. user: the user of the system as whom psql runs (postgres). db_user, db_password, db_host, db_port,
-    maintenance_db: how it connects.
+    name: the role, or public. object_name: the object; ALL for all tables or sequences of a schema;
+    a function with the types of its arguments. object_type: what it is; group makes the role a
+    member. privileges: SELECT, CREATE, ALL, ... (not for group). grant_option: the role may pass
+    them on. prepend: the schema of tables, sequences and functions. user: the user of the system as
+    whom psql runs (postgres). db_user, db_password, db_host, db_port, maintenance_db: how it
+    connects.
 
         app may read:
           postgres_privileges.present:
@@ -51,7 +54,9 @@ def present(
     if not missing:
         return "The requested privilege(s) are already set"
     shown = _shown(object_type, object_name, privileges)
-    passing = f" WITH {'ADMIN' if object_type == 'group' else 'GRANT'} OPTION" if grant_option else ""
+    passing = (
+        f" WITH {'ADMIN' if object_type == 'group' else 'GRANT'} OPTION" if grant_option else ""
+    )
     plan = Plan({name: "Present"}, f"The privilege(s): {shown} are set to be granted to {name}")
     what = _what(object_type, object_name, prepend, rights)
     return (
@@ -78,7 +83,8 @@ def absent(
     db_port: int | Line | None = None,
     db_user: Name | None = None,
 ) -> Planned:
-    """Make sure that a role does not have rights on an object. Arguments as those of postgres_privileges.present.
+    """Make sure that a role does not have rights on an object. Arguments as those of
+    postgres_privileges.present.
 
         app may not create:
           postgres_privileges.absent:
@@ -109,7 +115,9 @@ def absent(
 
 def _rights(kind: str, privileges: list[str] | None) -> list[str]:
     if kind != "group" and not privileges:
-        raise StateFailed(f"Invalid privilege(s):  provided for object {kind}: privileges says which ones")
+        raise StateFailed(
+            f"Invalid privilege(s):  provided for object {kind}: privileges says which ones"
+        )
     return postgres.wanted(kind, privileges) if kind != "group" else []
 
 
@@ -128,7 +136,9 @@ def _known(server: Server, role: str) -> None:
         raise StateFailed(f'role "{role}" does not exist', missing=("postgres_user", role))
 
 
-def _lacking(server: Server, role: str, kind: str, thing: str, schema: str, rights: list[str], passing: bool) -> bool:
+def _lacking(
+    server: Server, role: str, kind: str, thing: str, schema: str, rights: list[str], passing: bool
+) -> bool:
     """Whether a right, or the right to pass it on, is missing."""
     _known(server, role)
     if kind == "group":
@@ -136,14 +146,20 @@ def _lacking(server: Server, role: str, kind: str, thing: str, schema: str, righ
         member = postgres.member(server, role, thing)
         return member is None or (passing and not member)
     objects = postgres.held(server, role, kind, thing, schema)
-    return any(right not in held or (passing and not held[right]) for held in objects for right in rights)
+    return any(
+        right not in held or (passing and not held[right]) for held in objects for right in rights
+    )
 
 
 def _any(server: Server, role: str, kind: str, thing: str, schema: str, rights: list[str]) -> bool:
     _known(server, role)
     if kind == "group":
         return postgres.member(server, role, thing) is not None
-    return any(right in held for held in postgres.held(server, role, kind, thing, schema) for right in rights)
+    return any(
+        right in held
+        for held in postgres.held(server, role, kind, thing, schema)
+        for right in rights
+    )
 
 
 def autorequire(
@@ -155,5 +171,7 @@ def autorequire(
 ) -> Iterator[tuple[str, str]]:
     """Rights come after the role, the database and the object."""
     yield from after_server(
-        ("postgres_user", name), ("postgres_database", maintenance_db), (f"postgres_{object_type}", object_name)
+        ("postgres_user", name),
+        ("postgres_database", maintenance_db),
+        (f"postgres_{object_type}", object_name),
     )

@@ -22,9 +22,9 @@ def present(
 ) -> Planned:
     """Make sure that a database has a schema.
 
-    dbname: the database. name: the schema. owner: of a new one, or of one that belongs to somebody else.
-    user: the user of the system as whom psql runs (postgres). db_user, db_password, db_host, db_port:
-    how it connects.
+    dbname: the database. name: the schema. owner: of a new one, or of one that belongs to somebody
+    else. user: the user of the system as whom psql runs (postgres). db_user, db_password, db_host,
+    db_port: how it connects.
 
         reports:
           postgres_schema.present:
@@ -39,10 +39,18 @@ def present(
     if found is not None and owner in (None, found):
         return f"Schema {name} already exists in database {dbname}"
     if found is not None:
-        plan = Plan({name: {"owner": owner}}, f"Schema {name} in database {dbname} is set to belong to {owner}")
-        done, failed = f"Schema {name} in database {dbname} belongs to {owner}", f"Failed to change schema {name}"
+        plan = Plan(
+            {name: {"owner": owner}},
+            f"Schema {name} in database {dbname} is set to belong to {owner}",
+        )
+        done, failed = (
+            f"Schema {name} in database {dbname} belongs to {owner}",
+            f"Failed to change schema {name}",
+        )
         return (
-            yield from carried_out(server, plan, done, failed, f"ALTER SCHEMA {postgres.name(name)} OWNER TO {role}")
+            yield from carried_out(
+                server, plan, done, failed, f"ALTER SCHEMA {postgres.name(name)} OWNER TO {role}"
+            )
         )
     plan = Plan({name: "Present"}, f"Schema {name} is set to be created in database {dbname}.")
     done, failed = (
@@ -64,8 +72,8 @@ def absent(
 ) -> Planned:
     """Make sure that a database does not have a schema.
 
-    dbname: the database. name: the schema. user: the user of the system as whom psql runs (postgres). db_user,
-    db_password, db_host, db_port: how it connects.
+    dbname: the database. name: the schema. user: the user of the system as whom psql runs
+    (postgres). db_user, db_password, db_host, db_port: how it connects.
 
         reports:
           postgres_schema.absent:
@@ -77,12 +85,20 @@ def absent(
     if _owner(server, name) is None:
         return f"Schema {name} is not present in database {dbname}, so it cannot be removed"
     plan = Plan({name: "Absent"}, f"Schema {name} is set to be removed from database {dbname}")
-    done, failed = f"Schema {name} has been removed from database {dbname}", f"Schema {name} failed to be removed"
-    return (yield from carried_out(server, plan, done, failed, f"DROP SCHEMA {postgres.name(name)}"))
+    done, failed = (
+        f"Schema {name} has been removed from database {dbname}",
+        f"Schema {name} failed to be removed",
+    )
+    return (
+        yield from carried_out(server, plan, done, failed, f"DROP SCHEMA {postgres.name(name)}")
+    )
 
 
 def _owner(server: Server, name: str) -> str | None:
-    query = f"SELECT pg_get_userbyid(nspowner) AS owner FROM pg_namespace WHERE nspname = {literal(name)}"
+    query = (
+        "SELECT pg_get_userbyid(nspowner) AS owner FROM pg_namespace WHERE nspname ="
+        f" {literal(name)}"
+    )
     rows = server.select(query)
     return str(rows[0]["owner"]) if rows else None
 

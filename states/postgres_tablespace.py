@@ -25,9 +25,9 @@ def present(
 ) -> Planned:
     """Make sure that there is a tablespace.
 
-    name: its name. directory: the folder, which has to be there, empty, and the server's own. options: such as
-    random_page_cost. owner: a role. user: the user of the system as whom psql runs (postgres). db_user, db_password,
-    db_host, db_port, maintenance_db: how it connects.
+    name: its name. directory: the folder, which has to be there, empty, and the server's own.
+    options: such as random_page_cost. owner: a role. user: the user of the system as whom psql runs
+    (postgres). db_user, db_password, db_host, db_port, maintenance_db: how it connects.
 
         fast:
           postgres_tablespace.present:
@@ -42,16 +42,23 @@ def present(
     wanted = {key: str(value) for key, value in (options or {}).items()}
     if found is None:
         plan = Plan(
-            {name: "Present"}, f"Tablespace {name} is set to be created", provides=[("postgres_tablespace", name)]
+            {name: "Present"},
+            f"Tablespace {name} is set to be created",
+            provides=[("postgres_tablespace", name)],
         )
-        made = f"CREATE TABLESPACE {postgres.name(name)}" + (f" OWNER {postgres.name(owner)}" if owner else "")
+        made = f"CREATE TABLESPACE {postgres.name(name)}" + (
+            f" OWNER {postgres.name(owner)}" if owner else ""
+        )
         made += f" LOCATION {literal(directory)}" + (f" WITH ({_listed(wanted)})" if wanted else "")
-        done, failed = f"The tablespace {name} has been created", f"Failed to create tablespace {name}"
+        done, failed = (
+            f"The tablespace {name} has been created",
+            f"Failed to create tablespace {name}",
+        )
         return (yield from carried_out(server, plan, done, failed, made))
     if found["place"] != directory.rstrip("/"):
         raise StateFailed(
-            f"Tablespace {name} is not at the right location. This is unfixable without dropping and recreating the"
-            f" tablespace. It is at {found['place']}."
+            f"Tablespace {name} is not at the right location. This is unfixable without dropping"
+            f" and recreating the tablespace. It is at {found['place']}."
         )
     changes: dict[str, Any] = {"owner": owner} if owner and found["owner"] != owner else {}
     have = dict(each.split("=", 1) for each in found["options"] or ())
@@ -85,8 +92,8 @@ def absent(
 ) -> Planned:
     """Make sure that there is no such tablespace.
 
-    name: its name. user: the user of the system as whom psql runs (postgres). db_user, db_password, db_host, db_port,
-    maintenance_db: how it connects.
+    name: its name. user: the user of the system as whom psql runs (postgres). db_user, db_password,
+    db_host, db_port, maintenance_db: how it connects.
 
         fast:
           postgres_tablespace.absent: []
@@ -105,8 +112,8 @@ def _listed(options: dict[str, str]) -> str:
 
 def _found(server: Server, name: str) -> dict[str, Any] | None:
     rows = server.select(
-        "SELECT pg_get_userbyid(spcowner) AS owner, pg_tablespace_location(oid) AS place, spcoptions AS options"
-        f" FROM pg_tablespace WHERE spcname = {literal(name)}"
+        "SELECT pg_get_userbyid(spcowner) AS owner, pg_tablespace_location(oid) AS place,"
+        f" spcoptions AS options FROM pg_tablespace WHERE spcname = {literal(name)}"
     )
     return rows[0] if rows else None
 

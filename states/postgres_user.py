@@ -35,12 +35,13 @@ def present(
 ) -> Planned:
     """Make sure that there is a user, and what he may.
 
-    name: its name. createdb, createroles, superuser, replication, inherit, login: what it may; what is not given
-    stays as it is (a new user may log in). password: as it is, or as the server keeps it (md5..., SCRAM-SHA-256$...).
-    encrypted: how it is kept: md5 (or true), scram-sha-256, or false for what the server itself does.
-    default_password: for a new user only. refresh_password: set the password in each run, for servers that do not
-    show what they keep. valid_until: a time. groups: those that it is a member of. user: the user of the system as
-    whom psql runs (postgres). db_user, db_password, db_host, db_port, maintenance_db: how it connects.
+    name: its name. createdb, createroles, superuser, replication, inherit, login: what it may; what
+    is not given stays as it is (a new user may log in). password: as it is, or as the server keeps
+    it (md5..., SCRAM-SHA-256$...). encrypted: how it is kept: md5 (or true), scram-sha-256, or
+    false for what the server itself does. default_password: for a new user only. refresh_password:
+    set the password in each run, for servers that do not show what they keep. valid_until: a time.
+    groups: those that it is a member of. user: the user of the system as whom psql runs (postgres).
+    db_user, db_password, db_host, db_port, maintenance_db: how it connects.
 
         app:
           postgres_user.present:
@@ -77,8 +78,8 @@ def absent(
 ) -> Planned:
     """Make sure that there is no such user.
 
-    name: its name. user: the user of the system as whom psql runs (postgres). db_user, db_password, db_host, db_port,
-    maintenance_db: how it connects.
+    name: its name. user: the user of the system as whom psql runs (postgres). db_user, db_password,
+    db_host, db_port, maintenance_db: how it connects.
 
         olduser:
           postgres_user.absent: []

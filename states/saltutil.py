@@ -7,8 +7,28 @@ from collections.abc import Callable
 from runner.api import OneOrMany, here
 
 KINDS = (
-    *("beacons", "clouds", "engines", "executors", "grains", "log_handlers", "matchers", "modules", "output"),
-    *("outputters", "pillar", "proxymodules", "renderers", "resources", "returners", "sdb", "serializers", "states"),
+    *(
+        "beacons",
+        "clouds",
+        "engines",
+        "executors",
+        "grains",
+        "log_handlers",
+        "matchers",
+        "modules",
+        "output",
+    ),
+    *(
+        "outputters",
+        "pillar",
+        "proxymodules",
+        "renderers",
+        "resources",
+        "returners",
+        "sdb",
+        "serializers",
+        "states",
+    ),
     *("thorium", "tops", "utils", "wrapper", "all"),
 )
 

@@ -29,7 +29,9 @@ def mode(name: Name) -> Planned:
     if now == wanted and selinux.configured() in ("", wanted.lower()):
         return f"SELinux is already in {wanted} mode"
     if wanted != "Disabled" and not file.is_file(selinux.SWITCH):
-        raise StateFailed(f"Failed to set SELinux to {wanted} mode: the kernel was started without SELinux")
+        raise StateFailed(
+            f"Failed to set SELinux to {wanted} mode: the kernel was started without SELinux"
+        )
     old = selinux.configured().capitalize() if now == wanted else now
     yield Plan({"old": old, "new": wanted}, f"SELinux mode is set to be changed to {wanted}")
     selinux.setenforce(wanted)
@@ -44,8 +46,8 @@ def boolean(
 ) -> Planned:
     """Make sure that booleans of the policy have a value.
 
-    name: one boolean. value: on or off. booleans: several, as a list or with a value each; those without take value.
-    persist: also after the next start.
+    name: one boolean. value: on or off. booleans: several, as a list or with a value each; those
+    without take value. persist: also after the next start.
 
         httpd_can_network_connect:
           selinux.boolean:
@@ -59,7 +61,9 @@ def boolean(
     unknown = [key for key in wanted if key not in known]
     if unknown:
         raise StateFailed("\n".join(f"Boolean {key} is not available" for key in unknown))
-    now = {key: [known[key]["State"], *([known[key]["Default"]] if persist else [])] for key in wanted}
+    now = {
+        key: [known[key]["State"], *([known[key]["Default"]] if persist else [])] for key in wanted
+    }
     wrong = {key: said for key, said in wanted.items() if set(now[key]) != {said}}
     fine = ", ".join(sorted(set(wanted) - set(wrong)))
     told = [f"The following booleans were in the correct state: {fine}"] if fine else []
@@ -106,8 +110,8 @@ def module(
 ) -> Planned:
     """Make sure that a module of the policy is enabled or disabled.
 
-    name: the module. module_state: which. version: any; today's policies have none. install: install it from source
-    where it is missing. remove: have it not at all.
+    name: the module. module_state: which. version: any; today's policies have none. install:
+    install it from source where it is missing. remove: have it not at all.
 
         nagios:
           selinux.module:
@@ -124,7 +128,8 @@ def module(
         raise StateFailed(f"Module {name} is not available")
     if version not in ("any", known[name]["Version"]):
         raise StateFailed(
-            f"Module version is {known[name]['Version']} and does not match the desired version of {version}"
+            f"Module version is {known[name]['Version']} and does not match the desired version of"
+            f" {version}"
         )
     if known[name]["Enabled"] == str(module_state == "Enabled"):
         return f"Module {name} is in the desired state"

@@ -7,7 +7,18 @@ from collections.abc import Iterator, Sequence
 from typing import Annotated
 
 from modules import service
-from runner.api import OPEN, CommandFailed, Done, Line, Name, Plan, Planned, StateFailed, here, requires_feature
+from runner.api import (
+    OPEN,
+    CommandFailed,
+    Done,
+    Line,
+    Name,
+    Plan,
+    Planned,
+    StateFailed,
+    here,
+    requires_feature,
+)
 
 PROVIDERS = service.PROVIDERS
 
@@ -24,10 +35,11 @@ def running(
 ) -> Planned:
     """Make sure that a service runs.
 
-    name: the service. enable: whether it starts with the machine. sig: for init scripts, a text in the command line of
-    its process that tells whether it runs (systemd knows). init_delay: seconds to wait after a start. timeout: seconds
-    that it may take to run. no_block: do not wait for it. unmask: unmask it first; unmask_runtime: take away a mask
-    that holds until the next start of the machine.
+    name: the service. enable: whether it starts with the machine. sig: for init scripts, a text in
+    the command line of its process that tells whether it runs (systemd knows). init_delay: seconds
+    to wait after a start. timeout: seconds that it may take to run. no_block: do not wait for it.
+    unmask: unmask it first; unmask_runtime: take away a mask that holds until the next start of the
+    machine.
 
         nginx:
           service.running:
@@ -49,7 +61,13 @@ def running(
     mask = _mask_comment(name, unmask_runtime, masks, "would be") if unmask else ""
     if runs and not steps and not masks:
         return f"The service {name} is already running{mask}"
-    told = f"Service {name} is set to start" if not runs else f"Service {name} set to be {steps[0]}d" if steps else ""
+    told = (
+        f"Service {name} is set to start"
+        if not runs
+        else f"Service {name} set to be {steps[0]}d"
+        if steps
+        else ""
+    )
     # who is only enabled or unmasked has still to be restarted for what it watches
     starts = () if runs else (name,)
     yield Plan({name: True}, (told + mask).strip(), provides=[("service", name)], reacted_by=starts)
@@ -61,15 +79,21 @@ def running(
     mask = waited + (_mask_comment(name, unmask_runtime, masks, "was") if unmask else "")
     if not no_block and not service.settles(name, sig, True, timeout):
         what = (
-            f"Service {name} failed to start" if enable is None else _enable_comment(name, enable, steps, True, "dead")
+            f"Service {name} failed to start"
+            if enable is None
+            else _enable_comment(name, enable, steps, True, "dead")
         )
-        raise StateFailed(what + mask + service.log(name, began), changes={name: True} if steps else {})
+        raise StateFailed(
+            what + mask + service.log(name, began), changes={name: True} if steps else {}
+        )
     if not runs and not no_block:
         service.has_to_last(name, sig, began)
     if runs and not steps:
         return f"The service {name} is already running{mask}"
     started = f"Started service {name}"
-    return (started if enable is None else _enable_comment(name, enable, steps, not runs, "running")) + mask
+    return (
+        started if enable is None else _enable_comment(name, enable, steps, not runs, "running")
+    ) + mask
 
 
 def dead(
@@ -94,13 +118,19 @@ def dead(
     runs = service.status(name, sig)
     if not runs and not steps:
         return f"The service {name} is already dead"
-    comment = f"Service {name} is set to be killed" if runs else f"Service {name} set to be {steps[0]}d"
+    comment = (
+        f"Service {name} is set to be killed" if runs else f"Service {name} set to be {steps[0]}d"
+    )
     yield Plan({name: not runs or bool(steps)}, comment)
     _do(name, [*steps, *(["stop"] if runs else [])], ["--no-block"] if no_block else [])
     _wait(init_delay if runs else None)
     if runs and not no_block and not service.settles(name, sig, False, timeout):
         raise StateFailed(f"Service {name} failed to die", changes={})
-    return f"Service {name} was killed" if enable is None else _enable_comment(name, enable, steps, runs, "dead")
+    return (
+        f"Service {name} was killed"
+        if enable is None
+        else _enable_comment(name, enable, steps, runs, "dead")
+    )
 
 
 def enabled(name: Name) -> Planned:
@@ -146,13 +176,16 @@ def mod_watch(
     force: bool = False,
     no_block: bool = False,
 ) -> Planned:
-    """Restart a service because something that it watches changed; a stopped one is started, service.dead stops it.
+    """Restart a service because something that it watches changed; a stopped one is started,
+    service.dead stops it.
 
-    reload: reload instead; force: or restart what cannot reload. full_restart: taken for Salt's sake. init_delay:
-    seconds to wait afterwards. no_block: do not wait for it.
+    reload: reload instead; force: or restart what cannot reload. full_restart: taken for Salt's
+    sake. init_delay: seconds to wait afterwards. no_block: do not wait for it.
     """
     if sfun not in ("running", "dead"):
-        here.warn(f"service.{sfun} has nothing to restart: what it watches belongs to a service.running")
+        here.warn(
+            f"service.{sfun} has nothing to restart: what it watches belongs to a service.running"
+        )
         return f"Service {name} is in the desired state"
     if sfun == "dead":
         if not service.status(name, sig):
@@ -236,7 +269,12 @@ def _definitions(name: str) -> Iterator[str]:
     """The files that a service may be made of."""
     unit = name if "." in name else f"{name}.service"
     template = "@.".join((unit.partition("@")[0], unit.rpartition(".")[2])) if "@" in unit else unit
-    for folder in ("/etc/systemd/system", "/lib/systemd/system", "/usr/lib/systemd/system", "/run/systemd/system"):
+    for folder in (
+        "/etc/systemd/system",
+        "/lib/systemd/system",
+        "/usr/lib/systemd/system",
+        "/run/systemd/system",
+    ):
         yield f"{folder}/{template}"
     yield f"/etc/init.d/{name}"
 

@@ -12,7 +12,9 @@ from runner.api import Done, Line, Name, OneOrMany, Plan, Planned, StateFailed, 
 CONFIG = ".ssh/authorized_keys"
 
 
-def dry_run_check(plan: Plan, name: str, user: str, config: str = CONFIG, **arguments: object) -> None:
+def dry_run_check(
+    plan: Plan, name: str, user: str, config: str = CONFIG, **arguments: object
+) -> None:
     """Raises StateFailed for a file that cannot be written, or lies behind a link of somebody else."""
     file.refuse_rewrite(file.real_path(keys.path_of(user, config)))
 
@@ -29,9 +31,10 @@ def present(
 ) -> Planned:
     """Make sure that a key may log in as a user.
 
-    name: a whole line of a public key, or only its digits, then with enc (ssh-rsa, ed25519, ...), comment and options.
-    user: whose key it is. source: a file (salt://) with several keys instead; name then only names the state.
-    config: the file below the home folder; %h and %u stand for home and user. fingerprint_hash_type: accepted.
+    name: a whole line of a public key, or only its digits, then with enc (ssh-rsa, ed25519, ...),
+    comment and options. user: whose key it is. source: a file (salt://) with several keys instead;
+    name then only names the state. config: the file below the home folder; %h and %u stand for home
+    and user. fingerprint_hash_type: accepted.
 
         AAAAC3NzaC1lZDI1NTE5AAAAIBXXXX:
           ssh_auth.present:
@@ -53,7 +56,9 @@ def present(
     updates = [key for key in new if key.key in has]
     word = "Updated" if len(updates) == len(new) else "New"
     if source:
-        told = "".join(f"Set to {'update' if key.key in has else 'add'}: {key.key}\n" for key in new)
+        told = "".join(
+            f"Set to {'update' if key.key in has else 'add'}: {key.key}\n" for key in new
+        )
     else:
         told = f"Key {label} for user {user} is set to be {'updated' if updates else 'added'}"
     yield Plan({label: word}, told, provides=[("file", path)])
@@ -92,7 +97,9 @@ def absent(
         return "Key is already absent" if here.dry else "Key not present"
     label = name if source else there[0]
     told = "".join(f"Set to remove: {key}\n" for key in there)
-    yield Plan({label: "Removed"}, told if source else f"Key {label} for user {user} is set for removal")
+    yield Plan(
+        {label: "Removed"}, told if source else f"Key {label} for user {user} is set for removal"
+    )
     keys.write(path, user, keys.changed(lines, remove=there))
     return "Key removed"
 
@@ -119,7 +126,10 @@ def manage(
 
     Behaviour: Salt 3008's ssh_auth.manage.
     """
-    named = {(key := keys.wanted(each, enc, comment, options or ())).key: (each, key) for each in ssh_keys}
+    named = {
+        (key := keys.wanted(each, enc, comment, options or ())).key: (each, key)
+        for each in ssh_keys
+    }
     wanted = {digits: key for digits, (_, key) in named.items()}
     wanted |= {key.key: key for key in (_from(source) if source else [])}
     path = keys.path_of(user, config)
@@ -128,7 +138,9 @@ def manage(
     gone = [digits for digits in has if digits not in wanted]
     new = [key for key in wanted.values() if _plain(has.get(key.key)) != _plain(key)]
     if not gone and not new:
-        return f"The authorized host key {next(iter(wanted), name)} is already present for user {user}"
+        return (
+            f"The authorized host key {next(iter(wanted), name)} is already present for user {user}"
+        )
     changes: dict[str, Any] = dict.fromkeys(gone, "Key removed")
     for key in new:
         label = named[key.key][0] if source and key.key in named else key.key
@@ -155,13 +167,17 @@ def _from(source: str) -> list[keys.Key]:
     path = here.tree.fetch(source, here.saltenv)
     if path is None:
         raise StateFailed(f"Failed to add the ssh key. The source {source} is not there")
-    found = [keys.parsed(line) for line in file.read_bytes(path).decode("utf-8", "replace").splitlines()]
+    found = [
+        keys.parsed(line) for line in file.read_bytes(path).decode("utf-8", "replace").splitlines()
+    ]
     if not any(found):
         raise StateFailed(f"{source} holds no public key")
     return [key for key in found if key]
 
 
-def autorequire(name: str, user: str, config: str = CONFIG, **_: object) -> Iterator[tuple[str, str]]:
+def autorequire(
+    name: str, user: str, config: str = CONFIG, **_: object
+) -> Iterator[tuple[str, str]]:
     """A key comes after the user whose key it is."""
     yield "user", user
 

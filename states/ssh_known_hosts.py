@@ -30,10 +30,11 @@ def present(
 ) -> Planned:
     """Make sure that the key of a host is known.
 
-    name: the host. user: whose known_hosts; without it the system's. key: the host's key (with enc: its kind); without
-    it the host is asked, and `fingerprint` (hexadecimal pairs; fingerprint_hash_type sha256 or md5) says which key is
-    right: without both anybody who answers is believed. port, timeout (seconds): for asking. config: the file.
-    hash_known_hosts: do not write the name of the host in plain.
+    name: the host. user: whose known_hosts; without it the system's. key: the host's key (with enc:
+    its kind); without it the host is asked, and `fingerprint` (hexadecimal pairs;
+    fingerprint_hash_type sha256 or md5) says which key is right: without both anybody who answers
+    is believed. port, timeout (seconds): for asking. config: the file. hash_known_hosts: do not
+    write the name of the host in plain.
 
         github.com:
           ssh_known_hosts.present:
@@ -46,7 +47,9 @@ def present(
     shown = _shown(user, config)
     if key and (fingerprint or not enc):
         both = 'Specify either "key" or "fingerprint", not both.'
-        raise StateFailed(both if fingerprint else 'Required argument "enc" if using "key" argument.')
+        raise StateFailed(
+            both if fingerprint else 'Required argument "enc" if using "key" argument.'
+        )
     path = ssh.known_hosts_path(user, config)
     have = ssh.entries(path, name, port)
     kind = fingerprint_hash_type or "sha256"
@@ -58,7 +61,11 @@ def present(
     else:
         found = [line for line in have if not enc or enc in line.split()[1]]
     if found:
-        return f"Host {name} is already in {shown}" if here.dry else f"{name} already exists in {shown}"
+        return (
+            f"Host {name} is already in {shown}"
+            if here.dry
+            else f"{name} already exists in {shown}"
+        )
     if key:
         label = ssh.label(name, port)
         new = [f"{ssh.hashed(label) if hash_known_hosts else label} {_kind(enc)} {key}"]
@@ -66,9 +73,13 @@ def present(
         new = _asked(name, port, enc, timeout, hash_known_hosts, wanted, kind)
     told: list[dict[str, Any]] = [ssh.described(each, kind) for each in new]
     if key:
-        told = [{"hostname": name, "enc": _kind(enc), "key": key, **({"port": port} if port else {})}]
+        told = [
+            {"hostname": name, "enc": _kind(enc), "key": key, **({"port": port} if port else {})}
+        ]
     changes = {"old": [ssh.described(each, kind) for each in have] or None, "new": told}
-    yield Plan(changes, f"Key for {name} is set to be {'updated in' if have else 'added to'} {shown}")
+    yield Plan(
+        changes, f"Key for {name} is set to be {'updated in' if have else 'added to'} {shown}"
+    )
     same_kind = [line for line in have if line.split()[1] in {each.split()[1] for each in new}]
     ssh.write(path, user, new, same_kind)
     named = f"{enc} " if enc and not (key or wanted) else ""
@@ -84,7 +95,13 @@ def _shown(user: str | None, config: str | None) -> str:
 
 
 def _asked(
-    name: str, port: int | None, enc: str | None, timeout: int, hashed: bool, wanted: str | None, kind: str
+    name: str,
+    port: int | None,
+    enc: str | None,
+    timeout: int,
+    hashed: bool,
+    wanted: str | None,
+    kind: str,
 ) -> list[str]:
     new = ssh.scanned(name, port, enc, timeout, hashed) or []
     if wanted:
@@ -96,7 +113,12 @@ def _asked(
 
 
 def _kind(enc: str | None) -> str:
-    short = {"rsa": "ssh-rsa", "dsa": "ssh-dss", "ed25519": "ssh-ed25519", "ecdsa": "ecdsa-sha2-nistp256"}
+    short = {
+        "rsa": "ssh-rsa",
+        "dsa": "ssh-dss",
+        "ed25519": "ssh-ed25519",
+        "ecdsa": "ecdsa-sha2-nistp256",
+    }
     return short.get(enc or "rsa", enc or "ssh-rsa")
 
 

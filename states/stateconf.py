@@ -1,4 +1,6 @@
-"""States that carry the parameters of an SLS written for the stateconf renderer; they do nothing themselves."""
+"""States that carry the parameters of an SLS written for the stateconf renderer; they do nothing
+themselves.
+"""
 
 from __future__ import annotations
 

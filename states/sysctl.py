@@ -6,19 +6,25 @@ from modules import file, sysctl
 from runner.api import AbsolutePath, Line, Name, Plan, Planned, StateFailed
 
 
-def dry_run_check(plan: Plan, name: str, config: str | None = None, persist: bool = True, **arguments: object) -> None:
+def dry_run_check(
+    plan: Plan, name: str, config: str | None = None, persist: bool = True, **arguments: object
+) -> None:
     """Raises StateFailed when the caller may not keep the value."""
     if persist:
         file.refuse_rewrite(file.real_path(config or sysctl.default_config()))
 
 
 def present(
-    name: Name, value: Line | int | float | bool, config: AbsolutePath | None = None, persist: bool = True
+    name: Name,
+    value: Line | int | float | bool,
+    config: AbsolutePath | None = None,
+    persist: bool = True,
 ) -> Planned:
     """Make sure that a kernel parameter has a value, now and after the next start.
 
-    name: such as net.ipv4.ip_forward. value: what it is to be. config: the file that keeps it; without it
-    /etc/sysctl.d/99-salt.conf where systemd runs, else /etc/sysctl.conf. persist: False sets the running value alone.
+    name: such as net.ipv4.ip_forward. value: what it is to be. config: the file that keeps it;
+    without it /etc/sysctl.d/99-salt.conf where systemd runs, else /etc/sysctl.conf. persist: False
+    sets the running value alone.
 
         vm.swappiness:
           sysctl.present:
@@ -28,7 +34,9 @@ def present(
     """
     wanted = " ".join(str(int(value) if isinstance(value, bool) else value).split())
     if not sysctl.exists(name):
-        raise StateFailed(f"Failed to set {name} to {value}: sysctl {name} does not exist", missing=_facts(name))
+        raise StateFailed(
+            f"Failed to set {name} to {value}: sysctl {name} does not exist", missing=_facts(name)
+        )
     running = sysctl.get(name)
     kept = sysctl.show(config).get(name)
     if running == wanted and not persist:
@@ -42,7 +50,9 @@ def present(
         else:
             sysctl.assign(name, wanted)
     except StateFailed as failure:
-        raise StateFailed(f"Failed to set {name} to {value}: {failure.message}", changes={}) from None
+        raise StateFailed(
+            f"Failed to set {name} to {value}: {failure.message}", changes={}
+        ) from None
     return f"Updated sysctl value {name} = {value}"
 
 

@@ -151,8 +151,8 @@ def check_pillar(
 ) -> str:
     """Fail when keys of the pillar are missing or have the wrong type.
 
-    present: keys that have to be there. boolean, integer, string, listing, dictionary: keys that have to have this
-    type. verbose: name those that have it, too.
+    present: keys that have to be there. boolean, integer, string, listing, dictionary: keys that
+    have to have this type. verbose: name those that have it, too.
 
         pillar is complete:
           test.check_pillar:
@@ -174,7 +174,9 @@ def check_pillar(
         raise StateFailed("Missing required argument text.")
     problems = {key: problem for key, kind in wanted.items() if (problem := _problem(key, kind))}
     told = "".join(f"{problem}\n" for problem in problems.values())
-    passed = "".join(f"- {key} ({_shown(kind)})\n" for key, kind in wanted.items() if key not in problems)
+    passed = "".join(
+        f"- {key} ({_shown(kind)})\n" for key, kind in wanted.items() if key not in problems
+    )
     if verbose and passed:
         told += f"Those keys passed the check:\n{passed}"
     if problems:

@@ -24,13 +24,18 @@ def system(name: Line, utc: bool = True) -> Planned:
     """
     if not timezone.zone_exists(name):
         raise StateFailed(
-            f"Unable to compare desired timezone '{name}' to system timezone: Can't find a local timezone \"{name}\"",
+            f"Unable to compare desired timezone '{name}' to system timezone: Can't find a local"
+            f' timezone "{name}"',
             missing=("file", f"{timezone.ZONES}/{name}"),
         )
     wrong_zone = timezone.get_zone() != name
     wrong_clock = utc != (timezone.get_hwclock() == "UTC")
     if not wrong_zone and not wrong_clock:
-        return f"Timezone {name} already set, UTC already set to {name}" if utc else f"Timezone {name} already set"
+        return (
+            f"Timezone {name} already set, UTC already set to {name}"
+            if utc
+            else f"Timezone {name} already set"
+        )
     changes = ({"timezone": name} if wrong_zone else {}) | ({"utc": utc} if wrong_clock else {})
     told = [f"Timezone {name} needs to be set"] if wrong_zone else []
     told += [f"UTC needs to be set to {utc}"] if wrong_clock else []

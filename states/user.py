@@ -7,8 +7,29 @@ from typing import Any
 
 from modules import file, group, shadow
 from modules import user as users
-from runner.api import CommandFailed, Done, Line, Name, OneOrMany, Plan, Planned, Secret, StateFailed, here
-from states._account import AGING, HIDDEN, NUMBERS, Password, Wanted, Work, day, done_changes, further_groups
+from runner.api import (
+    CommandFailed,
+    Done,
+    Line,
+    Name,
+    OneOrMany,
+    Plan,
+    Planned,
+    Secret,
+    StateFailed,
+    here,
+)
+from states._account import (
+    AGING,
+    HIDDEN,
+    NUMBERS,
+    Password,
+    Wanted,
+    Work,
+    day,
+    done_changes,
+    further_groups,
+)
 
 
 def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
@@ -59,16 +80,19 @@ def present(
 ) -> Planned:
     """Make sure that a user exists.
 
-    name: the user. uid, gid: numbers; the group also by its name. usergroup: a new user gets a group of their name.
-    groups: the further groups; with remove_groups they are all there are. optional_groups: those of them that exist.
-    home: the home folder; createhome makes it where it is not there; persist_home moves its contents when it changes.
-    password: its hash, or with hash_password the password itself; enforce_password keeps it so. empty_password: no
-    password is needed. password_lock: nobody gets in by it (False: unlocked). shell: the login shell. unique: False
-    lets users share a number. system: a new user gets a number of the system's range. fullname, roomnumber, workphone,
-    homephone, other: the GECOS field. date: of the last change of the password; expire: when the account ends (days
-    since 1970, or 2030-01-31). mindays, maxdays, warndays, inactdays: how long a password holds, in days; -1 for no
-    limit. nologinit: a new user is not entered in lastlog and faillog. allow_uid_change, allow_gid_change: change the
-    numbers of an existing user. gid_from_name: what usergroup was called once. local, loginclass, win_*: accepted.
+    name: the user. uid, gid: numbers; the group also by its name. usergroup: a new user gets a
+    group of their name. groups: the further groups; with remove_groups they are all there are.
+    optional_groups: those of them that exist. home: the home folder; createhome makes it where it
+    is not there; persist_home moves its contents when it changes. password: its hash, or with
+    hash_password the password itself; enforce_password keeps it so. empty_password: no password is
+    needed. password_lock: nobody gets in by it (False: unlocked). shell: the login shell. unique:
+    False lets users share a number. system: a new user gets a number of the system's range.
+    fullname, roomnumber, workphone, homephone, other: the GECOS field. date: of the last change of
+    the password; expire: when the account ends (days since 1970, or 2030-01-31). mindays, maxdays,
+    warndays, inactdays: how long a password holds, in days; -1 for no limit. nologinit: a new user
+    is not entered in lastlog and faillog. allow_uid_change, allow_gid_change: change the numbers of
+    an existing user. gid_from_name: what usergroup was called once. local, loginclass, win_*:
+    accepted.
 
         deploy:
           user.present:
@@ -79,13 +103,31 @@ def present(
     """
     if home and createhome:
         file.real_path(home)  # through no link of somebody else
-    account: dict[str, Any] = {"uid": uid, "gid": _group_number(gid), "home": home or None, "shell": shell or None}
-    gecos = {"fullname": fullname, "roomnumber": roomnumber, "workphone": workphone, "homephone": homephone}
-    account = {key: value for key, value in (account | gecos | {"other": other}).items() if value is not None}
-    written = dict(zip(AGING, (date, mindays, maxdays, inactdays, warndays, expire or None), strict=True))
+    account: dict[str, Any] = {
+        "uid": uid,
+        "gid": _group_number(gid),
+        "home": home or None,
+        "shell": shell or None,
+    }
+    gecos = {
+        "fullname": fullname,
+        "roomnumber": roomnumber,
+        "workphone": workphone,
+        "homephone": homephone,
+    }
+    account = {
+        key: value
+        for key, value in (account | gecos | {"other": other}).items()
+        if value is not None
+    }
+    written = dict(
+        zip(AGING, (date, mindays, maxdays, inactdays, warndays, expire or None), strict=True)
+    )
     days = {AGING[each]: day(value, each) for each, value in written.items() if value is not None}
     further = further_groups(groups, optional_groups)
-    secret = Password("" if empty_password else password or None, hash_password, enforce_password, password_lock)
+    secret = Password(
+        "" if empty_password else password or None, hash_password, enforce_password, password_lock
+    )
     wanted = Wanted(account, days, further, remove_groups, secret, createhome, gid)
     if gid_from_name:
         here.warn("gid_from_name is called usergroup now")
@@ -93,7 +135,12 @@ def present(
     if not users.info(name):
         options = [*(["-r"] if system else []), *(["-l"] if nologinit else [])]
         options += ["-o"] if not unique and uid is not None else []
-        if gid is None and name in (further or ()) and usergroup is not False and users.makes_groups():
+        if (
+            gid is None
+            and name in (further or ())
+            and usergroup is not False
+            and users.makes_groups()
+        ):
             options += ["-g", name]  # it is there already, and useradd would make it
         elif usergroup is not None and gid is None:
             options.append("-U" if usergroup else "-N")
@@ -106,7 +153,9 @@ def present(
     return (yield from _change(name, work, persist_home, unique))
 
 
-def _add(name: str, wanted: Wanted, options: list[str], aging: dict[str, Any]) -> Generator[Plan, None, str | Done]:
+def _add(
+    name: str, wanted: Wanted, options: list[str], aging: dict[str, Any]
+) -> Generator[Plan, None, str | Done]:
     secret = wanted.password
     extra = ({} if secret.text is None else {"password": HIDDEN if secret.text else ""}) | aging
     shown: dict[str, Any] = {
@@ -123,20 +172,27 @@ def _add(name: str, wanted: Wanted, options: list[str], aging: dict[str, Any]) -
     try:
         users.useradd(name, *_new(wanted), *options)
     except CommandFailed as failure:
-        raise StateFailed(f"Failed to create new user {name}: {failure.message}", changes={}) from None
+        raise StateFailed(
+            f"Failed to create new user {name}: {failure.message}", changes={}
+        ) from None
     try:
         secret.put(name, secret.text is None, not secret.locked)
         if wanted.days:
             shadow.set_days(name, dict(wanted.days))
     except CommandFailed as failure:
-        raise StateFailed(f"User {name} created but {failure.message}", changes=users.info(name)) from None
+        raise StateFailed(
+            f"User {name} created but {failure.message}", changes=users.info(name)
+        ) from None
     return Done(f"New user {name} created", users.info(name) | extra)
 
 
 def _new(wanted: Wanted) -> list[str]:
     options = ["-m" if wanted.makes_home else "-M"]
     options += [
-        word for key, option in NUMBERS.items() if key in wanted.account for word in (option, str(wanted.account[key]))
+        word
+        for key, option in NUMBERS.items()
+        if key in wanted.account
+        for word in (option, str(wanted.account[key]))
     ]
     gecos = ",".join(str(wanted.account.get(key, "")) for key in users.GECOS).rstrip(",")
     options += ["-c", gecos] if gecos else []
@@ -144,22 +200,39 @@ def _new(wanted: Wanted) -> list[str]:
 
 
 def _numbers(account: Mapping[str, Any]) -> list[str]:
-    return [word for key, option in NUMBERS.items() if key in account for word in (option, str(account[key]))]
+    return [
+        word
+        for key, option in NUMBERS.items()
+        if key in account
+        for word in (option, str(account[key]))
+    ]
 
 
-def _change(name: str, work: Work, persist_home: bool, unique: bool) -> Generator[Plan, None, str | Done]:
+def _change(
+    name: str, work: Work, persist_home: bool, unique: bool
+) -> Generator[Plan, None, str | Done]:
     changes = work.changes()
     if not changes and not work.account:
         return f"User {name} is present and up to date"
     told = f"The following user attributes are set to be changed:\n{work.told()}"
-    yield Plan(changes, told, before={key: work.now[key] for key in changes if key in work.now and key != "passwd"})
+    yield Plan(
+        changes,
+        told,
+        before={key: work.now[key] for key in changes if key in work.now and key != "passwd"},
+    )
     options = [
-        word for key, option in NUMBERS.items() if key in work.account for word in (option, str(work.account[key]))
+        word
+        for key, option in NUMBERS.items()
+        if key in work.account
+        for word in (option, str(work.account[key]))
     ]
     options += ["-o"] if not unique and "uid" in work.account else []
     options += ["-m"] if persist_home and "home" in work.account else []
     if set(users.GECOS) & work.account.keys():
-        options += ["-c", ",".join(str(work.account.get(key, work.now[key])) for key in users.GECOS).rstrip(",")]
+        options += [
+            "-c",
+            ",".join(str(work.account.get(key, work.now[key])) for key in users.GECOS).rstrip(","),
+        ]
     options += ["-G", ",".join(work.groups)] if work.groups is not None else []
     try:
         if options:
@@ -184,8 +257,8 @@ def _make_home(path: str, owner: Mapping[str, Any]) -> None:
 def absent(name: Name, purge: bool = False, force: bool = False, local: bool = False) -> Planned:
     """Make sure that a user does not exist.
 
-    name: the user. purge: delete the home folder too. force: also while the user is logged in. local:
-    accepted.
+    name: the user. purge: delete the home folder too. force: also while the user is logged in.
+    local: accepted.
 
         games:
           user.absent:
@@ -216,7 +289,11 @@ def _group_number(gid: int | str | None) -> int | None:
 
 
 def autorequire(
-    name: str, gid: object = None, groups: Sequence[str] | None = None, home: str | None = None, **_: object
+    name: str,
+    gid: object = None,
+    groups: Sequence[str] | None = None,
+    home: str | None = None,
+    **_: object,
 ) -> Iterator[tuple[str, str]]:
     """A user comes after its groups, and after the mount and the folder that its home is made in."""
     for one in (gid, *(groups or ())):

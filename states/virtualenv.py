@@ -6,7 +6,18 @@ from collections.abc import Iterator
 from typing import Any
 
 from modules import pip, virtualenv
-from runner.api import OPEN, AbsolutePath, Done, Line, Name, OneOrMany, Plan, Planned, StateFailed, here
+from runner.api import (
+    OPEN,
+    AbsolutePath,
+    Done,
+    Line,
+    Name,
+    OneOrMany,
+    Plan,
+    Planned,
+    StateFailed,
+    here,
+)
 from states.pip import installed
 
 Where = tuple[str, str | None, str | None]  # the environment, who runs pip, and where
@@ -47,11 +58,12 @@ def managed(
 ) -> Planned:
     """Make sure that there is a Python environment, with some packages.
 
-    name: the folder. python: the interpreter. venv_bin: virtualenv or its path; without it Python's own venv.
-    system_site_packages: see the system's packages, too. clear: make it anew. user: whose it is. prompt: its prompt.
-    requirements, pip_*, index_url, extra_index_url, pre_releases, no_deps, no_binary, proxy, cwd, env_vars: packages
-    and how to get them, as with pip.installed. use_wheel, no_use_wheel: refused, today's pip
-    has them no more. Others: accepted; today's tools have them no more.
+    name: the folder. python: the interpreter. venv_bin: virtualenv or its path; without it Python's
+    own venv. system_site_packages: see the system's packages, too. clear: make it anew. user: whose
+    it is. prompt: its prompt. requirements, pip_*, index_url, extra_index_url, pre_releases,
+    no_deps, no_binary, proxy, cwd, env_vars: packages and how to get them, as with pip.installed.
+    use_wheel, no_use_wheel: refused, today's pip has them no more. Others: accepted; today's tools
+    have them no more.
 
         /srv/app/venv:
           virtualenv.managed:
@@ -81,10 +93,16 @@ def managed(
     here_is = (name, user, cwd)
     if not there:
         virtualenv.refuse_place(name, user)
-    wanted: dict[str, dict[str, Any]] = {"requirements": {"requirements": requirements}} if requirements else {}
+    wanted: dict[str, dict[str, Any]] = (
+        {"requirements": {"requirements": requirements}} if requirements else {}
+    )
     wanted |= {"packages": {"pkgs": list(pip_pkgs)}} if pip_pkgs else {}
     if there and not clear:
-        return (yield from _updated({key: installed(name, **each, **words) for key, each in wanted.items()}, here_is))
+        return (
+            yield from _updated(
+                {key: installed(name, **each, **words) for key, each in wanted.items()}, here_is
+            )
+        )
     virtualenv.refuse_program(venv_bin)
     why = "there is no environment yet that could say what it would install" if wanted else None
     changes: dict[str, Any] = {"new": virtualenv.version(name) if there else ""}
@@ -109,7 +127,13 @@ def _updated(parts: dict[str, Planned], here_is: Where) -> Planned:
     exact = all(plan.exact for plan in looked.values())
     why = next((plan.why for plan in looked.values() if plan.why), None)
     planned = {"packages": {key: plan.changes for key, plan in looked.items()}}
-    yield Plan(planned, "\n".join(plan.comment for plan in looked.values()), exact=exact, why=why, provides=OPEN)
+    yield Plan(
+        planned,
+        "\n".join(plan.comment for plan in looked.values()),
+        exact=exact,
+        why=why,
+        provides=OPEN,
+    )
     before = pip.freeze(*here_is)
     for key in looked:
         _carried_out(parts[key], "virtualenv exists", {})
@@ -118,12 +142,17 @@ def _updated(parts: dict[str, Planned], here_is: Where) -> Planned:
 
 def _packages(before: list[str], after: list[str]) -> dict[str, Any]:
     """What pip has changed, as Salt tells it."""
-    new, old = [each for each in after if each not in before], [each for each in before if each not in after]
+    new, old = (
+        [each for each in after if each not in before],
+        [each for each in before if each not in after],
+    )
     return {"packages": {"new": new or "", "old": old or ""}} if new or old else {}
 
 
 def _carried_out(part: Planned, told: str, changes: dict[str, Any]) -> None:
-    """Carry out a part, whether or not it has been looked at. Raises StateFailed with what was done before it."""
+    """Carry out a part, whether or not it has been looked at. Raises StateFailed with what was done
+    before it.
+    """
     try:
         for _ in part:
             pass

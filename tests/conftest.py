@@ -8,7 +8,9 @@ from command import Machine
 
 
 def pytest_configure() -> None:
-    """A background job of a shell ignores SIGINT, and so would every runner that a test starts and interrupts."""
+    """A background job of a shell ignores SIGINT, and so would every runner that a test starts and
+    interrupts.
+    """
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -1,6 +1,8 @@
-"""What an SLS, a pillar or a template gives as an argument is data: never an option of a program, never further lines.
+"""What an SLS, a pillar or a template gives as an argument is data: never an option of a program,
+never further lines.
 
-Both tests look at every function that there is: a new one with a text that nothing checks is noticed.
+Both tests look at every function that there is: a new one with a text that nothing checks is
+noticed.
 """
 
 from __future__ import annotations
@@ -27,12 +29,16 @@ OPTION = "-oHOSTILE"
 
 # ---------------------------------------------------------------- states: refused when arguments are bound
 
-# Texts of state functions that may have several lines; of a whole module where it writes none by itself.
+# Texts of state functions that may have several lines; of a whole module where it writes none by
+# itself.
 SEVERAL_LINES = {
     "cmd": "what a shell gets is a program",
     "environ": "variables of this process, which may have any value",
     "event": "nobody is listening",
-    "file": "the contents of files are what the tree says; file.keyvalue, whose settings are lines, is not exempt",
+    "file": (
+        "the contents of files are what the tree says; file.keyvalue, whose settings are lines, is"
+        " not exempt"
+    ),
     "grains": "written as YAML, which quotes",
     "http": "sent as parts of a request, where Python's own client refuses line ends",
     "module": "the functions that are called check their arguments",
@@ -124,7 +130,9 @@ def texts_of_states() -> Iterator[tuple[str, str, Shape]]:
     registry = Registry({})
     for module in sorted(library("states")):
         for function in registry.state_functions(module):
-            for name, parameter in schema_of(registry.state(f"{module}.{function}").function).parameters.items():
+            for name, parameter in schema_of(
+                registry.state(f"{module}.{function}").function
+            ).parameters.items():
                 if takes(parameter.shape, "/plain"):
                     yield f"{module}.{function}", name, parameter.shape
 
@@ -161,8 +169,16 @@ def test_names_for_programs_are_no_options() -> None:
     shapes = {f"{function}({name})": shape for function, name, shape in texts_of_states()}
     assert not [name for name in PLAIN_NAMES if takes(shapes[name], OPTION)]
     named = ("user", "group", "groups", "pkgs", "runas")
-    where = {name: shape for name, shape in shapes.items() if not name.startswith(("file.", "cmd.", "archive."))}
-    assert not [name for name, shape in where.items() if name.split("(")[1][:-1] in named and takes(shape, OPTION)]
+    where = {
+        name: shape
+        for name, shape in shapes.items()
+        if not name.startswith(("file.", "cmd.", "archive."))
+    }
+    assert not [
+        name
+        for name, shape in where.items()
+        if name.split("(")[1][:-1] in named and takes(shape, OPTION)
+    ]
 
 
 ATTACKS = {
@@ -172,17 +188,31 @@ ATTACKS = {
     "cron.present: name": 'c:\n  cron.present:\n    - name: "true\\n* * * * * evil"',
     "cron.present: identifier": 'c2:\n  cron.present:\n    - identifier: "a\\n* * * * * evil"',
     "host.present: ip[0]": 'h:\n  host.present:\n    - ip: "192.0.2.1\\n192.0.2.6 bank"',
-    "mount.fstab_present: fs_vfstype": 'm:\n  mount.fstab_present:\n    - {fs_file: /m, fs_vfstype: "a\\n/e"}',
+    "mount.fstab_present: fs_vfstype": (
+        'm:\n  mount.fstab_present:\n    - {fs_file: /m, fs_vfstype: "a\\n/e"}'
+    ),
     "alias.present: target": 'a:\n  alias.present:\n    - target: "a\\nroot: evil@example.com"',
-    "ini.options_present: sections": '/i:\n  ini.options_present:\n    - sections: {a: {b: "1\\n[evil]"}}',
-    "ssh_auth.present: comment": 'AAAA:\n  ssh_auth.present:\n    - {user: root, comment: "a\\nssh-rsa AAAA"}',
-    "ssh_auth.present: options[0]": 'AAAB:\n  ssh_auth.present:\n    - {user: root, options: ["a\\nb"]}',
-    "debconf.set: data": 'd:\n  debconf.set:\n    - data: {a/b: {type: string, value: "x\\nother a/b string y"}}',
+    "ini.options_present: sections": (
+        '/i:\n  ini.options_present:\n    - sections: {a: {b: "1\\n[evil]"}}'
+    ),
+    "ssh_auth.present: comment": (
+        'AAAA:\n  ssh_auth.present:\n    - {user: root, comment: "a\\nssh-rsa AAAA"}'
+    ),
+    "ssh_auth.present: options[0]": (
+        'AAAB:\n  ssh_auth.present:\n    - {user: root, options: ["a\\nb"]}'
+    ),
+    "debconf.set: data": (
+        'd:\n  debconf.set:\n    - data: {a/b: {type: string, value: "x\\nother a/b string y"}}'
+    ),
     "locale.system: name": 'l:\n  locale.system:\n    - name: "C.UTF-8\\nPATH=/evil"',
     "file.keyvalue: key_values": '/k:\n  file.keyvalue:\n    - key_values: {a: "1\\nb=2"}',
     "group.present: name": "'-h':\n  group.present: []",
-    "alternatives.install: name": "'--help':\n  alternatives.install:\n    - {link: /a, path: /b, priority: 1}",
-    "pkgrepo.managed: comments[0]": 'deb http://e x y:\n  pkgrepo.managed:\n    - comments: ["a\\ndeb http://e x y"]',
+    "alternatives.install: name": (
+        "'--help':\n  alternatives.install:\n    - {link: /a, path: /b, priority: 1}"
+    ),
+    "pkgrepo.managed: comments[0]": (
+        'deb http://e x y:\n  pkgrepo.managed:\n    - comments: ["a\\ndeb http://e x y"]'
+    ),
     "service.running: name": '"-H":\n  service.running: []',
     "user.present: fullname": 'zoe:\n  user.present:\n    - fullname: "a\\0b"',
 }
@@ -229,12 +259,15 @@ def run():
         found[f"g{number}"] = {"file.absent": [{"name": "{tmp}/" + text}]}
     return {key: value for key, value in found.items() if key not in LEFT_OUT}
 """
-# half a character is refused where a text is expected, and a NUL character in a path, before anything runs
+# half a character is refused where a text is expected, and a NUL character in a path, before
+# anything runs
 REFUSED = ["cmd.run: name", "http.query: name", "file.absent: name"]
 
 
 def test_odd_texts_are_told_by_whoever_cannot_take_them(machine: Machine) -> None:
-    machine.write(all=ODD.replace("LEFT_OUT", "()"), most=ODD.replace("LEFT_OUT", '("b1", "f1", "g0", "g1")'))
+    machine.write(
+        all=ODD.replace("LEFT_OUT", "()"), most=ODD.replace("LEFT_OUT", '("b1", "f1", "g0", "g1")')
+    )
     refused = machine("sls", "all", code=1).stderr
     assert all(f"error: {each}: " in refused for each in REFUSED), refused
     results = machine.results("sls", "most", code=2)
@@ -242,7 +275,9 @@ def test_odd_texts_are_told_by_whoever_cannot_take_them(machine: Machine) -> Non
     said = " ".join(result["comment"] for result in results.values())
     assert "Traceback" not in said and "An exception occurred" not in said
     assert all(results[f"b{number}"]["result"] for number in (2, 3, 4))
-    assert results["d1"]["comment"].startswith(r"A path or an argument contains '\ud800', half a character")
+    assert results["d1"]["comment"].startswith(
+        r"A path or an argument contains '\ud800', half a character"
+    )
 
 
 # ---------------------------------------------------------------- execution functions: what they start and write
@@ -273,10 +308,14 @@ WITH_VALUE = {
 
 @pytest.fixture(scope="module")
 def calls() -> list[dict[str, Any]]:
-    """What each execution function does with an option, and with two lines, as each of its arguments."""
+    """What each execution function does with an option, and with two lines, as each of its
+    arguments.
+    """
     script = ROOT / "tests/support/recorded.py"
     environment = {**os.environ, "PYTHONPATH": f"{ROOT}:{script.parent}"}
-    done = subprocess.run([sys.executable, script], env=environment, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, script], env=environment, capture_output=True, text=True, check=True
+    )
     found = [json.loads(line) for line in done.stdout.splitlines()]
     assert sum(bool(call["did"]) for call in found) > 400  # the calls do get to programs and files
     return found
@@ -288,7 +327,9 @@ def test_no_argument_becomes_an_option(calls: list[dict[str, Any]]) -> None:
         for argv in (did["argv"] for did in call["did"] if "argv" in did):
             if call["argument"] not in OPTIONS and (place := as_option(argv)):
                 found.add(f"{call['function']}({call['argument']}): {' '.join(argv[: place + 1])}")
-    assert not [each for each in found if each.split(":")[0] not in OTHERS], "put -- before it, or take plain_name"
+    assert not [each for each in found if each.split(":")[0] not in OTHERS], (
+        "put -- before it, or take plain_name"
+    )
 
 
 def as_option(argv: list[str]) -> int | None:

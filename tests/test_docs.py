@@ -27,8 +27,10 @@ def tutorial(machine: Machine) -> Machine:
 
 def test_the_flag_of_the_tutorial_works(tutorial: Machine) -> None:
     tutorial.write(
-        a="{tmp}/d/up:\n  flag.raised:\n    - reason: x\n    - watch:\n      - test: t\n"
-        "{tmp}/d:\n  file.directory: []\nt:\n  test.succeed_with_changes: []\n"
+        a=(
+            "{tmp}/d/up:\n  flag.raised:\n    - reason: x\n    - watch:\n      - test: t\n"
+            "{tmp}/d:\n  file.directory: []\nt:\n  test.succeed_with_changes: []\n"
+        )
     )
     up = f"{tutorial.folder}/d/up"
     dry = tutorial.results("sls", "a", "--test")
@@ -39,8 +41,9 @@ def test_the_flag_of_the_tutorial_works(tutorial: Machine) -> None:
 
 
 DATABASES = (
-    "shop:\n  database.present:\n    - owner: www\n    - encoding: [utf8, latin1]\n    - vacuum: yes\n"
-    "bag:\n  database.present:\n    - provider: folder\n    - owner: www\n    - encoding: CP850\n"
+    "shop:\n  database.present:\n    - owner: www\n    - encoding: [utf8, latin1]\n    - vacuum:"
+    " yes\nbag:\n  database.present:\n    - provider: folder\n    - owner: www\n    - encoding:"
+    " CP850\n"
 )
 
 
@@ -50,7 +53,12 @@ def test_the_database_of_the_tutorial_works(tutorial: Machine) -> None:
         b=DATABASES.replace("www", "me").replace("[utf8, latin1]", "latin1"),
         c="shop:\n  database.absent: []\nbag:\n  database.absent:\n    - provider: folder\n",
     )
-    assert tutorial("sls", "a", "--test", code=1).stderr.count("has to be there before anything is run") == 2
+    assert (
+        tutorial("sls", "a", "--test", code=1).stderr.count(
+            "has to be there before anything is run"
+        )
+        == 2
+    )
     (tutorial.folder / "databases").mkdir()
     made = {"old": "absent", "new": "present"}
     for words in (["--test"], []):
@@ -61,7 +69,9 @@ def test_the_database_of_the_tutorial_works(tutorial: Machine) -> None:
         "bag is in the correct state",
     }
     found = tutorial.results("sls", "b")
-    assert found["shop"]["comment"] == "shop goes from www to me; encoding changed from UTF8 to LATIN1"
+    assert (
+        found["shop"]["comment"] == "shop goes from www to me; encoding changed from UTF8 to LATIN1"
+    )
     assert found["bag"]["changes"] == {"owner": {"old": "www", "new": "me"}}
     tutorial("sls", "c")
     assert list((tutorial.folder / "databases").iterdir()) == []
@@ -72,17 +82,26 @@ def test_the_database_of_the_tutorial_works(tutorial: Machine) -> None:
     [
         ("owner: root", "database.present: owner: not root"),
         ("owner: a b", "owner: expected the name of a user, got 'a b'"),
-        ("encoding: [utf8, cp]", r"encoding[1]: expected one of 'utf8', 'latin1' or text like (?i)cp\d+, got 'cp'"),
+        (
+            "encoding: [utf8, cp]",
+            r"encoding[1]: expected one of 'utf8', 'latin1' or text like (?i)cp\d+, got 'cp'",
+        ),
         ("vacuum: on", "vacuum needs the feature vacuum, which the provider folder has not"),
     ],
 )
-def test_the_database_of_the_tutorial_refuses(tutorial: Machine, argument: str, message: str) -> None:
+def test_the_database_of_the_tutorial_refuses(
+    tutorial: Machine, argument: str, message: str
+) -> None:
     owner = "" if argument.startswith("owner") else "    - owner: www\n"
-    tutorial.write(a=f"bag:\n  database.present:\n    - provider: folder\n{owner}    - {argument}\n")
+    tutorial.write(
+        a=f"bag:\n  database.present:\n    - provider: folder\n{owner}    - {argument}\n"
+    )
     assert message in tutorial("check", "a", code=1).stdout
 
 
-@pytest.mark.parametrize("name", sorted(path.name for path in (ROOT / "docs").glob("*.md")) + ["README.md"])
+@pytest.mark.parametrize(
+    "name", sorted(path.name for path in (ROOT / "docs").glob("*.md")) + ["README.md"]
+)
 def test_links_and_tests_that_documents_name_are_there(name: str) -> None:
     path = ROOT / name if name == "README.md" else ROOT / "docs" / name
     text = path.read_text()
@@ -99,7 +118,10 @@ def test_the_commands_of_the_reliability_table_select_tests() -> None:
     for file, quoted, word in commands:
         body = (ROOT / file).read_text()
         for each in (quoted or word).split(" or "):
-            assert file == "tests/test_laws.py" or re.search(rf"def test_\w*{each}", body), (file, each)
+            assert file == "tests/test_laws.py" or re.search(rf"def test_\w*{each}", body), (
+                file,
+                each,
+            )
 
 
 def test_the_readme_names_each_command() -> None:

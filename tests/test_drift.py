@@ -45,7 +45,9 @@ def test_a_new_commit_upstream_is_no_drift(machine: Machine) -> None:
     upstream, clone = machine.folder / "upstream", machine.folder / "clone"
     upstream.mkdir()
     git(upstream, "init", "-b", "main")
-    machine.write(a="the app:\n  git.latest: [name: {tmp}/upstream, target: {tmp}/clone, rev: main]\n")
+    machine.write(
+        a="the app:\n  git.latest: [name: {tmp}/upstream, target: {tmp}/clone, rev: main]\n"
+    )
     origins = []
     for commit in ("one", "two"):
         git(upstream, "commit", "--allow-empty", "-m", commit)
@@ -60,7 +62,10 @@ def test_a_new_commit_upstream_is_no_drift(machine: Machine) -> None:
 
 def test_two_states_at_odds_are_no_drift(machine: Machine) -> None:
     machine.write(
-        a="one: {file.managed: [name: {tmp}/f, contents: a]}\ntwo: {file.managed: [name: {tmp}/f, contents: b]}\n"
+        a=(
+            "one: {file.managed: [name: {tmp}/f, contents: a]}\ntwo: {file.managed: [name: {tmp}/f,"
+            " contents: b]}\n"
+        )
     )
     machine("sls", "a")
     assert {each.get("__origin__") for each in machine.results("sls", "a").values()} == {None}

@@ -18,13 +18,20 @@ ROOT = Path(__file__).parent.parent
 def test_the_main_job(machine: Machine) -> None:
     machine.write(
         top="base:\n  'm*':\n    - web\n",
-        web="include:\n  - .conf\nreload:\n  cmd.wait:\n    - name: echo reload >> {tmp}/log\n    - watch:\n"
-        "      - file: {tmp}/site.conf\n",
-        web__conf="{tmp}/site.conf:\n  file.managed:\n    - contents_pillar: web:text\n    - mode: '0640'\n",
+        web=(
+            "include:\n  - .conf\nreload:\n  cmd.wait:\n    - name: echo reload >> {tmp}/log\n    -"
+            " watch:\n      - file: {tmp}/site.conf\n"
+        ),
+        web__conf=(
+            "{tmp}/site.conf:\n  file.managed:\n    - contents_pillar: web:text\n    - mode:"
+            " '0640'\n"
+        ),
         pillar__top="base:\n  '*':\n    - web\n",
         pillar__web="web:\n  text: listen 80\n",
     )
-    (machine.folder / "states/web/init.sls").write_text((machine.folder / "states/web.sls").read_text())
+    (machine.folder / "states/web/init.sls").write_text(
+        (machine.folder / "states/web.sls").read_text()
+    )
     (machine.folder / "states/web.sls").unlink()
     conf, log = machine.folder / "site.conf", machine.folder / "log"
 
@@ -49,9 +56,11 @@ def test_the_main_job(machine: Machine) -> None:
 
 def test_json_has_salts_shape(machine: Machine) -> None:
     machine.write(
-        a="x: test.succeed_with_changes\n"
-        "y:\n  test.nop:\n    - require:\n      - test: z\n"
-        "z: test.fail_without_changes\n"
+        a=(
+            "x: test.succeed_with_changes\n"
+            "y:\n  test.nop:\n    - require:\n      - test: z\n"
+            "z: test.fail_without_changes\n"
+        )
     )
     answer = json.loads(machine("sls", "a", "--out", "json", code=2).stdout)["local"]
     assert list(answer) == [
@@ -66,8 +75,11 @@ def test_json_has_salts_shape(machine: Machine) -> None:
 
 def test_mistakes_are_named_where_they_were_typed_and_nothing_runs(machine: Machine) -> None:
     machine.write(
-        bad="{% for n in [1] %}\nfirst:\n  cmd.run:\n    - name: touch {tmp}/touched\n\nsecond{{ n }}:\n"
-        "  fiel.managed:\n    - name: /x\nthird:\n  file.managed:\n    - name: {tmp}/f\n    - mode: rw\n{% endfor %}\n"
+        bad=(
+            "{% for n in [1] %}\nfirst:\n  cmd.run:\n    - name: touch {tmp}/touched\n\nsecond{{ n"
+            " }}:\n  fiel.managed:\n    - name: /x\nthird:\n  file.managed:\n    - name: {tmp}/f\n "
+            "   - mode: rw\n{% endfor %}\n"
+        )
     )
     done = machine("sls", "bad", code=1)
     assert "State 'fiel.managed' was not found in SLS 'bad'" in done.stderr
@@ -87,7 +99,11 @@ def test_mistakes_are_named_where_they_were_typed_and_nothing_runs(machine: Mach
         ("a: test.nop\na: test.nop\n", "found conflicting ID 'a'", "t.sls:2:1"),
         ("include: [nope]\n", "Specified SLS nope in saltenv base is not available", "t.sls:1:11"),
         ("{{ salt['no.such']() }}\n", "'no.such' is not available", "t.sls:1"),
-        ("a: {test.nop: [{require: [{test: b}]}]}\n", "Referenced state does not exist", "t.sls:1:27"),
+        (
+            "a: {test.nop: [{require: [{test: b}]}]}\n",
+            "Referenced state does not exist",
+            "t.sls:1:27",
+        ),
         ("#!nope\na: test.nop\n", "there is no renderer 'nope'", "t.sls:1"),
         ("a: {file.managed: [{name: relative}]}\n", "is not an absolute path", "t.sls:1"),
     ],
@@ -126,10 +142,12 @@ def test_requisite_on_an_empty_sls_is_met(machine: Machine) -> None:
 
 def test_prereq_and_listen(machine: Machine) -> None:
     machine.write(
-        t="before:\n  cmd.run:\n    - name: echo before >> {tmp}/log\n    - prereq:\n      - file: {tmp}/f\n"
-        "{tmp}/f:\n  file.managed:\n    - contents: x\n"
-        "last:\n  cmd.wait:\n    - name: echo last >> {tmp}/log\n    - listen:\n      - file: {tmp}/f\n"
-        "after:\n  cmd.run:\n    - name: echo after >> {tmp}/log\n"
+        t=(
+            "before:\n  cmd.run:\n    - name: echo before >> {tmp}/log\n    - prereq:\n      -"
+            " file: {tmp}/f\n{tmp}/f:\n  file.managed:\n    - contents: x\nlast:\n  cmd.wait:\n   "
+            " - name: echo last >> {tmp}/log\n    - listen:\n      - file: {tmp}/f\nafter:\n "
+            " cmd.run:\n    - name: echo after >> {tmp}/log\n"
+        )
     )
     machine("sls", "t")
     log = machine.folder / "log"
@@ -140,9 +158,12 @@ def test_prereq_and_listen(machine: Machine) -> None:
 
 def test_guards(machine: Machine) -> None:
     machine.write(
-        t="a: {test.nop: [{onlyif: 'false'}]}\nb: {test.nop: [{unless: ['true', 'test -d {tmp}']}]}\n"
-        "c: {test.nop: [{creates: {tmp}}]}\nd: {test.nop: [{onlyif: [{fun: test.echo, text: ''}]}]}\n"
-        "e: {test.succeed_with_changes: [{check_cmd: ['false']}]}\nf: {test.nop: [{onlyif: ['true', '! false']}]}\n"
+        t=(
+            "a: {test.nop: [{onlyif: 'false'}]}\nb: {test.nop: [{unless: ['true', 'test -d"
+            " {tmp}']}]}\nc: {test.nop: [{creates: {tmp}}]}\nd: {test.nop: [{onlyif: [{fun:"
+            " test.echo, text: ''}]}]}\ne: {test.succeed_with_changes: [{check_cmd:"
+            " ['false']}]}\nf: {test.nop: [{onlyif: ['true', '! false']}]}\n"
+        )
     )
     results = machine.results("sls", "t", code=2)
     said = {name: (value["result"], value["comment"]) for name, value in results.items()}
@@ -158,8 +179,11 @@ def test_guards(machine: Machine) -> None:
 
 def test_retry_and_failhard(machine: Machine) -> None:
     machine.write(
-        t="a:\n  cmd.run:\n    - name: echo x >> {tmp}/n; test $(wc -l < {tmp}/n) -ge 3\n"
-        "    - retry: {attempts: 4, interval: 0}\nb: {test.fail_without_changes: [{failhard: True}]}\nc: test.nop\n"
+        t=(
+            "a:\n  cmd.run:\n    - name: echo x >> {tmp}/n; test $(wc -l < {tmp}/n) -ge 3\n    -"
+            " retry: {attempts: 4, interval: 0}\nb: {test.fail_without_changes: [{failhard:"
+            " True}]}\nc: test.nop\n"
+        )
     )
     results = machine.results("sls", "t", code=2)
     assert results["a"]["result"] is True
@@ -168,7 +192,9 @@ def test_retry_and_failhard(machine: Machine) -> None:
 
 
 def test_slots(machine: Machine) -> None:
-    machine.write(t="{tmp}/f:\n  file.managed:\n    - contents: __slot__:salt:test.echo(hello) ~ ' world'\n")
+    machine.write(
+        t="{tmp}/f:\n  file.managed:\n    - contents: __slot__:salt:test.echo(hello) ~ ' world'\n"
+    )
     machine("sls", "t")
     assert (machine.folder / "f").read_text().startswith("hello")
 
@@ -176,12 +202,15 @@ def test_slots(machine: Machine) -> None:
 def test_reload(machine: Machine) -> None:
     """What a state brings is seen by the states that follow when it says so."""
     machine.write(
-        t="{tmp}/fact:\n  file.managed:\n    - contents: new\n    - reload_grains: True\n"
-        "{tmp}/states/_modules/late.py:\n  file.managed:\n    - makedirs: True\n    - reload_modules: True\n"
-        "    - contents: 'def word(): return \"late\"'\n"
-        "{tmp}/pillar/p.sls:\n  file.managed:\n    - contents: 'x: changed'\n    - reload_pillar: True\n"
-        "{tmp}/out:\n  file.managed:\n    - contents:\n      - __slot__:salt:grains.get(fact)\n"
-        "      - __slot__:salt:late.word()\n      - __slot__:salt:pillar.get(x)\n",
+        t=(
+            "{tmp}/fact:\n  file.managed:\n    - contents: new\n    - reload_grains:"
+            " True\n{tmp}/states/_modules/late.py:\n  file.managed:\n    - makedirs: True\n    -"
+            " reload_modules: True\n    - contents: 'def word(): return"
+            " \"late\"'\n{tmp}/pillar/p.sls:\n  file.managed:\n    - contents: 'x: changed'\n    -"
+            " reload_pillar: True\n{tmp}/out:\n  file.managed:\n    - contents:\n      -"
+            " __slot__:salt:grains.get(fact)\n      - __slot__:salt:late.word()\n      -"
+            " __slot__:salt:pillar.get(x)\n"
+        ),
         pillar__top="base:\n  '*': [p]\n",
         pillar__p="x: first\n",
     )
@@ -198,8 +227,10 @@ def test_reload(machine: Machine) -> None:
 
 def test_dependent_dry_run(machine: Machine) -> None:
     machine.write(
-        t="{tmp}/d:\n  file.directory: []\n{tmp}/d/f:\n  file.managed:\n    - contents: x\n    - require:\n"
-        "      - file: {tmp}/d\n{tmp}/none/f:\n  file.managed:\n    - contents: x\n"
+        t=(
+            "{tmp}/d:\n  file.directory: []\n{tmp}/d/f:\n  file.managed:\n    - contents: x\n    -"
+            " require:\n      - file: {tmp}/d\n{tmp}/none/f:\n  file.managed:\n    - contents: x\n"
+        )
     )
     results = machine.results("sls", "t", "--test", code=2)
     assert results[f"{machine.folder}/d"]["result"] is None
@@ -209,19 +240,20 @@ def test_dependent_dry_run(machine: Machine) -> None:
 
 
 def test_an_exception_in_a_state_of_the_tree(machine: Machine) -> None:
-    by_place = "d: {mine.placed: [{first: 1}, {third: 3}]}\ne: {mine.placed: [{first: 1}, {second: 2}]}\n"
+    by_place = (
+        "d: {mine.placed: [{first: 1}, {third: 3}]}\ne: {mine.placed: [{first: 1}, {second: 2}]}\n"
+    )
     machine.write(t="a: mine.broken\nb: mine.classic\nc: {mine.planned: [{size: 3}]}\n" + by_place)
     folder = machine.folder / "states/_states"
     folder.mkdir()
     (folder / "mine.py").write_text(
-        "from runner.api import Plan, Planned\n"
-        "def broken(name):\n    raise ValueError('boom')\n"
-        "def classic(name):\n    result = None if __opts__['test'] else True\n"
-        "    return {'name': name, 'changes': {'x': 1}, 'result': result, 'comment': __grains__['id']}\n"
-        "def placed(name, first, second='b', /, third='c', **kwargs):\n"
-        "    return {'name': name, 'changes': {'x': [first, second, third]}, 'result': True, 'comment': ''}\n"
-        "def planned(name: str, size: int = 0) -> Planned:\n    yield Plan({'size': size}, 'will grow')\n"
-        "    return 'grown'\n"
+        "from runner.api import Plan, Planned\ndef broken(name):\n    raise ValueError('boom')\ndef"
+        " classic(name):\n    result = None if __opts__['test'] else True\n    return {'name':"
+        " name, 'changes': {'x': 1}, 'result': result, 'comment': __grains__['id']}\ndef"
+        " placed(name, first, second='b', /, third='c', **kwargs):\n    return {'name': name,"
+        " 'changes': {'x': [first, second, third]}, 'result': True, 'comment': ''}\ndef"
+        " planned(name: str, size: int = 0) -> Planned:\n    yield Plan({'size': size}, 'will"
+        " grow')\n    return 'grown'\n"
     )
     results = machine.results("sls", "t", code=2)
     assert "ValueError: boom" in results["a"]["comment"]
@@ -232,13 +264,19 @@ def test_an_exception_in_a_state_of_the_tree(machine: Machine) -> None:
 
 
 def test_a_reaction_survives_a_kill(machine: Machine) -> None:
-    """SIGKILL between the change and the reaction: the next run reacts although nothing changes any more."""
+    """SIGKILL between the change and the reaction: the next run reacts although nothing changes any
+    more.
+    """
     machine.write(
-        t="{tmp}/f:\n  file.managed:\n    - contents: x\nslow:\n  cmd.run:\n    - name: touch {tmp}/slow; sleep 30\n"
-        "    - unless: test -e {tmp}/slow\n"
-        "react:\n  cmd.wait:\n    - name: touch {tmp}/reacted\n    - watch:\n      - file: {tmp}/f\n"
+        t=(
+            "{tmp}/f:\n  file.managed:\n    - contents: x\nslow:\n  cmd.run:\n    - name: touch"
+            " {tmp}/slow; sleep 30\n    - unless: test -e {tmp}/slow\nreact:\n  cmd.wait:\n    -"
+            " name: touch {tmp}/reacted\n    - watch:\n      - file: {tmp}/f\n"
+        )
     )
-    process = subprocess.Popen(machine.argv("sls", "t"), env=machine.environment, stdout=subprocess.DEVNULL)
+    process = subprocess.Popen(
+        machine.argv("sls", "t"), env=machine.environment, stdout=subprocess.DEVNULL
+    )
     try:
         for _ in range(200):
             if (machine.folder / "slow").exists():
@@ -257,12 +295,13 @@ def test_a_reaction_survives_a_kill(machine: Machine) -> None:
 
 
 def test_what_is_skipped_says_what_it_still_owes_and_because_of_whom(machine: Machine) -> None:
-    """The source changed, the reactor is kept from reacting: it says so in this run and in those after it."""
+    """The source changed, the reactor is kept from reacting: it says so in this run and in those
+    after it.
+    """
     text = (
-        "{tmp}/f:\n  file.managed:\n    - contents: x\nroot:\n  cmd.run:\n    - name: test -e {tmp}/fine\n"
-        "between:\n  test.nop:\n    - require: [cmd: root]\n"
-        "react:\n  cmd.wait:\n    - name: touch {tmp}/reacted\n"
-        "    - watch: [file: {tmp}/f]\n    - require: [test: between]\n"
+        "{tmp}/f:\n  file.managed:\n    - contents: x\nroot:\n  cmd.run:\n    - name: test -e"
+        " {tmp}/fine\nbetween:\n  test.nop:\n    - require: [cmd: root]\nreact:\n  cmd.wait:\n    -"
+        " name: touch {tmp}/reacted\n    - watch: [file: {tmp}/f]\n    - require: [test: between]\n"
     )
     machine.write(t=text)
     for _ in range(2):
@@ -279,19 +318,26 @@ def test_what_is_skipped_says_what_it_still_owes_and_because_of_whom(machine: Ma
 
 def test_secrets_are_not_shown(machine: Machine) -> None:
     machine.write(
-        t="{tmp}/f:\n  file.managed:\n    - contents: hunter22\n    - show_changes: False\n"
-        "g:\n  cmd.run:\n    - name: echo hunter23\n    - no_log: True\n"
+        t=(
+            "{tmp}/f:\n  file.managed:\n    - contents: hunter22\n    - show_changes: False\n"
+            "g:\n  cmd.run:\n    - name: echo hunter23\n    - no_log: True\n"
+        )
     )
     done = machine("sls", "t", "--out", "json")
     assert "hunter22" not in done.stdout + done.stderr
-    assert json.loads(done.stdout)["local"]["cmd_|-g_|-**********_|-run"]["changes"]["stdout"] == "**********"
+    assert (
+        json.loads(done.stdout)["local"]["cmd_|-g_|-**********_|-run"]["changes"]["stdout"]
+        == "**********"
+    )
 
 
 def test_single_call_and_show(machine: Machine) -> None:
     machine.write(top="base:\n  '*': [t]\n", t="a: test.nop\n")
     machine("single", "file.managed", f"name={machine.folder}/s", "contents=x")
     assert (machine.folder / "s").read_text() == "x\n"
-    assert json.loads(machine("call", "test.echo", "[1, 2]", "--out", "json").stdout) == {"local": [1, 2]}
+    assert json.loads(machine("call", "test.echo", "[1, 2]", "--out", "json").stdout) == {
+        "local": [1, 2]
+    }
     assert json.loads(machine("show", "top", "--out", "json").stdout) == {"local": {"base": ["t"]}}
     assert "digraph" in machine("show", "graph").stdout
     assert machine("check").stdout.strip() == "No mistakes found."
@@ -307,7 +353,10 @@ def test_a_source_that_is_not_in_the_tree_fails_its_state_alone(machine: Machine
     )
     done = machine.results("sls", "t", code=2)
     assert [done[each]["result"] for each in "abc"] == [False, True, False]
-    assert done["a"]["comment"] == "Unable to manage file: Source file salt://no not found in saltenv 'base'"
+    assert (
+        done["a"]["comment"]
+        == "Unable to manage file: Source file salt://no not found in saltenv 'base'"
+    )
     told = machine("sls", "t", code=2).stderr
     assert "salt://no is not in the tree" in told and "t.sls:2" in told
     assert "salt://no is not in the tree" in machine("check", "t", code=1).stdout
@@ -315,7 +364,10 @@ def test_a_source_that_is_not_in_the_tree_fails_its_state_alone(machine: Machine
 
 def test_a_relative_path_on_the_command_line_fails(machine: Machine) -> None:
     (done,) = machine.results("single", "file.absent", "name=a/b", code=2).values()
-    assert (done["result"], done["comment"]) == (False, "Specified file a/b is not an absolute path")
+    assert (done["result"], done["comment"]) == (
+        False,
+        "Specified file a/b is not an absolute path",
+    )
 
 
 def test_only(machine: Machine) -> None:
@@ -331,7 +383,11 @@ def test_salt_call(machine: Machine) -> None:
     code = "from runner.cli.salt_call import main; main()"
     words = ["--local", "-c", config, "state.apply", "t", 'pillar={"x": 7}', "--out", "json"]
     done = subprocess.run(
-        [sys.executable, "-c", code, *words], capture_output=True, text=True, env=machine.environment, timeout=60
+        [sys.executable, "-c", code, *words],
+        capture_output=True,
+        text=True,
+        env=machine.environment,
+        timeout=60,
     )
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["local"]
@@ -339,8 +395,12 @@ def test_salt_call(machine: Machine) -> None:
 
 
 def test_one_run_at_a_time(machine: Machine) -> None:
-    machine.write(t="a:\n  cmd.run:\n    - name: touch {tmp}/started; sleep 30\n", u="b: test.nop\n")
-    process = subprocess.Popen(machine.argv("sls", "t"), env=machine.environment, stdout=subprocess.DEVNULL)
+    machine.write(
+        t="a:\n  cmd.run:\n    - name: touch {tmp}/started; sleep 30\n", u="b: test.nop\n"
+    )
+    process = subprocess.Popen(
+        machine.argv("sls", "t"), env=machine.environment, stdout=subprocess.DEVNULL
+    )
     try:
         for _ in range(200):
             if (machine.folder / "started").exists():
@@ -366,7 +426,11 @@ def test_interrupted(machine: Machine, number: int, code: int, before: bool) -> 
     )
     machine.write(t=first + "b:\n  cmd.run:\n    - name: touch {tmp}/b\n")
     process = subprocess.Popen(
-        machine.argv("sls", "t"), env=machine.environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+        machine.argv("sls", "t"),
+        env=machine.environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
     )
     for _ in range(200):
         if (machine.folder / "started").exists():
@@ -390,7 +454,13 @@ def test_a_target_that_cannot_be_read_is_told_in_every_run(machine: Machine) -> 
 
 def test_a_number_is_no_path(machine: Machine) -> None:
     """That of an open file would close it: 1 is where the answer goes."""
-    for call in ("cp.hash_file", "hashutil.digest_file", "archive.list", "file.read", "dnsutil.parse_hosts"):
+    for call in (
+        "cp.hash_file",
+        "hashutil.digest_file",
+        "archive.list",
+        "file.read",
+        "dnsutil.parse_hosts",
+    ):
         machine.write(a=f"a:\n  test.nop:\n    - name: {{{{ salt['{call}'](1) }}}}")
         assert call in machine("sls", "a", code=1).stderr
 

@@ -1,4 +1,6 @@
-"""What monitoring sees of runs: those too that did not compile, were locked out, crashed, or lost their readers."""
+"""What monitoring sees of runs: those too that did not compile, were locked out, crashed, or lost
+their readers.
+"""
 
 from __future__ import annotations
 
@@ -38,7 +40,9 @@ def with_code(machine: Machine, code: str, *words: str) -> subprocess.CompletedP
     """A run of a runner in which something is broken."""
     argv = machine.argv(*words)
     program = f"{code}\nfrom runner.cli import main; main()"
-    return subprocess.run([argv[0], "-c", program, *argv[3:]], capture_output=True, text=True, env=machine.environment)
+    return subprocess.run(
+        [argv[0], "-c", program, *argv[3:]], capture_output=True, text=True, env=machine.environment
+    )
 
 
 def not_compiled(machine: Machine, *words: str) -> subprocess.CompletedProcess[str]:
@@ -59,7 +63,10 @@ def crashed(machine: Machine, *words: str) -> subprocess.CompletedProcess[str]:
 
 def crashed_early(machine: Machine, *words: str) -> subprocess.CompletedProcess[str]:
     return with_code(
-        machine, "import runner.pipeline; runner.pipeline.compile_chunks = lambda *_, **__: 1 / 0", "highstate", *words
+        machine,
+        "import runner.pipeline; runner.pipeline.compile_chunks = lambda *_, **__: 1 / 0",
+        "highstate",
+        *words,
     )
 
 
@@ -80,14 +87,21 @@ def test_a_run_that_ran_no_state(watched: Machine, run: Any) -> None:
     found = metrics(watched)
     assert found["runner_last_run_success"] == "0"
     assert found[f'runner_last_run_outcome{{outcome="{outcome.replace(" ", "_")}"}}'] == "1"
-    assert float(found["runner_last_run_timestamp_seconds"]) > float(before["runner_last_run_timestamp_seconds"])
+    assert float(found["runner_last_run_timestamp_seconds"]) > float(
+        before["runner_last_run_timestamp_seconds"]
+    )
     kept = "runner_last_success_timestamp_seconds"
     assert found[kept] == before[kept]
     events = [json.loads(line) for line in (watched.folder / "events").read_text().splitlines()]
     assert [event["event"] for event in events] == ["run_started", "run_finished"]
-    assert (events[1]["outcome"], events[1]["failed"]) == (outcome, True) and error in events[1]["errors"][0]
+    assert (events[1]["outcome"], events[1]["failed"]) == (outcome, True) and error in events[1][
+        "errors"
+    ][0]
     last = answer(watched, "history", "show", "last")
-    assert (last["outcome"], last["command"][:16]) == (outcome, "runner highstate") and error in last["errors"][0]
+    assert (last["outcome"], last["command"][:16]) == (
+        outcome,
+        "runner highstate",
+    ) and error in last["errors"][0]
     assert error in watched("history", "show", "last").stdout
     status = watched("schedule", "status").stdout
     assert f": {outcome}" in status and error in status
@@ -103,9 +117,13 @@ def test_the_answer_of_a_run_that_ran_no_state(watched: Machine, run: Any) -> No
 
 def test_an_error_in_the_history_shows_no_secret(watched: Machine) -> None:
     locked(watched, "--pillar", '{"password": "hunter3hunter3"}')
-    watched.write(a="x:\n  file.managed: [name: {tmp}/x, contents: '{{ pillar.password }}', mode: rw]\n")
+    watched.write(
+        a="x:\n  file.managed: [name: {tmp}/x, contents: '{{ pillar.password }}', mode: rw]\n"
+    )
     watched("highstate", "--pillar", '{"password": "hunter2hunter2"}', code=1)
-    whole = b"".join(path.read_bytes() for path in (watched.folder / "cache/state").glob("history.sqlite*"))
+    whole = b"".join(
+        path.read_bytes() for path in (watched.folder / "cache/state").glob("history.sqlite*")
+    )
     assert b"hunter" not in whole
     assert b"mode" in whole
 
@@ -149,7 +167,9 @@ def test_a_reader_that_goes_ends_no_run(machine: Machine) -> None:
     machine.write(a="".join(lines))
     for more in ([], ["--events", "-", "-q"]):
         argv = machine.argv("sls", "a", *more)
-        with subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=machine.environment) as run:
+        with subprocess.Popen(
+            argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=machine.environment
+        ) as run:
             assert run.stdout and run.stderr
             run.stdout.readline()
             run.stdout.close()
@@ -198,10 +218,19 @@ def test_odd_answers_end_no_run(machine: Machine, out: str) -> None:
     for line in (machine.folder / "events").read_text().splitlines():
         strict(line)
     run = strict(machine("history", "show", "last", "--out", "json").stdout)["local"]
-    assert [each["outcome"] for each in run["results"]] == [*["changed"] * 3, "failed", *["changed"] * 3]
+    assert [each["outcome"] for each in run["results"]] == [
+        *["changed"] * 3,
+        "failed",
+        *["changed"] * 3,
+    ]
     if out == "json":
         found = {each["__id__"]: each for each in strict(done.stdout)["local"].values()}
-        assert found["keys"]["changes"] == {"b": 1, "('t', 1)": {"2": [3]}, "null": [1, "x"], "true": 5.5}
+        assert found["keys"]["changes"] == {
+            "b": 1,
+            "('t', 1)": {"2": [3]},
+            "null": [1, "x"],
+            "true": 5.5,
+        }
         assert found["rude"]["comment"] == "<Rude that cannot be shown>"
         assert found["number"]["changes"]["x"][:3] == ["NaN", "Infinity", "-Infinity"]
         assert "Rare: <Rare that cannot be shown>" in found["raises"]["comment"]
@@ -217,12 +246,19 @@ def test_odd_values_of_functions(machine: Machine) -> None:
     assert (found["k"], found["1"]) == ("NaN", "<Rude that cannot be shown>")
 
 
-@pytest.mark.parametrize("listener", ["runner.history.recorder.History", "runner.output.pretty.Pretty"])
+@pytest.mark.parametrize(
+    "listener", ["runner.history.recorder.History", "runner.output.pretty.Pretty"]
+)
 def test_a_listener_that_fails_is_dropped_and_reported(machine: Machine, listener: str) -> None:
     module, _, name = listener.rpartition(".")
     method = "_result" if name == "History" else "_finished"
     machine.write(a=FILE + "{tmp}/g:\n  file.managed:\n    - contents: g\n")
-    done = with_code(machine, f"from {module} import {name}; {name}.{method} = lambda *_: {{}}['lost']", "sls", "a")
+    done = with_code(
+        machine,
+        f"from {module} import {name}; {name}.{method} = lambda *_: {{}}['lost']",
+        "sls",
+        "a",
+    )
     assert done.returncode == 0 and (machine.folder / "g").exists()
     assert done.stderr.count("KeyError: 'lost'") == 1 and "Traceback" not in done.stderr
     outcome = answer(machine, "history")[0]["outcome"]
@@ -231,12 +267,17 @@ def test_a_listener_that_fails_is_dropped_and_reported(machine: Machine, listene
 
 def test_the_words_of_the_history_are_those_of_the_report(machine: Machine) -> None:
     machine.write(
-        a=FILE + "bad:\n  test.fail_without_changes: []\nnever:\n  test.nop: [require: [test: bad]]\n"
+        a=FILE
+        + "bad:\n  test.fail_without_changes: []\nnever:\n  test.nop: [require: [test: bad]]\n"
         "still:\n  test.nop: [onchanges: [test: calm]]\ncalm:\n  test.nop: []\n"
         "planned:\n  file.managed: [name: {tmp}/p, noop: true]\n"
     )
     report = machine("sls", "a", "-v", code=2).stdout
-    said = {line.split()[2]: line.split()[0] for line in report.splitlines() if "  " in line and "." in line[14:30]}
+    said = {
+        line.split()[2]: line.split()[0]
+        for line in report.splitlines()
+        if "  " in line and "." in line[14:30]
+    }
     shown = answer(machine, "history", "show", "last")
     for each in shown["results"]:
         assert said[each["id"]] == each["outcome"], each["id"]

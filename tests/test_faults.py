@@ -1,4 +1,6 @@
-"""A small sample of each of the fault scripts in bench/faults; docs/reliability.md says what all of them found."""
+"""A small sample of each of the fault scripts in bench/faults; docs/reliability.md says what all of
+them found.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,13 @@ def test_sample(sample: str, tmp_path: Path) -> None:
     words = SAMPLES[sample].split()
     if os.geteuid() != 0 and "--full-disk" in words:
         pytest.skip("mounting needs root")
-    if shutil.which("cc") is None and words[0] in ("kills.py", "errors.py", "swap.py", "clock.py", "modes.py"):
+    if shutil.which("cc") is None and words[0] in (
+        "kills.py",
+        "errors.py",
+        "swap.py",
+        "clock.py",
+        "modes.py",
+    ):
         pytest.skip("needs a C compiler")
     argv = [sys.executable, str(SCRIPTS / words[0]), *words[1:]]
     memory = Path("/dev/shm")  # where syncing costs nothing

@@ -35,6 +35,8 @@ def test_help(name: str) -> None:
     assert re.search(rf"^  Example: runner {name}\b", text, re.M)
     assert max(map(len, text.splitlines())) <= 80
     silent = [
-        each.name for each in command.params if not getattr(each, "help", "") and not getattr(each, "hidden", False)
+        each.name
+        for each in command.params
+        if not getattr(each, "help", "") and not getattr(each, "hidden", False)
     ]
     assert not silent, "nothing is said of them"

@@ -1,6 +1,7 @@
 """The three laws, for every state function in the registry.
 
-1. A dry run changes nothing. 2. What a sure Plan says is what the real run reports. 3. A second run plans nothing.
+1. A dry run changes nothing. 2. What a sure Plan says is what the real run reports. 3. A second run
+plans nothing.
 """
 
 from __future__ import annotations
@@ -27,7 +28,11 @@ HERE = [scenario for scenario in ALL if not scenario.machine]
 
 
 def functions() -> list[str]:
-    return [f"{module}.{name}" for module in REGISTRY.state_modules() for name in REGISTRY.state_functions(module)]
+    return [
+        f"{module}.{name}"
+        for module in REGISTRY.state_modules()
+        for name in REGISTRY.state_functions(module)
+    ]
 
 
 def bound(scenario: Scenario, tmp: Path) -> dict[str, Any]:
@@ -35,7 +40,11 @@ def bound(scenario: Scenario, tmp: Path) -> dict[str, Any]:
     given = {"name": str(tmp / "thing"), **scenario.arguments(tmp)}
     found = REGISTRY.state(scenario.function)
     with running(HarnessHere()):
-        return dict(bind(found.function, given, places={}, default_place=place, where=scenario.function).arguments)
+        return dict(
+            bind(
+                found.function, given, places={}, default_place=place, where=scenario.function
+            ).arguments
+        )
 
 
 def snapshot(folder: Path) -> dict[str, Any]:
@@ -84,7 +93,9 @@ def test_laws(scenario: Scenario, tmp_path: Path) -> None:
         return
     done = apply(function, **arguments, current=HarnessHere(root))
     if isinstance(plan, Plan) and plan.exact:
-        assert set(plan.changes) == set(done.changes or {}), "the keys of a sure Plan are those of the real run"
+        assert set(plan.changes) == set(done.changes or {}), (
+            "the keys of a sure Plan are those of the real run"
+        )
     if not isinstance(plan, Plan):
         assert snapshot(tmp_path) == before, "a state that plans nothing changes nothing"
     if scenario.converges:
@@ -94,18 +105,24 @@ def test_laws(scenario: Scenario, tmp_path: Path) -> None:
 
 def test_every_function_has_a_scenario() -> None:
     tried = {scenario.function for scenario in ALL}
-    assert not [name for name in functions() if name not in tried and not name.endswith(".mod_watch")]
+    assert not [
+        name for name in functions() if name not in tried and not name.endswith(".mod_watch")
+    ]
 
 
 def test_every_argument_is_tried() -> None:
-    tried: dict[object, set[str]] = {}  # by the function itself: one with two names is tried by either
+    tried: dict[
+        object, set[str]
+    ] = {}  # by the function itself: one with two names is tried by either
     for scenario in ALL:
         tried.setdefault(REGISTRY.state(scenario.function).function, set()).update(scenario.args)
     untried = []
     for name in functions():
         function = REGISTRY.state(name).function
         names = inspect.signature(function).parameters.values()
-        wanted = {each.name.rstrip("_") for each in names if each.kind is not each.VAR_KEYWORD} - {"name"}
+        wanted = {each.name.rstrip("_") for each in names if each.kind is not each.VAR_KEYWORD} - {
+            "name"
+        }
         untried += [f"{name}: {each}" for each in sorted(wanted - tried.get(function, set()))]
     assert not untried
 

@@ -1,4 +1,5 @@
-"""Typical mistakes, one after another: each has its place, its cause and its cure, and is told once.
+"""Typical mistakes, one after another: each has its place, its cause and its cure, and is told
+once.
 
 The data is in tests/mistakes; a case is one call in this process.
 """
@@ -23,7 +24,9 @@ MISTAKES = all_mistakes()
 def checked(mistake: Mistake, folder: Path) -> list[Diagnostic]:
     """What `runner check` says of a tree, the configuration's mistakes among it."""
     try:
-        options, warnings = load.load(str(mistake.configuration(folder)), {"cachedir": str(folder / "cache")}, {})
+        options, warnings = load.load(
+            str(mistake.configuration(folder)), {"cachedir": str(folder / "cache")}, {}
+        )
         return check.check(options, mistake.names, configuration=warnings)
     except RunnerError as error:
         return list(error.diagnostics)
@@ -35,7 +38,9 @@ def test_a_mistake_is_named_where_it_was_typed(mistake: Mistake, tmp_path: Path)
     place = mistake.written(tmp_path)
     found = checked(mistake, tmp_path)
     shown = "\n".join(diagnostics.format_one(problem) for problem in found)
-    (problem,) = [each for each in found if each.severity == "error"] or pytest.fail(f"no error: {shown}")
+    (problem,) = [each for each in found if each.severity == "error"] or pytest.fail(
+        f"no error: {shown}"
+    )
     source = problem.source
     assert source is not None, shown
     assert (source.file, source.line) == place[:2], shown

@@ -1,4 +1,6 @@
-"""From cron and from a terminal alike nothing waits for a person, and what takes too long is ended, all of it."""
+"""From cron and from a terminal alike nothing waits for a person, and what takes too long is ended,
+all of it.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,9 @@ def odd(machine: Machine) -> Machine:
 
 
 def on_a_terminal(machine: Machine, *words: str) -> tuple[int, str]:
-    """The exit code of a runner that has a terminal, where somebody typed a line, and what it shows there."""
+    """The exit code of a runner that has a terminal, where somebody typed a line, and what it shows
+    there.
+    """
     pid, terminal = pty.fork()
     if pid == 0:
         os.execve(machine.argv()[0], machine.argv(*words), machine.environment)
@@ -93,7 +97,11 @@ def test_a_terminal_is_not_read(odd: Machine) -> None:
 def test_nor_is_a_pipe_and_closed_streams_are_no_bug(odd: Machine) -> None:
     for form in ("json", "pretty"):
         done = subprocess.run(
-            odd.argv("sls", "a", "--out", form), input="typed\n", capture_output=True, text=True, env=odd.environment
+            odd.argv("sls", "a", "--out", form),
+            input="typed\n",
+            capture_output=True,
+            text=True,
+            env=odd.environment,
         )
         assert done.returncode == 0, done.stderr
         assert "said by the tree" in (done.stderr if form == "json" else done.stdout)
@@ -137,8 +145,13 @@ def test_nor_does_it_survive_the_time_limit_of_the_run(machine: Machine, paralle
 
 def assert_nothing_is_left(machine: Machine) -> None:
     apart = (machine.folder / "apart").read_text().strip()
-    assert not Path(f"/proc/{apart}/cmdline").exists() or not Path(f"/proc/{apart}/cmdline").read_bytes()
-    left = subprocess.run(["pgrep", "-f", "sleep 91.5"], capture_output=True, text=True, check=False).stdout
+    assert (
+        not Path(f"/proc/{apart}/cmdline").exists()
+        or not Path(f"/proc/{apart}/cmdline").read_bytes()
+    )
+    left = subprocess.run(
+        ["pgrep", "-f", "sleep 91.5"], capture_output=True, text=True, check=False
+    ).stdout
     assert not left
 
 
@@ -152,7 +165,9 @@ def test_a_pattern_that_takes_for_ever_does_not_survive_the_time_limit(machine: 
     (machine.folder / "text").write_text("a" * 60 + "!")
     machine.write(a=BACKTRACKING)
     result = machine.results("sls", "a", "--timeout", "1", code=143)
-    assert "the time limit of 1 s is over while it ran" in result[f"{machine.folder}/text"]["comment"]
+    assert (
+        "the time limit of 1 s is over while it ran" in result[f"{machine.folder}/text"]["comment"]
+    )
 
 
 def test_nor_does_it_in_a_thread_which_lets_nothing_else_work(machine: Machine) -> None:
@@ -182,7 +197,15 @@ NO_DEVICES = 'mount -t tmpfs none /dev || exit 99; exec "$@"'
 @pytest.mark.parametrize("closed", ["<&-", "2>&-", "<&- 2>&-"])
 def test_closed_streams_without_a_null_device_are_no_bug(closed: str, machine: Machine) -> None:
     done = subprocess.run(
-        ["unshare", "-m", "sh", "-c", f"{NO_DEVICES} {closed}", "sh", *machine.argv("--version")[:-4]],
+        [
+            "unshare",
+            "-m",
+            "sh",
+            "-c",
+            f"{NO_DEVICES} {closed}",
+            "sh",
+            *machine.argv("--version")[:-4],
+        ],
         capture_output=True,
         text=True,
         env=machine.environment,

@@ -75,12 +75,21 @@ def test_a_file_that_is_in_no_tree(machine: Machine, tmp_path: Path) -> None:
         (["state.low", "{state: test}"], 'Missing "fun" data'),
         (["state.low", "x"], "state.low takes one chunk"),
         (["state.high", "x"], "High data is not a dictionary and is invalid"),
-        (["state.template", "/no/such/file"], "Specified SLS /no/such/file on local filesystem cannot be found."),
+        (
+            ["state.template", "/no/such/file"],
+            "Specified SLS /no/such/file on local filesystem cannot be found.",
+        ),
         (["state.apply", "web", "pillar=x"], "pillar=: expected a mapping"),
         (["state.template_str", "x: ["], "template_str.sls:1:1"),
-        (["test.echo"], "Passed invalid arguments to test.echo: missing a required argument: 'text'"),
+        (
+            ["test.echo"],
+            "Passed invalid arguments to test.echo: missing a required argument: 'text'",
+        ),
         (["test.echo", "x", "y=1"], "it takes: test.echo(text)"),
-        (["slsutil.merge", "{a: 1}", "5"], "slsutil.merge: TypeError: only mappings can be laid over each other"),
+        (
+            ["slsutil.merge", "{a: 1}", "5"],
+            "slsutil.merge: TypeError: only mappings can be laid over each other",
+        ),
         (["saltutil.runner", "state.orch"], "the runner 'state.orch' is a Salt master's"),
     ],
 )
@@ -97,7 +106,9 @@ def test_the_command_that_makes_the_changes(machine: Machine) -> None:
 def test_sys(machine: Machine) -> None:
     machine.write(**{"x": "x: {test.nop: [{v: {{ salt['sys.list_functions']('test.ec*') }}}]}"})
     (machine.folder / "states/_modules").mkdir(exist_ok=True)
-    (machine.folder / "states/_modules/own.py").write_text("def f(a, b=1, *args, **kwargs):\n    'What f does.'\n")
+    (machine.folder / "states/_modules/own.py").write_text(
+        "def f(a, b=1, *args, **kwargs):\n    'What f does.'\n"
+    )
     assert called(machine, "state.show_low_sls", "x")[0]["v"] == ["test.echo"]
     assert called(machine, "sys.list_functions", "own", "test.ec*") == ["own.f", "test.echo"]
     assert called(machine, "sys.list_modules", "te*", "sysc*") == ["sysctl", "test"]

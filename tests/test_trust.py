@@ -1,4 +1,5 @@
-"""What other users of the machine can write is not believed: runner's own folders, trees, repositories, checkouts.
+"""What other users of the machine can write is not believed: runner's own folders, trees,
+repositories, checkouts.
 
 What needs a second user is tried on a throw-away machine (tests/machine/test_trust.py).
 """
@@ -36,7 +37,9 @@ def test_what_runner_makes_is_its_own_whatever_the_umask(machine: Machine, umask
     machine.write(a=MARK, b="{% do salt['data.update']('a', 1) %}\n")
     where = machine.folder / "new/and/below"
     argv = machine.argv("sls", "a,b")[:-1]
-    subprocess.run([*argv, str(where)], env=machine.environment, umask=umask, check=True, capture_output=True)
+    subprocess.run(
+        [*argv, str(where)], env=machine.environment, umask=umask, check=True, capture_output=True
+    )
     assert (where / "data.json").exists()
     assert (where / "templates").is_dir()
     assert (where / "state/history.sqlite").exists()
@@ -56,7 +59,9 @@ def test_folders_that_others_can_write_are_refused(machine: Machine, open_to_oth
         assert f"others can write {folder}" in told
         assert f"chmod go-w {folder}" in told
     assert not (machine.folder / "made").exists()
-    if open_to_others != "cache/templates":  # what others may have written there is not shown as true, nor undone
+    if (
+        open_to_others != "cache/templates"
+    ):  # what others may have written there is not shown as true, nor undone
         assert f"others can write {folder}" in machine("history", code=1).stderr
         assert f"others can write {folder}" in machine("undo", code=1).stderr
         assert f"others can write {folder}" in machine("show", "debts", code=None).stderr
@@ -72,7 +77,9 @@ def test_a_sticky_folder_is_passed_through_but_not_used(machine: Machine) -> Non
     assert "others can write" in machine("sls", "a", code=1).stderr
 
 
-def test_links_to_the_folders_are_followed_where_nobody_else_can_make_them(machine: Machine) -> None:
+def test_links_to_the_folders_are_followed_where_nobody_else_can_make_them(
+    machine: Machine,
+) -> None:
     machine.write(a=MARK)
     (machine.folder / "real").mkdir()
     (machine.folder / "cache").symlink_to("real")
@@ -87,7 +94,9 @@ def test_links_to_the_folders_are_followed_where_nobody_else_can_make_them(machi
 
 
 @pytest.mark.parametrize("kind", ["link", "hard link", "pipe", "folder", "0666"])
-@pytest.mark.parametrize("name", ["lock", "history.sqlite", "debts.sqlite", "temporaries", "history.sqlite-wal"])
+@pytest.mark.parametrize(
+    "name", ["lock", "history.sqlite", "debts.sqlite", "temporaries", "history.sqlite-wal"]
+)
 def test_what_was_planted_in_a_folder_is_not_used(machine: Machine, name: str, kind: str) -> None:
     """Such as when others could write it for a time."""
     victim = machine.folder / "victim"
@@ -133,7 +142,9 @@ GIT = ["git", "-c", "user.name=a", "-c", "user.email=a@example.org"]
 
 @pytest.fixture
 def repository(machine: Machine, tmp_path: Path) -> Path:
-    """A git repository above the tree, whose configuration has git run a program that leaves a mark."""
+    """A git repository above the tree, whose configuration has git run a program that leaves a
+    mark.
+    """
     machine.write(a="x:\n  test.nop: []\n")
     for words in (["init", "-q"], ["add", "states"], ["commit", "-qm", "x"]):
         subprocess.run([*GIT, *words], cwd=tmp_path, check=True)
@@ -146,12 +157,14 @@ def repository(machine: Machine, tmp_path: Path) -> Path:
 
 
 def last_run(machine: Machine) -> tuple[object, object]:
-    (run, *_) = json.loads(machine("history", "--out", "json").stdout)["local"]
+    run, *_ = json.loads(machine("history", "--out", "json").stdout)["local"]
     return run["revision"], run["dirty"]
 
 
 def test_the_revision_of_ones_own_tree(machine: Machine, repository: Path) -> None:
-    head = subprocess.run([*GIT, "rev-parse", "HEAD"], cwd=repository, capture_output=True, text=True).stdout.strip()
+    head = subprocess.run(
+        [*GIT, "rev-parse", "HEAD"], cwd=repository, capture_output=True, text=True
+    ).stdout.strip()
     machine("sls", "a")
     assert last_run(machine)[0] == head
     assert list(repository.glob("ran-*")), "or else the tests below could not fail"
@@ -175,7 +188,9 @@ def test_the_revision_of_ones_own_tree(machine: Machine, repository: Path) -> No
         (".git/config", 0o666),
     ],
 )
-def test_git_is_not_asked_where_others_can_write(machine: Machine, repository: Path, path: str, mode: int) -> None:
+def test_git_is_not_asked_where_others_can_write(
+    machine: Machine, repository: Path, path: str, mode: int
+) -> None:
     (repository / path).chmod(mode)
     machine("sls", "a", "--test")
     assert not list(repository.glob("ran-*"))
@@ -215,7 +230,9 @@ def resources(name):
         (["resource", "+", "hos"], {"host", "hostile"}),
     ],
 )
-def test_completion_runs_nothing_of_a_checkout(machine: Machine, typed: list[str], wanted: set[str]) -> None:
+def test_completion_runs_nothing_of_a_checkout(
+    machine: Machine, typed: list[str], wanted: set[str]
+) -> None:
     mark = machine.folder / "ran"
     for kind in ("_states", "_modules", "_grains", "_utils", "_renderers"):
         folder = machine.folder / "states" / kind
@@ -237,18 +254,24 @@ def test_completion_runs_nothing_of_a_checkout(machine: Machine, typed: list[str
 # ---------------------------------------------------------------- what a run reads
 
 FILES = {
-    "states/a.sls": "{% set given = grains['ours'] %}\n{% import 'lib.jinja' as lib %}\n"
-    "{% import_yaml 'data.yaml' as data %}\ninclude:\n  - b\n"
-    "x:\n  file.managed:\n    - name: {tmp}/made\n    - source: salt://motd.jinja\n    - template: jinja\n"
-    "y:\n  ours.done: []\nz:\n  test.nop:\n    - name: {{ salt['ours.name']() }}\n",
+    "states/a.sls": (
+        "{% set given = grains['ours'] %}\n{% import 'lib.jinja' as lib %}\n{% import_yaml"
+        " 'data.yaml' as data %}\ninclude:\n  - b\nx:\n  file.managed:\n    - name: {tmp}/made\n   "
+        " - source: salt://motd.jinja\n    - template: jinja\ny:\n  ours.done: []\nz:\n "
+        " test.nop:\n    - name: {{ salt['ours.name']() }}\n"
+    ),
     "states/b.sls": "b:\n  test.nop: []\n",
     "states/lib.jinja": "{% macro x() %}{% endmacro %}\n",
     "states/data.yaml": "a: 1\n",
     "states/motd.jinja": "hello\n",
     "states/_modules/ours.py": "def name():\n    return 'z'\n",
-    "states/_states/ours/__init__.py": "from .inner import answer\ndef done(name):\n    return answer(name)\n",
-    "states/_states/ours/inner.py": "def answer(name):\n"
-    "    return {'name': name, 'changes': {}, 'result': True, 'comment': ''}\n",
+    "states/_states/ours/__init__.py": (
+        "from .inner import answer\ndef done(name):\n    return answer(name)\n"
+    ),
+    "states/_states/ours/inner.py": (
+        "def answer(name):\n"
+        "    return {'name': name, 'changes': {}, 'result': True, 'comment': ''}\n"
+    ),
     "states/_grains/ours.py": "def ours():\n    return {'ours': 1}\n",
     "pillar/top.sls": "base:\n  '*':\n    - p\n",
     "pillar/p.sls": "p: 1\n",
@@ -295,7 +318,9 @@ def test_each_file_that_is_read_is_looked_at(whole: Machine, path: str, how: str
     assert not (whole.folder / "made").exists()
 
 
-def _unwritten(machine: Machine, argv: Callable[..., list[str]], file: Path, how: str, *words: str) -> list[str]:
+def _unwritten(
+    machine: Machine, argv: Callable[..., list[str]], file: Path, how: str, *words: str
+) -> list[str]:
     found = argv(*words)  # writes runner.yaml anew
     if file.name == "runner.yaml":
         open_to_others(file, how)
@@ -384,15 +409,16 @@ def test_acls(tmp_path: Path, entries: list[tuple[int, int, int]], others: bool)
 def test_what_the_checks_cost(machine: Machine) -> None:
     """Each folder on the way is looked at once a run, and no program is started for it."""
     trace = (
-        "import os, sys, collections; opened = collections.Counter()\n"
-        "sys.addaudithook(lambda event, args: opened.update([args[0]]) if event == 'open' else None)\n"
-        "from runner.files.trusted_folder import trusted_folder\n"
-        f"held = trusted_folder({str(machine.folder / 'cache/state')!r})\n"
-        "first = sum(opened.values()); opened.clear()\n"
-        f"trusted_folder({str(machine.folder / 'cache/state')!r})\n"
-        "print(first, sum(opened.values()))"
+        "import os, sys, collections; opened = collections.Counter()\nsys.addaudithook(lambda"
+        " event, args: opened.update([args[0]]) if event == 'open' else None)\nfrom"
+        " runner.files.trusted_folder import trusted_folder\nheld ="
+        f" trusted_folder({str(machine.folder / 'cache/state')!r})\nfirst = sum(opened.values());"
+        f" opened.clear()\ntrusted_folder({str(machine.folder / 'cache/state')!r})\nprint(first,"
+        " sum(opened.values()))"
     )
-    done = subprocess.run([sys.executable, "-c", trace], env=machine.environment, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", trace], env=machine.environment, capture_output=True, text=True
+    )
     first, again = map(int, done.stdout.split())
     assert again == 0, done.stderr
     assert first < 60

@@ -19,14 +19,21 @@ from runner.history import snapshots
 from runner.redaction import HIDDEN, Secrets
 
 FILE = "{tmp}/f:\n  file.managed:\n    - contents: new\n    - mode: '0600'\n"
-BAD = "bad:\n  test.fail_without_changes: []\nnever:\n  test.nop:\n    - require:\n      - test: bad\n"
+BAD = (
+    "bad:\n  test.fail_without_changes: []\nnever:\n  test.nop:\n    - require:\n      - test:"
+    " bad\n"
+)
 SLOW = "slow:\n  cmd.run:\n    - name: touch {tmp}/began && sleep 30\nafter:\n  test.nop: []\n"
 
 
 def started(machine: Machine, *words: str) -> subprocess.Popen[str]:
     """A run in the background, which has begun its slow command."""
     process = subprocess.Popen(
-        machine.argv(*words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=machine.environment
+        machine.argv(*words),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=machine.environment,
     )
     deadline = time.monotonic() + 20
     while not (machine.folder / "began").exists():
@@ -46,7 +53,9 @@ def test_a_second_run_waits_when_asked_to(machine: Machine) -> None:
     assert "another run is under way: process" in refused.stderr
     assert "--wait" in refused.stderr
     machine("sls", "b", "--wait", "0.3", code=3)
-    second = subprocess.Popen(machine.argv("sls", "b", "--wait"), env=machine.environment, stdout=subprocess.DEVNULL)
+    second = subprocess.Popen(
+        machine.argv("sls", "b", "--wait"), env=machine.environment, stdout=subprocess.DEVNULL
+    )
     first.send_signal(signal.SIGTERM)
     first.communicate(timeout=20)
     assert first.returncode == 143
@@ -64,26 +73,40 @@ def test_the_time_limit_ends_the_run_and_the_report_says_what_was_left(machine: 
 
 def test_the_command_that_runs_is_ended_with_its_children(machine: Machine) -> None:
     seconds = f"31.{os.getpid()}"  # of this test alone: others may run beside it
-    machine.write(a=f"slow:\n  cmd.run:\n    - name: sleep {seconds} & touch {{tmp}}/began; sleep {seconds}\n")
+    machine.write(
+        a=f"slow:\n  cmd.run:\n    - name: sleep {seconds} & touch {{tmp}}/began; sleep {seconds}\n"
+    )
     process = started(machine, "sls", "a")
     process.send_signal(signal.SIGINT)
     out, _ = process.communicate(timeout=20)
     assert process.returncode == 130
     assert "interrupted by Ctrl-C while it ran" in out
     assert answer(machine, "history")[0]["outcome"] == "interrupted by Ctrl-C"
-    alive = [each for each in Path("/proc").glob("[0-9]*/cmdline") if seconds.encode() in _read(each)]
+    alive = [
+        each for each in Path("/proc").glob("[0-9]*/cmdline") if seconds.encode() in _read(each)
+    ]
     assert not alive
 
 
 @pytest.mark.parametrize("how", ["limit", "signal"])
-def test_parallel_states_end_with_the_run_though_their_commands_do_not_heed_it(machine: Machine, how: str) -> None:
-    """Those that trap SIGTERM, and what they moved to a session of its own; what is in the background stays."""
+def test_parallel_states_end_with_the_run_though_their_commands_do_not_heed_it(
+    machine: Machine, how: str
+) -> None:
+    """Those that trap SIGTERM, and what they moved to a session of its own; what is in the
+    background stays.
+    """
     seconds, stays = f"32.{os.getpid()}", f"33.{os.getpid()}"
-    stubborn = f"trap '' TERM; setsid sleep {seconds} & touch {{tmp}}/began; sleep {seconds}; sleep {seconds}"
+    stubborn = (
+        f"trap '' TERM; setsid sleep {seconds} & touch {{tmp}}/began; sleep {seconds}; sleep"
+        f" {seconds}"
+    )
     machine.write(
         a=f"stays:\n  cmd.run:\n    - name: sleep {stays}\n    - bg: True\n"
-        + "".join(f"p{n}:\n  cmd.run:\n    - name: {stubborn}\n    - parallel: True\n" for n in range(3))
-        + f"again:\n  cmd.run: [{{name: sleep {seconds}; false}}, {{parallel: True}}, {{retry: {{interval: 0}}}}]\n"
+        + "".join(
+            f"p{n}:\n  cmd.run:\n    - name: {stubborn}\n    - parallel: True\n" for n in range(3)
+        )
+        + f"again:\n  cmd.run: [{{name: sleep {seconds}; false}}, {{parallel: True}}, {{retry:"
+        " {interval: 0}}]\n"
     )
     process = started(machine, "sls", "a", *(["--timeout", "2"] if how == "limit" else []))
     if how == "signal":
@@ -100,7 +123,11 @@ def test_parallel_states_end_with_the_run_though_their_commands_do_not_heed_it(m
 
 def running(word: str) -> list[int]:
     """The processes with a word in their command line."""
-    return [int(each.parent.name) for each in Path("/proc").glob("[0-9]*/cmdline") if word.encode() in _read(each)]
+    return [
+        int(each.parent.name)
+        for each in Path("/proc").glob("[0-9]*/cmdline")
+        if word.encode() in _read(each)
+    ]
 
 
 def test_a_command_that_starts_while_the_interrupt_comes_is_ended_too(machine: Machine) -> None:
@@ -113,9 +140,13 @@ def test_a_command_that_starts_while_the_interrupt_comes_is_ended_too(machine: M
         "subprocess.Popen = Started\nfrom runner.cli import main; main()"
     )
     argv = machine.argv("sls", "a")
-    done = subprocess.run([argv[0], "-c", program, *argv[3:]], capture_output=True, text=True, env=machine.environment)
+    done = subprocess.run(
+        [argv[0], "-c", program, *argv[3:]], capture_output=True, text=True, env=machine.environment
+    )
     assert done.returncode == 143 and "interrupted by SIGTERM while it ran" in done.stdout
-    assert not [each for each in Path("/proc").glob("[0-9]*/cmdline") if seconds.encode() in _read(each)]
+    assert not [
+        each for each in Path("/proc").glob("[0-9]*/cmdline") if seconds.encode() in _read(each)
+    ]
 
 
 def _read(path: Path) -> bytes:
@@ -132,7 +163,12 @@ def test_history_tells_what_runs_did(machine: Machine) -> None:
     machine("sls", "a", code=2)
     runs = answer(machine, "history")
     assert [(run["id"], run["kind"]) for run in runs] == [(3, "run"), (2, "test"), (1, "run")]
-    assert [runs[2][key] for key in ("changed", "failed", "skipped", "outcome")] == [1, 1, 1, "failed"]
+    assert [runs[2][key] for key in ("changed", "failed", "skipped", "outcome")] == [
+        1,
+        1,
+        1,
+        "failed",
+    ]
     assert "3 states, 1 changed, 1 failed, 1 skipped" in machine("history").stdout
     shown = answer(machine, "history", "show", "1")
     assert shown["results"][0]["changes"] == {"diff": "New file"}
@@ -141,7 +177,9 @@ def test_history_tells_what_runs_did(machine: Machine) -> None:
     assert shown["changes_made"][0]["function"].startswith("file.")
     compared = answer(machine, "history", "diff", "1", "last")
     assert compared["same_tree"] is True
-    assert list(compared["different"]) == [f"file_|-{machine.folder}/f_|-{machine.folder}/f_|-managed"]
+    assert list(compared["different"]) == [
+        f"file_|-{machine.folder}/f_|-{machine.folder}/f_|-managed"
+    ]
     assert "there is no run 9" in machine("history", "show", "9", code=1).stderr
     machine("history", "show", code=1)
     assert "bad" in machine("history", "show", "last").stdout
@@ -154,9 +192,13 @@ def test_drift_intent_and_repetition_are_told_apart(machine: Machine) -> None:
         if change == "drift":
             (machine.folder / "f").write_text("theirs")
         if change == "tree":
-            machine.write(a=FILE.replace("new", "newer") + "again:\n  cmd.run:\n    - name: 'true'\n")
+            machine.write(
+                a=FILE.replace("new", "newer") + "again:\n  cmd.run:\n    - name: 'true'\n"
+            )
         found = machine.results("sls", "a")
-        origins.append((found[f"{machine.folder}/f"].get("__origin__"), found["again"].get("__origin__")))
+        origins.append(
+            (found[f"{machine.folder}/f"].get("__origin__"), found["again"].get("__origin__"))
+        )
     assert origins == [(None, None), ("drift", "repeats"), (None, "repeats")]
     (machine.folder / "f").write_text("theirs")
     assert "drift: the tree says what it said in run 3" in machine("sls", "a", "--test").stdout
@@ -166,12 +208,18 @@ def test_dry_runs_are_kept_and_count_for_nothing(machine: Machine) -> None:
     machine.config["history_runs"] = 2
     machine.write(a=FILE)
     machine("sls", "a", "--test")
-    assert "__origin__" not in machine.results("sls", "a")[f"{machine.folder}/f"], "the dry run was no last time"
+    assert "__origin__" not in machine.results("sls", "a")[f"{machine.folder}/f"], (
+        "the dry run was no last time"
+    )
     (machine.folder / "f").write_text("theirs")
     for _ in range(3):
         assert "drift: the tree says what it said in run 2" in machine("sls", "a", "--test").stdout
     runs = answer(machine, "history")
-    assert [(run["id"], run["kind"], run["changed"]) for run in runs] == [(5, "test", 1), (4, "test", 1), (2, "run", 1)]
+    assert [(run["id"], run["kind"], run["changed"]) for run in runs] == [
+        (5, "test", 1),
+        (4, "test", 1),
+        (2, "run", 1),
+    ]
     assert "dry run, done" in machine("history").stdout
     assert "would change  file.managed" in machine("history", "show", "last").stdout
     assert (machine.folder / "f").read_text() == "theirs"
@@ -194,7 +242,9 @@ def test_old_runs_are_dropped(machine: Machine) -> None:
 
 
 @pytest.mark.parametrize("damage", ["junk", "newer", "folder"])
-def test_a_history_that_cannot_be_written_keeps_no_run_from_working(machine: Machine, damage: str) -> None:
+def test_a_history_that_cannot_be_written_keeps_no_run_from_working(
+    machine: Machine, damage: str
+) -> None:
     machine.write(a=FILE)
     path = machine.folder / "cache/state/history.sqlite"
     path.parent.mkdir(parents=True)
@@ -228,8 +278,8 @@ def test_files_of_the_kernel_are_kept_too(tmp_path: Path) -> None:
 def test_debts_that_cannot_be_written(machine: Machine, durable: str) -> None:
     machine.config["durable"] = durable
     machine.write(
-        a=FILE + "react:\n  cmd.wait:\n    - name: touch {tmp}/reacted\n    - watch:\n      - file: {tmp}/f\n"
-        "{tmp}/g:\n  file.managed:\n    - contents: g\n"
+        a=FILE + "react:\n  cmd.wait:\n    - name: touch {tmp}/reacted\n    - watch:\n      - file:"
+        " {tmp}/f\n{tmp}/g:\n  file.managed:\n    - contents: g\n"
     )
     (machine.folder / "cache/state/debts.sqlite").mkdir(parents=True)
     refused = durable == "required"
@@ -244,7 +294,9 @@ def test_debts_that_cannot_be_written(machine: Machine, durable: str) -> None:
 
 
 def test_broken_debts_are_set_aside(machine: Machine) -> None:
-    machine.write(a=FILE + "react:\n  cmd.wait:\n    - name: 'false'\n    - watch:\n      - file: {tmp}/f\n")
+    machine.write(
+        a=FILE + "react:\n  cmd.wait:\n    - name: 'false'\n    - watch:\n      - file: {tmp}/f\n"
+    )
     state = machine.folder / "cache/state"
     state.mkdir(parents=True)
     (state / "debts.sqlite").write_text("this is no database " * 100)
@@ -257,13 +309,18 @@ def test_broken_debts_are_set_aside(machine: Machine) -> None:
 def test_what_a_kill_left_beside_a_target_is_removed(machine: Machine) -> None:
     machine.write(a="x:\n  test.nop: []\n")
     left = machine.folder / ".f.runner-0123456789ab"
-    others = [machine.folder / name for name in ("precious", ".f.runner-9123456789ab", "f.runner-0123456789ab")]
+    others = [
+        machine.folder / name
+        for name in ("precious", ".f.runner-9123456789ab", "f.runner-0123456789ab")
+    ]
     for path in (left, *others):
         path.write_text("half")
     state = machine.folder / "cache/state"
     state.mkdir(parents=True)
     here = str(machine.folder)
-    (state / "temporaries").write_text(f'{json.dumps([here, "01234567"])}\n["/none", "01234567"]\n7\n["cut of')
+    (state / "temporaries").write_text(
+        f'{json.dumps([here, "01234567"])}\n["/none", "01234567"]\n7\n["cut of'
+    )
     machine("sls", "a", "--test")
     assert left.exists(), "a dry run changes nothing"
     assert "left by a run that was killed" in machine("sls", "a").stderr
@@ -277,9 +334,11 @@ SECRET = "Tr0ub4dor/&3 x"
 def test_secrets_reach_no_sink(machine: Machine) -> None:
     coded = base64.b64encode(SECRET.encode()).decode()
     machine.write(
-        a="missing:\n  file.exists:\n    - name: '/none/{{ pillar['db']['password'] }}'\n"
-        "{tmp}/f:\n  file.managed:\n    - contents: 'pw={{ pillar['db']['password'] }}'\n"
-        f"say:\n  cmd.run:\n    - name: echo '{{{{ pillar['db']['password'] }}}}' {coded}\n",
+        a=(
+            "missing:\n  file.exists:\n    - name: '/none/{{ pillar['db']['password'] }}'\n"
+            "{tmp}/f:\n  file.managed:\n    - contents: 'pw={{ pillar['db']['password'] }}'\n"
+            f"say:\n  cmd.run:\n    - name: echo '{{{{ pillar['db']['password'] }}}}' {coded}\n"
+        ),
         bad="x:\n  test.nop:\n    - {{ pillar['db']['password'] }}: [\n",
         pillar__top="base:\n  '*':\n    - db\n",
         pillar__db=f"db:\n  password: '{SECRET}'\n",
@@ -288,12 +347,19 @@ def test_secrets_reach_no_sink(machine: Machine) -> None:
     for words in (["--test"], [], ["-v", "--out", "json"], ["--out", "yaml"]):
         done = machine("sls", "a", *words, code=2)
         sinks += [done.stdout, done.stderr]
-    for words in (["history", "show", "1"], ["history"], ["show", "pillar"], ["show", "low-sls", "a"]):
+    for words in (
+        ["history", "show", "1"],
+        ["history"],
+        ["show", "pillar"],
+        ["show", "low-sls", "a"],
+    ):
         sinks += [machine(*words).stdout, machine(*words, "--out", "json").stdout]
     assert SECRET in machine("show", "low-sls", "a", "--show-secrets").stdout
     done = machine("sls", "bad", code=1)
     sinks += [done.stdout, done.stderr]
-    sinks.append((machine.folder / "cache/state/history.sqlite").read_bytes().decode(errors="replace"))
+    sinks.append(
+        (machine.folder / "cache/state/history.sqlite").read_bytes().decode(errors="replace")
+    )
     sinks.append(machine("sls", "a", "--pillar", json.dumps({"token": SECRET}), code=2).stdout)
     sinks.append(machine("history").stdout)
     assert "**********" in sinks[0]
@@ -317,7 +383,12 @@ def test_secrets_inside_of_other_forms() -> None:
     for around in ("", "u:", "me:", "you:"):
         coded = base64.b64encode(f"{around}Tr0ub4dor/&3 and more".encode()).decode()
         assert HIDDEN in secrets.mask(coded), around
-    assert secrets.mask(["x=Tr0ub4dor%2f%263", 12345678, "12345678", 7]) == [f"x={HIDDEN}", HIDDEN, HIDDEN, 7]
+    assert secrets.mask(["x=Tr0ub4dor%2f%263", 12345678, "12345678", 7]) == [
+        f"x={HIDDEN}",
+        HIDDEN,
+        HIDDEN,
+        7,
+    ]
 
 
 def test_the_keys_that_name_secrets_are_configured(machine: Machine) -> None:
@@ -336,14 +407,21 @@ def test_the_keys_that_name_secrets_are_configured(machine: Machine) -> None:
 def test_keys_that_name_secrets_are_globs(glob: str) -> None:
     secrets = Secrets()
     secrets.collect({"password": "visible", "other": ["nothing"]}, [glob, "*none"])
-    assert secrets.mask("visible nothing") == (f"{HIDDEN} nothing" if glob != "*" else f"{HIDDEN} {HIDDEN}")
+    assert secrets.mask("visible nothing") == (
+        f"{HIDDEN} nothing" if glob != "*" else f"{HIDDEN} {HIDDEN}"
+    )
 
 
 def test_names_are_no_secrets(machine: Machine) -> None:
-    """Beside a password stand a user and a host; and a password that is a word of the pillar would hide it all over."""
+    """Beside a password stand a user and a host; and a password that is a word of the pillar would
+    hide it all over.
+    """
     credentials = "{http-user: buildmaster, host: db.example.org, pass: s3cr3t4, other: buildbot}"
     machine.write(
-        a="x:\n  cmd.run:\n    - name: echo {{ pillar['buildbot']['credentials'].values() | join(' ') }}\n",
+        a=(
+            "x:\n  cmd.run:\n    - name: echo {{ pillar['buildbot']['credentials'].values() |"
+            " join(' ') }}\n"
+        ),
         b="{{ pillar['buildbot']['credentials'].values() | join(': ') }}: test.nop\n",
         pillar__top="base:\n  '*':\n    - db\n",
         pillar__db=f"buildbot:\n  credentials: {credentials}\n",
@@ -364,8 +442,10 @@ def test_a_tree_that_others_can_write_is_told_or_refused(machine: Machine) -> No
 
 def test_forget(machine: Machine) -> None:
     machine.write(
-        a="{tmp}/f:\n  file.managed:\n    - contents: x\n"
-        "react:\n  cmd.wait:\n    - name: 'false'\n    - watch:\n      - file: {tmp}/f\n"
+        a=(
+            "{tmp}/f:\n  file.managed:\n    - contents: x\n"
+            "react:\n  cmd.wait:\n    - name: 'false'\n    - watch:\n      - file: {tmp}/f\n"
+        )
     )
     machine("sls", "a", code=2)
     assert len(answer(machine, "show", "debts")) == 1
@@ -376,18 +456,32 @@ def test_forget(machine: Machine) -> None:
 
 
 def test_the_environment_of_cron(machine: Machine) -> None:
-    """No terminal, hardly a PATH, LANG=C, umask 077: names and contents are what they are everywhere."""
+    """No terminal, hardly a PATH, LANG=C, umask 077: names and contents are what they are
+    everywhere.
+    """
     machine.write(
-        a="{tmp}/grün/日本:\n  file.managed:\n    - contents: Grüße {{ salt['cmd.run']('echo ü') }}\n"
-        "    - makedirs: True\n    - mode: '0644'\n"
+        a=(
+            "{tmp}/grün/日本:\n  file.managed:\n    - contents: Grüße {{ salt['cmd.run']('echo ü')"
+            " }}\n    - makedirs: True\n    - mode: '0644'\n"
+        )
     )
     argv = machine.argv("sls", "a", "-q")
     for environment in ({"LANG": "C"}, {"LC_ALL": "C"}, {}):
         (machine.folder / "grün/日本").unlink(missing_ok=True)
-        bare = {"PYTHONPATH": machine.environment["PYTHONPATH"], "PATH": "/usr/bin:/bin", "HOME": "/", **environment}
+        bare = {
+            "PYTHONPATH": machine.environment["PYTHONPATH"],
+            "PATH": "/usr/bin:/bin",
+            "HOME": "/",
+            **environment,
+        }
         for said in ("grün/日本", ""):
             done = subprocess.run(
-                argv, stdin=subprocess.DEVNULL, capture_output=True, env=bare, umask=0o077, timeout=60
+                argv,
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                env=bare,
+                umask=0o077,
+                timeout=60,
             )
             assert (done.returncode, done.stderr) == (0, b"")
             assert said in done.stdout.decode()
@@ -411,7 +505,10 @@ def test_programs_of_the_administrator_are_found_from_cron(machine: Machine) -> 
 
 
 def test_quiet_is_silent_about_what_never_changes(machine: Machine) -> None:
-    machine.write(a="x:\n  test.nop:\n    - bogus: 1\n", b="x:\n  test.succeed_with_changes:\n    - bogus: 1\n")
+    machine.write(
+        a="x:\n  test.nop:\n    - bogus: 1\n",
+        b="x:\n  test.succeed_with_changes:\n    - bogus: 1\n",
+    )
     (machine.folder / "states").chmod(0o777)
     done = machine("sls", "a", "-q")
     assert done.stdout + done.stderr == ""
@@ -427,7 +524,11 @@ def test_junit(machine: Machine) -> None:
     machine.write(a=FILE + BAD)
     suite = ElementTree.fromstring(machine("sls", "a", "--out", "junit", code=2).stdout)
     assert suite.attrib["tests"] == "3"
-    assert [[inside.tag for inside in case] for case in suite] == [["system-out"], ["failure"], ["skipped"]]
+    assert [[inside.tag for inside in case] for case in suite] == [
+        ["system-out"],
+        ["failure"],
+        ["skipped"],
+    ]
     assert suite[1].attrib["line"] == "6"
 
 

@@ -1,4 +1,6 @@
-"""runner undo: files as they were before a run; what cannot be restored is left out, reported, and foreseen."""
+"""runner undo: files as they were before a run; what cannot be restored is left out, reported, and
+foreseen.
+"""
 
 from __future__ import annotations
 
@@ -27,8 +29,9 @@ def test_undo_restores_files(machine: Machine) -> None:
     (folder / "sub/x").write_text("x")
     link.symlink_to("f")
     machine.write(
-        a=FILE + "{tmp}/d:\n  file.absent: []\n{tmp}/n/m/o:\n  file.managed:\n    - contents: n\n    - makedirs: True\n"
-        "{tmp}/l:\n  file.symlink:\n    - target: /etc\n"
+        a=FILE
+        + "{tmp}/d:\n  file.absent: []\n{tmp}/n/m/o:\n  file.managed:\n    - contents: n\n    -"
+        " makedirs: True\n{tmp}/l:\n  file.symlink:\n    - target: /etc\n"
     )
     machine("sls", "a")
     machine("undo", "--test")
@@ -52,10 +55,17 @@ def test_an_undo_is_in_the_history_and_can_be_undone(machine: Machine) -> None:
     machine("undo")
     assert target.read_text() == "old\n"
     run, undo = answer(machine, "history")[::-1]
-    assert (undo["kind"], undo["outcome"], undo["changed"], undo["command"][:11]) == ("undo", "done", 1, "runner undo")
+    assert (undo["kind"], undo["outcome"], undo["changed"], undo["command"][:11]) == (
+        "undo",
+        "done",
+        1,
+        "runner undo",
+    )
     assert run["undone"]
     assert answer(machine, "history", "show", "2")["changes_made"][0]["function"] == "file.put_back"
-    assert "no run of the history altered files" in machine("undo", code=1).stderr, "an undo is no last run"
+    assert "no run of the history altered files" in machine("undo", code=1).stderr, (
+        "an undo is no last run"
+    )
     machine("undo", "2")
     assert target.read_text() == "new\n"
 
@@ -78,8 +88,14 @@ TREE = """
 # what happens after the run -> (the paths that are left out, why)
 SINCE: dict[str, tuple[Callable[[Path], Any], dict[str, str]]] = {
     "nothing": (lambda at: None, {}),
-    "an edited file": (lambda at: (at / "f").write_text("theirs"), {"f": "changed since: other contents"}),
-    "a removed file": (lambda at: (at / "f").unlink(), {"f": "changed since: nothing instead of a file"}),
+    "an edited file": (
+        lambda at: (at / "f").write_text("theirs"),
+        {"f": "changed since: other contents"},
+    ),
+    "a removed file": (
+        lambda at: (at / "f").unlink(),
+        {"f": "changed since: nothing instead of a file"},
+    ),
     "a file in a folder of the run": (
         lambda at: (at / "n/m/theirs").write_text("t"),
         {"n/m": "a folder that is not empty: it holds {tmp}/n/m/theirs", "n": "it holds {tmp}/n/m"},
@@ -96,7 +112,10 @@ SINCE: dict[str, tuple[Callable[[Path], Any], dict[str, str]]] = {
             "gone/sub/x": "its folder {tmp}/gone/sub",
         },
     ),
-    "a moved file that is gone": (lambda at: (at / "moved").unlink(), {"first": "changed since: nothing"}),
+    "a moved file that is gone": (
+        lambda at: (at / "moved").unlink(),
+        {"first": "changed since: nothing"},
+    ),
 }
 
 
@@ -113,7 +132,11 @@ def test_a_dry_run_says_what_the_undo_does(machine: Machine, since: str) -> None
     change(folder)
     code = 2 if left_out else 0
     foreseen = answer(machine, "undo", "--test", code=code)
-    refused = {os.path.relpath(step["path"], folder): step["refused"] for step in foreseen["steps"] if step["refused"]}
+    refused = {
+        os.path.relpath(step["path"], folder): step["refused"]
+        for step in foreseen["steps"]
+        if step["refused"]
+    }
     assert refused.keys() == left_out.keys()
     for path, why in left_out.items():
         assert why.replace("{tmp}", str(folder)) in refused[path]
@@ -123,10 +146,14 @@ def test_a_dry_run_says_what_the_undo_does(machine: Machine, since: str) -> None
         assert path in left_out or (folder / path).read_text() == text
     assert "n" in left_out or not (folder / "n").exists()
     last = answer(machine, "history", "show", "last")
-    assert (last["outcome"], last["failed"]) == (("done in part", len(left_out)) if left_out else ("done", 0))
+    assert (last["outcome"], last["failed"]) == (
+        ("done in part", len(left_out)) if left_out else ("done", 0)
+    )
     if left_out:
         again = machine("undo", code=2).stdout
-        assert again.count("left out: ") == len(left_out) and "Restored 0 paths; " in again, "it is not stuck"
+        assert again.count("left out: ") == len(left_out) and "Restored 0 paths; " in again, (
+            "it is not stuck"
+        )
         assert f"but for {len(left_out)} path" in machine("history", "show", "1").stdout
     else:
         assert "no run of the history altered files" in machine("undo", code=1).stderr
@@ -134,7 +161,9 @@ def test_a_dry_run_says_what_the_undo_does(machine: Machine, since: str) -> None
 
 def test_after_an_undo_in_part_the_rest_can_follow_or_an_earlier_run(machine: Machine) -> None:
     (machine.folder / "f").write_text("old")
-    machine.write(a=FILE, b=TREE.replace("contents: new", "contents: newer").replace("{tmp}/moved", "#"))
+    machine.write(
+        a=FILE, b=TREE.replace("contents: new", "contents: newer").replace("{tmp}/moved", "#")
+    )
     machine("sls", "a")
     machine("sls", "b")
     (machine.folder / "n/m/o").write_text("theirs")
@@ -157,10 +186,10 @@ def test_what_fails_against_expectation_is_reported_and_the_rest_is_done(machine
     machine("sls", "a")
     (machine.folder / "states/_modules").mkdir()
     (machine.folder / "states/_modules/file.py").write_text(
-        "from modules import file\nfrom runner.api import StateFailed\n"
-        "refuse_put, refuse_owner, refuse_dress = file.refuse_put, file.refuse_owner, file.refuse_dress\n"
-        "def put_back(path, *more):\n    if path.endswith('/g'): raise StateFailed('no space')\n"
-        "    file.put_back(path, *more)\n"
+        "from modules import file\nfrom runner.api import StateFailed\nrefuse_put, refuse_owner,"
+        " refuse_dress = file.refuse_put, file.refuse_owner, file.refuse_dress\ndef put_back(path,"
+        " *more):\n    if path.endswith('/g'): raise StateFailed('no space')\n   "
+        " file.put_back(path, *more)\n"
     )
     shown = machine("undo", code=2).stdout
     assert "left out: no space" in shown and "Restored 1 path; 1 was left out." in shown

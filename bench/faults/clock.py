@@ -40,7 +40,9 @@ def answer(tree: Tree, *words: str, before: Any = lambda: None) -> Any:
     return json.loads(tree.run(*words, "--out", "json", before=before).out)["local"]
 
 
-def one(tree: Tree, score: Score, shim: ctypes.CDLL, chance: random.Random, generation: int) -> None:
+def one(
+    tree: Tree, score: Score, shim: ctypes.CDLL, chance: random.Random, generation: int
+) -> None:
     """The tree changes, the reaction fails, is owed, and done; each run at another time."""
     words = ("sls", "a", "--pillar", f'{{"g": {generation}}}')
     times = [chance.choice(JUMPS) for _ in range(4)]
@@ -64,7 +66,10 @@ def one(tree: Tree, score: Score, shim: ctypes.CDLL, chance: random.Random, gene
     runs = answer(tree, "history", "-n", "3", before=at(3))
     numbers = [run["id"] for run in runs]
     score.check(numbers == sorted(numbers, reverse=True), f"{times}: the history's order {numbers}")
-    score.check(json.dumps({"g": generation})[1:-1] in runs[0]["command"], f"{times}: the last run is not the first")
+    score.check(
+        json.dumps({"g": generation})[1:-1] in runs[0]["command"],
+        f"{times}: the last run is not the first",
+    )
     metrics = (tree.folder / "prom").read_text()
     score.check("runner_last_run_success 1\n" in metrics, f"{times}: {metrics}")
     score.trials += 1
@@ -83,7 +88,9 @@ def set_meanwhile(tree: Tree, score: Score, shim: ctypes.CDLL, jump: int) -> Non
     ended = tree.run("sls", "slow", "--out", "json", before=soon)
     score.check(ended.code == 0, f"set by {jump}: {ended}")
     durations = [float(found) for found in re.findall(r'"duration": ([-\d.]+)', ended.out)]
-    score.check(len(durations) == 1 and 500 < durations[0] < 20000, f"set by {jump}: durations {durations}")
+    score.check(
+        len(durations) == 1 and 500 < durations[0] < 20000, f"set by {jump}: durations {durations}"
+    )
     limited = tree.run("sls", "slower", "--timeout", "1.5", before=soon)
     score.check(limited.code == 143 and limited.seconds < 20, f"set by {jump}: {limited}")
     metrics = (tree.folder / "prom").read_text()
@@ -93,7 +100,9 @@ def set_meanwhile(tree: Tree, score: Score, shim: ctypes.CDLL, jump: int) -> Non
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--trials", type=int, default=100)
     parser.add_argument("--seed", type=int)
     options = parser.parse_args()

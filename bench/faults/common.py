@@ -50,7 +50,9 @@ class Ended(NamedTuple):
 
 def begun(about: str | None) -> tuple[str, ctypes.CDLL]:
     """The word that `--only` gives (empty for all), and the shim in a process that has loaded what it needs."""
-    parser = argparse.ArgumentParser(description=about, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=about, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--only", default="", help="states whose name has this word in it")
     options = parser.parse_args()
     shim = with_shim()
@@ -65,9 +67,13 @@ def with_shim() -> ctypes.CDLL:
         folder = tempfile.mkdtemp(prefix="runner-shim-")
         library = f"{folder}/shim.so"
         compiler = sysconfig.get_config_var("CC").split()[0] if not _has("cc") else "cc"
-        subprocess.run([compiler, "-O1", "-shared", "-fPIC", "-o", library, str(HERE / "shim.c"), "-ldl"], check=True)
+        subprocess.run(
+            [compiler, "-O1", "-shared", "-fPIC", "-o", library, str(HERE / "shim.c"), "-ldl"],
+            check=True,
+        )
         done = subprocess.run(
-            [sys.executable, *sys.argv], env={**os.environ, "RUNNER_FAULT_SHIM": library, "LD_PRELOAD": library}
+            [sys.executable, *sys.argv],
+            env={**os.environ, "RUNNER_FAULT_SHIM": library, "LD_PRELOAD": library},
         )
         Path(library).unlink()
         Path(folder).rmdir()
@@ -79,7 +85,10 @@ def with_shim() -> ctypes.CDLL:
 
 
 def _has(program: str) -> bool:
-    return any(os.access(f"{folder}/{program}", os.X_OK) for folder in os.environ.get("PATH", "").split(":"))
+    return any(
+        os.access(f"{folder}/{program}", os.X_OK)
+        for folder in os.environ.get("PATH", "").split(":")
+    )
 
 
 class Tree:
@@ -92,17 +101,24 @@ class Tree:
         for each in (folder / "states", folder / "pillar", self.target):
             each.mkdir(parents=True, exist_ok=True)
         roots = {"file_roots": {"base": ["states"]}, "pillar_roots": {"base": ["pillar"]}}
-        (folder / "runner.yaml").write_text(json.dumps({**roots, "id": "m1", "cachedir": "cache", **config}))
+        (folder / "runner.yaml").write_text(
+            json.dumps({**roots, "id": "m1", "cachedir": "cache", **config})
+        )
 
     def write(self, name: str, text: str | bytes) -> Path:
         """A file below the folder; {target} in its text is where states write."""
         path = self.folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(text if isinstance(text, bytes) else text.replace("{target}", str(self.target)).encode())
+        path.write_bytes(
+            text if isinstance(text, bytes) else text.replace("{target}", str(self.target)).encode()
+        )
         return path
 
     def start(
-        self, *words: str, before: Callable[[], object] = lambda: None, limits: Mapping[int, int] | None = None
+        self,
+        *words: str,
+        before: Callable[[], object] = lambda: None,
+        limits: Mapping[int, int] | None = None,
     ) -> Running:
         """A run, begun in a child. before: called in it first. limits: of resources (resource.RLIMIT_*)."""
         out, err = (os.memfd_create(name) for name in ("out", "err"))
@@ -121,7 +137,10 @@ class Tree:
             os.chdir(self.folder)
             os.environ.update(HOME=str(self.folder))
             sys.argv = ["runner", *words, "--config", str(self.folder / "runner.yaml")]
-            sys.stdout, sys.stderr = os.fdopen(1, "w", closefd=False), os.fdopen(2, "w", closefd=False)
+            sys.stdout, sys.stderr = (
+                os.fdopen(1, "w", closefd=False),
+                os.fdopen(2, "w", closefd=False),
+            )
             before()
             from runner.cli import main
 
@@ -148,7 +167,10 @@ class Tree:
         """A run that a fault hits. below: only calls below this folder of the tree count."""
         folder = str(self.folder / below).encode()
         return self.run(
-            *words, before=lambda: shim.fault_arm(fault.at, fault.kind, fault.error, int(fault.sticky), folder)
+            *words,
+            before=lambda: shim.fault_arm(
+                fault.at, fault.kind, fault.error, int(fault.sticky), folder
+            ),
         )
 
     def leftovers(self) -> list[str]:

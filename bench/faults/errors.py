@@ -93,18 +93,28 @@ class Trial:
         self.score.check(text in (expected(new), expected(old)), f"{how}: the file is torn")
         text = (self.tree.target / "edited").read_text()
         counts = (text.count(f"generation {new}\n"), text.count(f"generation {old}\n"))
-        self.score.check(counts in ((1000, 0), (0, 1000)), f"{how}: the edited file is torn {counts}")
+        self.score.check(
+            counts in ((1000, 0), (0, 1000)), f"{how}: the edited file is torn {counts}"
+        )
         self.score.check((self.tree.target / "link").is_symlink(), f"{how}: the link is gone")
         again = self.tree.run(*self.words())
-        self.score.check(again.code == 0, f"{how}: the next run ended with {again.code}: {again.out}{again.err}")
+        self.score.check(
+            again.code == 0, f"{how}: the next run ended with {again.code}: {again.out}{again.err}"
+        )
         protected = "not protected against a kill" not in said
         for name in ("log", "watched"):
             done = (self.tree.target / name).read_text().split()
-            self.score.check(str(new) in done or not protected, f"{how}: the reaction {name} is missing: {said}")
-        self.score.check((self.tree.target / "file").read_text() == expected(new), f"{how}: the file is not new")
+            self.score.check(
+                str(new) in done or not protected, f"{how}: the reaction {name} is missing: {said}"
+            )
+        self.score.check(
+            (self.tree.target / "file").read_text() == expected(new), f"{how}: the file is not new"
+        )
         self.score.check(not self.tree.leftovers(), f"{how}: left {self.tree.leftovers()}")
         quiet = self.tree.run(*self.words(), "-q")
-        self.score.check((quiet.code, quiet.out + quiet.err) == (0, ""), f"{how}: not converged: {quiet}")
+        self.score.check(
+            (quiet.code, quiet.out + quiet.err) == (0, ""), f"{how}: not converged: {quiet}"
+        )
 
 
 def each_call(trial: Trial, some: int | None, seed: int | None) -> None:
@@ -113,11 +123,19 @@ def each_call(trial: Trial, some: int | None, seed: int | None) -> None:
     calls = shim.fault_calls()
     print(f"a run makes {calls} calls that write")
     calls = range(1, calls + 1)
-    faults = [Fault(at, FAIL, error, sticky) for at in calls for error in ERRORS for sticky in (False, True)]
+    faults = [
+        Fault(at, FAIL, error, sticky)
+        for at in calls
+        for error in ERRORS
+        for sticky in (False, True)
+    ]
     for fault in seeded(seed).sample(faults, some) if some else faults:
         ended = trial.next(shim, fault)
         stays = " and all later ones" if fault.sticky else ""
-        trial.after(ended, f"{errno.errorcode[fault.error]} at call {fault.at}{stays} ({shim.fault_hit().decode()})")
+        trial.after(
+            ended,
+            f"{errno.errorcode[fault.error]} at call {fault.at}{stays} ({shim.fault_hit().decode()})",
+        )
 
 
 def full_disk(score: Score, size: int = 2) -> None:
@@ -128,7 +146,9 @@ def full_disk(score: Score, size: int = 2) -> None:
             fill(folder / "ballast", free)
             ended = trial.next()
             (folder / "ballast").unlink()
-            score.check(free > 20000 or ended.code != 0, f"full disk with {free} bytes free: nothing failed")
+            score.check(
+                free > 20000 or ended.code != 0, f"full disk with {free} bytes free: nothing failed"
+            )
             trial.after(ended, f"full disk with {free} bytes free")
 
 
@@ -140,7 +160,9 @@ def read_only(score: Score) -> None:
         subprocess.run(["mount", "-o", "remount,bind,ro", trial.tree.target], check=True)
         try:
             ended = trial.next()
-            score.check(ended.code == 2 and "Read-only file system" in ended.out, f"read-only: {ended}")
+            score.check(
+                ended.code == 2 and "Read-only file system" in ended.out, f"read-only: {ended}"
+            )
         finally:
             subprocess.run(["umount", trial.tree.target], check=True)
         trial.after(ended, "read-only targets")
@@ -158,7 +180,9 @@ class mounted:
 
     def __enter__(self) -> Path:
         self.folder = Path(tempfile.mkdtemp(prefix="runner-disk-"))
-        subprocess.run(["mount", "-t", "tmpfs", "-o", self.options, "none", self.folder], check=True)
+        subprocess.run(
+            ["mount", "-t", "tmpfs", "-o", self.options, "none", self.folder], check=True
+        )
         return self.folder
 
     def __exit__(self, *_: object) -> None:
@@ -179,8 +203,12 @@ def fill(path: Path, free: int) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--trials", type=int, help="only so many of the calls and errors, by chance")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--trials", type=int, help="only so many of the calls and errors, by chance"
+    )
     parser.add_argument("--seed", type=int)
     parser.add_argument("--below", default="", help="only calls below this folder, such as target")
     parser.add_argument("--full-disk", action="store_true")

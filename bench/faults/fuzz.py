@@ -195,7 +195,9 @@ def judged(score: Score, ended: Ended, what: str) -> bool:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--trials", type=int, default=3000)
     parser.add_argument("--seed", type=int)
     parser.add_argument("--keep", type=Path, help="where to keep the trees that went wrong")
@@ -232,9 +234,18 @@ def main() -> int:
             ended = tree.run(*words)
             score.trials += 1
             codes[ended.code] = codes.get(ended.code, 0) + 1
-            if not judged(score, ended, f"trial {number}, {name}, {' '.join(words)}") and options.keep:
+            if (
+                not judged(score, ended, f"trial {number}, {name}, {' '.join(words)}")
+                and options.keep
+            ):
                 options.keep.mkdir(parents=True, exist_ok=True)
-                kept = {"words": words, "name": name, "text": text, "out": ended.out, "err": ended.err}
+                kept = {
+                    "words": words,
+                    "name": name,
+                    "text": text,
+                    "out": ended.out,
+                    "err": ended.err,
+                }
                 (options.keep / f"{number}.json").write_text(json.dumps(kept, indent=1))
             tree.write(name, files[name])
     print(f"exit codes: {dict(sorted(codes.items()))}")

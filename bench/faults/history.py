@@ -67,7 +67,9 @@ def damage(path: Path, chance: random.Random) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--trials", type=int, default=300)
     parser.add_argument("--seed", type=int)
     options = parser.parse_args()
@@ -79,7 +81,11 @@ def main() -> int:
         for number in range(options.trials):
             words = ("sls", "a", "--pillar", f'{{"g": {number}}}')
             tree.run(*words)
-            files = sorted(path for path in tree.state.rglob("*") if path.is_file() and "corrupt" not in path.name)
+            files = sorted(
+                path
+                for path in tree.state.rglob("*")
+                if path.is_file() and "corrupt" not in path.name
+            )
             hit = chance.sample(files, min(len(files), chance.randint(1, 3)))
             if number % 2 == 0:
                 tree.write("cache/state/history.sqlite", b"no database")
@@ -94,10 +100,18 @@ def main() -> int:
             (tree.target / "f").write_text("changed behind our back")
             ended = tree.run(*words)
             said = ended.out + ended.err
-            score.check("Traceback" not in said and "this is a bug" not in said, f"{how}: run: {said[:600]}")
-            score.check(ended.code == 2, f"{how}: run: {ended.code} {said[:600]}")  # `owes` fails on purpose
-            score.check((tree.target / "f").read_text() == f"{number}\n", f"{how}: the work was not done")
-            score.check((tree.target / "log").read_text().split()[-1] == str(number), f"{how}: no reaction")
+            score.check(
+                "Traceback" not in said and "this is a bug" not in said, f"{how}: run: {said[:600]}"
+            )
+            score.check(
+                ended.code == 2, f"{how}: run: {ended.code} {said[:600]}"
+            )  # `owes` fails on purpose
+            score.check(
+                (tree.target / "f").read_text() == f"{number}\n", f"{how}: the work was not done"
+            )
+            score.check(
+                (tree.target / "log").read_text().split()[-1] == str(number), f"{how}: no reaction"
+            )
             tree.run(*words)
             ended = tree.run("history", "show", "last")
             score.check(f'"g": {number}' in ended.out, f"{how}: the next run is not kept: {ended}")

@@ -54,23 +54,46 @@ def bombs() -> Iterator[Case]:
         {"states/a.sls": NOP, "pillar/top.sls": "base:\n  '*': [p]\n", "pillar/p.sls": BOMB},
         says="aliases",
     )
-    yield Case("alias bomb in the top file", {"states/top.sls": BOMB}, ("highstate",), says="aliases")
-    yield Case("alias bomb in the pillar's top file", {"states/a.sls": NOP, "pillar/top.sls": BOMB}, says="aliases")
-    yield Case("alias bomb on the command line", {"states/a.sls": NOP}, ("sls", "a", "--pillar", BOMB), says="aliases")
-    yield Case("alias bomb in the configuration", {"states/a.sls": NOP, "runner.d/x.yaml": BOMB}, says="aliases")
-    yield Case("alias bomb in the static grains", {"states/a.sls": NOP, "grains": BOMB}, says="aliases")
+    yield Case(
+        "alias bomb in the top file", {"states/top.sls": BOMB}, ("highstate",), says="aliases"
+    )
+    yield Case(
+        "alias bomb in the pillar's top file",
+        {"states/a.sls": NOP, "pillar/top.sls": BOMB},
+        says="aliases",
+    )
+    yield Case(
+        "alias bomb on the command line",
+        {"states/a.sls": NOP},
+        ("sls", "a", "--pillar", BOMB),
+        says="aliases",
+    )
+    yield Case(
+        "alias bomb in the configuration",
+        {"states/a.sls": NOP, "runner.d/x.yaml": BOMB},
+        says="aliases",
+    )
+    yield Case(
+        "alias bomb in the static grains", {"states/a.sls": NOP, "grains": BOMB}, says="aliases"
+    )
     yield Case(
         "alias bomb imported",
         {"states/a.sls": "{% import_yaml 'b.yaml' as b %}\n" + NOP, "states/b.yaml": BOMB},
         says="aliases",
     )
-    yield sls("alias bomb in load_yaml", "{% load_yaml as b %}\n" + BOMB + "{% endload %}\n" + NOP, says="aliases")
+    yield sls(
+        "alias bomb in load_yaml",
+        "{% load_yaml as b %}\n" + BOMB + "{% endload %}\n" + NOP,
+        says="aliases",
+    )
     yield sls("alias that contains itself", "a: &a [*a]\n", says="itself")
     yield sls("mapping that contains itself", "a: &a\n  b: *a\n", says="itself")
     yield sls("merge of itself", "a: &a\n  <<: *a\n", says="itself")
     yield sls("a number of 5,000 digits", f"x:\n  test.nop:\n    - a: {'1' * 5000}\n", code=None)
     yield sls("a number of 5,000 digits as name", f"{'1' * 5000}:\n  test.nop: []\n", code=None)
-    yield sls("a python tag", "x: !!python/object/apply:os.system ['touch /tmp/owned']\n", says="tag")
+    yield sls(
+        "a python tag", "x: !!python/object/apply:os.system ['touch /tmp/owned']\n", says="tag"
+    )
     yield sls("keys that are lists", "? [a, b]\n: c\n")
     yield sls(
         "keys that are numbers and null",
@@ -78,7 +101,9 @@ def bombs() -> Iterator[Case]:
         code=None,
     )
     yield sls(
-        "200,000 items", "x:\n  test.nop:\n    - names:\n" + "".join(f"      - n{n}\n" for n in range(20000)), code=0
+        "200,000 items",
+        "x:\n  test.nop:\n    - names:\n" + "".join(f"      - n{n}\n" for n in range(20000)),
+        code=0,
     )
 
 
@@ -111,16 +136,22 @@ def templates() -> Iterator[Case]:
     )
     yield sls(
         "lists that double",
-        "{% set ns = namespace(x=[1]) %}{% for i in range(60) %}{% set ns.x = ns.x + ns.x %}{% endfor %}" + NOP,
+        "{% set ns = namespace(x=[1]) %}{% for i in range(60) %}{% set ns.x = ns.x + ns.x %}{% endfor %}"
+        + NOP,
     )
     yield sls(
         "texts that replace grows",
         "{% set ns = namespace(x='xx') %}{% for i in range(60) %}{% set ns.x = ns.x | replace('x', 'xxxx') %}{% endfor %}"
         + NOP,
     )
-    yield sls("a regular expression without end", "{{ ('a' * 60 ~ 'b') | regex_search('^(a+)+$') }}" + NOP)
+    yield sls(
+        "a regular expression without end", "{{ ('a' * 60 ~ 'b') | regex_search('^(a+)+$') }}" + NOP
+    )
     yield sls("a python renderer without end", "#!py\ndef run():\n    while True:\n        pass\n")
-    yield sls("a python renderer that returns itself", "#!py\ndef run():\n    a = {}\n    a['x'] = a\n    return a\n")
+    yield sls(
+        "a python renderer that returns itself",
+        "#!py\ndef run():\n    a = {}\n    a['x'] = a\n    return a\n",
+    )
     yield Case(
         "a pillar without end",
         {
@@ -131,7 +162,9 @@ def templates() -> Iterator[Case]:
     )
     yield Case(
         "a top file without end",
-        {"states/top.sls": f"{{% for a in {far} %}}{{% for b in {far} %}}{{% endfor %}}{{% endfor %}}"},
+        {
+            "states/top.sls": f"{{% for a in {far} %}}{{% for b in {far} %}}{{% endfor %}}{{% endfor %}}"
+        },
         ("highstate",),
     )
     yield sls(
@@ -144,14 +177,21 @@ def templates() -> Iterator[Case]:
     )
     yield Case(
         "a target of the top file without end",
-        {"states/top.sls": "base:\n  '^(a+)+$':\n    - match: pcre\n    - a\n", "states/a.sls": NOP},
+        {
+            "states/top.sls": "base:\n  '^(a+)+$':\n    - match: pcre\n    - a\n",
+            "states/a.sls": NOP,
+        },
         ("highstate", "--id", "a" * 40 + "b"),
         code=None,
     )
     yield sls("reaching for python", "{{ ''.__class__.__mro__[1].__subclasses__() }}")
     yield sls("a template of 5,000 ifs", "{% if true %}" * DEEP + "{% endif %}" * DEEP)
     yield sls("an expression of 5,000 brackets", "{{ " + "(" * DEEP + "1" + ")" * DEEP + " }}")
-    yield sls("an expression of 50,000 terms", "x:\n  test.nop:\n    - a: {{ 1" + " + 1" * 50000 + " }}\n", code=None)
+    yield sls(
+        "an expression of 50,000 terms",
+        "x:\n  test.nop:\n    - a: {{ 1" + " + 1" * 50000 + " }}\n",
+        code=None,
+    )
     yield Case(
         "5,000 templates that include each other",
         {
@@ -170,25 +210,42 @@ def depths() -> Iterator[Case]:
         "blocks": block,
         "dashes": "- " * DEEP + "x\n",
     }.items():
-        yield sls(f"5,000 {name}", f"x:\n  test.nop:\n    - a: {text}\n" if name in ("brackets", "braces") else text)
+        yield sls(
+            f"5,000 {name}",
+            f"x:\n  test.nop:\n    - a: {text}\n" if name in ("brackets", "braces") else text,
+        )
         yield Case(
             f"5,000 {name} in the pillar",
             {"states/a.sls": NOP, "pillar/top.sls": "base:\n  '*': [p]\n", "pillar/p.sls": text},
         )
-        yield Case(f"5,000 {name} in the configuration", {"states/a.sls": NOP, "runner.d/x.yaml": text})
+        yield Case(
+            f"5,000 {name} in the configuration", {"states/a.sls": NOP, "runner.d/x.yaml": text}
+        )
         yield Case(f"5,000 {name} in the top file", {"states/top.sls": text}, ("highstate",))
     yield Case(
-        "5,000 brackets on the command line", {"states/a.sls": NOP}, ("sls", "a", "--pillar", "[" * DEEP + "]" * DEEP)
+        "5,000 brackets on the command line",
+        {"states/a.sls": NOP},
+        ("sls", "a", "--pillar", "[" * DEEP + "]" * DEEP),
     )
     yield Case(
-        "5,000 brackets for a state", {}, ("single", "test.nop", "name=x", "a=" + "[" * DEEP + "]" * DEEP), code=None
+        "5,000 brackets for a state",
+        {},
+        ("single", "test.nop", "name=x", "a=" + "[" * DEEP + "]" * DEEP),
+        code=None,
     )
-    yield sls("900 levels of values", "x:\n  test.nop:\n    - a: " + "[" * 400 + "]" * 400 + "\n", code=None)
+    yield sls(
+        "900 levels of values",
+        "x:\n  test.nop:\n    - a: " + "[" * 400 + "]" * 400 + "\n",
+        code=None,
+    )
     yield sls("5,000 levels of JSON", "#!json\n" + "[" * DEEP + "]" * DEEP)
     yield Case(
         "5,000 SLS files that include each other",
         {
-            **{f"states/{'a' if n == 0 else f'i{n}'}.sls": f"include: [i{n + 1}]\n" for n in range(DEEP)},
+            **{
+                f"states/{'a' if n == 0 else f'i{n}'}.sls": f"include: [i{n + 1}]\n"
+                for n in range(DEEP)
+            },
             f"states/i{DEEP}.sls": NOP,
         },
         code=None,
@@ -205,14 +262,22 @@ def depths() -> Iterator[Case]:
     )
     for kind in ("require", "watch", "onchanges", "prereq", "listen"):
         chain = (
-            "".join(f"x{n}:\n  test.nop:\n    - {kind}: [{{test: x{n + 1}}}]\n" for n in range(DEEP // 2))
+            "".join(
+                f"x{n}:\n  test.nop:\n    - {kind}: [{{test: x{n + 1}}}]\n"
+                for n in range(DEEP // 2)
+            )
             + f"x{DEEP // 2}:\n  test.nop: []\n"
         )
         yield sls(f"a chain of 2,500 {kind}", chain, code=None)
-        yield sls(f"a chain of 2,500 {kind}, dry", chain, code=None)._replace(words=("sls", "a", "--test"))
+        yield sls(f"a chain of 2,500 {kind}, dry", chain, code=None)._replace(
+            words=("sls", "a", "--test")
+        )
     yield sls(
         "a cycle of 5,000",
-        "".join(f"x{n}:\n  test.nop:\n    - require: [{{test: x{(n + 1) % DEEP}}}]\n" for n in range(DEEP)),
+        "".join(
+            f"x{n}:\n  test.nop:\n    - require: [{{test: x{(n + 1) % DEEP}}}]\n"
+            for n in range(DEEP)
+        ),
         says="x0",
     )
     yield Case(
@@ -236,7 +301,10 @@ def folders() -> Iterator[Case]:
         os.close(here)
 
     def made(name: str) -> Callable[[Tree], object]:
-        return lambda tree: ((tree.folder / name).mkdir(parents=True, exist_ok=True), deep(tree.folder / name))
+        return lambda tree: (
+            (tree.folder / name).mkdir(parents=True, exist_ok=True),
+            deep(tree.folder / name),
+        )
 
     recurse = "{target}/r:\n  file.recurse:\n    - source: salt://d\n"
     yield sls("1,500 folders to copy", recurse, None, prepare=made("states/d"))
@@ -247,11 +315,27 @@ def folders() -> Iterator[Case]:
         prepare=made("target/r"),
     )
     yield sls(
-        "1,500 folders to clean", "{target}/r:\n  file.directory:\n    - clean: True\n", None, prepare=made("target/r")
+        "1,500 folders to clean",
+        "{target}/r:\n  file.directory:\n    - clean: True\n",
+        None,
+        prepare=made("target/r"),
     )
-    yield sls("1,500 folders to remove", "{target}/r:\n  file.absent: []\n", None, prepare=made("target/r"))
-    yield sls("1,500 folders to tidy", "{target}/r:\n  file.tidied: []\n", None, prepare=made("target/r"))
-    yield Case("1,500 folders of SLS files", {"states/a.sls": NOP}, ("check",), None, prepare=made("states/d"))
+    yield sls(
+        "1,500 folders to remove",
+        "{target}/r:\n  file.absent: []\n",
+        None,
+        prepare=made("target/r"),
+    )
+    yield sls(
+        "1,500 folders to tidy", "{target}/r:\n  file.tidied: []\n", None, prepare=made("target/r")
+    )
+    yield Case(
+        "1,500 folders of SLS files",
+        {"states/a.sls": NOP},
+        ("check",),
+        None,
+        prepare=made("states/d"),
+    )
 
     def loops(tree: Tree) -> None:
         for folder in ("states/d", "target/d"):
@@ -269,7 +353,10 @@ def folders() -> Iterator[Case]:
         prepare=loops,
     )
     yield sls(
-        "a target that links to itself", "{target}/d/self:\n  file.managed:\n    - contents: x\n", None, prepare=loops
+        "a target that links to itself",
+        "{target}/d/self:\n  file.managed:\n    - contents: x\n",
+        None,
+        prepare=loops,
     )
     yield sls(
         "a folder that links to itself",
@@ -314,7 +401,12 @@ def odd_files() -> Iterator[Case]:
         {"states/a.sls": NOP, "pillar/top.sls": "base:\n  '*': [p]\n"},
         prepare=pipe("pillar/p.sls"),
     )
-    yield Case("a pipe as the pillar's top file", {"states/a.sls": NOP}, code=None, prepare=pipe("pillar/top.sls"))
+    yield Case(
+        "a pipe as the pillar's top file",
+        {"states/a.sls": NOP},
+        code=None,
+        prepare=pipe("pillar/top.sls"),
+    )
     for name in (
         "grains",
         "runner.d/x.yaml",
@@ -340,7 +432,10 @@ def odd_files() -> Iterator[Case]:
         config={"prometheus_textfile": "PROM"},
     )
     yield sls(
-        "a pipe as source", "{target}/f:\n  file.managed:\n    - source: salt://p\n", None, prepare=pipe("states/p")
+        "a pipe as source",
+        "{target}/f:\n  file.managed:\n    - source: salt://p\n",
+        None,
+        prepare=pipe("states/p"),
     )
     yield sls(
         "a pipe as local source",
@@ -349,7 +444,10 @@ def odd_files() -> Iterator[Case]:
         prepare=pipe("target/p"),
     )
     yield sls(
-        "a pipe to recurse", "{target}/f:\n  file.recurse:\n    - source: salt://d\n", None, prepare=pipe("states/d/p")
+        "a pipe to recurse",
+        "{target}/f:\n  file.recurse:\n    - source: salt://d\n",
+        None,
+        prepare=pipe("states/d/p"),
     )
     edits = {
         "managed": "- contents: x",
@@ -398,10 +496,20 @@ def odd_files() -> Iterator[Case]:
 
 def texts() -> Iterator[Case]:
     yield sls("NUL in an SLS", b"x\0:\n  test.nop: []\n", says="NUL")
-    yield sls("NUL in a path", 'x:\n  file.managed:\n    - name: "{target}/a\\0b"\n    - contents: x\n', None)
-    yield sls("NUL in a source", 'x:\n  file.managed:\n    - name: {target}/f\n    - source: "salt://a\\0b"\n', None)
+    yield sls(
+        "NUL in a path",
+        'x:\n  file.managed:\n    - name: "{target}/a\\0b"\n    - contents: x\n',
+        None,
+    )
+    yield sls(
+        "NUL in a source",
+        'x:\n  file.managed:\n    - name: {target}/f\n    - source: "salt://a\\0b"\n',
+        None,
+    )
     yield sls("NUL in a command", 'x:\n  cmd.run:\n    - name: "echo a\\0b"\n', 2)
-    yield sls("NUL in an environment", 'x:\n  cmd.run:\n    - name: env\n    - env: [{A: "a\\0b"}]\n', 2)
+    yield sls(
+        "NUL in an environment", 'x:\n  cmd.run:\n    - name: env\n    - env: [{A: "a\\0b"}]\n', 2
+    )
     yield sls("NUL in a user", 'x:\n  user.present:\n    - name: "a\\0b"\n', None)
     yield sls("NUL in a guard", 'x:\n  cmd.run:\n    - name: "true"\n    - onlyif: "a\\0b"\n', 2)
     yield sls(
@@ -410,7 +518,11 @@ def texts() -> Iterator[Case]:
         2,
     )
     yield sls("NUL in an include", 'include: ["a\\0b"]\n')
-    yield sls("NUL in contents", 'x:\n  file.managed:\n    - name: {target}/f\n    - contents: "a\\0b"\n', 0)
+    yield sls(
+        "NUL in contents",
+        'x:\n  file.managed:\n    - name: {target}/f\n    - contents: "a\\0b"\n',
+        0,
+    )
     for function in (
         "file.absent",
         "file.directory",
@@ -432,23 +544,31 @@ def texts() -> Iterator[Case]:
         "locale.present",
         "group.present",
     ):
-        yield sls(f"NUL in {function}", f'x:\n  {function}:\n    - name: "/a\\0b"\n', None)._replace(
-            words=("sls", "a", "--test")
-        )
-        yield sls(f"a lone surrogate in {function}", f'x:\n  {function}:\n    - name: "/a\\ud800b"\n', None)._replace(
-            words=("sls", "a", "--test")
-        )
+        yield sls(
+            f"NUL in {function}", f'x:\n  {function}:\n    - name: "/a\\0b"\n', None
+        )._replace(words=("sls", "a", "--test"))
+        yield sls(
+            f"a lone surrogate in {function}",
+            f'x:\n  {function}:\n    - name: "/a\\ud800b"\n',
+            None,
+        )._replace(words=("sls", "a", "--test"))
     yield sls("bytes that are no text", b"\xff\xfe\xfa: \x80\n", says="UTF-8")
     yield sls("bytes that are no text in a template", b"{{ '\xff' }}", says="UTF-8")
     yield sls("UTF-16", NOP.encode("utf-16"), says="UTF-8")
     yield sls("a byte order mark", b"\xef\xbb\xbf" + NOP.encode(), 0)
     yield sls("only carriage returns", NOP.replace("\n", "\r").encode(), None)
     yield sls("control characters", b"x\x07\x1b[31m:\n  test.nop: []\n")
-    yield sls("colours in a comment", 'x:\n  test.configurable_test_state:\n    - comment: "\\e[31mred\\a"\n', None)
+    yield sls(
+        "colours in a comment",
+        'x:\n  test.configurable_test_state:\n    - comment: "\\e[31mred\\a"\n',
+        None,
+    )
     yield sls("an empty SLS", "", None)
     yield sls("one long line", "x:\n  test.nop:\n    - a: " + "y" * 10_000_000 + "\n", None)
     yield sls("a long ID", "y" * 100_000 + ":\n  test.nop: []\n", None)
-    yield sls("a long path", "{target}/" + "y" * 5000 + ":\n  file.managed:\n    - contents: x\n", None)
+    yield sls(
+        "a long path", "{target}/" + "y" * 5000 + ":\n  file.managed:\n    - contents: x\n", None
+    )
     yield sls("three documents", NOP + "---\n" + NOP + "---\n" + NOP)
     for value in (
         "",
@@ -503,7 +623,11 @@ def texts() -> Iterator[Case]:
         )
         yield Case(
             f"a pillar that says {value}",
-            {"states/a.sls": NOP, "pillar/top.sls": "base: {'*': [p]}\n", "pillar/p.sls": f"include: {value}\n"},
+            {
+                "states/a.sls": NOP,
+                "pillar/top.sls": "base: {'*': [p]}\n",
+                "pillar/p.sls": f"include: {value}\n",
+            },
             code=None,
         )
     for key in ("include", "extend", "exclude", "chain", "defaults"):
@@ -559,13 +683,23 @@ def surroundings() -> Iterator[Case]:
         return lambda: resource.setrlimit(which, (limit, limit))
 
     yield Case("a full standard output", tree, code=None, before=full)
-    yield Case("a full standard output, JSON", tree, ("sls", "a", "--out", "json"), None, before=full)
+    yield Case(
+        "a full standard output, JSON", tree, ("sls", "a", "--out", "json"), None, before=full
+    )
     yield Case("a folder that is gone", tree, code=None, before=gone)
     yield Case("no environment", tree, code=0, before=bare)
     yield Case("umask 777", tree, code=None, before=lambda: os.umask(0o777))
-    yield Case("columns: 0", tree, code=0, before=lambda: os.environ.update(COLUMNS="0", LINES="0", TERM="nonsense"))
     yield Case(
-        "no folder for temporary files", tree, code=None, before=lambda: os.environ.update(TMPDIR="/nonexistent")
+        "columns: 0",
+        tree,
+        code=0,
+        before=lambda: os.environ.update(COLUMNS="0", LINES="0", TERM="nonsense"),
+    )
+    yield Case(
+        "no folder for temporary files",
+        tree,
+        code=None,
+        before=lambda: os.environ.update(TMPDIR="/nonexistent"),
     )
     yield Case("few open files", tree, code=None, before=limited(resource.RLIMIT_NOFILE, 12))
     yield Case("no processes", tree, code=None, before=limited(resource.RLIMIT_NPROC, 1))
@@ -608,20 +742,44 @@ def surroundings() -> Iterator[Case]:
         "a list of temporary files that is junk",
         tree,
         code=0,
-        prepare=lambda t: t.write("cache/state/temporaries", b'\xff\xfe[1]\n{}\n[[]]\n["/", 5]\n' * 100),
+        prepare=lambda t: t.write(
+            "cache/state/temporaries", b'\xff\xfe[1]\n{}\n[[]]\n["/", 5]\n' * 100
+        ),
     )
-    yield Case("a lock that is a folder", tree, code=1, prepare=lambda t: (t.state / "lock").mkdir(parents=True))
-    yield Case("a state folder that is a file", tree, code=1, prepare=lambda t: t.write("cache/state", b"x"))
+    yield Case(
+        "a lock that is a folder",
+        tree,
+        code=1,
+        prepare=lambda t: (t.state / "lock").mkdir(parents=True),
+    )
+    yield Case(
+        "a state folder that is a file",
+        tree,
+        code=1,
+        prepare=lambda t: t.write("cache/state", b"x"),
+    )
     yield Case("a cache that is a file", tree, code=None, prepare=lambda t: t.write("cache", b"x"))
 
 
 def cases() -> Iterator[Case]:
-    for group in (bombs, templates, depths, folders, odd_files, texts, surroundings, configurations):
+    for group in (
+        bombs,
+        templates,
+        depths,
+        folders,
+        odd_files,
+        texts,
+        surroundings,
+        configurations,
+    ):
         yield from group()
 
 
 def tried(case: Case, folder: Path, score: Score) -> Ended:
-    config = {key: str(folder / "prom") if value == "PROM" else value for key, value in case.config.items()}
+    config = {
+        key: str(folder / "prom") if value == "PROM" else value
+        for key, value in case.config.items()
+    }
     if "cachedir" in config or "state_dir" in config:  # stay below the folder
         config = {key: value for key, value in config.items() if not isinstance(value, str)}
     tree = Tree(folder, **config)
@@ -633,21 +791,30 @@ def tried(case: Case, folder: Path, score: Score) -> Ended:
     said = ended.out + ended.err
     score.trials += 1
     wanted = (0, 1, 2) if case.code is None else (case.code,)
-    score.check(ended.code in wanted, f"{case.name}: exit code {ended.code}, not {wanted}: {said[-600:]}")
+    score.check(
+        ended.code in wanted, f"{case.name}: exit code {ended.code}, not {wanted}: {said[-600:]}"
+    )
     for word in BAD:
         score.check(word not in said, f"{case.name}: {said[:900]}")
     score.check(case.says in said, f"{case.name}: does not say {case.says!r}: {said[:600]}")
-    score.check(len(said) < 5_000_000 or "long" in case.name, f"{case.name}: {len(said)} characters of output")
+    score.check(
+        len(said) < 5_000_000 or "long" in case.name,
+        f"{case.name}: {len(said)} characters of output",
+    )
     score.check(ended.megabytes < MEGABYTES, f"{case.name}: {ended.megabytes:.0f} MB")
     score.check(ended.seconds < SECONDS, f"{case.name}: {ended.seconds:.0f} s")
     return ended
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--only", help="cases whose name has this word in it")
     parser.add_argument("--every", type=int, default=1, help="only each so manieth case")
-    parser.add_argument("--quick", action="store_true", help="without those that end only at the limits")
+    parser.add_argument(
+        "--quick", action="store_true", help="without those that end only at the limits"
+    )
     parser.add_argument("--list", action="store_true", help="what each case came to")
     options = parser.parse_args()
     warm()
@@ -655,14 +822,26 @@ def main() -> int:
     for number, case in enumerate(cases()):
         if number % options.every or (options.only and options.only not in case.name):
             continue
-        if options.quick and any(word in case.name for word in ("without end", "endless", "double", "grow")):
+        if options.quick and any(
+            word in case.name for word in ("without end", "endless", "double", "grow")
+        ):
             continue
         with tempfile.TemporaryDirectory(prefix="runner-hostile-") as folder:
             began = time.monotonic()
             ended = tried(case, Path(folder), score)
             if options.list or time.monotonic() - began > 5:
                 first = next(iter((ended.err + ended.out).strip().splitlines()), "")
-                print(json.dumps([case.name, ended.code, round(ended.seconds, 1), round(ended.megabytes), first[:150]]))
+                print(
+                    json.dumps(
+                        [
+                            case.name,
+                            ended.code,
+                            round(ended.seconds, 1),
+                            round(ended.megabytes),
+                            first[:150],
+                        ]
+                    )
+                )
             emptied(Path(folder))
     return score.end()
 

@@ -68,7 +68,10 @@ edits:
     - onchanges_any: [{file: {target}/edited}, {file: {target}/block}, {file: {target}/link}]
 """
 )
-REACTIONS = [f"{kind}-{n}" for n in range(FILES) for kind in ("onchanges", "watch", "chained")] + ["heard", "edits"]
+REACTIONS = [f"{kind}-{n}" for n in range(FILES) for kind in ("onchanges", "watch", "chained")] + [
+    "heard",
+    "edits",
+]
 
 
 class Trial:
@@ -102,22 +105,35 @@ class Trial:
         new = self.generation
         for n in range(FILES):
             text = (self.tree.target / f"f{n}").read_text()
-            whole = {"".join(f"generation {g} of file {n}, line {i}\n" for i in range(400)) for g in (new - 1, new)}
+            whole = {
+                "".join(f"generation {g} of file {n}, line {i}\n" for i in range(400))
+                for g in (new - 1, new)
+            }
             self.score.check(text in whole, f"{how}: f{n} is torn")
         for name, lines in (("edited", 2000), ("block", 2003)):
             text = (self.tree.target / name).read_text()
-            found = (text.count("\n"), text.count(f"generation {new}"), text.count(f"generation {new - 1}"))
+            found = (
+                text.count("\n"),
+                text.count(f"generation {new}"),
+                text.count(f"generation {new - 1}"),
+            )
             marks = 2000 if name == "edited" else 1
-            self.score.check(found in ((lines, marks, 0), (lines, 0, marks)), f"{how}: {name} is torn {found}")
+            self.score.check(
+                found in ((lines, marks, 0), (lines, 0, marks)), f"{how}: {name} is torn {found}"
+            )
         again = self.run()
-        self.score.check(again.code == 0, f"{how}: the next run ended with {again.code}: {again.out}{again.err}")
+        self.score.check(
+            again.code == 0, f"{how}: the next run ended with {again.code}: {again.out}{again.err}"
+        )
         for reaction in REACTIONS:
             path = self.tree.target / "log" / reaction
             done = path.read_text().split() if path.exists() else []
             self.score.check(str(new) in done, f"{how}: {reaction} is missing")
         self.score.check(not self.tree.leftovers(), f"{how}: left {self.tree.leftovers()}")
         third = self.run("-q")
-        self.score.check((third.code, third.out, third.err) == (0, "", ""), f"{how}: not converged: {third}")
+        self.score.check(
+            (third.code, third.out, third.err) == (0, "", ""), f"{how}: not converged: {third}"
+        )
 
 
 def at_random(trial: Trial, trials: int, seed: int | None) -> None:
@@ -151,10 +167,16 @@ def at_every_call(trial: Trial, below: str, some: int | None, seed: int | None) 
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--trials", type=int, help="default: 300 random moments, every call")
     parser.add_argument("--seed", type=int)
-    parser.add_argument("--below", default="", help="with --every-call: only calls below this folder, such as target")
+    parser.add_argument(
+        "--below",
+        default="",
+        help="with --every-call: only calls below this folder, such as target",
+    )
     parser.add_argument("--every-call", action="store_true")
     options = parser.parse_args()
     if options.every_call:

@@ -50,7 +50,9 @@ def exposed(path: Path, top: Path) -> bool:
     """Whether others can read a file: its mode, and the folders on the way to it."""
     if not path.stat().st_mode & 0o077:
         return False
-    return all(folder.stat().st_mode & 0o011 for folder in path.parents if folder.is_relative_to(top))
+    return all(
+        folder.stat().st_mode & 0o011 for folder in path.parents if folder.is_relative_to(top)
+    )
 
 
 def main() -> int:
@@ -99,7 +101,9 @@ def tried(name: str, text: str, tree: Tree, shim: ctypes.CDLL, score: Score) -> 
                     and SECRET in file.read_bytes()
                     and exposed(file, tree.folder)
                 ):
-                    found.add(f"{file.relative_to(tree.folder)} is {file.stat().st_mode & 0o7777:o} at {call.decode()}")
+                    found.add(
+                        f"{file.relative_to(tree.folder)} is {file.stat().st_mode & 0o7777:o} at {call.decode()}"
+                    )
             except OSError:
                 continue
         handle = os.open(report, os.O_WRONLY | os.O_TRUNC)

@@ -143,7 +143,9 @@ RUNS = (
 @functools.cache
 def forms(secret: str) -> dict[str, bytes]:
     """A secret as it may stand somewhere, each form once."""
-    found = {form.rstrip("="): name for name, form in secret_forms.forms(secret).items() if len(form) > 6}
+    found = {
+        form.rstrip("="): name for name, form in secret_forms.forms(secret).items() if len(form) > 6
+    }
     return {name: form.encode() for form, name in found.items()}
 
 
@@ -156,7 +158,9 @@ def search(score: Score, where: str, data: bytes, secrets: list[str]) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--every", type=int, default=1, help="only each so manieth command")
     options = parser.parse_args()
     warm()
@@ -164,7 +168,9 @@ def main() -> int:
     letters = string.ascii_letters + string.digits
     password = "Pw&/+'\"% " + "".join(random.choices(letters, k=12))
     token = "".join(random.choices(letters, k=20))
-    key = "-----BEGIN KEY-----\n" + "\n".join("".join(random.choices(letters, k=64)) for _ in range(4))
+    key = "-----BEGIN KEY-----\n" + "\n".join(
+        "".join(random.choices(letters, k=64)) for _ in range(4)
+    )
     secrets = [password, token, *key.split("\n")[1:], "another-secret-word"]
     with tempfile.TemporaryDirectory(prefix="runner-sinks-") as folder:
         os.environ["TMPDIR"] = folder
@@ -174,7 +180,10 @@ def main() -> int:
         tree.write("states/top.sls", "base: {'*': [a]}\n")
         tree.write("states/template", "token={{ token }}\n")
         tree.write("pillar/top.sls", "base: {'*': [db]}\n")
-        tree.write("pillar/db.sls", json.dumps({"db": {"password": password, "token": token, "private_key": key}}))
+        tree.write(
+            "pillar/db.sls",
+            json.dumps({"db": {"password": password, "token": token, "private_key": key}}),
+        )
         tree.write("target/hidden", "another-secret-word\n")
         tree.write("target/appended", f"old {password}\n")
         for name, text in MISTAKES.items():
@@ -186,7 +195,12 @@ def main() -> int:
             for out in ((), ("--out", "json"))
         ]
         for words in (*RUNS, *more)[:: options.every]:
-            changed = {"EVENTS": f"{folder}/events", "LOG": f"{folder}/log", "TARGET": str(tree.target), "TOKEN": token}
+            changed = {
+                "EVENTS": f"{folder}/events",
+                "LOG": f"{folder}/log",
+                "TARGET": str(tree.target),
+                "TOKEN": token,
+            }
             for old, new in changed.items():
                 words = tuple(word.replace(old, new) for word in words)
             ended = tree.run(*words)
@@ -197,7 +211,9 @@ def main() -> int:
         allowed = ("states/", "pillar/", "target/", "cache/state/undo/")
         for path in sorted(tree.folder.rglob("*")):
             name = str(path.relative_to(tree.folder))
-            if name.startswith("cache/") and path.is_file():  # compiled templates are as secret as the pillar itself
+            if (
+                name.startswith("cache/") and path.is_file()
+            ):  # compiled templates are as secret as the pillar itself
                 score.check(path.stat().st_mode & 0o077 == 0, f"{name} can be read by others")
             if path.is_file() and not name.startswith((*allowed, "cache/templates/")):
                 score.trials += 1

@@ -40,7 +40,9 @@ def refused(tree: Tree, score: Score, runs: int) -> None:
     done = len((tree.target / "log").read_text().split())
     score.check(done == codes.count(0), f"{codes.count(0)} ended well, {done} did their work")
     for each in ended:
-        told = re.search(r"another run is under way: (process \d+ since .*|it has not said who it is)", each.err)
+        told = re.search(
+            r"another run is under way: (process \d+ since .*|it has not said who it is)", each.err
+        )
         score.check(each.code == 0 or bool(told), f"does not say who: {each.err}")
 
 
@@ -51,7 +53,9 @@ def waiting(tree: Tree, score: Score, runs: int) -> None:
     ended = [each.wait(300) for each in running]
     score.trials += runs
     for each in ended:
-        score.check(each.code == 0, f"a run that waited ended with {each.code}: {each.out}{each.err}")
+        score.check(
+            each.code == 0, f"a run that waited ended with {each.code}: {each.out}{each.err}"
+        )
     done = len((tree.target / "log").read_text().split())
     score.check(done == runs, f"{done} of {runs} did their work")
     listed = tree.run("history", "-n", "1000", "--out", "json")
@@ -74,7 +78,9 @@ def killed(tree: Tree, score: Score, times: int) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--runs", type=int, default=50)
     options = parser.parse_args()
     warm()

@@ -84,7 +84,14 @@ class Ground:
     def state(self) -> list[tuple[object, ...]]:
         """All of the victim's."""
         return [
-            (path, at.st_mode, at.st_uid, at.st_gid, at.st_mtime, path.read_bytes() if path.is_file() else b"")
+            (
+                path,
+                at.st_mode,
+                at.st_uid,
+                at.st_gid,
+                at.st_mtime,
+                path.read_bytes() if path.is_file() else b"",
+            )
             for path in sorted([self.victim, *self.victim.rglob("*")])
             if (at := path.lstat())
         ]
@@ -106,7 +113,14 @@ class Ground:
         else:
             os.mknod(self.swap, 0o600 | stat.S_IFCHR, os.makedev(1, 8))  # /dev/random never ends
         if os.geteuid() == 0:
-            for path in (target, self.folder, self.file, self.folder / "sub", self.folder / "sub/f", self.swap):
+            for path in (
+                target,
+                self.folder,
+                self.file,
+                self.folder / "sub",
+                self.folder / "sub/f",
+                self.swap,
+            ):
                 os.lchown(path, OTHER, OTHER)
         return self.swap, self.folder if kind == "folder" else self.file
 

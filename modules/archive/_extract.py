@@ -19,11 +19,14 @@ from modules.file._was import was_second
 from modules.file._write import Owner
 from runner.api import StateFailed
 
-INSIDE = "members"  # so that an archive that says something of its own top folder does not open the private one
+# so that an archive that says something of its own top folder does not open the private one
+INSIDE = "members"
 
 
 class Unpacked:
-    """What was unpacked to a private folder beside the target, held open; `place` or `discard` come next."""
+    """What was unpacked to a private folder beside the target, held open; `place` or `discard` come
+    next.
+    """
 
     def __init__(self, where: Place) -> None:
         self._where = where
@@ -72,10 +75,12 @@ def unpack(
     permissions: bool = True,
     without: Collection[str] = (),
 ) -> Unpacked:
-    """Unpack to a hidden folder on the target's file system, which is the answer; `place` or `discard` come next.
+    """Unpack to a hidden folder on the target's file system, which is the answer; `place` or
+    `discard` come next.
 
-    strip: leading parts of the names that are dropped. options: further ones, for the tar program. user, group: of all
-    members; -1 keeps those of the archive. permissions: as a zip has them. without: names in a zip that are left out.
+    strip: leading parts of the names that are dropped. options: further ones, for the tar program.
+    user, group: of all members; -1 keeps those of the archive. permissions: as a zip has them.
+    without: names in a zip that are left out.
     """
     with place_of(os.path.join(_beside(target), "archive")) as above:
         unpacked = Unpacked(above.beside())
@@ -93,7 +98,9 @@ def unpack(
     except BaseException as problem:
         unpacked.remove()
         if isinstance(problem, OSError):
-            raise StateFailed(f"{source} cannot be extracted: {problem.strerror or problem}", changes={}) from problem
+            raise StateFailed(
+                f"{source} cannot be extracted: {problem.strerror or problem}", changes={}
+            ) from problem
         raise
     return unpacked
 
@@ -106,11 +113,16 @@ def shortage(found: Sequence[Member], target: str) -> str:
     needed = sum(member.size for member in found)
     if needed <= free:
         return ""
-    return f"needs {needed / 1e6:,.1f} MB, and the disk of {folder} has {free / 1e6:,.1f} MB left; free some space"
+    return (
+        f"needs {needed / 1e6:,.1f} MB, and the disk of {folder} has {free / 1e6:,.1f} MB left;"
+        " free some space"
+    )
 
 
 def _beside(target: str) -> str:
-    """The folder that holds the target, or will; a mount point itself, as renaming works within one file system."""
+    """The folder that holds the target, or will; a mount point itself, as renaming works within one
+    file system.
+    """
     folder = os.path.dirname(target)
     while not os.path.isdir(folder):
         folder = os.path.dirname(folder)
@@ -120,12 +132,18 @@ def _beside(target: str) -> str:
 
 @alters(before=was_second, path=1)
 def place(
-    unpacked: Unpacked, target: str, user: int = -1, group: int = -1, folders: Collection[str] | None = None
+    unpacked: Unpacked,
+    target: str,
+    user: int = -1,
+    group: int = -1,
+    folders: Collection[str] | None = None,
 ) -> None:
-    """Move what was unpacked to the target; folders that are there are merged, everything else is replaced.
+    """Move what was unpacked to the target; folders that are there are merged, everything else is
+    replaced.
 
-    user, group: of the target and the folders above it that are new. folders: those that the archive itself has
-    (default: all): only they give their mode, times and owner to folders that are there.
+    user, group: of the target and the folders above it that are new. folders: those that the
+    archive itself has (default: all): only they give their mode, times and owner to folders that
+    are there.
     """
     try:
         make_folders(target, owner=(user, group))
@@ -147,7 +165,9 @@ def discard(unpacked: Unpacked) -> None:
 
 
 def _with_program(file: IO[bytes], inner: str, strip: int, options: Sequence[str]) -> None:
-    done = cmd.execute(["tar", "-x", f"--strip-components={strip}", *options, "-f", name_of(file), "-C", inner])
+    done = cmd.execute(
+        ["tar", "-x", f"--strip-components={strip}", *options, "-f", name_of(file), "-C", inner]
+    )
     if done.retcode:
         raise StateFailed(f"tar failed: {done.stderr or done.stdout}", changes={})
 
@@ -156,7 +176,9 @@ def _with_tarfile(file: IO[bytes], inner: str, strip: int) -> None:
     import tarfile
 
     def refusing(info: Any, folder: str) -> Any:
-        """Python's filter refuses what leaves the folder, and devices; owners and modes are kept all the same."""
+        """Python's filter refuses what leaves the folder, and devices; owners and modes are kept
+        all the same.
+        """
         tarfile.data_filter(info, folder)
         return info
 
@@ -179,7 +201,12 @@ def _with_tarfile(file: IO[bytes], inner: str, strip: int) -> None:
 
 
 def _with_zipfile(
-    file: IO[bytes], inner: str, strip: int, password: str | None, permissions: bool, without: Collection[str]
+    file: IO[bytes],
+    inner: str,
+    strip: int,
+    password: str | None,
+    permissions: bool,
+    without: Collection[str],
 ) -> None:
     import zipfile
 
@@ -248,14 +275,20 @@ def _merge(inner: Folder, outer: Folder, below: str, known: Collection[str] | No
             if not merges:
                 target.mkdir()
                 adopts = True
-            with source.entered() as new, place_of(target.path, follow=True) as there, there.entered() as old:
+            with (
+                source.entered() as new,
+                place_of(target.path, follow=True) as there,
+                there.entered() as old,
+            ):
                 if adopts:
                     preserve_from(new.pin, old.pin)
                 _merge(new, old, path, known)
 
 
 def _renamed(source: Place, target: Place) -> bool:
-    """Whether something is in its place now; a folder cannot move to another file system below the target."""
+    """Whether something is in its place now; a folder cannot move to another file system below the
+    target.
+    """
     try:
         source.rename_to(target)
     except OSError as problem:

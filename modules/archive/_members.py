@@ -15,11 +15,15 @@ from runner.api import Record, StateFailed, here
 TAR, ZIP = "tar", "zip"
 LARGEST = 64 * 1024**3  # bytes that an archive may unpack to
 MOST = 2_000_000  # members
-_FLAGS = re.compile(r"-?[xzjJvpfa]+|--(?:extract|gzip|bzip2|xz|zstd|verbose|preserve-permissions|no-same-owner)")
+_FLAGS = re.compile(
+    r"-?[xzjJvpfa]+|--(?:extract|gzip|bzip2|xz|zstd|verbose|preserve-permissions|no-same-owner)"
+)
 
 
 class Member(Record):
-    """One entry. kind: file, dir, link, hard or device. name: where it goes, without ./ and slashes at its ends."""
+    """One entry. kind: file, dir, link, hard or device. name: where it goes, without ./ and slashes
+    at its ends.
+    """
 
     name: str
     kind: str
@@ -47,7 +51,10 @@ def kind_of(path: str, said: str | None = None) -> str:
                 return TAR
     except (OSError, EOFError, tarfile.TarError):
         pass
-    raise StateFailed(f"Unable to list contents of {path}: it is no tar (plain, gzip, bzip2, xz) and no zip archive")
+    raise StateFailed(
+        f"Unable to list contents of {path}: it is no tar (plain, gzip, bzip2, xz) and no zip"
+        " archive"
+    )
 
 
 def strip_of(options: str) -> tuple[int, list[str]]:
@@ -62,14 +69,20 @@ def strip_of(options: str) -> tuple[int, list[str]]:
             strip = int(match[1])
         elif word in ("--strip", "--strip-components") and index + 1 < len(words):
             strip = int(words[index + 1])
-        elif not _FLAGS.fullmatch(word) and not (word.isdigit() and words[index - 1].startswith("--strip")):
+        elif not _FLAGS.fullmatch(word) and not (
+            word.isdigit() and words[index - 1].startswith("--strip")
+        ):
             rest.append(word)
     return strip, rest
 
 
 def plain(name: str) -> str:
-    """A member's name without empty and `.` parts; one that starts with a slash keeps it, to be refused."""
-    return ("/" if name.startswith("/") else "") + "/".join(part for part in name.split("/") if part not in ("", "."))
+    """A member's name without empty and `.` parts; one that starts with a slash keeps it, to be
+    refused.
+    """
+    return ("/" if name.startswith("/") else "") + "/".join(
+        part for part in name.split("/") if part not in ("", ".")
+    )
 
 
 def stripped(name: str, strip: int) -> str:
@@ -87,18 +100,30 @@ def readable(path: str, action: str = "Unable to list contents of {}") -> Iterat
 
     try:
         yield
-    except (tarfile.TarError, zipfile.BadZipFile, EOFError, KeyError, zlib.error, lzma.LZMAError) as problem:
+    except (
+        tarfile.TarError,
+        zipfile.BadZipFile,
+        EOFError,
+        KeyError,
+        zlib.error,
+        lzma.LZMAError,
+    ) as problem:
         raise StateFailed(f"{action.format(path)}: {problem}", changes={}) from None
-    except (RuntimeError, NotImplementedError) as problem:  # zipfile: a wrong password, a compression it lacks
+    except (
+        RuntimeError,
+        NotImplementedError,
+    ) as problem:  # zipfile: a wrong password, a compression it lacks
         raise StateFailed(f"{action.format(path)}: {problem}", changes={}) from None
 
 
 def members(
     path: str, kind: str, strip: int = 0, password: str | None = None, options: Sequence[str] = ()
 ) -> list[Member]:
-    """What an archive holds. Raises StateFailed for members that would leave the folder, and for bombs.
+    """What an archive holds. Raises StateFailed for members that would leave the folder, and for
+    bombs.
 
-    strip: leading parts of the names that are dropped. options: for the tar program; what they leave out is not listed.
+    strip: leading parts of the names that are dropped. options: for the tar program; what they
+    leave out is not listed.
     """
     with readable(path):
         try:
@@ -106,7 +131,9 @@ def members(
                 found = members_of(file, path, kind, strip, password, options)
                 here.store("archives")[path] = (identity(file), found)
         except OSError as problem:
-            raise StateFailed(f"Unable to list contents of {path}: {problem.strerror or problem}") from None
+            raise StateFailed(
+                f"Unable to list contents of {path}: {problem.strerror or problem}"
+            ) from None
     return found
 
 
@@ -119,7 +146,9 @@ def refuse_changed(
         return
     found = members_of(file, path, kind, strip, password, options)
     if listed not in (None, found):
-        raise StateFailed(f"{path} has changed since it was listed; nothing was extracted", changes={})
+        raise StateFailed(
+            f"{path} has changed since it was listed; nothing was extracted", changes={}
+        )
     file.seek(0)
 
 
@@ -130,7 +159,9 @@ def members_of(
     found = list(_tar(file) if kind == TAR else _zip(file, password))
     if strip:
         found = [_without_first(member, strip) for member in found]
-    found = [member for member in found if member.name or not strip]  # "./" itself has no name either
+    found = [
+        member for member in found if member.name or not strip
+    ]  # "./" itself has no name either
     check(path, found)
     if options and kind == TAR:
         chosen = _chosen(file, options)
@@ -144,7 +175,9 @@ def _without_first(member: Member, strip: int) -> Member:
 
 
 def _chosen(file: IO[bytes], options: Sequence[str]) -> set[str]:
-    """The names that the tar program would extract with these options (--exclude, --wildcards, ...)."""
+    """The names that the tar program would extract with these options (--exclude, --wildcards,
+    ...).
+    """
     done = cmd.probe(["tar", "-t", "--quoting-style=literal", *options, "-f", name_of(file)])
     if done.retcode:
         raise StateFailed(f"tar failed: {done.stderr or done.stdout}")
@@ -156,7 +189,15 @@ def _tar(file: IO[bytes]) -> Iterator[Member]:
 
     with tarfile.open(fileobj=file) as archive:
         for info in archive:
-            kind = "dir" if info.isdir() else "link" if info.issym() else "hard" if info.islnk() else ""
+            kind = (
+                "dir"
+                if info.isdir()
+                else "link"
+                if info.issym()
+                else "hard"
+                if info.islnk()
+                else ""
+            )
             kind = kind or ("file" if info.isfile() else "device")
             pieces: Any = info.sparse  # of a file with holes: (where, how long)
             size = sum(length for _, length in pieces) if pieces else info.size
@@ -172,14 +213,23 @@ def _zip(file: IO[bytes], password: str | None) -> Iterator[Member]:
             kind = "dir" if info.is_dir() else "link" if bits.S_ISLNK(mode) else "file"
             secret = password.encode() if password else None
             target = archive.read(info, secret).decode("utf-8", "replace") if kind == "link" else ""
-            yield Member(plain(info.filename), kind, bits.S_IMODE(mode), info.file_size, target, info.filename)
+            yield Member(
+                plain(info.filename),
+                kind,
+                bits.S_IMODE(mode),
+                info.file_size,
+                target,
+                info.filename,
+            )
 
 
 # ---------------------------------------------------------------- what is refused
 
 
 def check(path: str, found: Sequence[Member]) -> None:
-    """Refuse an archive that would write outside its folder, make devices or set-user-ID programs, or fill the disk."""
+    """Refuse an archive that would write outside its folder, make devices or set-user-ID programs,
+    or fill the disk.
+    """
     size = sum(member.size for member in found)
     if len(found) > MOST or size > LARGEST:
         raise StateFailed(f"{path} holds {len(found)} members with {size} bytes; that is refused")
@@ -193,8 +243,8 @@ def refuse(path: str, shown: str, wrong: str | None) -> None:
     """Fail for a member that is not to be unpacked. wrong: why; None for one that is."""
     if wrong:
         raise StateFailed(
-            f"{path}: member {shown!r} {wrong}; nothing was extracted (if you trust this archive, unpack it "
-            "with cmd.run and tar or unzip)"
+            f"{path}: member {shown!r} {wrong}; nothing was extracted (if you trust this archive,"
+            " unpack it with cmd.run and tar or unzip)"
         )
 
 

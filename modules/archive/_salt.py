@@ -19,7 +19,11 @@ from runner.api import StateFailed, changer, here
 
 
 def list_(
-    name: str, archive_format: str | None = None, strip_components: int | None = None, verbose: bool = False, **_: Any
+    name: str,
+    archive_format: str | None = None,
+    strip_components: int | None = None,
+    verbose: bool = False,
+    **_: Any,
 ) -> Any:
     """The names in an archive, those of folders with a slash at the end; with `verbose` by kinds.
 
@@ -33,7 +37,9 @@ def list_(
         return sorted(kinds)
     tops = {shown for shown in kinds if "/" not in shown.rstrip("/")}
     folders = {shown.split("/")[0] + "/" for shown in kinds if "/" in shown}
-    by_kind = {kind: sorted(s for s, k in kinds.items() if k == kind) for kind in ("dir", "file", "link")}
+    by_kind = {
+        kind: sorted(s for s, k in kinds.items() if k == kind) for kind in ("dir", "file", "link")
+    }
     return {
         "dirs": by_kind["dir"],
         "files": sorted([*by_kind["file"], *(s for s, k in kinds.items() if k == "hard")]),
@@ -52,7 +58,9 @@ def _shown(member: Member, strip: int) -> str:
 def _local(name: str) -> str:
     found = here.tree.fetch(name, here.saltenv) if name.startswith(("salt://", "file://")) else name
     if found is None or not os.path.isfile(found):
-        raise StateFailed(f"{name} does not exist", missing=None if found is None else ("file", found))
+        raise StateFailed(
+            f"{name} does not exist", missing=None if found is None else ("file", found)
+        )
     return found
 
 
@@ -70,7 +78,11 @@ def is_encrypted(name: str, **_: Any) -> bool:
 def _words(given: str | Sequence[str] | None) -> list[str]:
     if given is None:
         return []
-    return [word.strip() for word in given.split(",")] if isinstance(given, str) else [str(word) for word in given]
+    return (
+        [word.strip() for word in given.split(",")]
+        if isinstance(given, str)
+        else [str(word) for word in given]
+    )
 
 
 @changer
@@ -88,20 +100,28 @@ def tar(
     runas: str | None = None,
     **_: Any,
 ) -> list[str]:
-    """Run tar; its output's lines. options: as of the program, `xf`. sources: what to pack. dest: where to unpack."""
+    """Run tar; its output's lines. options: as of the program, `xf`. sources: what to pack. dest:
+    where to unpack.
+    """
     first, *others = shlex.split(options)
     into = ["-C", dest] if dest else []
     archive = plain_name(tarfile, "the archive")
     argv = ["tar", first if first.startswith("-") else f"-{first}", archive, *others, *into]
-    return _run([*argv, *(plain_name(each, "what is packed") for each in _words(sources))], cwd, runas)
+    return _run(
+        [*argv, *(plain_name(each, "what is packed") for each in _words(sources))], cwd, runas
+    )
 
 
-def gzip(sourcefile: str, runas: str | None = None, options: str | None = None, **_: Any) -> list[str]:
+def gzip(
+    sourcefile: str, runas: str | None = None, options: str | None = None, **_: Any
+) -> list[str]:
     """Compress a file; what gzip says."""
     return _run(["gzip", *shlex.split(options or ""), "--", sourcefile], None, runas)
 
 
-def gunzip(gzipfile: str, runas: str | None = None, options: str | None = None, **_: Any) -> list[str]:
+def gunzip(
+    gzipfile: str, runas: str | None = None, options: str | None = None, **_: Any
+) -> list[str]:
     """Decompress a file; what gunzip says."""
     return _run(["gunzip", *shlex.split(options or ""), "--", gzipfile], None, runas)
 
@@ -115,22 +135,34 @@ def unzip(
     trim_output: bool | int = False,
     **_: Any,
 ) -> list[str]:
-    """Unpack a zip archive, whole or not at all; the names in it. excludes: names that are left out."""
+    """Unpack a zip archive, whole or not at all; the names in it. excludes: names that are left
+    out.
+    """
     path, without = _local(zip_file), set(_words(excludes))
     found = [member for member in members(path, ZIP, 0, password) if member.shown not in without]
-    place(unpack(path, dest, ZIP, password=password, permissions=extract_perms, without=without), dest)
+    place(
+        unpack(path, dest, ZIP, password=password, permissions=extract_perms, without=without), dest
+    )
     return trimmed([member.shown for member in found], trim_output)
 
 
 def trimmed(names: list[str], trim: bool | int) -> list[str]:
     """The first names and a line that tells so. trim: how many, True for 100."""
     most = 100 if trim is True else int(trim)
-    return [*names[:most], f"List trimmed after {most} files."] if most and len(names) > most else names
+    return (
+        [*names[:most], f"List trimmed after {most} files."]
+        if most and len(names) > most
+        else names
+    )
 
 
 @changer
-def zip_(zip_file: str, sources: str | Sequence[str], cwd: str | None = None, **_: Any) -> list[str]:
-    """Make a zip archive of files and folders; the names in it. cwd: what relative sources are relative to."""
+def zip_(
+    zip_file: str, sources: str | Sequence[str], cwd: str | None = None, **_: Any
+) -> list[str]:
+    """Make a zip archive of files and folders; the names in it. cwd: what relative sources are
+    relative to.
+    """
     named: list[str] = []
     with place_of(zip_file, follow=True) as where:
         replace(where, lambda file: _pack(file, _words(sources), cwd, named), Owner())

@@ -22,7 +22,9 @@ def source(path: str) -> Iterator[IO[bytes]]:
 
 @contextmanager
 def fixed(path: str) -> Iterator[IO[bytes]]:
-    """An archive that nobody else can write to while it is read: the file itself, or a private copy of it."""
+    """An archive that nobody else can write to while it is read: the file itself, or a private copy
+    of it.
+    """
     with source(path) as file:
         if not others_write(os.fstat(file.fileno())):
             yield file

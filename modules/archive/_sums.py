@@ -1,4 +1,6 @@
-"""The sum of the archive that a folder was filled from, kept in the cache: a later one of another sum is noticed."""
+"""The sum of the archive that a folder was filled from, kept in the cache: a later one of another
+sum is noticed.
+"""
 
 from __future__ import annotations
 

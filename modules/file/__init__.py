@@ -1,7 +1,7 @@
 """Files, folders and links: how to look at them and how to change them.
 
-What states use comes first; `salt['file.…']` of templates finds Salt's functions by Salt's names, some of them through
-`__func_alias__`, where Salt's arguments are not ours.
+What states use comes first; `salt['file.…']` of templates finds Salt's functions by Salt's names,
+some of them through `__func_alias__`, where Salt's arguments are not ours.
 """
 
 from __future__ import annotations
@@ -42,9 +42,22 @@ from modules.file._look import (
     seen,
     stat,
 )
-from modules.file._owners import gid_of, gid_to_group, group_to_gid, uid_of, uid_to_user, user_to_uid
+from modules.file._owners import (
+    gid_of,
+    gid_to_group,
+    group_to_gid,
+    uid_of,
+    uid_to_user,
+    user_to_uid,
+)
 from modules.file._put_back import put_back
-from modules.file._rights import refuse_dress, refuse_owner, refuse_put, refuse_rewrite, refuse_touch
+from modules.file._rights import (
+    refuse_dress,
+    refuse_owner,
+    refuse_put,
+    refuse_rewrite,
+    refuse_touch,
+)
 from modules.file._salt_changes import (
     chgrp,
     lchown,
@@ -103,7 +116,15 @@ from modules.file._salt_looks import (
     statvfs,
 )
 from modules.file._salt_text import contains, contains_glob, contains_regex, get_diff, grep, search
-from modules.file._streamed import Contents, Streamed, head_of, same_contents, size_of, streamed, whole
+from modules.file._streamed import (
+    Contents,
+    Streamed,
+    head_of,
+    same_contents,
+    size_of,
+    streamed,
+    whole,
+)
 from modules.file._unchangeable import unchangeable
 from modules.file._write import default_folder_mode, default_mode, write
 

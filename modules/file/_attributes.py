@@ -41,7 +41,10 @@ def change(handle: int, text: str) -> None:
     sign, letters = text[:1], text[1:]
     unknown = "".join(letter for letter in letters if letter not in LETTERS)
     if sign not in ("+", "-", "=") or unknown:
-        raise StateFailed(f"there is no attribute {unknown or text!r}: expected +, - or = and letters as of chattr")
+        raise StateFailed(
+            f"there is no attribute {unknown or text!r}: expected +, - or = and letters as of"
+            " chattr"
+        )
     has, wanted = flags(handle), sum({LETTERS[letter] for letter in letters})
     new = has | wanted if sign == "+" else has & ~wanted
     if sign == "=":

@@ -20,11 +20,14 @@ from runner.api import forget_looks as _forget_looks
 P = ParamSpec("P")
 R = TypeVar("R")
 
-# what packages, services, mounts and users are read from: a change below one of these may make any look stale
+# what packages, services, mounts and users are read from: a change below one of these may make any
+# look stale
 _SYSTEM = ("/etc/", "/usr/", "/lib", "/run/", "/var/lib/", "/boot/")
 
 
-def alters(*, before: Callable[..., object], path: int = 0) -> Callable[[Callable[P, R]], Callable[P, R]]:
+def alters(
+    *, before: Callable[..., object], path: int = 0
+) -> Callable[[Callable[P, R]], Callable[P, R]]:
     """A changer of files. path: which positional argument is the path that changes."""
 
     def wrap(function: Callable[P, R]) -> Callable[P, R]:
@@ -52,7 +55,9 @@ def explained(action: str, path: str) -> Iterator[None]:
     except OSError as problem:
         reason = problem.strerror or str(problem)
         cure = _CURES.get(problem.errno or 0, "")
-        raise StateFailed(f"{action.replace('_', ' ')} of {path} failed: {reason}{cure}") from problem
+        raise StateFailed(
+            f"{action.replace('_', ' ')} of {path} failed: {reason}{cure}"
+        ) from problem
 
 
 _CURES = {
@@ -76,7 +81,9 @@ def owner_ids(user: str | int | None, group: str | int | None) -> tuple[int, int
 
 @alters(before=was)
 def remove(path: str) -> None:
-    """Remove a file, a link or a folder with all that it holds; links in it are not followed. Nothing there is fine."""
+    """Remove a file, a link or a folder with all that it holds; links in it are not followed.
+    Nothing there is fine.
+    """
     try:
         where = place(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -96,21 +103,33 @@ def remove_folder(path: str) -> None:
 
 
 @alters(before=was)
-def mkdir(path: str, *, mode: str | None = None, user: str | int | None = None, group: str | int | None = None) -> None:
+def mkdir(
+    path: str,
+    *,
+    mode: str | None = None,
+    user: str | int | None = None,
+    group: str | int | None = None,
+) -> None:
     """Create one folder; one that is there already stays as it is."""
     _make(path, mode, owner_ids(user, group))
 
 
 @alters(before=was_missing)
 def makedirs(
-    path: str, *, mode: str | None = None, user: str | int | None = None, group: str | int | None = None
+    path: str,
+    *,
+    mode: str | None = None,
+    user: str | int | None = None,
+    group: str | int | None = None,
 ) -> None:
     """Create a folder and those above it that are missing, all of them with this mode and owner."""
     make_folders(path, mode, owner_ids(user, group))
 
 
 def make_folders(path: str, mode: str | None = None, owner: tuple[int, int] = (-1, -1)) -> None:
-    """Create a folder and those above it that are missing; each is opened where the one above it was made."""
+    """Create a folder and those above it that are missing; each is opened where the one above it
+    was made.
+    """
     missing = []
     while not os.path.isdir(path):
         missing.append(path)
@@ -147,8 +166,12 @@ def symlink(target: str, path: str) -> None:
 
 
 @alters(before=was_second, path=1)
-def put_symlink(target: str, path: str, user: str | int | None = None, group: str | int | None = None) -> None:
-    """Put a symbolic link with its owner at `path` in one step, instead of the file or link that is there."""
+def put_symlink(
+    target: str, path: str, user: str | int | None = None, group: str | int | None = None
+) -> None:
+    """Put a symbolic link with its owner at `path` in one step, instead of the file or link that is
+    there.
+    """
     with place(path) as where:
         put_link(where, target, owner_ids(user, group))
 
@@ -179,7 +202,9 @@ def link(target: str, path: str) -> None:
 
 @alters(before=was)
 def set_mode(path: str, mode: str, follow: bool = True) -> str:
-    """Set the mode of a path ("0644"); answers with the mode that it has then. Without `follow` a link is refused."""
+    """Set the mode of a path ("0644"); answers with the mode that it has then. Without `follow` a
+    link is refused.
+    """
     with place(path, follow) as where, where.pinned() as pin:
         if pin.is_link:
             raise StateFailed(f"{path} has become a symbolic link; it is not followed")
@@ -189,7 +214,9 @@ def set_mode(path: str, mode: str, follow: bool = True) -> str:
 
 @alters(before=was)
 def chown(path: str, user: str | int | None, group: str | int | None, follow: bool = True) -> None:
-    """Set the owner, None for "as it is"; without `follow` that of a link itself. The set-user-ID bits stay."""
+    """Set the owner, None for "as it is"; without `follow` that of a link itself. The set-user-ID
+    bits stay.
+    """
     uid, gid = owner_ids(user, group)
     with place(path, follow) as where, where.pinned() as pin:
         if pin.is_link and follow:

@@ -9,8 +9,11 @@ from modules.file._streamed import Contents, copy_into
 from runner.api import CommandFailed, StateFailed, here
 
 
-def try_contents(data: Contents, command: str, suffix: str = "", folder: str | None = None) -> tuple[bool, str]:
-    """Run a command with the path of a temporary file that holds the contents; whether it likes them, and its words.
+def try_contents(
+    data: Contents, command: str, suffix: str = "", folder: str | None = None
+) -> tuple[bool, str]:
+    """Run a command with the path of a temporary file that holds the contents; whether it likes
+    them, and its words.
 
     suffix: of the temporary file's name. folder: where it lies; a private one without it.
     """
@@ -18,7 +21,9 @@ def try_contents(data: Contents, command: str, suffix: str = "", folder: str | N
 
     argv = _argv(command)
     try:
-        handle, path = tempfile.mkstemp(suffix=suffix, prefix="runner.tmp.", dir=folder or here.scratch())
+        handle, path = tempfile.mkstemp(
+            suffix=suffix, prefix="runner.tmp.", dir=folder or here.scratch()
+        )
     except OSError as problem:
         raise StateFailed(
             f"no temporary file for check_cmd in tmp_dir {folder}: {problem.strerror}",
@@ -61,4 +66,6 @@ def _argv(command: str) -> list[str]:
     try:
         return shlex.split(command)
     except ValueError as problem:
-        raise StateFailed(f"check_cmd {command!r} is no command: {problem}", changes={}) from problem
+        raise StateFailed(
+            f"check_cmd {command!r} is no command: {problem}", changes={}
+        ) from problem

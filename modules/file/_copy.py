@@ -1,4 +1,6 @@
-"""Copies and moves: each file whole, nothing readable for more people than it is meant for, not even for a moment."""
+"""Copies and moves: each file whole, nothing readable for more people than it is meant for, not
+even for a moment.
+"""
 
 from __future__ import annotations
 
@@ -61,7 +63,9 @@ def copy(
 
 
 def copy_place(source: Place, target: Place, owner: Owner, preserve: bool = False) -> None:
-    """Copy what is at one place to another. preserve: owner, extended attributes, mode and times too."""
+    """Copy what is at one place to another. preserve: owner, extended attributes, mode and times
+    too.
+    """
     with source.pinned() as found:
         if found.is_link:
             _copy_link(found, target, preserve)

@@ -25,8 +25,8 @@ def download(
 ) -> tuple[str, str]:
     """The local copy of a remote file, and what went wrong ("" when nothing did).
 
-    known: algorithm and digits; a copy that has them is not fetched again. use_etag: ask whether the kept copy is
-    still the newest. keep: without it the copy goes when the state ends.
+    known: algorithm and digits; a copy that has them is not fetched again. use_etag: ask whether
+    the kept copy is still the newest. keep: without it the copy goes when the state ends.
     """
     path = _place(url)
     if not keep and os.path.exists(path):
@@ -55,13 +55,19 @@ def _login(url: str) -> tuple[str, str]:
     scheme, _, rest = url.partition("://")
     host = re.split(r"[/?#]", rest, maxsplit=1)[0]
     login, at, _ = host.rpartition("@")
-    return (f"{scheme}://{rest[len(login) + 1 :]}", unquote(login)) if at and scheme != "ftp" else (url, "")
+    return (
+        (f"{scheme}://{rest[len(login) + 1 :]}", unquote(login))
+        if at and scheme != "ftp"
+        else (url, "")
+    )
 
 
 def cached_path(url: str, saltenv: str | None = None) -> str:
-    """Where the kept copy of a remote file is, or would be: below the cache folder, in a folder of its address.
+    """Where the kept copy of a remote file is, or would be: below the cache folder, in a folder of
+    its address.
 
-    No URL leaves the cache, and none has the file of another one in the way (`x` and `x/b`, `x` and `x?q=1`).
+    No URL leaves the cache, and none has the file of another one in the way (`x` and `x/b`, `x` and
+    `x?q=1`).
     """
     import hashlib
 
@@ -69,10 +75,16 @@ def cached_path(url: str, saltenv: str | None = None) -> str:
     host = re.split(r"[/?#]", rest, maxsplit=1)[0]
     login = host.rpartition("@")[0]
     address = f"{scheme}://{rest[len(login) :].removeprefix('@')}"
-    parts = [part for part in re.split(r"[/?#]+", address.partition("://")[2]) if part not in ("", ".", "..")]
+    parts = [
+        part
+        for part in re.split(r"[/?#]+", address.partition("://")[2])
+        if part not in ("", ".", "..")
+    ]
     whole = f"{login.partition(':')[0]} {address}".encode(errors="surrogateescape")
     own = hashlib.sha256(whole).hexdigest()[:16]
-    folder = os.path.join(here.cache_dir, "extrn_files", (saltenv or here.saltenv).replace("/", "_"), parts[0], own)
+    folder = os.path.join(
+        here.cache_dir, "extrn_files", (saltenv or here.saltenv).replace("/", "_"), parts[0], own
+    )
     return os.path.join(folder, parts[-1][-200:] if len(parts) > 1 else f"{parts[0]}.index")
 
 
@@ -118,7 +130,9 @@ def _fetch(url: str, path: str, use_etag: bool, verify_ssl: bool) -> None:
     address, login = _login(url)
     request = urllib.request.Request(address, headers=headers)
     if login:  # not for where the server may send us on to
-        request.add_unredirected_header("Authorization", "Basic " + base64.b64encode(login.encode()).decode())
+        request.add_unredirected_header(
+            "Authorization", "Basic " + base64.b64encode(login.encode()).decode()
+        )
     beside = f"{path}.part-{secrets.token_hex(4)}"
     try:
         with urllib.request.urlopen(request, timeout=60, context=_context(verify_ssl)) as answer:

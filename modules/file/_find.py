@@ -18,7 +18,9 @@ from modules.file._look import opened
 from modules.file._owners import gid_of, gid_to_group, uid_of, uid_to_user
 from runner.api import StateFailed
 
-Test = Callable[[str, str, os.stat_result], bool]  # folder, name, stat (a link is what it points to)
+Test = Callable[
+    [str, str, os.stat_result], bool
+]  # folder, name, stat (a link is what it points to)
 
 _TYPES = {
     "b": bits.S_IFBLK,
@@ -36,16 +38,22 @@ _BYTES = {"b": 1, "k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4}
 def find(path: str, *args: str, **kwargs: Any) -> list[Any]:
     """The paths below a folder (or those that a glob matches) that meet all conditions, sorted.
 
-    A link is what it points to; type l means every link. name, iname, regex, iregex: of the last part of the path
-    (regex: of the whole). type: letters of bcdpfls.
-    user, group: owner. size: "+1m", "-10k". mtime: "-1d" (younger), "+1w" (older). mindepth, maxdepth: levels.
-    grep: a regular expression in the file. print: what to answer, such as "path,size,mtime".
+    A link is what it points to; type l means every link. name, iname, regex, iregex: of the last
+    part of the path (regex: of the whole). type: letters of bcdpfls. user, group: owner. size:
+    "+1m", "-10k". mtime: "-1d" (younger), "+1w" (older). mindepth, maxdepth: levels. grep: a
+    regular expression in the file. print: what to answer, such as "path,size,mtime".
     """
-    for option in (*args, *(f"{key}={value}" for key, value in kwargs.items() if key in ("delete", "exec"))):
+    for option in (
+        *args,
+        *(f"{key}={value}" for key, value in kwargs.items() if key in ("delete", "exec")),
+    ):
         key, _, value = option.partition("=")
         kwargs[key] = value
     if "delete" in kwargs or "exec" in kwargs:
-        raise StateFailed("file.find only looks here: use the states file.tidied or cmd.run to delete or to execute")
+        raise StateFailed(
+            "file.find only looks here: use the states file.tidied or cmd.run to delete or to"
+            " execute"
+        )
     low, high = int(kwargs.pop("mindepth", 0)), kwargs.pop("maxdepth", None)
     shown = str(kwargs.pop("print", "path")).split(",")
     tests = [_test(key, value) for key, value in kwargs.items() if not key.startswith("__")]
@@ -110,7 +118,9 @@ def _type(value: Any) -> Test:
     letters = [letter for letter in str(value) if letter.isalpha()]
     unknown = [letter for letter in letters if letter not in _TYPES]
     if unknown:
-        raise StateFailed(f"file.find: there is no type {unknown[0]!r}; expected letters of bcdpfls")
+        raise StateFailed(
+            f"file.find: there is no type {unknown[0]!r}; expected letters of bcdpfls"
+        )
     kinds = {_TYPES[letter] for letter in letters}
     links = bits.S_IFLNK in kinds
     return lambda folder, name, at: (
@@ -119,7 +129,13 @@ def _type(value: Any) -> Test:
 
 
 def _many(value: Any) -> list[Any]:
-    return list(value) if isinstance(value, list) else str(value).split(",") if isinstance(value, str) else [value]
+    return (
+        list(value)
+        if isinstance(value, list)
+        else str(value).split(",")
+        if isinstance(value, str)
+        else [value]
+    )
 
 
 def _user(value: Any) -> Test:
@@ -136,7 +152,9 @@ def _amount(value: Any, units: dict[str, int], default: str) -> tuple[str, float
     found = re.fullmatch(r"([+-]?)([\d.]+)([a-zA-Z]?)", str(value).strip())
     unit = (found[3] or default).lower() if found else ""
     if found is None or unit not in units:
-        raise StateFailed(f"file.find cannot read {value!r}; expected +N, -N or N with one of {''.join(units)}")
+        raise StateFailed(
+            f"file.find cannot read {value!r}; expected +N, -N or N with one of {''.join(units)}"
+        )
     return found[1], float(found[2]) * units[unit]
 
 

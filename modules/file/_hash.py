@@ -50,14 +50,16 @@ def split_hash(text: str) -> tuple[str, str]:
     algorithm = (found[1] or BY_LENGTH.get(len(found[2]), "")).lower() if found else ""
     if found is None or BY_LENGTH.get(len(found[2])) != algorithm:
         raise StateFailed(
-            f"source_hash {text!r} is not a hash: expected algorithm=digits (md5, sha1, sha224, sha256, sha384 or"
-            " sha512 with as many hexadecimal digits as it has), or the address of a file with hashes"
+            f"source_hash {text!r} is not a hash: expected algorithm=digits (md5, sha1, sha224,"
+            " sha256, sha384 or sha512 with as many hexadecimal digits as it has), or the address"
+            " of a file with hashes"
         )
     return algorithm, found[2].lower()
 
 
 def source_hash(text: str, names: list[str]) -> tuple[str, str]:
-    """The hash of a file among the lines of a hash file. names: what it may be called, the best first.
+    """The hash of a file among the lines of a hash file. names: what it may be called, the best
+    first.
 
     Understood are `digits  name`, `name digits`, `algorithm (name) = digits` and a lone hash.
     """
@@ -83,4 +85,8 @@ def _line(line: str) -> tuple[str, str, str] | None:
     rest = (line[: found.start()] + " " + line[found.end() :]).strip()
     in_brackets = re.search(r"\((.+)\)", rest)
     name = in_brackets[1] if in_brackets else re.sub(r"^(?:md5|sha\d+)?\s*[:=]?\s*", "", rest)
-    return BY_LENGTH[len(found[1])], found[1].lower(), name.strip().lstrip("*").removeprefix("./").strip("'\"")
+    return (
+        BY_LENGTH[len(found[1])],
+        found[1].lower(),
+        name.strip().lstrip("*").removeprefix("./").strip("'\""),
+    )

@@ -7,7 +7,8 @@ from typing import IO
 
 from runner.api import StateFailed, here
 
-# MiB of a file that is read whole: to edit it, to search it (`edit_size_limit` of the configuration)
+# MiB of a file that is read whole: to edit it, to search it (`edit_size_limit` of the
+# configuration)
 EDITED = 128
 PIECE = 256 * 1024
 PAGE = 4096
@@ -30,7 +31,8 @@ def read_limited(file: IO[bytes], path: str) -> bytes:
     limit, size = _limit(), os.fstat(file.fileno()).st_size
     if limit and size > limit:
         raise _too_large(path, limit)
-    # files of /proc have no size, and those of /proc/sys give nothing to a second read; others may grow
+    # files of /proc have no size, and those of /proc/sys give nothing to a second read; others may
+    # grow
     data = file.read(max(size + 1, PAGE))
     while more := file.read(PIECE):
         data += more

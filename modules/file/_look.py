@@ -30,7 +30,9 @@ _KINDS = {
 
 
 class Stat(Record):
-    """What a path is. size: bytes; mtime: seconds since 1970; type: file, dir, link, pipe, socket, block, char."""
+    """What a path is. size: bytes; mtime: seconds since 1970; type: file, dir, link, pipe, socket,
+    block, char.
+    """
 
     bits: int
     uid: int
@@ -62,7 +64,14 @@ def seen(path: str, follow: bool = True) -> Stat | None:
     except OSError as problem:
         raise StateFailed(f"cannot look at {path}: {problem.strerror}") from problem
     mode = at.st_mode
-    return Stat(mode & 0o7777, at.st_uid, at.st_gid, at.st_size, _KINDS.get(bits.S_IFMT(mode), "other"), at.st_mtime)
+    return Stat(
+        mode & 0o7777,
+        at.st_uid,
+        at.st_gid,
+        at.st_size,
+        _KINDS.get(bits.S_IFMT(mode), "other"),
+        at.st_mtime,
+    )
 
 
 def stat(path: str, follow: bool = True) -> Stat:
@@ -124,7 +133,9 @@ def listdir(path: str) -> list[str]:
 
 
 def opened(path: str) -> FileIO:
-    """A regular file, opened for reading without a buffer: nobody is waited for, and no link of others is followed."""
+    """A regular file, opened for reading without a buffer: nobody is waited for, and no link of
+    others is followed.
+    """
     return _opened(path)[0]
 
 
@@ -187,11 +198,17 @@ def _explained(path: str) -> Iterator[None]:
 
 
 def get_attributes(path: str) -> str | None:
-    """The letters that lsattr shows for a path ("ie"); None where the file system has no attributes."""
+    """The letters that lsattr shows for a path ("ie"); None where the file system has no
+    attributes.
+    """
     import subprocess
 
     try:
-        done = subprocess.run(["lsattr", "-d", "--", path], capture_output=True, text=True, check=False)
+        done = subprocess.run(
+            ["lsattr", "-d", "--", path], capture_output=True, text=True, check=False
+        )
     except OSError:
         return None
-    return done.stdout.split(" ")[0].replace("-", "") if done.returncode == 0 and done.stdout else None
+    return (
+        done.stdout.split(" ")[0].replace("-", "") if done.returncode == 0 and done.stdout else None
+    )

@@ -10,7 +10,9 @@ from typing import Any
 class _Names:
     """One of the two name services. What is not found is asked again: another state may bring it."""
 
-    def __init__(self, database: str, by_name: Callable[[str], int], by_number: Callable[[int], str]) -> None:
+    def __init__(
+        self, database: str, by_name: Callable[[str], int], by_number: Callable[[int], str]
+    ) -> None:
         self._database = database
         self._by_name = by_name
         self._by_number = by_number
@@ -80,12 +82,16 @@ _groups = _Names("/etc/group", _group_number, _group_name)
 
 
 def uid_of(user: str | int) -> int | None:
-    """The number of a user (a number, also as a string, stands for itself); None if there is no such user."""
+    """The number of a user (a number, also as a string, stands for itself); None if there is no
+    such user.
+    """
     return _number(_users, user)
 
 
 def gid_of(group: str | int) -> int | None:
-    """The number of a group (a number, also as a string, stands for itself); None if there is no such group."""
+    """The number of a group (a number, also as a string, stands for itself); None if there is no
+    such group.
+    """
     return _number(_groups, group)
 
 

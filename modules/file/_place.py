@@ -1,7 +1,9 @@
-"""A place is a name in a folder that is held open: what happens there stays there, wherever its path leads meanwhile.
+"""A place is a name in a folder that is held open: what happens there stays there, wherever its
+path leads meanwhile.
 
-Everything in `modules` that changes a path does so through a place, and sets owner, mode and times of what it holds by
-a descriptor. So nobody can swap a file, or a folder above it, for a link between a look and a change.
+Everything in `modules` that changes a path does so through a place, and sets owner, mode and times
+of what it holds by a descriptor. So nobody can swap a file, or a folder above it, for a link
+between a look and a change.
 """
 
 from __future__ import annotations
@@ -24,13 +26,21 @@ class Place:
     """A name in an open folder. path: for messages; a context manager, which closes the folder."""
 
     def __init__(self, where: Resolved) -> None:
-        self.folder, self.name, self.path, self._owner = where.folder, where.name, where.path, where.owner
+        self.folder, self.name, self.path, self._owner = (
+            where.folder,
+            where.name,
+            where.path,
+            where.owner,
+        )
 
     def __enter__(self) -> Place:
         return self
 
     def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
     ) -> None:
         os.close(self.folder)
 
@@ -77,7 +87,9 @@ class Place:
 
     @contextmanager
     def pinned(self) -> Iterator[Pinned]:
-        """What is there now, a link itself, so that owner, mode and times can be set whatever replaces it."""
+        """What is there now, a link itself, so that owner, mode and times can be set whatever
+        replaces it.
+        """
         handle = os.open(self.name, PATH_ONLY, dir_fd=self.folder)
         try:
             pin = Pinned(self, handle)
@@ -97,7 +109,9 @@ class Place:
 
     def _check(self, at: os.stat_result) -> None:
         if self._owner not in (-1, at.st_uid):
-            raise StateFailed(f"{self.path} has been swapped since it was looked at; nothing was changed")
+            raise StateFailed(
+                f"{self.path} has been swapped since it was looked at; nothing was changed"
+            )
 
     # ---------------------------------------------------------------- changing
 
@@ -117,7 +131,13 @@ class Place:
 
     def link_to(self, target: Place) -> None:
         """Become one more name of a file."""
-        os.link(target.name, self.name, src_dir_fd=target.folder, dst_dir_fd=self.folder, follow_symlinks=False)
+        os.link(
+            target.name,
+            self.name,
+            src_dir_fd=target.folder,
+            dst_dir_fd=self.folder,
+            follow_symlinks=False,
+        )
 
     def rename_to(self, new: Place) -> None:
         os.rename(self.name, new.name, src_dir_fd=self.folder, dst_dir_fd=new.folder)
@@ -129,7 +149,9 @@ class Place:
         os.rmdir(self.name, dir_fd=self.folder)
 
     def remove(self) -> None:
-        """Remove what is there, a folder with all in it; links in it are not followed. Nothing there is fine."""
+        """Remove what is there, a folder with all in it; links in it are not followed. Nothing
+        there is fine.
+        """
         with suppress(FileNotFoundError):
             if self.is_dir():
                 self._remove_tree()
@@ -148,7 +170,13 @@ class Place:
             import subprocess
 
             argv = ["rm", "-rf", "--", f"./{self.name}"]
-            done = subprocess.run(argv, cwd=f"/proc/self/fd/{self.folder}", capture_output=True, text=True, check=False)
+            done = subprocess.run(
+                argv,
+                cwd=f"/proc/self/fd/{self.folder}",
+                capture_output=True,
+                text=True,
+                check=False,
+            )
             if done.returncode:
                 raise StateFailed(f"{self.path} is not removed: {done.stderr.strip()}") from None
 
@@ -156,13 +184,17 @@ class Place:
         """Make the names in the folder durable."""
         try:
             os.fsync(self.folder)
-        except OSError as problem:  # file systems without it (some FUSE ones), a folder that may not be read
+        except (
+            OSError
+        ) as problem:  # file systems without it (some FUSE ones), a folder that may not be read
             if problem.errno not in (errno.EINVAL, errno.ENOTSUP, errno.EBADF):
                 raise
 
 
 class Pinned:
-    """One object, held by a descriptor, whatever its path names now. at: what it was when it was opened."""
+    """One object, held by a descriptor, whatever its path names now. at: what it was when it was
+    opened.
+    """
 
     def __init__(self, place: Place, handle: int) -> None:
         self._place, self._handle = place, handle
@@ -226,7 +258,9 @@ class Pinned:
         return os.readlink("", dir_fd=self._handle)
 
     def refuse_foreign(self, kind: int = bits.S_IFLNK) -> None:
-        """Raise StateFailed unless this is what the caller has just made here. kind: S_IFDIR and so on."""
+        """Raise StateFailed unless this is what the caller has just made here. kind: S_IFDIR and so
+        on.
+        """
         if not self._place.shared():
             return
         own = self.at.st_uid == os.geteuid() and bits.S_IFMT(self.at.st_mode) == kind
@@ -237,7 +271,9 @@ class Pinned:
             finally:
                 os.close(handle)
         if not own:
-            raise StateFailed(f"{self._place.path} was swapped while it was being made; it is not changed further")
+            raise StateFailed(
+                f"{self._place.path} was swapped while it was being made; it is not changed further"
+            )
 
     def refuse_shared(self) -> None:
         """Raise StateFailed for a file that somebody may have linked here to get hold of it."""
@@ -246,8 +282,8 @@ class Pinned:
         owner = os.fstat(self._place.folder).st_uid
         if (owner in (0, os.geteuid()) or self.at.st_uid != owner) and not _hard_links_protected():
             raise StateFailed(
-                f"{self._place.path} has {self.at.st_nlink} hard links, in a folder that others can write to: it is not"
-                " changed (set the sysctl fs.protected_hardlinks to 1)"
+                f"{self._place.path} has {self.at.st_nlink} hard links, in a folder that others can"
+                " write to: it is not changed (set the sysctl fs.protected_hardlinks to 1)"
             )
 
     @contextmanager
@@ -260,7 +296,10 @@ class Pinned:
         again = self._place.open(READ)  # without /proc what is opened for reading can be set
         try:
             if not os.path.samestat(os.fstat(again), self.at):
-                raise StateFailed(f"{self._place.path} has been swapped since it was looked at; nothing was changed")
+                raise StateFailed(
+                    f"{self._place.path} has been swapped since it was looked at; nothing was"
+                    " changed"
+                )
             yield again
         finally:
             os.close(again)
@@ -293,11 +332,15 @@ def place(path: str, follow: bool = False) -> Place:
 
 
 def beside_name(path: str) -> str:
-    """A new hidden name beside a path, for what is then renamed to it. It carries the mark of this run."""
+    """A new hidden name beside a path, for what is then renamed to it. It carries the mark of this
+    run.
+    """
     folder, name = os.path.split(path)
     mark = here.store("temporaries").setdefault("mark", os.urandom(4).hex())
     # a name of 255 bytes is the longest there is
-    beside = os.path.join(folder, f".{os.fsdecode(os.fsencode(name)[:200])}.runner-{mark}{os.urandom(2).hex()}")
+    beside = os.path.join(
+        folder, f".{os.fsdecode(os.fsencode(name)[:200])}.runner-{mark}{os.urandom(2).hex()}"
+    )
     here.intends(beside)
     return beside
 

@@ -13,9 +13,17 @@ from runner.api import StateFailed
 
 @alters(before=was)
 def put_back(
-    path: str, kind: str, mode: int = 0, uid: int = 0, gid: int = 0, target: str = "", data: bytes = b""
+    path: str,
+    kind: str,
+    mode: int = 0,
+    uid: int = 0,
+    gid: int = 0,
+    target: str = "",
+    data: bytes = b"",
 ) -> None:
-    """Make a path what it was. kind: none, file, dir, link, or moved (what was moved to `target` comes back)."""
+    """Make a path what it was. kind: none, file, dir, link, or moved (what was moved to `target`
+    comes back).
+    """
     if kind == "moved":
         with place(target) as moved, place(path) as where:
             moved.rename_to(where)
@@ -55,6 +63,8 @@ def _clear(where: Place, kind: str) -> None:
         try:
             where.rmdir()
         except OSError as problem:
-            raise StateFailed(f"the folder {where.path} is not removed: {problem.strerror}") from problem
+            raise StateFailed(
+                f"the folder {where.path} is not removed: {problem.strerror}"
+            ) from problem
     elif not is_folder and kind in ("none", "dir"):
         where.unlink()

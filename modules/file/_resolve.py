@@ -1,9 +1,10 @@
-"""From a path to a folder that is held open and a name in it, without following what somebody else has put on the way.
+"""From a path to a folder that is held open and a name in it, without following what somebody else
+has put on the way.
 
-Root works in folders that other users can write to: homes, /tmp, /var/www. There a symbolic link is followed only when
-it belongs to root or to the caller, or when its owner also owns what it leads to. This is what the kernel's
-fs.protected_symlinks does in sticky folders, done for every folder. In a folder that nobody else can write to, every
-link is followed.
+Root works in folders that other users can write to: homes, /tmp, /var/www. There a symbolic link is
+followed only when it belongs to root or to the caller, or when its owner also owns what it leads
+to. This is what the kernel's fs.protected_symlinks does in sticky folders, done for every folder.
+In a folder that nobody else can write to, every link is followed.
 """
 
 from __future__ import annotations
@@ -21,7 +22,8 @@ MOST_LINKS = 40  # as the kernel
 
 
 class Resolved(Record):
-    """Where a path leads. folder: a descriptor, which the caller closes; name: in it; path: the same without links.
+    """Where a path leads. folder: a descriptor, which the caller closes; name: in it; path: the
+    same without links.
 
     owner: whose the object has to be, because a link of this user led to it; -1: anybody's.
     """
@@ -58,7 +60,9 @@ def resolved(path: str, follow: bool = False) -> Resolved:
 
 
 def real_path(path: str) -> str:
-    """The path without symbolic links; it need not exist. Raises StateFailed for a link that is not to be followed."""
+    """The path without symbolic links; it need not exist. Raises StateFailed for a link that is not
+    to be followed.
+    """
     if not path.startswith("/"):
         path = os.path.join(os.getcwd(), path)
     walk = _Walk(path)
@@ -78,7 +82,9 @@ def others_write(folder: os.stat_result) -> bool:
 
 
 def others_replace(path: str) -> bool:
-    """Whether somebody but root and the caller can put something else in the place of a path, or of a folder above."""
+    """Whether somebody but root and the caller can put something else in the place of a path, or of
+    a folder above.
+    """
     path = real_path(path)
     trusted = (0, os.geteuid())
     while path != "/":
@@ -91,7 +97,9 @@ def others_replace(path: str) -> bool:
 
 
 def _directly(folder: str) -> int | None:
-    """A folder whose path has no link in it, opened; None where it has one, or where /proc cannot tell."""
+    """A folder whose path has no link in it, opened; None where it has one, or where /proc cannot
+    tell.
+    """
     try:
         handle = os.open(folder, FOLDER)
     except PermissionError:
@@ -216,7 +224,7 @@ def _refuse_unless(link: _Link, owner: int) -> None:
         return
     whose = uid_to_user(link.owner)
     raise StateFailed(
-        f"{link.path} is a symbolic link of {whose} to {link.says}, which is not {whose}'s: it is not followed"
-        " (remove it, or make it root's with chown -h)",
+        f"{link.path} is a symbolic link of {whose} to {link.says}, which is not {whose}'s: it is"
+        " not followed (remove it, or make it root's with chown -h)",
         missing=("file", link.path),
     )

@@ -29,18 +29,28 @@ def refuse_put(path: str) -> None:
         _refuse(path, "it is immutable (see lsattr)", path)
     mine = at is None or os.geteuid() in (at.st_uid, above.st_uid)
     if above.st_mode & bits.S_ISVTX and not mine and not _may(FOWNER):
-        _refuse(path, f"it belongs to {uid_to_user(at.st_uid if at else 0)}, and {folder} is sticky", folder)
+        _refuse(
+            path,
+            f"it belongs to {uid_to_user(at.st_uid if at else 0)}, and {folder} is sticky",
+            folder,
+        )
 
 
 def refuse_rewrite(path: str) -> None:
-    """Raise StateFailed where the contents of a file cannot be replaced: the new one gets the old one's owner."""
+    """Raise StateFailed where the contents of a file cannot be replaced: the new one gets the old
+    one's owner.
+    """
     refuse_put(path)
     at = _seen(path)
     if at is not None and not (bits.S_ISREG(at.st_mode) or bits.S_ISLNK(at.st_mode)):
         kind = "a folder" if bits.S_ISDIR(at.st_mode) else "a device, pipe or socket"
         raise StateFailed(f"{path} is {kind}; it is not replaced by a file", missing=("file", path))
     if at is not None and not _may(CHOWN) and (at.st_uid != os.geteuid() or not _member(at.st_gid)):
-        _refuse(path, f"it belongs to {uid_to_user(at.st_uid)}, and only root can write it anew", os.path.dirname(path))
+        _refuse(
+            path,
+            f"it belongs to {uid_to_user(at.st_uid)}, and only root can write it anew",
+            os.path.dirname(path),
+        )
 
 
 def refuse_dress(path: str) -> None:
@@ -84,7 +94,9 @@ def _refuse(path: str, why: str, there: str) -> None:
     above = [there]
     while above[-1] not in ("/", ""):
         above.append(os.path.dirname(above[-1]))
-    raise StateFailed(f"{path} cannot be changed: {why}", missing=[("file", each) for each in above])
+    raise StateFailed(
+        f"{path} cannot be changed: {why}", missing=[("file", each) for each in above]
+    )
 
 
 def _nearest(path: str) -> str:

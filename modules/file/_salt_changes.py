@@ -20,10 +20,14 @@ def path_given(path: str) -> str:
 
 
 def lines_given(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[str]:
-    """The lines of a call, each with its end. Raises StateFailed for an argument that it does not have."""
+    """The lines of a call, each with its end. Raises StateFailed for an argument that it does not
+    have.
+    """
     unknown = [key for key in kwargs if key != "args"]
     if unknown:
-        raise StateFailed(f"there is no argument {unknown[0]!r}: lines are given by their place, or as `args`")
+        raise StateFailed(
+            f"there is no argument {unknown[0]!r}: lines are given by their place, or as `args`"
+        )
     said = kwargs.get("args", args)
     return [f"{line}\n" for line in (said if isinstance(said, list | tuple) else [said])]
 
@@ -41,7 +45,9 @@ def touch(name: str, atime: float | None = None, mtime: float | None = None) -> 
     if not os.path.lexists(path):
         _write.write(path, b"")
     now = time.time()
-    _change.utime(path, now if atime is None else float(atime), now if mtime is None else float(mtime))
+    _change.utime(
+        path, now if atime is None else float(atime), now if mtime is None else float(mtime)
+    )
     return os.path.exists(path)
 
 
@@ -72,7 +78,9 @@ def salt_copy(src: str, dst: str, recurse: bool = False, remove_existing: bool =
     if not os.path.exists(src):
         raise StateFailed(f"No such file or directory '{src}'")
     if os.path.isdir(src) and not recurse:
-        raise StateFailed(f"Cannot copy overwriting a directory without recurse flag set to true: {src}")
+        raise StateFailed(
+            f"Cannot copy overwriting a directory without recurse flag set to true: {src}"
+        )
     if remove_existing and os.path.lexists(dst):
         _change.remove(dst)
     _copy.copy(src, dst)
@@ -96,19 +104,27 @@ def salt_link(src: str, path: str) -> bool:
     return True
 
 
-def salt_mkdir(dir_path: str, user: str | None = None, group: str | None = None, mode: Any = None) -> bool:
+def salt_mkdir(
+    dir_path: str, user: str | None = None, group: str | None = None, mode: Any = None
+) -> bool:
     """Create a folder and those above it that are missing."""
-    _change.makedirs(path_given(dir_path), mode=None if mode is None else str(mode), user=user, group=group)
+    _change.makedirs(
+        path_given(dir_path), mode=None if mode is None else str(mode), user=user, group=group
+    )
     return True
 
 
-def salt_makedirs(path: str, user: str | None = None, group: str | None = None, mode: Any = None) -> None:
+def salt_makedirs(
+    path: str, user: str | None = None, group: str | None = None, mode: Any = None
+) -> None:
     """Create the folders above a path; a path that ends with a slash is created itself."""
     folder = os.path.dirname(path_given(path))
     _change.makedirs(folder, mode=None if mode is None else str(mode), user=user, group=group)
 
 
-def makedirs_perms(name: str, user: str | None = None, group: str | None = None, mode: Any = "0755") -> None:
+def makedirs_perms(
+    name: str, user: str | None = None, group: str | None = None, mode: Any = "0755"
+) -> None:
     """Create a folder and those above it that are missing, all with this owner and mode."""
     _change.makedirs(path_given(name), mode=str(mode), user=user, group=group)
 
@@ -118,7 +134,8 @@ def move(src: str, dst: str) -> dict[str, Any]:
     old, new = path_given(src), path_given(dst)
     if not os.path.lexists(old):
         raise StateFailed(
-            f"Unable to move '{src}' to '{dst}': there is no such file or directory", missing=("file", old)
+            f"Unable to move '{src}' to '{dst}': there is no such file or directory",
+            missing=("file", old),
         )
     if os.path.isdir(new):
         new = os.path.join(new, os.path.basename(old.rstrip("/")))
@@ -127,7 +144,9 @@ def move(src: str, dst: str) -> dict[str, Any]:
 
 
 def rmdir(path: str, recurse: bool = False) -> bool:
-    """Remove an empty folder, with `recurse` the empty ones below it too; False when something is left."""
+    """Remove an empty folder, with `recurse` the empty ones below it too; False when something is
+    left.
+    """
     path = path_given(path)
     if not os.path.isdir(path):
         raise StateFailed(f"A valid directory was not specified: {path}")
@@ -159,7 +178,9 @@ def salt_mknod(
 ) -> bool:
     """Create a special file. ntype: p for a pipe, c and b for devices with `major` and `minor`."""
     if ntype not in ("p", "c", "b"):
-        raise StateFailed(f"there is no kind {ntype!r} of special files; there are c, b (devices) and p (a pipe)")
+        raise StateFailed(
+            f"there is no kind {ntype!r} of special files; there are c, b (devices) and p (a pipe)"
+        )
     path = path_given(name)
     if os.path.lexists(path):
         raise StateFailed(f"Node already exists: {path}")

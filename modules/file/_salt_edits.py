@@ -1,4 +1,6 @@
-"""Edits of texts under Salt's names and arguments, for `runner call`, module.run and classic modules."""
+"""Edits of texts under Salt's names and arguments, for `runner call`, module.run and classic
+modules.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ def _put(
 
 
 def keep(path: str, backup: str | bool) -> None:
-    """Copy a file (what a link points to) beside it. backup: what the copy's name ends with, true for .bak."""
+    """Copy a file (what a link points to) beside it. backup: what the copy's name ends with, true
+    for .bak.
+    """
     real = _look.real_path(path)
     _copy.copy(real, real + (backup if isinstance(backup, str) else ".bak"), preserve=True)
 
@@ -63,10 +67,11 @@ def replace(
     backslash_literal: bool = False,
     encoding: str | None = None,
 ) -> str | bool:
-    """Replace what matches a regular expression; the difference, or with show_changes=False whether there was one.
+    """Replace what matches a regular expression; the difference, or with show_changes=False whether
+    there was one.
 
-    The arguments of the state file.replace, and dry_run: change nothing; search_only: only whether it matches.
-    preserve_inode: accepted and without effect, files are written whole.
+    The arguments of the state file.replace, and dry_run: change nothing; search_only: only whether
+    it matches. preserve_inode: accepted and without effect, files are written whole.
     """
     path = _path(path)
     if append_if_not_found and prepend_if_not_found:
@@ -78,8 +83,12 @@ def replace(
         return expression.search(old) is not None
     repl = str(repl)
     content = repl if not_found_content is None else not_found_content
-    new = edits.substituted(expression, repl.replace("\\", r"\\") if backslash_literal else repl, old, int(count))
-    if (append_if_not_found or prepend_if_not_found) and not edits.found_in(expression, content, old):
+    new = edits.substituted(
+        expression, repl.replace("\\", r"\\") if backslash_literal else repl, old, int(count)
+    )
+    if (append_if_not_found or prepend_if_not_found) and not edits.found_in(
+        expression, content, old
+    ):
         new = edits.added(old, content, at_end=append_if_not_found)
     return _put(path, old, new, backup, show_changes, dry_run, encoding)
 
@@ -95,15 +104,20 @@ def append(path: str, *args: Any, **kwargs: Any) -> str:
 
 
 def prepend(path: str, *args: Any, **kwargs: Any) -> str:
-    """Add lines to the beginning of a file (also as the argument `args`); it is created when it is missing."""
+    """Add lines to the beginning of a file (also as the argument `args`); it is created when it is
+    missing.
+    """
     path, lines = _path(path), lines_given(args, kwargs)
     old = _text(path) if os.path.exists(path) else ""
     _write.write(path, ("".join(lines) + old).encode("utf-8", "surrogateescape"))
     return f'Prepended {len(lines)} lines to "{path}"'
 
 
-def comment_line(path: str, regex: str, char: str = "#", cmnt: bool = True, backup: str | bool = ".bak") -> str | bool:
-    """Put a comment sign before the lines that match, or with cmnt=False take it away; the difference, False if none.
+def comment_line(
+    path: str, regex: str, char: str = "#", cmnt: bool = True, backup: str | bool = ".bak"
+) -> str | bool:
+    """Put a comment sign before the lines that match, or with cmnt=False take it away; the
+    difference, False if none.
 
     regex: finds the lines from their beginning, without the sign.
     """
@@ -122,7 +136,9 @@ def comment(path: str, regex: str, char: str = "#", backup: str | bool = ".bak")
 
 
 def uncomment(path: str, regex: str, char: str = "#", backup: str | bool = ".bak") -> str | bool:
-    """Take the comment sign from the lines that match behind it; the difference, False when no line matches."""
+    """Take the comment sign from the lines that match behind it; the difference, False when no line
+    matches.
+    """
     return comment_line(path, regex, char, False, backup)
 
 
@@ -139,12 +155,16 @@ def line(
     quiet: bool = False,
     indent: bool = True,
 ) -> str | bool:
-    """Edit one line of a file; the difference, False when there is none. The arguments are those of the state."""
+    """Edit one line of a file; the difference, False when there is none. The arguments are those of
+    the state.
+    """
     path = _path(path)
     if not os.path.isfile(path):
         if quiet:
             return False
-        raise StateFailed(f'File "{path}" does not exists or is not a file.', missing=("file", path))
+        raise StateFailed(
+            f'File "{path}" does not exists or is not a file.', missing=("file", path)
+        )
     if mode is None:
         raise StateFailed("Mode was not defined. How to process the file?")
     doing = str(mode).lower()
@@ -156,7 +176,11 @@ def line(
 
     old = _text(path)
     place = Place(location, before, after, indent)
-    new = "\n".join(edited_line(old.split("\n") if old else [], content or "", match or content or "", doing, place))
+    new = "\n".join(
+        edited_line(
+            old.split("\n") if old else [], content or "", match or content or "", doing, place
+        )
+    )
     return _put(path, old, new, backup, show_changes) if new != old else False
 
 
@@ -174,18 +198,34 @@ def blockreplace(
     insert_before_match: str | None = None,
     insert_after_match: str | None = None,
 ) -> str | bool:
-    """Set the block between two markers of a file; the difference, or with show_changes=False whether there is one.
+    """Set the block between two markers of a file; the difference, or with show_changes=False
+    whether there is one.
 
     The arguments are those of the state file.blockreplace, and dry_run: change nothing.
     """
     path = _path(path)
-    if sum(map(bool, (append_if_not_found, prepend_if_not_found, insert_before_match, insert_after_match))) > 1:
+    if (
+        sum(
+            map(
+                bool,
+                (
+                    append_if_not_found,
+                    prepend_if_not_found,
+                    insert_before_match,
+                    insert_after_match,
+                ),
+            )
+        )
+        > 1
+    ):
         raise StateFailed(
-            "Only one of append_if_not_found, prepend_if_not_found, insert_before_match, and insert_after_match is "
-            "permitted"
+            "Only one of append_if_not_found, prepend_if_not_found, insert_before_match, and"
+            " insert_after_match is permitted"
         )
     old = _text(path)
-    block = content + ("\n" if append_newline or (append_newline is None and not content.endswith("\n")) else "")
+    block = content + (
+        "\n" if append_newline or (append_newline is None and not content.endswith("\n")) else ""
+    )
     block = block.replace("\r\n", "\n").replace("\n", edits.ending(old))
     place = (append_if_not_found, prepend_if_not_found, insert_before_match, insert_after_match)
     new = edits.with_block(old, marker_start, marker_end, block, *place)
@@ -203,20 +243,27 @@ def sed(
     escape_all: bool = False,
     negate_match: bool = False,
 ) -> dict[str, Any] | bool:
-    """What the program sed makes of a file: `after` for `before` in lines that match `limit`; False without the file.
+    """What the program sed makes of a file: `after` for `before` in lines that match `limit`; False
+    without the file.
 
-    options: of sed. flags: behind the expression. negate_match: in the lines that do not match `limit`.
+    options: of sed. flags: behind the expression. negate_match: in the lines that do not match
+    `limit`.
     """
     path = _path(path)
     if not os.path.exists(path):
         return False
     if re.search(r"(^|\s)(-[A-Za-z]*i|--in-place)", options):
-        raise StateFailed("sed's -i is not for `options`: the file is written whole, with a copy that `backup` names")
+        raise StateFailed(
+            "sed's -i is not for `options`: the file is written whole, with a copy that `backup`"
+            " names"
+        )
     before, after = (str(each).replace("/", r"\/") for each in (before, after))
     if escape_all:
         after = _escaped(after)
     where = f"/{str(limit).replace('/', chr(92) + '/')}/" if limit else ""
-    expression = f"{where}{'!' if negate_match else ''} s/{before}/{after}/{str(flags).replace('/', '')}"
+    expression = (
+        f"{where}{'!' if negate_match else ''} s/{before}/{after}/{str(flags).replace('/', '')}"
+    )
     import subprocess
 
     argv = ["sed", *options.split(), expression, path]
@@ -246,21 +293,30 @@ def psed(
     escape_all: bool = False,
     multi: bool = False,
 ) -> None:
-    """Put `after` for what matches `before` (Python's regular expressions) in the lines that match `limit`.
+    """Put `after` for what matches `before` (Python's regular expressions) in the lines that match
+    `limit`.
 
-    flags: g for every match of a line; I, L, M, S, U and X are Python's. multi: take the file as one text.
+    flags: g for every match of a line; I, L, M, S, U and X are Python's. multi: take the file as
+    one text.
     """
     path = _path(path)
     old = _text(path)
     number = 0
     for letter in str(flags):
         number |= getattr(re, letter, 0) if letter in "ILMSUX" else 0
-    expression, wanted = edits.compiled(str(before), number), edits.compiled(str(limit), number) if limit else None
+    expression, wanted = (
+        edits.compiled(str(before), number),
+        edits.compiled(str(limit), number) if limit else None,
+    )
     text = _escaped(str(after)) if escape_all else str(after)
     count = 0 if "g" in str(flags) else 1
     parts = [old] if multi else edits.lines_of(old)
     new = "".join(
-        edits.substituted(expression, text, part, count) if not wanted or wanted.search(part) else part
+        (
+            edits.substituted(expression, text, part, count)
+            if not wanted or wanted.search(part)
+            else part
+        )
         for part in parts
     )
     if backup:

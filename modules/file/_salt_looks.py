@@ -145,7 +145,16 @@ def lstat(path: str) -> dict[str, Any]:
         at = os.lstat(_home(path))
     except OSError:
         return {}
-    keys = ("st_atime", "st_mtime", "st_ctime", "st_size", "st_mode", "st_nlink", "st_uid", "st_gid")
+    keys = (
+        "st_atime",
+        "st_mtime",
+        "st_ctime",
+        "st_size",
+        "st_mode",
+        "st_nlink",
+        "st_uid",
+        "st_gid",
+    )
     return {key: getattr(at, key) for key in keys}
 
 
@@ -183,7 +192,9 @@ def diskusage(path: str) -> int:
     top = _home(path)
     below = (os.path.join(folder, name) for folder, _, names in os.walk(top) for name in names)
     files = below if os.path.isdir(top) else [top]
-    seen = {(at.st_dev, at.st_ino): at.st_size for at in map(os.stat, filter(os.path.exists, files))}
+    seen = {
+        (at.st_dev, at.st_ino): at.st_size for at in map(os.stat, filter(os.path.exists, files))
+    }
     return sum(seen.values())
 
 

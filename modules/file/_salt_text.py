@@ -22,7 +22,9 @@ def contains(path: str, text: str) -> bool:
 
 
 def contains_regex(path: str, regex: str, lchar: str = "") -> bool:
-    """Whether a line of a file matches a regular expression. lchar: characters dropped before each line."""
+    """Whether a line of a file matches a regular expression. lchar: characters dropped before each
+    line.
+    """
     if not os.path.isfile(os.path.expanduser(path)):
         return False
     lines = _text(path).splitlines()
@@ -34,7 +36,9 @@ def contains_glob(path: str, glob_expr: str) -> bool:
     import fnmatch
 
     path = os.path.expanduser(path)
-    return os.path.isfile(path) and any(fnmatch.fnmatch(line, glob_expr) for line in _text(path).splitlines(True))
+    return os.path.isfile(path) and any(
+        fnmatch.fnmatch(line, glob_expr) for line in _text(path).splitlines(True)
+    )
 
 
 def search(
@@ -45,7 +49,9 @@ def search(
     ignore_if_missing: bool = False,
     multiline: bool = False,
 ) -> bool:
-    """Whether a regular expression is found in a file. flags: a number, or names such as [IGNORECASE, MULTILINE]."""
+    """Whether a regular expression is found in a file. flags: a number, or names such as
+    [IGNORECASE, MULTILINE].
+    """
     path = os.path.expanduser(path)
     if not os.path.exists(path):
         if ignore_if_missing:
@@ -77,11 +83,19 @@ def grep(path: str, pattern: str, *opts: str) -> dict[str, Any]:
     options = [word for opt in opts for word in shlex.split(opt)]
     argv = ["grep", *options, "-e", pattern, "--", os.path.expanduser(path)]
     with subprocess.Popen(
-        argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env={**os.environ, "LC_ALL": "C.UTF-8"}
+        argv,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "LC_ALL": "C.UTF-8"},
     ) as process:
         out, err = process.communicate()
     texts = [text.decode("utf-8", "replace").rstrip("\n") for text in (out, err)]
-    return {"pid": process.pid, "retcode": process.returncode, "stdout": texts[0], "stderr": texts[1]}
+    return {
+        "pid": process.pid,
+        "retcode": process.returncode,
+        "stdout": texts[0],
+        "stderr": texts[1],
+    }
 
 
 def get_diff(file1: str, file2: str, saltenv: str = "base", show_filenames: bool = True) -> str:
@@ -92,4 +106,6 @@ def get_diff(file1: str, file2: str, saltenv: str = "base", show_filenames: bool
     if large := edits.not_shown(*map(len, texts)):
         return large
     names = (file1, file2) if show_filenames else ("", "")
-    return "".join(difflib.unified_diff(texts[0].splitlines(True), texts[1].splitlines(True), *names))
+    return "".join(
+        difflib.unified_diff(texts[0].splitlines(True), texts[1].splitlines(True), *names)
+    )

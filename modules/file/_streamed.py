@@ -1,4 +1,6 @@
-"""Contents that stay on disk: compared, hashed and copied piece by piece, so that their size costs no memory."""
+"""Contents that stay on disk: compared, hashed and copied piece by piece, so that their size costs
+no memory.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +17,15 @@ HEAD = 4096  # bytes that show whether a file is text
 
 
 class Streamed(Record):
-    """The contents of a file as they were when it was looked at; what has changed since is refused, not copied."""
+    """The contents of a file as they were when it was looked at; what has changed since is refused,
+    not copied.
+    """
 
     path: str
     size: int
-    identity: tuple[int, int, int, int]  # device, inode, when its contents and anything of it changed
+    identity: tuple[
+        int, int, int, int
+    ]  # device, inode, when its contents and anything of it changed
 
     @property
     def head(self) -> bytes:

@@ -11,7 +11,9 @@ from runner.api import fetcher, here
 
 @fetcher
 def unchangeable(path: str) -> str:
-    """A path of the same contents that nobody else can change: the file itself, or a private copy that goes again."""
+    """A path of the same contents that nobody else can change: the file itself, or a private copy
+    that goes again.
+    """
     with opened_to_read(path) as file:
         at = os.fstat(file.fileno())
         if not others_write(at) and not others_replace(path):

@@ -14,7 +14,13 @@ def was(path: str, *_: object, **__: object) -> object:
     found = seen(path, follow=False)
     if found is None:
         return {"path": path, "type": "none"}
-    facts = {"path": path, "type": found.type, "mode": found.mode, "uid": found.uid, "gid": found.gid}
+    facts = {
+        "path": path,
+        "type": found.type,
+        "mode": found.mode,
+        "uid": found.uid,
+        "gid": found.gid,
+    }
     return facts | ({"target": os.readlink(path)} if found.type == "link" else {"size": found.size})
 
 
@@ -24,7 +30,8 @@ def was_written(path: str, *_: object, follow: bool = True, **__: object) -> obj
 
 
 def target_of(path: str, follow: bool) -> str:
-    """The file that a write to a path means: what the state found behind a link when it read it, or what is there now.
+    """The file that a write to a path means: what the state found behind a link when it read it, or
+    what is there now.
 
     What has become a link since the state looked is not followed: it is replaced.
     """
@@ -52,7 +59,11 @@ def was_moved(old: str, new: str, *_: object, **__: object) -> object:
 
 def was_copied_over(old: str, new: str, *_: object, **__: object) -> object:
     """What was where a copy goes."""
-    return was(os.path.join(new, os.path.basename(old)) if os.path.isdir(new) and not os.path.isdir(old) else new)
+    return was(
+        os.path.join(new, os.path.basename(old))
+        if os.path.isdir(new) and not os.path.isdir(old)
+        else new
+    )
 
 
 def was_second(_: str, path: str, *__: object, **___: object) -> object:

@@ -1,4 +1,6 @@
-"""Whole writes: after a kill or a full disk a file is the old one or the new one, never a part of either."""
+"""Whole writes: after a kill or a full disk a file is the old one or the new one, never a part of
+either.
+"""
 
 from __future__ import annotations
 
@@ -42,8 +44,8 @@ def write(
     """Replace the contents of a file as a whole, or create it.
 
     mode, user, group: what is not given stays as it was, extended attributes too.
-    backup: "minion" keeps the old file below the state folder. follow: write what a symbolic link points to; without
-    it the link itself is replaced by a file.
+    backup: "minion" keeps the old file below the state folder. follow: write what a symbolic link
+    points to; without it the link itself is replaced by a file.
     """
     target = target_of(path, follow)
     owner = Owner(None if mode is None else int(mode, 8), *owner_ids(user, group))
@@ -53,10 +55,13 @@ def write(
         replace(where, lambda file: copy_into(data, file), owner)
 
 
-def replace(where: Place, fill: Fill, owner: Owner, new_mode: int = 0o666, finish: Finish | None = None) -> None:
+def replace(
+    where: Place, fill: Fill, owner: Owner, new_mode: int = 0o666, finish: Finish | None = None
+) -> None:
     """Write beside a place, then rename.
 
-    fill: writes the contents. new_mode: of a new file, cut by the umask. finish: gets the descriptor of the new file.
+    fill: writes the contents. new_mode: of a new file, cut by the umask. finish: gets the
+    descriptor of the new file.
     """
     with ExitStack() as held:
         old = None
@@ -73,7 +78,9 @@ def replace(where: Place, fill: Fill, owner: Owner, new_mode: int = 0o666, finis
 
 
 def _replaceable(where: Place, old: Pinned) -> bool:
-    """Whether owner, mode and attributes are taken over; StateFailed for what a file must not replace."""
+    """Whether owner, mode and attributes are taken over; StateFailed for what a file must not
+    replace.
+    """
     if bits.S_ISREG(old.at.st_mode):
         return True
     if old.is_link:
@@ -100,7 +107,9 @@ def _replace(where: Place, fill: Fill, dress: Finish) -> None:
 
 
 def _dress(handle: int, old: Pinned | None, owner: Owner, new_mode: int) -> None:
-    """Owner first, as that clears set-user-ID; then the attributes, whose access list follows the mode set last."""
+    """Owner first, as that clears set-user-ID; then the attributes, whose access list follows the
+    mode set last.
+    """
     uid, gid = owner.uid, owner.gid
     if old is not None:
         uid, gid = (old.at.st_uid if uid == -1 else uid), (old.at.st_gid if gid == -1 else gid)
@@ -131,7 +140,8 @@ def _put(beside: Place, where: Place) -> None:
     try:
         beside.rename_to(where)
     except OSError as problem:
-        # a file that is a mount point of its own (/etc/hosts of a container) can only be written in place
+        # a file that is a mount point of its own (/etc/hosts of a container) can only be written in
+        # place
         if problem.errno != errno.EBUSY:
             raise
         with open(beside.open(), "rb") as source, open(where.open(os.O_RDWR), "r+b") as file:

@@ -1,4 +1,6 @@
-"""One line of a text: put in, replaced, taken out (what file.line does, as a state and as a function)."""
+"""One line of a text: put in, replaced, taken out (what file.line does, as a state and as a
+function).
+"""
 
 from __future__ import annotations
 
@@ -19,13 +21,19 @@ class Place(Record):
 
 
 def edited_line(body: list[str], content: str, match: str, doing: str, place: Place) -> list[str]:
-    """The lines of the file (the last one is empty where the text ends with a newline), one of them edited."""
+    """The lines of the file (the last one is empty where the text ends with a newline), one of them
+    edited.
+    """
     if doing == "delete":
         at = _first(body[:-1] if body and not body[-1] else body, match) if match else None
         return body if at is None else [*body[:at], *body[at + 1 :]]
     if doing == "replace":
         at = _first(body, match)
-        return body if at is None else [*body[:at], _instead(body[at], content, place), *body[at + 1 :]]
+        return (
+            body
+            if at is None
+            else [*body[:at], _instead(body[at], content, place), *body[at + 1 :]]
+        )
     return _inserted(body, content, place) if doing == "insert" else _ensured(body, content, place)
 
 
@@ -63,19 +71,28 @@ def _stands_at_end(lines: Iterable[str], content: str, beside: Collection[str]) 
     """Whether a line is the first of some, empty ones and those that others put beside it left out."""
     others = {each.strip() for each in beside}
     rest = (line.strip() for line in lines)
-    return next((line for line in rest if line and (line == content or line not in others)), None) == content
+    return (
+        next((line for line in rest if line and (line == content or line not in others)), None)
+        == content
+    )
 
 
 def _inserted(body: list[str], content: str, place: Place) -> list[str]:
     edges = {"start": body, "end": body[::-1]}
-    if place.location in edges and _stands_at_end(edges[place.location], content.strip(), place.beside):
+    if place.location in edges and _stands_at_end(
+        edges[place.location], content.strip(), place.beside
+    ):
         return body
     if place.location == "start":
         end = "\r" if body and body[0].endswith("\r") else ""
         return [content.rstrip() + end, *(body or [""])]
     if place.location == "end":
         end = "\r" if len(body) > 1 and not body[-1] and body[-2].endswith("\r") else ""
-        return [*body[:-1], *(line + end for line in body[-1:]), content.lstrip() if place.indent else content]
+        return [
+            *body[:-1],
+            *(line + end for line in body[-1:]),
+            content.lstrip() if place.indent else content,
+        ]
     if place.before is None and place.after is None:
         raise StateFailed('On insert either "location" or "before/after" conditions are required.')
     at_after = _only(body, place.after, "after")
@@ -88,7 +105,9 @@ def _inserted(body: list[str], content: str, place: Place) -> list[str]:
 
 
 def _put(body: list[str], at: int, has: int, content: str, line: str) -> list[str]:
-    """The lines with one more, unless the neighbour that would be it is it. has: the number of that neighbour."""
+    """The lines with one more, unless the neighbour that would be it is it. has: the number of that
+    neighbour.
+    """
     if 0 <= has < len(body) and body[has].removesuffix("\r") in (content, line):
         return body
     return [*body[:at], line, *body[at:]]
@@ -106,8 +125,13 @@ def _ensured(body: list[str], content: str, place: Place) -> list[str]:
         new = _like(body[at_after], content, place) + ("\r" if has.endswith("\r") else "")
         return [*body[: at_after + 1], new, *body[at_before:]]
     if at_after is not None:
-        return _put(body, at_after + 1, at_after + 1, content, _like(body[at_after], content, place))
+        return _put(
+            body, at_after + 1, at_after + 1, content, _like(body[at_after], content, place)
+        )
     if at_before is not None:
         model = body[at_before - 1] if at_before else ""
         return _put(body, at_before, at_before - 1, content, _like(model, content, place))
-    raise StateFailed("Wrong conditions? Unable to ensure line without knowing where to put it before and/or after.")
+    raise StateFailed(
+        "Wrong conditions? Unable to ensure line without knowing where to put it before and/or"
+        " after."
+    )

@@ -7,11 +7,15 @@ from collections.abc import Callable, Sequence
 
 from runner.api import StateFailed
 
-LARGEST_DIFF = 4 * 1024 * 1024  # bytes of both texts together; the difference of larger ones is for nobody to read
+LARGEST_DIFF = (
+    4 * 1024 * 1024
+)  # bytes of both texts together; the difference of larger ones is for nobody to read
 
 
 def not_shown(old: int, new: int) -> str:
-    """What stands for the difference of two texts that are too large to be compared; "" for smaller ones."""
+    """What stands for the difference of two texts that are too large to be compared; "" for smaller
+    ones.
+    """
     if old + new <= LARGEST_DIFF:
         return ""
     return f"The difference is not shown: {_size(new)} instead of {_size(old)}"
@@ -43,7 +47,9 @@ def lines_of(text: str) -> list[str]:
 
 
 def compiled(pattern: str, flags: int | str | Sequence[str | int]) -> re.Pattern[str]:
-    """A regular expression with flags as an SLS names them (`[IGNORECASE, MULTILINE]` or their number)."""
+    """A regular expression with flags as an SLS names them (`[IGNORECASE, MULTILINE]` or their
+    number).
+    """
     number = 0
     for flag in [flags] if isinstance(flags, int | str) else flags:
         if isinstance(flag, str) and not flag.isdigit():
@@ -67,7 +73,8 @@ def substituted(expression: re.Pattern[str], repl: str, text: str, count: int) -
         return expression.sub(repl, text, count)
     except (re.error, IndexError) as problem:
         raise StateFailed(
-            f"repl {repl!r} does not fit the pattern: {problem}; backslash_literal: True takes backslashes literally"
+            f"repl {repl!r} does not fit the pattern: {problem}; backslash_literal: True takes"
+            " backslashes literally"
         ) from problem
 
 
@@ -75,7 +82,10 @@ def found_in(expression: re.Pattern[str], content: str, text: str) -> bool:
     """Whether the text matches, or has already got the lines that would be added."""
     if expression.search(text):
         return True
-    return re.search(r"^" + re.escape(content) + r"$", text, expression.flags | re.MULTILINE) is not None
+    return (
+        re.search(r"^" + re.escape(content) + r"$", text, expression.flags | re.MULTILINE)
+        is not None
+    )
 
 
 def added(text: str, content: str, at_end: bool) -> str:
@@ -95,7 +105,9 @@ def commented_out(text: str, regex: str, char: str) -> str:
 
 def bared_lines(text: str, regex: str, char: str) -> str:
     """The text without the sign before the lines that match behind it."""
-    signed = compiled(rf"{re.escape(char)}\s*(?:{bare(regex)}){'$' if regex.endswith('$') else ''}", 0)
+    signed = compiled(
+        rf"{re.escape(char)}\s*(?:{bare(regex)}){'$' if regex.endswith('$') else ''}", 0
+    )
     return each_line(text, lambda line: line[len(char) :] if signed.match(line) else line)
 
 
@@ -130,8 +142,9 @@ def with_block(
     before: str | None = None,
     after: str | None = None,
 ) -> str:
-    """The text with a block between its markers; with markers too where it has none: at its end, at its beginning, or
-    beside a line that matches."""
+    """The text with a block between its markers; with markers too where it has none: at its end, at
+    its beginning, or beside a line that matches.
+    """
     new = _replaced(text, start, end, block)
     if new is not None:
         return new
@@ -158,7 +171,9 @@ def _replaced(text: str, start: str, end: str, block: str) -> str | None:
     return "".join(found) if seen else None
 
 
-def _inserted(text: str, whole: str, append: bool, prepend: bool, before: str | None, after: str | None) -> str:
+def _inserted(
+    text: str, whole: str, append: bool, prepend: bool, before: str | None, after: str | None
+) -> str:
     if prepend:
         return whole + text
     if append:

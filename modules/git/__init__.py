@@ -39,7 +39,17 @@ from modules.git._salt import (
     status,
     version,
 )
-from modules.git._salt_changes import add, commit, config_set, config_unset, init, push, remote_set, reset, submodule
+from modules.git._salt_changes import (
+    add,
+    commit,
+    config_set,
+    config_unset,
+    init,
+    push,
+    remote_set,
+    reset,
+    submodule,
+)
 
 __all__ = [
     "DEFAULT_BRANCH",

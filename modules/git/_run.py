@@ -1,4 +1,6 @@
-"""Running the git program: always the same environment, nobody to answer questions, passwords on no command line."""
+"""Running the git program: always the same environment, nobody to answer questions, passwords on no
+command line.
+"""
 
 from __future__ import annotations
 
@@ -12,17 +14,27 @@ from modules import user as users
 from runner.api import CommandFailed, StateFailed, changer, fetcher, here
 
 # nobody is there to answer questions; looks refresh no index
-QUIET = {"GIT_TERMINAL_PROMPT": "0", "GIT_ASKPASS": "true", "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C.UTF-8"}
+QUIET = {
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_ASKPASS": "true",
+    "GIT_OPTIONAL_LOCKS": "0",
+    "LC_ALL": "C.UTF-8",
+}
 SHA = re.compile(r"[0-9a-f]{7,64}")
-DEFAULT_BRANCH = "default branch"  # among the references of a remote: the name of the branch that HEAD means
-# what another git sets for the programs that it runs (hooks): it would point ours to the wrong repository
+DEFAULT_BRANCH = (  # among the references of a remote: the name of the branch that HEAD means
+    "default branch"
+)
+# what another git sets for the programs that it runs (hooks): it would point ours to the wrong
+# repository
 _FOREIGN = re.compile(
     r"GIT_(DIR|WORK_TREE|INDEX_FILE|PREFIX|COMMON_DIR|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|NAMESPACE"
     r"|GRAFT_FILE|SHALLOW_FILE|CONFIG(_.*)?|IMPLICIT_WORK_TREE|QUARANTINE_PATH)"
 )
 
 
-def _environment(identity: Sequence[str] | None, secrets: Mapping[str, str] | None = None) -> dict[str, str]:
+def _environment(
+    identity: Sequence[str] | None, secrets: Mapping[str, str] | None = None
+) -> dict[str, str]:
     ssh = "ssh -o BatchMode=yes -o StrictHostKeyChecking=accept-new"
     for path in identity or ():
         ssh += f" -i {shlex.quote(path)} -o IdentitiesOnly=yes"
@@ -31,12 +43,16 @@ def _environment(identity: Sequence[str] | None, secrets: Mapping[str, str] | No
 
 
 def credentials(user: str | None, password: str | None, url: str) -> dict[str, str]:
-    """The environment that lets git log in to the URL's host with a password, which no command line shows."""
+    """The environment that lets git log in to the URL's host with a password, which no command line
+    shows.
+    """
     return logins({host_of(url): (user, password or "")}) if user else {}
 
 
 def logins(of_hosts: Mapping[str, tuple[str, str]]) -> dict[str, str]:
-    """The environment that lets git log in to several hosts (`https://HOST:PORT`), each with a user and a password."""
+    """The environment that lets git log in to several hosts (`https://HOST:PORT`), each with a user
+    and a password.
+    """
     variables: dict[str, str] = {"GIT_CONFIG_COUNT": str(2 * len(of_hosts))} if of_hosts else {}
     for number, (host, (user, password)) in enumerate(of_hosts.items()):
         name, secret = f"RUNNER_GIT_USER_{number}", f"RUNNER_GIT_PASSWORD_{number}"
@@ -45,7 +61,8 @@ def logins(of_hosts: Mapping[str, tuple[str, str]]) -> dict[str, str]:
             f"GIT_CONFIG_VALUE_{2 * number}": "",  # no other helper gets to see or to keep it
             f"GIT_CONFIG_KEY_{2 * number + 1}": f"credential.{host}.helper",
             f"GIT_CONFIG_VALUE_{2 * number + 1}": (
-                f'!f() {{ test "$1" = get && echo "username=${name}" && echo "password=${secret}"; }}; f'
+                f'!f() {{ test "$1" = get && echo "username=${name}" && echo "password=${secret}";'
+                " }; f"
             ),
             name: user,
             secret: password,
@@ -63,7 +80,9 @@ def host_of(url: str) -> str:
 
 @fetcher
 def keys(identity: Sequence[str], user: str | None) -> tuple[str, ...]:
-    """The paths of private keys; those of the tree (salt://) become files that only the user can read."""
+    """The paths of private keys; those of the tree (salt://) become files that only the user can
+    read.
+    """
     return tuple(_key(each, user) if each.startswith("salt://") else each for each in identity)
 
 
@@ -72,7 +91,9 @@ def _key(url: str, user: str | None) -> str:
     if found is None:
         raise StateFailed(f"identity {url} not found in saltenv '{here.saltenv}'")
     if user and users.info(user).get("uid") != os.geteuid():
-        raise StateFailed(f"{user} cannot read the identity {url}: put it on this machine with file.managed first")
+        raise StateFailed(
+            f"{user} cannot read the identity {url}: put it on this machine with file.managed first"
+        )
     path = os.path.join(here.scratch(), "key")
     with open(found, "rb") as source, open(path, "xb", opener=_private) as target:
         target.write(source.read())
@@ -92,7 +113,9 @@ def probe(
 ) -> cmd.Completed:
     """Run git, which only looks."""
     env = _environment(identity, secrets)
-    return cmd.complete(["git", *words], cwd=cwd, runas=user, env=env, clean_env=True, python_shell=False)
+    return cmd.complete(
+        ["git", *words], cwd=cwd, runas=user, env=env, clean_env=True, python_shell=False
+    )
 
 
 def said(done: cmd.Completed) -> str:
@@ -136,7 +159,8 @@ def ask(words: Sequence[str], cwd: str | None, user: str | None = None) -> str:
 def remote_refs(
     url: str, user: str | None, identity: tuple[str, ...], secrets: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """The references of a remote repository with their commits. Raises StateFailed when it cannot be reached.
+    """The references of a remote repository with their commits. Raises StateFailed when it cannot
+    be reached.
 
     DEFAULT_BRANCH among them names the branch that the remote has checked out.
     """
@@ -162,7 +186,9 @@ def config_values(key: str, cwd: str | None, user: str | None, scope: str | None
     return done.stdout.split("\0")[:-1] if done.retcode == 0 else []
 
 
-def config_matching(pattern: str, cwd: str | None, user: str | None, scope: str | None) -> dict[str, list[str]]:
+def config_matching(
+    pattern: str, cwd: str | None, user: str | None, scope: str | None
+) -> dict[str, list[str]]:
     """The keys that a regular expression matches as a whole, with their values."""
     done = _config(["--get-regexp", "--null", "--", f"^({pattern})$"], cwd, user, scope)
     if done.retcode > 1:
@@ -175,14 +201,18 @@ def config_matching(pattern: str, cwd: str | None, user: str | None, scope: str 
 
 
 @changer(touches=["files"])
-def config_change(words: Sequence[str], cwd: str | None, user: str | None, everywhere: bool) -> None:
+def config_change(
+    words: Sequence[str], cwd: str | None, user: str | None, everywhere: bool
+) -> None:
     """Run `git config` with these words: what it is to do, then keys and values."""
     done = _config([words[0], "--", *words[1:]], cwd, user, "global" if everywhere else "local")
     if done.retcode:
         raise CommandFailed(said(done) or f"git config failed with exit code {done.retcode}")
 
 
-def _config(words: Sequence[str], cwd: str | None, user: str | None, scope: str | None) -> cmd.Completed:
+def _config(
+    words: Sequence[str], cwd: str | None, user: str | None, scope: str | None
+) -> cmd.Completed:
     env = _environment(None)
     env.setdefault("HOME", "/root")  # cron and systemd may start us without one
     argv = ["git", "config", *([f"--{scope}"] if scope else []), *words]

@@ -8,7 +8,17 @@ from typing import Any
 
 from modules import file
 from modules._lines import plain_name
-from modules.git._run import ask, change, config_matching, config_values, credentials, keys, look, probe, said
+from modules.git._run import (
+    ask,
+    change,
+    config_matching,
+    config_values,
+    credentials,
+    keys,
+    look,
+    probe,
+    said,
+)
 from runner.api import CommandFailed
 
 
@@ -19,7 +29,9 @@ def version(versioninfo: bool = False) -> Any:
 
 
 def is_worktree(cwd: str, user: str | None = None, **_: Any) -> bool:
-    """Whether a folder is the top of a further work tree (`git worktree add`); an ordinary clone is none."""
+    """Whether a folder is the top of a further work tree (`git worktree add`); an ordinary clone is
+    none.
+    """
     if not file.is_dir(cwd):
         return False
     found = look(["rev-parse", "--show-cdup", "--git-dir", "--git-common-dir"], cwd, user)
@@ -35,14 +47,24 @@ def current_branch(cwd: str, user: str | None = None, **_: Any) -> str:
     return ask(["rev-parse", "--abbrev-ref", "HEAD"], cwd, user)
 
 
-def revision(cwd: str, rev: str = "HEAD", short: bool = False, user: str | None = None, **_: Any) -> str:
+def revision(
+    cwd: str, rev: str = "HEAD", short: bool = False, user: str | None = None, **_: Any
+) -> str:
     """The commit of a revision. Raises CommandFailed when there is none."""
     return ask(
-        ["rev-parse", *(["--short"] if short else []), f"{plain_name(rev, 'the revision')}^{{commit}}"], cwd, user
+        [
+            "rev-parse",
+            *(["--short"] if short else []),
+            f"{plain_name(rev, 'the revision')}^{{commit}}",
+        ],
+        cwd,
+        user,
     )
 
 
-def rev_parse(cwd: str, rev: str | None = None, opts: str = "", user: str | None = None, **_: Any) -> str:
+def rev_parse(
+    cwd: str, rev: str | None = None, opts: str = "", user: str | None = None, **_: Any
+) -> str:
     """What `git rev-parse` says."""
     return ask(["rev-parse", *shlex.split(opts), *_given(rev, "the revision")], cwd, user)
 
@@ -64,7 +86,8 @@ def list_tags(cwd: str, user: str | None = None, **_: Any) -> list[str]:
 
 def _names(prefix: str, cwd: str, user: str | None) -> list[str]:
     return [
-        name.removeprefix(prefix) for name in ask(["for-each-ref", "--format=%(refname)", prefix], cwd, user).split()
+        name.removeprefix(prefix)
+        for name in ask(["for-each-ref", "--format=%(refname)", prefix], cwd, user).split()
     ]
 
 
@@ -79,9 +102,13 @@ def ls_remote(
     https_pass: str | None = None,
     **_: Any,
 ) -> dict[str, str]:
-    """The references of a remote (a name in `cwd`, or a URL) with their commits. ref: only those with this name."""
+    """The references of a remote (a name in `cwd`, or a URL) with their commits. ref: only those
+    with this name.
+    """
     words = ["ls-remote", *shlex.split(opts), "--", remote, *([ref] if ref else [])]
-    done = probe(words, cwd, user, _keys(identity, user), credentials(https_user, https_pass, remote))
+    done = probe(
+        words, cwd, user, _keys(identity, user), credentials(https_user, https_pass, remote)
+    )
     if done.retcode:
         raise CommandFailed(said(done))
     return {name: sha for sha, name in (line.split("\t") for line in done.stdout.splitlines())}
@@ -93,7 +120,14 @@ def _keys(identity: str | Sequence[str], user: str | None) -> tuple[str, ...]:
 
 def status(cwd: str, user: str | None = None, **_: Any) -> dict[str, list[str]]:
     """What differs in a work tree, by kind: modified, new, deleted, untracked."""
-    kinds = {"M": "modified", "T": "modified", "R": "modified", "A": "new", "D": "deleted", "?": "untracked"}
+    kinds = {
+        "M": "modified",
+        "T": "modified",
+        "R": "modified",
+        "A": "new",
+        "D": "deleted",
+        "?": "untracked",
+    }
     found: dict[str, list[str]] = {}
     entries = iter(ask(["status", "--porcelain", "-z"], cwd, user).split("\0"))
     for entry in entries:
@@ -115,7 +149,9 @@ def remotes(cwd: str, user: str | None = None, **_: Any) -> dict[str, dict[str, 
     return found
 
 
-def remote_get(cwd: str, remote: str = "origin", user: str | None = None, **_: Any) -> dict[str, str]:
+def remote_get(
+    cwd: str, remote: str = "origin", user: str | None = None, **_: Any
+) -> dict[str, str]:
     """The URLs of one remote for fetch and push. Raises CommandFailed when there is none."""
     found = remotes(cwd, user)
     if remote not in found:
@@ -123,8 +159,12 @@ def remote_get(cwd: str, remote: str = "origin", user: str | None = None, **_: A
     return found[remote]
 
 
-def config_get(key: str, cwd: str | None = None, user: str | None = None, all: bool = False, **options: Any) -> Any:
-    """A value of git's configuration, a list with `all`; None when it is not set. global: only the user's own."""
+def config_get(
+    key: str, cwd: str | None = None, user: str | None = None, all: bool = False, **options: Any
+) -> Any:
+    """A value of git's configuration, a list with `all`; None when it is not set. global: only the
+    user's own.
+    """
     scope = "global" if options.get("global") or cwd is None else None
     found = config_values(key, cwd, user, scope)
     return (found or None) if all else (found[-1] if found else None)
@@ -160,10 +200,20 @@ def clone(
 
 
 def checkout(
-    cwd: str, rev: str | None = None, force: bool = False, opts: str = "", user: str | None = None, **_: Any
+    cwd: str,
+    rev: str | None = None,
+    force: bool = False,
+    opts: str = "",
+    user: str | None = None,
+    **_: Any,
 ) -> str:
     """Check out a revision; what git says."""
-    words = ["checkout", *(["--force"] if force else []), *shlex.split(opts), *_given(rev, "the revision")]
+    words = [
+        "checkout",
+        *(["--force"] if force else []),
+        *shlex.split(opts),
+        *_given(rev, "the revision"),
+    ]
     return change(words, cwd, user)
 
 
@@ -177,7 +227,12 @@ def fetch(
     **_: Any,
 ) -> str:
     """Fetch from a remote; what git says."""
-    words = ["fetch", *(["--force"] if force else []), *shlex.split(opts), *_given(remote, "the remote")]
+    words = [
+        "fetch",
+        *(["--force"] if force else []),
+        *shlex.split(opts),
+        *_given(remote, "the remote"),
+    ]
     return change(words, cwd, user, _keys(identity, user))
 
 
@@ -185,6 +240,8 @@ def _given(word: str | None, what: str) -> list[str]:
     return [plain_name(word, what)] if word else []
 
 
-def pull(cwd: str, opts: str = "", user: str | None = None, identity: str | Sequence[str] = (), **_: Any) -> str:
+def pull(
+    cwd: str, opts: str = "", user: str | None = None, identity: str | Sequence[str] = (), **_: Any
+) -> str:
     """Pull from the branch that is tracked; what git says."""
     return change(["pull", *shlex.split(opts)], cwd, user, _keys(identity, user))

@@ -22,7 +22,8 @@ def config_set(
 ) -> list[str]:
     """Set a key of git's configuration; the values that it has then.
 
-    value: the one value; multivar: several. cwd: the repository. global: the user's own configuration instead.
+    value: the one value; multivar: several. cwd: the repository. global: the user's own
+    configuration instead.
 
         no ownership check:
           module.run:
@@ -42,11 +43,16 @@ def config_set(
 
 
 def config_unset(
-    key: str, value_regex: str | None = None, cwd: str | None = None, user: str | None = None, **options: Any
+    key: str,
+    value_regex: str | None = None,
+    cwd: str | None = None,
+    user: str | None = None,
+    **options: Any,
 ) -> bool:
     """Remove a key of git's configuration.
 
-    value_regex: only values that match. all: though there are several. global: of the user's own configuration.
+    value_regex: only values that match. all: though there are several. global: of the user's own
+    configuration.
     """
     everywhere = _everywhere(cwd, options)
     found = config_values(key, cwd, user, "global" if everywhere else "local")
@@ -54,7 +60,11 @@ def config_unset(
         raise CommandFailed(f"Key '{key}' does not exist")
     if len(found) > 1 and value_regex is None and not options.get("all"):
         raise CommandFailed(f"Multiple values exist for key '{key}'")
-    words = ["--unset-all" if options.get("all") else "--unset", key, *([value_regex] if value_regex else [])]
+    words = [
+        "--unset-all" if options.get("all") else "--unset",
+        key,
+        *([value_regex] if value_regex else []),
+    ]
     config_change(words, cwd, user, everywhere)
     return True
 
@@ -68,7 +78,12 @@ def _everywhere(cwd: str | None, options: dict[str, Any]) -> bool:
 
 
 def remote_set(
-    cwd: str, url: str, remote: str = "origin", user: str | None = None, push_url: str | None = None, **_: Any
+    cwd: str,
+    url: str,
+    remote: str = "origin",
+    user: str | None = None,
+    push_url: str | None = None,
+    **_: Any,
 ) -> dict[str, str]:
     """Have a remote with this URL; its URLs for fetch and push. push_url: another one to push to.
 
@@ -89,7 +104,9 @@ def remote_set(
 
 def init(cwd: str, bare: bool = False, opts: str = "", user: str | None = None, **_: Any) -> str:
     """Make an empty repository at a folder; what git says. bare: one without files."""
-    return change(["init", *(["--bare"] if bare else []), *shlex.split(opts), "--", cwd], None, user)
+    return change(
+        ["init", *(["--bare"] if bare else []), *shlex.split(opts), "--", cwd], None, user
+    )
 
 
 def add(cwd: str, filename: str, opts: str = "", user: str | None = None, **_: Any) -> str:
@@ -98,10 +115,19 @@ def add(cwd: str, filename: str, opts: str = "", user: str | None = None, **_: A
 
 
 def commit(
-    cwd: str, message: str, opts: str = "", user: str | None = None, filename: str | None = None, **_: Any
+    cwd: str,
+    message: str,
+    opts: str = "",
+    user: str | None = None,
+    filename: str | None = None,
+    **_: Any,
 ) -> str:
     """Commit what is staged, or one file; what git says."""
-    return change(["commit", "-m", message, *shlex.split(opts), *(["--", filename] if filename else [])], cwd, user)
+    return change(
+        ["commit", "-m", message, *shlex.split(opts), *(["--", filename] if filename else [])],
+        cwd,
+        user,
+    )
 
 
 def reset(cwd: str, opts: str = "", user: str | None = None, **_: Any) -> str:
@@ -113,7 +139,12 @@ def reset(cwd: str, opts: str = "", user: str | None = None, **_: Any) -> str:
 
 
 def submodule(
-    cwd: str, command: str, opts: str = "", user: str | None = None, identity: str | Sequence[str] = (), **_: Any
+    cwd: str,
+    command: str,
+    opts: str = "",
+    user: str | None = None,
+    identity: str | Sequence[str] = (),
+    **_: Any,
 ) -> str:
     """Run `git submodule` with a command (`update`); what git says. opts: `--init --recursive`."""
     return change(

@@ -39,7 +39,9 @@ def _sanitized(found: dict[str, Any]) -> dict[str, Any]:
     return {key: _ANONYMOUS.get(key, value) for key, value in found.items()}
 
 
-def item(*args: str, default: Any = "", delimiter: str = ":", sanitize: bool = False) -> dict[str, Any]:
+def item(
+    *args: str, default: Any = "", delimiter: str = ":", sanitize: bool = False
+) -> dict[str, Any]:
     """Several grains at once. sanitize: without the machine's names."""
     found = {key: get(key, default, delimiter) for key in args}
     return _sanitized(found) if sanitize else found
@@ -79,10 +81,12 @@ def filter_by(
 ) -> Any:
     """The entry of a mapping that a grain selects (globs in the keys are matched).
 
-    grain: the grain to look at. merge: laid over what was found. default: the key to use when none fits.
-    base: the key of an entry that what was found is laid over. Raises RunnerError when `merge` is no mapping.
+    grain: the grain to look at. merge: laid over what was found. default: the key to use when none
+    fits. base: the key of an entry that what was found is laid over. Raises RunnerError when
+    `merge` is no mapping.
 
-        {% set nginx = salt['grains.filter_by']({'Debian': {'pkg': 'nginx'}}, merge=pillar.get('nginx')) %}
+        {% set nginx = salt['grains.filter_by']({'Debian': {'pkg': 'nginx'}},
+        merge=pillar.get('nginx')) %}
     """
     return _filter_by.by_value(lookup_dict, get(grain, None), merge, default, base)
 
@@ -100,14 +104,18 @@ def setvals(grains: Mapping[str, Any], destructive: bool = False) -> dict[str, A
     return dict(grains)
 
 
-def set_(key: str, val: Any = "", force: bool = False, destructive: bool = False, delimiter: str = ":") -> Any:
+def set_(
+    key: str, val: Any = "", force: bool = False, destructive: bool = False, delimiter: str = ":"
+) -> Any:
     """Write a static grain, nested ones as a:b. force: lists and mappings may be replaced."""
     wanted = static.with_value(key, val, delimiter, force)
     return {"comment": "", "result": True, "changes": setvals(wanted, destructive)}
 
 
 def append(key: str, val: Any, convert: bool = False, delimiter: str = ":") -> Any:
-    """Add a value to a list of the static grains; the list is made when it is missing, or with convert."""
+    """Add a value to a list of the static grains; the list is made when it is missing, or with
+    convert.
+    """
     found = get(key, [], delimiter)
     if not isinstance(found, list) and not convert:
         return f"The key {key} is not a valid list"
@@ -125,7 +133,9 @@ def remove(key: str, val: Any, delimiter: str = ":") -> Any:
         return f"The key {key} is not a valid list"
     if val not in found:
         return f"The val {val} was not in the list {key}"
-    return setvals(static.with_value(key, [each for each in found if each != val], delimiter, force=True))
+    return setvals(
+        static.with_value(key, [each for each in found if each != val], delimiter, force=True)
+    )
 
 
 def delval(key: str, destructive: bool = False) -> dict[str, Any]:

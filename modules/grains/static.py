@@ -23,7 +23,9 @@ def read() -> dict[str, Any]:
     from modules import file
 
     path = place()
-    found = _yaml.load(file.read_bytes(path).decode("utf-8", "replace")) if file.is_file(path) else None
+    found = (
+        _yaml.load(file.read_bytes(path).decode("utf-8", "replace")) if file.is_file(path) else None
+    )
     if not isinstance(found, dict | None):
         raise StateFailed(f"{path} is no mapping of grains; mend it by hand first")
     return found or {}
@@ -52,8 +54,8 @@ def _write(values: Mapping[str, Any]) -> None:
 def with_value(key: str, value: Any, delimiter: str = ":", force: bool = False) -> dict[str, Any]:
     """The top-level grain, with its new value, that makes a nested key have a value.
 
-    force: lists and mappings may be replaced, and other values become mappings. Raises StateFailed where that is
-    needed and not allowed.
+    force: lists and mappings may be replaced, and other values become mappings. Raises StateFailed
+    where that is needed and not allowed.
     """
     top, *rest = key.split(delimiter)
     if not rest:
@@ -74,8 +76,8 @@ def _nested(inside: Any, path: str, rest: list[str], value: Any, force: bool) ->
     if not isinstance(inside, dict):
         if not force:
             raise StateFailed(
-                f"The key '{path}' value is '{inside}', which is different from the provided key '{key}'."
-                " Use 'force=True' to overwrite."
+                f"The key '{path}' value is '{inside}', which is different from the provided key"
+                f" '{key}'. Use 'force=True' to overwrite."
             )
         inside = {}
     if not deeper:
@@ -86,7 +88,11 @@ def _nested(inside: Any, path: str, rest: list[str], value: Any, force: bool) ->
 
 def _place(values: list[Any], key: str) -> int | None:
     """Where a list has a mapping with a key, or the key itself."""
-    found = [index for index, each in enumerate(values) if each == key or (isinstance(each, dict) and key in each)]
+    found = [
+        index
+        for index, each in enumerate(values)
+        if each == key or (isinstance(each, dict) and key in each)
+    ]
     return found[0] if found else None
 
 
@@ -97,7 +103,8 @@ def _replaceable(key: str, old: Any, new: Any, force: bool) -> None:
         raise StateFailed(f"The key '{key}' {IS_NESTED}")
     if isinstance(new, dict | list):
         raise StateFailed(
-            f"The key '{key}' exists and the given value is a dict or a list. Use 'force=True' to overwrite."
+            f"The key '{key}' exists and the given value is a dict or a list. Use 'force=True' to"
+            " overwrite."
         )
 
 
@@ -115,7 +122,9 @@ def without(key: str, delimiter: str = ":") -> dict[str, Any] | None:
 
 
 def _mapping(inside: Any, key: str, wanted: str = "") -> dict[str, Any]:
-    """A mapping, or the one of a list that has a key. Raises StateFailed for anything else when one is wanted."""
+    """A mapping, or the one of a list that has a key. Raises StateFailed for anything else when one
+    is wanted.
+    """
     if isinstance(inside, list):
         inside = next((each for each in inside if isinstance(each, dict) and key in each), None)
     if isinstance(inside, dict):

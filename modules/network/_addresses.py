@@ -11,7 +11,9 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 def network_of(text: Any) -> Network | None:
-    """The network of a text; None, as with Salt, for what is none (`10.1.2.3/8` has bits where a network has zeros)."""
+    """The network of a text; None, as with Salt, for what is none (`10.1.2.3/8` has bits where a
+    network has zeros).
+    """
     try:
         return ipaddress.ip_network(text)
     except ValueError:
@@ -19,9 +21,15 @@ def network_of(text: Any) -> Network | None:
 
 
 def _addresses(
-    version: int, interface: str | list[str] | None, loopback: bool, cidr: str | list[str] | None, kind: str | None
+    version: int,
+    interface: str | list[str] | None,
+    loopback: bool,
+    cidr: str | list[str] | None,
+    kind: str | None,
 ) -> list[str]:
-    networks = [network_of(each) for each in ([cidr] if isinstance(cidr, str) else cidr)] if cidr else []
+    networks = (
+        [network_of(each) for each in ([cidr] if isinstance(cidr, str) else cidr)] if cidr else []
+    )
     if None in networks:
         return []
     found = {
@@ -43,8 +51,8 @@ def ip_addrs(
 ) -> list[str]:
     """The IPv4 addresses of this machine.
 
-    interface: of these interfaces (globs). include_loopback: 127.0.0.1, too. cidr: only those in these networks.
-    type: private or public ones.
+    interface: of these interfaces (globs). include_loopback: 127.0.0.1, too. cidr: only those in
+    these networks. type: private or public ones.
 
         {{ salt['network.ip_addrs'](cidr='10.0.0.0/8')[0] }}
     """
@@ -52,7 +60,9 @@ def ip_addrs(
 
 
 def ip_addrs6(
-    interface: str | list[str] | None = None, include_loopback: bool = False, cidr: str | list[str] | None = None
+    interface: str | list[str] | None = None,
+    include_loopback: bool = False,
+    cidr: str | list[str] | None = None,
 ) -> list[str]:
     """The IPv6 addresses of this machine; arguments as those of ip_addrs."""
     return _addresses(6, interface, include_loopback, cidr, None)
@@ -89,7 +99,9 @@ def ip_networks(
     interface: str | list[str] | None = None, include_loopback: bool = False, verbose: bool = False
 ) -> list[str] | dict[str, dict[str, Any]]:
     """The IPv4 networks that this machine is in. verbose: a mapping with their masks and sizes."""
-    found: list[str] | dict[str, dict[str, Any]] = _told(_networks(4, interface, include_loopback), verbose)
+    found: list[str] | dict[str, dict[str, Any]] = _told(
+        _networks(4, interface, include_loopback), verbose
+    )
     return found
 
 
@@ -97,7 +109,9 @@ def ip_networks6(
     interface: str | list[str] | None = None, include_loopback: bool = False, verbose: bool = False
 ) -> list[str] | dict[str, dict[str, Any]]:
     """The IPv6 networks that this machine is in; arguments as those of ip_networks."""
-    found: list[str] | dict[str, dict[str, Any]] = _told(_networks(6, interface, include_loopback), verbose)
+    found: list[str] | dict[str, dict[str, Any]] = _told(
+        _networks(6, interface, include_loopback), verbose
+    )
     return found
 
 

@@ -15,7 +15,9 @@ def kept_hostname() -> str:
 
     {{ salt['network.kept_hostname']() }}
     """
-    lines = file.read_bytes(NAME).decode("utf-8", "replace").splitlines() if file.is_file(NAME) else []
+    lines = (
+        file.read_bytes(NAME).decode("utf-8", "replace").splitlines() if file.is_file(NAME) else []
+    )
     return next((line.strip() for line in lines if line.strip() and not line.startswith("#")), "")
 
 
@@ -29,7 +31,9 @@ def keep_hostname(hostname: str) -> None:
     if any(hostname in line.names for line in known):
         return
     stale = {old, old.partition(".")[0]}
-    others = tuple(each for line in known if line.ip == OWN for each in line.names if each not in stale)
+    others = tuple(
+        each for line in known if line.ip == OWN for each in line.names if each not in stale
+    )
     hosts.write(hosts.with_names(known, OWN, (*names, *others)))
 
 

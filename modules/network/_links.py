@@ -22,7 +22,11 @@ def links() -> dict[str, dict[str, Any]]:
     for link in json.loads(done.stdout or "[]") if done.retcode == 0 else ():
         entry = {"up": "UP" in link.get("flags", ()), "hwaddr": link.get("address", "")}
         entry["addresses"] = [
-            (ipaddress.ip_interface(f"{each['local']}/{each['prefixlen']}"), each.get("broadcast"), each.get("label"))
+            (
+                ipaddress.ip_interface(f"{each['local']}/{each['prefixlen']}"),
+                each.get("broadcast"),
+                each.get("label"),
+            )
             for each in link.get("addr_info", ())
         ]
         found[link["ifname"]] = entry
@@ -60,8 +64,18 @@ def interfaces() -> dict[str, dict[str, Any]]:
                 }
                 shaped.setdefault("inet", []).append(item)
             else:
-                scope = "link" if address.ip.is_link_local else "host" if address.ip.is_loopback else "global"
-                item = {"address": str(address.ip), "prefixlen": str(address.network.prefixlen), "scope": scope}
+                scope = (
+                    "link"
+                    if address.ip.is_link_local
+                    else "host"
+                    if address.ip.is_loopback
+                    else "global"
+                )
+                item = {
+                    "address": str(address.ip),
+                    "prefixlen": str(address.network.prefixlen),
+                    "scope": scope,
+                }
                 shaped.setdefault("inet6", []).append(item)
         found[name] = shaped
     return found
@@ -73,13 +87,16 @@ def _none_of(iface: str) -> str:
 
 
 def interface(iface: str) -> list[dict[str, Any]] | str:
-    """The IPv4 addresses of an interface, "" when it has none; a text that says so when there is no such interface."""
+    """The IPv4 addresses of an interface, "" when it has none; a text that says so when there is no
+    such interface.
+    """
     found: dict[str, Any] | None = interfaces().get(iface)
     return found.get("inet", "") if found is not None else _none_of(iface)
 
 
 def interface_ip(iface: str) -> str:
-    """The first IPv4 address of an interface, "" when it has none; a text that says so when there is no such interface.
+    """The first IPv4 address of an interface, "" when it has none; a text that says so when there
+    is no such interface.
 
     {{ salt['network.interface_ip']('eth0') }}
     """
@@ -100,5 +117,8 @@ def ifacestartswith(cidr: str) -> list[str]:
     return [
         name
         for name, link in links().items()
-        if any(address.version == 4 and str(address.ip).startswith(cidr) for address, _, _ in link["addresses"])
+        if any(
+            address.version == 4 and str(address.ip).startswith(cidr)
+            for address, _, _ in link["addresses"]
+        )
     ]

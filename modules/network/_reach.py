@@ -28,7 +28,11 @@ def fqdns() -> dict[str, list[str]]:
 
 
 def connect(
-    host: str, port: int | str | None = None, proto: str = "tcp", timeout: float = 5, family: str | None = None
+    host: str,
+    port: int | str | None = None,
+    proto: str = "tcp",
+    timeout: float = 5,
+    family: str | None = None,
 ) -> dict[str, Any]:
     """Whether a host takes connections at a port; {result, comment}.
 
@@ -63,7 +67,9 @@ def _reach(address: str, port: int, kind: str, timeout: float) -> None:
 
 
 def ping(host: str, timeout: float | None = None, return_boolean: bool = False) -> str | bool:
-    """What ping says of a host; with return_boolean whether it answered. timeout: seconds to wait for each answer."""
+    """What ping says of a host; with return_boolean whether it answered. timeout: seconds to wait
+    for each answer.
+    """
     argv = ["ping", "-c", "4", *(["-W", str(int(timeout))] if timeout else []), "--", host]
     done = cmd.probe(argv, timeout=60)
     return done.retcode == 0 if return_boolean else done.stdout

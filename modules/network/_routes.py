@@ -11,7 +11,15 @@ from typing import Any
 from modules import cmd
 from runner.api import CommandFailed
 
-LETTERS = ((0x1, "U"), (0x200, "!"), (0x2, "G"), (0x4, "H"), (0x10, "D"), (0x20, "M"), (0x200000, "n"))
+LETTERS = (
+    (0x1, "U"),
+    (0x200, "!"),
+    (0x2, "G"),
+    (0x4, "H"),
+    (0x10, "D"),
+    (0x20, "M"),
+    (0x200000, "n"),
+)
 
 
 def default_route(family: str | None = None) -> list[dict[str, Any]]:
@@ -82,7 +90,9 @@ def get_route(ip: str) -> dict[str, str | None]:
     done = cmd.probe(["ip", "-json", "route", "get", ip])
     found = json.loads(done.stdout or "[]") if done.retcode == 0 else []
     if not found:
-        raise CommandFailed(f"there is no route to {ip}: {done.stderr.strip() or 'ip says nothing'}")
+        raise CommandFailed(
+            f"there is no route to {ip}: {done.stderr.strip() or 'ip says nothing'}"
+        )
     way = found[0]
     return {
         "destination": way.get("dst"),

@@ -64,7 +64,10 @@ def latest_version(*names: str, refresh: bool = False, **kwargs: Any) -> Any:
     """The newest version that could be installed ("" when the newest is); of several, a mapping."""
     installed = provider().list_pkgs()
     newest = provider().candidates(tuple(names))
-    found = {name: "" if newest.get(name) == installed.get(name) else newest.get(name, "") for name in names}
+    found = {
+        name: "" if newest.get(name) == installed.get(name) else newest.get(name, "")
+        for name in names
+    }
     return found[names[0]] if len(names) == 1 else found
 
 
@@ -76,7 +79,9 @@ def is_installed(name: str, **kwargs: Any) -> bool:
     return name in provider().list_pkgs()
 
 
-def version_cmp(pkg1: str | float, pkg2: str | float, ignore_epoch: bool = False, **kwargs: Any) -> int:
+def version_cmp(
+    pkg1: str | float, pkg2: str | float, ignore_epoch: bool = False, **kwargs: Any
+) -> int:
     """-1, 0 or 1: how one version compares with another."""
     pkg1, pkg2 = str(pkg1), str(pkg2)  # a version that YAML read as a number
     if ignore_epoch:

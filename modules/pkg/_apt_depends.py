@@ -6,8 +6,8 @@
         exim4-daemon-light
       Recommends: postfix
 
-A bar: the next line is an alternative to this one. Brackets: there is no package of this name; those further in provide
-it.
+A bar: the next line is an alternative to this one. Brackets: there is no package of this name;
+those further in provide it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ def parse(lines: Iterable[str], normal: Callable[[str], str]) -> Iterator[tuple[
             found.provider(normal(line.strip()))
         elif ": " in line:
             kind, target = line[2:].split(": ", 1)
-            found.target(kind, "" if target.startswith("<") else normal(target), line.startswith(" |"))
+            found.target(
+                kind, "" if target.startswith("<") else normal(target), line.startswith(" |")
+            )
     if name:
         yield name, found.done()
 

@@ -1,4 +1,6 @@
-"""Running apt-get: other programs' locks are waited for, an interrupted dpkg is brought to its end first."""
+"""Running apt-get: other programs' locks are waited for, an interrupted dpkg is brought to its end
+first.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +12,22 @@ import time
 from modules import cmd
 from runner.api import CommandFailed, here
 
-QUIET = {"DEBIAN_FRONTEND": "noninteractive", "APT_LISTCHANGES_FRONTEND": "none", "UCF_FORCE_CONFFOLD": "1"}
-CONFFILES = ("--force-confold", "--force-confdef")  # a configuration file that was changed here stays
-LOCK_SECONDS = 300  # how long another package manager is waited for, unless apt's own configuration says
+QUIET = {
+    "DEBIAN_FRONTEND": "noninteractive",
+    "APT_LISTCHANGES_FRONTEND": "none",
+    "UCF_FORCE_CONFFOLD": "1",
+}
+CONFFILES = (
+    "--force-confold",
+    "--force-confdef",
+)  # a configuration file that was changed here stays
+LOCK_SECONDS = (
+    300  # how long another package manager is waited for, unless apt's own configuration says
+)
 UPDATES = "/var/lib/dpkg/updates"
 _LOCKED = re.compile(
-    r"^E: (Could not get lock .*|Unable to acquire the dpkg frontend lock.*another process.*)$", re.MULTILINE
+    r"^E: (Could not get lock .*|Unable to acquire the dpkg frontend lock.*another process.*)$",
+    re.MULTILINE,
 )
 _INTERRUPTED = "dpkg was interrupted"
 _BROKEN = "apt --fix-broken install"
@@ -41,7 +53,9 @@ def run(*words: str) -> None:
 
 
 def repairs(done: cmd.Completed) -> bool:
-    """Whether apt-get failed because of what another run had left, which is finished before the next change."""
+    """Whether apt-get failed because of what another run had left, which is finished before the
+    next change.
+    """
     return _INTERRUPTED in done.stderr or _BROKEN in done.stderr + done.stdout
 
 
@@ -52,7 +66,9 @@ def _passed() -> list[str]:
 
 
 def _unlocked(*argv: str) -> cmd.Completed:
-    """What a program says once no other one has its locks. Raises CommandFailed when that takes too long."""
+    """What a program says once no other one has its locks. Raises CommandFailed when that takes too
+    long.
+    """
     until = 0.0
     while True:
         done = cmd.probe(argv, env=QUIET)
@@ -65,8 +81,9 @@ def _unlocked(*argv: str) -> cmd.Completed:
             until = time.monotonic() + patience
         if time.monotonic() > until:
             raise CommandFailed(
-                f"errors:\n    - {locked[1]} (waited {patience:g} seconds; DPkg::Lock::Timeout in apt's configuration"
-                " says how long). Let that program end, or end it, and run this again."
+                f"errors:\n    - {locked[1]} (waited {patience:g} seconds; DPkg::Lock::Timeout in"
+                " apt's configuration says how long). Let that program end, or end it, and run"
+                " this again."
             )
         time.sleep(1)
 
@@ -83,7 +100,10 @@ def _heal() -> None:
     fixed = _unlocked("apt-get", "install", "-q", "-y", "--fix-broken", *_passed())
     if fixed.retcode:
         why = "\n".join(done.stderr.strip().splitlines()[-5:])
-        raise CommandFailed(f"{errors(fixed)}\n    - dpkg was interrupted, and cannot finish what it had begun:\n{why}")
+        raise CommandFailed(
+            f"{errors(fixed)}\n    - dpkg was interrupted, and cannot finish what it had"
+            f" begun:\n{why}"
+        )
     here.warn("dpkg had been interrupted: what was left was finished first (dpkg --configure -a)")
 
 
@@ -96,4 +116,6 @@ def errors(done: cmd.Completed) -> str:
             lines[-1] += line
         told = line.startswith(("E:", "dpkg: error"))
         lines += [line] if told else []
-    return "errors:" + "".join(f"\n    - {line}" for line in lines or done.stderr.strip().splitlines()[-3:])
+    return "errors:" + "".join(
+        f"\n    - {line}" for line in lines or done.stderr.strip().splitlines()[-3:]
+    )

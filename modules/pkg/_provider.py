@@ -49,12 +49,16 @@ PROVIDERS: Providers[Manager] = Providers(
     (apt,),
     {
         "holdable": Feature("packages can be kept at their version", ("held", "hold")),
-        "upgradable": Feature("all packages can be brought to their newest version at once", ("upgrade",)),
+        "upgradable": Feature(
+            "all packages can be brought to their newest version at once", ("upgrade",)
+        ),
     },
     "this machine has no apt-get",
 )
 
 
 def provider() -> Manager:
-    """The provider that the state names with `provider:`, else the one that suits. Raises StateFailed without one."""
+    """The provider that the state names with `provider:`, else the one that suits. Raises
+    StateFailed without one.
+    """
     return PROVIDERS()

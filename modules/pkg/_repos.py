@@ -25,7 +25,9 @@ def list_repos(**kwargs: Any) -> dict[str, list[dict[str, Any]]]:
     return found
 
 
-def _told(path: str, source: apt_sources.Source, combine_plans: dict[str, list[str]]) -> dict[str, Any]:
+def _told(
+    path: str, source: apt_sources.Source, combine_plans: dict[str, list[str]]
+) -> dict[str, Any]:
     options = dict(source.options)
     architectures = options.get("arch", "")
     return {

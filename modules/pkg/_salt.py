@@ -27,8 +27,9 @@ def install(
 ) -> Changes:
     """Install packages; what changed, by package with its old and new version.
 
-    name: one, or several with commas. version: of the one. pkgs: several, `- name` or `- name: version`. sources:
-    `- name: path` of .deb files. refresh: renew the package lists before. fromrepo: the release to install from.
+    name: one, or several with commas. version: of the one. pkgs: several, `- name` or `- name:
+    version`. sources: `- name: path` of .deb files. refresh: renew the package lists before.
+    fromrepo: the release to install from.
 
         tool:
           module.run:
@@ -39,7 +40,11 @@ def install(
     if refresh:
         provider().renew_db()
     wanted = [(name, version)] if name and version and not pkgs else _wanted(name, pkgs)
-    targets = _paths(sources) if sources else [f"{each}={exact}" if exact else each for each, exact in wanted]
+    targets = (
+        _paths(sources)
+        if sources
+        else [f"{each}={exact}" if exact else each for each, exact in wanted]
+    )
     switches = {
         "--allow-downgrades": not sources
         and any(exact for _name, exact in wanted),  # an older version is asked for by name
@@ -67,7 +72,8 @@ def purge(name: str | None = None, pkgs: Names = None, **_: Any) -> Changes:
 
 
 def upgrade(refresh: bool = True, dist_upgrade: bool = False, **_: Any) -> Changes:
-    """Bring all packages to their newest version; what changed. refresh: renew the package lists before.
+    """Bring all packages to their newest version; what changed. refresh: renew the package lists
+    before.
 
     dist_upgrade: also those whose new version needs further packages, or has others removed.
     """
@@ -92,7 +98,9 @@ def autoremove(list_only: bool = False, purge: bool = False) -> Any:
 
 
 def list_upgrades(refresh: bool = True, dist_upgrade: bool = True, **_: Any) -> dict[str, str]:
-    """The packages that have a newer version, with it. refresh: renew the package lists before (not in a dry run)."""
+    """The packages that have a newer version, with it. refresh: renew the package lists before (not
+    in a dry run).
+    """
     if refresh:
         provider().refresh_db()
     found = provider().simulate("dist-upgrade" if dist_upgrade else "upgrade", ()) or {}
@@ -113,7 +121,10 @@ def hold(name: str | None = None, pkgs: Names = None, **_: Any) -> dict[str, dic
     names = _some([each for each, _version in _wanted(name, pkgs)])
     held = provider().held()
     provider().hold([each for each in names if each not in held])
-    return {each: _told(each, each not in held, ("install", "hold"), "being held", "set to be held") for each in names}
+    return {
+        each: _told(each, each not in held, ("install", "hold"), "being held", "set to be held")
+        for each in names
+    }
 
 
 def unhold(name: str | None = None, pkgs: Names = None, **_: Any) -> dict[str, dict[str, Any]]:
@@ -122,7 +133,9 @@ def unhold(name: str | None = None, pkgs: Names = None, **_: Any) -> dict[str, d
     held = provider().held()
     provider().hold([], [each for each in names if each in held])
     return {
-        each: _told(each, each in held, ("hold", "install"), "no longer being held", "set not to be held")
+        each: _told(
+            each, each in held, ("hold", "install"), "no longer being held", "set not to be held"
+        )
         for each in names
     }
 
@@ -145,11 +158,17 @@ def _removed(name: str | None, pkgs: Names, purge: bool) -> Changes:
 
 def _wanted(name: str | None, pkgs: Names) -> list[tuple[str, str]]:
     """Names with the versions that are asked for ("" for any)."""
-    given: Iterable[Any] = pkgs if pkgs and not isinstance(pkgs, str) else str(pkgs or name or "").split(",")
+    given: Iterable[Any] = (
+        pkgs if pkgs and not isinstance(pkgs, str) else str(pkgs or name or "").split(",")
+    )
     found: list[tuple[str, str]] = []
     for each in given:
         pairs = each.items() if isinstance(each, Mapping) else [(each, "")]
-        found += [(str(key).strip(), "" if value in (None, "latest") else str(value)) for key, value in pairs if key]
+        found += [
+            (str(key).strip(), "" if value in (None, "latest") else str(value))
+            for key, value in pairs
+            if key
+        ]
     return found
 
 

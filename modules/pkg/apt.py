@@ -13,9 +13,15 @@ from modules.pkg.need import Need
 from runner.api import CommandFailed, cached_look, changer, fetcher, here
 
 NAMES: tuple[str, ...] = ("apt", "aptpkg")
-INSTALLED = ("installed", "triggers-awaited", "triggers-pending")  # the last two until dpkg's next run
+INSTALLED = (
+    "installed",
+    "triggers-awaited",
+    "triggers-pending",
+)  # the last two until dpkg's next run
 STATUS = ("/var/lib/dpkg/status", "/var/lib/dpkg/updates")
-SOURCES = tuple(f"/etc/apt/{name}" for name in ("sources.list", "sources.list.d", "preferences.d", "apt.conf.d"))
+SOURCES = tuple(
+    f"/etc/apt/{name}" for name in ("sources.list", "sources.list.d", "preferences.d", "apt.conf.d")
+)
 _INSTALLED = re.compile(r"Inst (?P<name>\S+) (?:\[(?P<old>[^\]]+)\] )?\((?P<new>\S+)")
 _REMOVED = re.compile(r"(?:Remv|Purg) (?P<name>\S+) \[(?P<old>[^\]]+)\]")
 
@@ -33,7 +39,9 @@ def database() -> str:
 @cached_look("packages", *STATUS)
 def states() -> dict[str, tuple[str, str]]:
     """Each package that dpkg knows: its state (installed, config-files, ...) and version."""
-    done = cmd.probe(["dpkg-query", "-W", "-f", "${binary:Package}\\t${db:Status-Status}\\t${Version}\\n"])
+    done = cmd.probe(
+        ["dpkg-query", "-W", "-f", "${binary:Package}\\t${db:Status-Status}\\t${Version}\\n"]
+    )
     found = {}
     for line in done.stdout.splitlines():
         name, state, version = line.split("\t")
@@ -68,11 +76,17 @@ ARCHIVES = "/var/cache/apt/archives"
 def archives() -> dict[str, dict[str, Any]]:
     """The packages that lie in apt's cache: name -> version -> path, size and time."""
     found: dict[str, dict[str, Any]] = {}
-    for entry in sorted(os.scandir(ARCHIVES), key=lambda each: each.name) if os.path.isdir(ARCHIVES) else ():
+    for entry in (
+        sorted(os.scandir(ARCHIVES), key=lambda each: each.name) if os.path.isdir(ARCHIVES) else ()
+    ):
         parts = entry.name.removesuffix(".deb").split("_")
         if entry.name.endswith(".deb") and len(parts) == 3:
             seen = entry.stat()
-            about = {"path": entry.path, "size": seen.st_size, "creation_date_time_t": int(seen.st_ctime)}
+            about = {
+                "path": entry.path,
+                "size": seen.st_size,
+                "creation_date_time_t": int(seen.st_ctime),
+            }
             found.setdefault(parts[0], {})[parts[1].replace("%3a", ":")] = about
     return found
 
@@ -84,7 +98,9 @@ def list_pkgs() -> dict[str, str]:
 
 @cached_look("candidates", *STATUS, "/var/lib/apt/lists", *SOURCES)
 def candidates(names: tuple[str, ...]) -> dict[str, str]:
-    """The newest version of each package that apt would install; packages that it does not know are missing."""
+    """The newest version of each package that apt would install; packages that it does not know are
+    missing.
+    """
     done = cmd.probe(["apt-cache", "policy", "--", *names])
     found: dict[str, str] = {}
     name = ""
@@ -101,7 +117,11 @@ def candidates(names: tuple[str, ...]) -> dict[str, str]:
 def versions(name: str) -> list[str]:
     """All versions of a package that apt could install, newest first."""
     done = cmd.probe(["apt-cache", "madison", "--", name])
-    return list(dict.fromkeys(line.split("|")[1].strip() for line in done.stdout.splitlines() if "|" in line))
+    return list(
+        dict.fromkeys(
+            line.split("|")[1].strip() for line in done.stdout.splitlines() if "|" in line
+        )
+    )
 
 
 def compare(left: str, relation: str, right: str) -> bool:
@@ -115,17 +135,28 @@ def lists_age() -> float | None:
 
     folder = "/var/lib/apt/lists"
     times = (
-        [entry.stat().st_mtime for entry in os.scandir(folder) if entry.is_file() and entry.name != "lock"]
+        [
+            entry.stat().st_mtime
+            for entry in os.scandir(folder)
+            if entry.is_file() and entry.name != "lock"
+        ]
         if os.path.isdir(folder)
         else []
     )
     return time.time() - max(times) if times else None
 
 
-def simulate(action: str, targets: Sequence[str], options: Iterable[str] = ()) -> dict[str, dict[str, str]] | None:
-    """What apt-get would change, dependencies included; None when it cannot say (an unknown package)."""
+def simulate(
+    action: str, targets: Sequence[str], options: Iterable[str] = ()
+) -> dict[str, dict[str, str]] | None:
+    """What apt-get would change, dependencies included; None when it cannot say (an unknown
+    package).
+    """
     if _apt_get.interrupted():
-        here.warn("dpkg was interrupted: the next change first finishes what was left (dpkg --configure -a)")
+        here.warn(
+            "dpkg was interrupted: the next change first finishes what was left (dpkg"
+            " --configure -a)"
+        )
     done = _simulated(action, targets, options)
     if done.retcode:
         return None
@@ -139,30 +170,54 @@ def simulate(action: str, targets: Sequence[str], options: Iterable[str] = ()) -
 
 
 def refusal(action: str, targets: Sequence[str], options: Iterable[str] = ()) -> str:
-    """Why apt-get would not do it, in its words; empty when it would, or is to repair first what was interrupted."""
+    """Why apt-get would not do it, in its words; empty when it would, or is to repair first what
+    was interrupted.
+    """
     done = _simulated(action, targets, options)
     return _apt_get.errors(done) if done.retcode and not _apt_get.repairs(done) else ""
 
 
 def _simulated(action: str, targets: Sequence[str], options: Iterable[str]) -> cmd.Completed:
     # without its log of what it plans: a look writes nothing
-    asked = ["apt-get", "-s", "-q", "-y", "-o", "Dir::Log::Planner=/dev/null", *options, action, "--", *targets]
+    asked = [
+        "apt-get",
+        "-s",
+        "-q",
+        "-y",
+        "-o",
+        "Dir::Log::Planner=/dev/null",
+        *options,
+        action,
+        "--",
+        *targets,
+    ]
     return cmd.probe(asked, env=_apt_get.QUIET)
 
 
 @cached_look("candidates", *STATUS, "/var/lib/apt/lists", *SOURCES)
-def foresee(action: str, targets: tuple[str, ...], options: tuple[str, ...]) -> dict[str, dict[str, str]] | None:
+def foresee(
+    action: str, targets: tuple[str, ...], options: tuple[str, ...]
+) -> dict[str, dict[str, str]] | None:
     """As `simulate`, asked once: what several states would change together."""
     return simulate(action, targets, options)
 
 
 @cached_look("candidates", *STATUS, "/var/lib/apt/lists", *SOURCES)
 def needs(names: tuple[str, ...]) -> dict[str, list[Need]]:
-    """What packages bring along in the version that apt would install; what they recommend if apt installs that."""
+    """What packages bring along in the version that apt would install; what they recommend if apt
+    installs that.
+    """
     unread = ["conflicts", "breaks", "replaces", "enhances"]
-    unread += [kind for kind, default in (("recommends", True), ("suggests", False)) if not _installs(kind, default)]
+    unread += [
+        kind
+        for kind, default in (("recommends", True), ("suggests", False))
+        if not _installs(kind, default)
+    ]
     done = cmd.probe(["apt-cache", "depends", *(f"--no-{kind}" for kind in unread), "--", *names])
-    return {normal(name): list(found) for name, found in _apt_depends.parse(done.stdout.splitlines(), normal)}
+    return {
+        normal(name): list(found)
+        for name, found in _apt_depends.parse(done.stdout.splitlines(), normal)
+    }
 
 
 @cached_look("candidates", *SOURCES)

@@ -23,12 +23,16 @@ def from_url(url: str) -> bytes:
         return file.read_bytes(path)
     found = here.tree.fetch(url, here.saltenv)
     if found is None:
-        raise StateFailed(f"the key {url} is not there", missing=("file", url) if url.startswith("/") else None)
+        raise StateFailed(
+            f"the key {url} is not there", missing=("file", url) if url.startswith("/") else None
+        )
     return file.read_bytes(found)
 
 
 def from_server(keyid: str, keyserver: str | None) -> bytes:
-    """A key by its ID, asked for as gpg would. Raises StateFailed when the server has none, or another one."""
+    """A key by its ID, asked for as gpg would. Raises StateFailed when the server has none, or
+    another one.
+    """
     server = keyserver or "keyserver.ubuntu.com"
     scheme, _, host = server.rpartition("://")
     web = {"hkp": "http", "http": "http"}.get(scheme, "https")
@@ -41,12 +45,16 @@ def from_server(keyid: str, keyserver: str | None) -> bytes:
     key = file.read_bytes(path)
     found = fingerprint(shaped(key, "binary"))
     if not found.endswith(digits):
-        raise StateFailed(f"key {keyid} cannot be fetched from {server}: it sent {found or 'no key'}")
+        raise StateFailed(
+            f"key {keyid} cannot be fetched from {server}: it sent {found or 'no key'}"
+        )
     return key
 
 
 def fingerprint(key: bytes) -> str:
-    """The fingerprint of a binary key's first packet (version 4, as RFC 4880 says); empty for anything else."""
+    """The fingerprint of a binary key's first packet (version 4, as RFC 4880 says); empty for
+    anything else.
+    """
     import hashlib
 
     if len(key) < 6 or not key[0] & 0x80:
@@ -59,7 +67,11 @@ def fingerprint(key: bytes) -> str:
     body = key[start : start + length]
     if len(body) != length or body[:1] != b"\x04":
         return ""
-    return hashlib.sha1(b"\x99" + length.to_bytes(2, "big") + body, usedforsecurity=False).hexdigest().upper()
+    return (
+        hashlib.sha1(b"\x99" + length.to_bytes(2, "big") + body, usedforsecurity=False)
+        .hexdigest()
+        .upper()
+    )
 
 
 def of_ppa(ppa: str) -> str:
@@ -71,7 +83,9 @@ def of_ppa(ppa: str) -> str:
     path, problem = file.download(url, keep=False)
     found = json.loads(file.read_bytes(path)) if not problem else {}
     if not found.get("signing_key_fingerprint"):
-        raise StateFailed(f"Launchpad names no key for ppa:{ppa}; give keyid or key_url ({problem or url})")
+        raise StateFailed(
+            f"Launchpad names no key for ppa:{ppa}; give keyid or key_url ({problem or url})"
+        )
     return str(found["signing_key_fingerprint"])
 
 
@@ -80,14 +94,23 @@ def shaped(key: bytes, path: str) -> bytes:
     armoured = key.lstrip().startswith(b"-----BEGIN PGP")
     if not armoured or path.endswith(".asc"):
         return key
-    blocks = re.findall(rb"-----BEGIN PGP[^\n]*\n(?:[^\n]+:[^\n]*\n)*\s*(.*?)-----END PGP", key, re.S)
+    blocks = re.findall(
+        rb"-----BEGIN PGP[^\n]*\n(?:[^\n]+:[^\n]*\n)*\s*(.*?)-----END PGP", key, re.S
+    )
     try:
-        return b"".join(base64.b64decode(re.sub(rb"(?m)^=\S{4}\s*$", b"", block)) for block in blocks)
+        return b"".join(
+            base64.b64decode(re.sub(rb"(?m)^=\S{4}\s*$", b"", block)) for block in blocks
+        )
     except binascii.Error as problem:
         raise StateFailed(f"the key for {path} is damaged: {problem}") from None
 
 
 def place(name: str, armoured: bool) -> str:
     """Where a key goes that no entry names: apt trusts it for all archives."""
-    stem = re.sub(r"[^\w.-]+", "-", os.path.basename(name).rpartition(".")[0] or os.path.basename(name)) or "runner"
+    stem = (
+        re.sub(
+            r"[^\w.-]+", "-", os.path.basename(name).rpartition(".")[0] or os.path.basename(name)
+        )
+        or "runner"
+    )
     return f"{TRUSTED}/{stem}.{'asc' if armoured else 'gpg'}"

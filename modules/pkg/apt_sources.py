@@ -1,4 +1,6 @@
-"""Apt's lists of sources: one-line entries and deb822 stanzas, read and written without touching what is not ours."""
+"""Apt's lists of sources: one-line entries and deb822 stanzas, read and written without touching
+what is not ours.
+"""
 
 from __future__ import annotations
 
@@ -28,20 +30,39 @@ class Source(Record):
     def line(self) -> str:
         """The entry on one line."""
         told = " ".join(f"{key}={value}" for key, value in self.options)
-        parts = ["#" if self.disabled else "", self.type, f"[{told}]" if told else "", self.uri, self.dist, *self.comps]
-        return " ".join(part for part in parts if part) + (f" #{self.comment}" if self.comment else "")
+        parts = [
+            "#" if self.disabled else "",
+            self.type,
+            f"[{told}]" if told else "",
+            self.uri,
+            self.dist,
+            *self.comps,
+        ]
+        return " ".join(part for part in parts if part) + (
+            f" #{self.comment}" if self.comment else ""
+        )
 
     @property
     def stanza(self) -> str:
         """The entry as a deb822 stanza."""
         lines = [("Enabled", "no")] if self.disabled else []
-        lines += [("Types", self.type), ("URIs", self.uri), ("Suites", self.dist), ("Components", " ".join(self.comps))]
-        lines += [(_FIELDS.get(key, key.capitalize()), value.replace(",", " ")) for key, value in self.options]
+        lines += [
+            ("Types", self.type),
+            ("URIs", self.uri),
+            ("Suites", self.dist),
+            ("Components", " ".join(self.comps)),
+        ]
+        lines += [
+            (_FIELDS.get(key, key.capitalize()), value.replace(",", " "))
+            for key, value in self.options
+        ]
         note = f"# {self.comment}\n" if self.comment else ""
         return note + "".join(f"{key}: {value}\n" for key, value in lines if value)
 
     def says(self, other: Source, stanza: bool) -> bool:
-        """Whether two entries say the same but for comments. stanza: this one may say more than an entry could."""
+        """Whether two entries say the same but for comments. stanza: this one may say more than an
+        entry could.
+        """
         kept = {"arch", "signed-by", "trusted", *dict(other.options)}
         own = {key: value for key, value in self.options if not stanza or key in kept}
         plain = [source._replace(comment="", options=()) for source in (self, other)]
@@ -49,10 +70,19 @@ class Source(Record):
 
     def means(self, other: Source) -> bool:
         """Whether two entries are about the same archive."""
-        return (self.type, self.uri.rstrip("/"), self.dist) == (other.type, other.uri.rstrip("/"), other.dist)
+        return (self.type, self.uri.rstrip("/"), self.dist) == (
+            other.type,
+            other.uri.rstrip("/"),
+            other.dist,
+        )
 
 
-_FIELDS = {"arch": "Architectures", "signed-by": "Signed-By", "trusted": "Trusted", "lang": "Languages"}
+_FIELDS = {
+    "arch": "Architectures",
+    "signed-by": "Signed-By",
+    "trusted": "Trusted",
+    "lang": "Languages",
+}
 _OPTIONS = {field.lower(): option for option, field in _FIELDS.items()}
 _ENTRY = re.compile(
     r"(?P<off>#\s*)?(?P<type>deb(?:-src)?)\s+(?:\[(?P<options>[^\]]*)\]\s+)?(?P<uri>\S+)\s*(?P<rest>.*)"
@@ -63,7 +93,8 @@ def parsed(text: str) -> Source | None:
     """The source that a line says, a disabled one too; None for other comments and empty lines."""
     match = _ENTRY.fullmatch(text.strip())
     if match is None or (
-        "://" not in match["uri"] and not match["uri"].startswith(("cdrom:", "file:", "copy:", "mirror"))
+        "://" not in match["uri"]
+        and not match["uri"].startswith(("cdrom:", "file:", "copy:", "mirror"))
     ):
         return None
     rest, _, comment = match["rest"].partition("#")
@@ -155,13 +186,17 @@ def _fields(stanza: str) -> dict[str, str]:
 
 
 def where(wanted: Source, preferred: str | None = None) -> tuple[str, Source] | None:
-    """The file that has an archive (the preferred one if it does), and how; an enabled entry before a disabled one."""
+    """The file that has an archive (the preferred one if it does), and how; an enabled entry before
+    a disabled one.
+    """
     found = [(path, source) for path in files() for source in sources(path) if source.means(wanted)]
     return min(found, key=lambda pair: (pair[0] != preferred, pair[1].disabled)) if found else None
 
 
 def with_source(path: str, wanted: Source) -> str:
-    """The text of a file with this source in it, instead of what it said of the archive; nothing else is lost."""
+    """The text of a file with this source in it, instead of what it said of the archive; nothing
+    else is lost.
+    """
     deb822 = path.endswith(".sources")
     kept, placed = [], False
     for part in _parts(path, read(path)):
@@ -177,7 +212,9 @@ def with_source(path: str, wanted: Source) -> str:
         return text
     if text and not text.endswith("\n"):
         text += "\n"
-    return text + ("\n" if deb822 and text else "") + (wanted.stanza if deb822 else f"{wanted.line}\n")
+    return (
+        text + ("\n" if deb822 and text else "") + (wanted.stanza if deb822 else f"{wanted.line}\n")
+    )
 
 
 def without_source(path: str, unwanted: Source) -> str:
@@ -193,10 +230,14 @@ def without_source(path: str, unwanted: Source) -> str:
 
 
 def _renewed(stanza: str, wanted: Source) -> str:
-    """The wanted stanza in the place of one, with the comments and the fields of it that an entry cannot say."""
+    """The wanted stanza in the place of one, with the comments and the fields of it that an entry
+    cannot say.
+    """
     said = set(_fields(wanted.stanza)) | {*_OWN, *_OPTIONS} - {"languages"}
     kept = []
-    for line in re.findall(r"[^\n]*\n(?:[ \t]+\S[^\n]*\n)*", stanza if stanza.endswith("\n") else f"{stanza}\n"):
+    for line in re.findall(
+        r"[^\n]*\n(?:[ \t]+\S[^\n]*\n)*", stanza if stanza.endswith("\n") else f"{stanza}\n"
+    ):
         key = line.partition(":")[0].strip().lower()
         if line.strip() and key not in said and line.strip() != f"# {wanted.comment}":
             kept.append(line)
@@ -206,7 +247,9 @@ def _renewed(stanza: str, wanted: Source) -> str:
 
 
 def _others(path: str, part: str, source: Source) -> list[str]:
-    """What a stanza says beside one archive, as stanzas: other types, other addresses, other suites."""
+    """What a stanza says beside one archive, as stanzas: other types, other addresses, other
+    suites.
+    """
     if not path.endswith(".sources"):
         return []
     fields = _fields(part)

@@ -97,7 +97,8 @@ NEEDS_PROGRAM = "psql"  # without it templates find no function of this module
 
 
 def psql_query(query: str, **connection: Any) -> list[dict[str, Any]]:
-    """The rows that a query answers with. connection: user, host, port, maintenance_db, password, runas.
+    """The rows that a query answers with. connection: user, host, port, maintenance_db, password,
+    runas.
 
     {{ salt['postgres.psql_query']('SELECT datname FROM pg_database') }}
     """
@@ -124,7 +125,8 @@ def db_exists(name: str, **connection: Any) -> bool:
 
 
 def user_list(return_password: bool = False, **connection: Any) -> dict[str, dict[str, Any]] | bool:
-    """The roles with what they may; False when the server does not answer. Connection as with psql_query.
+    """The roles with what they may; False when the server does not answer. Connection as with
+    psql_query.
 
     return_password: with what the server keeps of passwords.
     """
@@ -147,8 +149,9 @@ group_update = user_update
 def databases(server: Server) -> dict[str, dict[str, Any]]:
     """The databases by name."""
     rows = server.select(
-        'SELECT datname AS "Name", pg_get_userbyid(datdba) AS "Owner", pg_encoding_to_char(encoding) AS "Encoding",'
-        ' datcollate AS "Collate", datctype AS "Ctype", spcname AS "Tablespace" FROM pg_database'
-        " JOIN pg_tablespace ON pg_tablespace.oid = dattablespace"
+        'SELECT datname AS "Name", pg_get_userbyid(datdba) AS "Owner",'
+        ' pg_encoding_to_char(encoding) AS "Encoding", datcollate AS "Collate", datctype AS'
+        ' "Ctype", spcname AS "Tablespace" FROM pg_database JOIN pg_tablespace ON pg_tablespace.oid'
+        " = dattablespace"
     )
     return {row["Name"]: row for row in rows}

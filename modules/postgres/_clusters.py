@@ -1,4 +1,6 @@
-"""Clusters of databases: those of Debian's tools (pg_createcluster), and data directories made with initdb."""
+"""Clusters of databases: those of Debian's tools (pg_createcluster), and data directories made with
+initdb.
+"""
 
 from __future__ import annotations
 
@@ -49,7 +51,9 @@ def server_exists(version: str) -> bool:
 
 
 @changer
-def cluster_create(version: str, name: str, options: Sequence[str], initdb: Sequence[str] = ()) -> bool:
+def cluster_create(
+    version: str, name: str, options: Sequence[str], initdb: Sequence[str] = ()
+) -> bool:
     """Make a cluster. options: for pg_createcluster; initdb: for that program."""
     more = ["--", *initdb] if initdb else []
     return _done(["pg_createcluster", *options, *_named(version, name), *more])
@@ -81,7 +85,9 @@ def datadir_exists(name: str) -> bool:
 
 
 def initdb() -> str:
-    """The path of initdb: on PATH, in the folder `postgres.bins_dir` of the configuration, or Debian's newest."""
+    """The path of initdb: on PATH, in the folder `postgres.bins_dir` of the configuration, or
+    Debian's newest.
+    """
     folder = here.opts.get("postgres.bins_dir")
     if folder:
         return os.path.join(str(folder), "initdb")
@@ -97,13 +103,23 @@ def _version(path: str) -> tuple[int, ...]:
 
 
 @changer
-def datadir_init(name: str, options: Sequence[str], runas: str | None, password: str | None) -> bool:
+def datadir_init(
+    name: str, options: Sequence[str], runas: str | None, password: str | None
+) -> bool:
     """Make the databases of a new server in a folder. options: for initdb. runas: whose they are."""
     words = [initdb(), f"--pgdata={name}", *options]
     # the pipe belongs to whom initdb runs as: no file, and no argument, shows the password
-    line = shlex.join(words) if password is None else f"cat | {shlex.join([*words, '--pwfile=/dev/stdin'])}"
+    line = (
+        shlex.join(words)
+        if password is None
+        else f"cat | {shlex.join([*words, '--pwfile=/dev/stdin'])}"
+    )
     done = cmd.execute_shell(
-        line, runas=runas, cwd="/", shell="/bin/sh", stdin=joined([one_line(password or "", "the password")])
+        line,
+        runas=runas,
+        cwd="/",
+        shell="/bin/sh",
+        stdin=joined([one_line(password or "", "the password")]),
     )
     if done.retcode:
         raise CommandFailed(done.stderr.strip() or done.stdout.strip())

@@ -1,4 +1,6 @@
-"""Salt's postgres functions beside those of reading roles and databases. Connection: as with psql_query."""
+"""Salt's postgres functions beside those of reading roles and databases. Connection: as with
+psql_query.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,12 @@ from modules.postgres._roles import roles, stored
 from modules.postgres._server import Asked, Server, change, literal, name
 from runner.api import changer
 
-FLAGS = {"createdb": "CREATEDB", "createroles": "CREATEROLE", "inherit": "INHERIT", "login": "LOGIN"}
+FLAGS = {
+    "createdb": "CREATEDB",
+    "createroles": "CREATEROLE",
+    "inherit": "INHERIT",
+    "login": "LOGIN",
+}
 FLAGS |= {"superuser": "SUPERUSER", "replication": "REPLICATION"}
 
 
@@ -33,9 +40,15 @@ def _split(options: Mapping[str, Any]) -> tuple[dict[str, Any], Server]:
 
 
 def _role(username: str, said: Mapping[str, Any], verb: str) -> list[str]:
-    words = [word if said[flag] else f"NO{word}" for flag, word in FLAGS.items() if said.get(flag) is not None]
+    words = [
+        word if said[flag] else f"NO{word}"
+        for flag, word in FLAGS.items()
+        if said.get(flag) is not None
+    ]
     if (password := said.get("rolepassword")) is not None:
-        words.append(f"PASSWORD {literal(stored(username, password, said.get('encrypted', False)))}")
+        words.append(
+            f"PASSWORD {literal(stored(username, password, said.get('encrypted', False)))}"
+        )
     if until := said.get("valid_until"):
         words.append(f"VALID UNTIL {literal(until)}")
     groups = said.get("groups") or ()
@@ -49,8 +62,9 @@ def _role(username: str, said: Mapping[str, Any], verb: str) -> list[str]:
 
 @changer(touches=[])
 def user_create(username: str, **options: Any) -> bool:
-    """Make a role; False when there is one of this name. Options: createdb, createroles, inherit, login, superuser,
-    replication, rolepassword, encrypted, valid_until, groups, and the connection as with psql_query.
+    """Make a role; False when there is one of this name. Options: createdb, createroles, inherit,
+    login, superuser, replication, rolepassword, encrypted, valid_until, groups, and the
+    connection as with psql_query.
 
     runner call postgres.user_create app rolepassword=secret login=true
     """
@@ -104,8 +118,14 @@ def db_create(
 ) -> bool:
     """Make a database. Connection as with psql_query."""
     said = {"OWNER": name(owner) if owner else "", "TEMPLATE": name(template) if template else ""}
-    said |= {"TABLESPACE": name(tablespace) if tablespace else "", "ENCODING": literal(encoding) if encoding else ""}
-    said |= {"LC_COLLATE": literal(lc_collate) if lc_collate else "", "LC_CTYPE": literal(lc_ctype) if lc_ctype else ""}
+    said |= {
+        "TABLESPACE": name(tablespace) if tablespace else "",
+        "ENCODING": literal(encoding) if encoding else "",
+    }
+    said |= {
+        "LC_COLLATE": literal(lc_collate) if lc_collate else "",
+        "LC_CTYPE": literal(lc_ctype) if lc_ctype else "",
+    }
     words = "".join(f" {word} = {value}" for word, value in said.items() if value)
     change(server_of(**connection), (f"CREATE DATABASE {name(database)}{words}",))
     return True
@@ -131,7 +151,10 @@ def schema_list(dbname: str, **connection: Any) -> dict[str, dict[str, Any]]:
     rows = (
         server_of(**connection)
         .within(dbname)
-        .select("SELECT nspname AS name, pg_get_userbyid(nspowner) AS owner, nspacl::text AS acl FROM pg_namespace")
+        .select(
+            "SELECT nspname AS name, pg_get_userbyid(nspowner) AS owner, nspacl::text AS acl FROM"
+            " pg_namespace"
+        )
     )
     return {row["name"]: {"owner": row["owner"], "acl": row["acl"] or ""} for row in rows}
 
@@ -162,7 +185,9 @@ def tablespace_exists(name: str, **connection: Any) -> bool:
 
 def language_list(maintenance_db: str, **connection: Any) -> dict[str, str]:
     """The languages of a database. Connection as with psql_query."""
-    rows = server_of(maintenance_db=maintenance_db, **connection).select('SELECT lanname AS "Name" FROM pg_language')
+    rows = server_of(maintenance_db=maintenance_db, **connection).select(
+        'SELECT lanname AS "Name" FROM pg_language'
+    )
     return {row["Name"]: row["Name"] for row in rows}
 
 
@@ -172,7 +197,9 @@ def language_exists(name: str, maintenance_db: str, **connection: Any) -> bool:
 
 
 def available_extensions(**connection: Any) -> dict[str, dict[str, Any]]:
-    """The extensions that can be installed into a database (maintenance_db). Connection as with psql_query."""
+    """The extensions that can be installed into a database (maintenance_db). Connection as with
+    psql_query.
+    """
     rows = server_of(**connection).select("SELECT * FROM pg_available_extensions")
     return {row["name"]: row for row in rows}
 

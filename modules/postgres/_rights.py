@@ -32,7 +32,9 @@ _PLACES = {
 
 
 def wanted(kind: str, rights: Sequence[str] | None) -> list[str]:
-    """The rights as the server names them. Raises StateFailed for those that such an object does not have."""
+    """The rights as the server names them. Raises StateFailed for those that such an object does
+    not have.
+    """
     given = [right.strip().upper() for each in rights or () for right in each.split(",")]
     found = [SHORT.get(right, right) for right in given]
     unknown = [right for right in found if right not in (*RIGHTS[kind], "ALL")]
@@ -51,7 +53,9 @@ def target(kind: str, thing: str, schema: str) -> str:
     if kind == "function":
         called, _, arguments = thing.partition("(")
         return f"FUNCTION {name(schema)}.{name(called)}({arguments.rstrip(')')})"
-    return f"{kind.upper()} {f'{name(schema)}.' if kind in ('table', 'sequence') else ''}{name(thing)}"
+    return (
+        f"{kind.upper()} {f'{name(schema)}.' if kind in ('table', 'sequence') else ''}{name(thing)}"
+    )
 
 
 def grantee(role: str) -> str:
@@ -60,16 +64,20 @@ def grantee(role: str) -> str:
 
 
 def member(server: Server, role: str, group: str) -> bool | None:
-    """Whether a role is a member of a group; True where it may pass this on, False where not, None when it is none."""
+    """Whether a role is a member of a group; True where it may pass this on, False where not, None
+    when it is none.
+    """
     rows = server.select(
-        "SELECT m.admin_option AS passes_on FROM pg_auth_members m JOIN pg_roles g ON g.oid = m.roleid"
-        f" JOIN pg_roles u ON u.oid = m.member WHERE g.rolname = {literal(group)} AND u.rolname = {literal(role)}"
+        "SELECT m.admin_option AS passes_on FROM pg_auth_members m JOIN pg_roles g ON g.oid ="
+        f" m.roleid JOIN pg_roles u ON u.oid = m.member WHERE g.rolname = {literal(group)} AND"
+        f" u.rolname = {literal(role)}"
     )
     return bool(rows[0]["passes_on"]) if rows else None
 
 
 def held(server: Server, role: str, kind: str, thing: str, schema: str) -> list[dict[str, bool]]:
-    """For each object that is meant, the rights that a role has on it; True for one that it may pass on.
+    """For each object that is meant, the rights that a role has on it; True for one that it may
+    pass on.
 
     The owner has all of them. Raises StateFailed when there is no such object.
     """
@@ -79,20 +87,29 @@ def held(server: Server, role: str, kind: str, thing: str, schema: str) -> list[
         where = f"relnamespace = to_regnamespace({literal(name(schema))}) AND relkind IN ({kinds})"
     else:
         where = match.format(text=literal(_written(kind, thing, schema)))
-    to = "0" if role.lower() == "public" else f"(SELECT oid FROM pg_roles WHERE rolname = {literal(role)})"
+    to = (
+        "0"
+        if role.lower() == "public"
+        else f"(SELECT oid FROM pg_roles WHERE rolname = {literal(role)})"
+    )
     rows = server.select(
-        f"SELECT pg_get_userbyid({owner}) AS owner, (SELECT json_object_agg(privilege_type, is_grantable) FROM"
-        f" (SELECT privilege_type, bool_or(is_grantable) AS is_grantable FROM"
-        f" aclexplode(coalesce({acl}, acldefault('{letter}', {owner}))) WHERE grantee = {to} GROUP BY 1) r) AS rights"
-        f" FROM {table} WHERE {where}"
+        f"SELECT pg_get_userbyid({owner}) AS owner, (SELECT json_object_agg(privilege_type,"
+        " is_grantable) FROM (SELECT privilege_type, bool_or(is_grantable) AS is_grantable FROM"
+        f" aclexplode(coalesce({acl}, acldefault('{letter}', {owner}))) WHERE grantee = {to} GROUP"
+        f" BY 1) r) AS rights FROM {table} WHERE {where}"
     )
     if not rows:
         raise StateFailed(f"There is no {kind} {thing}", missing=("postgres", thing))
-    return [dict.fromkeys(RIGHTS[kind], True) if row["owner"] == role else row["rights"] or {} for row in rows]
+    return [
+        dict.fromkeys(RIGHTS[kind], True) if row["owner"] == role else row["rights"] or {}
+        for row in rows
+    ]
 
 
 def _written(kind: str, thing: str, schema: str) -> str:
-    """What identifies an object in a catalogue: tables and functions are looked up by their quoted name."""
+    """What identifies an object in a catalogue: tables and functions are looked up by their quoted
+    name.
+    """
     if kind in ("table", "sequence"):
         return f"{name(schema)}.{name(thing)}"
     if kind == "function":

@@ -19,7 +19,9 @@ FROM {table} r
 """
 
 
-def roles(server: Server, name: str | None = None, passwords: bool = True) -> dict[str, dict[str, Any]]:
+def roles(
+    server: Server, name: str | None = None, passwords: bool = True
+) -> dict[str, dict[str, Any]]:
     """Roles by name. passwords: with what is stored of them, where the server lets us see it."""
     where = f"WHERE rolname = {literal(name)}" if name is not None else "ORDER BY 1"
     if passwords:
@@ -35,11 +37,17 @@ def roles(server: Server, name: str | None = None, passwords: bool = True) -> di
 
 def moment(server: Server, text: str) -> str:
     """A time as the server reads it."""
-    return str(server.select(f"SELECT to_char({literal(text)}::timestamp, 'YYYY-MM-DD HH24:MI:SS') AS at")[0]["at"])
+    return str(
+        server.select(f"SELECT to_char({literal(text)}::timestamp, 'YYYY-MM-DD HH24:MI:SS') AS at")[
+            0
+        ]["at"]
+    )
 
 
 def stored(name: str, password: str, how: object) -> str:
-    """A password as it is handed to the server. how: True or md5, scram-sha-256, False for as it is."""
+    """A password as it is handed to the server. how: True or md5, scram-sha-256, False for as it
+    is.
+    """
     if how is False or is_stored(password) or how == "scram-sha-256":
         return password
     import hashlib
@@ -49,16 +57,24 @@ def stored(name: str, password: str, how: object) -> str:
 
 def is_stored(password: str) -> bool:
     """Whether this is not a password but what a server keeps of one."""
-    return password.startswith("SCRAM-SHA-256$") or (password.startswith("md5") and len(password) == 35)
+    return password.startswith("SCRAM-SHA-256$") or (
+        password.startswith("md5") and len(password) == 35
+    )
 
 
 def matches(name: str, password: str, kept: str | None, how: object = None) -> bool:
-    """Whether a password is the one that the server keeps. how: the form it has to be kept in (None: any)."""
+    """Whether a password is the one that the server keeps. how: the form it has to be kept in
+    (None: any).
+    """
     if not kept:
         return False
     if is_stored(password):
         return password == kept
-    if how is not None and how is not False and kept.startswith("SCRAM") != (how == "scram-sha-256"):
+    if (
+        how is not None
+        and how is not False
+        and kept.startswith("SCRAM") != (how == "scram-sha-256")
+    ):
         return False
     if kept.startswith("SCRAM"):
         return _is_scram_of(password, kept)

@@ -14,8 +14,9 @@ from runner.api import CommandFailed, Record, changer, here
 class Server(Record):
     """Which server, and as whom.
 
-    runas: the user of the system as whom psql runs; without it postgres, or for another host nobody else.
-    database: the one to connect to; without it postgres. user, password, host, port: as psql has them.
+    runas: the user of the system as whom psql runs; without it postgres, or for another host nobody
+    else. database: the one to connect to; without it postgres. user, password, host, port: as psql
+    has them.
     """
 
     runas: str | None = None
@@ -40,8 +41,10 @@ class Server(Record):
 
 
 class Asked(Server):
-    """A server as functions for templates ask it: one that cannot be reached, or a database that is not there (yet),
-    has nothing, as with Salt. Else the tree of a machine that is yet to get its server could not be compiled."""
+    """A server as functions for templates ask it: one that cannot be reached, or a database that is
+    not there (yet), has nothing, as with Salt. Else the tree of a machine that is yet to get its
+    server could not be compiled.
+    """
 
     def select(self, query: str) -> list[dict[str, Any]]:
         try:
@@ -65,7 +68,15 @@ def option(name: str) -> Any:
 
 def _psql(server: Server, text: str) -> str:
     host = server.host or option("host")
-    argv = [_program(), "--no-align", "--tuples-only", "--no-readline", "--no-psqlrc", "--no-password", "--quiet"]
+    argv = [
+        _program(),
+        "--no-align",
+        "--tuples-only",
+        "--no-readline",
+        "--no-psqlrc",
+        "--no-password",
+        "--quiet",
+    ]
     argv += ["--set=ON_ERROR_STOP=1"]
     port, name = server.port or option("port"), server.user or option("user")
     argv += [f"--host={host}"] if host else []
@@ -85,7 +96,9 @@ def _program() -> str:
     folder = option("bins_dir")
     found = os.path.join(folder, "psql") if folder else cmd.which("psql")
     if not found or not os.path.exists(found):
-        raise CommandFailed("psql is not installed: PostgreSQL's client is needed", missing=("command", "psql"))
+        raise CommandFailed(
+            "psql is not installed: PostgreSQL's client is needed", missing=("command", "psql")
+        )
     return found
 
 
@@ -98,7 +111,9 @@ def _runas(server: Server, host: str | None) -> str | None:
 
 
 def _failure(said: str) -> CommandFailed:
-    """What psql says, without the names of our files; what is missing may be made by a state before this one."""
+    """What psql says, without the names of our files; what is missing may be made by a state before
+    this one.
+    """
     missing = re.search(r'FATAL:  (database "(.*)" does not exist)', said)
     if missing:
         return CommandFailed(missing[1], missing=("postgres_database", missing[2]))
@@ -111,7 +126,12 @@ def _failure(said: str) -> CommandFailed:
 
 
 _UNREACHABLE = (
-    *("Connection refused", "No such file or directory", "starting up", "could not translate host name"),
+    *(
+        "Connection refused",
+        "No such file or directory",
+        "starting up",
+        "could not translate host name",
+    ),
     *("No route to host", "Network is unreachable", "timeout expired"),
 )
 

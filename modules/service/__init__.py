@@ -40,7 +40,9 @@ PROVIDERS: Providers[Manager] = Providers(
 
 
 def provider() -> Manager:
-    """The provider that the state names with `provider:`, else the one that suits. Raises StateFailed without one."""
+    """The provider that the state names with `provider:`, else the one that suits. Raises
+    StateFailed without one.
+    """
     return PROVIDERS()
 
 
@@ -58,12 +60,16 @@ def missing(name: str) -> bool:
 
 
 def status(name: str, sig: str | None = None) -> bool:
-    """Whether a service runs (`sig`: for init scripts, whether a process with this text in its command line does)."""
+    """Whether a service runs (`sig`: for init scripts, whether a process with this text in its
+    command line does).
+    """
     if sig and "sysv" in provider().NAMES:
         from modules import cmd
 
         found = cmd.probe(["pgrep", "-f", "--", sig]).stdout.split()
-        return bool({int(pid) for pid in found} - {os.getpid(), os.getppid()})  # whoever called runner names it, too
+        return bool(
+            {int(pid) for pid in found} - {os.getpid(), os.getppid()}
+        )  # whoever called runner names it, too
     return provider().status(name)
 
 
@@ -120,14 +126,17 @@ def settles(name: str, sig: str | None, runs: bool, timeout: float | None) -> bo
 
 
 def has_to_last(name: str, sig: str | None, since: float) -> None:
-    """Have a service that was started looked at again before the run ends: some die a second after a good start.
+    """Have a service that was started looked at again before the run ends: some die a second after
+    a good start.
 
     since: when it was started, in seconds since the epoch.
     """
 
     def problem() -> str:
         forget_looks(frozenset({"services"}))
-        if status(name, sig) or not available(name):  # what is not there any more was taken away on purpose
+        if status(name, sig) or not available(
+            name
+        ):  # what is not there any more was taken away on purpose
             return ""
         return f"Service {name} had started, and is dead at the end of the run{log(name, since)}"
 
@@ -140,7 +149,9 @@ def can_mask() -> bool:
 
 
 def log(name: str, since: float = 0) -> str:
-    """A paragraph with the last lines that a service wrote, or nothing. since: seconds since the epoch."""
+    """A paragraph with the last lines that a service wrote, or nothing. since: seconds since the
+    epoch.
+    """
     return provider().log(name, since)
 
 

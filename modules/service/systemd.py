@@ -12,7 +12,8 @@ from runner.api import CommandFailed, cached_look, changer, here
 NAMES: tuple[str, ...] = ("systemd", "systemd_service")
 FEATURES = ("maskable",)
 PROPERTIES = "LoadState,ActiveState,UnitFileState"
-# where units lie, and where systemd leaves a trace of each start, each stop (units) and each reload (its generators')
+# where units lie, and where systemd leaves a trace of each start, each stop (units) and each reload
+# (its generators')
 FOLDERS = (
     "/etc/systemd/system",
     "/run/systemd/system",
@@ -31,12 +32,24 @@ def suits() -> bool:
 
 def unit(name: str) -> str:
     """The name of the unit: `nginx` is nginx.service."""
-    suffixes = (".service", ".socket", ".timer", ".mount", ".target", ".path", ".slice", ".scope", ".automount")
+    suffixes = (
+        ".service",
+        ".socket",
+        ".timer",
+        ".mount",
+        ".target",
+        ".path",
+        ".slice",
+        ".scope",
+        ".automount",
+    )
     return name if name.endswith(suffixes) else f"{name}.service"
 
 
 def properties(name: str) -> dict[str, str]:
-    """What systemd knows of a unit. One question for all services of the run, asked again when units change."""
+    """What systemd knows of a unit. One question for all services of the run, asked again when
+    units change.
+    """
     return _declared().get(unit(name)) or _shown((unit(name),))[unit(name)]
 
 
@@ -86,8 +99,16 @@ def masked(name: str, runtime: bool = False) -> bool:
 
 def names(*options: str) -> list[str]:
     """The services that systemctl lists, without their suffix."""
-    done = cmd.probe(["systemctl", *options, "--type=service", "--no-legend", "--plain", "--full", "--no-pager"])
-    return sorted({line.split()[0].removesuffix(".service") for line in done.stdout.splitlines() if line.split()})
+    done = cmd.probe(
+        ["systemctl", *options, "--type=service", "--no-legend", "--plain", "--full", "--no-pager"]
+    )
+    return sorted(
+        {
+            line.split()[0].removesuffix(".service")
+            for line in done.stdout.splitlines()
+            if line.split()
+        }
+    )
 
 
 def get_all() -> list[str]:
@@ -107,11 +128,14 @@ def get_running() -> list[str]:
 
 @changer(touches=["services", "files"])
 def act(name: str, action: str, options: Sequence[str] = ()) -> None:
-    """Start, stop, restart, reload, enable, disable, mask, unmask a unit; units are read anew where they changed.
+    """Start, stop, restart, reload, enable, disable, mask, unmask a unit; units are read anew where
+    they changed.
 
     Raises CommandFailed with the unit's last log lines.
     """
-    now = cmd.probe(["systemctl", "show", "--property=NeedDaemonReload,SubState", "--", unit(name)]).stdout.split()
+    now = cmd.probe(
+        ["systemctl", "show", "--property=NeedDaemonReload,SubState", "--", unit(name)]
+    ).stdout.split()
     if "NeedDaemonReload=yes" in now:
         cmd.probe(["systemctl", "daemon-reload"])
     if action == "start" and "SubState=auto-restart" in now:
@@ -123,8 +147,21 @@ def act(name: str, action: str, options: Sequence[str] = ()) -> None:
 
 
 def log(name: str, since: float = 0) -> str:
-    """A paragraph with the last lines that a unit wrote, or nothing. since: seconds since the epoch."""
-    asked = ["journalctl", "-q", "-n", "10", "--no-pager", "-o", "cat", f"--since=@{since:.6f}", "-u", unit(name)]
+    """A paragraph with the last lines that a unit wrote, or nothing. since: seconds since the
+    epoch.
+    """
+    asked = [
+        "journalctl",
+        "-q",
+        "-n",
+        "10",
+        "--no-pager",
+        "-o",
+        "cat",
+        f"--since=@{since:.6f}",
+        "-u",
+        unit(name),
+    ]
     cmd.probe(["journalctl", "--sync"], timeout=3)  # the last lines may still be on their way
     lines = cmd.probe(asked).stdout.strip()
     return f"\n\nThe last lines of its journal:\n{lines}" if lines else ""

@@ -72,7 +72,11 @@ def act(name: str, action: str, options: Sequence[str] = ()) -> None:
     """Start, stop, restart, reload, enable or disable a service. Raises CommandFailed."""
     if action in ("enable", "disable"):
         done = cmd.probe(
-            ["update-rc.d", script(name).rpartition("/")[2], action if action == "disable" else "defaults"]
+            [
+                "update-rc.d",
+                script(name).rpartition("/")[2],
+                action if action == "disable" else "defaults",
+            ]
         )
     elif action in ("mask", "unmask"):
         raise CommandFailed(f"an init script cannot be {action}ed")

@@ -16,12 +16,19 @@ from runner.api import RunnerError, StateFailed, here
 STRATEGIES = ("smart", "recurse", "none", "aggregate", "overwrite", "list")
 
 
-def merge(obj_a: Any, obj_b: Any, strategy: str = "smart", renderer: str = "yaml", merge_lists: bool = False) -> Any:
+def merge(
+    obj_a: Any,
+    obj_b: Any,
+    strategy: str = "smart",
+    renderer: str = "yaml",
+    merge_lists: bool = False,
+) -> Any:
     """Lay one mapping over another; neither is changed.
 
-    strategy: smart and recurse merge mappings at every depth; overwrite replaces whole top-level keys; aggregate does
-    so and joins two lists; list keeps the keys of the first with both values. merge_lists: join nested lists (with
-    smart and recurse). Raises TypeError for what is no mapping.
+    strategy: smart and recurse merge mappings at every depth; overwrite replaces whole top-level
+    keys; aggregate does so and joins two lists; list keeps the keys of the first with both values.
+    merge_lists: join nested lists (with smart and recurse). Raises TypeError for what is no
+    mapping.
 
         {% do salt['slsutil.merge'](defaults, pillar.get('nginx', {})) %}
     """
@@ -39,7 +46,9 @@ def update(dest: Any, upd: Any, recursive_update: bool = True, merge_lists: bool
     return merging.update(dest, upd, recursive_update, merge_lists)
 
 
-def merge_all(lst: list[Any], strategy: str = "smart", renderer: str = "yaml", merge_lists: bool = False) -> Any:
+def merge_all(
+    lst: list[Any], strategy: str = "smart", renderer: str = "yaml", merge_lists: bool = False
+) -> Any:
     """Lay all mappings of a list over each other; arguments as those of merge."""
     result: Any = {}
     for each in lst:
@@ -53,8 +62,8 @@ def merge_all(lst: list[Any], strategy: str = "smart", renderer: str = "yaml", m
 def serialize(serializer: str, obj: Any, **mod_kwargs: Any) -> str | bytes:
     """A value as text, without a line's end after it.
 
-    serializer: yaml, json, configparser, toml, python or plist. Further arguments go to the serializer
-    (default_flow_style, allow_unicode, indent, sort_keys).
+    serializer: yaml, json, configparser, toml, python or plist. Further arguments go to the
+    serializer (default_flow_style, allow_unicode, indent, sort_keys).
 
         {{ salt['slsutil.serialize']('yaml', data, default_flow_style=False, allow_unicode=False) }}
     """
@@ -97,7 +106,9 @@ def file_exists(path: str, saltenv: str = "base") -> bool:
 def dir_exists(path: str, saltenv: str = "base") -> bool:
     """Whether a folder is in the tree."""
     parent, _, name = path.rpartition("/")
-    return _as_listed(path) and any(each.rpartition("/")[2] == name for each in here.tree.folders(parent, saltenv))
+    return _as_listed(path) and any(
+        each.rpartition("/")[2] == name for each in here.tree.folders(parent, saltenv)
+    )
 
 
 def _as_listed(path: str) -> bool:
@@ -108,8 +119,8 @@ def _as_listed(path: str) -> bool:
 def findup(startpath: str | None, filenames: str | list[str], saltenv: str = "base") -> str:
     """The first of some names that is in a folder of the tree or in one above it.
 
-    startpath: where to begin. filenames: names to look for in each folder, in this order. Raises RunnerError when
-    startpath is not in the tree, StateFailed when nothing is found.
+    startpath: where to begin. filenames: names to look for in each folder, in this order. Raises
+    RunnerError when startpath is not in the tree, StateFailed when nothing is found.
 
         {{ salt['slsutil.findup']('formulas/shared', 'map.jinja') }}
     """
@@ -139,11 +150,12 @@ def renderer(
     saltenv: str | None = None,
     **kwargs: Any,
 ) -> Any:
-    """What a file (salt:// or a path) or a text becomes when it is rendered; {} for a file that is not there.
+    """What a file (salt:// or a path) or a text becomes when it is rendered; {} for a file that is
+    not there.
 
-    default_renderer: the pipe, unless the text begins with one (`#!jinja|yaml`): all renderers of SLS files, and those
-    of the tree. Further arguments are variables.
-    Raises RunnerError unless just one of path and string is given.
+    default_renderer: the pipe, unless the text begins with one (`#!jinja|yaml`): all renderers of
+    SLS files, and those of the tree. Further arguments are variables. Raises RunnerError unless
+    just one of path and string is given.
 
         {% set data = salt['slsutil.renderer']('salt://app/data.yaml.jinja', port=80) %}
     """
@@ -173,10 +185,14 @@ def _piped(text: str, pipe: str, source: str, saltenv: str, variables: dict[str,
         pipe, _, text = text[2:].partition("\n")
     steps = [each.split()[0] for each in pipe.split("|") if each.strip()]
     if not _PLAIN.issuperset(steps):
-        return _ordered(here.render_pipe(text, pipe, {**_OF_AN_SLS, **variables}, file=source, saltenv=saltenv))
+        return _ordered(
+            here.render_pipe(text, pipe, {**_OF_AN_SLS, **variables}, file=source, saltenv=saltenv)
+        )
     for step in steps:
         if step in ("jinja", "mako"):
-            text = here.render(text, step, {**_OF_AN_SLS, **variables}, file=source, saltenv=saltenv)
+            text = here.render(
+                text, step, {**_OF_AN_SLS, **variables}, file=source, saltenv=saltenv
+            )
         elif step == "yaml":
             found = _yaml.load(text)
             return {} if found is None else _ordered(found)
@@ -210,8 +226,9 @@ def banner(
 ) -> str:
     """A comment in a box, for the head of a managed file.
 
-    width: of the box in characters. commentchar, borderchar: what lines begin and end with, and the border's.
-    blockstart, blockend: lines around the box. title, text: other words. newline: end with a line's end.
+    width: of the box in characters. commentchar, borderchar: what lines begin and end with, and the
+    border's. blockstart, blockend: lines around the box. title, text: other words. newline: end
+    with a line's end.
 
         {{ salt['slsutil.banner'](title='Managed by runner', text='Changes are overwritten.') }}
     """
@@ -224,7 +241,12 @@ def banner(
     if room < 1:
         raise RunnerError(f"slsutil.banner: a width of {width} is too small for a banner")
     border = commentchar + borderchar[:1] * inner + commentchar
-    words = ["", *(line.center(room) for line in textwrap.wrap(title, room)), "", *textwrap.wrap(text, room)]
+    words = [
+        "",
+        *(line.center(room) for line in textwrap.wrap(title, room)),
+        "",
+        *textwrap.wrap(text, room),
+    ]
     lines = [border, *(f"{commentchar} {line.ljust(room)} {commentchar}" for line in words), border]
     lines = [*([blockstart] if blockstart else ()), *lines, *([blockend] if blockend else ())]
     return "\n".join(lines) + ("\n" if newline else "")

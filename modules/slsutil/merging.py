@@ -12,7 +12,8 @@ MISSING: Any = object()
 
 
 def traverse(data: Any, path: Any, default: Any = MISSING, delimiter: str = ":") -> Any:
-    """The value at `a:b:0`; lists of mappings are searched, too; keys that are no texts are found as YAML has them.
+    """The value at `a:b:0`; lists of mappings are searched, too; keys that are no texts are found
+    as YAML has them.
 
     >>> traverse({"a": {"b": [1, 2]}}, "a:b:1"), traverse({"ports": {80: "http"}}, "ports:80")
     (2, 'http')
@@ -25,7 +26,7 @@ def traverse(data: Any, path: Any, default: Any = MISSING, delimiter: str = ":")
 
 
 def _step(data: Any, part: Any) -> Any:
-    if isinstance(data, dict) or isinstance(data, Mapping):  # noqa: SIM101 - the first is the faster one
+    if isinstance(data, dict) or isinstance(data, Mapping):  # noqa: SIM101
         return data[part] if part in data else _under_another_type(data, part)
     if not isinstance(data, list):
         return MISSING
@@ -34,12 +35,18 @@ def _step(data: Any, part: Any) -> Any:
     except IndexError:
         return MISSING
     except ValueError:
-        return next((item[part] for item in data if isinstance(item, Mapping) and part in item), MISSING)
+        return next(
+            (item[part] for item in data if isinstance(item, Mapping) and part in item), MISSING
+        )
 
 
 def _under_another_type(data: Mapping[Any, Any], part: Any) -> Any:
-    """`80` may mean the number, `yes` a truth, `'2'` a text: what YAML makes of the part is looked for, too."""
-    if not isinstance(part, str) or not (part[:1] in "'\"" or any(not isinstance(key, str) for key in data)):
+    """`80` may mean the number, `yes` a truth, `'2'` a text: what YAML makes of the part is looked
+    for, too.
+    """
+    if not isinstance(part, str) or not (
+        part[:1] in "'\"" or any(not isinstance(key, str) for key in data)
+    ):
         return MISSING
     try:
         key = _yaml.load(part)
@@ -56,9 +63,11 @@ def only_mappings(*values: Any) -> None:
 
 
 def update(dest: Any, new: Any, recursive: bool = True, lists: bool = False) -> Any:
-    """Lay a mapping over another one, in place, at every depth if `recursive`. Raises TypeError for anything else.
+    """Lay a mapping over another one, in place, at every depth if `recursive`. Raises TypeError for
+    anything else.
 
-    lists: a list becomes the old one and those items of the new one that it lacks, instead of the new one.
+    lists: a list becomes the old one and those items of the new one that it lacks, instead of the
+    new one.
     """
     only_mappings(dest, new)
     for key, value in new.items():
@@ -75,8 +84,9 @@ def update(dest: Any, new: Any, recursive: bool = True, lists: bool = False) -> 
 def combined(old: Any, new: Any, strategy: str = "smart", lists: bool = False) -> Any:
     """Two mappings in one, neither of them changed. Raises TypeError for what is no mapping.
 
-    strategy: smart and recurse merge at every depth (lists: join nested lists); overwrite replaces whole top-level
-    keys; aggregate does so and joins two lists; list keeps the keys of the first with both values.
+    strategy: smart and recurse merge at every depth (lists: join nested lists); overwrite replaces
+    whole top-level keys; aggregate does so and joins two lists; list keeps the keys of the first
+    with both values.
     """
     if strategy == "aggregate":
         return _aggregated(old, new)
@@ -92,7 +102,7 @@ def copied(value: Any) -> Any:
     """A value whose mappings and lists are its own."""
     if type(value) in _SIMPLE:
         return value
-    if isinstance(value, dict) or isinstance(value, Mapping):  # noqa: SIM101 - the first is the faster one
+    if isinstance(value, dict) or isinstance(value, Mapping):  # noqa: SIM101
         return {key: item if type(item) in _SIMPLE else copied(item) for key, item in value.items()}
     return [copied(item) for item in value] if isinstance(value, list) else value
 
@@ -111,4 +121,7 @@ def merged(old: Any, new: Any) -> Any:
     """New data over old, mapping by mapping; neither is changed."""
     if not (isinstance(old, Mapping) and isinstance(new, Mapping)):
         return new
-    return {**old, **{key: merged(old[key], value) if key in old else value for key, value in new.items()}}
+    return {
+        **old,
+        **{key: merged(old[key], value) if key in old else value for key, value in new.items()},
+    }

@@ -24,7 +24,9 @@ def serialize(kind: str, data: Any, options: Options) -> str | bytes:
 
 
 def deserialize(kind: str, text: str | bytes, options: Options) -> Any:
-    """The data of a text; a plist may be bytes. Raises StateFailed for a text that is none of the kind."""
+    """The data of a text; a plist may be bytes. Raises StateFailed for a text that is none of the
+    kind.
+    """
     read = _found(kind)[1]
     try:
         return read(text, dict(options))
@@ -54,7 +56,9 @@ def plain(value: Any) -> Any:
     return str(value) if isinstance(value, str) else value
 
 
-def _found(kind: str) -> tuple[Callable[[Any, dict[str, Any]], str | bytes], Callable[[Any, dict[str, Any]], Any]]:
+def _found(
+    kind: str,
+) -> tuple[Callable[[Any, dict[str, Any]], str | bytes], Callable[[Any, dict[str, Any]], Any]]:
     name = _NAMES.get(kind.lower().rpartition(".")[2], kind)
     if name not in _KINDS:
         why = "It either does not exist or its prerequisites are not installed."
@@ -66,7 +70,9 @@ def _to_yaml(data: Any, options: dict[str, Any]) -> str:
     import yaml
 
     options.setdefault("default_flow_style", False)
-    return str(yaml.dump(data, Dumper=yaml.SafeDumper, **options)).removesuffix("...\n")  # which ends a lone scalar
+    return str(yaml.dump(data, Dumper=yaml.SafeDumper, **options)).removesuffix(
+        "...\n"
+    )  # which ends a lone scalar
 
 
 def _from_yaml(text: str, options: dict[str, Any]) -> Any:
@@ -81,7 +87,13 @@ def _from_yaml(text: str, options: dict[str, Any]) -> Any:
 def _to_json(data: Any, options: dict[str, Any]) -> str:
     import json
 
-    options = {"indent": 2, "separators": (",", ": "), "sort_keys": True, "ensure_ascii": False, **options}
+    options = {
+        "indent": 2,
+        "separators": (",", ": "),
+        "sort_keys": True,
+        "ensure_ascii": False,
+        **options,
+    }
     return json.dumps(data, **options)
 
 
@@ -96,7 +108,9 @@ def _to_ini(data: Any, options: dict[str, Any]) -> str:
 
     parser = configparser.ConfigParser(interpolation=None, **options)
     for section, values in data.items():
-        parser[section] = {key: "" if value is None else str(value) for key, value in values.items()}
+        parser[section] = {
+            key: "" if value is None else str(value) for key, value in values.items()
+        }
     stream = io.StringIO()
     parser.write(stream)
     return stream.getvalue() + "\n"
@@ -114,7 +128,9 @@ def _from_ini(text: str, options: dict[str, Any]) -> Any:
 
 
 def _values(parser: Any, section: str) -> dict[str, Any]:
-    """The options of a section, `%(others)s` in them replaced where there are such, after what holds by default."""
+    """The options of a section, `%(others)s` in them replaced where there are such, after what
+    holds by default.
+    """
     import configparser
 
     found = {}
@@ -131,7 +147,8 @@ def _to_toml(data: Any, options: dict[str, Any]) -> str:
         import tomli_w  # type: ignore[import-not-found]
     except ImportError:
         raise StateFailed(
-            "TOML is written by the Python package tomli-w: pip install 'runner[toml]' (Debian: python3-tomli-w)",
+            "TOML is written by the Python package tomli-w: pip install 'runner[toml]' (Debian:"
+            " python3-tomli-w)",
             missing=("pkg", "python3-tomli-w"),
         ) from None
     return str(tomli_w.dumps(data, **options))

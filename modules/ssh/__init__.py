@@ -46,11 +46,20 @@ def label(hostname: str, port: int | None) -> str:
 
 
 @fetcher
-def scanned(hostname: str, port: int | None, kind: str | None, timeout: int, hashed: bool) -> list[str]:
+def scanned(
+    hostname: str, port: int | None, kind: str | None, timeout: int, hashed: bool
+) -> list[str]:
     """The keys that a host offers. Raises CommandFailed when it offers none."""
-    argv = ["ssh-keyscan", "-T", str(timeout), *(["-p", str(port)] if port else []), *(["-t", kind] if kind else [])]
+    argv = [
+        "ssh-keyscan",
+        "-T",
+        str(timeout),
+        *(["-p", str(port)] if port else []),
+        *(["-t", kind] if kind else []),
+    ]
     done = cmd.probe(
-        [*argv, *(["-H"] if hashed else []), "--", plain_name(hostname, "the host's name")], timeout=timeout * 3 + 5
+        [*argv, *(["-H"] if hashed else []), "--", plain_name(hostname, "the host's name")],
+        timeout=timeout * 3 + 5,
     )
     lines = [line for line in done.stdout.splitlines() if line and not line.startswith("#")]
     if not lines:
@@ -70,13 +79,20 @@ def recv_known_host_entries(
 
     {{ salt['ssh.recv_known_host_entries']('git.example.com') }}
     """
-    return [described(line) for line in scanned(hostname, port, enc, timeout, hash_known_hosts) or []]
+    return [
+        described(line) for line in scanned(hostname, port, enc, timeout, hash_known_hosts) or []
+    ]
 
 
 def described(line: str, kind: str = "sha256") -> dict[str, str]:
     """What a line says, in Salt's shape; kind: of the fingerprint."""
     hostname, enc, key = line.split()[:3]
-    return {"hostname": hostname, "enc": enc, "key": key, "fingerprint": fingerprints([line], kind)[0]}
+    return {
+        "hostname": hostname,
+        "enc": enc,
+        "key": key,
+        "fingerprint": fingerprints([line], kind)[0],
+    }
 
 
 def hashed(hostname: str) -> str:
@@ -95,13 +111,19 @@ def fingerprints(lines: Sequence[str], kind: str) -> list[str]:
     import base64
     import hashlib
 
-    digests = (hashlib.new(kind, base64.b64decode(line.split()[2] + "==")).hexdigest() for line in lines)
+    digests = (
+        hashlib.new(kind, base64.b64decode(line.split()[2] + "==")).hexdigest() for line in lines
+    )
     return [":".join(digest[i : i + 2] for i in range(0, len(digest), 2)) for digest in digests]
 
 
 def write(path: str, user: str | None, add: Sequence[str], drop: Sequence[str]) -> None:
     """Write a file of known hosts with some lines added and others taken away."""
-    old = split(file.read_bytes(path).decode("utf-8", "surrogateescape")) if file.is_file(path) else []
+    old = (
+        split(file.read_bytes(path).decode("utf-8", "surrogateescape"))
+        if file.is_file(path)
+        else []
+    )
     add = [one_line(line, "the key of the host") for line in add]
     lines = [line for line in old if line not in drop] + [line for line in add if line not in old]
     data = encoded(lines)

@@ -15,8 +15,15 @@ KINDS = (
     "ssh-rsa|ssh-dss|ssh-ed25519|ecdsa-sha2-nistp256|ecdsa-sha2-nistp384|ecdsa-sha2-nistp521|"
     "sk-ssh-ed25519@openssh\\.com|sk-ecdsa-sha2-nistp256@openssh\\.com"
 )
-_LINE = re.compile(rf"(?:(?P<options>\S.*?)\s+)?(?P<kind>{KINDS})\s+(?P<key>\S+)(?:\s+(?P<comment>.*))?")
-_SHORT = {"rsa": "ssh-rsa", "dsa": "ssh-dss", "ed25519": "ssh-ed25519", "ecdsa": "ecdsa-sha2-nistp256"}
+_LINE = re.compile(
+    rf"(?:(?P<options>\S.*?)\s+)?(?P<kind>{KINDS})\s+(?P<key>\S+)(?:\s+(?P<comment>.*))?"
+)
+_SHORT = {
+    "rsa": "ssh-rsa",
+    "dsa": "ssh-dss",
+    "ed25519": "ssh-ed25519",
+    "ecdsa": "ecdsa-sha2-nistp256",
+}
 
 
 class Key(Record):
@@ -38,11 +45,15 @@ def parsed(text: str) -> Key | None:
     match = None if text.lstrip().startswith("#") else _LINE.fullmatch(text.strip())
     if match is None:
         return None
-    return Key(match["key"], match["kind"], (match["comment"] or "").strip(), match["options"] or "")
+    return Key(
+        match["key"], match["kind"], (match["comment"] or "").strip(), match["options"] or ""
+    )
 
 
 def wanted(name: str, enc: str, comment: str, options: Iterable[str]) -> Key:
-    """The key that a state names: a whole line, or only its digits. Raises StateFailed for what is no key."""
+    """The key that a state names: a whole line, or only its digits. Raises StateFailed for what is
+    no key.
+    """
     found = parsed(name)
     if found is None:
         found = Key(name.strip(), _SHORT.get(enc, enc), comment)
@@ -58,7 +69,10 @@ def path_of(user: str, config: str) -> str:
     """The file of a user's keys. Raises StateFailed when there is no such user."""
     info = users.info(user)
     if not info:
-        why = "Failed to add the ssh key. Is the home directory available, and/or does the key file exist?"
+        why = (
+            "Failed to add the ssh key. Is the home directory available, and/or does the key file"
+            " exist?"
+        )
         raise StateFailed(why, missing=("user", user))
     path = config.replace("%h", info["home"]).replace("%u", user).replace("%%", "%")
     return path if path.startswith("/") else os.path.join(info["home"], path)
@@ -66,7 +80,11 @@ def path_of(user: str, config: str) -> str:
 
 def lines(path: str) -> list[str]:
     """The lines of a file of keys; none when there is no file."""
-    return split(file.read_bytes(path).decode("utf-8", "surrogateescape")) if file.is_file(path) else []
+    return (
+        split(file.read_bytes(path).decode("utf-8", "surrogateescape"))
+        if file.is_file(path)
+        else []
+    )
 
 
 def changed(found: list[str], add: Iterable[Key] = (), remove: Iterable[str] = ()) -> list[str]:
@@ -74,7 +92,9 @@ def changed(found: list[str], add: Iterable[Key] = (), remove: Iterable[str] = (
     gone = set(remove)
     kept = [line for line in found if (key := parsed(line)) is None or key.key not in gone]
     for new in add:
-        at = [index for index, line in enumerate(kept) if (key := parsed(line)) and key.key == new.key]
+        at = [
+            index for index, line in enumerate(kept) if (key := parsed(line)) and key.key == new.key
+        ]
         if at:
             kept[at[0]] = new.line
         else:
@@ -83,7 +103,9 @@ def changed(found: list[str], add: Iterable[Key] = (), remove: Iterable[str] = (
 
 
 def write(path: str, user: str, found: Iterable[str]) -> None:
-    """Write a file of keys; a new one, and its folder, belong to the user and nobody else reads them."""
+    """Write a file of keys; a new one, and its folder, belong to the user and nobody else reads
+    them.
+    """
     info = users.info(user)
     new = not file.is_file(path)
     folder = os.path.dirname(path)

@@ -9,8 +9,8 @@ A state function looks, yields one Plan, then changes:
         file.remove(name)
         return f"Removed file {name}"
 
-Everything before the yield reads, everything after it writes. In a dry run the engine takes the Plan and closes the
-generator, so there is no test flag to forget.
+Everything before the yield reads, everything after it writes. In a dry run the engine takes the
+Plan and closes the generator, so there is no test flag to forget.
 """
 
 from __future__ import annotations
@@ -18,7 +18,16 @@ from __future__ import annotations
 import functools
 import os
 import threading
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Generator,
+    Iterable,
+    Iterator,
+    Mapping,
+    MutableMapping,
+    Sequence,
+)
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any, Final, ParamSpec, Protocol, TypeVar, cast, overload
@@ -116,7 +125,9 @@ Fact = tuple[
 
 
 class _Open:
-    """Anything may be there afterwards: what pkg.*, cmd.*, module.run, git, archive and classic functions provide."""
+    """Anything may be there afterwards: what pkg.*, cmd.*, module.run, git, archive and classic
+    functions provide.
+    """
 
     def __repr__(self) -> str:
         return "OPEN"
@@ -131,12 +142,12 @@ class Plan(Record):
     changes: the keys that the real run reports, with their values as far as they are known now.
     comment: one line for a dry run ("The file /etc/motd is set to be changed").
     sure: False for what cannot be known before it is done; `why` says why not.
-    provides: the facts that the change makes true, for later states of a dry run; OPEN for anything.
-    reacted_by: the keys of those changes that already are what `mod_watch` would do (a start, for a service). When
-    none of them is among the changes, a watch still calls mod_watch. None, as Salt: any change is one.
-    before: what changes replace, for people, where their values (which are Salt's) do not tell: {"mode": "0644"}; of
-    the shape of `changes`.
-    extra: further keys of the result in Salt's JSON; with `skip_req` the change sets off no watch, onchanges or prereq.
+    provides: the facts that the change makes true, for later states of a dry run; OPEN for
+    anything. reacted_by: the keys of those changes that already are what `mod_watch` would do (a
+    start, for a service). When none of them is among the changes, a watch still calls mod_watch.
+    None, as Salt: any change is one. before: what changes replace, for people, where their values
+    (which are Salt's) do not tell: {"mode": "0644"}; of the shape of `changes`. extra: further keys
+    of the result in Salt's JSON; with `skip_req` the change sets off no watch, onchanges or prereq.
     """
 
     changes: Changes
@@ -150,11 +161,13 @@ class Plan(Record):
 
 
 class Done(Record):
-    """The outcome when there is more to say than a comment. Without `changes` those of the Plan hold.
+    """The outcome when there is more to say than a comment. Without `changes` those of the Plan
+    hold.
 
-    extra: further keys of the result in Salt's JSON (`skip_watch`, ...). lacks: there is nothing to do because these
-    are not there. In a dry run that is not decided yet when a pending plan provides one of them, or may (a state that
-    this one requires; with OPEN among them any plan that provides OPEN).
+    extra: further keys of the result in Salt's JSON (`skip_watch`, ...). lacks: there is nothing to
+    do because these are not there. In a dry run that is not decided yet when a pending plan
+    provides one of them, or may (a state that this one requires; with OPEN among them any plan that
+    provides OPEN).
     """
 
     comment: str
@@ -166,13 +179,18 @@ class Done(Record):
 class StateFailed(Exception):
     """The state failed, before or after its yield.
 
-    changes: what was changed all the same (after the yield; without it those of the Plan's that a second look does not
-    find still to be made).
-    lacks: what is not there yet and an earlier state may provide (one fact, or several of which any will do): in a dry
-    run the state is then undecided, not failed.
+    changes: what was changed all the same (after the yield; without it those of the Plan's that a
+    second look does not find still to be made). lacks: what is not there yet and an earlier state
+    may provide (one fact, or several of which any will do): in a dry run the state is then
+    undecided, not failed.
     """
 
-    def __init__(self, message: str, changes: Changes | None = None, missing: Fact | Iterable[Fact] | None = None):
+    def __init__(
+        self,
+        message: str,
+        changes: Changes | None = None,
+        missing: Fact | Iterable[Fact] | None = None,
+    ):
         super().__init__(message)
         self.message = message
         self.changes = changes
@@ -197,7 +215,8 @@ Planned = Generator[Plan, None, str | Done]
 
 
 class Resource(Record):
-    """Something that is there now, as the state that would make it so: what the hook `resources` gives.
+    """Something that is there now, as the state that would make it so: what the hook `resources`
+    gives.
 
     note: what is to be said of it. Without a function it is a remark only.
     """
@@ -215,11 +234,15 @@ class Tree(Protocol):
     """The file roots."""
 
     def find(self, path: str, saltenv: str) -> str | None:
-        """The file on disk of a path below the roots of an environment, first root wins; None if there is none."""
+        """The file on disk of a path below the roots of an environment, first root wins; None if
+        there is none.
+        """
         ...
 
     def fetch(self, url: str, saltenv: str) -> str | None:
-        """The local file of `salt://path[?saltenv=x]`, `file:///path` or `/path`; None if there is none."""
+        """The local file of `salt://path[?saltenv=x]`, `file:///path` or `/path`; None if there is
+        none.
+        """
         ...
 
     def files(self, prefix: str, saltenv: str) -> list[str]:
@@ -227,7 +250,9 @@ class Tree(Protocol):
         ...
 
     def links(self, prefix: str, saltenv: str) -> dict[str, str]:
-        """The links below a folder of the tree, with their files on disk; no link that leads out of the tree."""
+        """The links below a folder of the tree, with their files on disk; no link that leads out of
+        the tree.
+        """
         ...
 
     def folders(self, prefix: str, saltenv: str) -> list[str]:
@@ -236,8 +261,9 @@ class Tree(Protocol):
 
 
 class OwnFolder(Protocol):
-    """A folder of runner's own, which nobody else can write: its files are opened without following links, and only
-    when they are root's or the caller's."""
+    """A folder of runner's own, which nobody else can write: its files are opened without following
+    links, and only when they are root's or the caller's.
+    """
 
     @property
     def path(self) -> str: ...
@@ -317,7 +343,8 @@ class Here(Protocol):
     def state_dir(self) -> str: ...
 
     def cache_folder(self, *below: str, make: bool = True) -> OwnFolder:
-        """The cache folder, or one below it. Raises OSError, and RunnerError where others can write it.
+        """The cache folder, or one below it. Raises OSError, and RunnerError where others can write
+        it.
 
         make: it if it is missing.
         """
@@ -336,15 +363,29 @@ class Here(Protocol):
         ...
 
     def render(
-        self, text: str, engine: str, context: Mapping[str, Any], *, file: str = "", saltenv: str = "base"
+        self,
+        text: str,
+        engine: str,
+        context: Mapping[str, Any],
+        *,
+        file: str = "",
+        saltenv: str = "base",
     ) -> str:
         """Render a template that is not an SLS (`engine`: jinja, py, mako)."""
         ...
 
     def render_pipe(
-        self, text: str, pipe: str, context: Mapping[str, Any], *, file: str = "", saltenv: str = "base"
+        self,
+        text: str,
+        pipe: str,
+        context: Mapping[str, Any],
+        *,
+        file: str = "",
+        saltenv: str = "base",
     ) -> Any:
-        """What a pipe of renderers (`jinja|yaml`, as the first line of an SLS names it) makes of a text."""
+        """What a pipe of renderers (`jinja|yaml`, as the first line of an SLS names it) makes of a
+        text.
+        """
         ...
 
     def call(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
@@ -378,9 +419,11 @@ class Here(Protocol):
         ...
 
     def follows(self, *facts: str) -> None:
-        """Note what the current state goes by that is no file of the tree (the newest commit or version somewhere).
+        """Note what the current state goes by that is no file of the tree (the newest commit or
+        version somewhere).
 
-        A change that comes from there is what the tree asks for; the history does not call it drift.
+        A change that comes from there is what the tree asks for; the history does not call it
+        drift.
         """
         ...
 
@@ -425,7 +468,9 @@ class _Pause:
 
 @contextmanager
 def undisturbed() -> Iterator[None]:
-    """Let a few steps come to their end: an interrupt of the run that comes meanwhile is raised behind them."""
+    """Let a few steps come to their end: an interrupt of the run that comes meanwhile is raised
+    behind them.
+    """
     if threading.current_thread() is not threading.main_thread():  # only that one is interrupted
         yield
         return
@@ -452,7 +497,9 @@ _armed: ContextVar[bool] = ContextVar("changes_allowed", default=False)
 
 
 class ChangeNotAllowed(Exception):
-    """A changer was called while nothing may be changed: a bug in the state function that called it."""
+    """A changer was called while nothing may be changed: a bug in the state function that called
+    it.
+    """
 
 
 @contextmanager
@@ -476,11 +523,15 @@ def changer(function: Callable[P, R], /) -> Callable[P, R]: ...
 def changer(
     *, touches: Iterable[str] | None = None, before: Callable[..., object] | None = None
 ) -> Callable[[Callable[P, R]], Callable[P, R]]: ...
-def changer(function: Any = None, /, *, touches: Iterable[str] | None = None, before: Any = None) -> Any:
-    """Declare a function that alters the machine. It refuses to run unless armed, and each call is an event.
+def changer(
+    function: Any = None, /, *, touches: Iterable[str] | None = None, before: Any = None
+) -> Any:
+    """Declare a function that alters the machine. It refuses to run unless armed, and each call is
+    an event.
 
     touches: the topics of `cached_look` that it makes stale (without it: all of them).
-    before: called with the same arguments before the change; tells what was there (for the history and undo).
+    before: called with the same arguments before the change; tells what was there (for the history
+    and undo).
 
     >>> @changer(touches=["users"])
     ... def delete(name): ...
@@ -493,13 +544,17 @@ def changer(function: Any = None, /, *, touches: Iterable[str] | None = None, be
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
             if not _armed.get():
                 raise ChangeNotAllowed(
-                    f"{inner.__module__}.{inner.__qualname__} changes the machine and was called while looking"
+                    f"{inner.__module__}.{inner.__qualname__} changes the machine and was called"
+                    " while looking"
                 )
             target = args[0] if args else next(iter(kwargs.values()), "")
             was = before(*args, **kwargs) if before else None
             here.emit(
                 ChangerCalled(
-                    f"{inner.__module__.removeprefix('modules.')}.{inner.__name__}", str(target), was, here.chunk
+                    f"{inner.__module__.removeprefix('modules.')}.{inner.__name__}",
+                    str(target),
+                    was,
+                    here.chunk,
                 )
             )
             try:
@@ -518,10 +573,11 @@ def fetcher(function: Callable[P, R], /) -> Callable[P, R]: ...
 @overload
 def fetcher(*, refreshes: str) -> Callable[[Callable[P, R]], Callable[P, R | None]]: ...
 def fetcher(function: Any = None, /, *, refreshes: str | None = None) -> Any:
-    """Declare a function that writes only below the cache folder or `here.scratch()`, and so may run in every mode.
+    """Declare a function that writes only below the cache folder or `here.scratch()`, and so may
+    run in every mode.
 
-    refreshes: the system's own cache that it renews ("apt lists"): then it does nothing (returns None) in a dry run,
-    and runs at most once a run unless a changer dropped that topic in between.
+    refreshes: the system's own cache that it renews ("apt lists"): then it does nothing (returns
+    None) in a dry run, and runs at most once a run unless a changer dropped that topic in between.
     """
 
     def wrap(inner: Callable[P, R]) -> Callable[P, R | None]:
@@ -544,9 +600,11 @@ def fetcher(function: Any = None, /, *, refreshes: str | None = None) -> Any:
 
 
 def cached_look(topic: str, *paths: str) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Declare a look whose answer is kept for the run, until a changer touches its topic (or says not what it touches).
+    """Declare a look whose answer is kept for the run, until a changer touches its topic (or says
+    not what it touches).
 
-    paths: files and folders that change with the answer, whoever changes it; {0} is the look's first argument.
+    paths: files and folders that change with the answer, whoever changes it; {0} is the look's
+    first argument.
 
     >>> @cached_look("packages", "/var/lib/dpkg/status")
     ... def installed() -> dict[str, str]: ...
@@ -556,8 +614,15 @@ def cached_look(topic: str, *paths: str) -> Callable[[Callable[P, R]], Callable[
         @functools.wraps(inner)
         def call(*args: P.args, **kwargs: P.kwargs) -> R:
             kept = here.store("cached_look").setdefault(topic, {})
-            key = (inner.__module__, inner.__qualname__, repr((args, kwargs)) if args or kwargs else "")
-            stamp = [_stamp(path.format(*args, *kwargs.values()) if "{" in path else path) for path in paths]
+            key = (
+                inner.__module__,
+                inner.__qualname__,
+                repr((args, kwargs)) if args or kwargs else "",
+            )
+            stamp = [
+                _stamp(path.format(*args, *kwargs.values()) if "{" in path else path)
+                for path in paths
+            ]
             found = kept.get(key)
             if found is None or found[0] != stamp:
                 kept[key] = found = (stamp, inner(*args, **kwargs))
@@ -593,13 +658,15 @@ def combine_plans(
     between: str = "\n",
     all_the_same: bool = False,
 ) -> Generator[Plan, None, dict[str, Done]]:
-    """Run several looks as one: each part up to its Plan, one merged Plan, then each part that had one.
+    """Run several looks as one: each part up to its Plan, one merged Plan, then each part that had
+    one.
 
     parts: generators of state functions by key; keys without a plan give their outcome at once.
-    comment: of the merged Plan (without it: the parts' comments, a line each). between: what parts their comments.
-    all_the_same: in a real run a part that fails when it looks does not keep the others from being carried out.
-    Returns the outcome of each part by its key; a part without a Plan has `changes == {}`.
-    Raises StateFailed when a part fails: before the yield with all failures joined, after it with what was changed.
+    comment: of the merged Plan (without it: the parts' comments, a line each). between: what parts
+    their comments. all_the_same: in a real run a part that fails when it looks does not keep the
+    others from being carried out. Returns the outcome of each part by its key; a part without a
+    Plan has `changes == {}`. Raises StateFailed when a part fails: before the yield with all
+    failures joined, after it with what was changed.
 
     >>> def both(name):
     ...     done = yield from together({"dir": directory(name), "file": managed(name + "/x")})
@@ -623,10 +690,18 @@ def combine_plans(
         for part, _ in pending.values():
             part.close()
         missing = failures[0].missing if all(failure.missing for failure in failures) else None
-        would = {key: value for plan in plans for key, value in plan.changes.items()} if all_the_same else None
-        raise StateFailed(between.join(failure.message for failure in failures), changes=would, missing=missing)
+        would = (
+            {key: value for plan in plans for key, value in plan.changes.items()}
+            if all_the_same
+            else None
+        )
+        raise StateFailed(
+            between.join(failure.message for failure in failures), changes=would, missing=missing
+        )
     if pending:
-        yield _merged(plans, comment or between.join(plan.comment for plan in plans if plan.comment), provides)
+        yield _merged(
+            plans, comment or between.join(plan.comment for plan in plans if plan.comment), provides
+        )
     made: dict[str, Value] = {}
     looked = len(failures)
     for key, (part, plan) in pending.items():
@@ -641,7 +716,9 @@ def combine_plans(
             made.update(failure.changes or {})
     if failures:
         unknown = any(failure.changes is None for failure in failures[looked:])
-        raise StateFailed(between.join(failure.message for failure in failures), changes=None if unknown else made)
+        raise StateFailed(
+            between.join(failure.message for failure in failures), changes=None if unknown else made
+        )
     return outcomes
 
 
@@ -676,13 +753,19 @@ def _reacting(plans: list[Plan]) -> Collection[str] | None:
     """The keys of the changes of several plans that already are a reaction; None for all of them."""
     if all(plan.reacted_by is None for plan in plans):
         return None
-    return {key for plan in plans for key in (plan.changes if plan.reacted_by is None else plan.reacted_by)}
+    return {
+        key
+        for plan in plans
+        for key in (plan.changes if plan.reacted_by is None else plan.reacted_by)
+    }
 
 
 # ---------------------------------------------------------------- loaded by those who use them
 
 _LATER = {"Property": "properties", "ensured": "properties", "StateModule": "state_module"}
-_LATER |= dict.fromkeys(("Feature", "Provider", "Providers"), "providers") | {"ended_with_run": "programs"}
+_LATER |= dict.fromkeys(("Feature", "Provider", "Providers"), "providers") | {
+    "ended_with_run": "programs"
+}
 _LATER |= dict.fromkeys(("check_later", "forget_check"), "later")
 
 

@@ -1,6 +1,8 @@
-"""The types that a state function's signature may use, beyond str, int, float, bool, list, dict, Literal and unions.
+"""The types that a state function's signature may use, beyond str, int, float, bool, list, dict,
+Literal and unions.
 
-`arguments.bind` checks and converts what the SLS says to these; a state function receives converted values only.
+`arguments.bind` checks and converts what the SLS says to these; a state function receives converted
+values only.
 """
 
 from __future__ import annotations
@@ -13,7 +15,9 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Check:
-    """Annotated[T, Check(f)]: f(value) returns None, or what is wrong with the value. hint: what to write instead."""
+    """Annotated[T, Check(f)]: f(value) returns None, or what is wrong with the value. hint: what to
+    write instead.
+    """
 
     __slots__ = ("hint", "problem")
 
@@ -32,7 +36,9 @@ class Munge:
 
 
 class Pattern:
-    """Annotated[str, Pattern(r"\\w+")]: the whole text matches a regular expression. title: what messages call it."""
+    """Annotated[str, Pattern(r"\\w+")]: the whole text matches a regular expression. title: what
+    messages call it.
+    """
 
     __slots__ = ("expression", "title")
 
@@ -42,7 +48,8 @@ class Pattern:
 
 
 class requires_feature:
-    """What a provider has to be able to do for an argument to be used; on a function, for the function.
+    """What a provider has to be able to do for an argument to be used; on a function, for the
+    function.
 
     Annotated[T, requires_feature("name", ...)], or @requires_feature("name", ...).
     """
@@ -56,7 +63,9 @@ class requires_feature:
 
 
 class NameVar:
-    """Annotated[T, NameVar()]: this parameter, not `name`, is what identifies the thing; it defaults to the ID."""
+    """Annotated[T, NameVar()]: this parameter, not `name`, is what identifies the thing; it
+    defaults to the ID.
+    """
 
 
 class Form:
@@ -77,7 +86,9 @@ class Leftover:
 
 
 class Named:
-    """`**options: Annotated[T, Named(f)]`: f(name) says whether there is such an option; others are told as unknown."""
+    """`**options: Annotated[T, Named(f)]`: f(name) says whether there is such an option; others are
+    told as unknown.
+    """
 
     __slots__ = ("known",)
 
@@ -108,12 +119,16 @@ def _absolute(value: object) -> str:
 
 
 def _mode(value: object) -> str:
-    """The octal spelling with a leading zero and no others: 644, "0644" and 0o644 (as YAML reads 0644) are "0644"."""
+    """The octal spelling with a leading zero and no others: 644, "0644" and 0o644 (as YAML reads
+    0644) are "0644".
+    """
     if isinstance(value, bool) or not isinstance(value, int | str):
         raise ValueError("expected a file mode like '0644'")
     text = str(value).removeprefix("0o").lstrip("0") or "0"
     if not (set(text) <= set("01234567") and len(text) <= 4):
-        raise ValueError(f"{value!r} is not a file mode; expected up to four octal digits like '0644'")
+        raise ValueError(
+            f"{value!r} is not a file mode; expected up to four octal digits like '0644'"
+        )
     return text.rjust(3, "0").rjust(4, "0")
 
 
@@ -122,7 +137,9 @@ def _one_or_many(value: object) -> list[Any]:
 
 
 def _control_character(text: str) -> int | None:
-    """The place of the first character that would end a line, or that no line has (a tab may be in one)."""
+    """The place of the first character that would end a line, or that no line has (a tab may be in
+    one).
+    """
     if text.isprintable():
         return None
     for place, letter in enumerate(text):
@@ -133,7 +150,9 @@ def _control_character(text: str) -> int | None:
 
 
 def line_problem(value: str) -> str | None:
-    """What keeps a text from being one line, without the text itself; line ends behind it (YAML's `|`) do not count."""
+    """What keeps a text from being one line, without the text itself; line ends behind it (YAML's
+    `|`) do not count.
+    """
     text = value.rstrip("\r\n")
     place = _control_character(text)
     if place is None:
@@ -155,10 +174,17 @@ def without_end(value: str) -> str:
     return value.rstrip("\r\n")
 
 
-ONE_LINE = "what follows a line end would be a line of its own in the file, or an order of its own to a program"
+ONE_LINE = (
+    "what follows a line end would be a line of its own in the file, or an order of its own to a"
+    " program"
+)
 PLAIN_NAME = "a name goes to programs, which would take it for an option, or for several names"
-Line = Annotated[str, Check(line_problem, ONE_LINE), Munge(without_end)]  # no line end or control character in it
-Name = Annotated[str, Check(name_problem, PLAIN_NAME), Munge(without_end)]  # a Line that is never taken for an option
+Line = Annotated[
+    str, Check(line_problem, ONE_LINE), Munge(without_end)
+]  # no line end or control character in it
+Name = Annotated[
+    str, Check(name_problem, PLAIN_NAME), Munge(without_end)
+]  # a Line that is never taken for an option
 Leftovers = Annotated[Any, Leftover()]
 TreeFolder = Annotated[str, Form("salt:// folder", str)]
 AbsolutePath = Annotated[str, Form("absolute path", _absolute)]

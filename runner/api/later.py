@@ -1,4 +1,6 @@
-"""Work that is looked at again before the run ends: what a state has started may die after the state has ended."""
+"""Work that is looked at again before the run ends: what a state has started may die after the
+state has ended.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +15,9 @@ STORE = "later checks"
 
 
 class LaterCheck(Record):
-    """A look that is due. due: on time.monotonic's clock. problem: says what is wrong; "" for nothing."""
+    """A look that is due. due: on time.monotonic's clock. problem: says what is wrong; "" for
+    nothing.
+    """
 
     chunk: Chunk
     due: float
@@ -21,10 +25,12 @@ class LaterCheck(Record):
 
 
 def check_later(subject: str, seconds: float, problem: Callable[[], str]) -> None:
-    """Have a state's work looked at again before the run ends, and not before so many seconds have gone by.
+    """Have a state's work looked at again before the run ends, and not before so many seconds have
+    gone by.
 
-    subject: what it is about; a later call about the same replaces this one. problem: says what is wrong, or nothing;
-    then the run has a further result, which failed. Outside of a run's states nothing is looked at.
+    subject: what it is about; a later call about the same replaces this one. problem: says what is
+    wrong, or nothing; then the run has a further result, which failed. Outside of a run's states
+    nothing is looked at.
     """
     if here.chunk is not None:
         here.store(STORE)[subject] = LaterCheck(here.chunk, time.monotonic() + seconds, problem)

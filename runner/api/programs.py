@@ -15,8 +15,8 @@ _stopped = threading.Event()
 def ended_with_run(end: Callable[[], None]) -> Iterator[None]:
     """Have a program, which a thread waits for in this block, ended with the run.
 
-    end: called from another thread; returns when the program has ended. Raises KeyboardInterrupt in the thread of a
-    parallel state when the run has been stopped already.
+    end: called from another thread; returns when the program has ended. Raises KeyboardInterrupt in
+    the thread of a parallel state when the run has been stopped already.
     """
     key = object()
     with _lock:
@@ -31,7 +31,9 @@ def ended_with_run(end: Callable[[], None]) -> Iterator[None]:
 
 
 def end_programs() -> None:
-    """End all programs that states wait for, at once, and let parallel states start no others (engine only)."""
+    """End all programs that states wait for, at once, and let parallel states start no others
+    (engine only).
+    """
     _stopped.set()
     with _lock:
         threads = [threading.Thread(target=end, daemon=True) for end in _endings.values()]

@@ -1,4 +1,6 @@
-"""Properties: what can be measured on the machine, compared with what is wanted and put right, one after another."""
+"""Properties: what can be measured on the machine, compared with what is wanted and put right, one
+after another.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +19,10 @@ def shown(value: Any) -> str:
 class Property(Record):
     """One property of a thing.
 
-    name: the key of its change. wanted: the value from the SLS; None: it is not managed. get: measures it.
-    set: puts it right; receives the value.
-    matching: of a list, "any": one that is there will do, and else the first is used; "all": the whole list.
-    is_to_s, should_to_s: how the value that is and the one that should be are told. change_to_s: the whole message.
+    name: the key of its change. wanted: the value from the SLS; None: it is not managed. get:
+    measures it. set: puts it right; receives the value. matching: of a list, "any": one that is
+    there will do, and else the first is used; "all": the whole list. is_to_s, should_to_s: how the
+    value that is and the one that should be are told. change_to_s: the whole message.
     """
 
     name: str
@@ -49,7 +51,9 @@ class Property(Record):
         """The change as people read it."""
         if self.change_to_s is not None:
             return self.change_to_s(current, self.target)
-        return f"{self.name} changed from {self.is_to_s(current)} to {self.should_to_s(self.target)}"
+        return (
+            f"{self.name} changed from {self.is_to_s(current)} to {self.should_to_s(self.target)}"
+        )
 
 
 def ensured(
@@ -61,19 +65,23 @@ def ensured(
 ) -> Generator[Plan, None, str | Done]:
     """Make sure that a thing exists with its properties; with `destroy`, that it does not.
 
-    exists: whether it does. create: makes it, with all that is wanted: where it is missing, no property is looked at.
-    The properties are compared and put right in their order.
+    exists: whether it does. create: makes it, with all that is wanted: where it is missing, no
+    property is looked at. The properties are compared and put right in their order.
 
     >>> def present(name: str, owner: str | None = None) -> Planned:
-    ...     owned = Property("owner", owner, lambda: owner_of(name), lambda value: chown(name, value))
-    ...     return (yield from ensured(name, exists(name), lambda: create(name, owner), [owned]))
+    ...     owned = Property("owner", owner, lambda: owner_of(name), lambda value: chown(name,
+    value)) ...     return (yield from ensured(name, exists(name), lambda: create(name, owner),
+    [owned]))
     """
     change = destroy or create
     assert change is not None, "give create or destroy"
     wanted = destroy is None
     if exists is not wanted:
         old, new = ("absent", "present") if wanted else ("present", "absent")
-        yield Plan({name: {"old": old, "new": new}}, f"{name} is set to be {'created' if wanted else 'removed'}")
+        yield Plan(
+            {name: {"old": old, "new": new}},
+            f"{name} is set to be {'created' if wanted else 'removed'}",
+        )
         change()
         return f"{name} was {'created' if wanted else 'removed'}"
     if not wanted:
@@ -83,7 +91,10 @@ def ensured(
     if not wrong:
         return f"{name} is in the correct state"
     told = "; ".join(each.told(current) for each, current in wrong)
-    changes = {each.name: {"old": each.is_to_s(now), "new": each.should_to_s(each.target)} for each, now in wrong}
+    changes = {
+        each.name: {"old": each.is_to_s(now), "new": each.should_to_s(each.target)}
+        for each, now in wrong
+    }
     yield Plan(changes, told)
     for each, _ in wrong:
         each.set(each.target)

@@ -1,4 +1,6 @@
-"""Providers: several ways to manage the same kind of thing, one of which suits the machine; what each can do."""
+"""Providers: several ways to manage the same kind of thing, one of which suits the machine; what
+each can do.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ from runner.model.records import Record
 class Feature(Record):
     """Something that a provider may be able to do.
 
-    methods: a provider that defines them all has it. Without methods it has to say so: `FEATURES = ("name",)`.
+    methods: a provider that defines them all has it. Without methods it has to say so: `FEATURES =
+    ("name",)`.
     """
 
     description: str
@@ -23,7 +26,8 @@ class Feature(Record):
 
 
 class Provider(Protocol):
-    """What every provider has. A module, class instance or any other object with NAMES and suits(); the rest is added.
+    """What every provider has. A module, class instance or any other object with NAMES and suits();
+    the rest is added.
 
     NAMES: what `provider:` of a state may call it.
     """
@@ -50,7 +54,8 @@ ADDED = ("features", "has")
 class Providers(Generic[P]):
     """The providers of one kind; calling it gives the one to work with.
 
-    >>> PROVIDERS = Providers("package manager", Provider, [apt, dnf], {"holdable": Feature("...", ("hold",))})
+    >>> PROVIDERS = Providers("package manager", Provider, [apt, dnf], {"holdable": Feature("...",
+    ("hold",))})
     >>> PROVIDERS().install(["nginx"])
     """
 
@@ -62,7 +67,8 @@ class Providers(Generic[P]):
         features: Mapping[str, Feature] | None = None,
         missing: str = "",
     ) -> None:
-        """kind: for messages. protocol: what each has to define; what belongs to a feature may be left out.
+        """kind: for messages. protocol: what each has to define; what belongs to a feature may be
+        left out.
 
         missing: the message where none suits.
         """
@@ -99,7 +105,8 @@ class Providers(Generic[P]):
         return [self._loaded(each) for each in self._candidates]
 
     def lacking(self, chunk: Chunk, needs: Mapping[str, tuple[str, ...]]) -> list[Diagnostic]:
-        """The features that a state needs and the provider has not; nothing while it is not certain which one it is.
+        """The features that a state needs and the provider has not; nothing while it is not certain
+        which one it is.
 
         needs: features by the argument that needs them, "" for the function itself.
         """
@@ -111,14 +118,21 @@ class Providers(Generic[P]):
             what = f"{chunk.function}: {argument}" if argument else chunk.function
             source = chunk.arg_places.get(argument, chunk.place).source
             for name in (each for each in names if not provider.has(each)):
-                message = f"{what} needs the feature {name}, which the provider {provider.NAMES[0]} has not"
+                message = (
+                    f"{what} needs the feature {name}, which the provider {provider.NAMES[0]}"
+                    " has not"
+                )
                 problems.append(Diagnostic(message, source, self.told(name), "feature"))
         return problems
 
     def told(self, feature: str) -> str:
         """What a feature is, for people."""
         found = self.feature_table.get(feature)
-        return f"{feature}: {found.description}" if found else f"a {self.kind} has no feature {feature}"
+        return (
+            f"{feature}: {found.description}"
+            if found
+            else f"a {self.kind} has no feature {feature}"
+        )
 
     def _loaded(self, each: Any) -> P:
         if id(each) not in self._chosen:
@@ -134,12 +148,16 @@ class Providers(Generic[P]):
         unknown = sorted(set(declared) - set(self.feature_table))
         if unknown:
             known = ", ".join(self.feature_table) or "none"
-            message = f"the provider {each.NAMES[0]} of {self.kind} declares an unknown feature {unknown[0]!r}"
+            message = (
+                f"the provider {each.NAMES[0]} of {self.kind} declares an unknown feature"
+                f" {unknown[0]!r}"
+            )
             raise RunnerError(message, hint=f"there is {known}", code="provider")
         return [
             name
             for name, feature in self.feature_table.items()
-            if name in declared or (feature.methods and all(hasattr(each, method) for method in feature.methods))
+            if name in declared
+            or (feature.methods and all(hasattr(each, method) for method in feature.methods))
         ]
 
 
@@ -162,6 +180,10 @@ class _Chosen:
 
 def _members(protocol: type) -> set[str]:
     """What a Protocol asks for."""
-    classes = [each for each in protocol.__mro__ if getattr(each, "_is_protocol", False) and each is not Protocol]
+    classes = [
+        each
+        for each in protocol.__mro__
+        if getattr(each, "_is_protocol", False) and each is not Protocol
+    ]
     found = {name for each in classes for name in (*vars(each), *inspect.get_annotations(each))}
     return {name for name in found if not name.startswith("_")}

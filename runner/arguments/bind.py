@@ -1,4 +1,6 @@
-"""A function's signature is its schema: what an SLS says becomes checked and converted (bound) arguments."""
+"""A function's signature is its schema: what an SLS says becomes checked and converted (bound)
+arguments.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,15 @@ from typing import Any
 
 from runner.arguments import hints
 from runner.arguments.scalars import Mismatch, Shape
-from runner.arguments.schema import MISSING, Parameter, Schema, json_schema, known, needed_features, schema_of
+from runner.arguments.schema import (
+    MISSING,
+    Parameter,
+    Schema,
+    json_schema,
+    known,
+    needed_features,
+    schema_of,
+)
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import CompileError
 from runner.model.places import Place, Source, Value, item_place, value_place
@@ -30,19 +40,26 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-# What guards read beside their state's own arguments; a function that takes any argument gets them too.
+# What guards read beside their state's own arguments; a function that takes any argument gets them
+# too.
 GUARD_ARGUMENTS = _words(
-    "cwd root group env prepend_path timeout success_retcodes success_stdout success_stderr shell python_shell"
-    " output_loglevel hide_output use_vt"
+    "cwd root group env prepend_path timeout success_retcodes success_stdout success_stderr shell"
+    " python_shell output_loglevel hide_output use_vt"
 )
-# What the engine reads from any state (Salt's names) and passes on only to a function that names it.
+# What the engine reads from any state (Salt's names) and passes on only to a function that names
+# it.
 ENGINE_ARGUMENTS = (
     _words(
-        "name names id state fun order sls env saltenv pillarenv onlyif unless creates check_cmd retry failhard"
-        " parallel parallel_group fire_event reload_modules reload_grains reload_pillar provider providers aggregate"
-        " cmd_opts_exclude cmd_opts_include onfail_stop no_log noop runas runas_password umask"
+        "name names id state fun order sls env saltenv pillarenv onlyif unless creates check_cmd"
+        " retry failhard parallel parallel_group fire_event reload_modules reload_grains"
+        " reload_pillar provider providers aggregate cmd_opts_exclude cmd_opts_include onfail_stop"
+        " no_log noop runas runas_password umask"
     )
-    | {f"{kind}{end}" for kind in ("require", "watch", "onchanges", "onfail") for end in ("_any", "_all")}
+    | {
+        f"{kind}{end}"
+        for kind in ("require", "watch", "onchanges", "onfail")
+        for end in ("_any", "_all")
+    }
     | REQUISITE_KEYS
 )
 GLOBAL_ARGUMENTS = ENGINE_ARGUMENTS | GUARD_ARGUMENTS
@@ -57,10 +74,26 @@ class Bound(Record):
 
 
 class _Binding:
-    __slots__ = ("arguments", "default_place", "named_by_id", "places", "problems", "secrets", "unknown", "where")
+    __slots__ = (
+        "arguments",
+        "default_place",
+        "named_by_id",
+        "places",
+        "problems",
+        "secrets",
+        "unknown",
+        "where",
+    )
 
-    def __init__(self, where: str, places: Mapping[str, Place], default_place: Place, named_by_id: bool) -> None:
-        self.where, self.places, self.default_place, self.named_by_id = where, places, default_place, named_by_id
+    def __init__(
+        self, where: str, places: Mapping[str, Place], default_place: Place, named_by_id: bool
+    ) -> None:
+        self.where, self.places, self.default_place, self.named_by_id = (
+            where,
+            places,
+            default_place,
+            named_by_id,
+        )
         self.arguments: dict[str, Any] = {}
         self.problems: list[Diagnostic] = []
         self.unknown: list[Diagnostic] = []
@@ -77,12 +110,18 @@ class _Binding:
             return expected.convert(value)
         except Mismatch as problem:
             place = self.places.get(key, self.default_place)
-            text = f"expected {expected.title}" if expected.hidden and not problem.hint else problem.problem
+            text = (
+                f"expected {expected.title}"
+                if expected.hidden and not problem.hint
+                else problem.problem
+            )
             inside = "".join(f"[{step!r}]" for step in problem.path)
             source, culprit = _inner(value, problem.path, place)
             hint = problem.hint if expected.hidden else self.cure(expected, key, culprit, problem)
             what = f"{self.where}: {key}{inside}: {text}"
-            self.problems.append(Diagnostic(what, source, hint or None, "argument", subject=problem.subject))
+            self.problems.append(
+                Diagnostic(what, source, hint or None, "argument", subject=problem.subject)
+            )
             return MISSING
 
     def cure(self, expected: Shape, key: str, value: Value, problem: Mismatch) -> str | None:
@@ -93,7 +132,10 @@ class _Binding:
         title = expected.title if taken == problem.problem else taken
         found = hints.cure(title, key, value, expected.schema.get("enum", ()))
         if key == "name" and self.named_by_id and found:
-            return f"the ID is taken for the name; {found.replace('a path begins with a slash: `', 'add `')}"
+            return (
+                "the ID is taken for the name;"
+                f" {found.replace('a path begins with a slash: `', 'add `')}"
+            )
         return found
 
     def source(self, key: str) -> Source:
@@ -112,8 +154,9 @@ def bind(
 ) -> Bound:
     """Check and convert arguments. Raises CompileError with everything that is wrong with them.
 
-    given: the arguments, `name` among them. extra_known: further names that are no mistake (those of mod_watch).
-    where: how messages call the function ("file.managed"). named_by_id: the SLS gives no name but the ID.
+    given: the arguments, `name` among them. extra_known: further names that are no mistake (those
+    of mod_watch). where: how messages call the function ("file.managed"). named_by_id: the SLS
+    gives no name but the ID.
     """
     schema = schema_of(function)
     binding = _Binding(where or function.__name__, places, default_place, named_by_id)
@@ -123,7 +166,9 @@ def bind(
             converted = binding.convert(parameter, key, value)
             if converted is not MISSING:
                 binding.arguments[parameter.name] = converted
-        elif schema.leftover and schema.open and not (key in GLOBAL_ARGUMENTS or key in extra_known):
+        elif (
+            schema.leftover and schema.open and not (key in GLOBAL_ARGUMENTS or key in extra_known)
+        ):
             if not key.startswith("__"):
                 binding.arguments[key] = binding.convert(schema.open, key, value)
                 binding.unknown.append(_unknown(schema, binding, key, extra_known))
@@ -132,13 +177,20 @@ def bind(
         elif not (key in GLOBAL_ARGUMENTS or key in extra_known or key.startswith("__")):
             binding.unknown.append(_unknown(schema, binding, key, extra_known))
     _fill_identifier(schema, binding, given)
-    if binding.problems or not all(schema.parameters[key].name in binding.arguments for key in schema.required):
+    if binding.problems or not all(
+        schema.parameters[key].name in binding.arguments for key in schema.required
+    ):
         _complain(schema, binding, given, extra_known)
     return Bound(binding.arguments, tuple(binding.unknown), tuple(binding.secrets))
 
 
 def _bind_open(
-    schema: Schema, rule: Parameter, binding: _Binding, key: str, value: Value, extra_known: frozenset[str]
+    schema: Schema,
+    rule: Parameter,
+    binding: _Binding,
+    key: str,
+    value: Value,
+    extra_known: frozenset[str],
 ) -> None:
     """An argument for `**rule: T`; a classic `**kwargs` takes what guards read as well."""
     if key in ENGINE_ARGUMENTS or key.startswith("__"):
@@ -163,7 +215,9 @@ def _fill_identifier(schema: Schema, binding: _Binding, given: Mapping[str, Valu
         binding.arguments[parameter.name] = converted
 
 
-def _complain(schema: Schema, binding: _Binding, given: Mapping[str, Value], extra_known: frozenset[str]) -> None:
+def _complain(
+    schema: Schema, binding: _Binding, given: Mapping[str, Value], extra_known: frozenset[str]
+) -> None:
     named = {problem.message for problem in binding.problems}
     told: set[str] = set()  # unknown arguments that are the mistake, and not only beside it
     misspelt = {near: key for key in given for near in [_near(schema, key, extra_known)] if near}
@@ -183,26 +237,43 @@ def _complain(schema: Schema, binding: _Binding, given: Mapping[str, Value], ext
                     "argument",
                 )
             )
-    if "name" in misspelt and binding.named_by_id:  # `path: /x` where `name: /x` was meant: the ID is no mistake then
-        binding.problems = [each for each in binding.problems if not each.message.startswith(f"{binding.where}: name:")]
+    if (
+        "name" in misspelt and binding.named_by_id
+    ):  # `path: /x` where `name: /x` was meant: the ID is no mistake then
+        binding.problems = [
+            each
+            for each in binding.problems
+            if not each.message.startswith(f"{binding.where}: name:")
+        ]
         told.add(misspelt["name"])
     unknown = [_grave(each) if each.subject in told else each for each in binding.unknown]
     raise CompileError([*unknown, *binding.problems])
 
 
 def _grave(problem: Diagnostic) -> Diagnostic:
-    return problem._replace(message=problem.message.removesuffix("; it is ignored"), severity="error")
+    return problem._replace(
+        message=problem.message.removesuffix("; it is ignored"), severity="error"
+    )
 
 
 def _near(schema: Schema, key: str, extra_known: frozenset[str]) -> str | None:
     """The argument that an unknown one was meant to be."""
-    if key in schema.parameters or key in GLOBAL_ARGUMENTS or key in extra_known or key.startswith("__"):
+    if (
+        key in schema.parameters
+        or key in GLOBAL_ARGUMENTS
+        or key in extra_known
+        or key.startswith("__")
+    ):
         return None
     return hints.meant(str(key), [*schema.parameters, *extra_known], sorted(GLOBAL_ARGUMENTS))
 
 
-def _unknown(schema: Schema, binding: _Binding, key: str, extra_known: frozenset[str]) -> Diagnostic:
-    hint = hints.unknown(str(key), schema.parameters, _near(schema, key, extra_known), binding.where)
+def _unknown(
+    schema: Schema, binding: _Binding, key: str, extra_known: frozenset[str]
+) -> Diagnostic:
+    hint = hints.unknown(
+        str(key), schema.parameters, _near(schema, key, extra_known), binding.where
+    )
     message = f"{binding.where} has no argument {key!r}; it is ignored"
     return Diagnostic(message, binding.source(key), hint, "unknown-argument", "warning", str(key))
 

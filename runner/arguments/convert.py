@@ -1,6 +1,7 @@
 """Types of a signature -> what a value from an SLS has to look like, and how it becomes one.
 
-A Shape is built once for each annotation; its `convert` returns the value to use or raises Mismatch.
+A Shape is built once for each annotation; its `convert` returns the value to use or raises
+Mismatch.
 """
 
 from __future__ import annotations
@@ -12,7 +13,17 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from runner.api.argtypes import Check, Form, Hidden, Munge, Named, NameVar, NotAbsolute, Pattern
-from runner.arguments.scalars import FALSE, SIMPLE, SLOT, TRUE, Mismatch, Shape, show, spelled, wrong
+from runner.arguments.scalars import (
+    FALSE,
+    SIMPLE,
+    SLOT,
+    TRUE,
+    Mismatch,
+    Shape,
+    show,
+    spelled,
+    wrong,
+)
 from runner.model.records import Record
 
 _shapes: dict[Any, Shape] = {}
@@ -20,7 +31,10 @@ _shapes: dict[Any, Shape] = {}
 
 def shape(annotation: Any) -> Shape:
     """The shape of a type; built once."""
-    key = (annotation, repr(annotation))  # `str | list[str]` equals `list[str] | str`, but is not tried in this order
+    key = (
+        annotation,
+        repr(annotation),
+    )  # `str | list[str]` equals `list[str] | str`, but is not tried in this order
     try:
         known = _shapes.get(key)
     except TypeError:  # an annotation with unhashable metadata
@@ -31,7 +45,11 @@ def shape(annotation: Any) -> Shape:
 
 
 def _build(annotation: Any) -> Shape:
-    simple = SIMPLE.get(annotation) if isinstance(annotation, type) or annotation in (Any, None) else None
+    simple = (
+        SIMPLE.get(annotation)
+        if isinstance(annotation, type) or annotation in (Any, None)
+        else None
+    )
     if simple:
         return simple
     origin = typing.get_origin(annotation)
@@ -56,15 +74,23 @@ def _build(annotation: Any) -> Shape:
 
 
 def _literal(options: tuple[Any, ...]) -> Shape:
-    title = "one of " + ", ".join(show(option) for option in options) if len(options) > 1 else show(options[0])
-    by_text = {spelled(option).lower() if option is not None else "none": option for option in options}
+    title = (
+        "one of " + ", ".join(show(option) for option in options)
+        if len(options) > 1
+        else show(options[0])
+    )
+    by_text = {
+        spelled(option).lower() if option is not None else "none": option for option in options
+    }
 
     def convert(value: Any) -> Any:
         for option in options:
             if value == option and type(value) is type(option):
                 return option
         # YAML reads yes and on as true: a choice of words that has one of them means it
-        words = (TRUE if value else FALSE) if isinstance(value, bool) else (str(value).strip().lower(),)
+        words = (
+            (TRUE if value else FALSE) if isinstance(value, bool) else (str(value).strip().lower(),)
+        )
         found = [by_text[word] for word in sorted(words, key=len, reverse=True) if word in by_text]
         if not found or isinstance(value, dict | list):
             raise wrong(title, value)
@@ -109,7 +135,9 @@ def _union(members: tuple[Any, ...]) -> Shape:
 
 
 def _rank(item: Shape, value: Any) -> int:
-    """Literals are tried first, then types that the value has, then those that it can become; patterns last of each."""
+    """Literals are tried first, then types that the value has, then those that it can become;
+    patterns last of each.
+    """
     if "enum" in item.schema:
         return 0
     return (1 if type(value) in _with_placed(item.exact) else 3) + ("pattern" in item.schema)
@@ -118,7 +146,11 @@ def _rank(item: Shape, value: Any) -> int:
 def _with_placed(exact: tuple[type, ...]) -> set[type]:
     from runner.model.places import PlacedList, PlacedMap
 
-    return {*exact, *([PlacedMap] if dict in exact else []), *([PlacedList] if list in exact else [])}
+    return {
+        *exact,
+        *([PlacedMap] if dict in exact else []),
+        *([PlacedList] if list in exact else []),
+    }
 
 
 def _or_none(convert: Callable[[Any], Any]) -> Callable[[Any], Any]:
@@ -132,12 +164,17 @@ def _inside(convert: Callable[[Any], Any], key: Any, value: Any) -> Any:
     try:
         return convert(value)
     except Mismatch as problem:
-        raise Mismatch(problem.problem, (key, *problem.path), problem.subject, problem.hint) from None
+        raise Mismatch(
+            problem.problem, (key, *problem.path), problem.subject, problem.hint
+        ) from None
 
 
 def _several(title: str) -> str:
     """`a whole number or text` -> `whole numbers or text`."""
-    parts = [f"{part[2:]}s" if part.startswith("a ") and " of " not in part else part for part in title.split(" or ")]
+    parts = [
+        f"{part[2:]}s" if part.startswith("a ") and " of " not in part else part
+        for part in title.split(" or ")
+    ]
     return " or ".join(parts)
 
 
@@ -152,20 +189,32 @@ def _sequence(item: Any) -> Shape:
             raise wrong(title, value)
         return [_inside(inner.convert, index, each) for index, each in enumerate(value)]
 
-    return Shape(title, convert, {"type": "array", "items": dict(inner.schema)}, (list, tuple), False, inner.hidden)
+    return Shape(
+        title,
+        convert,
+        {"type": "array", "items": dict(inner.schema)},
+        (list, tuple),
+        False,
+        inner.hidden,
+    )
 
 
 def _mapping(key: Any, item: Any) -> Shape:
     keys, inner = shape(key), shape(item)
 
     def convert(value: Any) -> Any:
-        if isinstance(value, list) and all(isinstance(each, dict) and len(each) == 1 for each in value):
+        if isinstance(value, list) and all(
+            isinstance(each, dict) and len(each) == 1 for each in value
+        ):
             value = {name: content for each in value for name, content in each.items()}
         if not isinstance(value, Mapping):
             if isinstance(value, str) and value.startswith(SLOT):
                 return value
             raise wrong("a mapping", value)
-        return {keys.convert(name): _inside(inner.convert, name, content) for name, content in value.items()}
+        return {
+            keys.convert(name): _inside(inner.convert, name, content)
+            for name, content in value.items()
+        }
 
     schema = {"type": "object", "additionalProperties": dict(inner.schema)}
     return Shape("a mapping", convert, schema, (dict,), False, inner.hidden)
@@ -190,7 +239,9 @@ def _annotated(base: Any, *extras: Any) -> Shape:
         return value
 
     patterns = [extra for extra in extras if isinstance(extra, Pattern)]
-    title = next(iter([*(each.title for each in forms), *(each.title for each in patterns), inner.title]))
+    title = next(
+        iter([*(each.title for each in forms), *(each.title for each in patterns), inner.title])
+    )
     if title == "one or a list":
         one = shape((typing.get_args(base) or (Any,))[0]).title
         title = one if one == "anything" else f"{one} or {inner.title}"
@@ -200,7 +251,8 @@ def _annotated(base: Any, *extras: Any) -> Shape:
         schema=_form_schema(inner, forms, patterns),
         names=next((extra.known for extra in extras if isinstance(extra, Named)), inner.names),
         hidden=inner.hidden or any(isinstance(extra, Hidden) for extra in extras),
-        identifies=inner.identifies or any(isinstance(extra, NameVar) or extra is NameVar for extra in extras),
+        identifies=inner.identifies
+        or any(isinstance(extra, NameVar) or extra is NameVar for extra in extras),
     )
 
 

@@ -1,4 +1,6 @@
-"""The arguments that every state takes beside its own: what they are, and what they look like as JSON Schema."""
+"""The arguments that every state takes beside its own: what they are, and what they look like as
+JSON Schema.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +42,10 @@ _RETRY: dict[str, Any] = {
 
 _MEANING = {
     Kind.REQUIRE: "states that have to succeed before this one",
-    Kind.WATCH: "as require; when one of them changed something, this state reacts (a service restarts, say)",
+    Kind.WATCH: (
+        "as require; when one of them changed something, this state reacts (a service restarts,"
+        " say)"
+    ),
     Kind.ONCHANGES: "run only when one of these changed something",
     Kind.ONFAIL: "run only when one of these failed",
     Kind.PREREQ: "run only when one of these is about to change something, and before it",
@@ -61,22 +66,34 @@ def _of_kind(kind: Kind) -> dict[str, Everywhere]:
 
 REQUISITES: Mapping[str, Everywhere] = {
     **{name: told for kind in _MEANING for name, told in _of_kind(kind).items()},
-    "use": Everywhere("a list of states", "take the arguments of these that are not given here", _REFERENCES),
+    "use": Everywhere(
+        "a list of states", "take the arguments of these that are not given here", _REFERENCES
+    ),
     "use_in": Everywhere("a list of states", "give this state's arguments to those", _REFERENCES),
     "before": Everywhere("a list of states", "run before these (require_in)", _REFERENCES),
-    "notify": Everywhere("a list of states", "run before these, which react to changes (watch_in)", _REFERENCES),
-    "subscribe": Everywhere("a list of states", "run after these and react to changes (watch)", _REFERENCES),
+    "notify": Everywhere(
+        "a list of states", "run before these, which react to changes (watch_in)", _REFERENCES
+    ),
+    "subscribe": Everywhere(
+        "a list of states", "run after these and react to changes (watch)", _REFERENCES
+    ),
 }
 
 SETTINGS: Mapping[str, Everywhere] = {
     "name": Everywhere("text", "what the state is about; the ID where it is not given", _ANY),
     "names": Everywhere(
-        "a list", "one state for each; an entry `name: [argument: value]` has arguments of its own", _ANY
+        "a list",
+        "one state for each; an entry `name: [argument: value]` has arguments of its own",
+        _ANY,
     ),
     "onlyif": Everywhere("a command or a list", "run only when these commands succeed", _COMMANDS),
-    "unless": Everywhere("a command or a list", "do not run when all these commands succeed", _COMMANDS),
+    "unless": Everywhere(
+        "a command or a list", "do not run when all these commands succeed", _COMMANDS
+    ),
     "creates": Everywhere("a path or a list", "do not run when all these files are there", _TEXTS),
-    "check_cmd": Everywhere("a command or a list", "the state failed when one of these fails after it", _COMMANDS),
+    "check_cmd": Everywhere(
+        "a command or a list", "the state failed when one of these fails after it", _COMMANDS
+    ),
     "order": Everywhere(
         "a number, first or last",
         "where in the run, as far as requisites allow",
@@ -89,34 +106,53 @@ SETTINGS: Mapping[str, Everywhere] = {
             "anyOf": [
                 _BOOL,
                 {"type": "object", "properties": _RETRY, "additionalProperties": False},
-                {"type": "array", "items": {"type": "object", "properties": _RETRY, "additionalProperties": False}},
+                {
+                    "type": "array",
+                    "items": {
+                        "type": "object",
+                        "properties": _RETRY,
+                        "additionalProperties": False,
+                    },
+                },
             ]
         },
     ),
     "failhard": Everywhere("true or false", "end the run when this state fails", _BOOL),
     "noop": Everywhere("true or false", "only plan this state, as in a dry run", _BOOL),
     "parallel": Everywhere("true or false", "run beside others", _BOOL),
-    "aggregate": Everywhere("true or false", "let states of this kind do their work together", _ANY),
-    "fire_event": Everywhere("true, false or text", "tell the listeners of the run", {"type": ["boolean", "string"]}),
+    "aggregate": Everywhere(
+        "true or false", "let states of this kind do their work together", _ANY
+    ),
+    "fire_event": Everywhere(
+        "true, false or text", "tell the listeners of the run", {"type": ["boolean", "string"]}
+    ),
     "reload_modules": Everywhere("true or false", "look for new modules after this state", _BOOL),
-    "reload_grains": Everywhere("true or false", "look at the machine anew after this state", _BOOL),
+    "reload_grains": Everywhere(
+        "true or false", "look at the machine anew after this state", _BOOL
+    ),
     "reload_pillar": Everywhere("true or false", "read the pillar anew after this state", _BOOL),
     "no_log": Everywhere("true or false", "show nothing of this state", _BOOL),
     "provider": Everywhere("text", "the provider that does the work (apt, systemd, ...)", _TEXT),
     "saltenv": Everywhere("text", "the environment in which salt:// sources are looked for", _TEXT),
-    "cmd_opts_exclude": Everywhere("a list of text", "arguments of the state that guards do not take over", _TEXTS),
+    "cmd_opts_exclude": Everywhere(
+        "a list of text", "arguments of the state that guards do not take over", _TEXTS
+    ),
 }
 
 # what guards read; a state that runs commands has its own of these names
 OF_GUARDS: Mapping[str, Everywhere] = {
     "runas": Everywhere("text", "the user who runs the commands of guards", _TEXT),
-    "umask": Everywhere("text", "the umask of what the state makes, and of its commands and guards", _ANY),
+    "umask": Everywhere(
+        "text", "the umask of what the state makes, and of its commands and guards", _ANY
+    ),
     "cwd": Everywhere("a path", "the folder of the commands of guards", _TEXT),
     "root": Everywhere("a path", "the root of the commands of guards", _TEXT),
     "env": Everywhere("a mapping", "the environment of the commands of guards", _ANY),
     "prepend_path": Everywhere("text", "goes before the PATH of the commands of guards", _TEXT),
     "timeout": Everywhere("seconds", "the longest time for a command of guards", _ANY),
-    "success_retcodes": Everywhere("a list of numbers", "exit codes of guards that mean success, too", _ANY),
+    "success_retcodes": Everywhere(
+        "a list of numbers", "exit codes of guards that mean success, too", _ANY
+    ),
     "shell": Everywhere("a path", "the shell of the commands of guards", _TEXT),
 }
 

@@ -1,4 +1,6 @@
-"""The arguments that every state has: what they have to be. Those of a function are checked by its signature."""
+"""The arguments that every state has: what they have to be. Those of a function are checked by its
+signature.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,10 @@ from runner.model.chunk import Chunk
 from runner.model.diagnostics import Diagnostic
 
 TYPES: dict[str, Any] = {
-    **dict.fromkeys(["failhard", "parallel", "reload_modules", "reload_grains", "reload_pillar", "onfail_stop"], bool),
+    **dict.fromkeys(
+        ["failhard", "parallel", "reload_modules", "reload_grains", "reload_pillar", "onfail_stop"],
+        bool,
+    ),
     "creates": str | list[str],
     "umask": Mode,
 }
@@ -24,7 +29,9 @@ HINTS = {
 }
 
 
-def problems(chunks: Sequence[Chunk], known: Callable[[str, str], frozenset[str]]) -> Iterator[Diagnostic]:
+def problems(
+    chunks: Sequence[Chunk], known: Callable[[str, str], frozenset[str]]
+) -> Iterator[Diagnostic]:
     """All values that cannot be. known: the arguments that a function has itself."""
     for chunk in chunks:
         for key in TYPES.keys() & chunk.args.keys():
@@ -42,5 +49,10 @@ def problems(chunks: Sequence[Chunk], known: Callable[[str, str], frozenset[str]
             said = retry_options(chunk.args["retry"])[1]
             if said:
                 source = chunk.arg_places.get("retry", chunk.place).source
-                hint = "write `- retry:` and below it, indented further, `attempts: 3` and `interval: 10`"
-                yield Diagnostic(f"{chunk.function}: {said}; it is ignored", source, hint, "ignored", "warning")
+                hint = (
+                    "write `- retry:` and below it, indented further, `attempts: 3` and"
+                    " `interval: 10`"
+                )
+                yield Diagnostic(
+                    f"{chunk.function}: {said}; it is ignored", source, hint, "ignored", "warning"
+                )

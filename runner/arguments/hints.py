@@ -45,7 +45,9 @@ WANTED = frozenset(["ensure", "state", "status", "present", "absent", "installed
 
 
 def meant(key: str, own: Collection[str], others: Iterable[str]) -> str | None:
-    """The argument that was probably meant. own: the function's; others: those that every state has."""
+    """The argument that was probably meant. own: the function's; others: those that every state
+    has.
+    """
     import difflib
 
     others = list(map(str, others))
@@ -58,7 +60,9 @@ def meant(key: str, own: Collection[str], others: Iterable[str]) -> str | None:
             return candidate
     # an argument with a word more is another one: `enable` is no typing error for `enablerepo`
     own = [name for name in own if not name.startswith(plain) or len(name) - len(plain) < LONGER]
-    near = difflib.get_close_matches(plain, own, 1, 0.7) or difflib.get_close_matches(plain, others, 1, 0.8)
+    near = difflib.get_close_matches(plain, own, 1, 0.7) or difflib.get_close_matches(
+        plain, others, 1, 0.8
+    )
     return near[0] if near else None
 
 
@@ -85,16 +89,26 @@ def cure(title: str, key: str, value: Value, options: Iterable[Any] = ()) -> str
         return _mode(key, value)
     options = list(options)
     if title.startswith("one of ") and options:
-        near = difflib.get_close_matches(str(value).lower(), [str(option) for option in options], 1, 0.5)
-        return f"did you mean {near[0]!r}?" if near else f"write one of them: `- {key}: {options[0]}`"
+        near = difflib.get_close_matches(
+            str(value).lower(), [str(option) for option in options], 1, 0.5
+        )
+        return (
+            f"did you mean {near[0]!r}?" if near else f"write one of them: `- {key}: {options[0]}`"
+        )
     if title == "true or false":
         return f"write `- {key}: true` or `- {key}: false`"
     if "absolute path" in title and isinstance(value, str):
         said = re.sub(r"^(\./|~/?)*", "", value)
         return f"a path begins with a slash: `- {key}: /{said}`"
     if title.startswith("a list") or " or a list" in title:
-        items = [item.strip() for item in str(value).split(",")] if isinstance(value, str | int | float) else ["..."]
-        return f"write a list: `- {key}:` and below it, indented, " + ", ".join(f"`- {item}`" for item in items[:3])
+        items = (
+            [item.strip() for item in str(value).split(",")]
+            if isinstance(value, str | int | float)
+            else ["..."]
+        )
+        return f"write a list: `- {key}:` and below it, indented, " + ", ".join(
+            f"`- {item}`" for item in items[:3]
+        )
     if title.startswith("a mapping"):
         return f"write `- {key}:` and below it, indented further, `KEY: VALUE`"
     if "number" in title and "text" not in title:
@@ -109,7 +123,9 @@ def _mode(key: str, value: Value) -> str:
     if re.fullmatch(r"[rwxXstugoa+=,-]+", text):
         said = _octal(text)
         more = f" ({said} is {text})" if said else ""
-        return f"write the mode in octal digits and in quotes: `- {key}: {said or repr('0644')}`{more}"
+        return (
+            f"write the mode in octal digits and in quotes: `- {key}: {said or repr('0644')}`{more}"
+        )
     if re.fullmatch(r"(0o)?\d+", text):
         return f"a file mode has up to four digits from 0 to 7: `- {key}: '0644'`"
     return f"write the mode in octal digits and in quotes: `- {key}: '0644'`"
@@ -121,5 +137,9 @@ def _octal(text: str) -> str | None:
         return None
     parts = [text[index : index + 3] for index in (0, 3, 6)]
     return repr(
-        "0" + "".join(str(sum(bit for bit, sign in zip((4, 2, 1), part, strict=True) if sign != "-")) for part in parts)
+        "0"
+        + "".join(
+            str(sum(bit for bit, sign in zip((4, 2, 1), part, strict=True) if sign != "-"))
+            for part in parts
+        )
     )

@@ -9,7 +9,9 @@ from runner.model.records import Record
 
 
 class Retry(Record):
-    """How often a state is tried again: attempts in all, seconds between them, up to `splay` seconds more."""
+    """How often a state is tried again: attempts in all, seconds between them, up to `splay`
+    seconds more.
+    """
 
     attempts: int = 2
     until: bool = True
@@ -28,7 +30,9 @@ class Retry(Record):
 def retry_options(value: Value) -> tuple[Retry, str]:
     """The options of `retry:` and what is wrong with them; wrong ones fall back to their defaults."""
     if isinstance(value, list):
-        value = {key: item for entry in value if isinstance(entry, dict) for key, item in entry.items()}
+        value = {
+            key: item for entry in value if isinstance(entry, dict) for key, item in entry.items()
+        }
     if not isinstance(value, dict):
         return Retry(), "" if value is True else f"retry is neither True nor a mapping: {value!r}"
     wanted: dict[str, Any] = {}

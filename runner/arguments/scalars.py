@@ -15,8 +15,8 @@ SLOT = "__slot__:"  # evaluated right before the look, and converted then
 class Mismatch(ValueError):
     """A value is not what was expected; `path` leads from the argument to the culprit inside it.
 
-    subject: "path" where only a path is not absolute. hint: what to write instead, where the check says so; then
-    the problem does not show the value.
+    subject: "path" where only a path is not absolute. hint: what to write instead, where the check
+    says so; then the problem does not show the value.
     """
 
     def __init__(self, problem: str, path: tuple[Any, ...] = (), subject: str = "", hint: str = ""):
@@ -51,7 +51,9 @@ def show(value: object) -> str:
 
 
 def plain(value: Any) -> Any:
-    """A copy without places: plain dicts and lists, which every serializer knows and a function may alter."""
+    """A copy without places: plain dicts and lists, which every serializer knows and a function may
+    alter.
+    """
     if isinstance(value, dict):
         return {key: plain(item) for key, item in value.items()}
     if isinstance(value, list):
@@ -74,7 +76,9 @@ def spelled(value: Any) -> Any:
             _refuse_no_text(value)
         return value
     if isinstance(value, bool | int | float):
-        return str(value)  # True for a bool, as Salt: how it was typed (yes, on, true) is gone after YAML
+        return str(
+            value
+        )  # True for a bool, as Salt: how it was typed (yes, on, true) is gone after YAML
     if hasattr(value, "isoformat"):  # YAML reads 2024-01-31 as a date
         return value.isoformat()
     if isinstance(value, bytes):
@@ -85,7 +89,9 @@ def spelled(value: Any) -> Any:
 def _refuse_no_text(value: str) -> None:
     """Raise Mismatch for halves of characters, which no file and no program can be given."""
     try:
-        value.encode("utf-8", "surrogateescape")  # bytes of a file's name that are no UTF-8 are fine
+        value.encode(
+            "utf-8", "surrogateescape"
+        )  # bytes of a file's name that are no UTF-8 are fine
     except UnicodeEncodeError as problem:
         found = f"\\u{ord(value[problem.start]):04x}"
         hint = "in YAML a character beyond U+FFFF is written as it is, or as \\U with eight digits"

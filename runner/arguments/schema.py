@@ -15,12 +15,21 @@ MISSING: Any = object()
 
 
 class Parameter:
-    """One parameter; its type is looked at when a value is there for it. name: as the function calls it."""
+    """One parameter; its type is looked at when a value is there for it. name: as the function
+    calls it.
+    """
 
     __slots__ = ("annotation", "default", "name", "namespace", "resolved")
 
-    def __init__(self, name: str, annotation: Any, namespace: dict[str, Any], default: Any = MISSING) -> None:
-        self.name, self.annotation, self.namespace, self.default = name, annotation, namespace, default
+    def __init__(
+        self, name: str, annotation: Any, namespace: dict[str, Any], default: Any = MISSING
+    ) -> None:
+        self.name, self.annotation, self.namespace, self.default = (
+            name,
+            annotation,
+            namespace,
+            default,
+        )
         self.resolved: Shape | None = None
 
     @property
@@ -69,12 +78,18 @@ def _read(function: Callable[..., Any]) -> Schema:
     required = tuple(key for key, item in parameters.items() if item.default is MISSING)
     rule = None
     if code.co_flags & 0x08:  # CO_VARKEYWORDS
-        rule = parameter(code.co_varnames[len(positional) + len(keyword) + bool(code.co_flags & 0x04)])
+        rule = parameter(
+            code.co_varnames[len(positional) + len(keyword) + bool(code.co_flags & 0x04)]
+        )
     identifiers = [key for key, item in parameters.items() if _says(item, "NameVar")]
     if len(identifiers) > 1:
-        raise RunnerError(f"{function.__name__} has {len(identifiers)} name variables: {', '.join(identifiers)}")
+        raise RunnerError(
+            f"{function.__name__} has {len(identifiers)} name variables: {', '.join(identifiers)}"
+        )
     leftover = rule is not None and rule.annotation in ("Leftovers", Leftovers)
-    return Schema(parameters, required, rule, identifiers[0] if identifiers else None, leftover=leftover)
+    return Schema(
+        parameters, required, rule, identifiers[0] if identifiers else None, leftover=leftover
+    )
 
 
 def _in_sls(name: str) -> str:
@@ -91,7 +106,14 @@ def _says(parameter: Parameter, word: str) -> bool:
     return word in (annotation if isinstance(annotation, str) else repr(annotation))
 
 
-_PLAIN: dict[str, Any] = {"str": str, "int": int, "bool": bool, "float": float, "AbsolutePath": None, "Mode": None}
+_PLAIN: dict[str, Any] = {
+    "str": str,
+    "int": int,
+    "bool": bool,
+    "float": float,
+    "AbsolutePath": None,
+    "Mode": None,
+}
 
 
 def _evaluate(annotation: Any, namespace: dict[str, Any]) -> Any:
@@ -112,8 +134,11 @@ def known(function: Callable[..., Any]) -> frozenset[str]:
     return frozenset(schema_of(function).parameters)
 
 
-def needed_features(function: Callable[..., Any], given: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
-    """The features of a provider that a call needs, by the argument that needs them; "" for the function itself.
+def needed_features(
+    function: Callable[..., Any], given: Mapping[str, Any]
+) -> dict[str, tuple[str, ...]]:
+    """The features of a provider that a call needs, by the argument that needs them; "" for the
+    function itself.
 
     given: the bound arguments. One with its default value needs nothing.
     """
@@ -133,7 +158,9 @@ def features_of(parameter: Parameter) -> tuple[str, ...]:
         return ()
     annotation = _evaluate(parameter.annotation, parameter.namespace)
     extras = getattr(annotation, "__metadata__", ())
-    return tuple(name for extra in extras if isinstance(extra, requires_feature) for name in extra.names)
+    return tuple(
+        name for extra in extras if isinstance(extra, requires_feature) for name in extra.names
+    )
 
 
 def json_schema(function: Callable[..., Any]) -> dict[str, Any]:
@@ -144,14 +171,20 @@ def json_schema(function: Callable[..., Any]) -> dict[str, Any]:
     required = [key for key in schema.required if key not in ("name", schema.identifier)]
     if required:
         document["required"] = required
-    document["additionalProperties"] = dict(schema.open.shape.schema) if schema.open and not schema.leftover else False
+    document["additionalProperties"] = (
+        dict(schema.open.shape.schema) if schema.open and not schema.leftover else False
+    )
     summary = (function.__doc__ or "").strip().partition("\n")[0]
     return {"description": summary, **document} if summary else document
 
 
 def _property(parameter: Parameter) -> dict[str, Any]:
     described = dict(parameter.shape.schema)
-    if parameter.shape.nullable and described and {"type": "null"} not in described.get("anyOf", []):
+    if (
+        parameter.shape.nullable
+        and described
+        and {"type": "null"} not in described.get("anyOf", [])
+    ):
         described = {"anyOf": [described, {"type": "null"}]}
     if isinstance(parameter.default, str | int | float | bool | list | dict | type(None)):
         described["default"] = parameter.default

@@ -25,11 +25,15 @@ OF_VALUES = frozenset(["undefined", "raised", "render", "python"])
 
 
 def check(
-    options: Options, names: Iterable[str] = (), lenient: bool = False, configuration: Iterable[Diagnostic] = ()
+    options: Options,
+    names: Iterable[str] = (),
+    lenient: bool = False,
+    configuration: Iterable[Diagnostic] = (),
 ) -> list[Diagnostic]:
     """All mistakes of the tree, or of some SLS files of it.
 
-    lenient: what Salt compiles (unknown arguments and states) is a warning only. configuration: what is odd about it.
+    lenient: what Salt compiles (unknown arguments and states) is a warning only. configuration:
+    what is odd about it.
     """
     session = Session(options._replace(unknown_states="fail") if lenient else options)
     try:
@@ -39,7 +43,11 @@ def check(
         found = list(error.diagnostics)
     if "watch" in session.__dict__:
         found += session.watch.problems()
-    odd = [problem if lenient else _grave(problem) for problem in configuration if problem.severity != "info"]
+    odd = [
+        problem if lenient else _grave(problem)
+        for problem in configuration
+        if problem.severity != "info"
+    ]
     found = [*odd, *found]
     if "run" in session.__dict__:  # else a module for the grains is broken, and no secret was read
         found = list(map(session.run.secrets.diagnostic, found))
@@ -75,17 +83,25 @@ class _Checker:
         return [*self._problems, *heard]
 
     def _grains(self, problem: Diagnostic) -> None:
-        """What is no Python is a mistake; what a file raises may be for want of something that other machines have."""
-        self._problems.append(problem._replace(severity="error") if problem.code == "module" else problem)
+        """What is no Python is a mistake; what a file raises may be for want of something that
+        other machines have.
+        """
+        self._problems.append(
+            problem._replace(severity="error") if problem.code == "module" else problem
+        )
 
     def _compile(self, gathered: Gathered, foreign: bool = False) -> None:
         compiled, problems = compile_partially(self._session, gathered, strict=not self._lenient)
         if self._pillar_is_broken:  # one mistake, one error: the values are missing because of it
             problems = [problem for problem in problems if problem.code not in OF_VALUES]
         if self._lenient:  # Salt compiles it; the state fails
-            problems = [_mild(problem) if problem.code in SALTS else problem for problem in problems]
+            problems = [
+                _mild(problem) if problem.code in SALTS else problem for problem in problems
+            ]
         if foreign:
-            problems = [_perhaps(problem) if problem.code in OF_VALUES else problem for problem in problems]
+            problems = [
+                _perhaps(problem) if problem.code in OF_VALUES else problem for problem in problems
+            ]
         self._problems += problems
         self._problems += self._unavailable(compiled)
         reacts = compiled.binder.reacting(compiled.chunks)
@@ -103,7 +119,9 @@ class _Checker:
             except UnavailableError as error:
                 hint = error.hint or "it may work when an earlier state has installed what it needs"
                 message = f"State '{chunk.function}' cannot work here: {error.message}"
-                yield Diagnostic(message, error.source or chunk.place.source, hint, "unavailable", "warning")
+                yield Diagnostic(
+                    message, error.source or chunk.place.source, hint, "unavailable", "warning"
+                )
             except RunnerError:
                 continue
 
@@ -127,18 +145,30 @@ class _Checker:
     def _tree(self) -> None:
         session = self._session
         own, all_lines = self._top()
-        units = [self._gather([Request(line.sls, line.env, line.place) for line in own])] if own else []
+        units = (
+            [self._gather([Request(line.sls, line.env, line.place) for line in own])] if own else []
+        )
         done = {key for data, _ in units for key in data.rendered}
         given = [Request(line.sls, line.env, line.place) for line in all_lines if line not in own]
         named = {key for request in given for key in self._expanded(request)}
         path_of = session.tree.sls_path
-        read = {(env, path_of(sls, env)) for env, sls in done if path_of(sls, env)}  # a.b and a/b are one file
+        read = {
+            (env, path_of(sls, env)) for env, sls in done if path_of(sls, env)
+        }  # a.b and a/b are one file
         whole, left_out = tree_files.served(session, all_requests(session))
         self._problems += left_out
-        rest = [request for request in (*given, *whole) if (request.env, path_of(request.sls, request.env)) not in read]
-        self._problems += [problem for path in session.tree.closed for problem in unreadable(path).diagnostics]
+        rest = [
+            request
+            for request in (*given, *whole)
+            if (request.env, path_of(request.sls, request.env)) not in read
+        ]
+        self._problems += [
+            problem for path in session.tree.closed for problem in unreadable(path).diagnostics
+        ]
         each = {request: self._gather([request]) for request in rest}
-        reached = done | {key for request in given if request in each for key in each[request][0].rendered}
+        reached = done | {
+            key for request in given if request in each for key in each[request][0].rendered
+        }
         others = _roots(list(each.values()))
         elsewhere = frozenset(_declared(data for data, _ in (*units, *others)))
         for gathered in units:
@@ -154,11 +184,17 @@ class _Checker:
     def _beside(self) -> None:
         """The pillar of other machines, and modules that nothing used."""
         told = {(problem.message, problem.source) for problem in self._problems}
-        places = {(problem.source.file, problem.source.line) for problem in self._problems if problem.source}
+        places = {
+            (problem.source.file, problem.source.line)
+            for problem in self._problems
+            if problem.source
+        }
         found = [*tree_files.of_pillar(self._session), *tree_files.of_modules(self._session)]
         for problem in found:
             source = problem.source
-            if (problem.message, source) in told or (source and (source.file, source.line) in places):
+            if (problem.message, source) in told or (
+                source and (source.file, source.line) in places
+            ):
                 continue
             mild = self._lenient and problem.code in SALTS
             problem = _mild(problem) if mild else problem
@@ -173,12 +209,16 @@ class _Checker:
             self._problems += error.diagnostics
             return (), ()
         unread, session.unread = session.unread, ()
-        self._problems += unread if self._lenient else [each._replace(severity="error") for each in unread]
+        self._problems += (
+            unread if self._lenient else [each._replace(severity="error") for each in unread]
+        )
         everyone = node_scope.top_file(session, matches=lambda target, kind: True)
         return found.lines if found else (), everyone.lines
 
     def _expanded(self, request: Request) -> set[tuple[str, str]]:
-        return {(request.env, name) for name in high.expanded(request, self._session.tree.sls_names)}
+        return {
+            (request.env, name) for name in high.expanded(request, self._session.tree.sls_names)
+        }
 
 
 def _place(problem: Diagnostic) -> tuple[str, int, int]:
@@ -187,8 +227,12 @@ def _place(problem: Diagnostic) -> tuple[str, int, int]:
 
 
 def _grave(problem: Diagnostic) -> Diagnostic:
-    """A key of the configuration that was probably mistyped is a mistake; any other unknown one may be a module's."""
-    return problem._replace(severity="error") if problem.code == "config" and problem.hint else problem
+    """A key of the configuration that was probably mistyped is a mistake; any other unknown one may
+    be a module's.
+    """
+    return (
+        problem._replace(severity="error") if problem.code == "config" and problem.hint else problem
+    )
 
 
 def _mild(problem: Diagnostic) -> Diagnostic:
@@ -221,4 +265,7 @@ def _declared(data: Iterable[HighData]) -> Iterable[str]:
                     if item.key == "name":
                         yield str(item.value)
                     elif item.key == "names" and isinstance(item.value, list):
-                        yield from (str(next(iter(n), "")) if isinstance(n, dict) else str(n) for n in item.value)
+                        yield from (
+                            str(next(iter(n), "")) if isinstance(n, dict) else str(n)
+                            for n in item.value
+                        )

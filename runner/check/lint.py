@@ -1,4 +1,6 @@
-"""Warnings that experience asks for: what compiles and is probably not meant. Only `runner check` gives them."""
+"""Warnings that experience asks for: what compiles and is probably not meant. Only `runner check`
+gives them.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +15,25 @@ from runner.model.places import Place, Source, item_place
 from runner.model.requisite_kinds import Kind
 
 GUARDS = ("onlyif", "unless", "creates", "stateful")
-REACTIONS = (Kind.ONCHANGES, Kind.ONCHANGES_ANY, Kind.PREREQ, Kind.ONFAIL, Kind.ONFAIL_ANY, Kind.ONFAIL_ALL)
-_SECRET = re.compile(r"(?i)(\.pem|\.key|_rsa|_ed25519|password|passwd|secret|credentials|\.htpasswd|\.pgpass|\.netrc)$")
+REACTIONS = (
+    Kind.ONCHANGES,
+    Kind.ONCHANGES_ANY,
+    Kind.PREREQ,
+    Kind.ONFAIL,
+    Kind.ONFAIL_ANY,
+    Kind.ONFAIL_ALL,
+)
+_SECRET = re.compile(
+    r"(?i)(\.pem|\.key|_rsa|_ed25519|password|passwd|secret|credentials|\.htpasswd|\.pgpass|\.netrc)$"
+)
 _PUBLIC = re.compile(  # certificates and parameters, not keys
     r"(?i)/(ssl|tls)/certs/|/trusted[^/]*/|(^|[/_.-])(ca|cacerts?|cert|(full)?chain|dh(params?)?\d*|pub)([-_.][^/]*)?\.pem$"
 )
 
 
-def warnings(chunks: Sequence[Chunk], relations: Relations, reacts: frozenset[int]) -> list[Diagnostic]:
+def warnings(
+    chunks: Sequence[Chunk], relations: Relations, reacts: frozenset[int]
+) -> list[Diagnostic]:
     """All of them. reacts: the chunks whose module has a mod_watch."""
     found: list[Diagnostic] = []
     for number, chunk in enumerate(chunks):
@@ -36,21 +49,36 @@ def _warning(message: str, place: Place, hint: str, code: str) -> Diagnostic:
     return Diagnostic(message, place.source, hint, code, "warning")
 
 
-def _watch(number: int, chunk: Chunk, relations: Relations, reacts: frozenset[int]) -> Iterator[Diagnostic]:
+def _watch(
+    number: int, chunk: Chunk, relations: Relations, reacts: frozenset[int]
+) -> Iterator[Diagnostic]:
     for edge in relations.of(number):
-        if edge.kind in (Kind.WATCH, Kind.WATCH_ANY, Kind.LISTEN) and number not in reacts and edge.place.line:
+        if (
+            edge.kind in (Kind.WATCH, Kind.WATCH_ANY, Kind.LISTEN)
+            and number not in reacts
+            and edge.place.line
+        ):
             message = f"{chunk.function} cannot react: its {edge.kind} is no more than a require"
             yield _warning(
-                message, edge.place, "write require, or onchanges if it is to run only then", "watch-no-reaction"
+                message,
+                edge.place,
+                "write require, or onchanges if it is to run only then",
+                "watch-no-reaction",
             )
 
 
-def _order(number: int, chunk: Chunk, chunks: Sequence[Chunk], relations: Relations) -> Iterator[Diagnostic]:
+def _order(
+    number: int, chunk: Chunk, chunks: Sequence[Chunk], relations: Relations
+) -> Iterator[Diagnostic]:
     if "order" not in chunk.arg_places or chunk.order >= 10000:
         return
     for edge in relations.of(number):
         target = chunks[edge.target]
-        if edge.kind in (Kind.REQUIRE, Kind.WATCH) and "order" in target.arg_places and target.order > chunk.order:
+        if (
+            edge.kind in (Kind.REQUIRE, Kind.WATCH)
+            and "order" in target.arg_places
+            and target.order > chunk.order
+        ):
             other = f"{target.state}: {target.id} (order {_order_of(target)})"
             message = f"order {_order_of(chunk)} gives way: {other} runs before"
             hint = "drop the order, which the requisite overrides, or the requisite"
@@ -62,20 +90,35 @@ def _order_of(chunk: Chunk) -> str:
 
 
 def _own(number: int, chunk: Chunk, relations: Relations) -> Iterator[Diagnostic]:
-    guarded = any(key in chunk.args for key in GUARDS) or any(e.kind in REACTIONS for e in relations.of(number))
+    guarded = any(key in chunk.args for key in GUARDS) or any(
+        e.kind in REACTIONS for e in relations.of(number)
+    )
     if chunk.function in ("cmd.run", "cmd.script") and not guarded:
         hint = "say when: onlyif, unless, creates, onchanges, or cmd.wait with watch"
-        yield _warning(f"{chunk.function} runs, and reports changes, in every run", chunk.place, hint, "cmd-unguarded")
-    if chunk.function == "file.managed" and _SECRET.search(chunk.name) and not _PUBLIC.search(chunk.name):
+        yield _warning(
+            f"{chunk.function} runs, and reports changes, in every run",
+            chunk.place,
+            hint,
+            "cmd-unguarded",
+        )
+    if (
+        chunk.function == "file.managed"
+        and _SECRET.search(chunk.name)
+        and not _PUBLIC.search(chunk.name)
+    ):
         yield from _secret(chunk)
     for key, value in chunk.args.items():
         if isinstance(value, str) and _UNCALLED.search(value):
             place = chunk.arg_places.get(key, chunk.place)
             message = f"{key} holds a function, not what it returns: {value}"
-            yield _warning(message, place, "write ( ) after its name, with its arguments", "not-called")
+            yield _warning(
+                message, place, "write ( ) after its name, with its arguments", "not-called"
+            )
 
 
-_UNCALLED = re.compile(r"<(function|bound method|built-in function) .* at 0x[0-9a-f]+>|<runner\.\S+ object at 0x")
+_UNCALLED = re.compile(
+    r"<(function|bound method|built-in function) .* at 0x[0-9a-f]+>|<runner\.\S+ object at 0x"
+)
 
 
 def _secret(chunk: Chunk) -> Iterator[Diagnostic]:
@@ -92,16 +135,25 @@ def _secret(chunk: Chunk) -> Iterator[Diagnostic]:
 
 
 def _inverted(chunk: Chunk) -> Iterator[Diagnostic]:
-    """`onchanges_in` of a command: what it names runs when the command changed something, which it always does."""
+    """`onchanges_in` of a command: what it names runs when the command changed something, which it
+    always does.
+    """
     listed = chunk.low.get("onchanges_in")
     if chunk.state not in ("cmd", "module", "service") or not isinstance(listed, list):
         return
     place = chunk.arg_places.get("onchanges_in", chunk.place)
     for index, entry in enumerate(listed):
-        state, target = next(iter(entry.items())) if isinstance(entry, dict) and entry else ("", entry)
+        state, target = (
+            next(iter(entry.items())) if isinstance(entry, dict) and entry else ("", entry)
+        )
         if state not in ("cmd", "module", "service"):
-            message = f"onchanges_in makes {state}: {target} run only when {chunk.state}: {chunk.id} changed something"
-            hint = f"is it the other way round? write `- onchanges:` with `- {state}: {target}` here"
+            message = (
+                f"onchanges_in makes {state}: {target} run only when {chunk.state}: {chunk.id}"
+                " changed something"
+            )
+            hint = (
+                f"is it the other way round? write `- onchanges:` with `- {state}: {target}` here"
+            )
             yield _warning(message, item_place(listed, index, place), hint, "onchanges-inverted")
 
 
@@ -115,17 +167,26 @@ def _twice(chunks: Sequence[Chunk]) -> Iterator[Diagnostic]:
         if before is not chunk:
             other = before.arg_places.get("name", before.place).source
             message = f"{chunk.name} is written by two states: {before.id} and {chunk.id}"
-            hint = f"the other one stands at {other}; one of them is enough, or use accumulators and blocks"
-            yield _warning(message, chunk.arg_places.get("name", chunk.place), hint, "written-twice")
+            hint = (
+                f"the other one stands at {other}; one of them is enough, or use accumulators and"
+                " blocks"
+            )
+            yield _warning(
+                message, chunk.arg_places.get("name", chunk.place), hint, "written-twice"
+            )
 
 
 _WRITERS = ("file.managed", "file.symlink", "file.serialize")
 
 
 def unreached(
-    files: Callable[[str, str], str | None], rendered: Iterable[tuple[str, str]], reached: Iterable[tuple[str, str]]
+    files: Callable[[str, str], str | None],
+    rendered: Iterable[tuple[str, str]],
+    reached: Iterable[tuple[str, str]],
 ) -> list[Diagnostic]:
-    """SLS files that no line of the top file and no include brings into any run. files: (SLS, environment) -> file."""
+    """SLS files that no line of the top file and no include brings into any run. files: (SLS,
+    environment) -> file.
+    """
     found = []
     met = {files(sls, env) for env, sls in reached}  # several environments may share a file
     for env, sls in dict.fromkeys(rendered):
@@ -141,14 +202,20 @@ _IGNORE = re.compile(r"#\s*runner:\s*ignore\[([\w, -]+)\]")
 
 
 def kept(problems: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """The problems without the warnings that a comment on their line ignores (`# runner: ignore[code]`)."""
+    """The problems without the warnings that a comment on their line ignores (`# runner:
+    ignore[code]`).
+    """
     return [each for each in problems if each.severity == "error" or not _ignored(each)]
 
 
 def _ignored(problem: Diagnostic) -> bool:
     source = problem.source
     rows = _rows(source.file) if source is not None and source.line else ()
-    match = _IGNORE.search(rows[source.line - 1]) if source is not None and 0 < source.line <= len(rows) else None
+    match = (
+        _IGNORE.search(rows[source.line - 1])
+        if source is not None and 0 < source.line <= len(rows)
+        else None
+    )
     return bool(match) and problem.code in [part.strip() for part in match[1].split(",")]  # type: ignore[index]
 
 

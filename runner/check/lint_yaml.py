@@ -1,4 +1,6 @@
-"""Values that YAML reads as something else than people see: yes, 0644, 1.10, 12:30. Warnings of `runner check`."""
+"""Values that YAML reads as something else than people see: yes, 0644, 1.10, 12:30. Warnings of
+`runner check`.
+"""
 
 from __future__ import annotations
 
@@ -21,16 +23,22 @@ def warnings(chunks: Sequence[Chunk], expects: Expects, row: Row) -> Iterator[Di
             if place is None:
                 continue
             if isinstance(value, bool | int | float):
-                yield from _odd(f"{chunk.function}: {key}", key, value, place, expects(chunk, key), row)
+                yield from _odd(
+                    f"{chunk.function}: {key}", key, value, place, expects(chunk, key), row
+                )
             elif isinstance(value, list):  # pkgs: [{name: version}]
                 for entry in value:
                     for name, inner in entry.items() if isinstance(entry, PlacedMap) else ():
                         if isinstance(inner, bool | float):
                             where = f"{chunk.function}: {key}: {name}"
-                            yield from _odd(where, str(name), inner, entry.key_place(name), "text", row)
+                            yield from _odd(
+                                where, str(name), inner, entry.key_place(name), "text", row
+                            )
 
 
-def _odd(where: str, key: str, value: Value, place: Place, takes: str, row: Row) -> Iterator[Diagnostic]:
+def _odd(
+    where: str, key: str, value: Value, place: Place, takes: str, row: Row
+) -> Iterator[Diagnostic]:
     number = isinstance(value, int) and not isinstance(value, bool)
     if not number and ("text" not in takes or "true or false" in takes):
         return
@@ -47,7 +55,9 @@ def _odd(where: str, key: str, value: Value, place: Place, takes: str, row: Row)
             yield Diagnostic(message, source, quoted, "yaml-truth", "warning")
     elif number:
         if re.fullmatch(r"0\d+", typed):
-            message = f"{where}: {typed} without quotes is a number, for most YAML readers an octal one"
+            message = (
+                f"{where}: {typed} without quotes is a number, for most YAML readers an octal one"
+            )
             yield Diagnostic(message, source, quoted, "yaml-octal", "warning")
         elif ":" in typed:
             message = f"{where}: YAML reads {typed} as the number {value} (base 60)"

@@ -1,4 +1,6 @@
-"""What `runner check` looks at beside the states: roots, other machines' pillar, modules, commands of templates."""
+"""What `runner check` looks at beside the states: roots, other machines' pillar, modules, commands
+of templates.
+"""
 
 from __future__ import annotations
 
@@ -31,11 +33,14 @@ def of_roots(session: Session) -> Iterator[Diagnostic]:
     if any(path.endswith(".sls") for path in paths):
         return
     folders = [folder for folders in session.options.file_roots.values() for folder in folders]
-    there = [f"{folder}{'' if os.path.isdir(folder) else ' (there is no such folder)'}" for folder in folders]
+    there = [
+        f"{folder}{'' if os.path.isdir(folder) else ' (there is no such folder)'}"
+        for folder in folders
+    ]
     message = f"there is no tree to check: no SLS file below {', '.join(there)}"
     hint = (
-        "stand in the folder of the configuration or name it with --config; without one name the folder of the SLS "
-        "files with --state-tree; `runner init` begins a tree"
+        "stand in the folder of the configuration or name it with --config; without one name the"
+        " folder of the SLS files with --state-tree; `runner init` begins a tree"
     )
     path = session.options.raw.get("conf_file")
     place = place_of(path, "file_roots") if path else None
@@ -43,7 +48,8 @@ def of_roots(session: Session) -> Iterator[Diagnostic]:
 
 
 def served(session: Session, requests: Iterable[Request]) -> tuple[list[Request], list[Diagnostic]]:
-    """The SLS files that this configuration can serve to a machine, and how many others its folders hold.
+    """The SLS files that this configuration can serve to a machine, and how many others its folders
+    hold.
 
     The others are of another tree inside this one, as formulas bring it along for their tests.
     """
@@ -59,32 +65,56 @@ def served(session: Session, requests: Iterable[Request]) -> tuple[list[Request]
         return kept, []
     folders = ", ".join(f"{folder} ({count})" for folder, count in sorted(left.items()))
     count = sum(left.values())
-    files, them = ("1 SLS file is", "it is") if count == 1 else (f"{count} SLS files are", "they are")
-    message = f"{files} left out, because {them} of another tree than that of the configuration: {folders}"
-    return kept, [Diagnostic(message, None, "`runner check NAME` looks at one all the same", "left-out", "info")]
+    files, them = (
+        ("1 SLS file is", "it is") if count == 1 else (f"{count} SLS files are", "they are")
+    )
+    message = (
+        f"{files} left out, because {them} of another tree than that of the configuration:"
+        f" {folders}"
+    )
+    return kept, [
+        Diagnostic(
+            message, None, "`runner check NAME` looks at one all the same", "left-out", "info"
+        )
+    ]
 
 
 def _other_tree(session: Session, path: str) -> str | None:
-    """The folder of the tree which a file belongs to that lies below the roots, but is no state for any machine."""
+    """The folder of the tree which a file belongs to that lies below the roots, but is no state for
+    any machine.
+    """
     root = session.tree.root_of(path)
     if root is None:
         return None
     parts = os.path.dirname(os.path.relpath(path, root)).split("/")
     for count, name in enumerate(parts, 1):
         folder = os.path.join(root, *parts[:count])
-        tests = count == 1 and name in TESTS and any(map(os.path.exists, (f"{root}/{e}" for e in OF_A_REPOSITORY)))
-        if name and (name in DATA or tests or os.path.isfile(os.path.join(folder, session.options.state_top))):
+        tests = (
+            count == 1
+            and name in TESTS
+            and any(map(os.path.exists, (f"{root}/{e}" for e in OF_A_REPOSITORY)))
+        )
+        if name and (
+            name in DATA or tests or os.path.isfile(os.path.join(folder, session.options.state_top))
+        ):
             return folder
     return None
 
 
 def of_pillar(session: Session) -> Iterator[Diagnostic]:
-    """Lines of the pillar's top file that name nothing, and SLS files that cannot be read, whoever gets them."""
+    """Lines of the pillar's top file that name nothing, and SLS files that cannot be read, whoever
+    gets them.
+    """
     tree, envs = session.pillar_tree, list(session.options.pillar_roots)
     try:
         read = including(session.read_pillar_top, tree.sls_names, session.read_pillar)
         found = top.names(
-            read, envs, lambda target, kind: True, session.options.pillarenv, pillar=True, mistake=session.mistake
+            read,
+            envs,
+            lambda target, kind: True,
+            session.options.pillarenv,
+            pillar=True,
+            mistake=session.mistake,
         )
     except RunnerError as error:
         yield from error.diagnostics
@@ -94,8 +124,15 @@ def of_pillar(session: Session) -> Iterator[Diagnostic]:
         plain = not any(mark in line.sls for mark in "*?[")
         if plain and not line.ignore_missing and tree.sls_path(line.sls, line.env) is None:
             near = tree.suggest(line.sls, line.env)
-            hint = f"did you mean {near}?" if near else f"looked in {', '.join(tree.folders_of(line.env))}"
-            message = f"Specified SLS {line.sls!r} in environment {line.env!r} is not available in the pillar"
+            hint = (
+                f"did you mean {near}?"
+                if near
+                else f"looked in {', '.join(tree.folders_of(line.env))}"
+            )
+            message = (
+                f"Specified SLS {line.sls!r} in environment {line.env!r} is not available in the"
+                " pillar"
+            )
             yield Diagnostic(message, line.place.source, hint, "missing-sls")
     for env in envs:
         for name in tree.sls_names(env):

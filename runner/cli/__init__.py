@@ -28,8 +28,9 @@ def _run(arguments: list[str]) -> int:
 
 
 def _spelled_out(arguments: list[str]) -> list[str]:
-    """`--wait` without seconds waits for as long as it takes, `--shuffle` without a seed draws one: their values may be
-    left away."""
+    """`--wait` without seconds waits for as long as it takes, `--shuffle` without a seed draws one:
+    their values may be left away.
+    """
     found: list[str] = []
     for index, word in enumerate(arguments):
         following = arguments[index + 1] if index + 1 < len(arguments) else ""

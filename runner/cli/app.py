@@ -1,4 +1,6 @@
-"""All commands together, as typer has them: it reads command lines, explains them and tells what is wrong with one."""
+"""All commands together, as typer has them: it reads command lines, explains them and tells what is
+wrong with one.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ def _version(wanted: bool) -> None:
 
 
 def build(wanted: str = "") -> Callable[..., object]:
-    """The application: with the wanted command alone if there is one of that name, else with all of them."""
+    """The application: with the wanted command alone if there is one of that name, else with all of
+    them.
+    """
     app = typer.Typer(
         name="runner",
         rich_markup_mode=None,
@@ -34,15 +38,17 @@ def build(wanted: str = "") -> Callable[..., object]:
     @app.callback()
     def runner(
         version: Annotated[
-            bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")
+            bool,
+            typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
         ] = False,
     ) -> None:
         """Bring one Linux machine to the state that its SLS files describe.
 
-        To begin: `runner init my-machine`, and in that folder `runner check`, `runner highstate --test`.
-        `runner COMMAND --help` tells more of a command, `runner doc` of states.
+        To begin: `runner init my-machine`, and in that folder `runner check`, `runner highstate
+        --test`. `runner COMMAND --help` tells more of a command, `runner doc` of states.
 
-        Exit codes: 0 done, 1 did not compile or wrong usage, 2 some state failed, 3 another run holds the lock.
+        Exit codes: 0 done, 1 did not compile or wrong usage, 2 some state failed, 3 another run
+        holds the lock.
         """
 
     for name in [wanted] if wanted in COMMANDS else COMMANDS:
@@ -57,7 +63,9 @@ def typed(command: Callable[..., int]) -> Callable[..., int]:
         return command(**given)
 
     found = inspect.signature(command, eval_str=True)
-    parameters = [each.replace(annotation=_annotation(each.annotation)) for each in found.parameters.values()]
+    parameters = [
+        each.replace(annotation=_annotation(each.annotation)) for each in found.parameters.values()
+    ]
     call.__signature__ = found.replace(parameters=parameters)  # type: ignore[attr-defined]
     call.__annotations__ = {item.name: item.annotation for item in parameters}
     call.__doc__, call.__name__ = command.__doc__, command.__name__
@@ -67,7 +75,9 @@ def typed(command: Callable[..., int]) -> Callable[..., int]:
 def _annotation(declared: Any) -> Any:
     kind, said = get_args(declared)
     if isinstance(said, Option):
-        shown: Any = typer.Option(*said.names, help=said.help, metavar=said.metavar, show_default=said.show_default)
+        shown: Any = typer.Option(
+            *said.names, help=said.help, metavar=said.metavar, show_default=said.show_default
+        )
     else:
         shown = typer.Argument(metavar=said.metavar, help=said.help, hidden=said.hidden)
     return Annotated[kind, shown]

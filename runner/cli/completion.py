@@ -82,11 +82,15 @@ def completion(
     Example: runner completion bash > /etc/bash_completion.d/runner
     """
     if shell == "candidates":
-        with suppress(Exception):  # a person is typing: nothing is better than a message in the line
+        with suppress(
+            Exception
+        ):  # a person is typing: nothing is better than a message in the line
             _print(words or [])
         return 0
     if shell not in SCRIPTS:
-        raise UsageError(f"there is no completion for {shell!r}", hint=f"one of {', '.join(SCRIPTS)}")
+        raise UsageError(
+            f"there is no completion for {shell!r}", hint=f"one of {', '.join(SCRIPTS)}"
+        )
     print(SCRIPTS[shell], end="")
     return 0
 
@@ -104,7 +108,9 @@ def _print(words: list[str]) -> None:
 
 
 def _split(line: str) -> tuple[list[str], str]:
-    """The words of an unfinished line (the last one is empty after a blank), and the quote that is open."""
+    """The words of an unfinished line (the last one is empty after a blank), and the quote that is
+    open.
+    """
     for quote in ("", "'", '"'):
         with suppress(ValueError):
             words = shlex.split(line + quote)
@@ -114,7 +120,9 @@ def _split(line: str) -> tuple[list[str], str]:
 
 
 def _for_bash(value: str, typed: str, quote: str) -> str:
-    """bash takes `:` and `=` for the ends of words, unless they are quoted; and quotes nothing by itself."""
+    """bash takes `:` and `=` for the ends of words, unless they are quoted; and quotes nothing by
+    itself.
+    """
     if quote or value.startswith(":"):
         return value
     done = max(typed.rfind(mark) for mark in ":=") + 1
@@ -134,7 +142,11 @@ def candidates(typed: list[str]) -> Iterator[Named]:
         found = _of_command(before[0], before[1:], current)
     seen = set()
     for value, told in found:
-        if value.startswith((current, ":files", ":folders")) and value not in seen and "\n" not in value:
+        if (
+            value.startswith((current, ":files", ":folders"))
+            and value not in seen
+            and "\n" not in value
+        ):
             seen.add(value)
             yield value, " ".join(told.split())
 
@@ -159,13 +171,23 @@ def _commands() -> Iterator[Named]:
 def _of_command(name: str, before: list[str], current: str) -> Iterable[Named]:
     if name not in COMMANDS:
         return ()
-    options = {flag: each for each in _parsers(name)[name].params for flag in each.opts if flag.startswith("-")}
+    options = {
+        flag: each
+        for each in _parsers(name)[name].params
+        for flag in each.opts
+        if flag.startswith("-")
+    }
     if current.startswith("--") and "=" in current:
         flag = current.partition("=")[0]
         values = _of_option(name, options.get(flag), before)
-        return ((f"{flag}={value}" if not value.startswith(":") else value, told) for value, told in values)
+        return (
+            (f"{flag}={value}" if not value.startswith(":") else value, told)
+            for value, told in values
+        )
     if current.startswith("-"):
-        return [(flag, each.help or "") for flag, each in options.items() if flag.startswith("--")] + [("--help", "")]
+        return [
+            (flag, each.help or "") for flag, each in options.items() if flag.startswith("--")
+        ] + [("--help", "")]
     last = options.get(before[-1]) if before else None
     if last is not None and not last.is_flag:
         return _of_option(name, last, before)
@@ -192,11 +214,17 @@ def _of_option(name: str, option: Any, before: list[str]) -> Iterable[Named]:
     from runner.queries import completion_names
 
     metavar = str(getattr(option, "metavar", ""))
-    forms = {"check": (*common.OUTPUTS, "sarif", "github"), "show": (*common.OUTPUTS, "dot", "mermaid", "svg", "html")}
+    forms = {
+        "check": (*common.OUTPUTS, "sarif", "github"),
+        "show": (*common.OUTPUTS, "dot", "mermaid", "svg", "html"),
+    }
     if metavar.startswith("FILE"):
         return [FILES]
     if metavar == "FORM":
-        return [(form, "") for form in forms.get(name, common.REPORTS if name in _RUNS else common.OUTPUTS)]
+        return [
+            (form, "")
+            for form in forms.get(name, common.REPORTS if name in _RUNS else common.OUTPUTS)
+        ]
     tables: dict[str, Callable[[], Iterable[Named]]] = {
         "DIR": lambda: [FOLDERS],
         "LEVEL": lambda: [(level, "") for level in logs.LEVELS],
@@ -209,7 +237,9 @@ def _of_option(name: str, option: Any, before: list[str]) -> Iterable[Named]:
 _RUNS = ("highstate", "sls", "single", "schedule")
 
 
-def _of_argument(name: str, arguments: list[str], before: list[str], current: str) -> Iterable[Named]:
+def _of_argument(
+    name: str, arguments: list[str], before: list[str], current: str
+) -> Iterable[Named]:
     """What an argument of a command may be; `arguments` stand before it."""
     from runner.cli.show import SUBJECTS
     from runner.queries import completion_names
@@ -227,7 +257,9 @@ def _of_argument(name: str, arguments: list[str], before: list[str], current: st
             *completion_names.functions(_options(before), current),
             *_words(["arguments"]),
         ],
-        "history": lambda: _words(["show", "diff"]) if first else completion_names.runs(_options(before)),
+        "history": lambda: (
+            _words(["show", "diff"]) if first else completion_names.runs(_options(before))
+        ),
         "undo": lambda: completion_names.runs(_options(before)),
         "forget": lambda: completion_names.ids(_options(before)),
         "schedule": lambda: _words(["install", "status", "remove"] if first else []),
@@ -250,7 +282,11 @@ def _listed(names: Iterable[Named], current: str) -> Iterator[Named]:
 
 
 def _of_function(
-    named: Callable[[Any, str], Iterable[Named]], state: bool, arguments: list[str], before: list[str], current: str
+    named: Callable[[Any, str], Iterable[Named]],
+    state: bool,
+    arguments: list[str],
+    before: list[str],
+    current: str,
 ) -> Iterable[Named]:
     from runner.queries import completion_names
 

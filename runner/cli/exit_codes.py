@@ -14,7 +14,12 @@ from runner.model.errors import RunnerError
 from runner.model.result import Report
 
 DONE, NOT_RUN, FAILED, LOCKED = 0, 1, 2, 3
-LEFT_OUT = ("/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/sbin")  # by cron, or by a plain user's shell
+LEFT_OUT = (
+    "/usr/local/sbin",
+    "/usr/local/bin",
+    "/usr/sbin",
+    "/sbin",
+)  # by cron, or by a plain user's shell
 INTERRUPTED, BROKEN_PIPE = 130, 141
 
 
@@ -36,16 +41,22 @@ def program(run: Callable[[], int]) -> NoReturn:
     for stream in (sys.stdout, sys.stderr):
         stream.__dict__["close"] = stream.flush  # not for the code of a tree to close
     _with_programs()
-    gc.set_threshold(1_000_000)  # compiling makes many objects and no garbage; a long run is still collected
+    gc.set_threshold(
+        1_000_000
+    )  # compiling makes many objects and no garbage; a long run is still collected
     code = guarded(run)
     gc.freeze()  # the process ends and gives all back: no last look at everything
     sys.exit(code)
 
 
 def _with_programs() -> None:
-    """Find the programs of the administrator, too: cron, and a plain user's shell, have no sbin in their PATH."""
+    """Find the programs of the administrator, too: cron, and a plain user's shell, have no sbin in
+    their PATH.
+    """
     there = (os.environ.get("PATH") or os.defpath).split(":")
-    os.environ["PATH"] = ":".join(each for each in (*there, *(new for new in LEFT_OUT if new not in there)) if each)
+    os.environ["PATH"] = ":".join(
+        each for each in (*there, *(new for new in LEFT_OUT if new not in there)) if each
+    )
 
 
 def guarded(run: Callable[[], int]) -> int:
@@ -60,8 +71,15 @@ def guarded(run: Callable[[], int]) -> int:
         return _pipe_closed()
     except OSError as error:
         if error.errno == errno.ENOENT and not _stands_somewhere():
-            return _told(RunnerError("the folder that you stand in is gone", hint="cd / or use absolute paths"))
-        if error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO) or error.filename is not None:
+            return _told(
+                RunnerError(
+                    "the folder that you stand in is gone", hint="cd / or use absolute paths"
+                )
+            )
+        if (
+            error.errno not in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+            or error.filename is not None
+        ):
             return _bug(error)
         with suppress(OSError):
             print(f"runner: the answer could not be written: {error.strerror}", file=sys.stderr)
@@ -113,7 +131,9 @@ def _told(error: RunnerError) -> int:
 
 
 def _usage(error: BaseException) -> int | None:
-    """The exit code if the error is the command-line parser's (whose library depends on typer's version)."""
+    """The exit code if the error is the command-line parser's (whose library depends on typer's
+    version).
+    """
     names = {kind.__name__ for kind in type(error).__mro__}
     if "Abort" in names:
         print("interrupted", file=sys.stderr)
@@ -137,12 +157,18 @@ def _bug(error: BaseException) -> int:
 
     report = redact_all("".join(traceback.format_exception(error)))
     with tempfile.NamedTemporaryFile(
-        "w", prefix="runner-bug-", suffix=".log", delete=False, encoding="utf-8", errors="backslashreplace"
+        "w",
+        prefix="runner-bug-",
+        suffix=".log",
+        delete=False,
+        encoding="utf-8",
+        errors="backslashreplace",
     ) as log:
         log.write(f"runner {__version__}, Python {sys.version}\n{report}")
     print(
-        f"Sorry, this is a bug in runner {__version__}: {type(error).__name__}: {redact_all(str(error))}\n"
-        f"What happened is written to {log.name}; please send it with your report.",
+        f"Sorry, this is a bug in runner {__version__}: {type(error).__name__}:"
+        f" {redact_all(str(error))}\nWhat happened is written to {log.name}; please send it with"
+        " your report.",
         file=sys.stderr,
     )
     return NOT_RUN

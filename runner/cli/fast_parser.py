@@ -1,7 +1,7 @@
 """Command lines without a mistake, read at once: typer takes as long to import as all of Jinja.
 
-Whatever is not plain (a mistake, `--help`, `--`, an option that comes twice, a value that looks like an option) is left
-to typer. What is plain means the same to both.
+Whatever is not plain (a mistake, `--help`, `--`, an option that comes twice, a value that looks
+like an option) is left to typer. What is plain means the same to both.
 """
 
 from __future__ import annotations
@@ -35,7 +35,12 @@ def read(parameters: Mapping[str, inspect.Parameter], words: Sequence[str]) -> d
     """What words mean to the parameters of a command. Raises NotPlain."""
     given = {name: each.default for name, each in parameters.items()}
     declared = {name: get_args(each.annotation) for name, each in parameters.items()}
-    options = {flag: name for name, (_, said) in declared.items() if isinstance(said, Option) for flag in said.names}
+    options = {
+        flag: name
+        for name, (_, said) in declared.items()
+        if isinstance(said, Option)
+        for flag in said.names
+    }
     free = [name for name, (_, said) in declared.items() if not isinstance(said, Option)]
     rest = list(reversed(words))
     said: set[str] = set()
@@ -84,7 +89,9 @@ def _kind(annotation: Any) -> tuple[Any, bool]:
     """`float | None` is float, `list[str] | None` several str."""
     if isinstance(annotation, UnionType):
         annotation = next(each for each in get_args(annotation) if each is not NoneType)
-    return (get_args(annotation)[0], True) if get_origin(annotation) is list else (annotation, False)
+    return (
+        (get_args(annotation)[0], True) if get_origin(annotation) is list else (annotation, False)
+    )
 
 
 def _converted(kind: Any, value: Any) -> Any:

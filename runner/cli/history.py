@@ -17,9 +17,12 @@ from runner.output.text import safe
 def history(
     *,
     words: Annotated[
-        list[str] | None, argument(metavar="[show RUN | diff RUN RUN]", help="RUN: its number, or `last`.")
+        list[str] | None,
+        argument(metavar="[show RUN | diff RUN RUN]", help="RUN: its number, or `last`."),
     ] = None,
-    limit: Annotated[int, option("--limit", "-n", metavar="N", help="How many runs to list.", show_default=True)] = 20,
+    limit: Annotated[
+        int, option("--limit", "-n", metavar="N", help="How many runs to list.", show_default=True)
+    ] = 20,
     common: Common,
 ) -> int:
     """List the runs of this machine, show one, or compare two. Dry runs and undos are marked.
@@ -46,21 +49,26 @@ def history(
 def forget(
     *,
     words: Annotated[
-        list[str] | None, argument(metavar="[ID...]", help="States (ID or name) whose owed reactions to forget.")
+        list[str] | None,
+        argument(metavar="[ID...]", help="States (ID or name) whose owed reactions to forget."),
     ] = None,
     every: Annotated[bool, option("--all", help="Forget all of them.")] = False,
     common: Common,
 ) -> int:
     """Forget reactions owed since a run was killed or failed.
 
-    `runner show debts` lists them. What is not forgotten is made up for by the next run that has the state.
+    `runner show debts` lists them. What is not forgotten is made up for by the next run that has
+    the state.
 
     Example: runner forget nginx
     """
     from runner.queries import show
 
     if bool(words) is every:
-        raise UsageError("name the states whose reactions to forget, or --all", hint="`runner show debts` lists them")
+        raise UsageError(
+            "name the states whose reactions to forget, or --all",
+            hint="`runner show debts` lists them",
+        )
     forgotten = show.forget(options_of(common), None if every else list(words or ()))
     if common.out != "pretty":
         write_value(common, forgotten)
@@ -75,12 +83,15 @@ def forget(
 @with_common(READING, RUNNING)
 def undo(
     *,
-    number: Annotated[str | None, argument(metavar="[RUN]", help="Its number; without: the last one.")] = None,
+    number: Annotated[
+        str | None, argument(metavar="[RUN]", help="Its number; without: the last one.")
+    ] = None,
     common: Common,
 ) -> int:
     """Restore the files, links, modes and owners of before a run.
 
-    Packages and services stay as they are. A path that was changed since the run is left out, and reported.
+    Packages and services stay as they are. A path that was changed since the run is left out, and
+    reported.
 
     Example: runner undo 12 --test
     """
@@ -90,8 +101,16 @@ def undo(
     options = options_of(common)
     found, done, other = pipeline.undo(options, number)
     if common.out != "pretty":
-        steps = [{"path": step.was.path, "what": str(step), "refused": step.refused or None} for step in found.steps]
-        write_value(common, {"run": found.run, "command": found.command, "done": done, "steps": steps})
+        steps = [
+            {"path": step.was.path, "what": str(step), "refused": step.refused or None}
+            for step in found.steps
+        ]
+        write_value(
+            common, {"run": found.run, "command": found.command, "done": done, "steps": steps}
+        )
     else:
-        print("".join(f"{safe(line)}\n" for line in undone.lines(found, done, options.test, other)), end="")
+        print(
+            "".join(f"{safe(line)}\n" for line in undone.lines(found, done, options.test, other)),
+            end="",
+        )
     return FAILED if found.refused else DONE

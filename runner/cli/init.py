@@ -9,7 +9,8 @@ from runner.cli.option_spec import argument
 from runner.model.errors import UsageError
 
 FILES = {
-    "README.md": """# What this machine is to look like
+    "README.md": (
+        """# What this machine is to look like
 
     runner check                 # mistakes, before anything is touched
     runner highstate --test      # what would be changed; changes nothing
@@ -22,21 +23,27 @@ FILES = {
 - `runner doc file.managed` is the manual page of a state, `runner doc` lists all states.
 - `runner schema > sls.schema.json` lets an editor complete and check SLS files.
 - `runner schedule install --every 30m` (as root) keeps the machine so.
-""",
-    "runner.yaml": """# The configuration. The keys are those of a Salt minion; paths are relative to this file.
+"""
+    ),
+    "runner.yaml": (
+        """# The configuration. The keys are those of a Salt minion; paths are relative to this file.
 file_roots:
   base: [states]
 pillar_roots:
   base: [pillar]
 # a mistyped argument is an error, not a warning
 strict: true
-""",
-    "states/top.sls": """# Which machine gets which SLS files. '*' is a pattern for machine IDs: all of them.
+"""
+    ),
+    "states/top.sls": (
+        """# Which machine gets which SLS files. '*' is a pattern for machine IDs: all of them.
 base:
   '*':
     - motd
-""",
-    "states/motd.sls": """# One file. Its place and contents come from the pillar (pillar/motd.sls).
+"""
+    ),
+    "states/motd.sls": (
+        """# One file. Its place and contents come from the pillar (pillar/motd.sls).
 # `runner doc file.managed` tells all arguments; `runner show sls motd` what this template becomes.
 message of the day:
   file.managed:
@@ -50,17 +57,23 @@ tell that it changed:
     - name: echo "the message of the day is new"
     - onchanges:
       - file: message of the day
-""",
-    "pillar/top.sls": """# Which machine gets which data.
+"""
+    ),
+    "pillar/top.sls": (
+        """# Which machine gets which data.
 base:
   '*':
     - motd
-""",
-    "pillar/motd.sls": """motd:
+"""
+    ),
+    "pillar/motd.sls": (
+        """motd:
   path: /tmp/runner-motd  # as root you may want /etc/motd
   text: This machine is managed by runner.
-""",
-    ".pre-commit-config.yaml": """# `pre-commit install` makes git check the tree before each commit.
+"""
+    ),
+    ".pre-commit-config.yaml": (
+        """# `pre-commit install` makes git check the tree before each commit.
 repos:
   - repo: local
     hooks:
@@ -70,8 +83,10 @@ repos:
         language: system
         pass_filenames: false
         files: \\.(sls|jinja|j2|yaml)$
-""",
-    ".github/workflows/check.yml": """# Checks the tree on each push; mistakes are shown at their lines.
+"""
+    ),
+    ".github/workflows/check.yml": (
+        """# Checks the tree on each push; mistakes are shown at their lines.
 on: [push, pull_request]
 jobs:
   check:
@@ -84,7 +99,8 @@ jobs:
       # put here where your machines get runner from
       - run: pip install git+https://git.example.org/runner.git
       - run: runner check --config runner.yaml --out github
-""",
+"""
+    ),
 }
 
 
@@ -93,8 +109,8 @@ def init(
 ) -> int:
     """Make a small, commented tree to begin with.
 
-    It has a top file, pillar, one SLS, the configuration, pre-commit and CI files, and applies as it is. Nothing is
-    overwritten; what is missing of an unaltered tree is made anew.
+    It has a top file, pillar, one SLS, the configuration, pre-commit and CI files, and applies as
+    it is. Nothing is overwritten; what is missing of an unaltered tree is made anew.
 
     Example: runner init my-machine
     """
@@ -103,7 +119,9 @@ def init(
     others = [name for name in FILES if _is_other(os.path.join(folder, name), FILES[name])]
     if others:
         listed = ", ".join(os.path.join(folder, name) for name in others)
-        raise UsageError(f"already there: {listed}; nothing was written", hint="name another folder")
+        raise UsageError(
+            f"already there: {listed}; nothing was written", hint="name another folder"
+        )
     missing = [name for name in FILES if not os.path.lexists(os.path.join(folder, name))]
     for name in missing:
         _write(os.path.join(folder, name), FILES[name])

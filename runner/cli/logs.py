@@ -7,16 +7,26 @@ from typing import Any
 
 from runner.model.errors import UsageError
 
-LEVELS = {"all": 1, "garbage": 1, "trace": 5, "debug": 10, "profile": 15, "info": 20, "warning": 30, "error": 40}
+LEVELS = {
+    "all": 1,
+    "garbage": 1,
+    "trace": 5,
+    "debug": 10,
+    "profile": 15,
+    "info": 20,
+    "warning": 30,
+    "error": 40,
+}
 LEVELS |= {"critical": 50, "quiet": 1000}
 USUAL = "warning"  # what Python prints of itself to stderr
 
 
 def set_up(raw: Mapping[str, Any], named: bool, silent: bool = False) -> int:
-    """Send messages of the wanted level to stderr, and to a file when there is one: the lower of both levels.
+    """Send messages of the wanted level to stderr, and to a file when there is one: the lower of
+    both levels.
 
-    named: the command line names the file, which must be writable then. silent: stderr gets warnings and what is worse,
-    whatever the configuration says. Raises UsageError.
+    named: the command line names the file, which must be writable then. silent: stderr gets
+    warnings and what is worse, whatever the configuration says. Raises UsageError.
     """
     level = _level(raw.get("log_level") or USUAL)
     path = raw.get("log_file")
@@ -27,7 +37,12 @@ def set_up(raw: Mapping[str, Any], named: bool, silent: bool = False) -> int:
 
     root = logging.getLogger()
     root.setLevel(min(level, of_file))
-    _add(root, logging.StreamHandler(), "[%(levelname)-8s] %(message)s", max(level, LEVELS[USUAL]) if silent else level)
+    _add(
+        root,
+        logging.StreamHandler(),
+        "[%(levelname)-8s] %(message)s",
+        max(level, LEVELS[USUAL]) if silent else level,
+    )
     if path:
         try:
             file = _private(str(path))

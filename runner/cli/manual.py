@@ -12,7 +12,9 @@ from runner.cli.option_spec import argument, option
 from runner.cli.options import READING, Common, options_of, with_common, write_value
 from runner.model.errors import UsageError
 
-SlsNames = Annotated[list[str] | None, argument(metavar="[NAME...]", help="SLS files; without: the highstate.")]
+SlsNames = Annotated[
+    list[str] | None, argument(metavar="[NAME...]", help="SLS files; without: the highstate.")
+]
 
 
 @with_common(READING)
@@ -20,7 +22,9 @@ def why(
     *,
     wanted: Annotated[str, argument(metavar="ID", help="An ID, a name, or `state: name`.")],
     names: SlsNames = None,
-    run_too: Annotated[bool, option("--run", help="What became of it in the last run, too.")] = False,
+    run_too: Annotated[
+        bool, option("--run", help="What became of it in the last run, too.")
+    ] = False,
     common: Common,
 ) -> int:
     """Tell why a state is in the run and stands where it does.
@@ -44,17 +48,20 @@ def why(
 def doc(
     *,
     name: Annotated[
-        str | None, argument(metavar="[NAME]", help="A module, a function, or `arguments`; without: a list.")
+        str | None,
+        argument(metavar="[NAME]", help="A module, a function, or `arguments`; without: a list."),
     ] = None,
     markdown: Annotated[bool, option("--markdown", help="The page as Markdown.")] = False,
     reference: Annotated[
-        str | None, option("--reference", metavar="DIR", help="Write the whole manual there, as Markdown.")
+        str | None,
+        option("--reference", metavar="DIR", help="Write the whole manual there, as Markdown."),
     ] = None,
     common: Common,
 ) -> int:
     """Show the manual page of a state or an execution function.
 
-    It knows those of the tree, too. `runner doc` lists all, `runner doc arguments` tells what every state takes.
+    It knows those of the tree, too. `runner doc` lists all, `runner doc arguments` tells what every
+    state takes.
 
     Example: runner doc file.managed
     """
@@ -99,7 +106,8 @@ def _write_reference(folder: str, files: Mapping[str, str]) -> int:
 def schema(*, common: Common) -> int:
     """Print the JSON Schema of SLS files, for editors.
 
-    An editor with a YAML language server completes and checks SLS files with it. The states of the tree are in it.
+    An editor with a YAML language server completes and checks SLS files with it. The states of the
+    tree are in it.
 
     Example: runner schema > sls.schema.json
     """

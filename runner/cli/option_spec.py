@@ -1,14 +1,15 @@
 """What a command line may say: commands declare it in their signatures.
 
-Two read that: typer (app.py), which also explains it and what is wrong with a line, and `fast_parser.py`, which
-understands lines without a mistake at a tenth of the cost.
+Two read that: typer (app.py), which also explains it and what is wrong with a line, and
+`fast_parser.py`, which understands lines without a mistake at a tenth of the cost.
 """
 
 from __future__ import annotations
 
 from runner.model.records import Record
 
-# where each command stands; only the one that is called is imported, since each costs a start its milliseconds
+# where each command stands; only the one that is called is imported, since each costs a start its
+# milliseconds
 COMMANDS = {
     "highstate": "states",
     "sls": "states",
@@ -46,7 +47,9 @@ class Argument(Record):
     hidden: bool
 
 
-def option(*names: str, help: str, metavar: str | None = None, show_default: bool = False) -> Option:
+def option(
+    *names: str, help: str, metavar: str | None = None, show_default: bool = False
+) -> Option:
     return Option(names, help, metavar, show_default)
 
 

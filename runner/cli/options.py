@@ -52,21 +52,42 @@ class Common(Record):
 
 
 READING: dict[str, Any] = {
-    "config": Annotated[str | None, option("--config", "-c", metavar="FILE", help="Configuration file.")],
-    "state_tree": Annotated[list[str], option("--state-tree", metavar="DIR", help="Folder of SLS files.")],
-    "pillar": Annotated[
-        str | None, option("--pillar", metavar="TEXT", help="More pillar, as JSON or YAML; @FILE, or - for stdin.")
+    "config": Annotated[
+        str | None, option("--config", "-c", metavar="FILE", help="Configuration file.")
     ],
-    "pillar_tree": Annotated[list[str], option("--pillar-tree", metavar="DIR", help="Folder of pillar SLS files.")],
+    "state_tree": Annotated[
+        list[str], option("--state-tree", metavar="DIR", help="Folder of SLS files.")
+    ],
+    "pillar": Annotated[
+        str | None,
+        option(
+            "--pillar", metavar="TEXT", help="More pillar, as JSON or YAML; @FILE, or - for stdin."
+        ),
+    ],
+    "pillar_tree": Annotated[
+        list[str], option("--pillar-tree", metavar="DIR", help="Folder of pillar SLS files.")
+    ],
     "id": Annotated[str | None, option("--id", metavar="ID", help="This machine's ID.")],
-    "saltenv": Annotated[str | None, option("--saltenv", metavar="ENV", help="Environment of the states.")],
-    "pillarenv": Annotated[str | None, option("--pillarenv", metavar="ENV", help="Environment of the pillar.")],
-    "cachedir": Annotated[str | None, option("--cachedir", metavar="DIR", help="Keep everything below this folder.")],
+    "saltenv": Annotated[
+        str | None, option("--saltenv", metavar="ENV", help="Environment of the states.")
+    ],
+    "pillarenv": Annotated[
+        str | None, option("--pillarenv", metavar="ENV", help="Environment of the pillar.")
+    ],
+    "cachedir": Annotated[
+        str | None, option("--cachedir", metavar="DIR", help="Keep everything below this folder.")
+    ],
     "out": str,  # each command has forms of its own
-    "log_level": Annotated[str | None, option("--log-level", "-l", metavar="LEVEL", help="debug ... critical.")],
-    "log_file": Annotated[str | None, option("--log-file", metavar="FILE", help="Write the log to a file.")],
+    "log_level": Annotated[
+        str | None, option("--log-level", "-l", metavar="LEVEL", help="debug ... critical.")
+    ],
+    "log_file": Annotated[
+        str | None, option("--log-file", metavar="FILE", help="Write the log to a file.")
+    ],
     "verbose": Annotated[bool, option("-v", "--verbose", help="Say more: unchanged states too.")],
-    "quiet": Annotated[bool, option("-q", "--quiet", help="Silence unless something changed or failed.")],
+    "quiet": Annotated[
+        bool, option("-q", "--quiet", help="Silence unless something changed or failed.")
+    ],
 }
 RUNNING: dict[str, Any] = {
     "test": Annotated[bool, option("--test", help="Change nothing; show what would change.")],
@@ -74,16 +95,30 @@ RUNNING: dict[str, Any] = {
         float | None,
         option("--wait", metavar="[SECONDS]", help="Wait for another run to end; bare: for ever."),
     ],
-    "timeout": Annotated[float | None, option("--timeout", metavar="SECONDS", help="End the run after this time.")],
+    "timeout": Annotated[
+        float | None, option("--timeout", metavar="SECONDS", help="End the run after this time.")
+    ],
 }
 CHANGING: dict[str, Any] = {
     **RUNNING,
-    "only": Annotated[list[str], option("--only", metavar="ID", help="Only this state and what it needs.")],
-    "exclude": Annotated[list[str], option("--exclude", metavar="ID", help="Leave this state or SLS out.")],
-    "shuffle": Annotated[str | None, option("--shuffle", metavar="[SEED]", help="Random order where it may be.")],
-    "verify": Annotated[bool, option("--verify", help="Look again after each change; fail what did not converge.")],
-    "splay": Annotated[float, option("--splay", metavar="SECONDS", help="Start up to so much later.")],
-    "events": Annotated[str | None, option("--events", metavar="FILE|-", help="Events as JSON lines.")],
+    "only": Annotated[
+        list[str], option("--only", metavar="ID", help="Only this state and what it needs.")
+    ],
+    "exclude": Annotated[
+        list[str], option("--exclude", metavar="ID", help="Leave this state or SLS out.")
+    ],
+    "shuffle": Annotated[
+        str | None, option("--shuffle", metavar="[SEED]", help="Random order where it may be.")
+    ],
+    "verify": Annotated[
+        bool, option("--verify", help="Look again after each change; fail what did not converge.")
+    ],
+    "splay": Annotated[
+        float, option("--splay", metavar="SECONDS", help="Start up to so much later.")
+    ],
+    "events": Annotated[
+        str | None, option("--events", metavar="FILE|-", help="Events as JSON lines.")
+    ],
     "detailed_exitcodes": Annotated[
         bool, option("--detailed-exitcodes", help="Exit 2 on changes, 4 on failures, 6 on both.")
     ],
@@ -92,9 +127,13 @@ DEFAULTS = Common()
 
 
 class WithCommon:
-    """A command that has the shared options beside its own; it receives them as one value, `common`."""
+    """A command that has the shared options beside its own; it receives them as one value,
+    `common`.
+    """
 
-    def __init__(self, command: Callable[..., int], options: dict[str, Any], forms: tuple[str, ...]) -> None:
+    def __init__(
+        self, command: Callable[..., int], options: dict[str, Any], forms: tuple[str, ...]
+    ) -> None:
         self._command, self._options, self._forms = command, options, forms
         self.__doc__, self.__name__ = command.__doc__, command.__name__
 
@@ -102,17 +141,30 @@ class WithCommon:
     def __signature__(self) -> inspect.Signature:
         own = inspect.signature(self._command, eval_str=True).parameters
         said = f"{', '.join(self._forms[:-1])} or {self._forms[-1]}."
-        options = {**self._options, "out": Annotated[str, option("--out", metavar="FORM", help=said)]}
+        options = {
+            **self._options,
+            "out": Annotated[str, option("--out", metavar="FORM", help=said)],
+        }
         shared = [
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=getattr(DEFAULTS, name), annotation=kind)
+            inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=getattr(DEFAULTS, name),
+                annotation=kind,
+            )
             for name, kind in options.items()
         ]
-        return inspect.Signature([*(item for item in own.values() if item.name != "common"), *shared])
+        return inspect.Signature(
+            [*(item for item in own.values() if item.name != "common"), *shared]
+        )
 
     def __call__(self, **given: Any) -> int:
         common = Common(**{name: given.pop(name) for name in self._options})
         if common.out not in self._forms:
-            raise UsageError(f"--out {common.out}: there is no such form", hint="one of " + ", ".join(self._forms))
+            raise UsageError(
+                f"--out {common.out}: there is no such form",
+                hint="one of " + ", ".join(self._forms),
+            )
         return answered(common, lambda: self._command(common=_with_pillar(common), **given))
 
 
@@ -125,10 +177,14 @@ def with_common(
 
 
 def answered(common: Common, run: Callable[[], int]) -> int:
-    """Errors go to stdout as Salt's JSON, or as JUnit's XML, where that was asked for, else to stderr (by the edge)."""
+    """Errors go to stdout as Salt's JSON, or as JUnit's XML, where that was asked for, else to
+    stderr (by the edge).
+    """
     try:
         return run()
-    except KeyboardInterrupt as interrupt:  # the command-line parser would end with 130, without a word
+    except (
+        KeyboardInterrupt
+    ) as interrupt:  # the command-line parser would end with 130, without a word
         from runner.cli.exit_codes import stopped
 
         return stopped(interrupt)
@@ -140,7 +196,9 @@ def answered(common: Common, run: Callable[[], int]) -> int:
             if error is caught:
                 raise
             raise error from None
-        _write_errors(common, error.diagnostics if isinstance(error, RunnerError) else (bug(error),))
+        _write_errors(
+            common, error.diagnostics if isinstance(error, RunnerError) else (bug(error),)
+        )
         if not isinstance(error, RunnerError):
             raise
         from runner.cli.exit_codes import LOCKED, NOT_RUN
@@ -177,11 +235,19 @@ def options_of(common: Common, running: bool = False, **more: Any) -> Any:
 
     options, warnings = loaded(common, **more)
     unused = [each for each in warnings if each.code == "unused-key"]
-    warnings = tuple(each for each in warnings if each not in unused) + _together(unused if running else [])
-    silent = common.quiet and common.log_level is None  # a configuration of Salt's asks for a log on the terminal
+    warnings = tuple(each for each in warnings if each not in unused) + _together(
+        unused if running else []
+    )
+    silent = (
+        common.quiet and common.log_level is None
+    )  # a configuration of Salt's asks for a log on the terminal
     if set_up(options.raw, bool(common.log_file), silent) <= LEVELS["info"]:
         _log(options)
-    warnings = tuple(each for each in warnings if each.code != "config-unused" or _is_news(common, options, running))
+    warnings = tuple(
+        each
+        for each in warnings
+        if each.code != "config-unused" or _is_news(common, options, running)
+    )
     if warnings and not common.quiet:
         from runner.output import diagnostics, text
 
@@ -195,21 +261,32 @@ def _together(unused: list[Any]) -> tuple[Any, ...]:
         return tuple(unused)
     names = ", ".join(each.message.partition(" ")[0] for each in unused)
     message = f"{len(unused)} keys of the configuration have no effect in runner: {names}"
-    return (unused[0]._replace(message=message, source=None, hint="`runner check` says what to use instead of each"),)
+    return (
+        unused[0]._replace(
+            message=message, source=None, hint="`runner check` says what to use instead of each"
+        ),
+    )
 
 
 def _log(options: Any) -> None:
     """Begin the log of what runner itself does, if a level asks for it."""
     from runner.output.log import LOG
 
-    roots = [root for roots in (options.file_roots, options.pillar_roots) for each in roots.values() for root in each]
+    roots = [
+        root
+        for roots in (options.file_roots, options.pillar_roots)
+        for each in roots.values()
+        for root in each
+    ]
     LOG.start(roots)
     LOG.info(f"configuration: {options.raw.get('conf_file') or 'none'}; trees: {', '.join(roots)}")
 
 
 def _is_news(common: Common, options: Any, running: bool) -> bool:
     """Whether to say what is to be known once: in runs, until this machine has a history."""
-    return common.verbose or (running and not os.path.exists(os.path.join(options.state_dir, "history.sqlite")))
+    return common.verbose or (
+        running and not os.path.exists(os.path.join(options.state_dir, "history.sqlite"))
+    )
 
 
 def loaded(common: Common, **more: Any) -> tuple[Any, tuple[Any, ...]]:
@@ -220,7 +297,9 @@ def loaded(common: Common, **more: Any) -> tuple[Any, tuple[Any, ...]]:
 
 
 def overrides(common: Common) -> dict[str, Any]:
-    """What the command line says, under the configuration's names; nothing for what it does not say."""
+    """What the command line says, under the configuration's names; nothing for what it does not
+    say.
+    """
     said: dict[str, Any] = {
         "id": common.id,
         "saltenv": common.saltenv,
@@ -239,9 +318,13 @@ def overrides(common: Common) -> dict[str, Any]:
         **common.more,
     }
     if common.state_tree:
-        said["file_roots"] = {common.saltenv or "base": [os.path.abspath(folder) for folder in common.state_tree]}
+        said["file_roots"] = {
+            common.saltenv or "base": [os.path.abspath(folder) for folder in common.state_tree]
+        }
     if common.pillar_tree:
-        said["pillar_roots"] = {common.pillarenv or "base": [os.path.abspath(each) for each in common.pillar_tree]}
+        said["pillar_roots"] = {
+            common.pillarenv or "base": [os.path.abspath(each) for each in common.pillar_tree]
+        }
     if common.pillar is not None:
         said["pillar"] = mapping(common.pillar, "--pillar")
     return {name: value for name, value in said.items() if value is not None}
@@ -253,7 +336,9 @@ def _with_pillar(common: Common) -> Common:
 
 
 def _given(text: str) -> str:
-    """What `--pillar` says: itself, or what `@FILE` or stdin (`-`) has, which the list of processes does not show."""
+    """What `--pillar` says: itself, or what `@FILE` or stdin (`-`) has, which the list of processes
+    does not show.
+    """
     if text == "-":
         try:
             return _bounded(sys.stdin, text)
@@ -266,7 +351,9 @@ def _given(text: str) -> str:
             return _bounded(file, text)
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8"
-        raise UsageError(f"--pillar {text}: {why}", hint="--pillar @FILE reads the pillar from a file") from None
+        raise UsageError(
+            f"--pillar {text}: {why}", hint="--pillar @FILE reads the pillar from a file"
+        ) from None
 
 
 def _bounded(file: TextIO, option: str) -> str:
@@ -275,7 +362,10 @@ def _bounded(file: TextIO, option: str) -> str:
 
     text = file.read(LARGEST * MEBIBYTE + 1)
     if len(text) > LARGEST * MEBIBYTE:
-        hint = "is it what was meant? more belongs into a pillar SLS (`sls_size_limit`) or an external pillar"
+        hint = (
+            "is it what was meant? more belongs into a pillar SLS (`sls_size_limit`) or an external"
+            " pillar"
+        )
         raise UsageError(f"--pillar {option}: this is larger than {LARGEST} MiB", hint=hint)
     return text
 

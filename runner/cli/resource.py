@@ -13,12 +13,19 @@ from runner.redaction import HIDDEN
 @with_common(READING)
 def resource(
     *,
-    state: Annotated[str, argument(metavar="STATE", help="file, user, group, pkg, service, cron, mount, ...")],
-    names: Annotated[list[str] | None, argument(metavar="[NAME...]", help="Without: all there are.")] = None,
-    show_secrets: Annotated[bool, option("--show-secrets", help="Do not replace secrets by **********.")] = False,
+    state: Annotated[
+        str, argument(metavar="STATE", help="file, user, group, pkg, service, cron, mount, ...")
+    ],
+    names: Annotated[
+        list[str] | None, argument(metavar="[NAME...]", help="Without: all there are.")
+    ] = None,
+    show_secrets: Annotated[
+        bool, option("--show-secrets", help="Do not replace secrets by **********.")
+    ] = False,
     common: Common,
 ) -> int:
-    """Print what this machine has now as SLS, ready to be managed. Passwords are left out, the pillar's secrets hidden.
+    """Print what this machine has now as SLS, ready to be managed. Passwords are left out, the
+    pillar's secrets hidden.
 
     Example: runner resource user deploy > states/deploy.sls
     """
@@ -26,7 +33,10 @@ def resource(
 
     found = show.resource(options_of(common), state, names or (), show_secrets)
     if not common.quiet and HIDDEN in str(found):
-        print(f"secrets of the pillar are shown as {HIDDEN}: write the pillar's keys there", file=sys.stderr)
+        print(
+            f"secrets of the pillar are shown as {HIDDEN}: write the pillar's keys there",
+            file=sys.stderr,
+        )
     if common.out == "pretty":
         print(inventory.text(found), end="")
         if not found and not common.quiet:

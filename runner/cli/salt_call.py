@@ -1,4 +1,6 @@
-"""`runner-salt-call`: the part of salt-call's command line that scripts use, for a masterless machine."""
+"""`runner-salt-call`: the part of salt-call's command line that scripts use, for a masterless
+machine.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,16 @@ ABOUT = """Salt's salt-call --local, done by runner.
 
 Example: runner-salt-call --local state.apply web test=True --out json"""
 FORMS = ("pretty", "json", "yaml", "txt", "raw", "pprint", "newline_values_only", "quiet")
-PRETTY = ("nested", "highstate", "key", "table", "progress", "overstatestage", "no_return", "profile")
+PRETTY = (
+    "nested",
+    "highstate",
+    "key",
+    "table",
+    "progress",
+    "overstatestage",
+    "no_return",
+    "profile",
+)
 # what a masterless machine is without, and what pretty output decides itself
 ACCEPTED_FLAGS = (
     *("--local", "--hard-crash", "--skip-grains", "--refresh-grains-cache", "--no-return-event"),
@@ -42,15 +53,38 @@ def _parsed(arguments: list[str]) -> Any:
 
             raise UsageError(message, hint="runner-salt-call --help")
 
-    parser = Parser(prog="runner-salt-call", description=ABOUT, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = Parser(
+        prog="runner-salt-call",
+        description=ABOUT,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
     option = parser.add_argument
     option("function", metavar="MODULE.FUN", nargs="?")
     option("words", nargs="*", metavar="ARGUMENT", help="a value, or key=value; read as YAML")
-    option("--out", "--output", default="pretty", metavar="FORM", help=", ".join(FORMS) + "; Salt's others are pretty")
+    option(
+        "--out",
+        "--output",
+        default="pretty",
+        metavar="FORM",
+        help=", ".join(FORMS) + "; Salt's others are pretty",
+    )
     option("--out-file", "--output-file", metavar="FILE", help="write the answer there")
-    option("--out-file-append", "--output-file-append", action="store_true", help="add it to that file")
-    option("--out-indent", "--output-indent", type=int, metavar="N", help="of json; negative: all on one line")
-    option("-c", "--config-dir", metavar="DIR", help="folder with a file `minion`, or a configuration file")
+    option(
+        "--out-file-append", "--output-file-append", action="store_true", help="add it to that file"
+    )
+    option(
+        "--out-indent",
+        "--output-indent",
+        type=int,
+        metavar="N",
+        help="of json; negative: all on one line",
+    )
+    option(
+        "-c",
+        "--config-dir",
+        metavar="DIR",
+        help="folder with a file `minion`, or a configuration file",
+    )
     option("-l", "--log-level", metavar="LEVEL", help="of the log on stderr")
     option("--log-file", metavar="FILE", help="write the log there")
     option("--log-file-level", metavar="LEVEL", help="of the log in the file")
@@ -60,11 +94,19 @@ def _parsed(arguments: list[str]) -> Any:
     option("-m", "--module-dirs", action="append", metavar="DIR", help="one more folder of modules")
     option("--cachedir", metavar="DIR", help="keep everything below this folder")
     option("--id", help="this machine's ID")
-    option("--retcode-passthrough", action="store_true", help="exit with the code of a command that failed")
+    option(
+        "--retcode-passthrough",
+        action="store_true",
+        help="exit with the code of a command that failed",
+    )
     option("--no-parse", default="", metavar="NAME,...", help="arguments whose values are texts")
     option("-g", "--grains", action="store_true", help="show the grains")
-    option("-d", "--doc", "--documentation", action="store_true", help="show the manual of MODULE.FUN")
-    option("-V", "--version", "--versions-report", action="version", version=f"runner {__version__}")
+    option(
+        "-d", "--doc", "--documentation", action="store_true", help="show the manual of MODULE.FUN"
+    )
+    option(
+        "-V", "--version", "--versions-report", action="version", version=f"runner {__version__}"
+    )
     option("--no-color", "--no-colour", action="store_true", help="no colours on a terminal")
     for name in ACCEPTED_FLAGS:
         option(*name.split(), action="store_true", help=argparse.SUPPRESS)
@@ -88,7 +130,9 @@ def _run(arguments: list[str]) -> int:
     positional, named = arguments_of(given.words, given.no_parse.split(","))
     out = "pretty" if given.out in PRETTY else given.out
     if out not in FORMS:
-        raise UsageError(f"--out {given.out}: there is no such form", hint="one of " + ", ".join(FORMS))
+        raise UsageError(
+            f"--out {given.out}: there is no such form", hint="one of " + ", ".join(FORMS)
+        )
     common = Common(
         config=_config(given.config_dir),
         state_tree=given.file_root,
@@ -113,14 +157,17 @@ def _run(arguments: list[str]) -> int:
             _into(given.out_file, "a" if given.out_file_append else "w", opened)
         if given.doc:
             return _documentation(common, function)
-        return answered(common, lambda: _dispatch(common, function, positional, named, given.retcode_passthrough))
+        return answered(
+            common,
+            lambda: _dispatch(common, function, positional, named, given.retcode_passthrough),
+        )
 
 
 def _into(path: str, mode: str, opened: ExitStack) -> None:
     from runner.model.errors import UsageError
 
     try:
-        file = opened.enter_context(open(path, mode, encoding="utf-8"))  # noqa: SIM115 (closed by `opened`)
+        file = opened.enter_context(open(path, mode, encoding="utf-8"))  # noqa: SIM115
     except OSError as error:
         raise UsageError(f"--out-file {path}: {error.strerror}") from None
     opened.enter_context(redirect_stdout(file))
@@ -132,7 +179,9 @@ def _documentation(common: Any, function: str | None) -> int:
     return show_doc(common, function)
 
 
-def _dispatch(common: Any, function: str, positional: list[Any], named: dict[str, Any], passthrough: bool) -> int:
+def _dispatch(
+    common: Any, function: str, positional: list[Any], named: dict[str, Any], passthrough: bool
+) -> int:
     from runner import pipeline
     from runner.cli.exit_codes import FAILED
     from runner.cli.options import options_of, write_value
@@ -147,8 +196,16 @@ def _dispatch(common: Any, function: str, positional: list[Any], named: dict[str
         return 0
     with answer_alone(common.out):
         value, failed = pipeline.call(options_of(common), function, positional, named)
-    if function in ("sys.doc", "sys.state_doc") and common.out == "pretty" and isinstance(value, dict):
-        print("\n".join(f"{name}:\n\n{textwrap.indent(text, '    ')}\n" for name, text in value.items()))
+    if (
+        function in ("sys.doc", "sys.state_doc")
+        and common.out == "pretty"
+        and isinstance(value, dict)
+    ):
+        print(
+            "\n".join(
+                f"{name}:\n\n{textwrap.indent(text, '    ')}\n" for name, text in value.items()
+            )
+        )
     else:
         write_value(common, value)
     return failed if passthrough else FAILED if failed else 0

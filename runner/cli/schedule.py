@@ -8,7 +8,15 @@ import sys
 from typing import Annotated, Any
 
 from runner.cli.option_spec import argument, option
-from runner.cli.options import READING, RUNNING, Common, finish, options_of, with_common, write_value
+from runner.cli.options import (
+    READING,
+    RUNNING,
+    Common,
+    finish,
+    options_of,
+    with_common,
+    write_value,
+)
 from runner.model.errors import RunnerError, UsageError
 from runner.output.text import safe
 
@@ -19,13 +27,19 @@ ACTIONS = ("install", "status", "remove")
 def schedule(
     *,
     action: Annotated[str, argument(metavar="install|status|remove", help="What to do with it.")],
-    every: Annotated[str | None, option("--every", metavar="TIME", help="30m (default), 2h, 1d ...")] = None,
-    cron: Annotated[str | None, option("--cron", metavar="EXPR", help="Five fields, as in a crontab.")] = None,
+    every: Annotated[
+        str | None, option("--every", metavar="TIME", help="30m (default), 2h, 1d ...")
+    ] = None,
+    cron: Annotated[
+        str | None, option("--cron", metavar="EXPR", help="Five fields, as in a crontab.")
+    ] = None,
     delay: Annotated[
         str, option("--splay", metavar="TIME", help="Start up to so much later.", show_default=True)
     ] = "0",
     cron_d: Annotated[bool, option("--cron-d", help="An entry in /etc/cron.d.")] = False,
-    timer: Annotated[bool, option("--timer", help="A systemd timer (default where systemd runs).")] = False,
+    timer: Annotated[
+        bool, option("--timer", help="A systemd timer (default where systemd runs).")
+    ] = False,
     common: Common,
 ) -> int:
     """Let `runner highstate -q` start by itself.
@@ -38,7 +52,10 @@ def schedule(
     from runner.cli import scheduling as plans
 
     if action not in ACTIONS:
-        raise UsageError(f"runner schedule {action}: there is no such action", hint="one of " + ", ".join(ACTIONS))
+        raise UsageError(
+            f"runner schedule {action}: there is no such action",
+            hint="one of " + ", ".join(ACTIONS),
+        )
     if action == "status":
         return _status(common)
     if (cron_d and timer) or (every and cron):
@@ -47,10 +64,16 @@ def schedule(
     uses_timer = timer or (has_systemd and not cron_d and not cron)
     minutes = None if cron else plans.minutes(every or "30m")
     plan = plans.Plan(_command(common), minutes, cron, plans.seconds(delay, "--splay"))
-    states = plans.installing(plan, uses_timer, has_systemd) if action == "install" else plans.removing(has_systemd)
+    states = (
+        plans.installing(plan, uses_timer, has_systemd)
+        if action == "install"
+        else plans.removing(has_systemd)
+    )
     if os.geteuid() != 0 and not common.test:
         entry = f"{plans.expression(plan)} {' '.join(plan.command)}"
-        raise RunnerError("this needs root", hint=f"as a user, put a line into `crontab -e`:\n    {entry}")
+        raise RunnerError(
+            "this needs root", hint=f"as a user, put a line into `crontab -e`:\n    {entry}"
+        )
     options = options_of(common, running=True)
     return finish(common, options, lambda listeners: pipeline.several(options, states, listeners))
 

@@ -1,4 +1,6 @@
-"""Runs that start by themselves: the text of a cron entry or of a systemd timer, and when the next one is due. Pure."""
+"""Runs that start by themselves: the text of a cron entry or of a systemd timer, and when the next
+one is due. Pure.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +20,9 @@ _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 
 class Plan(Record):
-    """When to run what. every: minutes. cron: five fields, instead of `every`. splay: seconds, at most."""
+    """When to run what. every: minutes. cron: five fields, instead of `every`. splay: seconds, at
+    most.
+    """
 
     command: tuple[str, ...]
     every: int | None = 30
@@ -92,16 +96,31 @@ States = dict[str, tuple[str, Mapping[str, object]]]
 
 
 def installing(plan: Plan, timer: bool, has_systemd: bool) -> States:
-    """The states that install it: ID -> (function, arguments). What was installed the other way goes."""
+    """The states that install it: ID -> (function, arguments). What was installed the other way
+    goes.
+    """
     if not timer:
-        entry = {"name": CRON_FILE, "contents": cron_text(plan), "mode": "0644", "user": "root", "group": "root"}
+        entry = {
+            "name": CRON_FILE,
+            "contents": cron_text(plan),
+            "mode": "0644",
+            "user": "root",
+            "group": "root",
+        }
         return {**(_without_timer() if has_systemd else {}), "schedule": ("file.managed", entry)}
     texts = {"service": service_text(plan), "timer": timer_text(plan)}
     units: States = {
-        kind: ("file.managed", {"name": f"{UNIT_FOLDER}/{UNIT}.{kind}", "contents": text, "mode": "0644"})
+        kind: (
+            "file.managed",
+            {"name": f"{UNIT_FOLDER}/{UNIT}.{kind}", "contents": text, "mode": "0644"},
+        )
         for kind, text in texts.items()
     }
-    started = {"name": f"{UNIT}.timer", "enable": True, "watch": [{"file": "service"}, {"file": "timer"}]}
+    started = {
+        "name": f"{UNIT}.timer",
+        "enable": True,
+        "watch": [{"file": "service"}, {"file": "timer"}],
+    }
     return {"entry": _WITHOUT_ENTRY, **units, "started": ("service.running", started)}
 
 
@@ -115,7 +134,10 @@ _WITHOUT_ENTRY: tuple[str, Mapping[str, object]] = ("file.absent", {"name": CRON
 
 def _without_timer() -> States:
     stopped = ("service.dead", {"name": f"{UNIT}.timer", "enable": False})
-    units = {kind: ("file.absent", {"name": f"{UNIT_FOLDER}/{UNIT}.{kind}"}) for kind in ("timer", "service")}
+    units = {
+        kind: ("file.absent", {"name": f"{UNIT_FOLDER}/{UNIT}.{kind}"})
+        for kind in ("timer", "service")
+    }
     return {"stopped": stopped, **units}
 
 
@@ -131,7 +153,10 @@ _NAMES: Mapping[int, tuple[str, ...]] = {
 def _fields(text: str) -> list[set[int]]:
     words = text.lower().split()
     if len(words) != 5:
-        raise UsageError(f"--cron {text!r}: expected five fields", hint="minute hour day month weekday: '0 4 * * *'")
+        raise UsageError(
+            f"--cron {text!r}: expected five fields",
+            hint="minute hour day month weekday: '0 4 * * *'",
+        )
     return [_field(word, index, text) for index, word in enumerate(words)]
 
 
@@ -146,11 +171,19 @@ def _field(word: str, index: int, text: str) -> set[int]:
                 raise ValueError(part)
             first, last, step = match.groups()
             start = low if first == "*" else names.get(first) if first in names else int(first)
-            end = high if first == "*" or (step and not last) else start if not last else names.get(last) or int(last)
+            end = (
+                high
+                if first == "*" or (step and not last)
+                else start
+                if not last
+                else names.get(last) or int(last)
+            )
             if start is None or end is None or not low <= start <= end <= high or step == "0":
                 raise ValueError(part)
         except ValueError:
-            raise UsageError(f"--cron {text!r}: {part!r} cannot be there (from {low} to {high})") from None
+            raise UsageError(
+                f"--cron {text!r}: {part!r} cannot be there (from {low} to {high})"
+            ) from None
         found.update(range(start, end + 1, int(step or 1)))
     return {0 if index == 4 and value == 7 else value for value in found}
 
@@ -159,7 +192,9 @@ def due(text: str, now: datetime) -> datetime | None:
     """When a cron expression is due next; None if not within four years."""
     minute, hour, day, month, weekday = _fields(text)
     words = text.split()
-    either = not words[2].startswith("*") and not words[4].startswith("*")  # cron: one of the two is enough then
+    either = not words[2].startswith("*") and not words[4].startswith(
+        "*"
+    )  # cron: one of the two is enough then
     at = now.replace(second=0, microsecond=0) + timedelta(minutes=1)
     limit = now + timedelta(days=4 * 366)
     while at < limit:

@@ -7,7 +7,16 @@ import sys
 from typing import Annotated, Any
 
 from runner.cli.option_spec import argument, option
-from runner.cli.options import OUTPUTS, READING, Common, loaded, options_of, with_common, write, write_value
+from runner.cli.options import (
+    OUTPUTS,
+    READING,
+    Common,
+    loaded,
+    options_of,
+    with_common,
+    write,
+    write_value,
+)
 from runner.cli.streams import answer_alone
 from runner.cli.values import arguments_of, mapping
 from runner.model.errors import RunnerError, UsageError
@@ -22,7 +31,8 @@ def call(
     *,
     function: Annotated[str, argument(metavar="MODULE.FUN", help="An execution function.")],
     words: Annotated[
-        list[str] | None, argument(metavar="[value ...] [key=value ...]", help="YAML; [lists] in brackets.")
+        list[str] | None,
+        argument(metavar="[value ...] [key=value ...]", help="YAML; [lists] in brackets."),
     ] = None,
     common: Common,
 ) -> int:
@@ -51,8 +61,12 @@ def call(
 @with_common(READING, forms=(*OUTPUTS, "sarif", "github"))
 def check(
     *,
-    names: Annotated[list[str] | None, argument(metavar="[NAME...]", help="SLS files; without: all.")] = None,
-    lenient: Annotated[bool, option("--lenient", help="Unknown arguments and states are warnings.")] = False,
+    names: Annotated[
+        list[str] | None, argument(metavar="[NAME...]", help="SLS files; without: all.")
+    ] = None,
+    lenient: Annotated[
+        bool, option("--lenient", help="Unknown arguments and states are warnings.")
+    ] = False,
     grains: Annotated[
         str | None, option("--grains", metavar="FILE", help="Grains of another machine, as YAML.")
     ] = None,
@@ -83,8 +97,14 @@ def _summary(problems: list[Any]) -> str:
     problems = [problem for problem in problems if problem.severity != "info"]
     if not problems:
         return "No mistakes found."
-    counts = [(kind, sum(problem.severity == kind for problem in problems)) for kind in ("error", "warning")]
-    return ", ".join(f"{count} {kind}{'s' if count != 1 else ''}" for kind, count in counts if count) + "."
+    counts = [
+        (kind, sum(problem.severity == kind for problem in problems))
+        for kind in ("error", "warning")
+    ]
+    return (
+        ", ".join(f"{count} {kind}{'s' if count != 1 else ''}" for kind, count in counts if count)
+        + "."
+    )
 
 
 def _checked(common: Common, grains: str | None, names: list[str], lenient: bool) -> list[Any]:
@@ -114,7 +134,9 @@ def show(
     *,
     what: Annotated[str, argument(metavar="WHAT", help="One of the words above.")],
     names: Annotated[list[str] | None, argument(metavar="[NAME...]", help="SLS files.")] = None,
-    show_secrets: Annotated[bool, option("--show-secrets", help="Do not replace secrets by **********.")] = False,
+    show_secrets: Annotated[
+        bool, option("--show-secrets", help="Do not replace secrets by **********.")
+    ] = False,
     common: Common,
 ) -> int:
     """Print what a stage of compiling makes of the tree. Nothing is changed; secrets are hidden.
@@ -134,15 +156,23 @@ def show(
         raise UsageError(f"there is no {what!r} to show", hint="one of " + ", ".join(SUBJECTS))
     wanted = [name for word in names or () for name in word.split(",") if name]
     if what in ("sls", "low-sls") and not wanted:
-        raise UsageError(f"runner show {what} needs the name of an SLS file", hint=f"runner show {what} NAME")
+        raise UsageError(
+            f"runner show {what} needs the name of an SLS file", hint=f"runner show {what} NAME"
+        )
     if what == "graph":
         return _graph(common, wanted)
     if wanted and what not in ("sls", "low-sls"):
-        instead = {"pillar": "call pillar.get", "grains": "call grains.get", "highstate": "show sls"}
+        instead = {
+            "pillar": "call pillar.get",
+            "grains": "call grains.get",
+            "highstate": "show sls",
+        }
         hint = f"runner {instead.get(what, 'show low-sls')} {wanted[0]}"
         raise UsageError(f"runner show {what} takes no name", hint=hint)
     if common.out in PICTURES:
-        raise UsageError(f"--out {common.out} is for `runner show graph`", hint="one of " + ", ".join(OUTPUTS))
+        raise UsageError(
+            f"--out {common.out} is for `runner show graph`", hint="one of " + ", ".join(OUTPUTS)
+        )
     from runner.queries import show as asking
 
     options = options_of(common)
@@ -167,7 +197,15 @@ def _graph(common: Common, names: list[str]) -> int:
     if common.out in ("json", "yaml"):
         write_value(common, found)
     elif common.out == "html":
-        print(page.html(found, f"What waits for what on {options.id}: {', '.join(names) or 'the highstate'}"))
+        print(
+            page.html(
+                found, f"What waits for what on {options.id}: {', '.join(names) or 'the highstate'}"
+            )
+        )
     else:
-        print({"mermaid": dot_mermaid.mermaid, "svg": page.svg}.get(common.out, dot_mermaid.dot)(found))
+        print(
+            {"mermaid": dot_mermaid.mermaid, "svg": page.svg}.get(common.out, dot_mermaid.dot)(
+                found
+            )
+        )
     return 0

@@ -1,4 +1,6 @@
-"""Salt's `state.*` functions, as `runner call` and `runner-salt-call` take them: each is one of runner's commands."""
+"""Salt's `state.*` functions, as `runner call` and `runner-salt-call` take them: each is one of
+runner's commands.
+"""
 
 from __future__ import annotations
 
@@ -22,13 +24,20 @@ SHOWS = {
 
 
 RUN_OPTIONS = ("test", "pillar", "saltenv", "pillarenv", "exclude", "queue", "mock")
-WITHOUT_MASTER = ("sort", "concurrent", "sync_mods", "orchestration_jid")  # accepted, and without a meaning here
+WITHOUT_MASTER = (
+    "sort",
+    "concurrent",
+    "sync_mods",
+    "orchestration_jid",
+)  # accepted, and without a meaning here
 
 
 class Asked:
     """One call: its words, with what salt-call takes as arguments and runner as options taken out."""
 
-    def __init__(self, common: Common, positional: list[Any], named: dict[str, Any], running: bool = False) -> None:
+    def __init__(
+        self, common: Common, positional: list[Any], named: dict[str, Any], running: bool = False
+    ) -> None:
         said, more = _run_options(common, named)
         self.common = common._replace(**said)
         self.options = options_of(self.common, running, **more)
@@ -39,7 +48,9 @@ class Asked:
         if name in self.named:
             return self.named.pop(name)
         if not self.words:
-            raise UsageError(f"{name} is missing", hint=f"write it as the next word, or {name}=VALUE")
+            raise UsageError(
+                f"{name} is missing", hint=f"write it as the next word, or {name}=VALUE"
+            )
         return self.words.pop(0)
 
     def names(self) -> list[str]:
@@ -48,7 +59,9 @@ class Asked:
         self.words = []
         return [name for word in words for name in _listed(word)]
 
-    def finish(self, run: Callable[[tuple[Any, ...]], Any], shown: Callable[[Any], Any] | None = None) -> int:
+    def finish(
+        self, run: Callable[[tuple[Any, ...]], Any], shown: Callable[[Any], Any] | None = None
+    ) -> int:
         self._all_taken()
         return finish(self.common, self.options, run, shown)
 
@@ -59,13 +72,21 @@ class Asked:
 
     def _all_taken(self) -> None:
         """A `tset=True` that is passed over would change the machine."""
-        left = [f"{key}=" for key in self.named if key not in WITHOUT_MASTER and not key.startswith("__")]
+        left = [
+            f"{key}="
+            for key in self.named
+            if key not in WITHOUT_MASTER and not key.startswith("__")
+        ]
         for word in [*left, *map(str, self.words)]:
             near = nearest(word.rstrip("="), RUN_OPTIONS, 0.6)
-            raise UsageError(f"{word!r} is no argument here", hint=f"did you mean {near}=?" if near else None)
+            raise UsageError(
+                f"{word!r} is no argument here", hint=f"did you mean {near}=?" if near else None
+            )
 
 
-def dispatch(common: Common, function: str, positional: list[Any], named: dict[str, Any]) -> int | None:
+def dispatch(
+    common: Common, function: str, positional: list[Any], named: dict[str, Any]
+) -> int | None:
     """Do what a function is for, and the exit code; None when it is none of these."""
     if function in SHOWS:
         from runner.queries import show
@@ -76,7 +97,10 @@ def dispatch(common: Common, function: str, positional: list[Any], named: dict[s
     if module != "state":
         return None
     if name not in FUNCTIONS:
-        known = [*FUNCTIONS, *(each.removeprefix("state.") for each in SHOWS if each.startswith("state."))]
+        known = [
+            *FUNCTIONS,
+            *(each.removeprefix("state.") for each in SHOWS if each.startswith("state.")),
+        ]
         near = nearest(name, known, 0.6)
         hint = f"did you mean state.{near}?" if near else f"state has: {', '.join(sorted(known))}"
         raise RunnerError(f"'{function}' is not available", hint=hint)
@@ -85,7 +109,9 @@ def dispatch(common: Common, function: str, positional: list[Any], named: dict[s
 
 def _run_options(common: Common, named: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """The options, and the pillar, among the named arguments."""
-    taken: dict[str, Any] = {key: named.pop(key) for key in ("saltenv", "pillarenv") if key in named}
+    taken: dict[str, Any] = {
+        key: named.pop(key) for key in ("saltenv", "pillarenv") if key in named
+    }
     more: dict[str, Any] = {}
     said = named.pop("test", None)
     if said is False and not common.test:
@@ -156,7 +182,9 @@ def _single(asked: Asked) -> int:
     function = str(asked.take("fun"))
     arguments = {**({"name": asked.words.pop(0)} if asked.words else {}), **asked.named}
     asked.named = {}
-    return asked.finish(lambda listeners: pipeline.single(asked.options, function, arguments, listeners))
+    return asked.finish(
+        lambda listeners: pipeline.single(asked.options, function, arguments, listeners)
+    )
 
 
 def _low(asked: Asked) -> int:
@@ -171,9 +199,15 @@ def _low(asked: Asked) -> int:
         if key not in data:
             raise UsageError(f'Missing "{key}" data', hint=hint)
     function = f"{data['state']}.{data['fun']}"
-    rest = {key: value for key, value in data.items() if key == "__id__" or (key[:2] != "__" and key not in OF_LOW)}
+    rest = {
+        key: value
+        for key, value in data.items()
+        if key == "__id__" or (key[:2] != "__" and key not in OF_LOW)
+    }
     one: Callable[[Any], Any] = lambda report: {"local": json_.result(next(iter(report)))}  # noqa: E731
-    return asked.finish(lambda listeners: pipeline.single(asked.options, function, rest, listeners), one)
+    return asked.finish(
+        lambda listeners: pipeline.single(asked.options, function, rest, listeners), one
+    )
 
 
 OF_LOW = ("state", "fun", "order")
@@ -184,7 +218,10 @@ def _high(asked: Asked) -> int:
 
     data = asked.take("data")
     if not isinstance(data, dict):
-        raise UsageError("High data is not a dictionary and is invalid", hint="'{ID: {file.absent: [{name: /tmp/x}]}}'")
+        raise UsageError(
+            "High data is not a dictionary and is invalid",
+            hint="'{ID: {file.absent: [{name: /tmp/x}]}}'",
+        )
     return _text(asked, "high", f"#!json\n{json.dumps(data)}\n")
 
 

@@ -25,7 +25,9 @@ def highstate(*, common: Common) -> int:
 @with_common(READING, CHANGING)
 def sls(
     *,
-    names: Annotated[list[str], argument(metavar="NAME[,NAME...]", help="SLS files, as `include` names them.")],
+    names: Annotated[
+        list[str], argument(metavar="NAME[,NAME...]", help="SLS files, as `include` names them.")
+    ],
     common: Common,
 ) -> int:
     """Bring this machine to what some SLS files say.
@@ -47,8 +49,12 @@ def sls(
 @with_common(READING, CHANGING)
 def single(
     *,
-    function: Annotated[str, argument(metavar="STATE.FUN", help="A state function, such as file.absent.")],
-    words: Annotated[list[str], argument(metavar="key=value", help="Its arguments: YAML, [lists] in brackets.")],
+    function: Annotated[
+        str, argument(metavar="STATE.FUN", help="A state function, such as file.absent.")
+    ],
+    words: Annotated[
+        list[str], argument(metavar="key=value", help="Its arguments: YAML, [lists] in brackets.")
+    ],
     common: Common,
 ) -> int:
     """Run one state without writing an SLS file.
@@ -63,7 +69,9 @@ def single(
     if positional:
         raise UsageError(f"{positional[0]!r} is no argument", hint="write key=value")
     options = options_of(common)
-    return finish(common, options, lambda listeners: pipeline.single(options, function, named, listeners))
+    return finish(
+        common, options, lambda listeners: pipeline.single(options, function, named, listeners)
+    )
 
 
 def _no_option(word: str) -> None:

@@ -9,7 +9,9 @@ from contextlib import contextmanager, redirect_stdout, suppress
 
 
 def with_streams() -> None:
-    """Give a process without standard streams the null device; else files of ours would get their numbers."""
+    """Give a process without standard streams the null device; else files of ours would get their
+    numbers.
+    """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
             try:
@@ -24,7 +26,8 @@ def with_streams() -> None:
 
 @contextmanager
 def answer_alone(out: str, events: str | None = None) -> Iterator[None]:
-    """What the code of a tree prints, and what its programs do, goes to stderr: stdout has the answer and no more.
+    """What the code of a tree prints, and what its programs do, goes to stderr: stdout has the
+    answer and no more.
 
     There is nothing for them to read: a run never waits for somebody to type.
     """
@@ -46,7 +49,9 @@ def answer_alone(out: str, events: str | None = None) -> Iterator[None]:
 
 
 def _nothing() -> int:
-    """A file without contents. Raises RunnerError where there is no /dev/null: nothing that is started would work."""
+    """A file without contents. Raises RunnerError where there is no /dev/null: nothing that is
+    started would work.
+    """
     try:
         return os.open(os.devnull, os.O_RDONLY)
     except OSError as error:

@@ -5,15 +5,21 @@ from __future__ import annotations
 import re
 from typing import Any
 
-OPTIONS = ("pillar", "saltenv", "pillarenv", "test")  # what Salt takes as NAME=VALUE and runner as an option
+OPTIONS = (
+    "pillar",
+    "saltenv",
+    "pillarenv",
+    "test",
+)  # what Salt takes as NAME=VALUE and runner as an option
 
 
 def words(error: Any) -> list[str]:
     """The lines to print for an error of the command-line parser.
 
     >>> from types import SimpleNamespace
-    >>> words(SimpleNamespace(format_message=lambda: "Got unexpected extra argument(s) (test=True)"))[1]
-    '  hint: write it as an option, `--test`; `runner-salt-call` takes it as Salt does'
+    >>> words(SimpleNamespace(format_message=lambda: "Got unexpected extra argument(s)
+    (test=True)"))[1] '  hint: write it as an option, `--test`; `runner-salt-call` takes it as Salt
+    does'
     """
     context = getattr(error, "ctx", None)
     message = getattr(error, "format_message", lambda: str(error))()
@@ -28,12 +34,22 @@ def _hint(message: str, path: str) -> str | None:
     if " " not in path and message.startswith("No such option"):
         return "options stand behind the command: `runner highstate --test`"
     if command := re.match(r"No such command '(state\.\w+)'", message):
-        return f"`runner highstate` or `runner sls NAME`; as Salt: `runner-salt-call --local {command[1]}`"
+        return (
+            "`runner highstate` or `runner sls NAME`; as Salt: `runner-salt-call --local"
+            f" {command[1]}`"
+        )
     if re.match(r"No such command '\w+\.\w+'", message):
-        return "an execution function: `runner call MODULE.FUN`; a state: `runner single STATE.FUN key=value`"
+        return (
+            "an execution function: `runner call MODULE.FUN`; a state: `runner single STATE.FUN"
+            " key=value`"
+        )
     if not (extra := re.match(r"Got unexpected extra argument.*\(([^ )]+)", message)):
         return None
-    names = f"SLS files are named to `sls`: `runner sls {extra[1]}`" if path.endswith(" highstate") else None
+    names = (
+        f"SLS files are named to `sls`: `runner sls {extra[1]}`"
+        if path.endswith(" highstate")
+        else None
+    )
     return as_option(extra[1]) or names
 
 

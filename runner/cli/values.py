@@ -16,13 +16,17 @@ def mapping(text: str, option: str) -> dict[str, Any]:
     if value is None:
         return {}
     if not isinstance(value, dict):
-        raise UsageError(f"{option}: expected a mapping{_why_not(text)}", hint=f'{option} \'{{"key": "value"}}\'')
+        raise UsageError(
+            f"{option}: expected a mapping{_why_not(text)}", hint=f'{option} \'{{"key": "value"}}\''
+        )
     return value
 
 
 def yaml_value(text: str) -> Any:
-    """A value as YAML reads it, as far as Salt's command line does: mappings and lists stand in brackets, texts may
-    stand in quotes, numbers are decimal (`0644`), and what else is no number, no boolean and no null is a text."""
+    """A value as YAML reads it, as far as Salt's command line does: mappings and lists stand in
+    brackets, texts may stand in quotes, numbers are decimal (`0644`), and what else is no
+    number, no boolean and no null is a text.
+    """
     value, bare = _as_yaml(text), text.strip()
     if bare in NULLS:
         return None
@@ -53,7 +57,9 @@ def _why_not(text: str) -> str:
         return f", and this is no YAML: {found.message if found else error.problem}"
     except yaml.reader.ReaderError as error:
         return f", and this is no YAML: character {error.position + 1} is a control character"
-    except UnicodeEncodeError as error:  # how Python shows bytes of the command line that are no text
+    except (
+        UnicodeEncodeError
+    ) as error:  # how Python shows bytes of the command line that are no text
         return f", and this is not UTF-8: byte 0x{ord(error.object[error.start]) & 0xFF:02x}"
     return ""
 
@@ -71,8 +77,12 @@ def _as_yaml(text: str) -> Any:
         return text
 
 
-def arguments_of(words: Iterable[str], texts: Iterable[str] = ()) -> tuple[list[Any], dict[str, Any]]:
-    """Values and key=value pairs of a command line (`YWI==` is no pair). texts: keys whose values are no YAML."""
+def arguments_of(
+    words: Iterable[str], texts: Iterable[str] = ()
+) -> tuple[list[Any], dict[str, Any]]:
+    """Values and key=value pairs of a command line (`YWI==` is no pair). texts: keys whose values
+    are no YAML.
+    """
     positional: list[Any] = []
     named: dict[str, Any] = {}
     for word in words:

@@ -1,7 +1,9 @@
-"""Automatic relationships: what state modules say they come after and before, as far as nothing explicit forbids it.
+"""Automatic relationships: what state modules say they come after and before, as far as nothing
+explicit forbids it.
 
-They order states that make things, and nothing else: a target that is not declared is no mistake, a cycle drops the
-automatic edge, and an order that serves them already stays as it is. Idea: Puppet's autorequire.
+They order states that make things, and nothing else: a target that is not declared is no mistake, a
+cycle drops the automatic edge, and an order that serves them already stays as it is. Idea: Puppet's
+autorequire.
 """
 
 from __future__ import annotations
@@ -28,13 +30,22 @@ TAKING = frozenset(
             "tidied",
             "pruned",
         ),
-        *("not_cached", "fstab_absent", "options_absent", "sections_absent", "config_unset", "env_absent"),
+        *(
+            "not_cached",
+            "fstab_absent",
+            "options_absent",
+            "sections_absent",
+            "config_unset",
+            "env_absent",
+        ),
         "list_absent",
     )
 )
 KINDS = ("autorequire", "autobefore", "autonotify", "autosubscribe")
 
-Hook = Callable[[Chunk, str], Iterable[tuple[str, str]]]  # (chunk, kind) -> (state module, ID or name) pairs
+Hook = Callable[
+    [Chunk, str], Iterable[tuple[str, str]]
+]  # (chunk, kind) -> (state module, ID or name) pairs
 
 
 class Link(Record):
@@ -80,7 +91,9 @@ def _link(own: int, other: int, kind: str) -> Link:
 def fitted(
     order: Sequence[int], relations: Relations, wanted: Iterable[Link]
 ) -> tuple[tuple[int, ...], tuple[Link, ...]]:
-    """The order with the links, and the links that hold: not what explicit relationships or earlier links forbid."""
+    """The order with the links, and the links that hold: not what explicit relationships or earlier
+    links forbid.
+    """
     position = {number: place for place, number in enumerate(order)}
     before: dict[int, set[int]] = {}
     for edge in relations.edges:
@@ -116,7 +129,9 @@ def _leads(start: int, end: int, before: Mapping[int, set[int]]) -> bool:
 
 
 def _sorted(order: Sequence[int], before: Mapping[int, set[int]]) -> tuple[int, ...]:
-    """The order, changed no more than the links ask for: what a state waits for is pulled before it."""
+    """The order, changed no more than the links ask for: what a state waits for is pulled before
+    it.
+    """
     needs: dict[int, list[int]] = {}
     for number in reversed(order):  # so that a stack takes them in order
         for following in before.get(number, ()):
@@ -134,7 +149,9 @@ def _sorted(order: Sequence[int], before: Mapping[int, set[int]]) -> tuple[int, 
 
 
 def reacting(relations: Relations, kept: Iterable[Link], chunks: Sequence[Chunk]) -> Relations:
-    """The relations with those links as watches that tell of changes; all of them noted as automatic."""
+    """The relations with those links as watches that tell of changes; all of them noted as
+    automatic.
+    """
     kept = tuple(kept)
     by_holder = {holder: list(edges) for holder, edges in relations.by_holder.items()}
     for link in kept:

@@ -14,7 +14,9 @@ BEFORE_A_QUOTE = ("", *":,[=>-~")  # elsewhere a quote is part of a title
 
 
 class Operand(Record):
-    """`state: title where key=value`, as it was typed. literal: the title stood in quotes, and is no glob."""
+    """`state: title where key=value`, as it was typed. literal: the title stood in quotes, and is
+    no glob.
+    """
 
     text: str
     state: str

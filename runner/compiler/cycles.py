@@ -20,14 +20,23 @@ MOST = 10  # edges of a cycle that are told one by one; larger ones are folded b
 LARGE = 300  # states of a knot in which the shortest cycle is looked for
 
 
-def told(chunks: Sequence[Chunk], graph: networkx.DiGraph[int], said: Mapping[Place, str]) -> list[Diagnostic]:
-    """One diagnostic for each knot of states that wait for each other. said: the chains of the tree by their places."""
+def told(
+    chunks: Sequence[Chunk], graph: networkx.DiGraph[int], said: Mapping[Place, str]
+) -> list[Diagnostic]:
+    """One diagnostic for each knot of states that wait for each other. said: the chains of the tree
+    by their places.
+    """
     import networkx
 
     place = {node: number for number, node in enumerate(graph)}
-    found: dict[frozenset[Edge], Diagnostic] = {}  # a prereq look makes a second knot of the same requisites
+    found: dict[
+        frozenset[Edge], Diagnostic
+    ] = {}  # a prereq look makes a second knot of the same requisites
     cyclic_edges = networkx.strongly_connected_components(graph)
-    for knot in sorted((sorted(knot, key=place.__getitem__) for knot in cyclic_edges), key=lambda knot: place[knot[0]]):
+    for knot in sorted(
+        (sorted(knot, key=place.__getitem__) for knot in cyclic_edges),
+        key=lambda knot: place[knot[0]],
+    ):
         if len(knot) > 1 or graph.has_edge(knot[0], knot[0]):
             arrows = _circle(graph.subgraph(knot), knot)
             edges = frozenset(edge for _, _, edge in arrows)
@@ -37,7 +46,9 @@ def told(chunks: Sequence[Chunk], graph: networkx.DiGraph[int], said: Mapping[Pl
 
 
 def _circle(knot: networkx.DiGraph[int], nodes: list[int]) -> list[Arrow]:
-    """A cycle: the one that Salt finds, or the shortest when that is long. It is always the same one."""
+    """A cycle: the one that Salt finds, or the shortest when that is long. It is always the same
+    one.
+    """
     import networkx
 
     circle = [each[0] for each in networkx.find_cycle(knot, nodes)]
@@ -61,10 +72,23 @@ def _shortest(knot: networkx.DiGraph[int], nodes: list[int]) -> list[int]:
 def _cycle(chunks: Sequence[Chunk], arrows: list[Arrow], said: Mapping[Place, str]) -> Diagnostic:
     edges = _as_read([edge for _, _, edge in arrows])
     folded = len(edges) > MOST
-    lines = list(_folded(chunks, edges, said) if folded else (_line(chunks, edge, said) for edge in edges))
-    chained = next((edge.place for edge in edges if any(mark in said.get(edge.place, "") for mark in "*?[")), None)
-    text = f"{len(edges)} of them make one circle" if folded else ", ".join(_salts(chunks, *arrow) for arrow in arrows)
-    hint = "that chain's glob means more than was meant" if chained else "take one of these requisites away"
+    lines = list(
+        _folded(chunks, edges, said) if folded else (_line(chunks, edge, said) for edge in edges)
+    )
+    chained = next(
+        (edge.place for edge in edges if any(mark in said.get(edge.place, "") for mark in "*?[")),
+        None,
+    )
+    text = (
+        f"{len(edges)} of them make one circle"
+        if folded
+        else ", ".join(_salts(chunks, *arrow) for arrow in arrows)
+    )
+    hint = (
+        "that chain's glob means more than was meant"
+        if chained
+        else "take one of these requisites away"
+    )
     return Diagnostic(
         "".join([f"Recursive requisites were found: {text}", *(f"\n  {line}" for line in lines)]),
         (chained or edges[0].place).source,
@@ -74,21 +98,29 @@ def _cycle(chunks: Sequence[Chunk], arrows: list[Arrow], said: Mapping[Place, st
 
 
 def _as_read(edges: list[Edge]) -> list[Edge]:
-    """Each edge once, from a holder to what it waits for, beginning with the state that is declared first."""
+    """Each edge once, from a holder to what it waits for, beginning with the state that is declared
+    first.
+    """
     back = list(dict.fromkeys(edges))[::-1]
     first = min(range(len(back)), key=lambda index: back[index].holder)
     return back[first:] + back[:first]
 
 
 def _salts(chunks: Sequence[Chunk], first: int, then: int, edge: Edge) -> str:
-    """An arrow in Salt's words: what a prereq prepares requires its holder, where it requires anything."""
+    """An arrow in Salt's words: what a prereq prepares requires its holder, where it requires
+    anything.
+    """
 
     def shown(number: int) -> str:
         chunk = chunks[number]
-        named = {"SLS": chunk.sls, "ID": chunk.id} | ({"NAME": chunk.name} if chunk.name != chunk.id else {})
+        named = {"SLS": chunk.sls, "ID": chunk.id} | (
+            {"NAME": chunk.name} if chunk.name != chunk.id else {}
+        )
         return str(named)
 
-    requires = then == edge.target and any(each.kind is Kind.REQUIRE for each in chunks[then].requisites)
+    requires = then == edge.target and any(
+        each.kind is Kind.REQUIRE for each in chunks[then].requisites
+    )
     kind = Kind.REQUIRE if edge.kind is Kind.PREREQ and requires else edge.ordering or edge.kind
     return f"({shown(then)}, '{kind}', {shown(first)})"
 
@@ -101,11 +133,15 @@ def _line(chunks: Sequence[Chunk], edge: Edge, said: Mapping[Place, str]) -> str
 
 def _name(chunks: Sequence[Chunk], number: int) -> str:
     chunk = chunks[number]
-    several = any(each.id == chunk.id and each.state == chunk.state for each in chunks if each is not chunk)
+    several = any(
+        each.id == chunk.id and each.state == chunk.state for each in chunks if each is not chunk
+    )
     return f"{chunk.state}: {chunk.id}" + (f" ({chunk.name})" if several else "")
 
 
-def _folded(chunks: Sequence[Chunk], edges: Sequence[Edge], said: Mapping[Place, str]) -> Iterator[str]:
+def _folded(
+    chunks: Sequence[Chunk], edges: Sequence[Edge], said: Mapping[Place, str]
+) -> Iterator[str]:
     """What lies within one SLS on one line; what leads from one SLS to another as it is."""
 
     def home(edge: Edge) -> str | None:
@@ -127,4 +163,7 @@ def _places(edges: Iterable[Edge]) -> str:
     lines: dict[str, list[int]] = {}
     for source in (edge.place.source for edge in edges):
         lines.setdefault(source.file, []).append(source.line)
-    return "; ".join(f"{file}:{','.join(str(each) for each in sorted(set(found)))}" for file, found in lines.items())
+    return "; ".join(
+        f"{file}:{','.join(str(each) for each in sorted(set(found)))}"
+        for file, found in lines.items()
+    )

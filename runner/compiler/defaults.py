@@ -1,4 +1,5 @@
-"""Defaults of arguments: from the SLS, from those that include it, from the top file, from the configuration.
+"""Defaults of arguments: from the SLS, from those that include it, from the top file, from the
+configuration.
 
 The first includer is the parent (dynamic scope); what is nearer wins, argument by argument.
 """
@@ -12,8 +13,12 @@ from runner.model.highdata import HighData
 from runner.model.places import Place, Untyped, Value, key_place, value_place
 from runner.model.requisite_kinds import REQUISITE_KEYS
 
-Known = Callable[[str, str], frozenset[str]]  # (state, function) -> the arguments that the function has
-Functions = Callable[[str], Collection[str]]  # state module -> its functions; none when there is no such module
+Known = Callable[
+    [str, str], frozenset[str]
+]  # (state, function) -> the arguments that the function has
+Functions = Callable[
+    [str], Collection[str]
+]  # state module -> its functions; none when there is no such module
 NEVER = frozenset(["name", "names", "order"])  # what is said of each state
 ALWAYS = frozenset(["noop"])  # arguments of the engine that may have defaults
 
@@ -21,8 +26,12 @@ ALWAYS = frozenset(["noop"])  # arguments of the engine that may have defaults
 class Scopes:
     """The defaults of all states of a run."""
 
-    def __init__(self, high: HighData, known: Known, outer: Mapping[str, Mapping[str, Mapping[str, Value]]]) -> None:
-        """outer: what holds for all SLS files, the nearest first: origin -> state or function -> argument -> value."""
+    def __init__(
+        self, high: HighData, known: Known, outer: Mapping[str, Mapping[str, Mapping[str, Value]]]
+    ) -> None:
+        """outer: what holds for all SLS files, the nearest first: origin -> state or function ->
+        argument -> value.
+        """
         self._high = high
         self._known = known
         self._outer = outer
@@ -33,7 +42,9 @@ class Scopes:
     def missing(
         self, sls: tuple[str, str], state: str, function: str, given: Mapping[str, Value]
     ) -> Iterator[tuple[str, Value, Place, str]]:
-        """(argument, value, place, origin) of what a state does not say itself. sls: (environment, SLS)."""
+        """(argument, value, place, origin) of what a state does not say itself. sls: (environment,
+        SLS).
+        """
         has = self._known(state, function) | ALWAYS
         seen = set(given)
         for origin, said in self._around(sls):
@@ -42,39 +53,70 @@ class Scopes:
                 for name, value in arguments.items() if isinstance(arguments, Mapping) else ():
                     if name in has and name not in seen and name not in REQUISITE_KEYS | NEVER:
                         seen.add(name)
-                        yield name, value, value_place(arguments, name, _NOWHERE), f"defaults of {origin}"
+                        yield (
+                            name,
+                            value,
+                            value_place(arguments, name, _NOWHERE),
+                            f"defaults of {origin}",
+                        )
 
-    def mistakes(self, used: Collection[tuple[str, str]], functions: Functions) -> Iterator[Diagnostic]:
-        """Defaults that can never be one. used: the functions of this run. functions: those of a state module."""
+    def mistakes(
+        self, used: Collection[tuple[str, str]], functions: Functions
+    ) -> Iterator[Diagnostic]:
+        """Defaults that can never be one. used: the functions of this run. functions: those of a
+        state module.
+        """
         for said in [*self._high.defaults.values(), *self._outer.values()]:
             for key, arguments in said.items():
                 state, _, function = key.partition(".")
                 mine = [each for each in used if each[0] == state and function in ("", each[1])]
-                if not mine and not (self._known(state, function) if function else functions(state)):
+                if not mine and not (
+                    self._known(state, function) if function else functions(state)
+                ):
                     place = key_place(said, key, _NOWHERE)
                     yield _ignored(f"defaults: there is no state {key}", place, None)
                     continue
                 for name in arguments if isinstance(arguments, Mapping) else ():
                     place = key_place(arguments, name, _NOWHERE)
                     if name in REQUISITE_KEYS or name in NEVER:
-                        yield _ignored(f"defaults: {name} has no defaults", place, "say it of each state")
-                    elif name not in ALWAYS and not self._has_it(name, mine, state, function, functions):
-                        yield _ignored(f"defaults: {key} has no argument {name!r}", place, self._near(name, mine))
+                        yield _ignored(
+                            f"defaults: {name} has no defaults", place, "say it of each state"
+                        )
+                    elif name not in ALWAYS and not self._has_it(
+                        name, mine, state, function, functions
+                    ):
+                        yield _ignored(
+                            f"defaults: {key} has no argument {name!r}",
+                            place,
+                            self._near(name, mine),
+                        )
 
     def _has_it(
-        self, name: str, mine: Iterable[tuple[str, str]], state: str, function: str, functions: Functions
+        self,
+        name: str,
+        mine: Iterable[tuple[str, str]],
+        state: str,
+        function: str,
+        functions: Functions,
     ) -> bool:
         if any(name in self._known(*each) for each in mine):
             return True
-        return any(name in self._known(state, each) for each in ([function] if function else functions(state)))
+        return any(
+            name in self._known(state, each)
+            for each in ([function] if function else functions(state))
+        )
 
     def _near(self, name: str, mine: Iterable[tuple[str, str]]) -> str | None:
         import difflib
 
-        near = difflib.get_close_matches(str(name), sorted({each for one in mine for each in self._known(*one)}), 1)
+        near = difflib.get_close_matches(
+            str(name), sorted({each for one in mine for each in self._known(*one)}), 1
+        )
         return f"did you mean {near[0]!r}?" if near else None
 
-    def _around(self, sls: tuple[str, str]) -> Iterator[tuple[str, Mapping[str, Mapping[str, Value]]]]:
+    def _around(
+        self, sls: tuple[str, str]
+    ) -> Iterator[tuple[str, Mapping[str, Mapping[str, Value]]]]:
         env, name = sls
         for each in (name, *self._high.scopes.get(sls, ())):
             if (env, each) in self._high.defaults:
@@ -83,7 +125,9 @@ class Scopes:
 
 
 def _ignored(message: str, place: Place, hint: str | None) -> Diagnostic:
-    return Diagnostic(f"{message}; it is ignored", place.source, hint, "unknown-argument", "warning")
+    return Diagnostic(
+        f"{message}; it is ignored", place.source, hint, "unknown-argument", "warning"
+    )
 
 
 _NOWHERE = Place(Untyped("configuration"))

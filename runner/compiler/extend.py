@@ -21,12 +21,23 @@ from runner.model.highdata import (
 )
 from runner.model.places import Place, item_place
 
-# listen_in stays where it is: the listening state's arguments are not changed by it (requisites.py reads it)
+# listen_in stays where it is: the listening state's arguments are not changed by it (requisites.py
+# reads it)
 CARRIED = ("require_in", "watch_in", "onchanges_in", "onfail_in", "prereq_in")
 
-# what `use` does not take over; the `_any` forms, onfail_all and listen it does take over, as Salt's
-NOT_USED = {*CARRIED, *(key.removesuffix("_in") for key in CARRIED), "use", "use_in", "name", "names"}
-REPEATED = 50  # references of one list, up to which they are repeated as Salt does: the cost is that number squared
+# what `use` does not take over; the `_any` forms, onfail_all and listen it does take over, as
+# Salt's
+NOT_USED = {
+    *CARRIED,
+    *(key.removesuffix("_in") for key in CARRIED),
+    "use",
+    "use_in",
+    "name",
+    "names",
+}
+# references of one list, up to which they are repeated as Salt does: the cost is that number
+# squared
+REPEATED = 50
 
 
 class Reconciler:
@@ -63,11 +74,17 @@ class Reconciler:
         gone: dict[str, set[str]] = {"id": set(), "sls": set()}
         for written, name, place in self._high.excludes:
             kind = written or "sls"  # a plain name is that of an SLS
-            known = self._high.declarations if kind == "id" else {sls for _, sls in self._high.rendered}
+            known = (
+                self._high.declarations if kind == "id" else {sls for _, sls in self._high.rendered}
+            )
             matching = {name} & set(known) if kind == "id" else set(fnmatch.filter(known, name))
             if not matching and not self._high.explained_by_earlier_error(name):
                 message = f"exclude names the {kind.upper()} {name!r}, which is not in this run"
-                hint = f"an ID is excluded by `- id: {name}`" if name in self._high.declarations else None
+                hint = (
+                    f"an ID is excluded by `- id: {name}`"
+                    if name in self._high.declarations
+                    else None
+                )
                 self._ignored(message, place, known, hint)
             gone[kind] |= matching
         return gone
@@ -93,26 +110,37 @@ class Reconciler:
             for item in items:
                 add_item(old, item)
 
-    def _ignored(self, message: str, place: Place, candidates: Iterable[str], hint: str | None = None) -> None:
+    def _ignored(
+        self, message: str, place: Place, candidates: Iterable[str], hint: str | None = None
+    ) -> None:
         otherwise = "take it away, look at the spelling, or include its SLS"
         hint = hint or did_you_mean(message.split("'")[1], candidates) or otherwise
-        self.problems.append(Diagnostic(f"{message}; it is ignored", place.source, hint, "ignored", "warning"))
+        self.problems.append(
+            Diagnostic(f"{message}; it is ignored", place.source, hint, "ignored", "warning")
+        )
 
     def _functionless(self, extension: Declaration, target: Declaration, body: Body) -> None:
         has = ", ".join(f"`{state}`" for state in target.bodies)
-        message = f"No function declared in state '{extension.id}' in SLS '{extension.sls}': {body.state}"
-        hint = f"{target.id!r} has {has} to be extended; for a new state write `{body.state}.FUNCTION:`"
+        message = (
+            f"No function declared in state '{extension.id}' in SLS '{extension.sls}': {body.state}"
+        )
+        hint = (
+            f"{target.id!r} has {has} to be extended; for a new state write"
+            f" `{body.state}.FUNCTION:`"
+        )
         self.problems.append(Diagnostic(message, body.place.source, hint, "structure"))
 
-    def _unknown(self, id_: str, holder: Declaration, place: Place, hint: str | None = None) -> None:
+    def _unknown(
+        self, id_: str, holder: Declaration, place: Place, hint: str | None = None
+    ) -> None:
         if self._high.explained_by_earlier_error(id_):
             return
         self.problems.append(
             Diagnostic(
-                f"Cannot extend ID '{id_}' in '{holder.env}:{holder.sls}'. It is not part of the high state.\n"
-                "This is likely due to a missing include statement or an incorrectly typed ID.\n"
-                f"Ensure that a state with an ID of '{id_}' is available\n"
-                f"in environment '{holder.env}' and to SLS '{holder.sls}'",
+                f"Cannot extend ID '{id_}' in '{holder.env}:{holder.sls}'. It is not part of the"
+                " high state.\nThis is likely due to a missing include statement or an incorrectly"
+                f" typed ID.\nEnsure that a state with an ID of '{id_}' is available\nin"
+                f" environment '{holder.env}' and to SLS '{holder.sls}'",
                 place.source,
                 hint or self._near(id_),
                 "unknown-id",
@@ -126,8 +154,15 @@ class Reconciler:
         puppets = from_puppet_syntax(id_)
         if puppets:
             return f"that is Puppet's way; write `- {puppets}`"
-        everything = ((each, body) for each in self._high.declarations.values() for body in each.bodies.values())
-        holder = next((f"{body.state}: {each.id}" for each, body in everything if id_ in members_of(body)), None)
+        everything = (
+            (each, body)
+            for each in self._high.declarations.values()
+            for body in each.bodies.values()
+        )
+        holder = next(
+            (f"{body.state}: {each.id}" for each, body in everything if id_ in members_of(body)),
+            None,
+        )
         if holder:
             return f"{id_} is a member of {holder}; refer to that"
         near = difflib.get_close_matches(id_, self._high.declarations, 3)
@@ -148,13 +183,16 @@ class Reconciler:
             if item.value is not None:
                 message = f"the {item.key} of {holder.id!r} is no list; it is ignored"
                 hint = f"write `- {item.key}:` and below it, indented, `- MODULE: {item.value}`"
-                self.problems.append(Diagnostic(message, item.place.source, hint, "ignored", "warning"))
+                self.problems.append(
+                    Diagnostic(message, item.place.source, hint, "ignored", "warning")
+                )
             return
         targets = [list(self._targets(state, name)) for state, name in references]
         left = sum(1 for found in targets if found)
         for (state, name), found, place in zip(references, targets, places, strict=True):
             source = Item(kind, [{body.state: holder.id}], place)
-            # Salt adds the first of n listed references n times, the last one once: seen in `show lowstate` only
+            # Salt adds the first of n listed references n times, the last one once: seen in `show
+            # lowstate` only
             times = left if isinstance(item.value, list) and len(references) <= REPEATED else 1
             left -= 1 if found else 0
             for target in found:
@@ -174,7 +212,10 @@ class Reconciler:
                 and not self._is_empty(state, name, holder)
             ):
                 self._unknown(
-                    name, holder, place, "that SLS is not in this run: include it" if state == "sls" else None
+                    name,
+                    holder,
+                    place,
+                    "that SLS is not in this run: include it" if state == "sls" else None,
                 )
 
     def _is_empty(self, state: str, name: str, holder: Declaration) -> bool:
@@ -190,7 +231,9 @@ class Reconciler:
             return
         declaration = self._high.declarations.get(name)  # type: ignore[assignment]
         if state == "":
-            yield from islice(declaration.bodies.values() if declaration else self._by_own_name(name), 1)
+            yield from islice(
+                declaration.bodies.values() if declaration else self._by_own_name(name), 1
+            )
             return
         if declaration is not None and state in declaration.bodies:
             yield declaration.bodies[state]
@@ -229,7 +272,9 @@ class Reconciler:
                 pairs += [(body, other) if item.key == "use" else (other, body) for other in found]
         declarations = self._high.declarations.values() if pairs else ()
         names = {id(body): each.id for each in declarations for body in each.bodies.values()}
-        taken: dict[int, tuple[Body, Body]] = {}  # what a state has by `use` itself is handed to nobody
+        taken: dict[
+            int, tuple[Body, Body]
+        ] = {}  # what a state has by `use` itself is handed to nobody
         for user, used in pairs:
             have = {item.key for item in user.items}
             _, more = taken.setdefault(id(user), (user, Body(user.state, [], user.place)))

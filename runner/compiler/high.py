@@ -1,7 +1,7 @@
 """The SLS files asked for and all that they include -> high data.
 
-Each is rendered once, depth first; `sls.py` reads what one of them says. The result still has the shape of the text;
-`low.py` makes chunks of it.
+Each is rendered once, depth first; `sls.py` reads what one of them says. The result still has the
+shape of the text; `low.py` makes chunks of it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,9 @@ NOWHERE = Place(Untyped("command line"))
 
 
 class SlsFile(Record):
-    """What the reader of SLS files answers: the rendered value, and whether the file is the folder's init.sls."""
+    """What the reader of SLS files answers: the rendered value, and whether the file is the
+    folder's init.sls.
+    """
 
     value: Value
     file: str
@@ -31,7 +33,9 @@ class SlsFile(Record):
 
 Read = Callable[[str, str], SlsFile]  # (sls, saltenv); raises RunnerError
 Names = Callable[[str], Iterable[str]]  # saltenv -> names of all SLS files
-TextOf = Callable[[str, str], str | None]  # (sls, saltenv) -> the text of the file; None where that is not known
+TextOf = Callable[
+    [str, str], str | None
+]  # (sls, saltenv) -> the text of the file; None where that is not known
 
 
 DEFINITION = "definition"  # the origin of an order number that no one typed
@@ -71,7 +75,11 @@ class Gatherer:
     """Renders the requested SLS files and those that they include, each once, depth first."""
 
     def __init__(
-        self, read: Read, names: Names, auto_order: bool = True, text_of: TextOf = lambda sls, saltenv: None
+        self,
+        read: Read,
+        names: Names,
+        auto_order: bool = True,
+        text_of: TextOf = lambda sls, saltenv: None,
     ) -> None:
         """text_of: an SLS as written, to know what it would have declared if it could be read."""
         self._text_of = text_of
@@ -92,16 +100,23 @@ class Gatherer:
             self.high.excludes += brought.excludes
         return self.high
 
-    def problem(self, message: str, place: Place | None, hint: str | None = None, code: str = "structure") -> None:
+    def problem(
+        self, message: str, place: Place | None, hint: str | None = None, code: str = "structure"
+    ) -> None:
         self.problems.append(Diagnostic(message, place.source if place else None, hint, code))
 
     def _request(self, request: Request, chain: tuple[str, ...]) -> SlsContents:
-        """What one request brings: of each SLS its own IDs, then those of its includes, as in Salt's high data."""
+        """What one request brings: of each SLS its own IDs, then those of its includes, as in
+        Salt's high data.
+        """
         names = expanded(request, self._names)
         if not names:
             message = f"No matching sls found for {request.sls!r} in env {request.env!r}"
             self.problem(
-                message, request.place, "`runner show top` lists the names; * stands for any letters", "missing-sls"
+                message,
+                request.place,
+                "`runner show top` lists the names; * stands for any letters",
+                "missing-sls",
             )
         brought = SlsContents()
         for name in names:
@@ -112,7 +127,9 @@ class Gatherer:
         key = (request.env, request.sls)
         own = SlsContents()
         if key in self.high.rendered:
-            if request.sls not in chain:  # an include that leads back to where it came from brings nothing
+            if (
+                request.sls not in chain
+            ):  # an include that leads back to where it came from brings nothing
                 self.high.rendered[key] = tuple(dict.fromkeys([*self.high.rendered[key], *chain]))
             return own
         self.high.rendered[key] = self.high.scopes[key] = chain
@@ -121,8 +138,12 @@ class Gatherer:
             file = self._read(request.sls, request.env)
         except RunnerError as error:
             for item in error.diagnostics:
-                rendering = "" if item.code.startswith("missing-") else f"{request.env}:{request.sls}"
-                item = item._replace(message=self._missing(request, item, chain), rendering=rendering)
+                rendering = (
+                    "" if item.code.startswith("missing-") else f"{request.env}:{request.sls}"
+                )
+                item = item._replace(
+                    message=self._missing(request, item, chain), rendering=rendering
+                )
                 self.problems.append(item._replace(source=item.source or request.place.source))
             self.high.lost.append(self._text_of(request.sls, request.env))
             return own
@@ -132,8 +153,13 @@ class Gatherer:
         if not isinstance(value, dict):
             where = value.place if isinstance(value, PlacedList) else place
             kind = structure_hints.kind(value)
-            what = f"SLS {request.sls} does not render to a dictionary (a mapping of IDs), but to {kind}"
-            self.problem(what, where, "write `ID:` at the margin and below it, indented, `module.function:`")
+            what = (
+                f"SLS {request.sls} does not render to a dictionary (a mapping of IDs), but to"
+                f" {kind}"
+            )
+            self.problem(
+                what, where, "write `ID:` at the margin and below it, indented, `module.function:`"
+            )
             self.high.lost.append(self._text_of(request.sls, request.env))
             return own
         included = self._includes(value, request, file, chain, place)
@@ -142,11 +168,15 @@ class Gatherer:
         return own
 
     def _missing(self, request: Request, told: Diagnostic, chain: tuple[str, ...]) -> str:
-        """What is said of an SLS that is not there: the top file and the command line name it, or another SLS."""
+        """What is said of an SLS that is not there: the top file and the command line name it, or
+        another SLS.
+        """
         if told.code == "missing-env" and chain:
             env = next((env for env, sls in self.high.rendered if sls == chain[0]), request.env)
             within = f"within SLS '{env}:{chain[0]}'"
-            return f"Nonexistent saltenv '{request.env}' found in include of '{request.sls}' {within}"
+            return (
+                f"Nonexistent saltenv '{request.env}' found in include of '{request.sls}' {within}"
+            )
         if told.code in ("missing-sls", "missing-env") and not chain:
             return f"No matching sls found for {request.sls!r} in env {request.env!r}"
         return told.message
@@ -165,13 +195,22 @@ class Gatherer:
         self.high.lost += sls.lost
         self.problems += sls.problems
         brought = SlsContents()
-        brought.declarations, brought.extends, brought.excludes = sls.declarations, sls.extends, sls.excludes
+        brought.declarations, brought.extends, brought.excludes = (
+            sls.declarations,
+            sls.extends,
+            sls.excludes,
+        )
         return brought
 
     # -------------------------------------------------- include
 
     def _includes(
-        self, value: Mapping[Any, Any], request: Request, file: SlsFile, chain: tuple[str, ...], place: Place
+        self,
+        value: Mapping[Any, Any],
+        request: Request,
+        file: SlsFile,
+        chain: tuple[str, ...],
+        place: Place,
     ) -> SlsContents:
         brought = SlsContents()
         if "include" not in value:
@@ -182,17 +221,24 @@ class Gatherer:
             self.problem(
                 f"Include Declaration in SLS {request.sls} is not formed as a list",
                 where,
-                f"write `include:` and below it, indented, `- {listed if isinstance(listed, str) else 'NAME'}`",
+                "write `include:` and below it, indented, `-"
+                f" {listed if isinstance(listed, str) else 'NAME'}`",
             )
             return brought
         for index, entry in enumerate(listed):
             at = item_place(listed, index, where)
             found = self._include_entry(entry, request, file, at)
             if found is not None:
-                brought.add(self._request(found, (request.sls, *(name for name in chain if name != request.sls))))
+                brought.add(
+                    self._request(
+                        found, (request.sls, *(name for name in chain if name != request.sls))
+                    )
+                )
         return brought
 
-    def _include_entry(self, entry: Value, request: Request, file: SlsFile, place: Place) -> Request | None:
+    def _include_entry(
+        self, entry: Value, request: Request, file: SlsFile, place: Place
+    ) -> Request | None:
         env = request.env
         if isinstance(entry, dict):
             if len(entry) != 1:
@@ -202,7 +248,8 @@ class Gatherer:
             env, entry = next((str(key), value) for key, value in entry.items())
         if not isinstance(entry, str):
             what = (
-                f"The include {entry!r} in SLS {request.sls} is {structure_hints.kind(entry)}, not the name of an SLS"
+                f"The include {entry!r} in SLS {request.sls} is {structure_hints.kind(entry)}, not"
+                " the name of an SLS"
             )
             self.problem(what, place, structure_hints.include_hint(entry))
             return None
@@ -217,7 +264,8 @@ class Gatherer:
             self.problem(
                 f"The include '{entry}' in SLS {request.sls} names that SLS itself",
                 place,
-                "take it away; in an init.sls, `- .NAME` is a file beside it, `- ..` the init.sls of the folder above",
+                "take it away; in an init.sls, `- .NAME` is a file beside it, `- ..` the init.sls"
+                " of the folder above",
             )
             return None
         if up > len(package):
@@ -225,8 +273,9 @@ class Gatherer:
                 f"Attempted relative include of '{entry}' within SLS '{env}:{request.sls}' "
                 "goes beyond top level package",
                 place,
-                f"each dot leads one folder up, and this SLS has {max(len(package) - (not file.is_init), 0)} above it; "
-                f"write `- {name}`, or fewer dots",
+                "each dot leads one folder up, and this SLS has"
+                f" {max(len(package) - (not file.is_init), 0)} above it; write `- {name}`, or fewer"
+                " dots",
             )
             return None
         return Request(".".join([*package[: len(package) - up], name]), env, place)
@@ -237,8 +286,9 @@ class Gatherer:
             self.high.declarations[new.id] = new
             return
         self.problem(
-            "Detected conflicting IDs, SLS IDs need to be globally unique.\n    The conflicting ID is "
-            f"'{new.id}' and is found in SLS '{new.env}:{new.sls}' and SLS '{old.env}:{old.sls}'",
+            "Detected conflicting IDs, SLS IDs need to be globally unique.\n    The conflicting ID"
+            f" is '{new.id}' and is found in SLS '{new.env}:{new.sls}' and SLS"
+            f" '{old.env}:{old.sls}'",
             new.place,
             f"the other one stands at {old.place.source}",
             "conflicting-id",
@@ -267,7 +317,9 @@ def as_data(high: HighData) -> dict[str, Any]:
 
 def _declaration_data(declaration: Declaration) -> dict[str, Any]:
     data: dict[str, Any] = {
-        body.state: [item.value if item.key is None else {item.key: item.value} for item in body.items]
+        body.state: [
+            item.value if item.key is None else {item.key: item.value} for item in body.items
+        ]
         for body in declaration.bodies.values()
     }
     return data | {"__sls__": declaration.sls, "__env__": declaration.env}

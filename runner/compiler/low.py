@@ -26,9 +26,9 @@ def lower(
 ) -> tuple[tuple[Chunk, ...], list[Diagnostic]]:
     """The chunks in their order of definition and order numbers, and the mistakes found on the way.
 
-    reconcile: carry out extend, exclude and the `_in` requisites (`show low-sls` does not, as with Salt).
-    known: the arguments that a function has. defaults: those of the top file and of the configuration. functions: of a
-    state module.
+    reconcile: carry out extend, exclude and the `_in` requisites (`show low-sls` does not, as with
+    Salt). known: the arguments that a function has. defaults: those of the top file and of the
+    configuration. functions: of a state module.
     """
     problems: list[Diagnostic] = []
     if reconcile:
@@ -50,7 +50,9 @@ def lower(
             draft.places[name] = place
             draft.origins[name] = origin
     if scopes and reconcile:
-        problems += scopes.mistakes({(draft.low["state"], draft.low["fun"]) for draft in drafts}, functions)
+        problems += scopes.mistakes(
+            {(draft.low["state"], draft.low["fun"]) for draft in drafts}, functions
+        )
     problems += _number(drafts)
     for position, draft in enumerate(drafts):
         draft.defined = position
@@ -59,9 +61,15 @@ def lower(
 
 
 def _rank(draft: Draft) -> tuple[object, str, str]:
-    """What chunks are sorted by, as Salt's; of those with one function, name and order number the IDs decide."""
+    """What chunks are sorted by, as Salt's; of those with one function, name and order number the
+    IDs decide.
+    """
     low = draft.low
-    return low["order"], f"{low['state']}{low['name']}{low['fun']}", f"{low['__id__']}_|-"  # so ends an ID in a tag
+    return (
+        low["order"],
+        f"{low['state']}{low['name']}{low['fun']}",
+        f"{low['__id__']}_|-",
+    )  # so ends an ID in a tag
 
 
 class Draft:
@@ -69,7 +77,9 @@ class Draft:
 
     __slots__ = ("defined", "explicit_order", "low", "origins", "place", "places")
 
-    def __init__(self, low: dict[str, Value], places: dict[str, Place], place: Place, origins: dict[str, str]) -> None:
+    def __init__(
+        self, low: dict[str, Value], places: dict[str, Place], place: Place, origins: dict[str, str]
+    ) -> None:
         self.low = low
         self.origins = origins
         self.places = places
@@ -80,15 +90,37 @@ class Draft:
     def chunk(self, problems: list[Diagnostic]) -> Chunk:
         low = self.low
         said = [key for key in low if key in REQUISITE_KEYS]
-        args = {key: value for key, value in low.items() if key not in _APART and not key.startswith("__")}
-        requisites = tuple(_requisites(said, low, self.places, self.place, problems)) if said else ()
+        args = {
+            key: value
+            for key, value in low.items()
+            if key not in _APART and not key.startswith("__")
+        }
+        requisites = (
+            tuple(_requisites(said, low, self.places, self.place, problems)) if said else ()
+        )
         name = str(low["name"])  # what `names` says may be a number, or null
-        named = (low["state"], low["fun"], low["__id__"], name, low["order"], low["__sls__"], low["__env__"])
+        named = (
+            low["state"],
+            low["fun"],
+            low["__id__"],
+            name,
+            low["order"],
+            low["__sls__"],
+            low["__env__"],
+        )
         places = (self.place, self.places, self.origins, self.defined, self.explicit_order)
         return Chunk._make((*named, args, low, requisites, *places))
 
 
-_APART = REQUISITE_KEYS | {"state", "fun", "name", "order", "__id__", "__sls__", "__env__"}  # from the arguments
+_APART = REQUISITE_KEYS | {
+    "state",
+    "fun",
+    "name",
+    "order",
+    "__id__",
+    "__sls__",
+    "__env__",
+}  # from the arguments
 
 
 def _drafts(declaration: Declaration, body: Body, problems: list[Diagnostic]) -> Iterator[Draft]:
@@ -126,7 +158,10 @@ def _drafts(declaration: Declaration, body: Body, problems: list[Diagnostic]) ->
             low[key] = value
             places[key] = place
     if names is not None and "name" in low and places["name"] != declaration.place:
-        message = f"name beside names in state '{declaration.id}' in SLS '{declaration.sls}'; it is ignored"
+        message = (
+            f"name beside names in state '{declaration.id}' in SLS '{declaration.sls}'; it is"
+            " ignored"
+        )
         hint = "keep one of them: `names` for several, `name` for one"
         problems.append(Diagnostic(message, places["name"].source, hint, "ignored", "warning"))
     for function in functions:
@@ -140,7 +175,9 @@ def _drafts(declaration: Declaration, body: Body, problems: list[Diagnostic]) ->
 
 def _again(item: Item, first: Place, declaration: Declaration) -> Diagnostic:
     where = f"state '{declaration.id}' in SLS '{declaration.sls}'"
-    message = f"{item.key} is given twice in {where}: what the first one says is lost; it is ignored"
+    message = (
+        f"{item.key} is given twice in {where}: what the first one says is lost; it is ignored"
+    )
     hint = f"the other one stands at {first.source}; put what they say into one `- {item.key}:`"
     return Diagnostic(message, item.place.source, hint, "ignored", "warning")
 
@@ -150,8 +187,13 @@ def _no_name(item: Item, body: Body, declaration: Declaration) -> Diagnostic:
     said = "a list" if several else "no text"
     hint = f"put it in quotes: `- name: '{item.value}'`"
     if several or isinstance(item.value, dict):
-        hint = "several are written `- names:`, or `- pkgs:` for packages, with `- NAME` for each below it"
-    message = f"name in state '{declaration.id}' in SLS '{declaration.sls}' is {said}; it is ignored"
+        hint = (
+            "several are written `- names:`, or `- pkgs:` for packages, with `- NAME` for each"
+            " below it"
+        )
+    message = (
+        f"name in state '{declaration.id}' in SLS '{declaration.sls}' is {said}; it is ignored"
+    )
     return Diagnostic(message, item.place.source, hint, "ignored", "warning")
 
 
@@ -166,8 +208,8 @@ def _named(
     if not isinstance(names.value, list):
         problems.append(
             Diagnostic(
-                f"The 'names' argument in state '{declaration.id}' in SLS '{declaration.sls}' needs to be formed as a "
-                "list",
+                f"The 'names' argument in state '{declaration.id}' in SLS '{declaration.sls}' needs"
+                " to be formed as a list",
                 names.place.source,
                 "write `- names:` and below it, indented, "
                 f"`- {names.value if isinstance(names.value, str) else 'NAME'}`",
@@ -208,19 +250,30 @@ def _named(
 
 
 def _repeated(name: Value, place: Place, declaration: Declaration) -> Diagnostic:
-    message = f"{name!r} stands twice among the names of state '{declaration.id}' in SLS '{declaration.sls}' with other"
+    message = (
+        f"{name!r} stands twice among the names of state '{declaration.id}' in SLS"
+        f" '{declaration.sls}' with other"
+    )
     message += " arguments; the last one counts"
     return Diagnostic(
-        message, place.source, "take this one away, or give all its arguments to one", "ignored", "warning"
+        message,
+        place.source,
+        "take this one away, or give all its arguments to one",
+        "ignored",
+        "warning",
     )
 
 
-def _entry_problem(entry: Value, name: Value, said: Value, place: Place, declaration: Declaration) -> Diagnostic | None:
+def _entry_problem(
+    entry: Value, name: Value, said: Value, place: Place, declaration: Declaration
+) -> Diagnostic | None:
     """What is wrong with an entry of `names`. said: the arguments of that name alone."""
     where = f"the names of state '{declaration.id}' in SLS '{declaration.sls}'"
     if isinstance(entry, list) or entry == {}:
         message = f"{entry!r} among {where} is no name"
-        return Diagnostic(message, place.source, "write each name on a line of its own: `- NAME`", "structure")
+        return Diagnostic(
+            message, place.source, "write each name on a line of its own: `- NAME`", "structure"
+        )
     arguments = said if isinstance(said, list) else [said] if said is not None else []
     odd = [argument for argument in arguments if not isinstance(argument, dict)]
     if odd:
@@ -229,8 +282,12 @@ def _entry_problem(entry: Value, name: Value, said: Value, place: Place, declara
         return Diagnostic(message, place.source, hint, "structure")
     if isinstance(entry, dict) and len(entry) > 1:
         others = ", ".join(f"`- {each}: ...`" for each in list(entry)[1:])
-        message = f"more than one name in one entry of {where}: only {name!r} counts; the rest is ignored"
-        return Diagnostic(message, place.source, f"give each a dash of its own: {others}", "ignored", "warning")
+        message = (
+            f"more than one name in one entry of {where}: only {name!r} counts; the rest is ignored"
+        )
+        return Diagnostic(
+            message, place.source, f"give each a dash of its own: {others}", "ignored", "warning"
+        )
     return None
 
 
@@ -239,7 +296,12 @@ def _number(drafts: list[Draft]) -> list[Diagnostic]:
     cap = 1
     for draft in drafts:
         order = draft.low.get("order")
-        if isinstance(order, int | float) and not isinstance(order, bool) and order > cap - 1 and order > 0:
+        if (
+            isinstance(order, int | float)
+            and not isinstance(order, bool)
+            and order > cap - 1
+            and order > 0
+        ):
             cap = int(order) + 100 if isinstance(order, int) else cap
     for draft in drafts:
         low = draft.low
@@ -250,7 +312,9 @@ def _number(drafts: list[Draft]) -> list[Diagnostic]:
             if order != "last" and "order" in draft.places:
                 message = f"order: {order!r} is no number in state '{low['__id__']}'; it is ignored"
                 hint = "an order is a number, `first` or `last`"
-                problems.append(Diagnostic(message, draft.places["order"].source, hint, "ignored", "warning"))
+                problems.append(
+                    Diagnostic(message, draft.places["order"].source, hint, "ignored", "warning")
+                )
             order = cap + LAST if order == "last" else cap
         index = low.pop("name_order", None)
         draft.explicit_order = order
@@ -261,7 +325,11 @@ def _number(drafts: list[Draft]) -> list[Diagnostic]:
 
 
 def _requisites(
-    said: list[str], low: dict[str, Value], places: dict[str, Place], place: Place, problems: list[Diagnostic]
+    said: list[str],
+    low: dict[str, Value],
+    places: dict[str, Place],
+    place: Place,
+    problems: list[Diagnostic],
 ) -> Iterator[Requisite]:
     """What a state says under some keys."""
     for key in said:
@@ -271,8 +339,9 @@ def _requisites(
             if key in KINDS:
                 problems.append(
                     Diagnostic(
-                        f"The {key} statement in state '{low['__id__']}' in SLS '{low['__sls__']}' needs to be formed "
-                        f"as a list{'; nothing stands below it' if listed is None else ''}",
+                        f"The {key} statement in state '{low['__id__']}' in SLS '{low['__sls__']}'"
+                        " needs to be formed as a"
+                        f" list{'; nothing stands below it' if listed is None else ''}",
                         at.source,
                         _list_hint(key, listed, low["state"]),
                         "structure",
@@ -301,10 +370,12 @@ def _requisite(
         said = dict(entry) if isinstance(entry, dict) else entry
         hint = "write `- MODULE: ID`"
         if entry and isinstance(entry, dict):
-            hint = "put each on a line of its own: " + ", ".join(f"`- {key}: {value}`" for key, value in entry.items())
+            hint = "put each on a line of its own: " + ", ".join(
+                f"`- {key}: {value}`" for key, value in entry.items()
+            )
         message = (
-            f"Requisite declaration {said} in state {low['__id__']} in SLS {low['__sls__']} is not formed "
-            "as a single key dictionary"
+            f"Requisite declaration {said} in state {low['__id__']} in SLS {low['__sls__']} is not"
+            " formed as a single key dictionary"
         )
         problems.append(Diagnostic(message, place.source, hint, "structure"))
         return None
@@ -314,10 +385,14 @@ def _requisite(
     if isinstance(entry, dict):
         state, target = next(iter(entry.items()))
         if isinstance(target, list | dict):
-            message = f'Illegal requisite "{target}" in SLS "{low["__sls__"]}", please check your syntax.'
+            message = (
+                f'Illegal requisite "{target}" in SLS "{low["__sls__"]}", please check your syntax.'
+            )
             listed = ", ".join(f"`- {state}: {each}`" for each in target)
             problems.append(
-                Diagnostic(message, place.source, f"write each on a line of its own: {listed}", "structure")
+                Diagnostic(
+                    message, place.source, f"write each on a line of its own: {listed}", "structure"
+                )
             )
             return None
         return Requisite(kind, str(state), str(target), place)

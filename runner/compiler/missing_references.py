@@ -18,7 +18,14 @@ from runner.model.requisite_kinds import Kind
 SOURCES = ("source", "sources", "name", "source_hash")
 ENGINES = ("jinja", "mako", "py")
 SKIPPING = ("onlyif", "unless", "creates")
-PERHAPS = {Kind.ONFAIL, Kind.ONFAIL_ANY, Kind.ONFAIL_ALL, Kind.ONCHANGES, Kind.ONCHANGES_ANY, Kind.PREREQ}
+PERHAPS = {
+    Kind.ONFAIL,
+    Kind.ONFAIL_ANY,
+    Kind.ONFAIL_ALL,
+    Kind.ONCHANGES,
+    Kind.ONCHANGES_ANY,
+    Kind.PREREQ,
+}
 
 
 class Tree(Protocol):
@@ -38,7 +45,8 @@ class Library(Protocol):
 
 
 class World(Record):
-    """What references are looked up in. takes_folder: whether the source of a state function is a folder.
+    """What references are looked up in. takes_folder: whether the source of a state function is a
+    folder.
 
     calls: the execution functions that a state calls by name.
     """
@@ -51,7 +59,9 @@ class World(Record):
 
 
 def problems(chunks: Sequence[Chunk], world: World) -> Iterator[Diagnostic]:
-    """All references that lead nowhere. Salt lets the state fail, and only a strict reader refuses the whole run."""
+    """All references that lead nowhere. Salt lets the state fail, and only a strict reader refuses
+    the whole run.
+    """
     for chunk in chunks:
         if not chunk.sls:  # typed on the command line: its result tells
             continue
@@ -72,7 +82,9 @@ def _engine(chunk: Chunk) -> Iterator[Diagnostic]:
     near = difflib.get_close_matches(engine, ENGINES, 1, 0.6)
     if near:
         message = f"{chunk.function}: template: there is no template engine {engine!r}"
-        yield Diagnostic(message, _at(chunk, "template").source, f"did you mean {near[0]}?", "argument")
+        yield Diagnostic(
+            message, _at(chunk, "template").source, f"did you mean {near[0]}?", "argument"
+        )
 
 
 def _at(chunk: Chunk, key: str) -> Place:
@@ -114,7 +126,11 @@ def _one(chunk: Chunk, key: str, url: str, place: Place, world: World) -> Iterat
     if file is None and not folder:
         path = url.removeprefix("salt://").partition("?")[0]
         near = tree.near_file(path, env)
-        hint = f"did you mean salt://{near}?" if near and not wants_folder else _looked(chunk, world, path)
+        hint = (
+            f"did you mean salt://{near}?"
+            if near and not wants_folder
+            else _looked(chunk, world, path)
+        )
         beside = _is_folder(f"salt://{os.path.dirname(path)}", env, tree)
         exact = beside and "/" in path
         yield _missing(world, chunk, f"{key}: {url} is not in the tree", hint, place.source, exact)
@@ -148,10 +164,20 @@ def _looked(chunk: Chunk, world: World, path: str = "") -> str:
     return f"looked for {folders}" if path else f"looked in {folders}"
 
 
-def _missing(world: World, chunk: Chunk, what: str, hint: str, source: Source, exact: bool = True) -> Diagnostic:
-    """sure: the tree is at fault, not the pillar that named the file. A state that may be skipped need not fail."""
-    guarded = any(key in chunk.args for key in SKIPPING) or any(each.kind in PERHAPS for each in chunk.requisites)
-    severity = "error" if world.strict and not guarded and (exact or source.rendered is None) else "warning"
+def _missing(
+    world: World, chunk: Chunk, what: str, hint: str, source: Source, exact: bool = True
+) -> Diagnostic:
+    """sure: the tree is at fault, not the pillar that named the file. A state that may be skipped
+    need not fail.
+    """
+    guarded = any(key in chunk.args for key in SKIPPING) or any(
+        each.kind in PERHAPS for each in chunk.requisites
+    )
+    severity = (
+        "error"
+        if world.strict and not guarded and (exact or source.rendered is None)
+        else "warning"
+    )
     return Diagnostic(f"{chunk.function}: {what}", source, hint, "missing-file", severity)
 
 
@@ -175,20 +201,33 @@ def _functions(chunk: Chunk, world: World) -> Iterator[Diagnostic]:
 
 def _no_guard(chunk: Chunk, key: str, entry: Value, source: Source) -> Diagnostic:
     if isinstance(entry, Mapping):
-        message, hint = "a mapping needs `fun:`", "write `- fun: MODULE.FUNCTION` and its arguments below"
+        message, hint = (
+            "a mapping needs `fun:`",
+            "write `- fun: MODULE.FUNCTION` and its arguments below",
+        )
     else:
-        shown = {True: "true", False: "false", None: "null"}.get(entry, entry) if not isinstance(entry, list) else entry
+        shown = (
+            {True: "true", False: "false", None: "null"}.get(entry, entry)
+            if not isinstance(entry, list)
+            else entry
+        )
         message, hint = f"{shown} is no command", f"write a command as text: `- {key}: '{shown}'`"
-    return Diagnostic(f"{chunk.function}: {key}: {message}; it is ignored", source, hint, "ignored", "warning")
+    return Diagnostic(
+        f"{chunk.function}: {key}: {message}; it is ignored", source, hint, "ignored", "warning"
+    )
 
 
 def _unknown(chunk: Chunk, name: str, source: Source, world: World) -> Diagnostic:
     message = f"{chunk.function}: there is no execution function {name}"
-    return Diagnostic(message, source, world.library.function_hint(name), "unknown-function", "warning")
+    return Diagnostic(
+        message, source, world.library.function_hint(name), "unknown-function", "warning"
+    )
 
 
 def used_by_template(tree: Tree) -> Callable[[Chunk, str], bool]:
-    """Whether the template of a state uses a variable; it does when nobody can know (a folder, imports)."""
+    """Whether the template of a state uses a variable; it does when nobody can know (a folder,
+    imports).
+    """
 
     def used(chunk: Chunk, name: str) -> bool:
         if not chunk.args.get("template"):
@@ -197,7 +236,9 @@ def used_by_template(tree: Tree) -> Callable[[Chunk, str], bool]:
         if source is None:
             return _names(str(chunk.args.get("contents", "")), name)
         urls = source if isinstance(source, list) else [source]
-        files = [file for url in urls if isinstance(url, str) and (file := tree.fetch(url, chunk.env))]
+        files = [
+            file for url in urls if isinstance(url, str) and (file := tree.fetch(url, chunk.env))
+        ]
         return not files or any(_names(text_to_show(file), name) for file in files)
 
     return used
@@ -207,12 +248,20 @@ def _names(text: str, name: str) -> bool:
     return bool(re.search(rf"\b{re.escape(name)}\b|\{{%-?\s*(import|from|include|extends)\b", text))
 
 
-def templates(chunks: Sequence[Chunk], tree: Tree, read: Callable[[str, str], Any]) -> Iterator[Diagnostic]:
-    """Mistakes in the syntax of the templates that states render. read: (file, environment), raises RunnerError."""
+def templates(
+    chunks: Sequence[Chunk], tree: Tree, read: Callable[[str, str], Any]
+) -> Iterator[Diagnostic]:
+    """Mistakes in the syntax of the templates that states render. read: (file, environment), raises
+    RunnerError.
+    """
     seen: set[str] = set()
     for chunk in chunks:
         url = chunk.args.get("source")
-        if chunk.args.get("template") != "jinja" or not isinstance(url, str) or not url.startswith("salt://"):
+        if (
+            chunk.args.get("template") != "jinja"
+            or not isinstance(url, str)
+            or not url.startswith("salt://")
+        ):
             continue
         file = tree.fetch(url, chunk.env)
         if file is None or file in seen:
@@ -223,5 +272,7 @@ def templates(chunks: Sequence[Chunk], tree: Tree, read: Callable[[str, str], An
         except RunnerError as error:
             used = _at(chunk, "source").source
             for each in error.diagnostics:
-                source = each.source and Source(each.source.file, each.source.line, each.source.column, (used,))
+                source = each.source and Source(
+                    each.source.file, each.source.line, each.source.column, (used,)
+                )
                 yield each._replace(source=source or used)

@@ -1,9 +1,11 @@
-"""Edges -> the order of the run, and cycles. networkx is imported only when there are cycles to tell.
+"""Edges -> the order of the run, and cycles. networkx is imported only when there are cycles to
+tell.
 
-A state runs after what it requires. Where nothing forces otherwise the order numbers hold, but a state that others
-need takes their lowest number when that is lower than its own. Of the others only those count whose kind of requisite
-is at least as strong as those of all that were defined before them. A state with `prereq` runs before the state that it
-looks at, and after all that the look needs. All of this was measured with Salt 3008 on random trees.
+A state runs after what it requires. Where nothing forces otherwise the order numbers hold, but a
+state that others need takes their lowest number when that is lower than its own. Of the others only
+those count whose kind of requisite is at least as strong as those of all that were defined before
+them. A state with `prereq` runs before the state that it looks at, and after all that the look
+needs. All of this was measured with Salt 3008 on random trees.
 """
 
 from __future__ import annotations
@@ -29,7 +31,9 @@ STRENGTH = {
     Kind.WATCH_ANY: 8,
     Kind.PREREQ: 9,
 }
-LATER = STRENGTH[Kind.REQUIRE]  # of what a prereq looks at: it waits for the state that has the prereq
+LATER = STRENGTH[
+    Kind.REQUIRE
+]  # of what a prereq looks at: it waits for the state that has the prereq
 
 
 class PrereqLook(int):
@@ -45,14 +49,22 @@ class PrereqLook(int):
 
 
 def arrange(
-    chunks: Sequence[Chunk], relations: Relations, said: Mapping[Place, str] | None = None, seed: str | None = None
+    chunks: Sequence[Chunk],
+    relations: Relations,
+    said: Mapping[Place, str] | None = None,
+    seed: str | None = None,
 ) -> tuple[int, ...]:
     """The positions of the chunks in the order in which they run.
 
-    said: the chains of the tree by their places. seed: of a random order of what nothing orders (`--shuffle`).
-    Raises CompileError when the requisites form a cycle, naming each edge with its place.
+    said: the chains of the tree by their places. seed: of a random order of what nothing orders
+    (`--shuffle`). Raises CompileError when the requisites form a cycle, naming each edge with its
+    place.
     """
-    found = sequence(chunks, relations, said) if seed is None else _sorted(_shuffled(chunks, seed), relations, said)
+    found = (
+        sequence(chunks, relations, said)
+        if seed is None
+        else _sorted(_shuffled(chunks, seed), relations, said)
+    )
     return tuple(node for node in found if not isinstance(node, PrereqLook))
 
 
@@ -70,7 +82,9 @@ def looks(chunks: Sequence[Chunk], relations: Relations) -> dict[int, tuple[int,
     return found
 
 
-def sequence(chunks: Sequence[Chunk], relations: Relations, said: Mapping[Place, str] | None = None) -> tuple[int, ...]:
+def sequence(
+    chunks: Sequence[Chunk], relations: Relations, said: Mapping[Place, str] | None = None
+) -> tuple[int, ...]:
     """The order with the prereq looks as nodes of their own (`Looked`)."""
     if all(edge.kind is Kind.LISTEN or _is_met(chunks, edge) for edge in relations.edges):
         return tuple(range(len(chunks)))
@@ -83,7 +97,10 @@ def _shuffled(chunks: Sequence[Chunk], seed: str) -> list[Chunk]:
 
     dice = random.Random(seed)
     drawn = [(chunk, dice.uniform(*NUMBERED)) for chunk in chunks]
-    return [chunk if _ordered(chunk) else chunk._replace(order=place, explicit_order=place) for chunk, place in drawn]
+    return [
+        chunk if _ordered(chunk) else chunk._replace(order=place, explicit_order=place)
+        for chunk, place in drawn
+    ]
 
 
 NUMBERED = (10_000, LAST)  # the numbers that states get which say none
@@ -95,7 +112,10 @@ def _ordered(chunk: Chunk) -> bool:
 
 def _is_met(chunks: Sequence[Chunk], edge: Edge) -> bool:
     """Whether the order of definition serves an edge, and the edge asks for no other."""
-    served = edge.target < edge.holder and chunks[edge.holder].explicit_order >= chunks[edge.target].order
+    served = (
+        edge.target < edge.holder
+        and chunks[edge.holder].explicit_order >= chunks[edge.target].order
+    )
     return served and edge.kind is not Kind.PREREQ
 
 
@@ -130,7 +150,9 @@ def _arrows(chunks: Sequence[Chunk], relations: Relations) -> Iterator[Arrow]:
 
 
 def _inherited_order(holders: list[tuple[int, int, float]]) -> float:
-    """The lowest order number that counts of those that wait for a state: (defined, minus strength, number) of each."""
+    """The lowest order number that counts of those that wait for a state: (defined, minus strength,
+    number) of each.
+    """
     strongest, lowest = 0, float("inf")
     for _, strength, number in sorted(holders):
         if strength <= strongest:
@@ -138,8 +160,12 @@ def _inherited_order(holders: list[tuple[int, int, float]]) -> float:
     return lowest
 
 
-def _sorted(chunks: Sequence[Chunk], relations: Relations, said: Mapping[Place, str] | None) -> tuple[int, ...]:
-    """A lexicographical topological sort by order numbers; of equals the one that comes first in `chunks`."""
+def _sorted(
+    chunks: Sequence[Chunk], relations: Relations, said: Mapping[Place, str] | None
+) -> tuple[int, ...]:
+    """A lexicographical topological sort by order numbers; of equals the one that comes first in
+    `chunks`.
+    """
     arrows = list(_arrows(chunks, relations))
     nodes = list(_nodes(chunks, relations))
     key = _keys(chunks, nodes, arrows)
@@ -184,7 +210,9 @@ def _keys(chunks: Sequence[Chunk], nodes: list[int], arrows: list[Arrow]) -> dic
             else (STRENGTH[edge.ordering or edge.kind], waits.explicit_order)
         )
         holders.setdefault(first, []).append((chunks[edge.holder].defined, -strength, place))
-    return {node: min(chunks[node].order, _inherited_order(holders.get(node, []))) for node in nodes}
+    return {
+        node: min(chunks[node].order, _inherited_order(holders.get(node, []))) for node in nodes
+    }
 
 
 def _cycles(
@@ -195,7 +223,9 @@ def _cycles(
     from runner.compiler import cycles
 
     graph = networkx.DiGraph()
-    graph.add_nodes_from(sorted(nodes, key=lambda node: (isinstance(node, PrereqLook), chunks[node].defined)))
+    graph.add_nodes_from(
+        sorted(nodes, key=lambda node: (isinstance(node, PrereqLook), chunks[node].defined))
+    )
     for first, then, edge in _read(arrows, chunks):
         if not graph.has_edge(first, then):
             graph.add_edge(first, then, edge=edge)
@@ -245,7 +275,9 @@ def cyclic_edges(chunks: Sequence[Chunk], relations: Relations) -> list[frozense
     return [frozenset(edges) for edges in found.values()]
 
 
-def lowstate(chunks: Sequence[Chunk], relations: Relations, reacts: Callable[[str], bool]) -> list[dict[str, object]]:
+def lowstate(
+    chunks: Sequence[Chunk], relations: Relations, reacts: Callable[[str], bool]
+) -> list[dict[str, object]]:
     """The chunks in Salt's shape and order; what a prereq looks at stands twice, as with Salt.
 
     reacts: whether a state module has a mod_watch; what the states of others watch, they require.
@@ -254,13 +286,17 @@ def lowstate(chunks: Sequence[Chunk], relations: Relations, reacts: Callable[[st
     looked = {edge.target for edge in relations.edges if edge.kind is Kind.PREREQ}
     marks = {"__prereq__": looked, "__prerequiring__": holders}
     shown = [
-        dict(chunks[node].low) | {mark: True for mark, marked in marks.items() if int(node) in marked}
+        dict(chunks[node].low)
+        | {mark: True for mark, marked in marks.items() if int(node) in marked}
         for node in sequence(chunks, relations)
     ]
     for low in shown:
         for watch, require in WITHOUT_MOD_WATCH.items():
             if watch.value in low and not reacts(str(low["state"])):
-                low[require.value] = [*_listed(low.get(require.value)), *_listed(low.pop(watch.value))]
+                low[require.value] = [
+                    *_listed(low.get(require.value)),
+                    *_listed(low.pop(watch.value)),
+                ]
     return shown
 
 

@@ -23,9 +23,16 @@ from runner.model.places import JoinedList, Value, item_place
 if TYPE_CHECKING:
     from runner.compiler.chains import Operand
 
-Known = Callable[[str, str], frozenset[str]]  # (state, function) -> the arguments that the function has
+Known = Callable[
+    [str, str], frozenset[str]
+]  # (state, function) -> the arguments that the function has
 NAMES = {"before": "require_in", "notify": "watch_in", "subscribe": "watch"}
-ARROWS = {"->": ("require", False), "~>": ("watch", False), "<-": ("require", True), "<~": ("watch", True)}
+ARROWS = {
+    "->": ("require", False),
+    "~>": ("watch", False),
+    "<-": ("require", True),
+    "<~": ("watch", True),
+}
 Member = tuple[Declaration, Body]
 
 
@@ -49,7 +56,11 @@ def _references(item: Item, high: HighData) -> list[Value]:
     for index, entry in enumerate(value if isinstance(value, list) else [value]):
         place = item_place(value, index, item.place)
         for each in _single(entry):
-            said = _of_sls(each["sls"], item, high) if isinstance(each, dict) and "sls" in each else [each]
+            said = (
+                _of_sls(each["sls"], item, high)
+                if isinstance(each, dict) and "sls" in each
+                else [each]
+            )
             found += said
             found.places += [place] * len(said)
     return found
@@ -57,7 +68,9 @@ def _references(item: Item, high: HighData) -> list[Value]:
 
 def _of_sls(name: Value, item: Item, high: HighData) -> list[Value]:
     """The states of an SLS as references; one without states asks for nothing."""
-    own: list[Value] = [{b.state: d.id} for d, b in _bodies(high) if fnmatch.fnmatchcase(d.sls, str(name))]
+    own: list[Value] = [
+        {b.state: d.id} for d, b in _bodies(high) if fnmatch.fnmatchcase(d.sls, str(name))
+    ]
     empty = item.key != "subscribe" and fnmatch.filter({sls for _, sls in high.rendered}, str(name))
     return own or ([] if empty else [{"sls": name}])
 
@@ -114,7 +127,10 @@ class _Linked:
 
         groups, arrows = parsed(self._chain.text)
         if len(groups) < 2 or not all(groups):
-            self._problem(f"the chain {self._chain.text!r} links nothing", "write 'pkg: nginx -> service: nginx'")
+            self._problem(
+                f"the chain {self._chain.text!r} links nothing",
+                "write 'pkg: nginx -> service: nginx'",
+            )
             return self._problems
         members = [self._group(group) for group in groups]
         if any(found is None for found in members):
@@ -122,7 +138,11 @@ class _Linked:
         before: list[Member] = members[0] or []
         for arrow, following in zip(arrows, members[1:], strict=True):
             if arrow.startswith("<"):
-                self._problem(f"the chain {self._chain.text!r} reads from right to left", "turn it round", "warning")
+                self._problem(
+                    f"the chain {self._chain.text!r} reads from right to left",
+                    "turn it round",
+                    "warning",
+                )
             self._link(before, arrow, following or [])
             before = following or before  # an SLS without states passes on what came before it
         return self._problems
@@ -131,7 +151,9 @@ class _Linked:
         kind, backwards = ARROWS[arrow]
         first, then = (right, left) if backwards else (left, right)
         for declaration, body in then:
-            references = [{b.state: d.id} for d, b in first if (d.id, b.state) != (declaration.id, body.state)]
+            references = [
+                {b.state: d.id} for d, b in first if (d.id, b.state) != (declaration.id, body.state)
+            ]
             if references:
                 add_item(body, Item(kind, references, self._chain.place))
 
@@ -157,7 +179,9 @@ class _Linked:
         named = self._states.titled(operand)
         if not named and not operand.literal:
             named = self._states.matching(operand)
-        found = [(d, b) for d, b in named if all(_says(b, key, value) for key, value in operand.filters)]
+        found = [
+            (d, b) for d, b in named if all(_says(b, key, value) for key, value in operand.filters)
+        ]
         if not found:
             self._nothing(operand, self._near(operand))
         return found or None
@@ -171,9 +195,13 @@ class _Linked:
         puppets = from_puppet_syntax(operand.text)
         if puppets:
             return f"that is Puppet's way; write `{puppets}`"
-        holder = next(((d, b) for d, b in _bodies(self._high) if operand.title in members_of(b)), None)
+        holder = next(
+            ((d, b) for d, b in _bodies(self._high) if operand.title in members_of(b)), None
+        )
         if holder:
-            return f"{operand.title} is a member of {holder[1].state}: {holder[0].id}; refer to that"
+            return (
+                f"{operand.title} is a member of {holder[1].state}: {holder[0].id}; refer to that"
+            )
         known = [(b.state, titles) for (_, b), titles in self._states.titles]
         titles = {title for state, own in known if operand.state in ("", state) for title in own}
         close = difflib.get_close_matches(operand.title, titles, 2)
@@ -183,7 +211,9 @@ class _Linked:
         return f"did you mean {' or '.join(close)}?" if close else None
 
     def _problem(self, message: str, hint: str | None, severity: str = "error") -> None:
-        self._problems.append(Diagnostic(message, self._chain.place.source, hint, "chain", severity))
+        self._problems.append(
+            Diagnostic(message, self._chain.place.source, hint, "chain", severity)
+        )
 
 
 def _titles(declaration: Declaration, body: Body) -> Iterator[str]:
@@ -192,7 +222,10 @@ def _titles(declaration: Declaration, body: Body) -> Iterator[str]:
         if item.key == "name" and isinstance(item.value, str):
             yield item.value
         elif item.key == "names" and isinstance(item.value, list):
-            yield from (str(next(iter(entry), "")) if isinstance(entry, dict) else str(entry) for entry in item.value)
+            yield from (
+                str(next(iter(entry), "")) if isinstance(entry, dict) else str(entry)
+                for entry in item.value
+            )
 
 
 def _says(body: Body, key: str, value: str) -> bool:

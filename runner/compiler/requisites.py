@@ -66,13 +66,17 @@ class Index:
         if state not in self._sorted:
             numbers = range(len(self._chunks)) if state == "id" else self._by_state.get(state, [])
             named = [(self._chunks[number].name, number) for number in numbers]
-            self._sorted[state] = sorted({*((self._chunks[number].id, number) for number in numbers), *named})
+            self._sorted[state] = sorted(
+                {*((self._chunks[number].id, number) for number in numbers), *named}
+            )
         return self._sorted[state]
 
     def near(self, state: str, target: str) -> str | None:
         """A hint naming what was probably meant."""
         if (state, target) not in self._hints:
-            self._hints[state, target] = self._near(state, target) if len(self._hints) < HINTS else None
+            self._hints[state, target] = (
+                self._near(state, target) if len(self._hints) < HINTS else None
+            )
         return self._hints[state, target]
 
     def _near(self, state: str, target: str) -> str | None:
@@ -82,10 +86,18 @@ class Index:
         if puppets:
             return f"that is Puppet's way; write `- {puppets}`"
         if state == "sls":
-            close = difflib.get_close_matches(target, self._by_sls, 2, 0.8)  # one beside it is likely another
-            return f"did you mean sls: {' or sls: '.join(close)}?" if close else "it is not in this run: include it"
+            close = difflib.get_close_matches(
+                target, self._by_sls, 2, 0.8
+            )  # one beside it is likely another
+            return (
+                f"did you mean sls: {' or sls: '.join(close)}?"
+                if close
+                else "it is not in this run: include it"
+            )
         module, _, function = state.partition(".")
-        if function and any(chunk.state == module and target in (chunk.id, chunk.name) for chunk in self._chunks):
+        if function and any(
+            chunk.state == module and target in (chunk.id, chunk.name) for chunk in self._chunks
+        ):
             return f"a requisite names the module without the function: `- {module}: {target}`"
         typed = re.fullmatch(r"(\w+)\s*[: ]\s*(\S.*)", target) if state == "id" else None
         if typed and self.find(typed[1], typed[2]):
@@ -106,7 +118,9 @@ class Index:
 
 def _members(chunk: Chunk) -> list[str]:
     listed = [*_list(chunk.args.get("pkgs")), *_list(chunk.args.get("sources"))]
-    return [str(next(iter(entry), "")) if isinstance(entry, dict) else str(entry) for entry in listed]
+    return [
+        str(next(iter(entry), "")) if isinstance(entry, dict) else str(entry) for entry in listed
+    ]
 
 
 def _list(value: object) -> list[object]:
@@ -121,8 +135,9 @@ def resolve(
 ) -> tuple[Relations, list[Diagnostic]]:
     """All edges, and the requisites that match nothing.
 
-    empty_sls: the SLS files of this run without a state; requisites on them are met. excused: whether a target (and
-    its state module) is missing only because of another mistake. reacts: whether a state module has a mod_watch.
+    empty_sls: the SLS files of this run without a state; requisites on them are met. excused:
+    whether a target (and its state module) is missing only because of another mistake. reacts:
+    whether a state module has a mod_watch.
     """
     index = Index(chunks)
     by_holder: dict[int, list[Edge]] = {}
@@ -131,37 +146,64 @@ def resolve(
         for requisite in chunk.requisites:
             targets = index.find(requisite.state, requisite.target)
             if not targets and not (requisite.state == "sls" and requisite.target in empty_sls):
-                problems += [] if excused(requisite.target, requisite.state) else [_unmet(chunk, requisite, index)]
+                problems += (
+                    []
+                    if excused(requisite.target, requisite.state)
+                    else [_unmet(chunk, requisite, index)]
+                )
             edges = by_holder.setdefault(number, [])
             kind = requisite.kind
-            ordering = WITHOUT_MOD_WATCH[kind] if kind in WITHOUT_MOD_WATCH and not reacts(chunk.state) else None
-            edges.extend(Edge(number, kind, target, requisite.place, False, ordering) for target in targets)
+            ordering = (
+                WITHOUT_MOD_WATCH[kind]
+                if kind in WITHOUT_MOD_WATCH and not reacts(chunk.state)
+                else None
+            )
+            edges.extend(
+                Edge(number, kind, target, requisite.place, False, ordering) for target in targets
+            )
         if "listen_in" in chunk.low:
             found: list[Diagnostic] = []
             _listeners(number, chunk, index, by_holder, found)
             problems += found
     frozen = {
-        number: tuple(dict.fromkeys(edges) if len(edges) > 1 else edges) for number, edges in by_holder.items() if edges
+        number: tuple(dict.fromkeys(edges) if len(edges) > 1 else edges)
+        for number, edges in by_holder.items()
+        if edges
     }
     every = tuple(edge for edges in frozen.values() for edge in edges)
     prepared: dict[int, list[int]] = {}
     for edge in every:
         if edge.kind is Kind.PREREQ:
             prepared.setdefault(edge.target, []).append(edge.holder)
-    return Relations(every, frozen, prepared_by={target: tuple(each) for target, each in prepared.items()}), problems
+    return Relations(
+        every, frozen, prepared_by={target: tuple(each) for target, each in prepared.items()}
+    ), problems
 
 
 def _listeners(
-    number: int, chunk: Chunk, index: Index, by_holder: dict[int, list[Edge]], problems: list[Diagnostic]
+    number: int,
+    chunk: Chunk,
+    index: Index,
+    by_holder: dict[int, list[Edge]],
+    problems: list[Diagnostic],
 ) -> None:
     listed = chunk.low["listen_in"]
     at = chunk.arg_places.get("listen_in", chunk.place)
     for position, entry in enumerate(listed if isinstance(listed, list) else []):
-        state, target = next(iter(entry.items())) if isinstance(entry, dict) and entry else ("id", entry)
+        state, target = (
+            next(iter(entry.items())) if isinstance(entry, dict) and entry else ("id", entry)
+        )
         place = item_place(listed, position, at)
         found = index.find(str(state), str(target))
         if not found:
-            problems.append(_unmet(chunk, Requisite(Kind.LISTEN, str(state), str(target), place), index, "listen_in"))
+            problems.append(
+                _unmet(
+                    chunk,
+                    Requisite(Kind.LISTEN, str(state), str(target), place),
+                    index,
+                    "listen_in",
+                )
+            )
         for holder in found:
             by_holder.setdefault(holder, []).append(Edge(holder, Kind.LISTEN, number, place))
 

@@ -1,4 +1,5 @@
-"""One rendered SLS file -> what it says: IDs with their states, `extend`, `exclude`, `chain` and `defaults`.
+"""One rendered SLS file -> what it says: IDs with their states, `extend`, `exclude`, `chain` and
+`defaults`.
 
 What a list item or a mapping says is kept as `Item`s with the place where each was typed.
 """
@@ -39,7 +40,9 @@ class Sls:
         if "exclude" in value:
             self._exclude(value, place)
         taken = {*RESERVED, *self._chain(value, place), *self._defaults(value)}
-        before: tuple[str, Value] | None = None  # the entry above, while it may lack what stands at the margin here
+        before: tuple[str, Value] | None = (
+            None  # the entry above, while it may lack what stands at the margin here
+        )
         for key, body in value.items():
             if key in taken or (isinstance(key, str) and key.startswith("__")):
                 continue
@@ -69,10 +72,20 @@ class Sls:
     # -------------------------------------------------- IDs
 
     def _entry(self, key: Any, body: Value, at: Place, above: tuple[str, Value] | None) -> None:
-        if above and above[1] is None and isinstance(key, str) and re.fullmatch(structure_hints.FUNCTION, key):
-            message = f"`{key}:` stands at the margin, so that it is taken for an ID and {above[0]!r} has no state"
+        if (
+            above
+            and above[1] is None
+            and isinstance(key, str)
+            and re.fullmatch(structure_hints.FUNCTION, key)
+        ):
+            message = (
+                f"`{key}:` stands at the margin, so that it is taken for an ID and {above[0]!r} has"
+                " no state"
+            )
             del self.problems[-1]  # that the one above has no state
-            self._problem(message, at, f"indent it, and what is below it, so that it belongs to `{above[0]}:`")
+            self._problem(
+                message, at, f"indent it, and what is below it, so that it belongs to `{above[0]}:`"
+            )
             return
         misplaced = structure_hints.top_level(key, body) if isinstance(key, str) else None
         if misplaced:
@@ -82,30 +95,42 @@ class Sls:
             return
         if not isinstance(key, str):
             self._problem(
-                f"ID '{key}' in SLS '{self.name}' is not formed as a string, but is type {type(key).__name__}. "
-                "It may need to be quoted.",
+                f"ID '{key}' in SLS '{self.name}' is not formed as a string, but is type"
+                f" {type(key).__name__}. It may need to be quoted.",
                 at,
-                "put quotes around it, as you typed it" + (f": `'{key}':`" if type(key) in (int, float) else ""),
+                "put quotes around it, as you typed it"
+                + (f": `'{key}':`" if type(key) in (int, float) else ""),
             )
             return
         declaration = self._declaration(key, body, at)
         if declaration is not None:
             self.declarations.append(declaration)
 
-    def _declaration(self, id_: str, value: Value, place: Place, extending: bool = False) -> Declaration | None:
-        declaration = Declaration(id_, self.name, self.env, place, included_from=self._included_from)
+    def _declaration(
+        self, id_: str, value: Value, place: Place, extending: bool = False
+    ) -> Declaration | None:
+        declaration = Declaration(
+            id_, self.name, self.env, place, included_from=self._included_from
+        )
         if isinstance(value, str) and "." in value and not extending:
             state, _, function = value.partition(".")
             declaration.bodies[state] = Body(state, [Item(None, function, place)], place)
             return declaration
         if not isinstance(value, dict):
-            what = f"ID {id_} in SLS {self.name} is not a dictionary, but {structure_hints.kind(value)}"
-            self._problem(what, getattr(value, "place", place), structure_hints.body_hint(id_, value))
+            what = (
+                f"ID {id_} in SLS {self.name} is not a dictionary, but"
+                f" {structure_hints.kind(value)}"
+            )
+            self._problem(
+                what, getattr(value, "place", place), structure_hints.body_hint(id_, value)
+            )
             self.lost.append(id_)
             return None
         keys = [key for key in value if isinstance(key, str) and not key.startswith("__")]
         if len(keys) > 1:
-            keys.sort(key=lambda key: "." in key)  # `service: [running]` is numbered before `pkg.installed:`
+            keys.sort(
+                key=lambda key: "." in key
+            )  # `service: [running]` is numbered before `pkg.installed:`
         for key in keys:
             self._body(declaration, key, value[key], value, place, extending)
         if not value:
@@ -115,7 +140,13 @@ class Sls:
         return declaration
 
     def _body(
-        self, declaration: Declaration, key: str, entries: Value, value: dict[Any, Any], place: Place, extending: bool
+        self,
+        declaration: Declaration,
+        key: str,
+        entries: Value,
+        value: dict[Any, Any],
+        place: Place,
+        extending: bool,
     ) -> None:
         at = key_place(value, key, place)
         where = value_place(value, key, at)
@@ -126,7 +157,8 @@ class Sls:
                 f"ID '{declaration.id}' in SLS '{declaration.sls}' "
                 f"contains multiple state declarations of the same type ({state})",
                 at,
-                f"the other one stands at {other}; give one of them an ID of its own, with `- name: {declaration.id}`",
+                f"the other one stands at {other}; give one of them an ID of its own, with `- name:"
+                f" {declaration.id}`",
             )
             return
         body = Body(state, [], at)
@@ -137,15 +169,16 @@ class Sls:
             self._items(declaration, body, entries, where, extending)
         elif entries is None and function and not extending:
             self._problem(
-                f"ID '{declaration.id}' in SLS '{declaration.sls}' contains a short declaration ({key}) with a "
-                "trailing colon. When not passing any arguments to a state, the colon must be omitted.",
+                f"ID '{declaration.id}' in SLS '{declaration.sls}' contains a short declaration"
+                f" ({key}) with a trailing colon. When not passing any arguments to a state, the"
+                " colon must be omitted.",
                 at,
                 f"write `{declaration.id}: {key}`, or `{key}: []`",
             )
         elif entries is not None:
             self._problem(
-                f"State '{declaration.id}' in SLS '{declaration.sls}' is not formed as a list, but is "
-                f"{structure_hints.kind(entries)}",
+                f"State '{declaration.id}' in SLS '{declaration.sls}' is not formed as a list, but"
+                f" is {structure_hints.kind(entries)}",
                 where,
                 structure_hints.list_hint(entries, "" if function else str(key)),
             )
@@ -164,9 +197,18 @@ class Sls:
             self.lost += [declaration.id, *map(str, _names(body))]
 
     def _failed(self, since: int) -> bool:
-        return len(self.problems) > since and any(each.severity == "error" for each in self.problems[since:])
+        return len(self.problems) > since and any(
+            each.severity == "error" for each in self.problems[since:]
+        )
 
-    def _items(self, declaration: Declaration, body: Body, entries: list[Any], where: Place, extending: bool) -> None:
+    def _items(
+        self,
+        declaration: Declaration,
+        body: Body,
+        entries: list[Any],
+        where: Place,
+        extending: bool,
+    ) -> None:
         said = f"state '{declaration.id}' in SLS '{declaration.sls}'"
         for index, entry in enumerate(entries):
             if type(entry) is PlacedMap and len(entry) == 1:  # as most are
@@ -177,41 +219,63 @@ class Sls:
             if isinstance(entry, str):
                 body.items.append(Item(None, entry, at))
             elif isinstance(entry, dict):
-                items = [Item(str(key), value, key_place(entry, key, at)) for key, value in entry.items()]
-                body.items += items if extending or len(items) == 1 else self._alone(items, said, entries)
+                items = [
+                    Item(str(key), value, key_place(entry, key, at)) for key, value in entry.items()
+                ]
+                body.items += (
+                    items if extending or len(items) == 1 else self._alone(items, said, entries)
+                )
             else:
                 what = f"{entry!r} among" if not isinstance(entry, list) else "a list among"
                 message = f"{what} the arguments of {said}; it is ignored"
-                self._warning(message, at, "an argument is written `- NAME: VALUE`", "unknown-argument")
+                self._warning(
+                    message, at, "an argument is written `- NAME: VALUE`", "unknown-argument"
+                )
 
     def _alone(self, items: list[Item], said: str, entries: list[Any]) -> list[Item]:
-        """The items of one dash; as with Salt, nothing stands beside a requisite, and an order number comes first."""
+        """The items of one dash; as with Salt, nothing stands beside a requisite, and an order
+        number comes first.
+        """
         if items and items[0].key in list(Kind):
             second = items[1]
             hint = f"give `{second.key}` a dash of its own: `- {second.key}: ...`"
-            self._problem(f"Multiple dictionaries defined in argument of {said}", second.place, hint)
-        ordered = any(isinstance(entry, dict) and next(iter(entry), "") == "order" for entry in entries)
+            self._problem(
+                f"Multiple dictionaries defined in argument of {said}", second.place, hint
+            )
+        ordered = any(
+            isinstance(entry, dict) and next(iter(entry), "") == "order" for entry in entries
+        )
         late = [] if ordered else [item for item in items[1:] if item.key == "order"]
         for item in late:
             hint = f"give it a dash of its own: `- order: {item.value}`"
-            self._warning(f"order behind another argument of {said}; it is ignored", item.place, hint, "ignored")
+            self._warning(
+                f"order behind another argument of {said}; it is ignored",
+                item.place,
+                hint,
+                "ignored",
+            )
         return [item for item in items if item not in late]
 
     def _check_functions(self, declaration: Declaration, body: Body, function: str) -> None:
         found = [item for item in body.items if item.key is None]
         if len(found) > 1:
-            extra = next((item for item in found if item.place != body.place), found[-1]) if function else found[1]
+            extra = (
+                next((item for item in found if item.place != body.place), found[-1])
+                if function
+                else found[1]
+            )
             self._problem(
-                f"Too many functions declared in state '{declaration.id}' in SLS '{declaration.sls}'. "
-                f"Please choose one of the following: {', '.join(item.value for item in found)}",
+                f"Too many functions declared in state '{declaration.id}' in SLS"
+                f" '{declaration.sls}'. Please choose one of the following:"
+                f" {', '.join(item.value for item in found)}",
                 extra.place,
                 structure_hints.argument(extra.value)
-                or f"take `{extra.value}` away, give it an ID of its own, or write it as an argument: "
-                f"`- {extra.value}: VALUE`",
+                or f"take `{extra.value}` away, give it an ID of its own, or write it as an argument: `- {extra.value}: VALUE`",
             )
         elif not found:
             self._problem(
-                f"No function declared in state '{declaration.id}' in SLS '{declaration.sls}': {body.state}",
+                f"No function declared in state '{declaration.id}' in SLS '{declaration.sls}':"
+                f" {body.state}",
                 body.place,
                 structure_hints.no_function_hint(body.state),
             )
@@ -221,12 +285,20 @@ class Sls:
     def _extend(self, value: dict[Any, Any], place: Place) -> None:
         extend, where = value["extend"], value_place(value, "extend", place)
         if not isinstance(extend, dict):
-            what = f"Extension value in SLS '{self.name}' is not a dictionary, but {structure_hints.kind(extend)}"
-            hint = f"write `extend:` and below it, indented and without a dash, `{structure_hints.first_key(extend)}:`"
+            what = (
+                f"Extension value in SLS '{self.name}' is not a dictionary, but"
+                f" {structure_hints.kind(extend)}"
+            )
+            hint = (
+                "write `extend:` and below it, indented and without a dash,"
+                f" `{structure_hints.first_key(extend)}:`"
+            )
             self._problem(what, where, hint)
             return
         for key, body in extend.items():
-            declaration = self._declaration(str(key), body, key_place(extend, key, where), extending=True)
+            declaration = self._declaration(
+                str(key), body, key_place(extend, key, where), extending=True
+            )
             if declaration is not None:
                 self.extends.append(declaration)
 
@@ -234,7 +306,9 @@ class Sls:
         excludes, where = value["exclude"], value_place(value, "exclude", place)
         if not isinstance(excludes, list):
             hint = "write `exclude:` and below it, indented, `- sls: NAME` or `- id: ID`"
-            self._problem(f"Exclude Declaration in SLS {self.name} is not formed as a list", where, hint)
+            self._problem(
+                f"Exclude Declaration in SLS {self.name} is not formed as a list", where, hint
+            )
             return
         for index, entry in enumerate(excludes):
             at = item_place(excludes, index, where)

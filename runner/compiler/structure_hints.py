@@ -12,9 +12,13 @@ from runner.model.places import Value
 from runner.model.requisite_kinds import REQUISITE_KEYS
 
 FUNCTION = r"[a-z_]\w*\.[a-z_]\w*"
-GUARDS = frozenset(["onlyif", "unless", "creates", "check_cmd", "retry", "order", "failhard", "name", "names"])
+GUARDS = frozenset(
+    ["onlyif", "unless", "creates", "check_cmd", "retry", "order", "failhard", "name", "names"]
+)
 ODD_SPACES = tuple("\u00a0\u2007\u202f\u3000\u200b")
-BESIDE = REQUISITE_KEYS | GUARDS  # what belongs among the arguments and is often written beside the function
+BESIDE = (
+    REQUISITE_KEYS | GUARDS
+)  # what belongs among the arguments and is often written beside the function
 
 
 def kind(value: Value) -> str:
@@ -40,7 +44,11 @@ def body_hint(id_: str, value: Value) -> str:
     """The cure for an ID whose value is no mapping of states."""
     if id_ == "chain" and isinstance(value, list | str) and value:
         said: Value = value if isinstance(value, str) else value[0]
-        said = ": ".join(map(str, next(iter(said.items())))) if isinstance(said, Mapping) and said else said
+        said = (
+            ": ".join(map(str, next(iter(said.items()))))
+            if isinstance(said, Mapping) and said
+            else said
+        )
         return f"a chain is a list of texts in quotes: write `chain:` and below it `- '{said}'`"
     if isinstance(value, list) and value and isinstance(value[0], Mapping) and value[0]:
         return f"take the dash away: `{next(iter(value[0]))}:`; dashes stand before arguments only"
@@ -50,11 +58,15 @@ def body_hint(id_: str, value: Value) -> str:
 
 
 def list_hint(value: Value, state: str = "") -> str:
-    """The cure for arguments that are no list. state: what they stand below, if it names no function."""
+    """The cure for arguments that are no list. state: what they stand below, if it names no
+    function.
+    """
     if isinstance(value, Mapping) and value:
         key, first = next(iter(value.items()))
         name = str(key)
-        said = first if isinstance(first, str | int | float) and not isinstance(first, bool) else "..."
+        said = (
+            first if isinstance(first, str | int | float) and not isinstance(first, bool) else "..."
+        )
         if name.startswith("-"):
             return f"a dash needs a space after it: `- {name.lstrip('-')}: {said}`"
         return f"put `- ` before each argument: `- {name}: {said}`"
@@ -73,16 +85,23 @@ def no_function_hint(state: str, functions: Iterable[str] = ()) -> str:
     if state in BESIDE:
         return f"`{state}` is an argument: indent it and put `- ` before it, below the function"
     return (
-        f"write `{state}.FUNCTION:`, `{state}.{next(iter(functions), 'present')}:` say, or add the function to the list"
+        f"write `{state}.FUNCTION:`, `{state}.{next(iter(functions), 'present')}:` say, or add the"
+        " function to the list"
     )
 
 
 def top_level(key: str, value: Value) -> str | None:
     """What a key at the margin was meant to be, when it is no ID."""
     if key[:1] in ODD_SPACES:
-        return f"it begins with a space that is none (U+{ord(key[0]):04X}): replace it with a plain space"
+        return (
+            f"it begins with a space that is none (U+{ord(key[0]):04X}): replace it with a plain"
+            " space"
+        )
     if key in REQUISITE_KEYS and isinstance(value, list):
-        return "a requisite belongs among the arguments of a state: indent it below a function, with `- ` before it"
+        return (
+            "a requisite belongs among the arguments of a state: indent it below a function, with"
+            " `- ` before it"
+        )
     if isinstance(value, list) and all(isinstance(entry, str) for entry in value):
         near = nearest(key, RESERVED, 0.75)
         return f"did you mean `{near}:`?" if near else None
@@ -100,5 +119,8 @@ def include_hint(entry: Any) -> str:
     if isinstance(entry, list):
         return "one name on each line: `- NAME`, without brackets"
     if isinstance(entry, Mapping) and entry:
-        return f"`- ENVIRONMENT: NAME` takes one from another environment, `- {next(iter(entry))}` from this one"
+        return (
+            f"`- ENVIRONMENT: NAME` takes one from another environment, `- {next(iter(entry))}`"
+            " from this one"
+        )
     return f"write the name of an SLS; a number needs quotes: `- '{entry}'`"

@@ -22,8 +22,11 @@ def is_minion_config(path: str) -> bool:
     return os.path.basename(whole) == "minion" or os.path.basename(os.path.dirname(whole)) == "salt"
 
 
-def given_in(path: str, load_yaml: LoadYaml, warnings: list[Diagnostic], files: list[str]) -> dict[str, Any]:
-    """The keys of the file and of those it includes, a later file's key over an earlier one's, checked.
+def given_in(
+    path: str, load_yaml: LoadYaml, warnings: list[Diagnostic], files: list[str]
+) -> dict[str, Any]:
+    """The keys of the file and of those it includes, a later file's key over an earlier one's,
+    checked.
 
     files: gets the files that were read.
     """
@@ -32,8 +35,12 @@ def given_in(path: str, load_yaml: LoadYaml, warnings: list[Diagnostic], files: 
     values = dict(given)
     checked = [(path, given)]
     patterns = given.get("include") or []
-    default = given.get("default_include") or ("minion.d/*.conf" if is_minion_config(path) else "runner.d/*.yaml")
-    named = [("include", each) for each in ([patterns] if not isinstance(patterns, list) else patterns)]
+    default = given.get("default_include") or (
+        "minion.d/*.conf" if is_minion_config(path) else "runner.d/*.yaml"
+    )
+    named = [
+        ("include", each) for each in ([patterns] if not isinstance(patterns, list) else patterns)
+    ]
     for key, pattern in [("default_include", default), *named]:
         for more in expanded(os.path.join(os.path.dirname(os.path.abspath(path)), str(pattern))):
             checked.append((more, _read(more, load_yaml, (path, key))))
@@ -41,7 +48,13 @@ def given_in(path: str, load_yaml: LoadYaml, warnings: list[Diagnostic], files: 
     files += [file for file, _ in checked]
     for file, said in checked:
         warnings += [
-            Diagnostic(f"{key} has no effect in runner", place_of(file, key), instead, "unused-key", "warning")
+            Diagnostic(
+                f"{key} has no effect in runner",
+                place_of(file, key),
+                instead,
+                "unused-key",
+                "warning",
+            )
             for key, instead in unused(said)
         ]
         for found in _of_jinja(file, said):
@@ -73,28 +86,53 @@ def _of_jinja(file: str, said: dict[str, Any]) -> Iterator[Diagnostic]:
         place = place_of(file, key, str(name))
         if name not in NAMES:
             hint = did_you_mean(str(name), NAMES) or "there are " + ", ".join(NAMES)
-            yield Diagnostic(f"{key}: Jinja has no option {name!r}", place, hint, "config", "warning")
+            yield Diagnostic(
+                f"{key}: Jinja has no option {name!r}", place, hint, "config", "warning"
+            )
         elif not isinstance(value, (str | None) if name in TEXTS else (bool | int | None)):
             kind = "a text" if name in TEXTS else "true or false"
-            yield Diagnostic(f"{key}: {name} has to be {kind}, not {value!r}", place, _cure(name, value), "config")
+            yield Diagnostic(
+                f"{key}: {name} has to be {kind}, not {value!r}",
+                place,
+                _cure(name, value),
+                "config",
+            )
         elif value == "" and name.endswith("_string"):
-            yield Diagnostic(f"{key}: {name} is empty", place, "take it away: Jinja has its own", "config")
+            yield Diagnostic(
+                f"{key}: {name} is empty", place, "take it away: Jinja has its own", "config"
+            )
 
 
 def _complaint(key: Any, value: Any) -> tuple[str, str | None, str] | None:
     """(message, hint, severity) of what is wrong with one key."""
     if not is_known(key):
         near = nearest(key)
-        return f"unknown configuration key {key!r}", f"did you mean {near}?" if near else None, "warning"
+        return (
+            f"unknown configuration key {key!r}",
+            f"did you mean {near}?" if near else None,
+            "warning",
+        )
     if "\0" in str(value):
         return f"{key} contains a NUL character", None, "error"
     wanted = TYPES.get(key, ())
     if value is not None and wanted:
         fits = any(isinstance(value, KINDS[kind]) for kind in wanted)
         if not fits and not (key == "id" and isinstance(value, int)):
-            return f"{key} has to be {' or '.join(wanted)}, not {value!r}", _cure(key, value), "error"
-    if str(key).endswith("_dirs") and isinstance(value, list) and not all(isinstance(each, str) for each in value):
-        return f"{key} has to be a list of folders, not {value!r}", f"write\n    {key}:\n      - /srv/more", "error"
+            return (
+                f"{key} has to be {' or '.join(wanted)}, not {value!r}",
+                _cure(key, value),
+                "error",
+            )
+    if (
+        str(key).endswith("_dirs")
+        and isinstance(value, list)
+        and not all(isinstance(each, str) for each in value)
+    ):
+        return (
+            f"{key} has to be a list of folders, not {value!r}",
+            f"write\n    {key}:\n      - /srv/more",
+            "error",
+        )
     if key in TEXTS:
         wrong = _wrong_text(key, [value] if isinstance(value, str) else value or [])
         if wrong:
@@ -109,11 +147,21 @@ def _complaint(key: Any, value: Any) -> tuple[str, str | None, str] | None:
                 isinstance(said, list) and all(isinstance(each, str) for each in said)
             ):
                 hint = f"write\n    nodegroups:\n      {name}: 'web* and G@os:Debian'"
-                return f"nodegroups: {name} has to be a compound target, not {said!r}", hint, "error"
+                return (
+                    f"nodegroups: {name} has to be a compound target, not {said!r}",
+                    hint,
+                    "error",
+                )
     if key in ("file_roots", "pillar_roots") and isinstance(value, dict):
         for env, folders in value.items():
-            if not isinstance(folders, list | str | None) or not all(isinstance(each, str) for each in folders or ()):
-                return f"{key}: {env} has to be a list of folders, not {folders!r}", _cure(key, None), "error"
+            if not isinstance(folders, list | str | None) or not all(
+                isinstance(each, str) for each in folders or ()
+            ):
+                return (
+                    f"{key}: {env} has to be a list of folders, not {folders!r}",
+                    _cure(key, None),
+                    "error",
+                )
     return None
 
 
@@ -133,14 +181,26 @@ def _wrong_text(key: str, values: list[Any]) -> str | None:
 
 def _cure(key: str, value: Any) -> str | None:
     if key in ("file_roots", "pillar_roots"):
-        folder = value if isinstance(value, str) else f"/srv/{'salt' if key == 'file_roots' else 'pillar'}"
+        folder = (
+            value
+            if isinstance(value, str)
+            else f"/srv/{'salt' if key == 'file_roots' else 'pillar'}"
+        )
         return f"write\n    {key}:\n      base:\n        - {folder}"
     if FLAGS.get(str(value).lower()) is not None:
         return f"write {FLAGS[str(value).lower()]}, without quotes"
     return None
 
 
-FLAGS = {"true": "true", "yes": "true", "on": "true", "1": "true", "false": "false", "no": "false", "0": "false"}
+FLAGS = {
+    "true": "true",
+    "yes": "true",
+    "on": "true",
+    "1": "true",
+    "false": "false",
+    "no": "false",
+    "0": "false",
+}
 
 
 def _read(path: str, load_yaml: LoadYaml, named: tuple[str, str] | None = None) -> dict[str, Any]:
@@ -152,7 +212,9 @@ def _read(path: str, load_yaml: LoadYaml, named: tuple[str, str] | None = None) 
         text = read_bounded(path).decode("utf-8")
     except OSError as error:
         place = place_of(*named) if named else None
-        raise UsageError(f"the configuration file {path} cannot be read: {error.strerror}", place) from None
+        raise UsageError(
+            f"the configuration file {path} cannot be read: {error.strerror}", place
+        ) from None
     except RunnerError as error:
         place = place_of(*named) if named else None
         raise UsageError(f"the configuration file {error.message}", place) from None
@@ -161,13 +223,17 @@ def _read(path: str, load_yaml: LoadYaml, named: tuple[str, str] | None = None) 
         last = before.rpartition(b"\n")[2].decode("utf-8", "replace")
         place = Source(path, before.count(b"\n") + 1, len(last) + 1)
         raise UsageError(
-            f"the configuration file {path} cannot be read: it is not UTF-8", place, "save it as UTF-8"
+            f"the configuration file {path} cannot be read: it is not UTF-8",
+            place,
+            "save it as UTF-8",
         ) from None
     value = load_yaml(text, Untyped(path))
     if value is None:
         return {}
     if not isinstance(value, dict):
-        raise UsageError("the configuration is not a mapping", Source(path, 1, 1), "write `key: value` lines")
+        raise UsageError(
+            "the configuration is not a mapping", Source(path, 1, 1), "write `key: value` lines"
+        )
     return value
 
 
@@ -184,7 +250,9 @@ def safe_load(text: str, document: Document) -> Any:
         found = explained(error, text, document.source)
         place = document.source(found.line, found.column) if found else document.source(0, 0)
         what = found.message if found else str(error.problem)
-        raise UsageError(f"the configuration is no YAML: {what}", place, found and found.hint) from None
+        raise UsageError(
+            f"the configuration is no YAML: {what}", place, found and found.hint
+        ) from None
     except (yaml.YAMLError, ValueError) as error:
         raise UsageError(f"the configuration is no YAML: {error}", document.source(0, 0)) from None
 
@@ -200,7 +268,9 @@ def place_of(path: str | None, *keys: str) -> Source:
     found = Source(path)
     for key in keys:
         pairs = node.value if isinstance(node, yaml.MappingNode) else ()
-        name, node = next(((name, inner) for name, inner in pairs if name.value == str(key)), (None, None))
+        name, node = next(
+            ((name, inner) for name, inner in pairs if name.value == str(key)), (None, None)
+        )
         if name is None:
             break
         found = Source(path, name.start_mark.line + 1, name.start_mark.column + 1)
@@ -219,6 +289,8 @@ def expanded(pattern: str) -> list[str]:
 
 
 def grains_beside(path: str, load_yaml: LoadYaml) -> dict[str, Any]:
-    """The static grains in the file `grains` beside the configuration; the configuration's own win over them."""
+    """The static grains in the file `grains` beside the configuration; the configuration's own win
+    over them.
+    """
     file = os.path.join(os.path.dirname(os.path.abspath(path)), "grains")
     return _read(file, load_yaml) if os.path.isfile(file) else {}

@@ -3,7 +3,13 @@
 from __future__ import annotations
 
 TEXTS = frozenset(
-    ["block_start_string", "block_end_string", "variable_start_string", "variable_end_string", "newline_sequence"]
+    [
+        "block_start_string",
+        "block_end_string",
+        "variable_start_string",
+        "variable_end_string",
+        "newline_sequence",
+    ]
     + ["comment_start_string", "comment_end_string", "line_statement_prefix", "line_comment_prefix"]
 )
 SWITCHES = frozenset(["trim_blocks", "lstrip_blocks", "keep_trailing_newline"])

@@ -7,7 +7,8 @@ from typing import Any
 
 from runner.config.unused_keys import INSTEAD
 
-# what templates find in `opts` when the configuration does not say otherwise: Salt's minion defaults
+# what templates find in `opts` when the configuration does not say otherwise: Salt's minion
+# defaults
 DEFAULTS: Mapping[str, Any] = {
     "autoload_dynamic_modules": True,
     "backup_mode": "",
@@ -75,8 +76,20 @@ DEFAULTS: Mapping[str, Any] = {
     "__role": "minion",
 }
 
-MAPPING, TEXT, FLAG, LIST, NUMBER = "a mapping", "a text", "true or false", "a list", "a whole number"
-KINDS: Mapping[str, tuple[type, ...]] = {MAPPING: (dict,), TEXT: (str,), FLAG: (bool,), LIST: (list,), NUMBER: (int,)}
+MAPPING, TEXT, FLAG, LIST, NUMBER = (
+    "a mapping",
+    "a text",
+    "true or false",
+    "a list",
+    "a whole number",
+)
+KINDS: Mapping[str, tuple[type, ...]] = {
+    MAPPING: (dict,),
+    TEXT: (str,),
+    FLAG: (bool,),
+    LIST: (list,),
+    NUMBER: (int,),
+}
 # what each key that runner itself reads has to be
 TYPES: Mapping[str, tuple[str, ...]] = {
     "auto_relationships": (FLAG,),
@@ -89,7 +102,9 @@ TYPES: Mapping[str, tuple[str, ...]] = {
     "default_top": (TEXT,),
     "durable": (TEXT, FLAG),  # a flag is Salt's: of a transport that is not here
     "defaults": (MAPPING,),
-    "edit_size_limit": (NUMBER,),  # MiB of a file that is read whole to be edited or searched; 0: no limit
+    "edit_size_limit": (
+        NUMBER,
+    ),  # MiB of a file that is read whole to be edited or searched; 0: no limit
     "env_order": (LIST,),
     "exclude": (LIST,),
     "ext_pillar_first": (FLAG,),
@@ -130,7 +145,9 @@ TYPES: Mapping[str, tuple[str, ...]] = {
     "prometheus_textfile": (TEXT,),
     "renderer_blacklist": (LIST,),
     "renderer_whitelist": (LIST,),
-    "sls_size_limit": (NUMBER,),  # MiB of a file that is compiled (SLS, pillar, top file, template); 0: no limit
+    "sls_size_limit": (
+        NUMBER,
+    ),  # MiB of a file that is compiled (SLS, pillar, top file, template); 0: no limit
     "render_limit": (NUMBER,),  # seconds of the processor for one file; 0: no limit
     "renderer": (TEXT,),
     "saltenv": (TEXT,),
@@ -154,14 +171,33 @@ TYPES: Mapping[str, tuple[str, ...]] = {
     "unknown_states": (TEXT,),
     "vars": (MAPPING,),
 }
-TEXTS = frozenset(["env_order", "file_ignore_glob", "file_ignore_regex", "renderer_blacklist", "renderer_whitelist"])
-CHOICES: Mapping[str, tuple[str, ...]] = {"durable": ("wanted", "required"), "unknown_states": ("error", "fail")}
+TEXTS = frozenset(
+    [
+        "env_order",
+        "file_ignore_glob",
+        "file_ignore_regex",
+        "renderer_blacklist",
+        "renderer_whitelist",
+    ]
+)
+CHOICES: Mapping[str, tuple[str, ...]] = {
+    "durable": ("wanted", "required"),
+    "unknown_states": ("error", "fail"),
+}
 ODD_CHOICES: Mapping[str, tuple[str, ...]] = {  # Salt falls back to the first
     "top_file_merging_strategy": ("merge", "same", "merge_all"),
-    "pillar_source_merging_strategy": ("smart", "recurse", "list", "aggregate", "overwrite", "none"),
+    "pillar_source_merging_strategy": (
+        "smart",
+        "recurse",
+        "list",
+        "aggregate",
+        "overwrite",
+        "none",
+    ),
 }
 
-# a Salt minion's keys: those that mean nothing here (a master, a daemon, a network) are taken without a word
+# a Salt minion's keys: those that mean nothing here (a master, a daemon, a network) are taken
+# without a word
 _NAMES = """
     acceptance_wait_time acceptance_wait_time_max always_verify_signature append_domain
     append_minionid_config_dirs args_stdin auth_retries auth_safemode auth_timeout auth_tries auto_accept
@@ -224,7 +260,14 @@ SALT_KEYS = frozenset(_NAMES.split())
 
 def is_known(key: object) -> bool:
     """Whether a key needs no warning; `mysql.host` and `gpg:x` configure modules."""
-    return key in TYPES or key in DEFAULTS or key in SALT_KEYS or key in INSTEAD or "." in str(key) or ":" in str(key)
+    return (
+        key in TYPES
+        or key in DEFAULTS
+        or key in SALT_KEYS
+        or key in INSTEAD
+        or "." in str(key)
+        or ":" in str(key)
+    )
 
 
 def nearest(key: object) -> str | None:

@@ -7,7 +7,15 @@ import stat
 from collections.abc import Mapping
 from typing import Any
 
-from runner.config.file import LoadYaml, expanded, given_in, grains_beside, is_minion_config, place_of, safe_load
+from runner.config.file import (
+    LoadYaml,
+    expanded,
+    given_in,
+    grains_beside,
+    is_minion_config,
+    place_of,
+    safe_load,
+)
 from runner.config.keys import DEFAULTS
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import UsageError
@@ -71,14 +79,39 @@ class Options(Record):
     verify: bool = False  # look again after each change
     only: tuple[str, ...] = ()
     files: tuple[str, ...] = ()  # that the configuration was read from
-    exclude: tuple[str | Mapping[str, str], ...] = ()  # IDs or SLS files, or only one of both: {id: NAME}, {sls: NAME}
+    exclude: tuple[
+        str | Mapping[str, str], ...
+    ] = ()  # IDs or SLS files, or only one of both: {id: NAME}, {sls: NAME}
 
 
 # those that are taken over as they are
 PLAIN = (
-    *("id", "grains", "nodegroups", "jinja_env", "jinja_sls_env", "renderer", "state_top", "state_top_saltenv"),
-    *("top_file_merging_strategy", "default_top", "state_auto_order", "failhard", "pillar_source_merging_strategy"),
-    *("pillar_merge_lists", "pillar_includes_override_sls", "test", "strict", "unknown_states", "shuffle", "verify"),
+    *(
+        "id",
+        "grains",
+        "nodegroups",
+        "jinja_env",
+        "jinja_sls_env",
+        "renderer",
+        "state_top",
+        "state_top_saltenv",
+    ),
+    *(
+        "top_file_merging_strategy",
+        "default_top",
+        "state_auto_order",
+        "failhard",
+        "pillar_source_merging_strategy",
+    ),
+    *(
+        "pillar_merge_lists",
+        "pillar_includes_override_sls",
+        "test",
+        "strict",
+        "unknown_states",
+        "shuffle",
+        "verify",
+    ),
     *("state_max_parallel", "strict_permissions", "auto_relationships", "noop", "defaults", "vars"),
     *("wait", "timeout", "quiet", "mock", "real", "durable", "history_runs", "history_days"),
 )
@@ -94,7 +127,8 @@ def load(
 
     config_file: named on the command line; without it the usual places are searched.
     overrides: what the command line says, under the configuration's names.
-    Raises RunnerError for a file that is missing, unreadable or no mapping, or for values of the wrong type.
+    Raises RunnerError for a file that is missing, unreadable or no mapping, or for values of the
+    wrong type.
     """
     warnings: list[Diagnostic] = []
     path = _find(config_file, environ, warnings, bool(overrides.get("as_salt")))
@@ -134,7 +168,9 @@ def with_fresh_grains(options: Options) -> Options:
     return options._replace(grains={**grains_beside(path, safe_load), **options.own_grains})
 
 
-def _options(raw: dict[str, Any], given: Mapping[str, Any], overrides: Mapping[str, Any]) -> Options:
+def _options(
+    raw: dict[str, Any], given: Mapping[str, Any], overrides: Mapping[str, Any]
+) -> Options:
     raw["saltenv"] = raw["saltenv"] or given.get("environment")
     if raw["pillarenv_from_saltenv"] and not raw["pillarenv"]:
         raw["pillarenv"] = raw["saltenv"]
@@ -164,9 +200,14 @@ def _options(raw: dict[str, Any], given: Mapping[str, Any], overrides: Mapping[s
 
 
 def _find(
-    config_file: str | None, environ: Mapping[str, str], warnings: list[Diagnostic], as_salt: bool = False
+    config_file: str | None,
+    environ: Mapping[str, str],
+    warnings: list[Diagnostic],
+    as_salt: bool = False,
 ) -> str | None:
-    """The configuration file. as_salt: a line that was written for Salt means Salt's, where runner has none."""
+    """The configuration file. as_salt: a line that was written for Salt means Salt's, where runner
+    has none.
+    """
     named = config_file or environ.get("RUNNER_CONFIG")
     if named:
         if os.path.isdir(named):
@@ -188,7 +229,13 @@ def _find(
             return SALT_MINION
         hint = f"use it with: runner highstate --config {SALT_MINION}"
         warnings.append(
-            Diagnostic(f"no configuration; {SALT_MINION} is not used unasked", None, hint, "config-unused", "info")
+            Diagnostic(
+                f"no configuration; {SALT_MINION} is not used unasked",
+                None,
+                hint,
+                "config-unused",
+                "info",
+            )
         )
     return None
 
@@ -203,15 +250,21 @@ def _here(warnings: list[Diagnostic]) -> bool:
     if all(each.st_uid in trusted for each in stats) and not any(
         each.st_mode & (stat.S_IWGRP | stat.S_IWOTH) for each in stats[:2]
     ):
-        warnings.append(Diagnostic(f"using {os.path.abspath('runner.yaml')}", None, None, "config-used", "info"))
+        warnings.append(
+            Diagnostic(f"using {os.path.abspath('runner.yaml')}", None, None, "config-used", "info")
+        )
         return True
     message = f"{os.path.abspath('runner.yaml')} is not used: others can write it or its folder"
-    warnings.append(Diagnostic(message, None, "--config runner.yaml uses it all the same", "config", "warning"))
+    warnings.append(
+        Diagnostic(message, None, "--config runner.yaml uses it all the same", "config", "warning")
+    )
     return False
 
 
 def _folder(environ: Mapping[str, str], name: str, below_home: str) -> str:
-    return environ.get(name) or os.path.join(environ.get("HOME") or os.path.expanduser("~"), below_home)
+    return environ.get(name) or os.path.join(
+        environ.get("HOME") or os.path.expanduser("~"), below_home
+    )
 
 
 # ---------------------------------------------------------------- what the machine says
@@ -220,7 +273,10 @@ def _folder(environ: Mapping[str, str], name: str, below_home: str) -> str:
 def _saved_id(path: str | None) -> str | None:
     """The ID that a Salt minion keeps beside its configuration."""
     try:
-        with open(os.path.join(os.path.dirname(os.path.abspath(path or "")), "minion_id"), encoding="utf-8") as file:
+        with open(
+            os.path.join(os.path.dirname(os.path.abspath(path or "")), "minion_id"),
+            encoding="utf-8",
+        ) as file:
             return file.read().strip() if path else None
     except (OSError, UnicodeDecodeError):
         return None
@@ -236,19 +292,32 @@ def host_name() -> str:
             lines = [line.partition("#")[0].split()[1:] for line in file]
     except OSError:
         return name
-    return next((word for words in lines if name in words for word in words if word.startswith(f"{name}.")), name)
+    return next(
+        (word for words in lines if name in words for word in words if word.startswith(f"{name}.")),
+        name,
+    )
 
 
 # ---------------------------------------------------------------- folders
 
 
 def _places(
-    given: Mapping[str, Any], overrides: Mapping[str, Any], base: str, environ: Mapping[str, str], salts: bool
+    given: Mapping[str, Any],
+    overrides: Mapping[str, Any],
+    base: str,
+    environ: Mapping[str, str],
+    salts: bool,
 ) -> dict[str, Any]:
     """cachedir, state_dir and the roots, as absolute paths."""
     system = os.geteuid() == 0
-    cache = "/var/cache/runner" if system else f"{_folder(environ, 'XDG_CACHE_HOME', '.cache')}/runner"
-    state = "/var/lib/runner" if system else f"{_folder(environ, 'XDG_STATE_HOME', '.local/state')}/runner"
+    cache = (
+        "/var/cache/runner" if system else f"{_folder(environ, 'XDG_CACHE_HOME', '.cache')}/runner"
+    )
+    state = (
+        "/var/lib/runner"
+        if system
+        else f"{_folder(environ, 'XDG_STATE_HOME', '.local/state')}/runner"
+    )
     if overrides.get("cachedir"):
         cache = os.path.abspath(overrides["cachedir"])
         state = f"{cache}/state"
@@ -261,11 +330,16 @@ def _places(
         "file_roots": ("/srv/runner/states", "/srv/salt"),
         "pillar_roots": ("/srv/runner/pillar", "/srv/pillar"),
     }
-    found = {key: _roots(overrides.get(key) or given.get(key), base, usual) for key, usual in roots.items()}
+    found = {
+        key: _roots(overrides.get(key) or given.get(key), base, usual)
+        for key, usual in roots.items()
+    }
     return {"cachedir": os.path.normpath(cache), "state_dir": os.path.normpath(state), **found}
 
 
-def _roots(given: Mapping[Any, Any] | None, base: str, usual: tuple[str, ...]) -> dict[str, list[str]]:
+def _roots(
+    given: Mapping[Any, Any] | None, base: str, usual: tuple[str, ...]
+) -> dict[str, list[str]]:
     if not given:
         return {"base": [folder for folder in usual if os.path.isdir(folder)] or [usual[0]]}
     return {

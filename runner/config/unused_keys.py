@@ -5,9 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-_CLONE = "clone the repository into a folder of file_roots (git.latest in a state, or `git pull` from a timer)"
+_CLONE = (
+    "clone the repository into a folder of file_roots (git.latest in a state, or `git pull` from a"
+    " timer)"
+)
 _SCHEDULE = "`runner schedule install` has the system start runner"
-_RESULTS = "`--out json`, `runner history` and prometheus_textfile carry results; nothing is sent to a returner"
+_RESULTS = (
+    "`--out json`, `runner history` and prometheus_textfile carry results; nothing is sent to a"
+    " returner"
+)
 _EVENTS = "there is no daemon to wait for events: let a systemd path or timer unit start `runner`"
 _ID = "write the ID itself: `id: NAME`"
 _PROXY = "set http_proxy and https_proxy in the environment of runner"
@@ -22,11 +28,15 @@ INSTEAD: Mapping[str, str] = {
     "ext_job_cache": _RESULTS,
     "fileserver_backend": _CLONE,
     "gitfs_remotes": _CLONE,
-    "global_state_conditions": "write `onlyif` or `unless` in the states, or put them into an SLS with a condition",
+    "global_state_conditions": (
+        "write `onlyif` or `unless` in the states, or put them into an SLS with a condition"
+    ),
     "grains_blacklist": "write the grains that differ below `grains:`",
     "hgfs_remotes": _CLONE,
     "id_function": _ID,
-    "mine_functions": "there is no master to keep it: what other machines know belongs into the pillar",
+    "mine_functions": (
+        "there is no master to keep it: what other machines know belongs into the pillar"
+    ),
     "minion_id_lowercase": _ID,
     "minion_id_remove_domain": _ID,
     "proxy_host": _PROXY,
@@ -34,8 +44,12 @@ INSTEAD: Mapping[str, str] = {
     "reactor": _EVENTS,
     "return": _RESULTS,
     "s3.buckets": _CLONE.replace("clone the repository", "copy the bucket").partition(" (")[0],
-    "schedule": f"{_SCHEDULE}; other functions belong into a crontab or a timer that starts `runner call`",
-    "snapper_states": "take the snapshots with cmd.run, or around `runner` in the unit that starts it",
+    "schedule": (
+        f"{_SCHEDULE}; other functions belong into a crontab or a timer that starts `runner call`"
+    ),
+    "snapper_states": (
+        "take the snapshots with cmd.run, or around `runner` in the unit that starts it"
+    ),
     "startup_states": f"{_SCHEDULE}, after each boot too",
     "state_queue": "`--wait` or `wait: -1` waits for another run",
     "sudo_user": "start runner as the user who is to do the work",
@@ -50,9 +64,16 @@ def unused(given: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     for key, instead in INSTEAD.items():
         value = given.get(key)
         if key == "fileserver_backend":
-            value = [each for each in value if each not in ("roots", "file")] if isinstance(value, list) else value
             value = (
-                None if value == "roots" or (given.get("gitfs_remotes") and value in (["git"], ["gitfs"])) else value
+                [each for each in value if each not in ("roots", "file")]
+                if isinstance(value, list)
+                else value
+            )
+            value = (
+                None
+                if value == "roots"
+                or (given.get("gitfs_remotes") and value in (["git"], ["gitfs"]))
+                else value
             )
         if value:
             yield key, instead

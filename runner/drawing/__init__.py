@@ -1,4 +1,6 @@
-"""A picture of a run: its states, what waits for what, the cycles. Here as data; its sisters draw it."""
+"""A picture of a run: its states, what waits for what, the cycles. Here as data; its sisters draw
+it.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +12,21 @@ from runner.model.requisite_kinds import Kind
 
 MANY = 80  # from so many states on, a picture without pages of its own is folded by SLS
 
-Picture = Mapping[str, Any]  # plain data: what `--out json` prints and from which secrets are taken away
+Picture = Mapping[
+    str, Any
+]  # plain data: what `--out json` prints and from which secrets are taken away
 
 
 def picture(
-    chunks: Sequence[Chunk], relations: Relations, order: Sequence[int], cyclic_edges: Iterable[frozenset[Edge]]
+    chunks: Sequence[Chunk],
+    relations: Relations,
+    order: Sequence[int],
+    cyclic_edges: Iterable[frozenset[Edge]],
 ) -> dict[str, Any]:
     """states, edges (`first` runs before `then`; both are numbers of states) and cycles.
 
-    order: empty when there is none, because of a cycle. knots: the requisites that wait for each other.
+    order: empty when there is none, because of a cycle. knots: the requisites that wait for each
+    other.
     """
     position = {number: place for place, number in enumerate(order, 1)}
     cyclic_edges = list(cyclic_edges)
@@ -58,9 +66,18 @@ def _made(edge: Edge, automatic: Mapping[tuple[int, int], str], chunks: Sequence
 
 
 def _edge(edge: Edge, tied: bool) -> dict[str, Any]:
-    first, then = (edge.holder, edge.target) if edge.kind is Kind.PREREQ else (edge.target, edge.holder)
+    first, then = (
+        (edge.holder, edge.target) if edge.kind is Kind.PREREQ else (edge.target, edge.holder)
+    )
     place = str(edge.place.source)
-    return {"first": first, "then": then, "kind": str(edge.kind), "place": place, "automatic": False, "cycle": tied}
+    return {
+        "first": first,
+        "then": then,
+        "kind": str(edge.kind),
+        "place": place,
+        "automatic": False,
+        "cycle": tied,
+    }
 
 
 def _members(knot: frozenset[Edge]) -> list[int]:
@@ -75,7 +92,9 @@ def label(state: Mapping[str, Any]) -> str:
 def by_sls(states: Sequence[Mapping[str, Any]]) -> dict[str, list[int]]:
     """The numbers of the states of each SLS, in the order of the run."""
     found: dict[str, list[int]] = {}
-    for number in sorted(range(len(states)), key=lambda number: (states[number]["position"] or 0, number)):
+    for number in sorted(
+        range(len(states)), key=lambda number: (states[number]["position"] or 0, number)
+    ):
         found.setdefault(states[number]["sls"], []).append(number)
     return found
 
@@ -88,7 +107,12 @@ def folded(drawn: Picture) -> dict[str, Any]:
     for edge in drawn["edges"]:
         first, then = (index[states[edge[end]]["sls"]] for end in ("first", "then"))
         if first != then:
-            _merge(merged.setdefault((first, then), {"first": first, "then": then, "kinds": {}, "count": 0}), edge)
+            _merge(
+                merged.setdefault(
+                    (first, then), {"first": first, "then": then, "kinds": {}, "count": 0}
+                ),
+                edge,
+            )
     nodes = [
         {
             "sls": sls,
@@ -98,7 +122,10 @@ def folded(drawn: Picture) -> dict[str, Any]:
         }
         for sls, members in groups.items()
     ]
-    return {"states": nodes, "edges": [edge | {"kinds": list(edge["kinds"])} for edge in merged.values()]}
+    return {
+        "states": nodes,
+        "edges": [edge | {"kinds": list(edge["kinds"])} for edge in merged.values()],
+    }
 
 
 def _merge(into: dict[str, Any], edge: Mapping[str, Any]) -> None:

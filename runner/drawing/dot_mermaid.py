@@ -1,4 +1,6 @@
-"""The picture in the languages DOT (Graphviz) and Mermaid: an arrow from what runs first to what waits for it."""
+"""The picture in the languages DOT (Graphviz) and Mermaid: an arrow from what runs first to what
+waits for it.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ def dot(drawn: Picture) -> str:
         lines += [f"  subgraph cluster_{cluster} {{", f"    label={_quoted(sls)};"]
         lines += [f"    n{number} [{_dot_state(drawn['states'][number])}];" for number in members]
         lines.append("  }")
-    lines += [f"  n{edge['first']} -> n{edge['then']} [{_dot_edge(edge)}];" for edge in drawn["edges"]]
+    lines += [
+        f"  n{edge['first']} -> n{edge['then']} [{_dot_edge(edge)}];" for edge in drawn["edges"]
+    ]
     return "\n".join([*lines, "}"])
 
 
@@ -25,7 +29,9 @@ def _dot_state(state: Mapping[str, Any]) -> str:
 
 def _dot_edge(edge: Mapping[str, Any]) -> str:
     style = ", style=dotted" if edge["automatic"] else ""
-    return f"label={_quoted(edge['kind'])}{style}" + (", color=red, fontcolor=red, penwidth=2" if edge["cycle"] else "")
+    return f"label={_quoted(edge['kind'])}{style}" + (
+        ", color=red, fontcolor=red, penwidth=2" if edge["cycle"] else ""
+    )
 
 
 def _quoted(text: str) -> str:
@@ -34,7 +40,9 @@ def _quoted(text: str) -> str:
 
 def _visible(text: str) -> str:
     """A text that steers no terminal and no direction of writing."""
-    return "".join(char if char.isprintable() or char == "\n" else "\N{REPLACEMENT CHARACTER}" for char in text)
+    return "".join(
+        char if char.isprintable() or char == "\n" else "\N{REPLACEMENT CHARACTER}" for char in text
+    )
 
 
 # ---------------------------------------------------------------- Mermaid
@@ -57,7 +65,10 @@ def _whole(drawn: Picture) -> Iterator[str]:
 
 
 def _by_sls(drawn: Picture, states: int) -> Iterator[str]:
-    yield f"%% {states} states, folded by SLS; `runner show graph SLS --out mermaid` shows the states of one"
+    yield (
+        f"%% {states} states, folded by SLS; `runner show graph SLS --out mermaid` shows the states"
+        " of one"
+    )
     for number, sls in enumerate(drawn["states"]):
         text = f"{sls['sls']} ({sls['count']})"
         yield f"n{number}[{_text(text)}]"
@@ -78,4 +89,8 @@ def _arrows(drawn: Picture, kind: Any) -> Iterator[str]:
 
 def _text(text: str) -> str:
     """Quoted as Mermaid wants it: what it could take for markup becomes entities."""
-    return '"' + "".join(char if char not in '"#<>&`|\n' else f"#{ord(char)};" for char in _visible(text)) + '"'
+    return (
+        '"'
+        + "".join(char if char not in '"#<>&`|\n' else f"#{ord(char)};" for char in _visible(text))
+        + '"'
+    )

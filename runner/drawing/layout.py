@@ -1,7 +1,8 @@
-"""Where boxes and arrows go: layers from left to right, few crossings, each group of connected boxes by itself.
+"""Where boxes and arrows go: layers from left to right, few crossings, each group of connected
+boxes by itself.
 
-The classic way (Sugiyama): turn back edges round, layer by longest path, bend long edges at each layer, order each
-layer by the middle of its neighbours, then shift boxes towards them.
+The classic way (Sugiyama): turn back edges round, layer by longest path, bend long edges at each
+layer, order each layer by the middle of its neighbours, then shift boxes towards them.
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ class Box(Record):
 
 
 class Layout(Record):
-    """boxes: one for each size given. routes: for each pair the points that its arrow passes, ends included."""
+    """boxes: one for each size given. routes: for each pair the points that its arrow passes, ends
+    included.
+    """
 
     boxes: list[Box]
     routes: dict[Pair, list[Point]]
@@ -57,11 +60,15 @@ def arranged(sizes: Sequence[tuple[float, float]], pairs: Iterable[Pair]) -> Lay
     alone = [group[0] for group in groups if len(group) == 1]
     right, top = _rows(alone, sizes, top, boxes)
     width = max(width, right)
-    return Layout([boxes[number] for number in range(len(sizes))], routes, width, max(top - GAP_Y, 0.0))
+    return Layout(
+        [boxes[number] for number in range(len(sizes))], routes, width, max(top - GAP_Y, 0.0)
+    )
 
 
 def telling(count: int, pairs: Iterable[Pair]) -> set[Pair]:
-    """The arrows without those that a way over other boxes tells, too. Those that lead back are kept."""
+    """The arrows without those that a way over other boxes tells, too. Those that lead back are
+    kept.
+    """
     forward = _without_cycles(range(count), list(dict.fromkeys((a, b) for a, b in pairs if a != b)))
     after: dict[int, list[int]] = {node: [] for node in range(count)}
     for a, b in (edge for edge, turned in forward.items() if edge == turned):
@@ -69,7 +76,9 @@ def telling(count: int, pairs: Iterable[Pair]) -> set[Pair]:
     beyond: dict[int, int] = {}  # what can be reached, as a set of bits
     for node in TopologicalSorter(after).static_order():
         beyond[node] = reduce(or_, (beyond[each] | 1 << each for each in after[node]), 0)
-    implied = {(a, b) for a in after for b in after[a] if any(beyond[each] >> b & 1 for each in after[a])}
+    implied = {
+        (a, b) for a in after for b in after[a] if any(beyond[each] >> b & 1 for each in after[a])
+    }
     return set(forward) - implied
 
 
@@ -112,7 +121,9 @@ def _rows(
 class _Layers:
     """One group of connected boxes; bends of long edges are nodes, too, without height."""
 
-    def __init__(self, members: Sequence[int], edges: Sequence[Pair], sizes: Sequence[tuple[float, float]]) -> None:
+    def __init__(
+        self, members: Sequence[int], edges: Sequence[Pair], sizes: Sequence[tuple[float, float]]
+    ) -> None:
         self._sizes = sizes
         self._forward = _without_cycles(members, edges)
         self._layer = _longest(members, list(self._forward.values()))
@@ -149,7 +160,9 @@ class _Layers:
             wide = max(self._sizes[node][0] for node in column if node < len(self._sizes))
             for node in column:
                 y = middle[node] + shift
-                if node < len(self._sizes):  # as wide as the column, so that no arrow passes behind a neighbour
+                if node < len(
+                    self._sizes
+                ):  # as wide as the column, so that no arrow passes behind a neighbour
                     boxes[node] = Box(x, y - self._tall(node) / 2, wide, self._tall(node))
                 left[node], right[node] = (x, y), (x + wide, y)
             x += wide + GAP_X
@@ -157,7 +170,9 @@ class _Layers:
         bottom = max(middle[node] + shift + self._tall(node) / 2 for node in middle)
         return boxes, routes, x - GAP_X, bottom
 
-    def _route(self, edge: Pair, path: Sequence[int], left: dict[int, Point], right: dict[int, Point]) -> list[Point]:
+    def _route(
+        self, edge: Pair, path: Sequence[int], left: dict[int, Point], right: dict[int, Point]
+    ) -> list[Point]:
         points = [right[path[0]]]
         for node in path[1:-1]:
             points += [left[node], right[node]]
@@ -168,14 +183,18 @@ class _Layers:
         return self._sizes[node][1] if node < len(self._sizes) else 2.0
 
     def _order(self) -> None:
-        """Each layer by the mean place of the neighbours, alternately from the left and from the right."""
+        """Each layer by the mean place of the neighbours, alternately from the left and from the
+        right.
+        """
         for sweep in range(SWEEPS):
             forward = sweep % 2 == 0
             near = self._left if forward else self._right
             for column in self._columns if forward else self._columns[::-1]:
                 place = {node: index for each in self._columns for index, node in enumerate(each)}
                 weight = {
-                    node: sum(place[n] for n in near[node]) / len(near[node]) if near[node] else place[node]
+                    node: sum(place[n] for n in near[node]) / len(near[node])
+                    if near[node]
+                    else place[node]
                     for node in column
                 }
                 column.sort(key=weight.__getitem__)
@@ -194,8 +213,12 @@ class _Layers:
                 self._settle(column, wanted, middle)
         return middle
 
-    def _settle(self, column: Sequence[int], wanted: dict[int, float], middle: dict[int, float]) -> None:
-        """The least squares of the wishes under the order: neighbours that would overlap move as one block."""
+    def _settle(
+        self, column: Sequence[int], wanted: dict[int, float], middle: dict[int, float]
+    ) -> None:
+        """The least squares of the wishes under the order: neighbours that would overlap move as
+        one block.
+        """
         blocks: list[tuple[float, int]] = []  # (mean of the wishes less the room before, how many)
         room, rooms = 0.0, []
         for index, node in enumerate(column):
@@ -236,7 +259,9 @@ def _without_cycles(members: Sequence[int], edges: Sequence[Pair]) -> dict[Pair,
 
 
 def _longest(members: Sequence[int], edges: Sequence[Pair]) -> dict[int, int]:
-    """The layer of each node: after all before it; one with nothing before it right before what comes next."""
+    """The layer of each node: after all before it; one with nothing before it right before what
+    comes next.
+    """
     before: dict[int, list[int]] = {node: [] for node in members}
     after: dict[int, list[int]] = {node: [] for node in members}
     for a, b in dict.fromkeys(edges):

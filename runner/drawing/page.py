@@ -1,7 +1,8 @@
-"""The picture for a person: one HTML file with everything in it, folded by SLS, readable with hundreds of states.
+"""The picture for a person: one HTML file with everything in it, folded by SLS, readable with
+hundreds of states.
 
-On top the cycles and a map of the SLS files; below it each SLS with its states, what they wait for, and the SLS files
-that they touch as dashed boxes. Works without scripts and on paper.
+On top the cycles and a map of the SLS files; below it each SLS with its states, what they wait for,
+and the SLS files that they touch as dashed boxes. Works without scripts and on paper.
 """
 
 from __future__ import annotations
@@ -24,11 +25,19 @@ def html(drawn: Picture, title: str) -> str:
     """The whole page."""
     states, groups = drawn["states"], by_sls(drawn["states"])
     anchors = {sls: f"sls-{number}" for number, sls in enumerate(groups)}
-    counted = (_many(len(states), "state"), _many(len(groups), "SLS file"), _many(len(drawn["edges"]), "relationship"))
+    counted = (
+        _many(len(states), "state"),
+        _many(len(groups), "SLS file"),
+        _many(len(drawn["edges"]), "relationship"),
+    )
     told = "{} in {}, {}".format(*counted)
     few = folded(drawn)
     how = "An arrow leads from what runs first to what waits for it. A box leads to its states."
-    how += " Arrows that follow from others are left out." if len(_telling(few)) < len(few["edges"]) else ""
+    how += (
+        " Arrows that follow from others are left out."
+        if len(_telling(few)) < len(few["edges"])
+        else ""
+    )
     return "\n".join(
         [
             '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">',
@@ -40,8 +49,11 @@ def html(drawn: Picture, title: str) -> str:
             "<h2>The SLS files</h2>",
             f'<p class="soft">{how}</p>',
             _framed(_overview(drawn, anchors)),
-            '<h2>The states</h2>\n<p class="tools"><input type="search" placeholder="Words: an ID, a function, a file" '
-            'aria-label="Find states"> <button type="button">Open or close all</button></p>',
+            (
+                '<h2>The states</h2>\n<p class="tools"><input type="search" placeholder="Words: an'
+                ' ID, a function, a file" aria-label="Find states"> <button type="button">Open or'
+                " close all</button></p>"
+            ),
             *(_section(sls, members, drawn, anchors) for sls, members in groups.items()),
             f"<script>{_asset('page.js')}</script>\n</body>\n</html>",
         ]
@@ -54,11 +66,15 @@ def svg(drawn: Picture) -> str:
     if len(drawn["states"]) > MANY:
         return _overview(drawn, {}, style)
     nodes = [_state_node(state, f" in {state['sls']}") for state in drawn["states"]]
-    return drawing(nodes, [_arrow(edge, edge["first"], edge["then"]) for edge in drawn["edges"]], style)
+    return drawing(
+        nodes, [_arrow(edge, edge["first"], edge["then"]) for edge in drawn["edges"]], style
+    )
 
 
 def _plain_colours(style: str) -> str:
-    """The style sheet without variables and dark colours: not every program that draws SVG knows them."""
+    """The style sheet without variables and dark colours: not every program that draws SVG knows
+    them.
+    """
     colours = dict(re.findall(r"(--\w+): ([^;]+);", style.partition("@media")[0]))
     rules = style[style.index("svg text") :]
     return re.sub(r"var\((--\w+)\)", lambda found: colours[found[1]], rules)
@@ -90,14 +106,21 @@ def _cycles(drawn: Picture) -> Iterator[str]:
     for knot in drawn["cycles"]:
         members = set(knot)
         index = {number: place for place, number in enumerate(knot)}
-        edges = [edge for edge in drawn["edges"] if edge["cycle"] and {edge["first"], edge["then"]} <= members]
-        nodes = [_state_node(drawn["states"][number], f" in {drawn['states'][number]['sls']}") for number in knot]
+        edges = [
+            edge
+            for edge in drawn["edges"]
+            if edge["cycle"] and {edge["first"], edge["then"]} <= members
+        ]
+        nodes = [
+            _state_node(drawn["states"][number], f" in {drawn['states'][number]['sls']}")
+            for number in knot
+        ]
         arrows = [_arrow(edge, index[edge["first"]], index[edge["then"]]) for edge in edges]
         said = "".join(f"<li>{escape(_in_words(edge, drawn['states']))}</li>" for edge in edges)
         yield (
-            f'<section class="cycles"><h2>A cycle: {len(knot)} states wait for each other</h2>'
-            f"<p>Nothing can run before one of these relationships is taken away.</p>{_framed(drawing(nodes, arrows))}"
-            f"<ul>{said}</ul></section>"
+            f'<section class="cycles"><h2>A cycle: {len(knot)} states wait for each'
+            " other</h2><p>Nothing can run before one of these relationships is taken"
+            f" away.</p>{_framed(drawing(nodes, arrows))}<ul>{said}</ul></section>"
         )
 
 
@@ -133,7 +156,9 @@ def _telling(few: Picture) -> list[Mapping[str, Any]]:
 
 
 def _style(edge: Mapping[str, Any], kind: str) -> str:
-    styles = ["automatic" if edge["automatic"] else next(name for name in KINDS if kind.startswith(name))]
+    styles = [
+        "automatic" if edge["automatic"] else next(name for name in KINDS if kind.startswith(name))
+    ]
     return " ".join([*styles, *(["cycle"] if edge["cycle"] else [])])
 
 
@@ -156,16 +181,24 @@ def _section(sls: str, members: Sequence[int], drawn: Picture, anchors: Mapping[
     states = drawn["states"]
     own = set(members)
     edges = [edge for edge in drawn["edges"] if own & {edge["first"], edge["then"]}]
-    tied = ' <span class="tied">in a cycle</span>' if any(states[number]["cycle"] for number in members) else ""
+    tied = (
+        ' <span class="tied">in a cycle</span>'
+        if any(states[number]["cycle"] for number in members)
+        else ""
+    )
     count = _many(len(members), "state")
     return (
-        f'<details id="{anchors[sls]}"><summary><code>{escape(sls)}</code> <span class="soft">{count}</span>{tied}'
+        f'<details id="{anchors[sls]}"><summary><code>{escape(sls)}</code> <span'
+        f' class="soft">{count}</span>{tied}'
         f"</summary>\n{_framed(_of_sls(members, edges, states, anchors))}\n{_table(members, edges, states)}</details>"
     )
 
 
 def _of_sls(
-    members: Sequence[int], edges: Sequence[Mapping[str, Any]], states: Sequence[State], anchors: Mapping[str, str]
+    members: Sequence[int],
+    edges: Sequence[Mapping[str, Any]],
+    states: Sequence[State],
+    anchors: Mapping[str, str],
 ) -> str:
     """The states of an SLS with their neighbours of others."""
     nodes = [_state_node(states[number]) for number in members]
@@ -193,27 +226,40 @@ def _of_sls(
 
 
 def _of_all(arrows: list[Arrow], own: int, nodes: list[Node]) -> list[Arrow]:
-    """An arrow between a box of another SLS and each of the first `own` ones becomes one, to a box for all of them."""
+    """An arrow between a box of another SLS and each of the first `own` ones becomes one, to a box
+    for all of them.
+    """
     ends: dict[tuple[int, bool, str], list[Arrow]] = {}
     for arrow in arrows:
         if (arrow.first < own) != (arrow.then < own):
             outgoing = arrow.first < own
-            ends.setdefault((arrow.then if outgoing else arrow.first, outgoing, arrow.style), []).append(arrow)
+            ends.setdefault(
+                (arrow.then if outgoing else arrow.first, outgoing, arrow.style), []
+            ).append(arrow)
     whole = {key: found for key, found in ends.items() if own > FEW and len(found) == own}
     if not whole:
         return arrows
     gone = {id(arrow) for found in whole.values() for arrow in found}
     kept = [arrow for arrow in arrows if id(arrow) not in gone]
     for outgoing in (True, False):
-        others = [(other, style, found[0].tip) for (other, out, style), found in whole.items() if out is outgoing]
+        others = [
+            (other, style, found[0].tip)
+            for (other, out, style), found in whole.items()
+            if out is outgoing
+        ]
         if others:
             nodes.append(Node(f"each of these {own} states", "all of this SLS"))
             box = len(nodes) - 1
-            kept += [Arrow(*((box, other) if outgoing else (other, box)), tip, style) for other, style, tip in others]
+            kept += [
+                Arrow(*((box, other) if outgoing else (other, box)), tip, style)
+                for other, style, tip in others
+            ]
     return kept
 
 
-def _table(members: Sequence[int], edges: Iterable[Mapping[str, Any]], states: Sequence[State]) -> str:
+def _table(
+    members: Sequence[int], edges: Iterable[Mapping[str, Any]], states: Sequence[State]
+) -> str:
     waits: dict[int, list[tuple[str, State]]] = {}
     for edge in edges:
         waits.setdefault(edge["then"], []).append((edge["kind"], states[edge["first"]]))

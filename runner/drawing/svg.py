@@ -17,7 +17,9 @@ ENDS = (*KINDS, "automatic", "cycle")  # an arrow head for each colour
 
 
 class Node(Record):
-    """A box: two lines of text, what a pointer on it tells, its style and where a click on it leads."""
+    """A box: two lines of text, what a pointer on it tells, its style and where a click on it
+    leads.
+    """
 
     title: str
     below: str
@@ -40,12 +42,17 @@ def drawing(nodes: Sequence[Node], arrows: Iterable[Arrow], standalone: str = ""
     layout = arranged(size, [(arrow.first, arrow.then) for arrow in arrows])
     width, height = layout.width + 2 * PAD, layout.height + 2 * PAD
     lines = [
-        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
-        f'viewBox="{-PAD:.0f} {-PAD:.0f} {width:.0f} {height:.0f}" role="img">',
+        (
+            f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.0f}" height="{height:.0f}" '
+            f'viewBox="{-PAD:.0f} {-PAD:.0f} {width:.0f} {height:.0f}" role="img">'
+        ),
         *([f"<style>{standalone}</style>", _ground(width, height)] if standalone else []),
         "<defs>" + "".join(_head(end) for end in ENDS) + "</defs>",
         *_lines(arrows, layout.routes),
-        *(_box(node, box, number) for number, (node, box) in enumerate(zip(nodes, layout.boxes, strict=True))),
+        *(
+            _box(node, box, number)
+            for number, (node, box) in enumerate(zip(nodes, layout.boxes, strict=True))
+        ),
         "</svg>",
     ]
     return "\n".join(lines)
@@ -58,8 +65,8 @@ def _ground(width: float, height: float) -> str:
 
 def _head(style: str) -> str:
     return (
-        f'<marker id="end-{style}" class="{style}" viewBox="0 0 8 8" refX="8" refY="4" markerWidth="7" '
-        'markerHeight="7" orient="auto"><path d="M0 0L8 4L0 8z"/></marker>'
+        f'<marker id="end-{style}" class="{style}" viewBox="0 0 8 8" refX="8" refY="4"'
+        ' markerWidth="7" markerHeight="7" orient="auto"><path d="M0 0L8 4L0 8z"/></marker>'
     )
 
 
@@ -69,12 +76,15 @@ def _lines(arrows: Iterable[Arrow], routes: dict[Pair, list[Point]]) -> Iterator
         pair = (arrow.first, arrow.then)
         if pair not in routes:
             continue  # from a box to itself
-        nth = beside[pair] = beside.get(pair, -1) + 1  # several arrows between two boxes run side by side
+        nth = beside[pair] = (
+            beside.get(pair, -1) + 1
+        )  # several arrows between two boxes run side by side
         path = _curve([(x, y + 6 * nth) for x, y in routes[pair]])
         end = arrow.style.split()[-1]
         yield (
-            f'<g class="arrow {arrow.style}" data-a="{arrow.first}" data-b="{arrow.then}"><title>{escape(arrow.tip)}'
-            f'</title><path class="near" d="{path}"/><path d="{path}" marker-end="url(#end-{end})"/></g>'
+            f'<g class="arrow {arrow.style}" data-a="{arrow.first}"'
+            f' data-b="{arrow.then}"><title>{escape(arrow.tip)}</title><path class="near"'
+            f' d="{path}"/><path d="{path}" marker-end="url(#end-{end})"/></g>'
         )
 
 
@@ -90,7 +100,8 @@ def _curve(points: Sequence[Point]) -> str:
 def _box(node: Node, box: Box, number: int) -> str:
     inner = (
         f"<title>{escape(node.tip or node.title)}</title>"
-        f'<rect x="{box.x:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}" rx="5"/>'
+        f'<rect x="{box.x:.1f}" y="{box.y:.1f}" width="{box.width:.1f}" height="{box.height:.1f}"'
+        ' rx="5"/>'
         f'<text x="{box.x + 10:.1f}" y="{box.y + 18:.1f}">{escape(short(node.title))}</text>'
         f'<text class="below" x="{box.x + 10:.1f}" y="{box.y + 34:.1f}">{escape(node.below)}</text>'
     )
@@ -100,7 +111,9 @@ def _box(node: Node, box: Box, number: int) -> str:
 
 def escape(text: str) -> str:
     """Text for SVG and HTML; what cannot be printed (and XML refuses) becomes a mark."""
-    return escaped("".join(char if char.isprintable() or char == "\n" else "\ufffd" for char in text))
+    return escaped(
+        "".join(char if char.isprintable() or char == "\n" else "\ufffd" for char in text)
+    )
 
 
 def short(text: str) -> str:

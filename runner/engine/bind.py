@@ -1,4 +1,6 @@
-"""Chunks -> calls: finds each state function and binds its arguments, once; every mistake has its place."""
+"""Chunks -> calls: finds each state function and binds its arguments, once; every mistake has its
+place.
+"""
 
 from __future__ import annotations
 
@@ -58,7 +60,8 @@ class Binder:
         needs: Needs = lambda function, given: {},
         used: Callable[[Chunk, str], bool] = lambda chunk, name: False,
     ) -> None:
-        """state: of the registry; bind, known, needs: of arguments.bind. fail_unknown: unknown states only fail.
+        """state: of the registry; bind, known, needs: of arguments.bind. fail_unknown: unknown
+        states only fail.
 
         used: whether the template of a state uses a variable.
         """
@@ -92,26 +95,44 @@ class Binder:
                 elif error.code != "unavailable":  # a module of the tree is broken
                     problems += error.diagnostics
             else:
-                problems += [each for each in unknown if not self._variable(chunk, call, each.subject)]
+                problems += [
+                    each for each in unknown if not self._variable(chunk, call, each.subject)
+                ]
                 self._kept[id(chunk)] = (chunk, call)
         return problems
 
     def _not_found(self, chunk: Chunk, hint: str | None) -> Diagnostic:
-        where, end = f" in SLS '{chunk.sls}'" if chunk.sls else "", "; it will fail" if self._fail_unknown else ""
-        message = f"{'State' if where else 'Specified state'} '{chunk.function}' was not found{where}{end}"
-        return Diagnostic(message, chunk.place.source, hint, "unknown-state", "warning" if end else "error")
+        where, end = (
+            f" in SLS '{chunk.sls}'" if chunk.sls else "",
+            "; it will fail" if self._fail_unknown else "",
+        )
+        message = (
+            f"{'State' if where else 'Specified state'} '{chunk.function}' was not"
+            f" found{where}{end}"
+        )
+        return Diagnostic(
+            message, chunk.place.source, hint, "unknown-state", "warning" if end else "error"
+        )
 
     def reacting(self, chunks: Iterable[Chunk]) -> frozenset[int]:
         """The positions of the chunks whose module has a mod_watch."""
-        return frozenset(position for position, chunk in enumerate(chunks) if self._mod_watch(chunk) is not None)
+        return frozenset(
+            position for position, chunk in enumerate(chunks) if self._mod_watch(chunk) is not None
+        )
 
     def non_idempotent(self, chunks: Iterable[Chunk]) -> frozenset[int]:
         """The positions of the chunks that change something in each run by their nature."""
-        return frozenset(position for position, chunk in enumerate(chunks) if self._unconverging(chunk))
+        return frozenset(
+            position for position, chunk in enumerate(chunks) if self._unconverging(chunk)
+        )
 
     def self_refreshing(self, chunks: Iterable[Chunk]) -> frozenset[int]:
-        """The positions of the chunks whose module reacts to changes of its own states (SELF_REFRESH)."""
-        found = ((position, self._hook(chunk, "SELF_REFRESH")) for position, chunk in enumerate(chunks))
+        """The positions of the chunks whose module reacts to changes of its own states
+        (SELF_REFRESH).
+        """
+        found = (
+            (position, self._hook(chunk, "SELF_REFRESH")) for position, chunk in enumerate(chunks)
+        )
         return frozenset(position for position, said in found if said)
 
     def _unconverging(self, chunk: Chunk) -> bool:
@@ -122,11 +143,17 @@ class Binder:
         return found.classic or bool(found.non_idempotent)
 
     def noop(self, chunks: Iterable[Chunk], default: bool) -> frozenset[int]:
-        """The positions of the chunks that are only planned: by their `noop`, else by the configuration."""
-        return frozenset(position for position, chunk in enumerate(chunks) if self._is_noop(chunk, default))
+        """The positions of the chunks that are only planned: by their `noop`, else by the
+        configuration.
+        """
+        return frozenset(
+            position for position, chunk in enumerate(chunks) if self._is_noop(chunk, default)
+        )
 
     def _is_noop(self, chunk: Chunk, default: bool) -> bool:
-        """Raises CompileError for what is neither true nor false. A function's own argument of that name is its own."""
+        """Raises CompileError for what is neither true nor false. A function's own argument of that
+        name is its own.
+        """
         said = chunk.args.get("noop")
         if said is None or self._has_own(chunk, "noop"):
             return default
@@ -134,7 +161,9 @@ class Binder:
             return bool(SIMPLE[bool].convert(said))
         except Mismatch as problem:
             source = chunk.arg_places.get("noop", chunk.place).source
-            raise CompileError([Diagnostic(f"{chunk.function}: noop: {problem}", source, None, "argument")]) from None
+            raise CompileError(
+                [Diagnostic(f"{chunk.function}: noop: {problem}", source, None, "argument")]
+            ) from None
 
     def _has_own(self, chunk: Chunk, argument: str) -> bool:
         try:
@@ -145,7 +174,9 @@ class Binder:
     def aggregating(
         self, chunks: Iterable[Chunk], default: bool | tuple[str, ...], noop: bool = False
     ) -> dict[int, Hook]:
-        """The mod_aggregate of each chunk that aggregates: by its `aggregate`, else by the configuration; no no-op."""
+        """The mod_aggregate of each chunk that aggregates: by its `aggregate`, else by the
+        configuration; no no-op.
+        """
         found = {}
         for position, chunk in enumerate(chunks):
             wanted = chunk.args.get("aggregate", default)
@@ -165,7 +196,9 @@ class Binder:
         return pairs(hook, kind, chunk, kept[1].arguments) if hook and kept else ()
 
     def _variable(self, chunk: Chunk, call: Call, name: str) -> bool:
-        """Whether an argument that the function does not have is handed on to a template which uses it."""
+        """Whether an argument that the function does not have is handed on to a template which uses
+        it.
+        """
         return name in call.arguments and self._used(chunk, name)
 
     def calls(self, chunk: Chunk) -> Iterable[str]:
@@ -183,7 +216,9 @@ class Binder:
         return hook
 
     def refusals(self, chunks: Iterable[Chunk]) -> list[Diagnostic]:
-        """What the modules' `pre_run_check` say against running these states; nothing has been run yet."""
+        """What the modules' `pre_run_check` say against running these states; nothing has been run
+        yet.
+        """
         found = []
         for chunk in chunks:
             hook = self._hook(chunk, "pre_run_check")
@@ -192,7 +227,9 @@ class Binder:
                 try:
                     asked(hook, "pre_run_check", chunk, kept[1].arguments)
                 except StateFailed as failure:
-                    found.append(Diagnostic(failure.message, chunk.place.source, None, "pre-run-check"))
+                    found.append(
+                        Diagnostic(failure.message, chunk.place.source, None, "pre-run-check")
+                    )
                 except RunnerError as error:
                     found += error.diagnostics
         return found
@@ -215,21 +252,29 @@ class Binder:
         kept = self._kept.get(id(chunk))
         if kept is not None:
             found = self._state(chunk.function)
-            lacking = self._lacking(chunk, found, kept[1].arguments)  # an earlier state may have brought a provider
+            lacking = self._lacking(
+                chunk, found, kept[1].arguments
+            )  # an earlier state may have brought a provider
             if lacking:
                 raise CompileError(lacking)
             return kept[1]
         try:
             return self._bound(chunk)[0]
         except CompileError as error:
-            relative = [each.message.split(": ", 2)[-1] for each in error.diagnostics if each.subject == "path"]
+            relative = [
+                each.message.split(": ", 2)[-1]
+                for each in error.diagnostics
+                if each.subject == "path"
+            ]
             if relative and not chunk.sls:
                 raise RunnerError(relative[0]) from None
             raise
         except RunnerError as error:
             if error.code == "unknown-function":
                 message = f"State '{chunk.function}' was not found in SLS '{chunk.sls}'\nReason: "
-                raise RunnerError(f"{message}'{chunk.function}' is not available.\n", hint=error.hint) from None
+                raise RunnerError(
+                    f"{message}'{chunk.function}' is not available.\n", hint=error.hint
+                ) from None
             raise
 
     def _mod_watch(self, chunk: Chunk) -> Callable[..., Any] | None:
@@ -244,7 +289,11 @@ class Binder:
             message = f"{chunk.function}: a null among the names of state {chunk.id!r} is no name"
             hint = "nothing stands behind the dash: write the name, or take the line away"
             raise CompileError(
-                [Diagnostic(message, chunk.arg_places.get("name", chunk.place).source, hint, "argument")]
+                [
+                    Diagnostic(
+                        message, chunk.arg_places.get("name", chunk.place).source, hint, "argument"
+                    )
+                ]
             )
         known = self._known(found.function)
         more = self._known(found.mod_watch) if found.mod_watch else frozenset()
@@ -265,7 +314,9 @@ class Binder:
         return Call(found, bound.arguments, "check_cmd" in known), bound.unknown
 
     def _lacking(self, chunk: Chunk, found: Found, given: Mapping[str, Any]) -> list[Diagnostic]:
-        """The features that a state needs and the provider has not; nothing while it is not certain which one it is."""
+        """The features that a state needs and the provider has not; nothing while it is not certain
+        which one it is.
+        """
         table: Providers[Provider] | None = getattr(found.module, "PROVIDERS", None)
         if table is None:
             return []
@@ -278,12 +329,18 @@ class Binder:
         found = self._state(chunk.function)
         reaction = found.reaction
         if reaction is None:
-            raise RunnerError(f"the state module {chunk.state} cannot react to a watch", chunk.place.source)
+            raise RunnerError(
+                f"the state module {chunk.state} cannot react to a watch", chunk.place.source
+            )
         known = self._known(reaction.function)
         given: Mapping[str, Any] = {"name": chunk.name, **chunk.args, "sfun": chunk.fun}
         bound = self._bind(
             reaction.function,
-            {key: value for key, value in given.items() if key in known} if not _open(reaction) else given,
+            (
+                {key: value for key, value in given.items() if key in known}
+                if not _open(reaction)
+                else given
+            ),
             places=chunk.arg_places,
             default_place=chunk.place,
             extra_known=self._known(found.function),

@@ -41,13 +41,24 @@ class Run:
         self.cache_dir, self.state_dir, self.saltenv = cache_dir, state_dir, saltenv
         self.dry, self.called_directly, self.listeners = dry, False, listeners
         self.mock = bool(opts.get("mock"))  # no state function is called
-        self.call, self.function, self.has, self.render, self.match, self.top = call, function, has, render, match, top
+        self.call, self.function, self.has, self.render, self.match, self.top = (
+            call,
+            function,
+            has,
+            render,
+            match,
+            top,
+        )
         self.pillar: Mapping[str, Any] = {}
         self.chunks: tuple[Chunk, ...] = ()
         self.left_out: tuple[Chunk, ...] = ()
         self.results: dict[str, Result] = {}
-        self.intends: Callable[[str], None] = lambda path: None  # notes a temporary path that is about to be made
-        self.reload: Callable[[str], None] = lambda what: None  # modules, grains or pillar, for the states that follow
+        self.intends: Callable[[str], None] = lambda path: (
+            None
+        )  # notes a temporary path that is about to be made
+        self.reload: Callable[[str], None] = lambda what: (
+            None
+        )  # modules, grains or pillar, for the states that follow
         self.secrets = Secrets()
         self.stores: dict[str, dict[Any, Any]] = {}
         self.lock = threading.Lock()
@@ -60,7 +71,9 @@ class Run:
         return self._cache  # held, so that it is looked at once
 
     def emit(self, event: Event) -> None:
-        """Hand an event to the listeners. One that raises gets no more: what only watches a run does not end it."""
+        """Hand an event to the listeners. One that raises gets no more: what only watches a run
+        does not end it.
+        """
         event = self.secrets.event(event)
         with self.lock:
             self.started |= isinstance(event, RunStarted)
@@ -73,7 +86,9 @@ class Run:
     def _lose(self, listener: Callable[[Event], None], error: Exception) -> None:
         self.listeners = tuple(each for each in self.listeners if each is not listener)
         problem = self.secrets.mask(f"{type(error).__name__}: {text_of(error)}")
-        self.lost.append(f"{type(listener).__name__} failed and saw nothing more of this run: {problem}")
+        self.lost.append(
+            f"{type(listener).__name__} failed and saw nothing more of this run: {problem}"
+        )
 
     def follow(self, result: Result) -> None:
         """What a state asks for when it has ended: `reload_*` and `fire_event`."""
@@ -83,10 +98,16 @@ class Run:
                 self.reload(what)
         if fire := chunk.args.get("fire_event"):
             tag = f"state/{fire if isinstance(fire, str) else chunk.name}"
-            self.emit(CustomEvent(tag, {"id": chunk.id, "result": result.result, "changes": dict(result.changes)}))
+            self.emit(
+                CustomEvent(
+                    tag, {"id": chunk.id, "result": result.result, "changes": dict(result.changes)}
+                )
+            )
 
     def took_failure(self) -> int:
-        """The exit code other than 0 that an execution function of this thread noted since this was asked last."""
+        """The exit code other than 0 that an execution function of this thread noted since this was
+        asked last.
+        """
         noted = self.stores.get("retcodes", {}).pop(threading.get_ident(), 0)
         return int(self.stores.get("__context__", {}).pop("retcode", 0) or noted)
 
@@ -118,7 +139,17 @@ class _Noting:
 class Current:
     """The Here of one state (or of rendering and `runner call`, without a chunk)."""
 
-    __slots__ = ("_scratch", "changed_requisites", "chunk", "dry", "inputs", "run", "saltenv", "tree", "warnings")
+    __slots__ = (
+        "_scratch",
+        "changed_requisites",
+        "chunk",
+        "dry",
+        "inputs",
+        "run",
+        "saltenv",
+        "tree",
+        "warnings",
+    )
 
     def __init__(self, run: Run, chunk: Chunk | None = None, dry: bool | None = None) -> None:
         self.run = run
@@ -126,7 +157,9 @@ class Current:
         self.dry = run.dry if dry is None else dry
         self.saltenv = str(chunk.args.get("saltenv") or chunk.env) if chunk else run.saltenv
         self.warnings: list[str] = []
-        self.inputs: list[str] = []  # the files of the tree that were asked for, and what else the state goes by
+        self.inputs: list[
+            str
+        ] = []  # the files of the tree that were asked for, and what else the state goes by
         self.tree: Tree = run.tree if chunk is None else _Noting(run.tree, self.inputs)
         self.changed_requisites: tuple[str, ...] = ()  # "state: ID" of what made a watch fire
         self._scratch: list[str] = []
@@ -196,16 +229,37 @@ class Current:
                     shutil.rmtree(folder)
 
     def render(
-        self, text: str, engine: str, context: Mapping[str, Any], *, file: str = "", saltenv: str = "base"
+        self,
+        text: str,
+        engine: str,
+        context: Mapping[str, Any],
+        *,
+        file: str = "",
+        saltenv: str = "base",
     ) -> str:
         if self.chunk is not None:
             args = self.chunk.args
-            given = [args, *(each for each in (args.get("defaults"), args.get("context")) if isinstance(each, dict))]
-            context = as_said({name: value for each in given for name, value in each.items()}, context)
+            given = [
+                args,
+                *(
+                    each
+                    for each in (args.get("defaults"), args.get("context"))
+                    if isinstance(each, dict)
+                ),
+            ]
+            context = as_said(
+                {name: value for each in given for name, value in each.items()}, context
+            )
         return str(self.run.render(text, engine, context, file=file, saltenv=saltenv))
 
     def render_pipe(
-        self, text: str, pipe: str, context: Mapping[str, Any], *, file: str = "", saltenv: str = "base"
+        self,
+        text: str,
+        pipe: str,
+        context: Mapping[str, Any],
+        *,
+        file: str = "",
+        saltenv: str = "base",
     ) -> Any:
         return self.run.render(text, f"#!{pipe}", context, file=file, saltenv=saltenv)
 
@@ -244,6 +298,10 @@ class Current:
         return str(self.run.secrets.mask(text))
 
     def emit(self, event: Event) -> None:
-        if isinstance(event, CustomEvent) and self.chunk is not None and self.chunk.args.get("no_log"):
+        if (
+            isinstance(event, CustomEvent)
+            and self.chunk is not None
+            and self.chunk.args.get("no_log")
+        ):
             event = event._replace(data=dict.fromkeys(event.data, HIDDEN))
         self.run.emit(event)

@@ -1,4 +1,6 @@
-"""Pure: a chunk's requisites, the results so far and the debts -> run, react, skip or fail, and why."""
+"""Pure: a chunk's requisites, the results so far and the debts -> run, react, skip or fail, and
+why.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ class Verdict(enum.Enum):
 
 
 class Decision(Record):
-    """What is to be done with a chunk. `changed`: the edges that made a watch fire; `cause`: the root of a failure."""
+    """What is to be done with a chunk. `changed`: the edges that made a watch fire; `cause`: the
+    root of a failure.
+    """
 
     verdict: Verdict
     comment: str = ""
@@ -42,8 +46,8 @@ Lookup = Callable[[Edge], Result | None]
 def decide(edges: Sequence[Edge], result: Lookup, owed: Iterable[str] = ()) -> Decision:
     """What Salt's truth table says.
 
-    edges: the requisites of one chunk. result: the result of an edge's target; for a prereq edge its look.
-    owed: the kinds of reaction (watch, onchanges) that this chunk owes from earlier.
+    edges: the requisites of one chunk. result: the result of an edge's target; for a prereq edge
+    its look. owed: the kinds of reaction (watch, onchanges) that this chunk owes from earlier.
 
     >>> decide((), lambda edge: None).verdict
     <Verdict.RUN: 'run'>
@@ -60,13 +64,21 @@ def decide(edges: Sequence[Edge], result: Lookup, owed: Iterable[str] = ()) -> D
         return Decision(Verdict.FAIL, comment, cause=failed[0].cause or failed[0].tag)
     looks = {_sets_off(found) for edge, found in seen if edge.kind is Kind.PREREQ}
     if looks == {False}:
-        return Decision(Verdict.SKIP, SKIPPED if _skipped(seen, (Kind.PREREQ,)) else "No changes detected")
-    if len(looks) == 2:  # some of what it looks at will change, and some not: Salt asks nothing more then
+        return Decision(
+            Verdict.SKIP, SKIPPED if _skipped(seen, (Kind.PREREQ,)) else "No changes detected"
+        )
+    if (
+        len(looks) == 2
+    ):  # some of what it looks at will change, and some not: Salt asks nothing more then
         return RUN
     # of a state whose module cannot react a watch is a require
-    changed = tuple(edge for edge, found in seen if (edge.ordering or edge.kind) in WATCH and _sets_off(found))
+    changed = tuple(
+        edge for edge, found in seen if (edge.ordering or edge.kind) in WATCH and _sets_off(found)
+    )
     fired = any(edge.kind in ONCHANGES and _sets_off(found) for edge, found in seen)
-    if not _onfail(seen) and not (fired and changed):  # with both Salt asks no more whether something failed
+    if not _onfail(seen) and not (
+        fired and changed
+    ):  # with both Salt asks no more whether something failed
         return Decision(Verdict.SKIP, "State was not run because onfail req did not change")
     if not fired and any(edge.kind in ONCHANGES for edge, _ in seen) and "onchanges" not in owed:
         none = "State was not run because none of the onchanges reqs changed"
@@ -86,13 +98,17 @@ def _changed(found: Result | None) -> bool:
 
 
 def _sets_off(found: Result | None) -> bool:
-    """Whether a change is one that others react to: the state itself may say that it is not (`skip_req`)."""
+    """Whether a change is one that others react to: the state itself may say that it is not
+    (`skip_req`).
+    """
     return found is not None and _changed(found) and not found.extra.get("skip_req")
 
 
 def _skipped(seen: Seen, kinds: Collection[Kind]) -> bool:
     """Whether a change that sets nothing off is among requisites of some kinds."""
-    return any(edge.kind in kinds and _changed(found) and not _sets_off(found) for edge, found in seen)
+    return any(
+        edge.kind in kinds and _changed(found) and not _sets_off(found) for edge, found in seen
+    )
 
 
 def _is_failed(found: Result | None) -> bool:
@@ -100,7 +116,9 @@ def _is_failed(found: Result | None) -> bool:
 
 
 def _is_stopped(seen: Seen) -> bool:
-    """Whether something that is needed failed; of an `_any` group one that ran and did not fail is enough."""
+    """Whether something that is needed failed; of an `_any` group one that ran and did not fail is
+    enough.
+    """
     if any(_is_failed(found) for edge, found in seen if edge.kind in (*NEEDED, Kind.PREREQ)):
         return True
     for kind in ANY:
@@ -113,36 +131,54 @@ def _is_stopped(seen: Seen) -> bool:
 
 
 def _onfail(seen: Seen) -> bool:
-    """Whether what a state is the answer to has failed. What failed without having run neither calls for it nor not."""
+    """Whether what a state is the answer to has failed. What failed without having run neither
+    calls for it nor not.
+    """
     if not all(_calls(found) for edge, found in seen if edge.kind is Kind.ONFAIL_ALL):
         return False
     for kind in ONFAIL:
         group = [found for edge, found in seen if edge.kind is kind and found is not None]
-        if any(not _calls(found) for found in group) and not any(_calls(found) and found.ran for found in group):
+        if any(not _calls(found) for found in group) and not any(
+            _calls(found) and found.ran for found in group
+        ):
             return False
     return True
 
 
 def _calls(found: Result | None) -> bool:
-    """Whether an onfail is called for: by a failure, or by a state whose change was to be prepared and was not."""
-    return _is_failed(found) or (found is not None and found.result is None and found.cause is not None)
+    """Whether an onfail is called for: by a failure, or by a state whose change was to be prepared
+    and was not.
+    """
+    return _is_failed(found) or (
+        found is not None and found.result is None and found.cause is not None
+    )
 
 
 def kept(chunk: Chunk, decision: Decision) -> Result:
     """The result of a state that its requisites kept from running."""
-    return Result(chunk, decision.verdict is Verdict.SKIP, decision.comment, ran=False, cause=decision.cause)
+    return Result(
+        chunk, decision.verdict is Verdict.SKIP, decision.comment, ran=False, cause=decision.cause
+    )
 
 
 def prereq_failed(result: Result, failed: Result) -> Result:
-    """The result of what was only looked at, because the state that should have prepared its change failed."""
+    """The result of what was only looked at, because the state that should have prepared its change
+    failed.
+    """
     if result.result is not None:
         return result
     return result._replace(changes={}, cause=failed.cause or failed.tag)
 
 
 def verified(result: Result, again: Result) -> Result:
-    """The result of a state that was looked at again after its change (`--verify`): a second Plan is a failure."""
+    """The result of a state that was looked at again after its change (`--verify`): a second Plan
+    is a failure.
+    """
     if again.result is True:
         return result
-    left = f"it would change {', '.join(map(str, again.changes))} again" if again.changes else again.comment
+    left = (
+        f"it would change {', '.join(map(str, again.changes))} again"
+        if again.changes
+        else again.comment
+    )
     return result._replace(result=False, comment=f"{result.comment}\nThis did not converge: {left}")

@@ -31,12 +31,17 @@ class Pending:
     def brings(self, facts: Iterable[object], required: Sequence[str] = ()) -> str:
         """Who will have provided one of some facts, or may have; empty when nobody.
 
-        required: pending states that the one with the question requires, the nearest first: they go first.
+        required: pending states that the one with the question requires, the nearest first: they go
+        first.
         """
-        return self._provider(facts) or next((each for each in required if each in self._open), self.open_by)
+        return self._provider(facts) or next(
+            (each for each in required if each in self._open), self.open_by
+        )
 
     def may_bring(self, facts: Collection[object], required: Sequence[str]) -> str:
-        """The same for a state that has nothing to do without them: OPEN is asked for, or a pending state required."""
+        """The same for a state that has nothing to do without them: OPEN is asked for, or a pending
+        state required.
+        """
         if self._provider(facts) or not self.open_by:
             return self._provider(facts)
         if OPEN in facts:

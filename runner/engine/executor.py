@@ -1,4 +1,6 @@
-"""Walks the order: decides about each chunk, has it invoked, tells the listeners. Knows no printing."""
+"""Walks the order: decides about each chunk, has it invoked, tells the listeners. Knows no
+printing.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,8 @@ from runner.model.events import RunFinished, RunStarted, StateFinished, StateSta
 from runner.model.requisite_kinds import Kind
 from runner.model.result import CRASHED, Report, Result
 
-# (result, whether it reacts to another state, whether a second run would change nothing) -> (origin, note)
+# (result, whether it reacts to another state, whether a second run would change nothing) ->
+# (origin, note)
 Judge = Callable[[Result, bool, bool], tuple[str, str]]
 
 
@@ -31,9 +34,20 @@ class Executor:
     """One run over a Work."""
 
     def __init__(
-        self, work: Work, run: Run, invoke: Invoker, tracker: ReactionTracker, judge: Judge | None = None
+        self,
+        work: Work,
+        run: Run,
+        invoke: Invoker,
+        tracker: ReactionTracker,
+        judge: Judge | None = None,
     ) -> None:
-        self.work, self.run, self.invoke, self.tracker, self.judge = work, run, invoke, tracker, judge
+        self.work, self.run, self.invoke, self.tracker, self.judge = (
+            work,
+            run,
+            invoke,
+            tracker,
+            judge,
+        )
         self._mode = Mode.DRY if run.dry else Mode.REAL
         self.results: dict[int, Result] = {}
         self.finished: list[Result] = []
@@ -45,7 +59,9 @@ class Executor:
         self._spared = SuppressedReactions(work.chunks, work.relations, work.reacts, self.results)
 
     def __call__(self) -> Report:
-        """Run everything. An interrupt ends the run in the state that it hits, and the report tells what was left."""
+        """Run everything. An interrupt ends the run in the state that it hits, and the report tells
+        what was left.
+        """
         self.run.emit(RunStarted(len(self.work.order), self.run.dry, self.work.run_id))
         interrupted, why = 0, ""
         try:
@@ -57,8 +73,14 @@ class Executor:
         except KeyboardInterrupt as interrupt:
             interrupted, why = number_of(interrupt)
             self._give_up(why)
-        except Exception as error:  # a bug of ours: what was done until then is reported all the same
-            self.run.emit(RunFinished(self._report(why=CRASHED, errors=(self.run.secrets.diagnostic(bug(error)),))))
+        except (
+            Exception
+        ) as error:  # a bug of ours: what was done until then is reported all the same
+            self.run.emit(
+                RunFinished(
+                    self._report(why=CRASHED, errors=(self.run.secrets.diagnostic(bug(error)),))
+                )
+            )
             raise
         finally:
             self.beside.close()
@@ -66,8 +88,14 @@ class Executor:
         self.run.emit(RunFinished(report))
         return report
 
-    def _report(self, interrupted: int = 0, why: str = "", errors: tuple[Diagnostic, ...] = ()) -> Report:
-        left = tuple(self.work.chunks[position] for position in self.work.order if position not in self.results)
+    def _report(
+        self, interrupted: int = 0, why: str = "", errors: tuple[Diagnostic, ...] = ()
+    ) -> Report:
+        left = tuple(
+            self.work.chunks[position]
+            for position in self.work.order
+            if position not in self.results
+        )
         return Report(tuple(self.finished), self.run.dry, interrupted, why, left, errors)
 
     # -------------------------------------------------- one state
@@ -92,8 +120,14 @@ class Executor:
         if position in self.results:  # a look has shown that it is kept from running
             return False
         self.run.emit(StateStarted(chunk, self.number))
-        owed = self.tracker.owed(chunk, self.run.results) if edges or position in self.work.self_refreshing else ()
-        decision = decide(edges, self._seen, [pending.kind for pending in owed]) if edges or owed else RUN
+        owed = (
+            self.tracker.owed(chunk, self.run.results)
+            if edges or position in self.work.self_refreshing
+            else ()
+        )
+        decision = (
+            decide(edges, self._seen, [pending.kind for pending in owed]) if edges or owed else RUN
+        )
         if decision.verdict in (Verdict.SKIP, Verdict.FAIL):
             result = kept(chunk, decision)
         elif self._is_beside(position):
@@ -121,15 +155,24 @@ class Executor:
     # -------------------------------------------------- side by side
 
     def _is_beside(self, position: int) -> bool:
-        return self.work.chunks[position].args.get("parallel") is True and self._mode_of(position) is Mode.REAL
+        return (
+            self.work.chunks[position].args.get("parallel") is True
+            and self._mode_of(position) is Mode.REAL
+        )
 
     def _is_held_up(self, position: int) -> bool:
-        """Whether a state that may run beside others waits for one that runs: those after it need not wait with it."""
+        """Whether a state that may run beside others waits for one that runs: those after it need
+        not wait with it.
+        """
         needed = (edge.target for edge in self.work.relations.of(position))
-        return self._is_beside(position) and any(each in self._put_off or self.beside.runs(each) for each in needed)
+        return self._is_beside(position) and any(
+            each in self._put_off or self.beside.runs(each) for each in needed
+        )
 
     def _start_ready(self) -> bool:
-        """Begin with what was put off and is not held up any more; True when the run has to stop here."""
+        """Begin with what was put off and is not held up any more; True when the run has to stop
+        here.
+        """
         for position in [each for each in self._put_off if not self._is_held_up(each)]:
             if position in self._put_off:
                 self._put_off.remove(position)
@@ -169,17 +212,26 @@ class Executor:
         self.beside.end()
         for position in self.beside.positions():
             chunk = self.work.chunks[position]
-            self._finish(position, Result(chunk, False, f"{why} while it ran; what it had begun may be done in part"))
+            self._finish(
+                position,
+                Result(chunk, False, f"{why} while it ran; what it had begun may be done in part"),
+            )
 
     # -------------------------------------------------- calling
 
     def _guarded(self, position: int, decision: Decision) -> Result:
-        """The result of a state; when an interrupt hits it, it is told as failed before the run ends."""
+        """The result of a state; when an interrupt hits it, it is told as failed before the run
+        ends.
+        """
         try:
             return self._called(position, decision, self._mode_of(position))
         except KeyboardInterrupt as interrupt:
-            comment = f"{number_of(interrupt)[1]} while it ran; what it had begun may be done in part"
-            self._finish(position, Result(self.work.chunks[position], False, comment, run_num=self.number))
+            comment = (
+                f"{number_of(interrupt)[1]} while it ran; what it had begun may be done in part"
+            )
+            self._finish(
+                position, Result(self.work.chunks[position], False, comment, run_num=self.number)
+            )
             raise
 
     def _judged(self, position: int, result: Result, decision: Decision) -> Result:
@@ -191,21 +243,38 @@ class Executor:
         return result._replace(origin=origin, note=note)
 
     def _mode_of(self, position: int) -> Mode:
-        """A no-op state is only planned, in a real run too, and so is one whose prereq holder failed."""
-        return Mode.DRY if position in self.work.noop or self._failed_before(position) else self._mode
+        """A no-op state is only planned, in a real run too, and so is one whose prereq holder
+        failed.
+        """
+        return (
+            Mode.DRY if position in self.work.noop or self._failed_before(position) else self._mode
+        )
 
     def _failed_before(self, position: int) -> Result | None:
         """The state that had a prereq on this one, to prepare its change, and failed."""
-        holders = (self.results.get(holder) for holder in self.work.relations.prepared_by.get(position, ()))
-        return next((found for found in holders if found is not None and found.result is False), None)
+        holders = (
+            self.results.get(holder) for holder in self.work.relations.prepared_by.get(position, ())
+        )
+        return next(
+            (found for found in holders if found is not None and found.result is False), None
+        )
 
-    def _called(self, position: int, decision: Decision, mode: Mode, invoke: Invoker | None = None) -> Result:
+    def _called(
+        self, position: int, decision: Decision, mode: Mode, invoke: Invoker | None = None
+    ) -> Result:
         """The result of a state function, or of mod_watch after it. invoke: of a thread of its own."""
         chunk = self.work.chunks[position]
-        waits: Waits = partial(self.work.waits_for, position, self.results) if mode is Mode.DRY else tuple
+        waits: Waits = (
+            partial(self.work.waits_for, position, self.results) if mode is Mode.DRY else tuple
+        )
         call = invoke or self.invoke
         whole, taken = self._aggregated(position, mode)
-        result = call(whole, mode, owe=lambda: self.tracker.owe((position, *taken), self.results), waits_for=waits)
+        result = call(
+            whole,
+            mode,
+            owe=lambda: self.tracker.owe((position, *taken), self.results),
+            waits_for=waits,
+        )
         result = result._replace(chunk=chunk) if taken else result
         attempts = call.attempts
         if mode is Mode.REAL and self.work.is_verified(position, result):
@@ -215,12 +284,19 @@ class Executor:
         reaction = self.work.reaction(position, result, decision)
         if reaction is not None:
             own = result
-            result = call(chunk, mode, reaction, owe=lambda: self.tracker.owe((position,), self.results))
+            result = call(
+                chunk, mode, reaction, owe=lambda: self.tracker.owe((position,), self.results)
+            )
             result = result._replace(
-                warnings=(*own.warnings, *result.warnings), changes={**own.changes, **result.changes}
+                warnings=(*own.warnings, *result.warnings),
+                changes={**own.changes, **result.changes},
             )
             result = _told(result, reaction)
-            result = result._replace(comment=f"{own.comment}\n{result.comment}") if own.changes else result
+            result = (
+                result._replace(comment=f"{own.comment}\n{result.comment}")
+                if own.changes
+                else result
+            )
             attempts += call.attempts
         if mode is not Mode.LOOK and invoke is None:
             self.number += attempts
@@ -229,11 +305,17 @@ class Executor:
     def _aggregated(self, position: int, mode: Mode) -> tuple[Chunk, tuple[int, ...]]:
         """The chunk with what it does for others, and who they are."""
         chunk = self.work.chunks[position]
-        hook = self.work.aggregates.get(position) if mode is not Mode.LOOK and position not in self._taken else None
+        hook = (
+            self.work.aggregates.get(position)
+            if mode is not Mode.LOOK and position not in self._taken
+            else None
+        )
         if hook is None:
             return chunk, ()
         chunks, relations = self.work.chunks, self.work.relations
-        taken = candidates(position, self.work.aggregates, chunks, relations, self.results, self._would_run)
+        taken = candidates(
+            position, self.work.aggregates, chunks, relations, self.results, self._would_run
+        )
         self._taken.update(taken)
         if not taken:
             return chunk, ()
@@ -244,7 +326,9 @@ class Executor:
         return self._foreseen(position).verdict in (Verdict.RUN, Verdict.WATCH)
 
     def _foreseen(self, position: int, final: bool = False) -> Decision:
-        """What is to be done with a state. final: all that it needs has ended; what is kept from running ends here."""
+        """What is to be done with a state. final: all that it needs has ended; what is kept from
+        running ends here.
+        """
         chunk = self.work.chunks[position]
         owed = [pending.kind for pending in self.tracker.owed(chunk, self.run.results)]
         decision = decide(self.work.relations.of(position), self._seen, owed)
@@ -278,7 +362,9 @@ class Executor:
         return found
 
     def _look(self, position: int) -> Result:
-        """A prereq look: all that the state would do up to its Plan, its own requisites and prereqs included."""
+        """A prereq look: all that the state would do up to its Plan, its own requisites and prereqs
+        included.
+        """
         self._wait_for([position])
         if position in self.results:
             return self.results[position]
@@ -291,12 +377,19 @@ class Executor:
         told: set[int] = set()
         for edge in self.work.listening():
             position, found = edge.holder, self._seen(edge)
-            chunk, sends = self.work.chunks[position], found is not None and bool(found.changes) and not found.noop
-            if position in told or not (sends or self.tracker.owes(chunk, "listen", self.run.results)):
+            chunk, sends = (
+                self.work.chunks[position],
+                found is not None and bool(found.changes) and not found.noop,
+            )
+            if position in told or not (
+                sends or self.tracker.owes(chunk, "listen", self.run.results)
+            ):
                 continue
             told.add(position)
             own, prepared = self.results.get(position), position in self.work.relations.prepared_by
-            if own is None or own.ran or not prepared:  # else, as Salt: it was kept when its change was to be prepared
+            if (
+                own is None or own.ran or not prepared
+            ):  # else, as Salt: it was kept when its change was to be prepared
                 own = self._heard(position, chunk)
             if own.result and not self.run.dry:
                 self.tracker.forget(chunk.tag, None, "listen")
@@ -305,9 +398,13 @@ class Executor:
         """The reaction of a listener."""
         suppressed = position in self.work.noop
         reaction = self.work.listener(position)
-        result = _told(self.invoke(chunk, Mode.DRY if suppressed else self._mode, reaction), reaction)
+        result = _told(
+            self.invoke(chunk, Mode.DRY if suppressed else self._mode, reaction), reaction
+        )
         self.number += 1
-        return self._tell(result._replace(run_num=self.number - 1, noop=suppressed and not self.run.dry))
+        return self._tell(
+            result._replace(run_num=self.number - 1, noop=suppressed and not self.run.dry)
+        )
 
     # -------------------------------------------------- what has to last
 

@@ -1,4 +1,6 @@
-"""onlyif, unless, creates and check_cmd: what decides outside the state function whether it runs and succeeded."""
+"""onlyif, unless, creates and check_cmd: what decides outside the state function whether it runs
+and succeeded.
+"""
 
 from __future__ import annotations
 
@@ -14,18 +16,34 @@ Call = Callable[..., Any]  # call("cmd.retcode", ...)
 
 # the arguments of a state that its guard commands share
 GUARDS = frozenset(["onlyif", "unless", "creates"])  # what may skip a state
-COMMAND_OPTIONS = ("cwd", "root", "runas", "env", "prepend_path", "umask", "timeout", "success_retcodes", "shell")
+COMMAND_OPTIONS = (
+    "cwd",
+    "root",
+    "runas",
+    "env",
+    "prepend_path",
+    "umask",
+    "timeout",
+    "success_retcodes",
+    "shell",
+)
 
 
 def options(args: Mapping[str, Value]) -> dict[str, Value]:
     """What the guards of a state hand to their commands (`cmd_opts_exclude` leaves some away)."""
     left_out = args.get("cmd_opts_exclude") or ()
     left_out = [left_out] if isinstance(left_out, str) else left_out
-    return {key: args[key] for key in COMMAND_OPTIONS if args.get(key) is not None and key not in left_out}
+    return {
+        key: args[key]
+        for key in COMMAND_OPTIONS
+        if args.get(key) is not None and key not in left_out
+    }
 
 
 class Asking(Record):
-    """What guards are asked with. failed: whether the function called last has noted an exit code other than 0."""
+    """What guards are asked with. failed: whether the function called last has noted an exit code
+    other than 0.
+    """
 
     args: Mapping[str, Value]
     call: Call
@@ -33,18 +51,25 @@ class Asking(Record):
 
 
 def reason_to_skip(asking: Asking) -> str | None:
-    """Why the guards say that the state is not to run: a line for each of them; None when it is to run."""
+    """Why the guards say that the state is not to run: a line for each of them; None when it is to
+    run.
+    """
     said = [guard(asking) for key, guard in _GUARDS.items() if key in asking.args]
     return "\n".join(text for _, text in said) if any(skips for skips, _ in said) else None
 
 
 def missing_folder(args: Mapping[str, Value]) -> str:
-    """The `cwd` that the commands of guards are to run in and that is not there; empty when all is well.
+    """The `cwd` that the commands of guards are to run in and that is not there; empty when all is
+    well.
 
     Such a command is not run and its state skipped, as with Salt.
     """
     cwd = options(args).get("cwd")
-    asks = any(isinstance(entry, str) for key in ("onlyif", "unless") for entry in _entries(args.get(key, [])))
+    asks = any(
+        isinstance(entry, str)
+        for key in ("onlyif", "unless")
+        for entry in _entries(args.get(key, []))
+    )
     return str(cwd) if asks and cwd is not None and not os.path.isdir(str(cwd)) else ""
 
 
@@ -52,7 +77,9 @@ Answer = tuple[bool, str]  # whether the state is skipped, and the guard's words
 
 
 def _onlyif(asking: Asking) -> Answer:
-    holds = all(_holds(entry, asking, False) for entry in _entries(asking.args["onlyif"]) if _asks(entry))
+    holds = all(
+        _holds(entry, asking, False) for entry in _entries(asking.args["onlyif"]) if _asks(entry)
+    )
     return not holds, f"onlyif condition is {'true' if holds else 'false'}"
 
 
@@ -71,11 +98,17 @@ def _creates(asking: Asking) -> Answer:
     return False, "Creates files not found"
 
 
-_GUARDS: dict[str, Callable[[Asking], Answer]] = {"onlyif": _onlyif, "unless": _unless, "creates": _creates}
+_GUARDS: dict[str, Callable[[Asking], Answer]] = {
+    "onlyif": _onlyif,
+    "unless": _unless,
+    "creates": _creates,
+}
 
 
 def _asks(entry: Value) -> bool:
-    """Whether an entry is a command or a mapping with `fun`: anything else skips no state (and is warned of)."""
+    """Whether an entry is a command or a mapping with `fun`: anything else skips no state (and is
+    warned of).
+    """
     return isinstance(entry, str) or (isinstance(entry, Mapping) and "fun" in entry)
 
 
@@ -93,7 +126,11 @@ def _holds(entry: Value, asking: Asking, otherwise: bool) -> bool:
 
 
 def _retcode(command: str, asking: Asking) -> int:
-    return int(asking.call("cmd.retcode", command, ignore_retcode=True, python_shell=True, **options(asking.args)))
+    return int(
+        asking.call(
+            "cmd.retcode", command, ignore_retcode=True, python_shell=True, **options(asking.args)
+        )
+    )
 
 
 def _function(entry: Mapping[str, Value], call: Call) -> Any:

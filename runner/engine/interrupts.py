@@ -1,4 +1,6 @@
-"""Ctrl-C, SIGTERM, a lost terminal and the time limit of a run, all as one exception: the run ends with its report."""
+"""Ctrl-C, SIGTERM, a lost terminal and the time limit of a run, all as one exception: the run ends
+with its report.
+"""
 
 from __future__ import annotations
 
@@ -31,9 +33,11 @@ def number_of(interrupt: KeyboardInterrupt) -> tuple[int, str]:
 
 @contextmanager
 def ending(limit: float | None) -> Iterator[None]:
-    """Raise Interrupted where the run is when a signal comes or its time is over; a second signal ends it at once.
+    """Raise Interrupted where the run is when a signal comes or its time is over; a second signal
+    ends it at once.
 
-    limit: seconds for the whole run; None for no limit. Outside the main thread signals stay the caller's business.
+    limit: seconds for the whole run; None for no limit. Outside the main thread signals stay the
+    caller's business.
     """
     if threading.current_thread() is not threading.main_thread():
         yield

@@ -1,7 +1,7 @@
 """One chunk -> one Result: guards, look, change, check_cmd, retry.
 
-The fork between a dry and a real run stands in `_planned`, once: the generator of a state function is resumed after its
-Plan, or closed.
+The fork between a dry and a real run stands in `_planned`, once: the generator of a state function
+is resumed after its Plan, or closed.
 """
 
 from __future__ import annotations
@@ -74,7 +74,9 @@ class Invoker:
 
     def __init__(self, run: Run, bind: Bind, pending: Pending | None = None) -> None:
         self.run, self.bind, self.pending = run, bind, pending or Pending()
-        self.attempts = 0  # attempts made for the last chunk (each one counts in Salt's run numbers)
+        self.attempts = (
+            0  # attempts made for the last chunk (each one counts in Salt's run numbers)
+        )
 
     def twin(self) -> Invoker:
         """Another one for the same run, for a state beside this one's."""
@@ -91,7 +93,8 @@ class Invoker:
         """The result of one chunk.
 
         reaction: call mod_watch instead. owe: called after the Plan, before anything is changed.
-        waits_for: the states that this one requires and whose changes are still pending, nearest first (dry runs).
+        waits_for: the states that this one requires and whose changes are still pending, nearest
+        first (dry runs).
         """
         started = time.perf_counter()
         now = time.time()
@@ -115,7 +118,12 @@ class Invoker:
     # -------------------------------------------------- retry
 
     def _retried(
-        self, chunk: Chunk, mode: Mode, reaction: Reaction | None, owe: Callable[[], None], waits_for: Waits
+        self,
+        chunk: Chunk,
+        mode: Mode,
+        reaction: Reaction | None,
+        owe: Callable[[], None],
+        waits_for: Waits,
     ) -> Result:
         self.attempts = 1
         if "retry" not in chunk.args or (mode is not Mode.REAL and not self.run.dry):
@@ -124,15 +132,20 @@ class Invoker:
         if mode is Mode.DRY:
             result = self._attempt(chunk, mode, reaction, owe, waits_for)
             told = (
-                f"  The state would be retried every {wanted.interval} seconds (with a splay of up to {wanted.splay} "
-                f"seconds) a maximum of {wanted.attempts} times or until a result of {wanted.until} is returned"
+                f"  The state would be retried every {wanted.interval} seconds (with a splay of up"
+                f" to {wanted.splay} seconds) a maximum of {wanted.attempts} times or until a"
+                f" result of {wanted.until} is returned"
             )
             return result._replace(comment=result.comment + told)
         comments = [problem] if problem else []
         while True:
             result = self._attempt(chunk, mode, reaction, owe, waits_for)
             if result.result is wanted.until or self.attempts >= wanted.attempts:
-                return result._replace(comment="\n".join([*comments, result.comment])) if comments else result
+                return (
+                    result._replace(comment="\n".join([*comments, result.comment]))
+                    if comments
+                    else result
+                )
             comments.append(
                 f'Attempt {self.attempts}: Returned a result of "{result.result}", '
                 f'with the following comment: "{result.comment}"'
@@ -143,10 +156,19 @@ class Invoker:
     # -------------------------------------------------- one attempt
 
     def _attempt(
-        self, chunk: Chunk, mode: Mode, reaction: Reaction | None, owe: Callable[[], None], waits_for: Waits
+        self,
+        chunk: Chunk,
+        mode: Mode,
+        reaction: Reaction | None,
+        owe: Callable[[], None],
+        waits_for: Waits,
     ) -> Result:
         try:
-            skipped = guards.reason_to_skip(self._asking(chunk)) if guards.GUARDS & chunk.args.keys() else None
+            skipped = (
+                guards.reason_to_skip(self._asking(chunk))
+                if guards.GUARDS & chunk.args.keys()
+                else None
+            )
             if skipped:
                 return self._skipped(chunk, mode, skipped, waits_for)
             if self.run.mock:
@@ -159,7 +181,11 @@ class Invoker:
                 and (mode is Mode.REAL or result.result is not None)
             ):
                 result = self._checked(chunk, result)
-            return result._replace(warnings=(*call.warnings, *result.warnings)) if call.warnings else result
+            return (
+                result._replace(warnings=(*call.warnings, *result.warnings))
+                if call.warnings
+                else result
+            )
         except RunnerError as error:
             return Result(chunk, False, str(error))
         except StateFailed as failure:  # a guard's command that cannot be started
@@ -185,24 +211,42 @@ class Invoker:
         maker = self.pending.facts.get(("file", folder), "")
         undecided = maker or next(iter(waits_for()), self.pending.open_by)
         if mode is Mode.DRY and undecided:
-            return Result(chunk, None, f"{reason}; decided when {undecided} is done", exact=False, undecided=True)
-        warnings = (f"the cwd {folder} is not there: what guards should run in it was not asked",) if folder else ()
+            return Result(
+                chunk,
+                None,
+                f"{reason}; decided when {undecided} is done",
+                exact=False,
+                undecided=True,
+            )
+        warnings = (
+            (f"the cwd {folder} is not there: what guards should run in it was not asked",)
+            if folder
+            else ()
+        )
         return Result(chunk, True, reason, extra={"skip_watch": True}, warnings=warnings)
 
     def _filled(self, chunk: Chunk) -> Chunk:
-        if slots.has_slot(chunk.name) or any(slots.has_slot(value) for value in chunk.args.values()):
+        if slots.has_slot(chunk.name) or any(
+            slots.has_slot(value) for value in chunk.args.values()
+        ):
             args = {key: slots.fill(value, self.run.call) for key, value in chunk.args.items()}
             return chunk._replace(name=str(slots.fill(chunk.name, self.run.call)), args=args)
         return chunk
 
-    def _called(self, chunk: Chunk, call: Call, mode: Mode, owe: Callable[[], None], waits_for: Waits) -> Result:
+    def _called(
+        self, chunk: Chunk, call: Call, mode: Mode, owe: Callable[[], None], waits_for: Waits
+    ) -> Result:
         if call.function.classic:
             return self._classic(chunk, call, mode, owe)
         try:
             look = partial(call.function.function, **call.arguments)
             outcome = look()
             if isinstance(outcome, Generator):
-                refuse = getattr(call.function.module, "dry_run_check", None) if mode is Mode.DRY else None
+                refuse = (
+                    getattr(call.function.module, "dry_run_check", None)
+                    if mode is Mode.DRY
+                    else None
+                )
                 dry_run_check = partial(refuse, **call.arguments) if refuse else None
                 return self._planned(chunk, outcome, look, mode, owe, waits_for, dry_run_check)
             return _done(chunk, outcome, {})
@@ -231,7 +275,9 @@ class Invoker:
                 outcome.close()
                 if mode is Mode.DRY:
                     self.pending.note(chunk, plan.provides)
-                return _with_plan(plan, Result(chunk, None, plan.comment, plan.changes, exact=plan.exact))
+                return _with_plan(
+                    plan, Result(chunk, None, plan.comment, plan.changes, exact=plan.exact)
+                )
             owe()
             with changes_allowed():
                 next(outcome)
@@ -258,21 +304,33 @@ class Invoker:
         if not by:
             return done
         return done._replace(
-            result=None, comment=f"{done.comment}; decided when {by} is done", exact=False, undecided=True
+            result=None,
+            comment=f"{done.comment}; decided when {by} is done",
+            exact=False,
+            undecided=True,
         )
 
     def _failed(
-        self, chunk: Chunk, failure: StateFailed, mode: Mode, planned: Mapping[str, Value], waits_for: Waits
+        self,
+        chunk: Chunk,
+        failure: StateFailed,
+        mode: Mode,
+        planned: Mapping[str, Value],
+        waits_for: Waits,
     ) -> Result:
         provider = (
-            self.pending.brings(failure.missing, waits_for()) if failure.missing and mode is not Mode.REAL else ""
+            self.pending.brings(failure.missing, waits_for())
+            if failure.missing and mode is not Mode.REAL
+            else ""
         )
         if provider:
             if mode is Mode.DRY:  # its own plan is not known, but what it is for will be there
                 self.pending.note(chunk, [(chunk.state, chunk.name)])
             told = f"{failure.message} (depends on {provider})"
             return Result(chunk, None, told, exact=False, undecided=True)
-        return Result(chunk, False, failure.message, planned if failure.changes is None else failure.changes)
+        return Result(
+            chunk, False, failure.message, planned if failure.changes is None else failure.changes
+        )
 
     def _classic(self, chunk: Chunk, call: Call, mode: Mode, owe: Callable[[], None]) -> Result:
         from runner.loader.salt_returns import called, result_of
@@ -298,14 +356,22 @@ def _done(chunk: Chunk, outcome: str | Done, planned: Mapping[str, Value]) -> Re
     if isinstance(outcome, str):
         return Result(chunk, True, outcome, planned)
     if not isinstance(outcome, Done):
-        raise TypeError(f"{chunk.function} returned {type(outcome).__name__}, not a comment or Done")
+        raise TypeError(
+            f"{chunk.function} returned {type(outcome).__name__}, not a comment or Done"
+        )
     return Result(
-        chunk, True, outcome.comment, planned if outcome.changes is None else outcome.changes, extra=outcome.extra
+        chunk,
+        True,
+        outcome.comment,
+        planned if outcome.changes is None else outcome.changes,
+        extra=outcome.extra,
     )
 
 
 def _with_plan(plan: Plan, result: Result) -> Result:
-    """The result with what its plan says of it: further keys, and whether its changes already are a reaction."""
+    """The result with what its plan says of it: further keys, and whether its changes already are a
+    reaction.
+    """
     if plan.extra or plan.before:
         result = result._replace(extra={**plan.extra, **result.extra}, before=plan.before)
     if plan.reacted_by is None or any(key in plan.reacted_by for key in result.changes):

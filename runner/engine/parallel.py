@@ -1,4 +1,6 @@
-"""States side by side (`parallel: True`): each in a thread with a copy of the context, waited for by who needs it."""
+"""States side by side (`parallel: True`): each in a thread with a copy of the context, waited for
+by who needs it.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ MOST = 32  # at once
 
 
 class ParallelStates:
-    """The states that run now, by their positions. Threads are daemons: a run that ends does not wait for them."""
+    """The states that run now, by their positions. Threads are daemons: a run that ends does not
+    wait for them.
+    """
 
     def __init__(self, most: int = 0) -> None:
         allow_programs()

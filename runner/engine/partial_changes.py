@@ -10,7 +10,9 @@ from runner.model.plain_values import text_of
 
 
 def made(plan: Plan, look: Callable[[], object]) -> Mapping[str, Value]:
-    """Those of the planned changes that a second look does not plan any more; all of them where it cannot tell."""
+    """Those of the planned changes that a second look does not plan any more; all of them where it
+    cannot tell.
+    """
     if not plan.exact:
         return plan.changes
     try:
@@ -21,7 +23,9 @@ def made(plan: Plan, look: Callable[[], object]) -> Mapping[str, Value]:
         outcome.close()
     except Exception:
         return plan.changes
-    return {key: value for key, value in plan.changes.items() if key not in left or left[key] != value}
+    return {
+        key: value for key, value in plan.changes.items() if key not in left or left[key] != value
+    }
 
 
 NOT_THE_STATES = (KeyboardInterrupt, GeneratorExit)  # what ends a run, or a look
@@ -32,12 +36,18 @@ def apology(error: BaseException) -> str:
     import traceback
 
     if isinstance(error, RecursionError):
-        return "This goes too deep: folders or values are nested in each other more often than can be followed"
+        return (
+            "This goes too deep: folders or values are nested in each other more often than can be"
+            " followed"
+        )
     if isinstance(error, ValueError) and "embedded null" in text_of(error):
         return "A path or an argument contains a NUL character, which the system does not take"
     if isinstance(error, UnicodeEncodeError):
         half = ascii(error.object[error.start])
-        return f"A path or an argument contains {half}, half a character, which the system does not take"
+        return (
+            f"A path or an argument contains {half}, half a character, which the system does not"
+            " take"
+        )
     frames = traceback.extract_tb(error.__traceback__)
     last = f" ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""
     return f"An exception occurred in this state: {type(error).__name__}: {text_of(error)}{last}"

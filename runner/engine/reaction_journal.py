@@ -1,6 +1,7 @@
 """Reactions owed, durable: a restart that was due when a run was killed is done by the next one.
 
-The port that the executor sees is `Debts`; `ReactionJournal` keeps them in an SQLite file of their own.
+The port that the executor sees is `Debts`; `ReactionJournal` keeps them in an SQLite file of their
+own.
 """
 
 from __future__ import annotations
@@ -41,7 +42,11 @@ class Debts(Protocol):
         ...
 
     def settle(
-        self, reactor: str | None = None, source: str | None = None, kinds: Collection[str] = (), run: str | None = None
+        self,
+        reactor: str | None = None,
+        source: str | None = None,
+        kinds: Collection[str] = (),
+        run: str | None = None,
     ) -> None:
         """Forget the debts of a reactor, those that come from a source, of some kinds, of one run."""
         ...
@@ -59,7 +64,11 @@ class NoDebts:
         return ()
 
     def settle(
-        self, reactor: str | None = None, source: str | None = None, kinds: Collection[str] = (), run: str | None = None
+        self,
+        reactor: str | None = None,
+        source: str | None = None,
+        kinds: Collection[str] = (),
+        run: str | None = None,
     ) -> None:
         return None
 
@@ -80,12 +89,18 @@ class _Book:
     def add(self, pending_reactions: Iterable[PendingReaction]) -> None:
         for pending in pending_reactions:
             key = (pending.reactor, pending.kind, pending.source)
-            for known in (self.pending_reactions, *(self._of.setdefault((place, key[place]), {}) for place in (0, 2))):
+            for known in (
+                self.pending_reactions,
+                *(self._of.setdefault((place, key[place]), {}) for place in (0, 2)),
+            ):
                 known[key] = pending
 
     def remove(self, keys: Iterable[_Key]) -> None:
         for key in keys:
-            for known in (self.pending_reactions, *(self._of[place, key[place]] for place in (0, 2))):
+            for known in (
+                self.pending_reactions,
+                *(self._of[place, key[place]] for place in (0, 2)),
+            ):
                 del known[key]
 
     def of(self, reactor: str | None, source: str | None) -> Mapping[_Key, PendingReaction]:
@@ -96,7 +111,8 @@ class _Book:
 
 
 class ReactionJournal:
-    """Debts in `state_dir/debts.sqlite`. The file is read once; it is made when the first debt is written.
+    """Debts in `state_dir/debts.sqlite`. The file is read once; it is made when the first debt is
+    written.
 
     A file that is no database any more is set aside, which `notes` tells.
     """
@@ -123,7 +139,8 @@ class ReactionJournal:
         rows = [
             pending
             for pending in written
-            if (pending.reactor, pending.kind, pending.source) not in self._debts().pending_reactions
+            if (pending.reactor, pending.kind, pending.source)
+            not in self._debts().pending_reactions
         ]
         if not rows:
             return
@@ -133,7 +150,10 @@ class ReactionJournal:
             with connection:
                 connection.executemany(
                     "INSERT OR REPLACE INTO debts VALUES (?, ?, ?, ?, ?, ?)",
-                    [(row.reactor, row.kind, row.source, row.run, row.time, row.place) for row in rows],
+                    [
+                        (row.reactor, row.kind, row.source, row.run, row.time, row.place)
+                        for row in rows
+                    ],
                 )
         except sqlite3.Error as error:
             raise OSError(f"{self._path}: {error}") from None
@@ -144,13 +164,19 @@ class ReactionJournal:
         return tuple(self._debts().of(storable(reactor), None).values())
 
     def settle(
-        self, reactor: str | None = None, source: str | None = None, kinds: Collection[str] = (), run: str | None = None
+        self,
+        reactor: str | None = None,
+        source: str | None = None,
+        kinds: Collection[str] = (),
+        run: str | None = None,
     ) -> None:
         reactor, source = storable(reactor), storable(source)
         gone = [
             key
             for key, pending in self._debts().of(reactor, source).items()
-            if source in (None, pending.source) and run in (None, pending.run) and (not kinds or pending.kind in kinds)
+            if source in (None, pending.source)
+            and run in (None, pending.run)
+            and (not kinds or pending.kind in kinds)
         ]
         if not gone:
             return
@@ -161,7 +187,9 @@ class ReactionJournal:
             connection = self._open()
             connection.execute("PRAGMA synchronous=NORMAL")
             with connection:
-                connection.executemany("DELETE FROM debts WHERE reactor = ? AND kind = ? AND source = ?", gone)
+                connection.executemany(
+                    "DELETE FROM debts WHERE reactor = ? AND kind = ? AND source = ?", gone
+                )
         except sqlite3.Error as error:
             raise OSError(f"{self._path}: {error}") from None
 
@@ -171,7 +199,9 @@ class ReactionJournal:
     def _debts(self) -> _Book:
         if self._known is None:
             self._known = _Book()
-            with suppress(FileNotFoundError, NotADirectoryError):  # other OSErrors where nobody may look
+            with suppress(
+                FileNotFoundError, NotADirectoryError
+            ):  # other OSErrors where nobody may look
                 if trusted_folder(self._folder, make=False).exists(NAME):
                     self._read()
         return self._known
@@ -196,8 +226,8 @@ class ReactionJournal:
             self._connection = None
         aside = trusted_folder(self._folder).set_aside(NAME)
         self.notes.append(
-            f"the list of reactions owed was no database any more ({error}); it is set aside as {aside}. "
-            "Restarts that earlier runs owe are not known"
+            f"the list of reactions owed was no database any more ({error}); it is set aside as"
+            f" {aside}. Restarts that earlier runs owe are not known"
         )
 
     def _open(self) -> sqlite3.Connection:

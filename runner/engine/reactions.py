@@ -1,4 +1,6 @@
-"""What the states of one run owe each other: debts are written before a change and settled after the reaction."""
+"""What the states of one run owe each other: debts are written before a change and settled after
+the reaction.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,8 @@ class ReactionTracker:
         themselves: frozenset[int] = frozenset(),
         required: bool = False,
     ) -> None:
-        """reacts: the positions of the chunks whose module has a mod_watch; themselves: that react to themselves.
+        """reacts: the positions of the chunks whose module has a mod_watch; themselves: that react
+        to themselves.
 
         required: no change without its debts.
         """
@@ -49,17 +52,23 @@ class ReactionTracker:
             if edge.kind in REACTIONS:
                 self._reactors.setdefault(edge.target, []).append(edge)
         for each in themselves:
-            self._reactors.setdefault(each, []).append(Edge(each, Kind.WATCH, each, chunks[each].place))
+            self._reactors.setdefault(each, []).append(
+                Edge(each, Kind.WATCH, each, chunks[each].place)
+            )
 
     def owed(self, chunk: Chunk, results: Mapping[str, Result]) -> tuple[PendingReaction, ...]:
-        """What a chunk owes; not what a state of this run owes it that failed: that waits for the next run."""
+        """What a chunk owes; not what a state of this run owes it that failed: that waits for the
+        next run.
+        """
         try:
             found = self._debts.owed(chunk.tag)
         except OSError as error:
             self.unprotected = str(error)
             return ()
         return tuple(
-            pending for pending in found if pending.run != self._run_id or not _failed(results.get(pending.source))
+            pending
+            for pending in found
+            if pending.run != self._run_id or not _failed(results.get(pending.source))
         )
 
     def owes(self, chunk: Chunk, kind: str, results: Mapping[str, Result]) -> bool:
@@ -67,7 +76,8 @@ class ReactionTracker:
         return any(pending.kind == kind for pending in self.owed(chunk, results))
 
     def owe(self, positions: Iterable[int], results: Mapping[int, Result]) -> None:
-        """Write down, before anything changes, who will have to react to these states (one, or an aggregate).
+        """Write down, before anything changes, who will have to react to these states (one, or an
+        aggregate).
 
         Raises StateFailed when it cannot be written and has to be: nothing was changed then.
         """
@@ -77,19 +87,35 @@ class ReactionTracker:
         now = time.strftime("%Y-%m-%dT%H:%M:%S%z")
         pending_reactions = []
         for edge in edges:
-            reacting = edge.kind in (Kind.ONCHANGES, Kind.ONCHANGES_ANY) or edge.holder in self._reacts
+            reacting = (
+                edge.kind in (Kind.ONCHANGES, Kind.ONCHANGES_ANY) or edge.holder in self._reacts
+            )
             if reacting and (edge.holder not in results or edge.kind is Kind.LISTEN):
                 reactor = self._chunks[edge.holder].tag
                 source = self._chunks[edge.target].tag
                 pending_reactions.append(
-                    PendingReaction(reactor, REACTIONS[edge.kind], source, self._run_id, now, str(edge.place.source))
+                    PendingReaction(
+                        reactor,
+                        REACTIONS[edge.kind],
+                        source,
+                        self._run_id,
+                        now,
+                        str(edge.place.source),
+                    )
                 )
         try:
             self._debts.owe(pending_reactions)
         except OSError as error:
             if self._required and pending_reactions:
-                who = ", ".join(dict.fromkeys(pending.reactor.replace("_|-", " ") for pending in pending_reactions))
-                message = f"nothing was changed: it cannot be written down that {who} has to react ({error})"
+                who = ", ".join(
+                    dict.fromkeys(
+                        pending.reactor.replace("_|-", " ") for pending in pending_reactions
+                    )
+                )
+                message = (
+                    f"nothing was changed: it cannot be written down that {who} has to react"
+                    f" ({error})"
+                )
                 raise StateFailed(message, changes={}) from None
             self.unprotected = str(error)
 
@@ -97,14 +123,22 @@ class ReactionTracker:
         """Settle what a state has paid: its source ended without a change, or it reacted."""
         chunk = result.chunk
         if result.result is not False and not result.changes:
-            self.forget(None, chunk.tag, run=self._run_id)  # what an earlier attempt of this run owed
+            self.forget(
+                None, chunk.tag, run=self._run_id
+            )  # what an earlier attempt of this run owed
         elif result.result is not False and result.extra.get("skip_req"):
             self.forget(None, chunk.tag, "watch", "onchanges", run=self._run_id)
         guarded = bool(result.extra.get("skip_watch"))
-        if result.ran and (result.result is True or guarded) and decision.verdict is not Verdict.SKIP:
+        if (
+            result.ran
+            and (result.result is True or guarded)
+            and decision.verdict is not Verdict.SKIP
+        ):
             self.forget(chunk.tag, None, "watch", "onchanges")
 
-    def forget(self, reactor: str | None, source: str | None, *kinds: str, run: str | None = None) -> None:
+    def forget(
+        self, reactor: str | None, source: str | None, *kinds: str, run: str | None = None
+    ) -> None:
         """Take debts off the list."""
         try:
             self._debts.settle(reactor, source, kinds, run)
@@ -113,9 +147,13 @@ class ReactionTracker:
 
 
 def described(owed: Iterable[PendingReaction], cause: str | None) -> tuple[str, ...]:
-    """Reactions that are owed, in words. cause: the tag of the state whose failure keeps them from being done."""
+    """Reactions that are owed, in words. cause: the tag of the state whose failure keeps them from
+    being done.
+    """
     until = f"; it stays owed until {_named(cause)} does not fail" if cause else ""
-    return tuple(f"{pending.kind} owed since {pending.time} by {pending.source}{until}" for pending in owed)
+    return tuple(
+        f"{pending.kind} owed since {pending.time} by {pending.source}{until}" for pending in owed
+    )
 
 
 def _named(tag: str) -> str:

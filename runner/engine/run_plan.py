@@ -28,12 +28,16 @@ class Work(Record):
     noop: frozenset[int] = frozenset()  # the chunks that are only planned
     aggregates: Mapping[int, Hook] = {}  # the mod_aggregate of the chunks that have one and use it
     self_refreshing: frozenset[int] = frozenset()  # the chunks that react to their own changes, too
-    non_idempotent: frozenset[int] = frozenset()  # the chunks that change something in each run by their nature
+    non_idempotent: frozenset[int] = (
+        frozenset()
+    )  # the chunks that change something in each run by their nature
     most_beside: int = 0  # how many states may run side by side; 0: as many as the engine likes
     verify: bool = False  # look again after each change
 
     def is_verified(self, position: int, result: Result) -> bool:
-        """Whether a state has to be looked at again: it changed something, and should find nothing left to do."""
+        """Whether a state has to be looked at again: it changed something, and should find nothing
+        left to do.
+        """
         changed = result.result is True and bool(result.changes)
         return self.verify and changed and position not in self.non_idempotent
 
@@ -42,8 +46,12 @@ class Work(Record):
         return f"{self.chunks[position].state}: {self.chunks[position].id}"
 
     def ready_looks(self, position: int, results: Mapping[int, Result]) -> list[int]:
-        """What prereqs look at in the place of a state, as far as it shows by now whether that will run."""
-        return [each for each in self.relations.looks.get(position, ()) if self._is_ready(each, results)]
+        """What prereqs look at in the place of a state, as far as it shows by now whether that will
+        run.
+        """
+        return [
+            each for each in self.relations.looks.get(position, ()) if self._is_ready(each, results)
+        ]
 
     def _is_ready(self, position: int, results: Mapping[int, Result]) -> bool:
         edges = [edge for edge in self.relations.of(position) if edge.kind is not Kind.LISTEN]
@@ -51,7 +59,9 @@ class Work(Record):
         return position not in results and bool(edges) and ended
 
     def waits_for(self, position: int, results: Mapping[int, Result]) -> tuple[str, ...]:
-        """The states whose changes are still to come that this one requires, also through others; the nearest first."""
+        """The states whose changes are still to come that this one requires, also through others;
+        the nearest first.
+        """
         near, seen = [position], {position}
         pending: list[int] = []
         for number in near:
@@ -65,14 +75,18 @@ class Work(Record):
         return tuple(dict.fromkeys(map(self.named, pending)))
 
     def reaction(self, position: int, result: Result, decision: Decision) -> Reaction | None:
-        """The mod_watch to call: for a watched change that the state has not reacted to itself, or its own change."""
+        """The mod_watch to call: for a watched change that the state has not reacted to itself, or
+        its own change.
+        """
         if position not in self.reacts or result.extra.get("skip_watch") or result.undecided:
             return None
         if result.changes and position in self.self_refreshing and result.result is not False:
             return Reaction((self.named(position),))
         if result.changes and (result.reacted or result.result is False):
             return None
-        changed = tuple(self.named(edge.target) for edge in decision.changed if edge.kind is Kind.WATCH)
+        changed = tuple(
+            self.named(edge.target) for edge in decision.changed if edge.kind is Kind.WATCH
+        )
         if decision.verdict is not Verdict.WATCH:
             return None
         needed: dict[str, list[Mapping[str, Any]]] = {}
@@ -95,9 +109,15 @@ class Work(Record):
             said = edge.holder if own else edge.target
             return rank.get(said, len(rank)), not own, edge.place.line, edge.place.column
 
-        found = (edge for edge in self.relations.edges if edge.kind is Kind.LISTEN and edge.holder in self.reacts)
+        found = (
+            edge
+            for edge in self.relations.edges
+            if edge.kind is Kind.LISTEN and edge.holder in self.reacts
+        )
         return sorted(found, key=place)
 
     def reacts_otherwise(self, position: int) -> bool:
-        """Whether a state has requisites that have it run for others' sake (onchanges, onfail, prereq)."""
+        """Whether a state has requisites that have it run for others' sake (onchanges, onfail,
+        prereq).
+        """
         return any(edge.kind not in ORDERING for edge in self.relations.of(position))

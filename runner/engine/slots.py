@@ -38,7 +38,9 @@ def fill(value: Value, call: Callable[..., Any]) -> Value:
 def _evaluate(text: str, call: Callable[..., Any]) -> Value:
     function = _FUNCTION.match(text)
     if not function:
-        raise RunnerError(f"malformed slot {text!r}", hint="write __slot__:salt:module.function(arguments)")
+        raise RunnerError(
+            f"malformed slot {text!r}", hint="write __slot__:salt:module.function(arguments)"
+        )
     parser = _Arguments(text, function.end())
     rest = _REST.fullmatch(text, parser.position)
     if not rest:
@@ -54,15 +56,19 @@ def _appended(answer: Value, tail: str, slot: str) -> str:
     if isinstance(answer, bool) or not isinstance(answer, str | int | float):
         kind = "nothing" if answer is None else f"a {type(answer).__name__}"
         message = f"the slot {slot!r} cannot append to what its function returns, which is {kind}"
-        raise RunnerError(message, hint="`~ text` is for texts and numbers; `.key` takes one value of a mapping")
+        raise RunnerError(
+            message, hint="`~ text` is for texts and numbers; `.key` takes one value of a mapping"
+        )
     quoted = len(tail) > 1 and tail[0] == tail[-1] and tail[0] in "'\""
     return f"{answer}{tail[1:-1] if quoted else tail}"
 
 
 class _Arguments:
-    """The arguments of a slot: texts, as Salt has them, parted by commas; quotes keep blanks, commas and brackets.
+    """The arguments of a slot: texts, as Salt has them, parted by commas; quotes keep blanks,
+    commas and brackets.
 
-    `name=text` is an argument with a name. Brackets group, and stay with what they enclose, without blanks.
+    `name=text` is an argument with a name. Brackets group, and stay with what they enclose, without
+    blanks.
     """
 
     def __init__(self, slot: str, start: int) -> None:
@@ -96,7 +102,9 @@ class _Arguments:
                 if plain and char in ")]}":
                     raise self._wrong(f"no bracket is open for this {char!r}")
                 if blank and value and not brackets:
-                    raise self._wrong(f"put the text that begins with {value!r} in quotes: it has blanks")
+                    raise self._wrong(
+                        f"put the text that begins with {value!r} in quotes: it has blanks"
+                    )
                 if plain and char in _CLOSING:
                     brackets.append(_CLOSING[char])
                 value = f"{value or ''}{char}"

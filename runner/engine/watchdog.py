@@ -1,8 +1,10 @@
-"""The end of a run that cannot end itself: a state in a thread is in C code that lets no other thread work.
+"""The end of a run that cannot end itself: a state in a thread is in C code that lets no other
+thread work.
 
-A regular expression that backtracks does this for hours: a signal is noted, and nobody comes to heed it. So while
-states run side by side a small process of its own hears of signals, from Python's handler in C, and kills a runner that
-has not heeded one after some seconds. The next run finds what was left, as after any kill.
+A regular expression that backtracks does this for hours: a signal is noted, and nobody comes to
+heed it. So while states run side by side a small process of its own hears of signals, from Python's
+handler in C, and kills a runner that has not heeded one after some seconds. The next run finds what
+was left, as after any kill.
 """
 
 from __future__ import annotations
@@ -15,8 +17,8 @@ from contextlib import suppress
 PATIENCE = 10  # seconds until a signal has to be heeded
 LAST = 60  # and after that, until the run has to be over
 
-# It is given the number of the process and a pipe; on the pipe arrive the numbers of signals, and 0 when one is heeded.
-# The end of the pipe is the end of the run.
+# It is given the number of the process and a pipe; on the pipe arrive the numbers of signals, and 0
+# when one is heeded. The end of the pipe is the end of the run.
 _PROGRAM = """
 import os, select, signal, sys
 runner, pipe, patience, last = map(int, sys.argv[1:])
@@ -66,7 +68,11 @@ class Watchdog:
         self._process: subprocess.Popen[bytes] | None = None
         try:
             self._process = subprocess.Popen(
-                argv, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, pass_fds=[theirs], start_new_session=True
+                argv,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                pass_fds=[theirs],
+                start_new_session=True,
             )
         except (OSError, ValueError):  # no /dev/null, no more processes
             os.close(self._pipe)

@@ -1,1 +1,3 @@
-"""Files that runner itself reads and writes: size limits, who else can write them, folders of its own."""
+"""Files that runner itself reads and writes: size limits, who else can write them, folders of its
+own.
+"""

@@ -21,7 +21,9 @@ class Patience:
         self._left = seconds
 
     def __call__(self, operation: Callable[[], T]) -> T:
-        """What an operation returns, tried again while the database is locked. Raises sqlite3.OperationalError."""
+        """What an operation returns, tried again while the database is locked. Raises
+        sqlite3.OperationalError.
+        """
         import sqlite3
 
         while True:
@@ -38,11 +40,16 @@ def is_locked(error: sqlite3.Error) -> bool:
     """Whether another process holds the database."""
     import sqlite3
 
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF in (
+        sqlite3.SQLITE_BUSY,
+        sqlite3.SQLITE_LOCKED,
+    )
 
 
 def connect(path: str, patience: Patience, **options: Any) -> sqlite3.Connection:
-    """A connection whose statements wait as long as there is patience, in slices between which signals are handled."""
+    """A connection whose statements wait as long as there is patience, in slices between which
+    signals are handled.
+    """
     import sqlite3
 
     class Patient(sqlite3.Connection):

@@ -1,4 +1,6 @@
-"""Links that somebody else has put on the way to a file that the command line, the configuration or a state names."""
+"""Links that somebody else has put on the way to a file that the command line, the configuration or
+a state names.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,13 @@ from contextlib import suppress
 from runner.files.permissions import MOST_LINKS
 from runner.model.errors import REFUSED, RunnerError
 
-_OWN_DEVICES = ("/dev/std", "/dev/fd/", "/dev/null", "/dev/tty", "/proc/self/fd/")  # links that only the kernel reads
+_OWN_DEVICES = (
+    "/dev/std",
+    "/dev/fd/",
+    "/dev/null",
+    "/dev/tty",
+    "/proc/self/fd/",
+)  # links that only the kernel reads
 
 
 class LinkOfOthers(RunnerError):
@@ -22,12 +30,14 @@ class LinkOfOthers(RunnerError):
 def without_links(path: str) -> str:
     """The path without symbolic links; what is missing at its end stays as it is.
 
-    A link is followed only when it is root's or the caller's, or its owner owns what it leads to. Raises LinkOfOthers
-    for others, and OSError.
+    A link is followed only when it is root's or the caller's, or its owner owns what it leads to.
+    Raises LinkOfOthers for others, and OSError.
     """
     waiting = [part for part in reversed(os.path.abspath(path).split("/")) if part]
     real, links = "", 0
-    foreign: list[tuple[int, str, int]] = []  # links of others: what has to be left when they are at their end
+    foreign: list[
+        tuple[int, str, int]
+    ] = []  # links of others: what has to be left when they are at their end
     while waiting:
         name = waiting.pop()
         if name in (".", ".."):
@@ -54,22 +64,31 @@ def without_links(path: str) -> str:
     return real or "/"
 
 
-def _refuse(foreign: list[tuple[int, str, int]], owner: int, left: int) -> list[tuple[int, str, int]]:
-    """The links that have not been followed to their end yet. owner: of what stands there; -1: nothing does."""
+def _refuse(
+    foreign: list[tuple[int, str, int]], owner: int, left: int
+) -> list[tuple[int, str, int]]:
+    """The links that have not been followed to their end yet. owner: of what stands there; -1:
+    nothing does.
+    """
     for end, link, user in foreign:
         if left <= end and user != owner:
-            what = f"{link} is a symbolic link of user {user} to {os.readlink(link)}, which is not that user's"
+            what = (
+                f"{link} is a symbolic link of user {user} to {os.readlink(link)}, which is not"
+                " that user's"
+            )
             raise LinkOfOthers(
-                f"{what}: it is not followed", hint=f"remove it, or make it root's: chown -h root {link}"
+                f"{what}: it is not followed",
+                hint=f"remove it, or make it root's: chown -h root {link}",
             )
     return [each for each in foreign if left > each[0]]
 
 
 def open_output(path: str, flags: int) -> int:
-    """Open a file to be written, as an opener of `open`: readable by its owner alone if it is made now.
+    """Open a file to be written, as an opener of `open`: readable by its owner alone if it is made
+    now.
 
-    Nothing is written through a link, into a second name of a file, or into a pipe that nobody reads, where another
-    user can have put them. Raises OSError, and LinkOfOthers.
+    Nothing is written through a link, into a second name of a file, or into a pipe that nobody
+    reads, where another user can have put them. Raises OSError, and LinkOfOthers.
     """
     if path.startswith(_OWN_DEVICES):
         return os.open(path, flags, 0o600)
@@ -87,6 +106,8 @@ def open_output(path: str, flags: int) -> int:
     others = at.st_uid not in (0, os.geteuid()) or at.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
     if others and stat.S_ISREG(found.st_mode) and found.st_nlink > 1:
         os.close(descriptor)
-        raise OSError(errno.EPERM, "it has a second name (a hard link), and others can write its folder", path)
+        raise OSError(
+            errno.EPERM, "it has a second name (a hard link), and others can write its folder", path
+        )
     os.set_blocking(descriptor, True)
     return descriptor

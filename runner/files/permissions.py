@@ -1,4 +1,6 @@
-"""Who else can write what a run trusts: the configuration, the trees, and the folders of runner's own files."""
+"""Who else can write what a run trusts: the configuration, the trees, and the folders of runner's
+own files.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ MOST_SHOWN = 10  # warnings of one run
 
 
 class Flaw(Record):
-    """How somebody else than root and the caller can change what is at a path. owner: 0 when it is rightly owned."""
+    """How somebody else than root and the caller can change what is at a path. owner: 0 when it is
+    rightly owned.
+    """
 
     path: str
     owner: int = 0
@@ -43,27 +47,38 @@ class Flaw(Record):
 
 
 def flaw(
-    path: str, found: os.stat_result, target: int | str, passed: bool = False, owners: tuple[int, ...] = ()
+    path: str,
+    found: os.stat_result,
+    target: int | str,
+    passed: bool = False,
+    owners: tuple[int, ...] = (),
 ) -> Flaw | None:
     """What lets others change a file or folder; None where only root and the caller can.
 
-    found: its lstat. target: its descriptor or path, for the ACL. passed: it is a folder on the way, where it is enough
-    that others cannot replace what is not theirs, as in /tmp. owners: whom it may belong to, too.
+    found: its lstat. target: its descriptor or path, for the ACL. passed: it is a folder on the
+    way, where it is enough that others cannot replace what is not theirs, as in /tmp. owners: whom
+    it may belong to, too.
     """
     link = stat.S_ISLNK(found.st_mode)
     passed = passed and stat.S_ISDIR(found.st_mode)
-    if found.st_uid not in (0, os.geteuid(), *owners) and not (passed and found.st_uid == _owner_of_all()):
+    if found.st_uid not in (0, os.geteuid(), *owners) and not (
+        passed and found.st_uid == _owner_of_all()
+    ):
         return Flaw(path, found.st_uid, link)
     if link or (passed and found.st_mode & stat.S_ISVTX):
         return None
-    if found.st_mode & stat.S_IWOTH or (found.st_mode & stat.S_IWGRP and _group_can_write(found.st_gid, target)):
+    if found.st_mode & stat.S_IWOTH or (
+        found.st_mode & stat.S_IWGRP and _group_can_write(found.st_gid, target)
+    ):
         return Flaw(path)
     return None
 
 
 @cache
 def _owner_of_all() -> int:
-    """Who owns the root of the file system: root, or in a user namespace `nobody`, who stands for it there."""
+    """Who owns the root of the file system: root, or in a user namespace `nobody`, who stands for
+    it there.
+    """
     return os.stat("/").st_uid
 
 
@@ -84,7 +99,9 @@ def _group_can_write(group: int, target: int | str) -> bool:
             continue
         if tag == _USER and number not in (0, os.geteuid()):
             return True
-        if tag in (_GROUP_OF_FILE, _GROUP) and not _is_private(group if tag == _GROUP_OF_FILE else number):
+        if tag in (_GROUP_OF_FILE, _GROUP) and not _is_private(
+            group if tag == _GROUP_OF_FILE else number
+        ):
             return True
     return False
 
@@ -102,7 +119,9 @@ def _acl(target: int | str) -> list[tuple[int, int, int]]:
 
 @cache
 def _is_private(group: int) -> bool:
-    """Whether a group has no other members than root and the caller: root's, or the caller's own by its name."""
+    """Whether a group has no other members than root and the caller: root's, or the caller's own by
+    its name.
+    """
     if group == 0:
         return True
     import grp
@@ -124,12 +143,16 @@ class Watch:
     def __init__(self, strict: bool = False) -> None:
         """strict: refuse what others can write, instead of a warning."""
         self._strict = strict
-        self._known: dict[str, tuple[str, Flaw | None]] = {}  # path -> where it really is, and what is wrong there
+        self._known: dict[
+            str, tuple[str, Flaw | None]
+        ] = {}  # path -> where it really is, and what is wrong there
         self._flaws: dict[str, Flaw] = {}
         self._reported = 0
 
     def read(self, path: str) -> None:
-        """Look at a file before it is read. Raises RunnerError where that is strict and others can write it."""
+        """Look at a file before it is read. Raises RunnerError where that is strict and others can
+        write it.
+        """
         self._judge(path if path.startswith("/") else os.path.abspath(path))
 
     def root(self, path: str) -> None:
@@ -157,15 +180,21 @@ class Watch:
         """A warning for each thing that others can write, since this was asked last."""
         found = list(self._flaws.values())[self._reported :]
         self._reported += len(found)
-        told = [Diagnostic(each.trusted, None, each.remedy, REFUSED, "warning") for each in found[:MOST_SHOWN]]
+        told = [
+            Diagnostic(each.trusted, None, each.remedy, REFUSED, "warning")
+            for each in found[:MOST_SHOWN]
+        ]
         if len(found) > MOST_SHOWN:
             last = told.pop()
-            told.append(last._replace(message=f"{last.message} (and {len(found) - MOST_SHOWN} more)"))
+            told.append(
+                last._replace(message=f"{last.message} (and {len(found) - MOST_SHOWN} more)")
+            )
         return told
 
     def refuse(self) -> None:
-        """Raise CompileError where that is strict and others can write something: who asked for a file may have taken
-        the refusal for one that is not there."""
+        """Raise CompileError where that is strict and others can write something: who asked for a
+        file may have taken the refusal for one that is not there.
+        """
         if self._strict and self._flaws:
             raise CompileError(each._replace(severity="error") for each in self.problems())
 

@@ -22,15 +22,21 @@ def size_limit(opts: Mapping[str, Any]) -> int:
 
 
 def read_bounded(path: str, largest: int = LARGEST * MEBIBYTE) -> bytes:
-    """The contents of a regular file. Raises OSError, and RunnerError for one that is larger or no regular file."""
-    file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)  # a pipe without a writer does not stop it
+    """The contents of a regular file. Raises OSError, and RunnerError for one that is larger or no
+    regular file.
+    """
+    file = os.open(
+        path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC
+    )  # a pipe without a writer does not stop it
     try:
         found = os.fstat(file)
         if not stat.S_ISREG(found.st_mode):
             raise RunnerError(f"{path} is not a regular file", Source(path))
         if largest and found.st_size > largest:
             raise _too_large(path, largest)
-        data = os.read(file, max(found.st_size + 1, PAGE))  # of /proc/sys only the first read gives something
+        data = os.read(
+            file, max(found.st_size + 1, PAGE)
+        )  # of /proc/sys only the first read gives something
         while more := os.read(file, 65536) if len(data) != found.st_size else b"":
             data += more
             if largest and len(data) > largest:
@@ -42,11 +48,15 @@ def read_bounded(path: str, largest: int = LARGEST * MEBIBYTE) -> bytes:
 
 def _too_large(path: str, largest: int) -> RunnerError:
     hint = "is it the file that was meant? `sls_size_limit` (MiB) in the configuration allows more"
-    return RunnerError(f"{path} is larger than {largest // MEBIBYTE} MiB", Source(path), hint, "limit")
+    return RunnerError(
+        f"{path} is larger than {largest // MEBIBYTE} MiB", Source(path), hint, "limit"
+    )
 
 
 def text_to_show(path: str) -> str:
-    """The text of a file for a message or a suggestion; empty where it cannot be read or is too large."""
+    """The text of a file for a message or a suggestion; empty where it cannot be read or is too
+    large.
+    """
     try:
         return read_bounded(path).decode("utf-8", "replace")
     except (OSError, ValueError, RunnerError):

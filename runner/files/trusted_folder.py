@@ -1,10 +1,11 @@
 """The opener of the folders in which runner keeps its own files: `state_dir` and `cachedir`.
 
-What lies in them is believed, and partly run: compiled templates, the history that undo follows, reactions to do. So
-nobody else may be able to put anything there. A folder is walked down to from / by descriptors; each folder and link on
-the way has to belong to root or the caller, and others must not be able to write it (a sticky folder such as /tmp is
-passed through, as what is the caller's cannot be replaced in it). Its files are opened relative to the descriptor,
-never through a link, and have to be rightly owned too: they may be from a time when the folder was open to others.
+What lies in them is believed, and partly run: compiled templates, the history that undo follows,
+reactions to do. So nobody else may be able to put anything there. A folder is walked down to from /
+by descriptors; each folder and link on the way has to belong to root or the caller, and others must
+not be able to write it (a sticky folder such as /tmp is passed through, as what is the caller's
+cannot be replaced in it). Its files are opened relative to the descriptor, never through a link,
+and have to be rightly owned too: they may be from a time when the folder was open to others.
 """
 
 from __future__ import annotations
@@ -23,7 +24,10 @@ from runner.model.errors import REFUSED, RunnerError
 _PASSED = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 _KEPT = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _SAFELY = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-ELSEWHERE = "or choose a folder of your own: --cachedir DIR; `state_dir` and `cachedir` in the configuration"
+ELSEWHERE = (
+    "or choose a folder of your own: --cachedir DIR; `state_dir` and `cachedir` in the"
+    " configuration"
+)
 
 
 class Untrusted(RunnerError):
@@ -71,7 +75,9 @@ class TrustedFolder:
         return found
 
     def open(self, name: str, flags: int, mode: int = 0o600) -> int:
-        """A descriptor of a file in it. Raises OSError: UntrustedFile for what is no file, or not rightly owned."""
+        """A descriptor of a file in it. Raises OSError: UntrustedFile for what is no file, or not
+        rightly owned.
+        """
         path = os.path.join(self.path, name)
         try:
             descriptor = os.open(name, flags | _SAFELY, mode, dir_fd=self.descriptor)
@@ -93,15 +99,21 @@ class TrustedFolder:
         if found.st_nlink > 1:  # somebody may have linked another file of ours to this name
             raise UntrustedFile(path, "it has a second name (a hard link); remove it")
         if problem := flaw(path, found, target):
-            why = f"belongs to user {problem.owner}" if problem.owner else "can be written by others"
-            raise UntrustedFile(path, f"it {why}, and is not trusted; remove it, or if it is right: {problem.remedy}")
+            why = (
+                f"belongs to user {problem.owner}" if problem.owner else "can be written by others"
+            )
+            raise UntrustedFile(
+                path,
+                f"it {why}, and is not trusted; remove it, or if it is right: {problem.remedy}",
+            )
 
     def database(self, name: str) -> str:
         """The path of an SQLite file for SQLite to open, made if there is none.
 
-        SQLite opens by path, and two files beside it. A path is as good as a descriptor here: it has no links, and
-        nobody else can replace anything on it. (A path below /proc/self/fd would be none the better: SQLite reads
-        that link and opens what it leads to; and there may be no /proc.)
+        SQLite opens by path, and two files beside it. A path is as good as a descriptor here: it
+        has no links, and nobody else can replace anything on it. (A path below /proc/self/fd would
+        be none the better: SQLite reads that link and opens what it leads to; and there may be no
+        /proc.)
         """
         os.close(self.open(name, os.O_RDWR | os.O_CREAT))
         for suffix in ("-wal", "-shm", "-journal"):
@@ -120,7 +132,9 @@ class TrustedFolder:
     def write(self, name: str, data: bytes | Iterable[bytes], mode: int = 0o600) -> None:
         """Write a file whole: nobody sees a half of it, nor do others read it. Raises OSError."""
         beside = f"{name}.{os.urandom(6).hex()}.new"
-        descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _SAFELY, mode, dir_fd=self.descriptor)
+        descriptor = os.open(
+            beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _SAFELY, mode, dir_fd=self.descriptor
+        )
         try:
             with open(descriptor, "wb") as file:
                 file.writelines([data] if isinstance(data, bytes) else data)
@@ -167,11 +181,14 @@ class TrustedFolder:
         os.fsync(self.descriptor)
 
 
-_open_folders: WeakValueDictionary[str, TrustedFolder] = WeakValueDictionary()  # as long as somebody holds them
+_open_folders: WeakValueDictionary[str, TrustedFolder] = (
+    WeakValueDictionary()
+)  # as long as somebody holds them
 
 
 def trusted_folder(path: str, make: bool = True) -> TrustedFolder:
-    """The folder at a path, made with those above it: 0700, those above 0755, or less where the umask says so.
+    """The folder at a path, made with those above it: 0700, those above 0755, or less where the
+    umask says so.
 
     Raises Untrusted when others can write it or one above it, and OSError.
     """

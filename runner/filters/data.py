@@ -79,7 +79,9 @@ def from_entries(entries: Any) -> dict[Any, Any]:
     made: dict[Any, Any] = {}
     for entry in entries:
         if not isinstance(entry, Mapping):
-            raise TypeError(f"each entry is a mapping with key and value, not {type(entry).__name__}")
+            raise TypeError(
+                f"each entry is a mapping with key and value, not {type(entry).__name__}"
+            )
         name = next((entry[name] for name in ("key", "Key", "name", "Name") if name in entry), None)
         if name is not None:
             made[name] = entry.get("value", entry.get("Value"))
@@ -124,21 +126,27 @@ def _known(place: dict[Any, Any], last: str, kind: type, verb: str) -> Any:
     return found
 
 
-def set_dict_key_value(data: Any, keys: str, value: Any, delimiter: str = ":", ordered_dict: bool = False) -> Any:
+def set_dict_key_value(
+    data: Any, keys: str, value: Any, delimiter: str = ":", ordered_dict: bool = False
+) -> Any:
     """The mapping with a value at `a:b:c`."""
     place, last = _place(data, keys, delimiter)
     place[last] = value
     return data
 
 
-def append_dict_key_value(data: Any, keys: str, value: Any, delimiter: str = ":", ordered_dict: bool = False) -> Any:
+def append_dict_key_value(
+    data: Any, keys: str, value: Any, delimiter: str = ":", ordered_dict: bool = False
+) -> Any:
     """The mapping with a value added to the list at `a:b:c`."""
     place, last = _place(data, keys, delimiter)
     place[last] = [*_known(place, last, list, "appended"), value]
     return data
 
 
-def extend_dict_key_value(data: Any, keys: str, value: Any, delimiter: str = ":", ordered_dict: bool = False) -> Any:
+def extend_dict_key_value(
+    data: Any, keys: str, value: Any, delimiter: str = ":", ordered_dict: bool = False
+) -> Any:
     """The mapping with values added to the list at `a:b:c`."""
     if not hasattr(value, "__iter__"):
         raise TypeError(f"Cannot extend {list} with a {type(value)}.")
@@ -147,7 +155,9 @@ def extend_dict_key_value(data: Any, keys: str, value: Any, delimiter: str = ":"
     return data
 
 
-def update_dict_key_value(data: Any, keys: str, value: Any, delimiter: str = ":", ordered_dict: bool = False) -> Any:
+def update_dict_key_value(
+    data: Any, keys: str, value: Any, delimiter: str = ":", ordered_dict: bool = False
+) -> Any:
     """The mapping with the mapping at `a:b:c` updated."""
     place, last = _place(data, keys, delimiter)
     made = dict(_known(place, last, dict, "added"))

@@ -8,7 +8,17 @@ from typing import Any
 
 # what people write beside ISO 8601
 _DAYS = (
-    *("%Y/%m/%d", "%Y.%m.%d", "%d.%m.%Y", "%d-%m-%Y", "%m/%d/%Y", "%d %b %Y", "%d %B %Y", "%b %d %Y", "%B %d %Y"),
+    *(
+        "%Y/%m/%d",
+        "%Y.%m.%d",
+        "%d.%m.%Y",
+        "%d-%m-%Y",
+        "%m/%d/%Y",
+        "%d %b %Y",
+        "%d %B %Y",
+        "%b %d %Y",
+        "%B %d %Y",
+    ),
     *("%b %d, %Y", "%B %d, %Y", "%d-%b-%Y", "%Y-%m", "%b %Y", "%B %Y"),
 )
 _TIMES = ("%H:%M:%S", "%H:%M", "%I:%M:%S%p", "%I:%M%p", "%I%p", "%I:%M %p", "%I %p")
@@ -19,7 +29,9 @@ _NAMED = re.compile(rf"^(?:(next|last|this)\s+)?({'|'.join(_WEEK)})$", re.I)
 
 
 def strftime(date: Any = None, format: str = "%Y-%m-%d") -> str:
-    """A date (now without one; seconds since 1970; a text: `2026-11-21 10:00`, `tomorrow`, `+2 weeks`) in a form."""
+    """A date (now without one; seconds since 1970; a text: `2026-11-21 10:00`, `tomorrow`, `+2
+    weeks`) in a form.
+    """
     if date is None:
         moment = datetime.now()
     elif isinstance(date, int | float):
@@ -39,7 +51,9 @@ def _moment(text: str) -> datetime:
     if found is None and re.fullmatch(r"\d+\.\d+", text):
         return datetime.fromtimestamp(float(text))
     if found is None:
-        raise ValueError(f"{text!r} is no date that is understood; write it as 2026-11-21 or 2026-11-21 05:47:00")
+        raise ValueError(
+            f"{text!r} is no date that is understood; write it as 2026-11-21 or 2026-11-21 05:47:00"
+        )
     return found
 
 
@@ -85,7 +99,11 @@ def _relative(text: str) -> datetime | None:
     start = _start(rest) if rest else datetime.now()
     for sign, count, unit, ago in steps:
         if start is not None:
-            amount = {"next": 1, "last": -1, "this": 0}.get(count.lower()) if not count.isdigit() else int(count)
+            amount = (
+                {"next": 1, "last": -1, "this": 0}.get(count.lower())
+                if not count.isdigit()
+                else int(count)
+            )
             back = (sign == "-") != bool(ago)
             start = _moved(start, -(amount or 0) if back else amount or 0, unit.lower())
     return start if steps or rest else None
@@ -93,7 +111,12 @@ def _relative(text: str) -> datetime | None:
 
 def _start(word: str) -> datetime | None:
     today = datetime.now().replace(hour=0, minute=0, second=0, microsecond=0)
-    known = {"now": datetime.now(), "today": today, "midnight": today, "noon": today + timedelta(hours=12)}
+    known = {
+        "now": datetime.now(),
+        "today": today,
+        "midnight": today,
+        "noon": today + timedelta(hours=12),
+    }
     known |= {"tomorrow": today + timedelta(days=1), "yesterday": today - timedelta(days=1)}
     if word.lower() in known:
         return known[word.lower()]
@@ -109,6 +132,16 @@ def _start(word: str) -> datetime | None:
 def _moved(start: datetime, amount: int, unit: str) -> datetime:
     if unit in ("month", "year"):
         months = start.year * 12 + start.month - 1 + amount * (12 if unit == "year" else 1)
-        return start.replace(year=months // 12, month=months % 12 + 1, day=1) + timedelta(days=start.day - 1)
-    seconds = {"sec": 1, "second": 1, "min": 60, "minute": 60, "hour": 3600, "day": 86400, "week": 604800}
+        return start.replace(year=months // 12, month=months % 12 + 1, day=1) + timedelta(
+            days=start.day - 1
+        )
+    seconds = {
+        "sec": 1,
+        "second": 1,
+        "min": 60,
+        "minute": 60,
+        "hour": 3600,
+        "day": 86400,
+        "week": 604800,
+    }
     return start + timedelta(seconds=amount * seconds.get(unit, 1209600))

@@ -97,10 +97,16 @@ def file_hashsum(path: str, form: str = "sha256", chunk_size: int = 65536) -> st
 def mysql_to_dict(data: str | Iterable[str], key: str) -> dict[Any, Any]:
     """The table that mysql prints, by one column."""
     lines = data.splitlines() if isinstance(data, str) else data
-    rows = [[cell.strip() for cell in line.strip().strip("|").split("|")] for line in lines if line.startswith("|")]
+    rows = [
+        [cell.strip() for cell in line.strip().strip("|").split("|")]
+        for line in lines
+        if line.startswith("|")
+    ]
     if not rows:
         return {}
-    entries = ({name: _number(cell) for name, cell in zip(rows[0], row, strict=False)} for row in rows[1:])
+    entries = (
+        {name: _number(cell) for name, cell in zip(rows[0], row, strict=False)} for row in rows[1:]
+    )
     return {entry[key]: entry for entry in entries}
 
 

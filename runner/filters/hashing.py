@@ -84,7 +84,11 @@ def random_sample(values: Sequence[Any], size: int, seed: str | None = None) -> 
 
     if isinstance(values, dict | set):
         raise TypeError("a list is required")
-    chance = random.SystemRandom() if seed is None else random.Random(hashlib.sha512(to_bytes(seed)).hexdigest())
+    chance = (
+        random.SystemRandom()
+        if seed is None
+        else random.Random(hashlib.sha512(to_bytes(seed)).hexdigest())
+    )
     return chance.sample(values, size)
 
 

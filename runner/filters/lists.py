@@ -31,7 +31,9 @@ def skip(value: Any) -> str:
 def avg(values: Any) -> float:
     """The mean of numbers."""
     if not isinstance(values, list | tuple):
-        return float(values) if not isinstance(values, Mapping) else float(sum(values) / len(values))
+        return (
+            float(values) if not isinstance(values, Mapping) else float(sum(values) / len(values))
+        )
     return float(sum(values) / float(len(values)))
 
 
@@ -110,7 +112,9 @@ class OrderedSet(set[Any]):
 
 
 def _collected(found: list[Any], *given: Any) -> Any:
-    """The items that were found: a set if all that they come of can be a key (a text, a tuple, what `map` gives)."""
+    """The items that were found: a set if all that they come of can be a key (a text, a tuple, what
+    `map` gives).
+    """
     try:
         return OrderedSet(found) if all(isinstance(each, Hashable) for each in given) else found
     except TypeError:
@@ -166,7 +170,11 @@ def compare_dicts(old: Mapping[Any, Any], new: Mapping[Any, Any]) -> dict[Any, A
     """What differs between two mappings, as {key: {old, new}}."""
     keys = [*old, *(key for key in new if key not in old)]
     pairs = {key: {"old": old.get(key, ""), "new": new.get(key, "")} for key in keys}
-    return {key: pair for key, pair in pairs.items() if key not in old or key not in new or pair["old"] != pair["new"]}
+    return {
+        key: pair
+        for key, pair in pairs.items()
+        if key not in old or key not in new or pair["old"] != pair["new"]
+    }
 
 
 # ---------------------------------------------------------------- together

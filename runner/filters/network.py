@@ -36,8 +36,15 @@ def _is(address: Interface, option: str) -> bool:
     return option not in _KINDS or bool(getattr(address.ip, f"is_{_KINDS[option]}", False))
 
 
-_KINDS = {kind: kind for kind in ("global", "loopback", "multicast", "private", "reserved", "unspecified")}
-_KINDS |= {"link-local": "link_local", "link_local": "link_local", "linklocal": "link_local", "lo": "loopback"}
+_KINDS = {
+    kind: kind for kind in ("global", "loopback", "multicast", "private", "reserved", "unspecified")
+}
+_KINDS |= {
+    "link-local": "link_local",
+    "link_local": "link_local",
+    "linklocal": "link_local",
+    "lo": "loopback",
+}
 _KINDS |= {"site-local": "site_local", "site_local": "site_local"}
 
 
@@ -110,14 +117,20 @@ def ipwrap(value: Any) -> Any:
 
 def _of_each(function: Any, value: Any, options: str | None, version: int | None) -> Any:
     if isinstance(value, list | tuple):
-        return [found for item in value if (found := _of_each(function, item, options, version)) is not None] or None
+        return [
+            found
+            for item in value
+            if (found := _of_each(function, item, options, version)) is not None
+        ] or None
     address = _parsed(value, options, version)
     return None if address is None else function(address)
 
 
 def network_hosts(value: Any, options: str | None = None, version: int | None = None) -> Any:
     """The addresses of a network that hosts can have."""
-    return _of_each(lambda address: [str(host) for host in address.network.hosts()], value, options, version)
+    return _of_each(
+        lambda address: [str(host) for host in address.network.hosts()], value, options, version
+    )
 
 
 def network_size(value: Any, options: str | None = None, version: int | None = None) -> Any:
@@ -137,7 +150,9 @@ def filter_by_networks(values: Any, networks: list[str] | None) -> Any:
     if isinstance(values, Mapping):
         return {key: filter_by_networks(items, networks) for key, items in values.items()}
     if not isinstance(values, list | tuple):
-        raise TypeError(f"a list of addresses or a mapping of such is required, not {type(values).__name__}")
+        raise TypeError(
+            f"a list of addresses or a mapping of such is required, not {type(values).__name__}"
+        )
     parsed = [ipaddress.ip_network(network) for network in networks]
     return [value for value in values if any(_lies_in(value, network) for network in parsed)]
 
@@ -184,7 +199,9 @@ def dns_check(name: str, port: int, safe: bool = False, ipv6: bool | None = None
     return f"[{address}]" if ":" in address else address
 
 
-def connection_check(name: str, port: int = 80, safe: bool = False, ipv6: bool | None = None) -> Any:
+def connection_check(
+    name: str, port: int = 80, safe: bool = False, ipv6: bool | None = None
+) -> Any:
     """The address of a host that takes connections at a port."""
     import socket
 

@@ -10,8 +10,8 @@ from typing import Any
 def plain(value: Any, ordered: bool = False, shared: dict[int, Any] | None = None) -> Any:
     """Plain dictionaries, lists and texts, whatever the subclass, so that every dumper knows them.
 
-    ordered: leave an `odict` one, so that its order is kept. shared: what was made of a container, by its id, so that
-    one that stands in two places does so in the answer.
+    ordered: leave an `odict` one, so that its order is kept. shared: what was made of a container,
+    by its id, so that one that stands in two places does so in the answer.
     """
     if type(value) in _SIMPLE:
         return value
@@ -51,22 +51,28 @@ def _dumper() -> Any:
         base: Any = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
         made: Any = type("Dumper", (base,), {})
         made.add_representer(
-            OrderedDict, lambda dumper, value: dumper.represent_mapping("tag:yaml.org,2002:map", value.items())
+            OrderedDict,
+            lambda dumper, value: dumper.represent_mapping("tag:yaml.org,2002:map", value.items()),
         )
         _dumpers.append(made)
     return _dumpers[0]
 
 
 def to_yaml(value: Any, flow_style: bool = True) -> str:
-    """YAML in flow style (`yaml(False)`: in block style) with sorted keys, without the end-of-document mark.
+    """YAML in flow style (`yaml(False)`: in block style) with sorted keys, without the
+    end-of-document mark.
 
-    A mapping or list that stands in two places is written once and referred to (`&id001`, `*id001`), as Salt does.
+    A mapping or list that stands in two places is written once and referred to (`&id001`,
+    `*id001`), as Salt does.
     """
     import yaml
 
     try:
         text: str = yaml.dump(
-            plain(value, True, {}), Dumper=_dumper(), default_flow_style=flow_style, allow_unicode=True
+            plain(value, True, {}),
+            Dumper=_dumper(),
+            default_flow_style=flow_style,
+            allow_unicode=True,
         )
     except yaml.YAMLError as error:
         what = error.args[-1] if error.args else value
@@ -86,7 +92,12 @@ def tojson(value: Any, indent: int | None = None, **options: Any) -> str:
     import json
 
     text = json.dumps(plain(value), indent=indent, **options)
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026").replace("'", "\\u0027")
+    return (
+        text.replace("<", "\\u003c")
+        .replace(">", "\\u003e")
+        .replace("&", "\\u0026")
+        .replace("'", "\\u0027")
+    )
 
 
 def to_python(value: Any) -> str:

@@ -17,17 +17,23 @@ def _groups(found: re.Match[str] | None) -> tuple[str, ...] | None:
     return None if found is None else found.groups() or (found[0],)
 
 
-def regex_search(text: str, rgx: str, ignorecase: bool = False, multiline: bool = False) -> tuple[str, ...] | None:
+def regex_search(
+    text: str, rgx: str, ignorecase: bool = False, multiline: bool = False
+) -> tuple[str, ...] | None:
     """The groups of the first match anywhere (without groups, the match), or None."""
     return _groups(re.search(rgx, text, flags(ignorecase, multiline)))
 
 
-def regex_match(text: str, rgx: str, ignorecase: bool = False, multiline: bool = False) -> tuple[str, ...] | None:
+def regex_match(
+    text: str, rgx: str, ignorecase: bool = False, multiline: bool = False
+) -> tuple[str, ...] | None:
     """The groups of a match at the beginning (without groups, the match), or None."""
     return _groups(re.match(rgx, text, flags(ignorecase, multiline)))
 
 
-def regex_replace(text: str, rgx: str, val: str, ignorecase: bool = False, multiline: bool = False) -> str:
+def regex_replace(
+    text: str, rgx: str, val: str, ignorecase: bool = False, multiline: bool = False
+) -> str:
     """The text with all matches replaced."""
     return re.sub(rgx, val, text, flags=flags(ignorecase, multiline))
 

@@ -22,11 +22,13 @@ def logged(problem: Diagnostic) -> None:
 
 
 class Grains(Mapping[str, Any]):
-    """All grains: a group of them is computed at the first look at one of its names, iterating computes all.
+    """All grains: a group of them is computed at the first look at one of its names, iterating
+    computes all.
 
-    static: from the configuration; they win over all others. functions: the tree's own (`_grains`), called before the
-    first look at any other grain, since what they answer wins over the machine's own facts. id: this machine's ID.
-    A function that fails leaves its grains out, as in Salt; what is wrong goes to `problems` and `report` (the log).
+    static: from the configuration; they win over all others. functions: the tree's own (`_grains`),
+    called before the first look at any other grain, since what they answer wins over the machine's
+    own facts. id: this machine's ID. A function that fails leaves its grains out, as in Salt; what
+    is wrong goes to `problems` and `report` (the log).
     """
 
     def __init__(
@@ -91,7 +93,9 @@ class Grains(Mapping[str, Any]):
                 self._complain(name, error)
                 continue
             if isinstance(found, Mapping):
-                self._known.update((key, value) for key, value in found.items() if key not in self._static)
+                self._known.update(
+                    (key, value) for key, value in found.items() if key not in self._static
+                )
 
     def _complain(self, name: str, error: Exception) -> None:
         message, code = f"the grains of {name} are missing: ", "grains"
@@ -132,4 +136,7 @@ def _wants_grains(function: Function) -> bool:
     while hasattr(function, "__wrapped__"):  # the loader wraps what it loads
         function = function.__wrapped__
     code = getattr(function, "__code__", None)
-    return code is not None and "grains" in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    return (
+        code is not None
+        and "grains" in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+    )

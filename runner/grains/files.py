@@ -24,7 +24,9 @@ def output_of(*argv: str) -> str:
 
 
 def printed(*argv: str) -> str | None:
-    """What a program of the system prints; None if it is not there, fails or takes longer than 5 seconds."""
+    """What a program of the system prints; None if it is not there, fails or takes longer than 5
+    seconds.
+    """
     done = _finished(argv)
     return done.stdout if done and not done.returncode else None
 
@@ -37,7 +39,13 @@ def _finished(argv: tuple[str, ...]) -> subprocess.CompletedProcess[str] | None:
     environment = {"PATH": folders, "LC_ALL": "C.UTF-8"}
     try:
         return subprocess.run(
-            argv, stdin=subprocess.DEVNULL, capture_output=True, text=True, check=False, timeout=5, env=environment
+            argv,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=5,
+            env=environment,
         )
     except (OSError, subprocess.TimeoutExpired, UnicodeDecodeError):
         return None

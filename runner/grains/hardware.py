@@ -21,15 +21,24 @@ def processors(grains: Grains) -> Facts:
     for key, _, value in lines:
         fields.setdefault(key.strip().lower(), value.strip())
     count = sum(key.strip().lower() == "processor" for key, _, _ in lines)
-    model = next((fields[key] for key in ("model name", "cpu", "hardware") if fields.get(key)), "Unknown")
+    model = next(
+        (fields[key] for key in ("model name", "cpu", "hardware") if fields.get(key)), "Unknown"
+    )
     flags = fields.get("flags") or fields.get("features") or ""
-    return {"num_cpus": count or os.cpu_count() or 1, "cpu_model": model, "cpu_flags": flags.split()}
+    return {
+        "num_cpus": count or os.cpu_count() or 1,
+        "cpu_model": model,
+        "cpu_flags": flags.split(),
+    }
 
 
 def memory(grains: Grains) -> Facts:
     """In MiB."""
     sizes = dict(re.findall(r"(?m)^(MemTotal|SwapTotal):\s+(\d+)", text_of("/proc/meminfo")))
-    return {"mem_total": int(sizes.get("MemTotal", 0)) // 1024, "swap_total": int(sizes.get("SwapTotal", 0)) // 1024}
+    return {
+        "mem_total": int(sizes.get("MemTotal", 0)) // 1024,
+        "swap_total": int(sizes.get("SwapTotal", 0)) // 1024,
+    }
 
 
 def disks(grains: Grains) -> Facts:
@@ -105,7 +114,9 @@ VIRT_WHAT: Mapping[str, tuple[str, str]] = {
 
 
 def virtual(grains: Grains) -> Facts:
-    """Metal, a virtual machine or a container: as virt-what says where it is there, else systemd or the firmware."""
+    """Metal, a virtual machine or a container: as virt-what says where it is there, else systemd or
+    the firmware.
+    """
     said = printed("virt-what")
     words = said.split() if said is not None else []
     kind, subtype = next((VIRT_WHAT[word] for word in words if word in VIRT_WHAT), ("", ""))
@@ -124,11 +135,28 @@ def _guess() -> str:
     environment = text_of("/proc/1/environ")
     if "container=lxc" in environment:
         return "lxc"
-    named = " ".join(text_of(f"/sys/class/dmi/id/{name}") for name in ("product_name", "sys_vendor", "bios_vendor"))
-    marks = {"VMware": "vmware", "VirtualBox": "oracle", "Microsoft": "microsoft", "Xen": "xen", "Amazon EC2": "amazon"}
-    marks |= {"KVM": "kvm", "QEMU": "kvm", "Google": "kvm", "OpenStack": "kvm", "Parallels": "parallels"}
+    named = " ".join(
+        text_of(f"/sys/class/dmi/id/{name}")
+        for name in ("product_name", "sys_vendor", "bios_vendor")
+    )
+    marks = {
+        "VMware": "vmware",
+        "VirtualBox": "oracle",
+        "Microsoft": "microsoft",
+        "Xen": "xen",
+        "Amazon EC2": "amazon",
+    }
+    marks |= {
+        "KVM": "kvm",
+        "QEMU": "kvm",
+        "Google": "kvm",
+        "OpenStack": "kvm",
+        "Parallels": "parallels",
+    }
     found = next((kind for mark, kind in marks.items() if mark in named), "")
-    return found or ("kvm" if re.search(r"(?m)^flags\s*:.*\bhypervisor\b", text_of("/proc/cpuinfo")) else "none")
+    return found or (
+        "kvm" if re.search(r"(?m)^flags\s*:.*\bhypervisor\b", text_of("/proc/cpuinfo")) else "none"
+    )
 
 
 DMI = {

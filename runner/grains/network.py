@@ -26,7 +26,9 @@ def names(grains: Grains) -> Facts:
 
 
 def full_name(name: str, hosts: str, resolv: str = "") -> str:
-    """The name with its domain: as it is, from its line of /etc/hosts, or from `domain` in resolv.conf."""
+    """The name with its domain: as it is, from its line of /etc/hosts, or from `domain` in
+    resolv.conf.
+    """
     if "." in name:
         return name
     for _, words in _hosts(hosts):
@@ -46,7 +48,9 @@ def _hosts(text: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def addresses_of_name(grains: Grains) -> Facts:
-    """The addresses of the full name in /etc/hosts; where it is not there, those of the interface to the outside."""
+    """The addresses of the full name in /etc/hosts; where it is not there, those of the interface
+    to the outside.
+    """
     fqdn = grains["fqdn"]
     listed = [address for address, words in _hosts(text_of("/etc/hosts")) if fqdn in words]
     four = [address for address in listed if ":" not in address]
@@ -54,7 +58,11 @@ def addresses_of_name(grains: Grains) -> Facts:
     if not listed:
         outside = _outside_interface()
         four = grains["ip4_interfaces"].get(outside, [])
-        six = [each for each in grains["ip6_interfaces"].get(outside, []) if not each.startswith("fe80")]
+        six = [
+            each
+            for each in grains["ip6_interfaces"].get(outside, [])
+            if not each.startswith("fe80")
+        ]
     return {"fqdn_ip4": list(dict.fromkeys(four)), "fqdn_ip6": list(dict.fromkeys(six))}
 
 
@@ -160,7 +168,9 @@ def gateways(grains: Grains) -> Facts:
 def default_gateway(routes: str) -> str | None:
     """Of /proc/net/route: the default route with the lowest metric."""
     rows = [line.split() for line in routes.splitlines()[1:]]
-    found = [(int(row[6]), row[2]) for row in rows if len(row) > 7 and row[1] == row[7] == "00000000"]
+    found = [
+        (int(row[6]), row[2]) for row in rows if len(row) > 7 and row[1] == row[7] == "00000000"
+    ]
     gates = [gate for _, gate in sorted(found) if gate != "00000000"]
     return socket.inet_ntoa(struct.pack("=I", int(gates[0], 16))) if gates else None
 
@@ -169,7 +179,11 @@ def default_gateway6(routes: str) -> str | None:
     """Of /proc/net/ipv6_route."""
     rows = [line.split() for line in routes.splitlines()]
     zero = "0" * 32
-    found = [(row[5], row[4]) for row in rows if len(row) > 9 and row[0] == zero and row[1] == "00" and row[4] != zero]
+    found = [
+        (row[5], row[4])
+        for row in rows
+        if len(row) > 9 and row[0] == zero and row[1] == "00" and row[4] != zero
+    ]
     return socket.inet_ntop(socket.AF_INET6, bytes.fromhex(min(found)[1])) if found else None
 
 

@@ -22,7 +22,11 @@ def locale_info(grains: Grains) -> Facts:
     plain = language in ("C", "POSIX")
     return {
         "locale_info": {
-            "defaultlanguage": "unknown" if plain and not encoding else "en_US" if plain else language,
+            "defaultlanguage": "unknown"
+            if plain and not encoding
+            else "en_US"
+            if plain
+            else language,
             "defaultencoding": encoding or "unknown",
             "detectedencoding": sys.getdefaultencoding(),
             "timezone": time.tzname[0],
@@ -50,7 +54,11 @@ def process(grains: Grains) -> Facts:
         "systempath": path.split(":"),
     }
     facts |= {"shell": os.environ.get("SHELL", "/bin/sh"), "ps": "ps -efHww"}
-    return {**facts, "username": _named(pwd.getpwuid, user), "groupname": _named(grp.getgrgid, group)}
+    return {
+        **facts,
+        "username": _named(pwd.getpwuid, user),
+        "groupname": _named(grp.getgrgid, group),
+    }
 
 
 def _named(look: Callable[[int], Any], number: int) -> str:

@@ -43,15 +43,23 @@ NAMES = {
     "ubuntu": "Ubuntu",
 }
 # (ID, NAME) -> os
-EDITIONS = {("astra", "Astra Linux (Orel)"): "AstraLinuxCE", ("astra", "Astra Linux (Smolensk)"): "AstraLinuxSE"}
+EDITIONS = {
+    ("astra", "Astra Linux (Orel)"): "AstraLinuxCE",
+    ("astra", "Astra Linux (Smolensk)"): "AstraLinuxSE",
+}
 _FAMILIES = {
     "Arch": "Arch, Arch ARM, Antergos, EndeavourOS, Manjaro, Manjaro ARM",
-    "Debian": "Debian, Devuan, Kali, Mint, Pop, Raspbian, Ubuntu, Deepin, Trisquel, Cumulus, Parrot OS, LMDE, "
-    "KDE neon, AstraLinuxCE, AstraLinuxSE, Mendel, OSMC, Univention, antiX, elementary, elementary OS, TurnKey, Linaro",
+    "Debian": (
+        "Debian, Devuan, Kali, Mint, Pop, Raspbian, Ubuntu, Deepin, Trisquel, Cumulus, Parrot OS,"
+        " LMDE, KDE neon, AstraLinuxCE, AstraLinuxSE, Mendel, OSMC, Univention, antiX, elementary,"
+        " elementary OS, TurnKey, Linaro"
+    ),
     "Gentoo": "Gentoo, Funtoo",
-    "RedHat": "AlmaLinux, AlmaLinux Kitten, Alinux, ALT, AlterOS, Amazon, CentOS, CentOS Stream, Chapeau, CloudLinux, "
-    "Fedora, Korora, OEL, RED OS, RedHat, RES, Rocky, Sangoma, ScientificLinux, VMware Photon OS, Virtuozzo, XCP, "
-    "XCP-ng, XenServer, openEuler",
+    "RedHat": (
+        "AlmaLinux, AlmaLinux Kitten, Alinux, ALT, AlterOS, Amazon, CentOS, CentOS Stream, Chapeau,"
+        " CloudLinux, Fedora, Korora, OEL, RED OS, RedHat, RES, Rocky, Sangoma, ScientificLinux,"
+        " VMware Photon OS, Virtuozzo, XCP, XCP-ng, XenServer, openEuler"
+    ),
     "Suse": "SUSE, SLES, openSUSE",
 }
 FAMILIES = {name: family for family, names in _FAMILIES.items() for name in names.split(", ")}
@@ -65,7 +73,11 @@ def release_values(text: str) -> dict[str, str]:
     for line in text.splitlines():
         key, equals, value = line.strip().partition("=")
         if equals and not key.startswith("#"):
-            quote = value[:1] if value[:1] in "\"'" and value[-1:] == value[:1] and len(value) > 1 else ""
+            quote = (
+                value[:1]
+                if value[:1] in "\"'" and value[-1:] == value[:1] and len(value) > 1
+                else ""
+            )
             found[key] = re.sub(r"\\(.)", r"\1", value[1:-1]) if quote else value
     return found
 
@@ -100,7 +112,11 @@ def _name(values: Mapping[str, str], full: str) -> str:
     id = values.get("ID", "")
     if re.match(r"cpe:(/[aoh]|2\.3:[aoh]):(open)?suse:", values.get("CPE_NAME", "")):
         return "SUSE"
-    return EDITIONS.get((id, full)) or NAMES.get(id) or re.sub(r"\W(gnu/)?linux", "", full, flags=re.I).strip()
+    return (
+        EDITIONS.get((id, full))
+        or NAMES.get(id)
+        or re.sub(r"\W(gnu/)?linux", "", full, flags=re.I).strip()
+    )
 
 
 def _full_name(values: Mapping[str, str], name: str, full: str) -> str:
@@ -127,7 +143,10 @@ def _version_grains(version: str, name: str, full: str) -> Facts:
         return {}
     info = tuple(int(part) if part.isdigit() else part for part in version.split("."))
     shown = version if name in WHOLE_VERSION_IN_FINGER else version.split(".")[0]
-    facts = {"osrelease_info": info, "osfinger": f"{name if name in SHORT_NAME_IN_FINGER else full}-{shown}"}
+    facts = {
+        "osrelease_info": info,
+        "osfinger": f"{name if name in SHORT_NAME_IN_FINGER else full}-{shown}",
+    }
     return {**facts, "osmajorrelease": info[0]} if isinstance(info[0], int) else facts
 
 
@@ -154,14 +173,25 @@ def operating_system(grains: Grains) -> Facts:
 
 
 # dpkg's names, for a machine on which dpkg cannot be asked
-DPKG_NAMES = {"x86_64": "amd64", "aarch64": "arm64", "i686": "i386", "armv7l": "armhf", "ppc64le": "ppc64el"}
+DPKG_NAMES = {
+    "x86_64": "amd64",
+    "aarch64": "arm64",
+    "i686": "i386",
+    "armv7l": "armhf",
+    "ppc64le": "ppc64el",
+}
 
 
 def architecture(grains: Grains) -> Facts:
     """What the packages are built for, in the package manager's words."""
     machine = os.uname().machine
     if grains.get("os_family") == "Debian":
-        return {"osarch": output_of("dpkg", "--print-architecture").strip() or DPKG_NAMES.get(machine, machine)}
+        return {
+            "osarch": (
+                output_of("dpkg", "--print-architecture").strip()
+                or DPKG_NAMES.get(machine, machine)
+            )
+        }
     return {"osarch": machine}
 
 
@@ -194,14 +224,31 @@ def server_id(grains: Grains) -> Facts:
     import hashlib
 
     return {
-        "server_id": int(hashlib.sha256(str(grains.get("id", "")).encode(errors="surrogateescape")).hexdigest(), 16)
-        % 2**31
+        "server_id": (
+            int(
+                hashlib.sha256(
+                    str(grains.get("id", "")).encode(errors="surrogateescape")
+                ).hexdigest(),
+                16,
+            )
+            % 2**31
+        )
     }
 
 
 # ---------------------------------------------------------------- init, security
 
-INITS = ("runit", "openrc-init", "s6-svscan", "tini", "dumb-init", "my_init", "supervisord", "shepherd", "upstart")
+INITS = (
+    "runit",
+    "openrc-init",
+    "s6-svscan",
+    "tini",
+    "dumb-init",
+    "my_init",
+    "supervisord",
+    "shepherd",
+    "upstart",
+)
 
 
 def init(grains: Grains) -> Facts:
@@ -210,7 +257,13 @@ def init(grains: Grains) -> Facts:
         return {"init": "systemd"}
     first = os.path.basename(text_of("/proc/1/cmdline").partition("\0")[0].partition(" ")[0])
     if first == "init":
-        first = "openrc" if os.path.exists("/run/openrc") else "sysvinit" if os.path.exists("/etc/inittab") else first
+        first = (
+            "openrc"
+            if os.path.exists("/run/openrc")
+            else "sysvinit"
+            if os.path.exists("/etc/inittab")
+            else first
+        )
         return {"init": first if first != "init" else "unknown"}
     known = {"systemd": "systemd", "runit-init": "runit", "openrc-init": "openrc"}
     return {"init": known.get(first, first if first in INITS else "unknown")}

@@ -14,9 +14,15 @@ from runner.model.errors import RunnerError
 if TYPE_CHECKING:
     import sqlite3
 
-_RUN = "id, run, kind, command, user, started, finished, revision, dirty, compiled, outcome, total, changed, failed"
+_RUN = (
+    "id, run, kind, command, user, started, finished, revision, dirty, compiled, outcome, total,"
+    " changed, failed"
+)
 _RUN += ", skipped, errors, undone, not_restored"
-_RESULT = "tag, id, name, function, sls, result, ran, changes, comment, duration, place, cause, origin, outcome"
+_RESULT = (
+    "tag, id, name, function, sls, result, ran, changes, comment, duration, place, cause, origin,"
+    " outcome"
+)
 
 
 @readable()
@@ -32,13 +38,21 @@ def runs(state_dir: str, limit: int = 20, real: bool = False) -> list[dict[str, 
 
 @readable()
 def one(state_dir: str, number: str) -> dict[str, Any]:
-    """One run with its results and the changes to the machine. number: of the run, or "last". Raises RunnerError."""
+    """One run with its results and the changes to the machine. number: of the run, or "last".
+    Raises RunnerError.
+    """
     connection = _reading(state_dir)
     found = connection and _find(connection, number)
     if not connection or not found:
-        raise RunnerError(f"there is no run {number} in the history", hint="`runner history` lists the runs")
-    results = connection.execute(f"SELECT {_RESULT} FROM results WHERE run = ? ORDER BY position", (found["id"],))
-    changers = connection.execute("SELECT tag, function, target, before FROM changers WHERE run = ?", (found["id"],))
+        raise RunnerError(
+            f"there is no run {number} in the history", hint="`runner history` lists the runs"
+        )
+    results = connection.execute(
+        f"SELECT {_RESULT} FROM results WHERE run = ? ORDER BY position", (found["id"],)
+    )
+    changers = connection.execute(
+        "SELECT tag, function, target, before FROM changers WHERE run = ?", (found["id"],)
+    )
     return found | {
         "results": [_result(row) for row in results],
         "changes_made": [
@@ -55,7 +69,11 @@ def difference(state_dir: str, first: str, second: str) -> dict[str, Any]:
     differing = {}
     for tag in left.keys() & right.keys():
         a, b = left[tag], right[tag]
-        keys = [key for key in ("outcome", "result", "ran", "changes", "comment", "place") if a[key] != b[key]]
+        keys = [
+            key
+            for key in ("outcome", "result", "ran", "changes", "comment", "place")
+            if a[key] != b[key]
+        ]
         if keys:
             differing[tag] = {key: {"first": a[key], "second": b[key]} for key in keys}
     about = ("id", "started", "command", "revision", "outcome", "errors")

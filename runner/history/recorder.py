@@ -1,7 +1,8 @@
-"""What runs did, kept in SQLite: a listener that writes, and the judgement that needs the runs before.
+"""What runs did, kept in SQLite: a listener that writes, and the judgement that needs the runs
+before.
 
-Dry runs and undos are kept too, marked as such: they are nothing that later runs are judged by. A run whose history
-cannot be written does its work all the same; `problem` says why.
+Dry runs and undos are kept too, marked as such: they are nothing that later runs are judged by. A
+run whose history cannot be written does its work all the same; `problem` says why.
 """
 
 from __future__ import annotations
@@ -28,9 +29,13 @@ if TYPE_CHECKING:
     import sqlite3
 
 TOGETHER = 500  # results of unchanged states that are written at once
-LEAST = 20  # runs of each kind that age alone does not remove: a clock that was wrong must not cost the history
+# runs of each kind that age alone does not remove: a clock that was wrong must not cost the history
+LEAST = 20
 # dry runs, and runs that ran no state, are counted by themselves, so that they push out no others
-CLASS = "CASE WHEN kind = 'test' THEN 'test' WHEN total = 0 AND errors != '[]' THEN 'aborted' ELSE 'run' END"
+CLASS = (
+    "CASE WHEN kind = 'test' THEN 'test' WHEN total = 0 AND errors != '[]' THEN 'aborted' ELSE"
+    " 'run' END"
+)
 REPEATS = 3  # from so many changes in a row on, a state is said to change in every run
 
 
@@ -45,14 +50,18 @@ class About(Record):
     revision: str | None = None  # of the tree, when it is a git work tree
     dirty: bool | None = None
     pillar: Mapping[str, Any] = {}
-    tag: Callable[[Result], str] = lambda result: result.tag  # what a result is kept under, without secrets
+    tag: Callable[[Result], str] = lambda result: (
+        result.tag
+    )  # what a result is kept under, without secrets
     judged: bool = True
 
 
 class History:
     """The history of a machine, while one run is under way."""
 
-    def __init__(self, state_dir: str, about: About, chunks: Iterable[Chunk], keep_runs: int, keep_days: int) -> None:
+    def __init__(
+        self, state_dir: str, about: About, chunks: Iterable[Chunk], keep_runs: int, keep_days: int
+    ) -> None:
         """keep_runs, keep_days: older runs are dropped when either is exceeded; 0 keeps all."""
         self.problem = ""
         self.notes: list[str] = []  # what else is to be told
@@ -75,13 +84,17 @@ class History:
     def origin(self, result: Result, reacted: bool, converges: bool) -> tuple[str, str]:
         """Why a state changed something: (kind, a sentence for people or "").
 
-        reacted: it answers to a change of another state. converges: a second run of it would change nothing.
-        The kinds: "reaction"; "intent" (the tree says something new); "drift" (the machine was changed behind our
-        back); "repeats" (it changes in every run).
+        reacted: it answers to a change of another state. converges: a second run of it would change
+        nothing. The kinds: "reaction"; "intent" (the tree says something new); "drift" (the machine
+        was changed behind our back); "repeats" (it changes in every run).
         """
         if reacted:
             return "reaction", ""
-        if self.problem or not self._about.judged or not os.path.exists(os.path.join(self._state_dir, NAME)):
+        if (
+            self.problem
+            or not self._about.judged
+            or not os.path.exists(os.path.join(self._state_dir, NAME))
+        ):
             return "", ""
         import sqlite3
 
@@ -107,7 +120,13 @@ class History:
         if self._was_ours(tag, number):
             return "intent", ""
         date = time.strftime("%Y-%m-%d %H:%M", time.localtime(when))
-        return "drift", f"drift: the tree says what it said in run {number} ({date}), the machine was changed since"
+        return (
+            "drift",
+            (
+                f"drift: the tree says what it said in run {number} ({date}), the machine was"
+                " changed since"
+            ),
+        )
 
     def _past(self, tag: str) -> list[tuple[bytes, int | None, str, int, float]]:
         query = """
@@ -118,7 +137,9 @@ class History:
         return self._open().execute(query, (storable(tag), self._number)).fetchall()
 
     def _was_ours(self, tag: str, since: int) -> bool:
-        """Whether runner itself altered, by another state, an undo or a command, what a state had altered before."""
+        """Whether runner itself altered, by another state, an undo or a command, what a state had
+        altered before.
+        """
         module = "substr({0}.function, 1, instr({0}.function, '.'))"
         query = f"""
             SELECT 1 FROM changers AS other JOIN changers AS own
@@ -129,13 +150,17 @@ class History:
         return self._open().execute(query, (storable(tag), since)).fetchone() is not None
 
     def _digest(self, result: Result) -> bytes:
-        """What the tree says of a state: its arguments, the files it took from the tree, the pillar it renders."""
+        """What the tree says of a state: its arguments, the files it took from the tree, the pillar
+        it renders.
+        """
         chunk = result.chunk
         found = hashlib.blake2b(self._said(chunk), digest_size=16)
         for path in result.inputs:
             try:
                 at = os.stat(path)
-                found.update(f"{path} {at.st_size} {at.st_mtime_ns}".encode(errors="surrogateescape"))
+                found.update(
+                    f"{path} {at.st_size} {at.st_mtime_ns}".encode(errors="surrogateescape")
+                )
             except OSError:
                 found.update(os.fsencode(path))
         if "template" in chunk.args or any("pillar" in key for key in chunk.args):
@@ -177,7 +202,9 @@ class History:
             yield
         except Exception as error:  # whatever it is, the run goes on without its history
             expected = isinstance(error, sqlite3.Error | HistoryProblem | OSError)
-            self._give_up(error if expected else HistoryProblem(f"{type(error).__name__}: {text_of(error)}"))
+            self._give_up(
+                error if expected else HistoryProblem(f"{type(error).__name__}: {text_of(error)}")
+            )
 
     def _give_up(self, error: Exception) -> None:
         """This run is not kept; a file that is broken inside is set aside for the next one."""
@@ -187,7 +214,9 @@ class History:
         connection, self._connection = self._connection, None
         if connection is not None and type(error) is not sqlite3.DatabaseError:
             with suppress(sqlite3.Error):
-                connection.execute("UPDATE runs SET outcome = 'not kept to its end' WHERE id = ?", (self._number,))
+                connection.execute(
+                    "UPDATE runs SET outcome = 'not kept to its end' WHERE id = ?", (self._number,)
+                )
         if type(error) is sqlite3.DatabaseError:
             with suppress(OSError):
                 set_aside(self._state_dir, error, self.notes)
@@ -201,7 +230,9 @@ class History:
         return self._connection
 
     def _start(self, event: RunStarted) -> None:
-        said = b"".join(chunk.tag.encode(errors="replace") + self._said(chunk) for chunk in self._chunks)
+        said = b"".join(
+            chunk.tag.encode(errors="replace") + self._said(chunk) for chunk in self._chunks
+        )
         compiled = hashlib.blake2b(said, digest_size=16)
         about = self._about
         row = (
@@ -222,10 +253,14 @@ class History:
         before = json.dumps(plain(event.before))
         row = (self._number, tag, event.function, event.target, before)
         self._open().execute("INSERT INTO changers VALUES (?, ?, ?, ?, ?)", _storable(row))
-        for found in snapshots.before(event.function, event.before if event.for_undo is None else event.for_undo):
+        for found in snapshots.before(
+            event.function, event.before if event.for_undo is None else event.for_undo
+        ):
             self._store.put(found)
             values = (self._number, self._sequence, *_encoded(found), storable(tag))
-            self._open().execute(f"INSERT INTO kept VALUES ({', '.join('?' * len(values))})", values)
+            self._open().execute(
+                f"INSERT INTO kept VALUES ({', '.join('?' * len(values))})", values
+            )
             self._touched[found.path] = None
             if found.type == "moved":
                 self._touched[found.target] = None
@@ -237,7 +272,16 @@ class History:
         chunk = result.chunk
         self._waiting.append(
             (
-                *(self._number, self._position, result.tag, chunk.id, chunk.name, chunk.function, chunk.sls, outcome),
+                *(
+                    self._number,
+                    self._position,
+                    result.tag,
+                    chunk.id,
+                    chunk.name,
+                    chunk.function,
+                    chunk.sls,
+                    outcome,
+                ),
                 *(int(result.ran), changes, shortened_text(result.comment), result.duration),
                 *(str(chunk.place.source), result.cause),
                 *(result.origin, self._digest(result), result.outcome(self._about.kind == "test")),
@@ -252,7 +296,9 @@ class History:
             connection = self._open()
             connection.execute("BEGIN")
             marks = ", ".join("?" * len(self._waiting[0]))
-            connection.executemany(f"INSERT INTO results VALUES ({marks})", map(_storable, self._waiting))
+            connection.executemany(
+                f"INSERT INTO results VALUES ({marks})", map(_storable, self._waiting)
+            )
             connection.execute("COMMIT")
             self._waiting.clear()
 
@@ -272,7 +318,13 @@ class History:
     def _end(self, report: Report) -> None:
         counts = report.counts()
         changed = counts["changed"] + counts["would change"]
-        self._finish(report.outcome, changed, counts["failed"], counts["skipped"], list(map(str, report.errors)))
+        self._finish(
+            report.outcome,
+            changed,
+            counts["failed"],
+            counts["skipped"],
+            list(map(str, report.errors)),
+        )
 
     @contextmanager
     def around(self, run: str, total: int) -> Iterator[list[str]]:
@@ -291,12 +343,22 @@ class History:
                     failed = len(left_out) or int(outcome == "failed")
                     self._finish(outcome, len(self._touched), failed, 0, left_out)
 
-    def _finish(self, outcome: str, changed: int, failed: int, skipped: int = 0, errors: Iterable[str] = ()) -> None:
+    def _finish(
+        self, outcome: str, changed: int, failed: int, skipped: int = 0, errors: Iterable[str] = ()
+    ) -> None:
         self._flush()
         self._look_back()
         connection = self._open()
         columns = "finished = ?, outcome = ?, changed = ?, failed = ?, skipped = ?, errors = ?"
-        row = (time.time(), outcome, changed, failed, skipped, json.dumps(list(errors)), self._number)
+        row = (
+            time.time(),
+            outcome,
+            changed,
+            failed,
+            skipped,
+            json.dumps(list(errors)),
+            self._number,
+        )
         connection.execute(f"UPDATE runs SET {columns} WHERE id = ?", row)
         if self._drop_old(connection) > 0:
             contents = "SELECT content FROM kept UNION SELECT content FROM left_behind"
@@ -315,7 +377,9 @@ class History:
                 gone += connection.execute(query, (kind, kind, runs)).rowcount
             if days:
                 oldest = time.time() - days * 86400
-                gone += connection.execute(f"{query} AND started < ?", (kind, kind, LEAST, oldest)).rowcount
+                gone += connection.execute(
+                    f"{query} AND started < ?", (kind, kind, LEAST, oldest)
+                ).rowcount
         return gone
 
 

@@ -1,8 +1,9 @@
 """The git revision of a state tree, for the history.
 
-No code of others is run for it. Which commit it is is read from the repository's files. Whether files differ from it is
-asked of git, which runs programs that a repository's configuration names: only where nobody but root and the caller can
-write the work tree, the repository and every folder on the way, and never against git's own `safe.directory`.
+No code of others is run for it. Which commit it is is read from the repository's files. Whether
+files differ from it is asked of git, which runs programs that a repository's configuration names:
+only where nobody but root and the caller can write the work tree, the repository and every folder
+on the way, and never against git's own `safe.directory`.
 """
 
 from __future__ import annotations
@@ -25,14 +26,18 @@ _NO_CONFIGURATION = {"GIT_CONFIG_GLOBAL": "/dev/null"}
 
 
 def of_tree(folder: str) -> tuple[str | None, bool | None]:
-    """(commit, whether files differ from it) of the work tree that holds a folder; (None, None) without one."""
+    """(commit, whether files differ from it) of the work tree that holds a folder; (None, None)
+    without one.
+    """
     folder = os.path.realpath(folder)
     at = _work_tree(folder)
     if at is None:
         return None, None
     repository, common = _repository(at)
     commit = _commit(repository, common)
-    if not (_are_ours((folder, at)) and _are_ours((repository, common), "config", "config.worktree")):
+    if not (
+        _are_ours((folder, at)) and _are_ours((repository, common), "config", "config.worktree")
+    ):
         return commit, None
     commit = commit or _git(at, "rev-parse", "--verify", "HEAD")
     status = commit and _git(at, "status", "--porcelain", "--ignore-submodules=dirty", "--", folder)
@@ -40,15 +45,21 @@ def of_tree(folder: str) -> tuple[str | None, bool | None]:
 
 
 def _work_tree(folder: str) -> str | None:
-    """The folder that has the .git of a tree. Nobody but root, the caller and the owner of the tree may have put it
-    there: it is looked for no further than to a folder that others can write, even one such as /tmp."""
+    """The folder that has the .git of a tree. Nobody but root, the caller and the owner of the tree
+    may have put it there: it is looked for no further than to a folder that others can write,
+    even one such as /tmp.
+    """
     try:
         owner = os.stat(folder).st_uid
         at = folder
         while flaw(at, os.stat(at), at, owners=(owner,)) is None:
             with_git = os.path.join(at, ".git")
             if os.path.lexists(with_git):
-                return at if flaw(with_git, os.lstat(with_git), with_git, owners=(owner,)) is None else None
+                return (
+                    at
+                    if flaw(with_git, os.lstat(with_git), with_git, owners=(owner,)) is None
+                    else None
+                )
             if at == "/":
                 return None
             at = os.path.dirname(at)
@@ -61,7 +72,9 @@ def _work_tree(folder: str) -> str | None:
 
 
 def _repository(at: str) -> tuple[str, str]:
-    """The folders of a work tree's repository: its own, and the one that several work trees may share."""
+    """The folders of a work tree's repository: its own, and the one that several work trees may
+    share.
+    """
     path = os.path.join(at, ".git")
     said = _line(path)  # a file where there are several work trees, and in submodules
     own = os.path.join(at, said.removeprefix("gitdir: ")) if said.startswith("gitdir: ") else path
@@ -70,7 +83,9 @@ def _repository(at: str) -> tuple[str, str]:
 
 
 def _commit(repository: str, common: str) -> str | None:
-    """The commit that is checked out, as far as it stands in files that are to be understood without git."""
+    """The commit that is checked out, as far as it stands in files that are to be understood
+    without git.
+    """
     said = _line(os.path.join(repository, "HEAD"))
     for _ in range(5):  # references to references
         if _COMMIT.fullmatch(said):
@@ -111,7 +126,9 @@ def _text(path: str, most: int) -> str:
 
 
 def _are_ours(folders: Iterable[str], *files: str) -> bool:
-    """Whether nobody else can write any of these folders, those above them, and files of these names in them."""
+    """Whether nobody else can write any of these folders, those above them, and files of these
+    names in them.
+    """
     try:
         for each in folders:
             folder = trusted_folder(each, make=False)
@@ -126,7 +143,9 @@ def _git(folder: str, *words: str) -> str | None:
     options = ["-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null"]
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     environment |= {"GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C.UTF-8"}
-    if not _are_ours([os.path.expanduser("~")], ".gitconfig"):  # root with the environment of another user
+    if not _are_ours(
+        [os.path.expanduser("~")], ".gitconfig"
+    ):  # root with the environment of another user
         environment |= _NO_CONFIGURATION
     try:
         done = subprocess.run(

@@ -1,4 +1,6 @@
-"""Changes as the history keeps them: long texts are cut, so that one large difference does not fill the disk."""
+"""Changes as the history keeps them: long texts are cut, so that one large difference does not fill
+the disk.
+"""
 
 from __future__ import annotations
 
@@ -21,4 +23,6 @@ def shortened_text(text: str) -> str:
     """A text, or its beginning and how much of it is not there."""
     if len(text) <= LONGEST:
         return text
-    return f"{text[:LONGEST]}\n[... {len(text) - LONGEST} more characters are not kept in the history]"
+    return (
+        f"{text[:LONGEST]}\n[... {len(text) - LONGEST} more characters are not kept in the history]"
+    )

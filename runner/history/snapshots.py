@@ -1,4 +1,6 @@
-"""What a run replaced or removed: contents by their hash, compressed, readable by nobody else; for undo."""
+"""What a run replaced or removed: contents by their hash, compressed, readable by nobody else; for
+undo.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,8 @@ PIECE = 1024 * 1024
 
 
 class Kept(Record):
-    """What was at a path. type: none, file, dir, link, moved (to `target`), or other (device, pipe, socket).
+    """What was at a path. type: none, file, dir, link, moved (to `target`), or other (device, pipe,
+    socket).
 
     content: the hash of a file's contents; empty when they were too large or could not be read.
     """
@@ -49,7 +52,9 @@ def at(path: str) -> Kept:
     if kind == "file" and found.st_size <= LARGEST:
         with suppress(OSError), _opened(path) as file:
             content = hashlib.file_digest(file, "sha256").hexdigest()
-    return Kept(path, kind, stat.S_IMODE(found.st_mode), found.st_uid, found.st_gid, target, content)
+    return Kept(
+        path, kind, stat.S_IMODE(found.st_mode), found.st_uid, found.st_gid, target, content
+    )
 
 
 def _opened(path: str) -> BufferedReader:
@@ -95,7 +100,9 @@ def _below(folder: str) -> Iterator[Kept]:
 
 
 def without_target(found: Kept) -> Kept:
-    """What is at a path, as the history has it: where a link points to may be a secret, and is known by its hash."""
+    """What is at a path, as the history has it: where a link points to may be a secret, and is
+    known by its hash.
+    """
     if found.type != "link":
         return found
     return found._replace(target="", content=hashlib.sha256(os.fsencode(found.target)).hexdigest())
@@ -115,7 +122,9 @@ class Store:
         return trusted_folder(self._state_dir, make).below("undo", content[:2], make=make)
 
     def put(self, kept: Kept) -> None:
-        """Keep the contents of a file, or where a link points to. Raises OSError when that cannot be done."""
+        """Keep the contents of a file, or where a link points to. Raises OSError when that cannot
+        be done.
+        """
         content = without_target(kept).content
         if not content:
             return

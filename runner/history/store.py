@@ -1,4 +1,6 @@
-"""The file of the history: one SQLite database, migrated when it is opened, set aside when it is broken."""
+"""The file of the history: one SQLite database, migrated when it is opened, set aside when it is
+broken.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ if TYPE_CHECKING:
     import sqlite3
 
 NAME = "history.sqlite"
-# each entry brings the database from its position to the next version; entries are never changed, only added
+# each entry brings the database from its position to the next version; entries are never changed,
+# only added
 MIGRATIONS = (
     """
     CREATE TABLE runs (
@@ -78,10 +81,11 @@ def readable() -> Iterator[None]:
 
 
 def opened(state_dir: str, notes: list[str] | None = None) -> sqlite3.Connection:
-    """The database of a state folder, made when there is none. A file that is no database is set aside.
+    """The database of a state folder, made when there is none. A file that is no database is set
+    aside.
 
-    notes: gets what was set aside; without it (somebody only reads) it stays. Raises HistoryProblem when there can be
-    none (a full disk, no permission, made by a newer runner).
+    notes: gets what was set aside; without it (somebody only reads) it stays. Raises HistoryProblem
+    when there can be none (a full disk, no permission, made by a newer runner).
     """
     import sqlite3
 
@@ -132,4 +136,6 @@ def _migrate(connection: sqlite3.Connection, path: str) -> None:
     if version > len(MIGRATIONS):
         raise HistoryProblem(f"{path} was written by a newer runner (its version is {version})")
     for number in range(version, len(MIGRATIONS)):
-        connection.executescript(f"BEGIN; {MIGRATIONS[number]}; PRAGMA user_version={number + 1}; COMMIT;")
+        connection.executescript(
+            f"BEGIN; {MIGRATIONS[number]}; PRAGMA user_version={number + 1}; COMMIT;"
+        )

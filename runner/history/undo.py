@@ -1,4 +1,6 @@
-"""Undo for files: restores what a run replaced or removed. A path that was changed since is left out, and reported."""
+"""Undo for files: restores what a run replaced or removed. A path that was changed since is left
+out, and reported.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +28,13 @@ class Step(Record):
         return f"{self.was.path}: {_described(self.was, self.now)}"
 
     def masked(self, mask: Callable[[str], str]) -> Step:
-        """This step as it is shown; where a link pointed to is hidden when it points to a secret now."""
-        was, now = (each._replace(path=mask(each.path), target=mask(each.target)) for each in (self.was, self.now))
+        """This step as it is shown; where a link pointed to is hidden when it points to a secret
+        now.
+        """
+        was, now = (
+            each._replace(path=mask(each.path), target=mask(each.target))
+            for each in (self.was, self.now)
+        )
         if now.target != self.now.target and was.target:
             was = was._replace(target=now.target)
         return Step(was, now, mask(self.refused))
@@ -53,20 +60,27 @@ class Undo(Record):
         return self._replace(steps=tuple(step.masked(mask) for step in self.steps))
 
 
-Functions = Callable[[str], Callable[..., object]]  # execution functions by their names, as the registry has them
+Functions = Callable[
+    [str], Callable[..., object]
+]  # execution functions by their names, as the registry has them
 
 
-def planned(connection: sqlite3.Connection, state_dir: str, number: str | None, functions: Functions) -> Undo:
-    """What undoing a run (number, "last" or None: the last that altered files and is not undone) does.
+def planned(
+    connection: sqlite3.Connection, state_dir: str, number: str | None, functions: Functions
+) -> Undo:
+    """What undoing a run (number, "last" or None: the last that altered files and is not undone)
+    does.
 
-    Each step is judged by what the steps before it will have done, so that a dry run says what the real one does.
-    Raises RunnerError when there is no such run.
+    Each step is judged by what the steps before it will have done, so that a dry run says what the
+    real one does. Raises RunnerError when there is no such run.
     """
     run, command = _find(connection, number)
     store = Store(state_dir)
     rows = connection.execute(f"SELECT {_COLUMNS} FROM left_behind WHERE run = ?", (run,))
     left = {found.path: found for found in (_decoded(row, store) for row in rows)}
-    rows = connection.execute(f"SELECT {_COLUMNS} FROM kept WHERE run = ? ORDER BY sequence DESC", (run,))
+    rows = connection.execute(
+        f"SELECT {_COLUMNS} FROM kept WHERE run = ? ORDER BY sequence DESC", (run,)
+    )
     kept = [_decoded(row, store) for row in rows]
     earliest = {was.path: was for was in kept}
     foresight = _Foresight(functions)
@@ -104,12 +118,16 @@ class _Foresight:
     def dry_run_check(self, was: Kept) -> str:
         """Why a path will not be what it was; empty when nothing is in the way."""
         folder, now = os.path.dirname(was.path), self.at(was.path)
-        if not (self._future[folder].type == "dir" if folder in self._future else os.path.isdir(folder)):
+        if not (
+            self._future[folder].type == "dir" if folder in self._future else os.path.isdir(folder)
+        ):
             return f"its folder {folder} is not there"
         if now.type == "dir" and was.type != "dir" and (inside := next(self._inside(was.path), "")):
             return f"it is a folder that is not empty: it holds {inside}"
         try:
-            self._functions("file.refuse_dress" if now.type == was.type == "dir" else "file.refuse_put")(was.path)
+            self._functions(
+                "file.refuse_dress" if now.type == was.type == "dir" else "file.refuse_put"
+            )(was.path)
             if was.type in ("file", "dir", "link"):
                 self._functions("file.refuse_owner")(was.path, was.uid, was.gid)
             if was.type == "moved":
@@ -126,8 +144,12 @@ class _Foresight:
                 yield path
 
 
-def carried_out(undo: Undo, connection: sqlite3.Connection, state_dir: str, functions: Functions) -> Undo:
-    """Restore what is not refused. The undo as it went: what failed against expectation is refused in it, too."""
+def carried_out(
+    undo: Undo, connection: sqlite3.Connection, state_dir: str, functions: Functions
+) -> Undo:
+    """Restore what is not refused. The undo as it went: what failed against expectation is refused
+    in it, too.
+    """
     import time
 
     store, put_back = Store(state_dir), functions("file.put_back")
@@ -136,7 +158,15 @@ def carried_out(undo: Undo, connection: sqlite3.Connection, state_dir: str, func
         was = step.was
         try:
             if not step.refused:
-                put_back(was.path, was.type, was.mode, was.uid, was.gid, was.target, store.get(was.content) or b"")
+                put_back(
+                    was.path,
+                    was.type,
+                    was.mode,
+                    was.uid,
+                    was.gid,
+                    was.target,
+                    store.get(was.content) or b"",
+                )
         except StateFailed as failure:
             step = step._replace(refused=failure.message)
         steps.append(step)
@@ -152,7 +182,9 @@ _COLUMNS = "path, type, mode, uid, gid, target, content"
 def _decoded(row: tuple[Any, ...], store: Store) -> Kept:
     values: list[Any] = [os.fsdecode(value) if isinstance(value, bytes) else value for value in row]
     found = Kept(*values)
-    if found.type == "link" and found.content:  # where it pointed to may be a secret: the store has it
+    if (
+        found.type == "link" and found.content
+    ):  # where it pointed to may be a secret: the store has it
         return found._replace(target=os.fsdecode(store.get(found.content) or b""), content="")
     return found
 
@@ -161,13 +193,22 @@ def _find(connection: sqlite3.Connection, number: str | None) -> tuple[int, str]
     query = "SELECT id, command, undone, not_restored FROM runs"
     if number in (None, "last"):
         pending = "(undone IS NULL OR not_restored > 0)"
-        query += f" WHERE kind = 'run' AND {pending} AND id IN (SELECT run FROM kept) ORDER BY id DESC LIMIT 1"
+        query += (
+            f" WHERE kind = 'run' AND {pending} AND id IN (SELECT run FROM kept) ORDER BY id DESC"
+            " LIMIT 1"
+        )
         row = connection.execute(query).fetchone()
     else:
-        number = str(number).encode(errors="backslashreplace").decode()  # no text: bytes of the command line
+        number = (
+            str(number).encode(errors="backslashreplace").decode()
+        )  # no text: bytes of the command line
         row = connection.execute(query + " WHERE CAST(id AS TEXT) = ?", (number,)).fetchone()
     if row is None:
-        what = f"there is no run {number} in the history" if number else "no run of the history altered files"
+        what = (
+            f"there is no run {number} in the history"
+            if number
+            else "no run of the history altered files"
+        )
         raise RunnerError(what, hint="`runner history` lists the runs")
     if row[2] and not row[3]:
         raise RunnerError(f"run {row[0]} was undone already, at {row[2]}")
@@ -176,7 +217,10 @@ def _find(connection: sqlite3.Connection, number: str | None) -> tuple[int, str]
 
 def earlier(connection: sqlite3.Connection, run: int) -> int | None:
     """The run before this one whose files could be restored instead."""
-    query = "SELECT max(id) FROM runs WHERE id < ? AND kind = 'run' AND undone IS NULL AND id IN (SELECT run FROM kept)"
+    query = (
+        "SELECT max(id) FROM runs WHERE id < ? AND kind = 'run' AND undone IS NULL AND id IN"
+        " (SELECT run FROM kept)"
+    )
     found: int | None = connection.execute(query, (run,)).fetchone()[0]
     return found
 
@@ -208,9 +252,21 @@ def _described(first: Kept, second: Kept) -> str:
     if first.type == "moved":
         return f"moved back from {first.target}"
     if first.type != second.type:
-        names = {"none": "nothing", "dir": "a folder", "link": f"a link to {first.target}", "file": "a file"}
-        here = {"none": "nothing", "dir": "a folder", "link": f"a link to {second.target}", "file": "a file"}
-        return f"{names.get(first.type, first.type)} instead of {here.get(second.type, second.type)}"
+        names = {
+            "none": "nothing",
+            "dir": "a folder",
+            "link": f"a link to {first.target}",
+            "file": "a file",
+        }
+        here = {
+            "none": "nothing",
+            "dir": "a folder",
+            "link": f"a link to {second.target}",
+            "file": "a file",
+        }
+        return (
+            f"{names.get(first.type, first.type)} instead of {here.get(second.type, second.type)}"
+        )
     parts = []
     if first.content != second.content:
         parts.append("other contents")

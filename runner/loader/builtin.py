@@ -12,19 +12,26 @@ from runner.model.errors import RunnerError
 
 
 def library(kind: str) -> dict[str, str]:
-    """The built-in modules of a kind: Salt's name -> import name. Checks that they are runner's own."""
+    """The built-in modules of a kind: Salt's name -> import name. Checks that they are runner's
+    own.
+    """
     package = importlib.import_module(kind)
     beside = os.path.dirname(os.path.dirname(os.path.dirname(os.path.realpath(__file__))))
     folder = os.path.dirname(os.path.realpath(package.__file__ or ""))
     if folder != os.path.join(beside, kind):
         raise RunnerError(
             f"the Python package {kind!r} at {folder} hides runner's own",
-            hint=f"rename that folder, or start runner where it is not on Python's path ({beside} has to come first)",
+            hint=(
+                f"rename that folder, or start runner where it is not on Python's path ({beside}"
+                " has to come first)"
+            ),
         )
     names = {}
     for entry in os.scandir(folder):
         stem = entry.name.removesuffix(".py")
-        if stem.startswith("_") or not (stem != entry.name or os.path.exists(os.path.join(entry.path, "__init__.py"))):
+        if stem.startswith("_") or not (
+            stem != entry.name or os.path.exists(os.path.join(entry.path, "__init__.py"))
+        ):
             continue
         names[virtual_name(stem)] = f"{kind}.{stem}"
     return names
@@ -32,7 +39,8 @@ def library(kind: str) -> dict[str, str]:
 
 @cache
 def declares(module: str, function: str) -> bool:
-    """Whether a built-in module has a function, by its text: to compile a tree takes no state module.
+    """Whether a built-in module has a function, by its text: to compile a tree takes no state
+    module.
 
     >>> declares("states.service", "mod_watch"), declares("states.file", "mod_watch")
     (True, False)

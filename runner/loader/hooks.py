@@ -25,10 +25,14 @@ def asked(hook: Hook, name: str, chunk: Chunk, arguments: Mapping[str, Any]) -> 
         raise
     except Exception as error:
         message = f"{chunk.state}.{name} failed for {chunk.id}: {type(error).__name__}: {error}"
-        raise RunnerError(message, _line(error, hook), f"{name}(name, **arguments) of the module", "hook") from error
+        raise RunnerError(
+            message, _line(error, hook), f"{name}(name, **arguments) of the module", "hook"
+        ) from error
 
 
-def pairs(hook: Hook, name: str, chunk: Chunk, arguments: Mapping[str, Any]) -> list[tuple[str, str]]:
+def pairs(
+    hook: Hook, name: str, chunk: Chunk, arguments: Mapping[str, Any]
+) -> list[tuple[str, str]]:
     """The (state module, ID or name) pairs of an automatic relationship."""
     found = asked(hook, name, chunk, arguments) or ()
     if isinstance(found, list | tuple | set) and all(
@@ -37,7 +41,9 @@ def pairs(hook: Hook, name: str, chunk: Chunk, arguments: Mapping[str, Any]) -> 
         return [(str(state), str(title)) for state, title in found]
     message = f"{chunk.state}.{name} for {chunk.id} gives {found!r}"
     hint = 'it has to give pairs: [("file", "/etc/x")]'
-    raise RunnerError(message, Source(hook.__code__.co_filename, hook.__code__.co_firstlineno), hint, "hook")
+    raise RunnerError(
+        message, Source(hook.__code__.co_filename, hook.__code__.co_firstlineno), hint, "hook"
+    )
 
 
 def _line(error: BaseException, hook: Hook) -> Source:

@@ -1,4 +1,6 @@
-"""What the modules of a tree offer, as their source has it: nothing in them is executed. For completion."""
+"""What the modules of a tree offer, as their source has it: nothing in them is executed. For
+completion.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,9 @@ def _body(path: str) -> list[ast.stmt]:
 def _literal(body: list[ast.stmt], name: str) -> Any:
     """The value that is assigned to a name, where it is written out."""
     for each in body:
-        if isinstance(each, ast.Assign) and any(isinstance(to, ast.Name) and to.id == name for to in each.targets):
+        if isinstance(each, ast.Assign) and any(
+            isinstance(to, ast.Name) and to.id == name for to in each.targets
+        ):
             try:
                 return ast.literal_eval(each.value)
             except (ValueError, TypeError, RecursionError, MemoryError):

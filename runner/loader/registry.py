@@ -42,7 +42,9 @@ class StateFunction(Record):
 
 
 class Registry:
-    """Functions by their dotted names. Modules are imported when one of their functions is asked for."""
+    """Functions by their dotted names. Modules are imported when one of their functions is asked
+    for.
+    """
 
     def __init__(
         self,
@@ -51,7 +53,8 @@ class Registry:
         extra: Mapping[str, Callable[..., Any]] | None = None,
         seen: Callable[[str], None] = lambda path: None,
     ) -> None:
-        """tree_folders: kind (states, modules, grains, utils) -> folders. extra: execution functions of the engine.
+        """tree_folders: kind (states, modules, grains, utils) -> folders. extra: execution
+        functions of the engine.
 
         seen: is shown each file of the tree before it is loaded.
         """
@@ -75,7 +78,9 @@ class Registry:
     # -------------------------------------------------- states
 
     def state(self, name: str) -> StateFunction:
-        """A state function ("file.managed"). Raises UnknownFunction, or UnavailableError when it cannot work (yet)."""
+        """A state function ("file.managed"). Raises UnknownFunction, or UnavailableError when it
+        cannot work (yet).
+        """
         found = self._states.get(name)
         if found is None:
             found = self._states[name] = self._find_state(name)
@@ -88,16 +93,22 @@ class Registry:
             if function is not None:
                 reason = getattr(module, "NON_IDEMPOTENT", {}).get(function_name, "")
                 reaction = self._reaction(module_name)
-                return StateFunction(name, function, _is_classic(module, function), module, reason, reaction)
+                return StateFunction(
+                    name, function, _is_classic(module, function), module, reason, reaction
+                )
         raise UnknownFunction(f"State '{name}' is not available", hint=self._state_hint(name))
 
     def _reaction(self, name: str) -> StateFunction | None:
-        """What the states of a module do when what they watch has changed: the first that a module of the name has."""
+        """What the states of a module do when what they watch has changed: the first that a module
+        of the name has.
+        """
         with suppress(UnavailableError):
             for module in self._modules("states", name):
                 watch = offered(module, "mod_watch")
                 if watch is not None:
-                    return StateFunction(f"{name}.mod_watch", watch, _is_classic(module, watch), module)
+                    return StateFunction(
+                        f"{name}.mod_watch", watch, _is_classic(module, watch), module
+                    )
                 if _replaces(module, name):
                     return None
         return None
@@ -113,7 +124,10 @@ class Registry:
         suggestion = lowered if self._is_state(lowered) else self.suggest_state(lowered)
         meant = f"did you mean {suggestion}?" if suggestion else ""
         if self.has_function(name):
-            call = f"{name} is an execution function: `module.run:` and below it `- {name}: [...]` calls it"
+            call = (
+                f"{name} is an execution function: `module.run:` and below it `- {name}: [...]`"
+                " calls it"
+            )
             return f"{meant} {call}".lstrip()
         if meant:
             return meant
@@ -121,7 +135,9 @@ class Registry:
             return f"{module} has: {', '.join(self.state_functions(module))}"
         near = self._near_module(module)
         if near:
-            return f"did you mean the module {near}? It has: {', '.join(self.state_functions(near))}"
+            return (
+                f"did you mean the module {near}? It has: {', '.join(self.state_functions(near))}"
+            )
         return "`runner doc` lists all states; one of your own belongs into _states/ of the tree"
 
     def _near_module(self, name: str) -> str | None:
@@ -132,7 +148,9 @@ class Registry:
         return self.has_state(module) and function in self.state_functions(module)
 
     def resources(self, module: str) -> Callable[[str | None], Iterable[Any]] | None:
-        """The hook that tells what is there now; the library's own stand apart, so that runs do not load them."""
+        """The hook that tells what is there now; the library's own stand apart, so that runs do not
+        load them.
+        """
         hook = None
         for found in self._modules("states", module):
             hook = hook or getattr(found, "resources", None)
@@ -146,7 +164,9 @@ class Registry:
         return module in self._tree("states").names() or module in self._libraries["states"]
 
     def reacts(self, module: str) -> bool:
-        """Whether a state module has a mod_watch, so that a `watch` is more than a `require` to its states."""
+        """Whether a state module has a mod_watch, so that a `watch` is more than a `require` to its
+        states.
+        """
         try:
             for found in self._tree("states").available(module):
                 reacting = offered(found, "mod_watch") is not None
@@ -204,7 +224,9 @@ class Registry:
             unavailable = reason
         function = self.extra.get(name) or self._of_itself(name)
         if function is None:
-            raise unavailable or UnknownFunction(f"'{name}' is not available", hint=self.function_hint(name))
+            raise unavailable or UnknownFunction(
+                f"'{name}' is not available", hint=self.function_hint(name)
+            )
         return function
 
     def _of_itself(self, name: str) -> Callable[..., Any] | None:
@@ -225,7 +247,9 @@ class Registry:
         from runner.loader import unsupported
 
         instead = unsupported.calls(name)
-        if instead and not (name.partition(".")[0] in self.modules() and name not in unsupported.RUNS):
+        if instead and not (
+            name.partition(".")[0] in self.modules() and name not in unsupported.RUNS
+        ):
             return instead
         suggestion = self.suggest_function(name)
         if suggestion:
@@ -288,13 +312,17 @@ class Registry:
         return [
             (f"{name}.{each}" if each else name, function)
             for name, module in self._tree("grains").all()
-            for each, function in (members(module) if isinstance(module, ModuleType) else [("", module)])
+            for each, function in (
+                members(module) if isinstance(module, ModuleType) else [("", module)]
+            )
         ]
 
     # -------------------------------------------------- modules
 
     def sources(self, kind: str, name: str) -> list[str]:
-        """The files of the tree's modules (states, modules, ...) of a name; they are not loaded for it."""
+        """The files of the tree's modules (states, modules, ...) of a name; they are not loaded for
+        it.
+        """
         return self._tree(kind).paths(name)
 
     def _tree(self, kind: str) -> TreeModules:
@@ -305,10 +333,11 @@ class Registry:
         return tree
 
     def _modules(self, kind: str, name: str) -> Iterator[ModuleType]:
-        """The modules of a name, each loaded when it is its turn: those of the tree, then the library's own.
+        """The modules of a name, each loaded when it is its turn: those of the tree, then the
+        library's own.
 
-        So the functions of a tree's module override equal ones and leave the others. Raises UnavailableError, after
-        all others, when one is there that cannot work.
+        So the functions of a tree's module override equal ones and leave the others. Raises
+        UnavailableError, after all others, when one is there that cannot work.
         """
         unavailable: UnavailableError | None = None
         try:
@@ -327,7 +356,9 @@ class Registry:
                 found.update(name for name, _ in members(each) if name not in hidden)
         return sorted(found)
 
-    def _suggest(self, name: str, modules: list[str], functions: Callable[[str], list[str]]) -> str | None:
+    def _suggest(
+        self, name: str, modules: list[str], functions: Callable[[str], list[str]]
+    ) -> str | None:
         import difflib
 
         module = name.partition(".")[0]
@@ -341,14 +372,31 @@ def _is_classic(module: ModuleType, function: Callable[..., Any]) -> bool:
 
 
 def _replaces(module: ModuleType, name: str) -> bool:
-    """Whether a module of a tree has the file name of a built-in one: Salt takes it for the whole of that one."""
+    """Whether a module of a tree has the file name of a built-in one: Salt takes it for the whole
+    of that one.
+    """
     file = module.__file__ or ""
     return "__salt__" in module.__dict__ and file.endswith((f"/{name}.py", f"/{name}/__init__.py"))
 
 
-SYS = ("argspec", "doc", "list_functions", "list_modules", "list_renderers", "list_state_functions") + (
+SYS = (
+    "argspec",
+    "doc",
+    "list_functions",
+    "list_modules",
+    "list_renderers",
+    "list_state_functions",
+) + (
     ("list_state_modules", "reload_modules", "state_argspec", "state_doc")  # of sys_functions.py
 )
 HOOKS = frozenset(
-    ["mod_watch", "mod_aggregate", "mod_init", "pre_run_check", "dry_run_check", "resources", "calls"]
+    [
+        "mod_watch",
+        "mod_aggregate",
+        "mod_init",
+        "pre_run_check",
+        "dry_run_check",
+        "resources",
+        "calls",
+    ]
 ) | {f"auto{kind}" for kind in ("require", "before", "notify", "subscribe")}

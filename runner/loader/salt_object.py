@@ -33,7 +33,9 @@ class Salt(Mapping[str, Callable[..., Any]]):
 
     def __getitem__(self, name: str) -> Callable[..., Any]:
         if not isinstance(name, str):
-            raise UnknownFunction(f"{name!r} is no name of a function", hint="write salt['MODULE.FUNCTION'](...)")
+            raise UnknownFunction(
+                f"{name!r} is no name of a function", hint="write salt['MODULE.FUNCTION'](...)"
+            )
         return self._registry.function(name)
 
     def __contains__(self, name: object) -> bool:
@@ -41,7 +43,11 @@ class Salt(Mapping[str, Callable[..., Any]]):
 
     def __iter__(self) -> Iterator[str]:
         registry = self._registry
-        return (f"{module}.{name}" for module in registry.modules() for name in registry.functions(module))
+        return (
+            f"{module}.{name}"
+            for module in registry.modules()
+            for name in registry.functions(module)
+        )
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
@@ -51,7 +57,11 @@ class Salt(Mapping[str, Callable[..., Any]]):
             raise AttributeError(name)
         if "." in name:  # Jinja tries the attribute when the item is not there
             return _undefined(self._registry, name)
-        return _Module(self._registry, name) if self._registry.has_module(name) else _no_module(self._registry, name)
+        return (
+            _Module(self._registry, name)
+            if self._registry.has_module(name)
+            else _no_module(self._registry, name)
+        )
 
 
 _ASKED = ("unsafe_callable", "alters_data")  # what Jinja's sandbox asks for
@@ -74,7 +84,9 @@ class _Module:
 
 
 def _no_module(registry: Functions, module: str) -> Any:
-    """What a template gets for an unknown module: `is defined` is false of it, and of all that it would have."""
+    """What a template gets for an unknown module: `is defined` is false of it, and of all that it
+    would have.
+    """
     from jinja2 import StrictUndefined
 
     class NoModule(StrictUndefined):
@@ -89,7 +101,9 @@ def _no_module(registry: Functions, module: str) -> Any:
 
 
 def _undefined(registry: Functions, name: str, kind: Any = None) -> Any:
-    """What a template gets for an unknown function: `is defined` is false of it, any use says what was meant."""
+    """What a template gets for an unknown function: `is defined` is false of it, any use says what
+    was meant.
+    """
     from jinja2 import StrictUndefined
 
     def problem(message: str) -> UnknownFunction:

@@ -1,4 +1,6 @@
-"""What `import salt` gives to a tree's Python code: those of Salt's modules that trees use, else a hint."""
+"""What `import salt` gives to a tree's Python code: those of Salt's modules that trees use, else a
+hint.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +12,25 @@ from types import ModuleType
 from typing import Any
 
 UTILS = (
-    *("args", "data", "decorators", "dictupdate", "files", "hashutils", "json", "network", "odict", "path"),
+    *(
+        "args",
+        "data",
+        "decorators",
+        "dictupdate",
+        "files",
+        "hashutils",
+        "json",
+        "network",
+        "odict",
+        "path",
+    ),
     *("platform", "stringutils", "templates", "user", "versions", "yaml"),
 )
 SERIALIZERS = ("configparser", "json", "toml", "tomlmod", "yaml", "yamlex")
 HINT = (
-    "runner is not Salt: of Salt's own packages there are salt.exceptions, salt.serializers and, of salt.utils, "
-    f"{', '.join(sorted((*UTILS, 'stringio')))}; use __salt__['module.function'], the standard library, or a module "
-    "of the tree (_utils, __utils__)"
+    "runner is not Salt: of Salt's own packages there are salt.exceptions, salt.serializers and,"
+    f" of salt.utils, {', '.join(sorted((*UTILS, 'stringio')))}; use __salt__['module.function'],"
+    " the standard library, or a module of the tree (_utils, __utils__)"
 )
 
 
@@ -35,7 +48,8 @@ def module_of(name: str) -> ModuleType | None:
 
         found = ModuleType(name, "Forms of data.")
         found.__dict__.update(
-            SerializationError=serializers.SerializationError, DeserializationError=serializers.DeserializationError
+            SerializationError=serializers.SerializationError,
+            DeserializationError=serializers.DeserializationError,
         )
         return found
     return None
@@ -53,7 +67,9 @@ class _Finder(MetaPathFinder, Loader):
         source = module_of(spec.name)
         assert source is not None
         module = ModuleType(spec.name, source.__doc__)
-        module.__dict__.update({key: value for key, value in vars(source).items() if not key.startswith("__")})
+        module.__dict__.update(
+            {key: value for key, value in vars(source).items() if not key.startswith("__")}
+        )
         return module
 
     def exec_module(self, module: ModuleType) -> None:
@@ -66,7 +82,9 @@ def provide_salt() -> None:
         return
     from runner.loader import salt_exceptions, salt_stringio
 
-    package, utils = (ModuleType(name, "What runner provides of Salt.") for name in ("salt", "salt.utils"))
+    package, utils = (
+        ModuleType(name, "What runner provides of Salt.") for name in ("salt", "salt.utils")
+    )
     package.__path__ = utils.__path__ = []
     package.__dict__.update(exceptions=salt_exceptions, utils=utils)
     utils.__dict__.update(stringio=salt_stringio, __getattr__=_of_utils)

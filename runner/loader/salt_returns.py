@@ -16,7 +16,9 @@ DEEPEST = 200  # levels of changes
 
 
 def called(function: Callable[..., Any], arguments: Mapping[str, Any]) -> object:
-    """The answer of a function; the folder and the umask of this process are afterwards what they were before."""
+    """The answer of a function; the folder and the umask of this process are afterwards what they
+    were before.
+    """
     process, folder, umask = os.getpid(), os.open(".", os.O_PATH | os.O_CLOEXEC), os.umask(0o077)
     os.umask(umask)
     try:
@@ -33,18 +35,32 @@ def called(function: Callable[..., Any], arguments: Mapping[str, Any]) -> object
 def result_of(chunk: Chunk, answer: object) -> Result:
     """The answer of a state in Salt's style as a result."""
     if not isinstance(answer, dict):
-        told = f"Malformed state return. Data must be a dictionary type, not {type(answer).__name__}"
+        told = (
+            f"Malformed state return. Data must be a dictionary type, not {type(answer).__name__}"
+        )
         return Result(chunk, False, told)
     missing = [key for key in _KEYS if key not in answer]
     if missing:
-        return Result(chunk, False, f"The following keys were not present in the state return: {','.join(missing)}")
+        return Result(
+            chunk,
+            False,
+            f"The following keys were not present in the state return: {','.join(missing)}",
+        )
     changes, comment = answer["changes"], answer["comment"]
     if isinstance(changes, dict):
         changes = dict(dict.items(changes))  # whatever its own code does
     if not isinstance(changes, Mapping) or not isinstance(plain(changes, 1), dict):
-        return Result(chunk, False, f"Malformed state return: 'Changes' should be a dictionary, not {plain(changes)!r}")
+        return Result(
+            chunk,
+            False,
+            f"Malformed state return: 'Changes' should be a dictionary, not {plain(changes)!r}",
+        )
     if _too_deep(changes, DEEPEST):
-        return Result(chunk, False, f"Malformed state return: its changes are nested more than {DEEPEST} levels deep")
+        return Result(
+            chunk,
+            False,
+            f"Malformed state return: its changes are nested more than {DEEPEST} levels deep",
+        )
     if isinstance(comment, list):
         comment = "\n".join(map(text_of, comment))
     extra = {key: value for key, value in answer.items() if key not in (*_KEYS, "warnings")}
@@ -58,5 +74,11 @@ def _too_deep(value: object, left: int) -> bool:
     if isinstance(value, dict):
         inner: Iterable[object] = dict.values(value)  # whatever its own code does
     else:
-        inner = value.values() if isinstance(value, Mapping) else value if isinstance(value, list | tuple) else ()
+        inner = (
+            value.values()
+            if isinstance(value, Mapping)
+            else value
+            if isinstance(value, list | tuple)
+            else ()
+        )
     return left == 0 or any(_too_deep(each, left - 1) for each in inner)

@@ -16,7 +16,9 @@ from runner.model.result import Result
 class Live(MutableMapping[Any, Any]):
     """A mapping that is looked up anew each time."""
 
-    def __init__(self, read: Callable[[], Any], without_run: Mapping[Any, Any] | None = None) -> None:
+    def __init__(
+        self, read: Callable[[], Any], without_run: Mapping[Any, Any] | None = None
+    ) -> None:
         self._read_now = read
         self._without_run = {} if without_run is None else without_run
 
@@ -55,7 +57,9 @@ class Live(MutableMapping[Any, Any]):
 class Functions(Mapping[str, Callable[..., Any]]):
     """`__salt__`, `__utils__` and `__states__`: functions by their dotted name."""
 
-    def __init__(self, find: Callable[[str], Callable[..., Any]], names: Callable[[], list[str]]) -> None:
+    def __init__(
+        self, find: Callable[[str], Callable[..., Any]], names: Callable[[], list[str]]
+    ) -> None:
         self._find = find
         self._names = names
 
@@ -128,7 +132,9 @@ def tag_of(low: Mapping[str, Any]) -> str:
     return "_|-".join(str(low[key]) for key in ("state", "__id__", "name", "fun"))
 
 
-UTILITIES: Mapping[str, Callable[..., Any]] = {"state.gen_tag": tag_of}  # of Salt's own, those that state modules need
+UTILITIES: Mapping[str, Callable[..., Any]] = {
+    "state.gen_tag": tag_of
+}  # of Salt's own, those that state modules need
 
 
 def _low() -> Mapping[str, Any]:
@@ -136,7 +142,13 @@ def _low() -> Mapping[str, Any]:
     return {} if chunk is None else chunk.low
 
 
-def inject(module: ModuleType, opts: Mapping[str, Any], salt: Functions, states: Functions, utils: Functions) -> None:
+def inject(
+    module: ModuleType,
+    opts: Mapping[str, Any],
+    salt: Functions,
+    states: Functions,
+    utils: Functions,
+) -> None:
     """Give a module the names that Salt gives it."""
     values: dict[str, Any] = {
         "__salt__": salt,
@@ -148,7 +160,9 @@ def inject(module: ModuleType, opts: Mapping[str, Any], salt: Functions, states:
         "__context__": Live(lambda: here.store("__context__"), {}),
         "__low__": Live(_low),
         "__lowstate__": [],
-        "__running__": Live(lambda: {tag: as_salt_result(result) for tag, result in here.results.items()}),
+        "__running__": Live(
+            lambda: {tag: as_salt_result(result) for tag, result in here.results.items()}
+        ),
         "__reqs__": {},
         "__instance_id__": "",
         "__env__": "base",
@@ -159,7 +173,9 @@ def inject(module: ModuleType, opts: Mapping[str, Any], salt: Functions, states:
         module.__dict__.setdefault(name, value)
 
 
-def _taken(function: Callable[..., Any], names: Iterable[str], kwargs: dict[str, Any]) -> Iterator[Any]:
+def _taken(
+    function: Callable[..., Any], names: Iterable[str], kwargs: dict[str, Any]
+) -> Iterator[Any]:
     """The arguments that a function takes by their place only, out of those with names."""
     import inspect
 
@@ -172,7 +188,9 @@ def _taken(function: Callable[..., Any], names: Iterable[str], kwargs: dict[str,
 
 
 def in_context(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The function, with the strings of the current state (`__sls__`, `__id__`, `__env__`, ...) set for each call."""
+    """The function, with the strings of the current state (`__sls__`, `__id__`, `__env__`, ...) set
+    for each call.
+    """
 
     code = getattr(function, "__code__", None)
     by_place = code.co_varnames[: code.co_posonlyargcount] if code else ()
@@ -187,19 +205,30 @@ def in_context(function: Callable[..., Any]) -> Callable[..., Any]:
         except LookupError:  # no run yet
             chunk = None
         if chunk is not None:
-            names.update(__sls__=chunk.sls, __id__=chunk.id, __env__=chunk.env, __instance_id__=chunk.tag)
+            names.update(
+                __sls__=chunk.sls, __id__=chunk.id, __env__=chunk.env, __instance_id__=chunk.tag
+            )
             names["__lowstate__"] = [dict(each.low) for each in here.chunks]
         try:
             return function(*args, **kwargs)
         except SystemExit as stop:  # would end the run without a word
-            raise RuntimeError(f"sys.exit({stop.code!r}) was called").with_traceback(stop.__traceback__) from None
+            raise RuntimeError(f"sys.exit({stop.code!r}) was called").with_traceback(
+                stop.__traceback__
+            ) from None
 
     return call
 
 
 def run_planned(function: Callable[..., Any], arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """A planned state function as `__states__` offers it: called at once, answering in Salt's shape."""
-    answer: dict[str, Any] = {"name": arguments.get("name", ""), "changes": {}, "result": True, "comment": ""}
+    """A planned state function as `__states__` offers it: called at once, answering in Salt's
+    shape.
+    """
+    answer: dict[str, Any] = {
+        "name": arguments.get("name", ""),
+        "changes": {},
+        "result": True,
+        "comment": "",
+    }
     try:
         outcome = function(**arguments)
         if not isinstance(outcome, GeneratorType):

@@ -19,7 +19,19 @@ class Registry(Protocol):
     def state_modules(self) -> list[str]: ...
 
 
-RENDERERS = ("gpg", "jinja", "json", "mako", "py", "pydsl", "pyobjects", "stateconf", "toml", "yaml", "yamlex")
+RENDERERS = (
+    "gpg",
+    "jinja",
+    "json",
+    "mako",
+    "py",
+    "pydsl",
+    "pyobjects",
+    "stateconf",
+    "toml",
+    "yaml",
+    "yamlex",
+)
 
 
 def list_modules(registry: Registry, *globs: str) -> list[str]:
@@ -54,17 +66,25 @@ def doc(registry: Registry, *words: str) -> dict[str, str]:
 
 def state_doc(registry: Registry, *words: str) -> dict[str, str]:
     """What state functions say of themselves."""
-    return {name: _said(registry.state(name).function) for name in list_state_functions(registry, *words)}
+    return {
+        name: _said(registry.state(name).function)
+        for name in list_state_functions(registry, *words)
+    }
 
 
 def argspec(registry: Registry, *words: str) -> dict[str, dict[str, Any]]:
     """The arguments of execution functions."""
-    return {name: _arguments(registry.definition(name)) for name in list_functions(registry, *words)}
+    return {
+        name: _arguments(registry.definition(name)) for name in list_functions(registry, *words)
+    }
 
 
 def state_argspec(registry: Registry, *words: str) -> dict[str, dict[str, Any]]:
     """The arguments of state functions."""
-    return {name: _arguments(registry.state(name).function) for name in list_state_functions(registry, *words)}
+    return {
+        name: _arguments(registry.state(name).function)
+        for name in list_state_functions(registry, *words)
+    }
 
 
 def reload_modules(registry: Registry) -> None:
@@ -76,7 +96,11 @@ def _names(modules: Iterable[str], functions: Callable[[str], list[str]]) -> lis
 
 
 def _matching(names: Iterable[str], globs: tuple[str, ...]) -> list[str]:
-    return [name for name in names if not globs or any(fnmatch.fnmatchcase(name, glob) for glob in globs)]
+    return [
+        name
+        for name in names
+        if not globs or any(fnmatch.fnmatchcase(name, glob) for glob in globs)
+    ]
 
 
 def _chosen(names: list[str], words: tuple[str, ...]) -> list[str]:
@@ -94,7 +118,10 @@ def _arguments(function: Callable[..., Any]) -> dict[str, Any]:
     kinds: dict[Any, list[inspect.Parameter]] = {}
     for each in inspect.signature(function).parameters.values():
         kinds.setdefault(each.kind, []).append(each)
-    known = [*kinds.get(inspect.Parameter.POSITIONAL_ONLY, ()), *kinds.get(inspect.Parameter.POSITIONAL_OR_KEYWORD, ())]
+    known = [
+        *kinds.get(inspect.Parameter.POSITIONAL_ONLY, ()),
+        *kinds.get(inspect.Parameter.POSITIONAL_OR_KEYWORD, ()),
+    ]
     known += kinds.get(inspect.Parameter.KEYWORD_ONLY, [])
     defaults = [each.default for each in known if each.default is not inspect.Parameter.empty]
     return {

@@ -1,4 +1,6 @@
-"""Python files of a tree become modules: without a __pycache__ beside them, and able to import what lies there."""
+"""Python files of a tree become modules: without a __pycache__ beside them, and able to import what
+lies there.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ class _Beside(MetaPathFinder):
 
 
 def _show(path: str, seen: Callable[[str], None]) -> None:
-    """Show a file that is about to be loaded; of a package all files, as Python imports those by itself."""
+    """Show a file that is about to be loaded; of a package all files, as Python imports those by
+    itself.
+    """
     seen(path)
     if path.endswith("/__init__.py"):
         for folder, _, names in os.walk(os.path.dirname(path)):
@@ -51,7 +55,9 @@ def _show(path: str, seen: Callable[[str], None]) -> None:
 def _spec(name: str, path: str) -> ModuleSpec:
     folder = [os.path.dirname(path)] if path.endswith("/__init__.py") else None
     loader = _Loader(name, path)
-    spec = importlib.util.spec_from_file_location(name, path, loader=loader, submodule_search_locations=folder)
+    spec = importlib.util.spec_from_file_location(
+        name, path, loader=loader, submodule_search_locations=folder
+    )
     assert spec is not None
     return spec
 
@@ -70,9 +76,14 @@ def _reaching(folders: Sequence[str], seen: Callable[[str], None]) -> Iterator[N
 
 
 def loaded(
-    name: str, path: str, more: Sequence[str], prepare: Callable[[ModuleType], None], seen: Callable[[str], None]
+    name: str,
+    path: str,
+    more: Sequence[str],
+    prepare: Callable[[ModuleType], None],
+    seen: Callable[[str], None],
 ) -> ModuleType:
-    """The module of a file. more: folders to import from; prepare: what is done to it before its code runs.
+    """The module of a file. more: folders to import from; prepare: what is done to it before its
+    code runs.
 
     seen: is shown each file before it is loaded.
     """

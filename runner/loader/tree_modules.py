@@ -21,7 +21,9 @@ class UnavailableError(RunnerError):
 
     code = "unavailable"
 
-    def __init__(self, message: str, reason: str = "", hint: str | None = None, source: Source | None = None):
+    def __init__(
+        self, message: str, reason: str = "", hint: str | None = None, source: Source | None = None
+    ):
         super().__init__(message, source, hint)
         self.reason = reason or message
 
@@ -47,9 +49,13 @@ _RETURNED_NAME = re.compile(r"\breturn\s+['\"](\w+)['\"]")
 
 
 class TreeModules:
-    """The modules of one kind, by the names that they go by. Several files may have one name, as with Salt."""
+    """The modules of one kind, by the names that they go by. Several files may have one name, as
+    with Salt.
+    """
 
-    def __init__(self, kind: str, folders: list[str], library: Library, beside: list[str] | None = None) -> None:
+    def __init__(
+        self, kind: str, folders: list[str], library: Library, beside: list[str] | None = None
+    ) -> None:
         """beside: folders whose files all of them may import."""
         self._kind = kind
         self._library = library
@@ -86,18 +92,25 @@ class TreeModules:
         return list(self._files.get(name, ()))
 
     def all(self) -> Iterator[tuple[str, ModuleType | Callable[[], Any]]]:
-        """The modules that are for this machine; for one that is broken or lacks an import a function that raises."""
-        for path, name in sorted({path: name for name, paths in self._files.items() for path in paths}.items()):
+        """The modules that are for this machine; for one that is broken or lacks an import a
+        function that raises.
+        """
+        for path, name in sorted(
+            {path: name for name, paths in self._files.items() for path in paths}.items()
+        ):
             module = self._module(name, path)
             if isinstance(module, ModuleType):
                 yield name, module
-            elif not isinstance(module, UnavailableError) or isinstance(module.__cause__, ImportError):
+            elif not isinstance(module, UnavailableError) or isinstance(
+                module.__cause__, ImportError
+            ):
                 yield name, partial(_raise, module)
 
     def available(self, name: str) -> Iterator[ModuleType]:
         """The modules of a name, in the order of their files, each loaded when it is its turn.
 
-        Raises, when nothing else is left, what is wrong with one of them; with its own reason UnavailableError.
+        Raises, when nothing else is left, what is wrong with one of them; with its own reason
+        UnavailableError.
         """
         problem: RunnerError | None = None
         for path in self._files.get(name, ()):
@@ -112,7 +125,9 @@ class TreeModules:
             raise problem
 
     def load(self, name: str) -> ModuleType | None:
-        """The first module of a name; None when the tree has none. Raises UnavailableError with its own reason."""
+        """The first module of a name; None when the tree has none. Raises UnavailableError with its
+        own reason.
+        """
         return next(self.available(name), None)
 
     def _module(self, name: str, path: str) -> ModuleType | RunnerError:
@@ -137,8 +152,14 @@ class TreeModules:
             missing.__cause__ = problem
             return missing
         if answer is False or (isinstance(answer, tuple) and answer and answer[0] is False):
-            reason = str(answer[1]) if isinstance(answer, tuple) and len(answer) > 1 else "__virtual__ returned False"
-            return UnavailableError(f"'{name}' __virtual__ returned False: {reason}", reason, source=Source(path))
+            reason = (
+                str(answer[1])
+                if isinstance(answer, tuple) and len(answer) > 1
+                else "__virtual__ returned False"
+            )
+            return UnavailableError(
+                f"'{name}' __virtual__ returned False: {reason}", reason, source=Source(path)
+            )
         prepare = module.__dict__.get("__init__")
         if isinstance(prepare, FunctionType):
             with _blaming(path):
@@ -146,7 +167,9 @@ class TreeModules:
         return module
 
     def _import(self, name: str, path: str) -> ModuleType:
-        from runner.loader.salt_package import provide_salt  # only trees with modules of their own need these
+        from runner.loader.salt_package import (
+            provide_salt,
+        )  # only trees with modules of their own need these
         from runner.loader.tree_imports import loaded
 
         provide_salt()
@@ -161,18 +184,26 @@ class TreeModules:
         library = self._library
         salt = salt_style.Functions(
             lambda name: salt_style.speaking_salt(library.function(name)),
-            lambda: [f"{each}.{one}" for each in library.modules() for one in library.functions(each)],
+            lambda: [
+                f"{each}.{one}" for each in library.modules() for one in library.functions(each)
+            ],
         )
         states = salt_style.Functions(
             lambda name: _called_at_once(library.state(name).function),
-            lambda: [f"{each}.{one}" for each in library.state_modules() for one in library.state_functions(each)],
+            lambda: [
+                f"{each}.{one}"
+                for each in library.state_modules()
+                for one in library.state_functions(each)
+            ],
         )
         utils = salt_style.Functions(library.utility, list)
         salt_style.inject(module, library.opts, salt, states, utils)
 
 
 def _code(path: str) -> str:
-    """The code of a module; none of one that cannot be read: it goes by its file's name, and fails when it is used."""
+    """The code of a module; none of one that cannot be read: it goes by its file's name, and fails
+    when it is used.
+    """
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
             return file.read()
@@ -181,7 +212,9 @@ def _code(path: str) -> str:
 
 
 def _names(file: str, code: str) -> list[str]:
-    """What a file's module is called: as its `__virtual__` says; without one by its file, and its `__virtualname__`."""
+    """What a file's module is called: as its `__virtual__` says; without one by its file, and its
+    `__virtualname__`.
+    """
     said, virtual = _VIRTUAL_NAME.search(code), _VIRTUAL.search(code)
     if said:
         return [said[1]] if virtual else list({said[1]: 0, virtual_name(file): 0})
@@ -206,9 +239,16 @@ def _blaming(path: str) -> Iterator[None]:
     except (ImportError, RunnerError, KeyboardInterrupt):
         raise
     except BaseException as problem:  # sys.exit() too
-        if isinstance(problem, OSError) and not _place(problem, path).line:  # not raised by its code
-            raise RunnerError(f"{path} cannot be read: {problem.strerror}", Source(path), None, "module") from problem
-        text = f"{os.path.basename(path)} fails while it is loaded: {type(problem).__name__}: {problem}"
+        if (
+            isinstance(problem, OSError) and not _place(problem, path).line
+        ):  # not raised by its code
+            raise RunnerError(
+                f"{path} cannot be read: {problem.strerror}", Source(path), None, "module"
+            ) from problem
+        text = (
+            f"{os.path.basename(path)} fails while it is loaded: {type(problem).__name__}:"
+            f" {problem}"
+        )
         hint = "the code of the module itself raised it"
         raise RunnerError(text, _place(problem, path), hint, "module") from problem
 
@@ -219,9 +259,15 @@ def _called_at_once(function: Callable[..., Any]) -> Callable[..., dict[str, Any
         from runner.loader import salt_style
         from runner.model.places import Place, Untyped
 
-        positional = dict(zip([key for key in schema_of(function).parameters if key != "name"], args, strict=False))
+        positional = dict(
+            zip(
+                [key for key in schema_of(function).parameters if key != "name"], args, strict=False
+            )
+        )
         place = Place(Untyped("__states__"))
-        bound = bind(function, {"name": name, **positional, **kwargs}, places={}, default_place=place)
+        bound = bind(
+            function, {"name": name, **positional, **kwargs}, places={}, default_place=place
+        )
         return salt_style.run_planned(function, bound.arguments)
 
     return call
@@ -242,7 +288,9 @@ def _place(problem: BaseException, path: str) -> Source:
 
 
 def virtual_name(name: str) -> str:
-    """The name that users write: a trailing underscore only kept Python's own names free (`list_`, `import_`)."""
+    """The name that users write: a trailing underscore only kept Python's own names free (`list_`,
+    `import_`).
+    """
     bare = name[:-1]
     reserved = keyword.iskeyword(bare) or hasattr(builtins, bare)
     return bare if name.endswith("_") and (reserved or not bare.endswith("_")) else name
@@ -253,7 +301,9 @@ class UnavailableFunction(UnavailableError, KeyError):
 
 
 def lacking(module: ModuleType | None) -> str | None:
-    """The program without which the functions of a module of the library are not there, if it is not."""
+    """The program without which the functions of a module of the library are not there, if it is
+    not.
+    """
     program = getattr(module, "NEEDS_PROGRAM", None)
     if program is None:
         return None
@@ -263,7 +313,9 @@ def lacking(module: ModuleType | None) -> str | None:
 
 
 def offered(module: ModuleType, name: str) -> Callable[..., Any] | None:
-    """The function that a module offers under a name; None for what is private, imported or no function."""
+    """The function that a module offers under a name; None for what is private, imported or no
+    function.
+    """
     if name.startswith("_"):
         return None
     aliases: Mapping[str, str] = module.__dict__.get("__func_alias__", {})
@@ -284,7 +336,9 @@ def offered(module: ModuleType, name: str) -> Callable[..., Any] | None:
 
 
 def _own(module: ModuleType, function: FunctionType) -> bool:
-    return function.__module__ == module.__name__ or function.__module__.startswith(f"{module.__name__}.")
+    return function.__module__ == module.__name__ or function.__module__.startswith(
+        f"{module.__name__}."
+    )
 
 
 def members(module: ModuleType) -> list[tuple[str, Callable[..., Any]]]:

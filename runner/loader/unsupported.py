@@ -13,9 +13,14 @@ INSTEAD = {
         + _GUARDED.format("the program")
         + ": `unless: ...`",
     ),
-    **dict.fromkeys(("docker_container", "docker_image", "lxc", "lxd"), _GUARDED.format("the container engine")),
+    **dict.fromkeys(
+        ("docker_container", "docker_image", "lxc", "lxd"), _GUARDED.format("the container engine")
+    ),
     **dict.fromkeys(("mysql_user", "mysql_database", "mysql_grants"), _GUARDED.format("mysql")),
-    **dict.fromkeys(("salt", "cloud", "saltmod"), "this orchestrates several machines: runner brings one to its state"),
+    **dict.fromkeys(
+        ("salt", "cloud", "saltmod"),
+        "this orchestrates several machines: runner brings one to its state",
+    ),
     **dict.fromkeys(
         ("chocolatey", "macpackage", "reg", "zypper", "win_servermanager", "macdefaults"),
         "it is for another system than the Linux machines that runner is for",
@@ -27,14 +32,24 @@ OTHERS = {  # what other tools call state modules
     **dict.fromkeys(["systemd", "systemctl", "services"], "service"),
     **dict.fromkeys(["command", "shell", "exec", "script"], "cmd"),
     **dict.fromkeys(["copy", "template", "files", "directory"], "file"),
-    **{"users": "user", "groups": "group", "mounts": "mount", "repo": "pkgrepo", "authorized_key": "ssh_auth"},
+    **{
+        "users": "user",
+        "groups": "group",
+        "mounts": "mount",
+        "repo": "pkgrepo",
+        "authorized_key": "ssh_auth",
+    },
 }
 
 _ONE = "a run starts no other one: `include:` in the SLS brings the states of another into this run"
-RUNS = {f"state.{name}": _ONE for name in ("apply", "sls", "sls_id", "highstate", "high", "low", "top", "test")}
+RUNS = {
+    f"state.{name}": _ONE
+    for name in ("apply", "sls", "sls_id", "highstate", "high", "low", "top", "test")
+}
 RUNS |= {"state.single": "a run starts no other one: declare the state in the SLS"}
 RUNS |= dict.fromkeys(
-    ("state.template", "state.template_str"), "a run starts no other one: save it as an SLS and `include:` it"
+    ("state.template", "state.template_str"),
+    "a run starts no other one: save it as an SLS and `include:` it",
 )
 
 _SERVICE = "runner does not manage it: " + _GUARDED
@@ -44,13 +59,21 @@ CALLS = {  # the modules of execution functions that are not here
     "mysql": _SERVICE.format("mysql"),
     "redis": _SERVICE.format("redis-cli"),
     "nginx": _SERVICE.format("nginx") + "; service.reload reloads it",
-    **dict.fromkeys(("docker", "dockercompose", "dockermod", "lxc", "lxd"), _SERVICE.format("the container engine")),
+    **dict.fromkeys(
+        ("docker", "dockercompose", "dockermod", "lxc", "lxd"),
+        _SERVICE.format("the container engine"),
+    ),
     **dict.fromkeys(("virt", "vagrant"), _SERVICE.format("virsh")),
     **dict.fromkeys(("npm", "gem", "bower", "composer"), _GUARDED.format("the program")),
     "x509": "runner makes and reads no certificates: " + _GUARDED.format("openssl"),
-    "sdb": "runner has no such stores: values belong into the pillar, secrets into its encrypted (gpg) values; what "
-    "this machine is to keep goes to salt['data.update']",
-    "vault": "runner asks no vault: secrets belong into the pillar's encrypted (gpg) values, or an external pillar",
+    "sdb": (
+        "runner has no such stores: values belong into the pillar, secrets into its encrypted (gpg)"
+        " values; what this machine is to keep goes to salt['data.update']"
+    ),
+    "vault": (
+        "runner asks no vault: secrets belong into the pillar's encrypted (gpg) values, or an"
+        " external pillar"
+    ),
     "event": "there is no event bus; the state event.send is there",
     "schedule": "`runner schedule` has the system run runner",
 }
@@ -67,4 +90,8 @@ def hint(module: str) -> str | None:
     said = INSTEAD.get(module)
     if said is None and module.startswith(("win_", "mac_")):
         said = INSTEAD["reg"]
-    return f"runner has no {module} states: {said}; or bring your own in _states/ of the tree" if said else None
+    return (
+        f"runner has no {module} states: {said}; or bring your own in _states/ of the tree"
+        if said
+        else None
+    )

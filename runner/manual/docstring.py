@@ -1,4 +1,6 @@
-"""What a docstring says: a summary, the arguments one by one, examples, and where the behaviour comes from."""
+"""What a docstring says: a summary, the arguments one by one, examples, and where the behaviour
+comes from.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ SENTENCE = re.compile(r"(?<=[.!?]) +(?=[A-Za-z_`])")
 
 
 class Docstring(Record):
-    """before, after: the paragraphs before and after the first example, less what is said of single arguments."""
+    """before, after: the paragraphs before and after the first example, less what is said of single
+    arguments.
+    """
 
     summary: str
     before: tuple[str, ...]
@@ -25,7 +29,9 @@ class Docstring(Record):
 
 
 def read(text: str, parameters: Collection[str]) -> Docstring:
-    """Take a docstring (cleaned, as inspect.getdoc gives it) to pieces. parameters: the names of the arguments."""
+    """Take a docstring (cleaned, as inspect.getdoc gives it) to pieces. parameters: the names of
+    the arguments.
+    """
     said: dict[str, str] = {}
     aside: dict[str, str] = {}  # of names that stand in parentheses, and of all others
     blocks = list(_blocks("\n".join(_take_definitions(text.split("\n"), parameters, said))))
@@ -53,7 +59,9 @@ def mentions(found: Docstring, name: str) -> str:
 
 
 def _blocks(text: str) -> Iterator[tuple[bool, str]]:
-    """(is it an example, the paragraph); an example is indented or a template, and goes on over empty lines."""
+    """(is it an example, the paragraph); an example is indented or a template, and goes on over
+    empty lines.
+    """
     indented, lines = False, list[str]()
     for line in [*text.split("\n"), ""]:
         deep = line.startswith(("    ", "{{", "{%"))
@@ -67,10 +75,14 @@ def _blocks(text: str) -> Iterator[tuple[bool, str]]:
         yield indented, textwrap.dedent("\n".join(lines)).strip("\n")
 
 
-def _take_definitions(lines: list[str], parameters: Collection[str], said: dict[str, str]) -> Iterator[str]:
-    """Note what modules for Salt say: a line with the name (and perhaps a default), below it, indented, what it is.
+def _take_definitions(
+    lines: list[str], parameters: Collection[str], said: dict[str, str]
+) -> Iterator[str]:
+    """Note what modules for Salt say: a line with the name (and perhaps a default), below it,
+    indented, what it is.
 
-    `:param name: what it is` too. The other lines, without directives of reStructuredText, are left.
+    `:param name: what it is` too. The other lines, without directives of reStructuredText, are
+    left.
     """
     name = ""
     for number, line in enumerate(lines):
@@ -89,8 +101,12 @@ def _take_definitions(lines: list[str], parameters: Collection[str], said: dict[
                 yield line
 
 
-def _take_arguments(text: str, parameters: Collection[str], said: dict[str, str], aside: dict[str, str]) -> str:
-    """Note each `name: what it is.` or `one (another), two*: what they are.`; what stands before the first."""
+def _take_arguments(
+    text: str, parameters: Collection[str], said: dict[str, str], aside: dict[str, str]
+) -> str:
+    """Note each `name: what it is.` or `one (another), two*: what they are.`; what stands before
+    the first.
+    """
     end = len(text)
     rest = OTHERS.search(text)
     if rest:
@@ -101,7 +117,8 @@ def _take_arguments(text: str, parameters: Collection[str], said: dict[str, str]
         told = text[match.end() : stop].strip(" ;")
         said |= dict.fromkeys(_names(match[1], parameters), told)
         aside |= dict.fromkeys(
-            set(re.findall(r"\w+", " ".join(re.findall(r"\(.*?\)", match[1])))) & set(parameters), told
+            set(re.findall(r"\w+", " ".join(re.findall(r"\(.*?\)", match[1])))) & set(parameters),
+            told,
         )
     return text[: matches[0].start() if matches else end].strip()
 
@@ -110,7 +127,11 @@ def _names(listed: str, parameters: Collection[str]) -> list[str]:
     """The parameters that a list of names means; none when it has another word."""
     names: list[str] = []
     for word in re.split(r",? (?:and|or) |, ", re.sub(r" \([^()]*\)", "", listed)):
-        meant = [each for each in parameters if each == word or (word[-1] == "*" and each.startswith(word[:-1]))]
+        meant = [
+            each
+            for each in parameters
+            if each == word or (word[-1] == "*" and each.startswith(word[:-1]))
+        ]
         if not meant and word != "...":
             return []
         names += meant

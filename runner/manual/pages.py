@@ -56,7 +56,11 @@ class Page(Record):
 
 def contents(library: Library) -> dict[str, list[str]]:
     """All state modules with their functions."""
-    return {module: found for module in library.state_modules() if (found := _of_module(library, module))}
+    return {
+        module: found
+        for module in library.state_modules()
+        if (found := _of_module(library, module))
+    }
 
 
 def _of_module(library: Library, module: str) -> list[str]:
@@ -88,7 +92,8 @@ def pages(library: Library, name: str) -> list[Page]:
         _refuse_unavailable(library, module, function)
         near = _near(name, [library.suggest_state(name), library.suggest_function(name)])
         raise RunnerError(
-            f"there is no page for {name}", hint=f"did you mean {near}?" if near else "`runner doc` lists all"
+            f"there is no page for {name}",
+            hint=f"did you mean {near}?" if near else "`runner doc` lists all",
         )
     return found
 
@@ -112,12 +117,14 @@ def _near(name: str, suggestions: list[str | None]) -> str | None:
 def everywhere() -> Page:
     """The page of the arguments that every state takes."""
 
-    listed = tuple(Argument(name, each.title, "", each.description) for name, each in EVERYWHERE.items())
+    listed = tuple(
+        Argument(name, each.title, "", each.description) for name, each in EVERYWHERE.items()
+    )
     summary = "What every state takes beside its own arguments: requisites, guards and settings."
     example = (
-        "nginx:\n  service.running:\n    - watch:\n      - file: /etc/nginx/nginx.conf\n"
-        "    - onlyif: test -e /etc/nginx\n    - retry:\n        attempts: 3\n"
-        "/etc/nginx/nginx.conf:\n  file.managed:\n    - contents: events {}\n    - before:\n      - service: nginx"
+        "nginx:\n  service.running:\n    - watch:\n      - file: /etc/nginx/nginx.conf\n    -"
+        " onlyif: test -e /etc/nginx\n    - retry:\n        attempts: 3\n/etc/nginx/nginx.conf:\n "
+        " file.managed:\n    - contents: events {}\n    - before:\n      - service: nginx"
     )
     return Page(ARGUMENTS, "of every state", summary, (), listed, (example,))
 
@@ -164,11 +171,15 @@ def function_page(library: Library, name: str) -> Page:
     """The page of an execution function."""
     function = library.definition(name)
     found = docstring.read(inspect.getdoc(function) or "", _names(function))
-    return _page(name, "execution function", function, found)._replace(notes=(f"runner call {_call(name, function)}",))
+    return _page(name, "execution function", function, found)._replace(
+        notes=(f"runner call {_call(name, function)}",)
+    )
 
 
 def _page(name: str, kind: str, function: Callable[..., Any], found: Docstring) -> Page:
-    arguments = tuple(_argument(key, each, found, kind == "state") for key, each in _parameters(function).items())
+    arguments = tuple(
+        _argument(key, each, found, kind == "state") for key, each in _parameters(function).items()
+    )
     return Page(name, kind, found.summary, found.before, arguments, found.examples, found.after)
 
 
@@ -178,7 +189,9 @@ def _argument(key: str, parameter: Parameter, found: Docstring, state: bool) -> 
     if default is None and state and (key == "name" or parameter.shape.identifies):
         default = "the ID"
     needed = features_of(parameter)
-    told = found.arguments.get(key, "") + (f" Needs a provider with {', '.join(needed)}." if needed else "")
+    told = found.arguments.get(key, "") + (
+        f" Needs a provider with {', '.join(needed)}." if needed else ""
+    )
     return Argument(key, secret + parameter.shape.title, default, told.strip())
 
 
@@ -222,9 +235,13 @@ def _call(name: str, function: Callable[..., Any]) -> str:
 
 
 def said(library: Library, name: str) -> Docstring:
-    """The docstring of a state function; of arguments that it says nothing of, what a sister function says."""
+    """The docstring of a state function; of arguments that it says nothing of, what a sister
+    function says.
+    """
     found = _read(library, name)
-    untold = {key for key in _names(library.state(name).function) if not docstring.mentions(found, key)}
+    untold = {
+        key for key in _names(library.state(name).function) if not docstring.mentions(found, key)
+    }
     sisters = _of_sisters(library, name) if untold else {}
     told = {key: sisters[key] for key in untold & sisters.keys()} | found.arguments
     told |= {key: SETTINGS[key].description for key in untold & SETTINGS.keys() - told.keys()}
@@ -232,8 +249,9 @@ def said(library: Library, name: str) -> Docstring:
 
 
 def _of_sisters(library: Library, name: str) -> dict[str, str]:
-    """What the functions that a docstring names ("The rest as of file.managed") say of arguments; of others of the
-    module what they all say alike."""
+    """What the functions that a docstring names ("The rest as of file.managed") say of arguments;
+    of others of the module what they all say alike.
+    """
     module, _, function = name.partition(".")
     text = inspect.getdoc(library.state(name).function) or ""
     named: dict[str, str] = {}
@@ -247,11 +265,15 @@ def _of_sisters(library: Library, name: str) -> dict[str, str]:
 
 
 def said_of_all(library: Library, name: str) -> Docstring:
-    """The same with the sentence that mentions an argument, for those that nothing else is said of: for editors."""
+    """The same with the sentence that mentions an argument, for those that nothing else is said of:
+    for editors.
+    """
     found = said(library, name)
     names = _names(library.state(name).function)
     mentioned = {key: docstring.mentions(found, key) for key in names if key not in found.arguments}
-    return found._replace(arguments=found.arguments | {key: text for key, text in mentioned.items() if text})
+    return found._replace(
+        arguments=found.arguments | {key: text for key, text in mentioned.items() if text}
+    )
 
 
 def _read(library: Library, name: str) -> Docstring:

@@ -8,7 +8,10 @@ from runner.manual import pages as manual
 from runner.manual.pages import Library, Page
 from runner.manual.text import as_markdown
 
-NOTE = "<!-- Made by `runner doc --reference` from signatures and docstrings: change those, not this file. -->\n"
+NOTE = (
+    "<!-- Made by `runner doc --reference` from signatures and docstrings: change those, not this"
+    " file. -->\n"
+)
 
 
 def files(library: Library) -> dict[str, str]:
@@ -18,7 +21,9 @@ def files(library: Library) -> dict[str, str]:
         "modules": (manual.execution(library), manual.function_page),
     }
     found = {"README.md": _index({kind: list(listed) for kind, (listed, _) in kinds.items()})}
-    found["arguments.md"] = f"{NOTE}# Arguments of every state\n\n{as_markdown([manual.everywhere()])}"
+    found["arguments.md"] = (
+        f"{NOTE}# Arguments of every state\n\n{as_markdown([manual.everywhere()])}"
+    )
     for kind, (listed, page) in kinds.items():
         for module, names in listed.items():
             pages = as_markdown(page(library, f"{module}.{name}") for name in names)
@@ -31,7 +36,7 @@ def _index(modules: dict[str, list[str]]) -> str:
         return "".join(f"- [{module}]({kind}/{module}.md)\n" for module in modules[kind])
 
     return (
-        f"{NOTE}# Reference\n\nWhat `runner doc` shows. [Arguments that every state takes](arguments.md).\n\n"
-        f"## States\n\n{listed('states')}\n"
-        f"## Execution functions, for templates and `runner call`\n\n{listed('modules')}"
+        f"{NOTE}# Reference\n\nWhat `runner doc` shows. [Arguments that every state"
+        f" takes](arguments.md).\n\n## States\n\n{listed('states')}\n## Execution functions, for"
+        f" templates and `runner call`\n\n{listed('modules')}"
     )

@@ -1,7 +1,9 @@
-"""The JSON Schema of SLS files, for editors: each state with its arguments, requisites and what all states take.
+"""The JSON Schema of SLS files, for editors: each state with its arguments, requisites and what all
+states take.
 
-It accepts what the binder accepts: `mode: 644` for text, `'true'` for true, nothing for what is not given. A text may
-begin with a brace, so that an SLS whose values are quoted templates can be checked before rendering.
+It accepts what the binder accepts: `mode: 644` for text, `'true'` for true, nothing for what is not
+given. A text may begin with a brace, so that an SLS whose values are quoted templates can be
+checked before rendering.
 """
 
 from __future__ import annotations
@@ -14,22 +16,34 @@ from runner.arguments.scalars import FALSE, TRUE
 from runner.manual.docstring import Docstring
 
 Schema = dict[str, Any]
-Function = tuple[Docstring, Schema, Iterable[str]]  # what is said of it, its arguments, those of its mod_watch alone
+Function = tuple[
+    Docstring, Schema, Iterable[str]
+]  # what is said of it, its arguments, those of its mod_watch alone
 
 SPECIAL = r"^(__slot__:|\{[{%])"  # what may stand for any value
 TEMPLATE: Schema = {"type": "string", "pattern": SPECIAL}
-_WORDS = "|".join("".join(f"[{c.upper()}{c}]" if c.isalpha() else c for c in word) for word in sorted(TRUE | FALSE))
+_WORDS = "|".join(
+    "".join(f"[{c.upper()}{c}]" if c.isalpha() else c for c in word)
+    for word in sorted(TRUE | FALSE)
+)
 WORDS: Schema = {"type": "string", "pattern": rf"^\s*({_WORDS})\s*$|{SPECIAL}"}
 NULL: Schema = {"type": "null"}
 
 
-def schema(functions: Mapping[str, Function], silent: Iterable[str], unclear: Iterable[str] = ()) -> Schema:
-    """functions: by name ("file.managed"). silent: further arguments of all states that are known but not described.
-    unclear: modules that cannot work on this machine (yet): they may have any function."""
+def schema(
+    functions: Mapping[str, Function], silent: Iterable[str], unclear: Iterable[str] = ()
+) -> Schema:
+    """functions: by name ("file.managed"). silent: further arguments of all states that are known
+    but not described. unclear: modules that cannot work on this machine (yet): they may have any
+    function.
+    """
     modules: dict[str, list[str]] = {}
     for name in functions:
         modules.setdefault(name.partition(".")[0], []).append(name.partition(".")[2])
-    everywhere = {f"every_{name}": _described(each.schema, each.description) for name, each in EVERYWHERE.items()}
+    everywhere = {
+        f"every_{name}": _described(each.schema, each.description)
+        for name, each in EVERYWHERE.items()
+    }
     shared = {name: {"$ref": f"#/definitions/every_{name}"} for name in EVERYWHERE} | {
         name: {} for name in sorted(set(silent) - EVERYWHERE.keys())
     }
@@ -61,11 +75,20 @@ def _described(found: Mapping[str, Any], description: str) -> Schema:
 
 
 def _top_level(functions: Iterable[str], modules: Iterable[str]) -> Schema:
-    names = {"anyOf": [{"type": "string"}, {"type": "object", "minProperties": 1, "maxProperties": 1}]}
-    scoped: Schema = {"type": "object", "properties": {name: {"type": "object"} for name in (*modules, *functions)}}
+    names = {
+        "anyOf": [{"type": "string"}, {"type": "object", "minProperties": 1, "maxProperties": 1}]
+    }
+    scoped: Schema = {
+        "type": "object",
+        "properties": {name: {"type": "object"} for name in (*modules, *functions)},
+    }
     return {
         "include": {"description": "other SLS files to take in", "type": "array", "items": names},
-        "exclude": {"description": "SLS files or IDs to leave out", "type": "array", "items": names},
+        "exclude": {
+            "description": "SLS files or IDs to leave out",
+            "type": "array",
+            "items": names,
+        },
         "extend": {
             "description": "more arguments and requisites for IDs of other SLS files",
             "type": "object",
@@ -76,7 +99,9 @@ def _top_level(functions: Iterable[str], modules: Iterable[str]) -> Schema:
             "anyOf": [{"type": "array", "items": {"type": "string"}}, {"$ref": "#/definitions/id"}],
         },
         "defaults": {
-            "description": "arguments for all states of a kind in this SLS and those that it includes",
+            "description": (
+                "arguments for all states of a kind in this SLS and those that it includes"
+            ),
             "anyOf": [scoped, {"$ref": "#/definitions/id"}],
         },
     }
@@ -108,7 +133,12 @@ def _references(modules: Iterable[str]) -> Schema:
     """What a requisite lists: an ID or name, or `state: ID or name`."""
     target = {"type": ["string", "number", "array"]}
     known = dict.fromkeys((*modules, "sls", "id"), target)
-    one = {"anyOf": [{"type": ["string", "number"]}, {"type": "object", "properties": known, "maxProperties": 1}]}
+    one = {
+        "anyOf": [
+            {"type": ["string", "number"]},
+            {"type": "object", "properties": known, "maxProperties": 1},
+        ]
+    }
     return {"anyOf": [{"type": "array", "items": one}, NULL]}
 
 
@@ -126,24 +156,40 @@ def _module(module: str, names: list[str]) -> Schema:
     choices = [
         {
             "if": {"contains": {"const": name}},
-            "then": {"items": {"if": {"type": "object"}, "then": {"$ref": f"#/definitions/arguments_{module}.{name}"}}},
+            "then": {
+                "items": {
+                    "if": {"type": "object"},
+                    "then": {"$ref": f"#/definitions/arguments_{module}.{name}"},
+                }
+            },
         }
         for name in names
     ]
-    listed = {"type": "array", "items": {"anyOf": [{"enum": names}, {"type": "object"}]}, "allOf": choices}
+    listed = {
+        "type": "array",
+        "items": {"anyOf": [{"enum": names}, {"type": "object"}]},
+        "allOf": choices,
+    }
     return {"anyOf": [listed, {"enum": names}]}
 
 
 def _arguments(function: Function, shared: Schema) -> Schema:
     said, own, reacting = function
-    properties = {key: _argument(value, said.arguments.get(key)) for key, value in own["properties"].items()}
+    properties = {
+        key: _argument(value, said.arguments.get(key)) for key, value in own["properties"].items()
+    }
     for key in properties.keys() & SETTINGS.keys() - said.arguments.keys():
         properties[key] = {"description": SETTINGS[key].description, **properties[key]}
-    more: Schema = {key: {"description": "used when the state reacts to a change"} for key in reacting}
+    more: Schema = {
+        key: {"description": "used when the state reacts to a change"} for key in reacting
+    }
     extra = own.get("additionalProperties", False)
     return {
         "type": "object",
-        "properties": properties | {key: value for key, value in (more | shared).items() if key not in properties},
+        "properties": (
+            properties
+            | {key: value for key, value in (more | shared).items() if key not in properties}
+        ),
         "additionalProperties": _loose(extra) if isinstance(extra, dict) else extra,
     }
 
@@ -151,7 +197,9 @@ def _arguments(function: Function, shared: Schema) -> Schema:
 def _argument(found: Mapping[str, Any], description: str | None) -> Schema:
     told = {"description": description} if description else {}
     kept = {key: found[key] for key in ("default", "writeOnly") if found.get(key) is not None}
-    loose = _nullable(_loose({key: value for key, value in found.items() if key not in ("default", "writeOnly")}))
+    loose = _nullable(
+        _loose({key: value for key, value in found.items() if key not in ("default", "writeOnly")})
+    )
     return {**told, **kept, **{key: value for key, value in loose.items() if key not in told}}
 
 
@@ -159,9 +207,15 @@ def _nullable(found: Schema) -> Schema:
     if not found or found.get("type") == "null":
         return found
     if "anyOf" in found:
-        return {**found, "anyOf": [*found["anyOf"], *([NULL] if NULL not in found["anyOf"] else [])]}
+        return {
+            **found,
+            "anyOf": [*found["anyOf"], *([NULL] if NULL not in found["anyOf"] else [])],
+        }
     description = {key: found[key] for key in ("description",) if key in found}
-    return {**description, "anyOf": [{key: value for key, value in found.items() if key not in description}, NULL]}
+    return {
+        **description,
+        "anyOf": [{key: value for key, value in found.items() if key not in description}, NULL],
+    }
 
 
 def _loose(found: Mapping[str, Any]) -> Schema:
@@ -187,7 +241,11 @@ def _flat(found: Iterable[Schema]) -> list[Schema]:
 def _text(found: Mapping[str, Any]) -> Schema:
     if found.get("description") == "absolute path":
         pattern = rf"^[/~]|{SPECIAL}"
-        return {"type": "string", "pattern": pattern, "patternErrorMessage": "Expected an absolute path"}
+        return {
+            "type": "string",
+            "pattern": pattern,
+            "patternErrorMessage": "Expected an absolute path",
+        }
     return {
         **{key: value for key, value in found.items() if key != "description"},
         "type": ["string", "number", "boolean"],
@@ -195,7 +253,9 @@ def _text(found: Mapping[str, Any]) -> Schema:
 
 
 def _numeric(found: Mapping[str, Any]) -> Schema:
-    digits = r"^\s*[-+]?\d+\s*$" if found["type"] == "integer" else r"^\s*[-+]?[\d.]+([eE][-+]?\d+)?\s*$"
+    digits = (
+        r"^\s*[-+]?\d+\s*$" if found["type"] == "integer" else r"^\s*[-+]?[\d.]+([eE][-+]?\d+)?\s*$"
+    )
     return {"anyOf": [dict(found), {"type": "string", "pattern": f"{digits}|{SPECIAL}"}]}
 
 
@@ -205,7 +265,10 @@ def _array(found: Mapping[str, Any]) -> Schema:
 
 def _object(found: Mapping[str, Any]) -> Schema:
     inner = found.get("additionalProperties", {})
-    loose = {**found, "additionalProperties": _nullable(_loose(inner)) if isinstance(inner, dict) else inner}
+    loose = {
+        **found,
+        "additionalProperties": _nullable(_loose(inner)) if isinstance(inner, dict) else inner,
+    }
     return {"anyOf": [loose, {"type": "array", "items": loose}, TEMPLATE]}
 
 
@@ -213,7 +276,9 @@ _KINDS: Mapping[str, Callable[[Mapping[str, Any]], Schema]] = {
     "string": _text,
     "integer": _numeric,
     "number": _numeric,
-    "boolean": lambda found: {"anyOf": [dict(found), {"type": "integer", "minimum": 0, "maximum": 1}, WORDS]},
+    "boolean": lambda found: {
+        "anyOf": [dict(found), {"type": "integer", "minimum": 0, "maximum": 1}, WORDS]
+    },
     "array": _array,
     "object": _object,
 }

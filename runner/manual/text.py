@@ -16,14 +16,20 @@ def contents(states: Mapping[str, Sequence[str]], modules: Iterable[str], width:
     column = max(len(module) for module in states) + 4
     for module, names in states.items():
         begin = f"  {module}".ljust(column)
-        lines.append(textwrap.fill(", ".join(names), width, initial_indent=begin, subsequent_indent=" " * column))
+        lines.append(
+            textwrap.fill(
+                ", ".join(names), width, initial_indent=begin, subsequent_indent=" " * column
+            )
+        )
     lines += [
         "",
         "`runner doc arguments` shows what every state takes.",
         "",
         "Modules for templates and `runner call`:",
     ]
-    lines.append(textwrap.fill(", ".join(modules), width, initial_indent="  ", subsequent_indent="  "))
+    lines.append(
+        textwrap.fill(", ".join(modules), width, initial_indent="  ", subsequent_indent="  ")
+    )
     return "\n".join(lines) + "\n"
 
 
@@ -39,7 +45,9 @@ def as_text(found: Iterable[Page], width: int = 80) -> str:
 
 def _lines(page: Page, width: int) -> Iterator[str]:
     def wrapped(text: str, indent: int = 2) -> list[str]:
-        return textwrap.wrap(text, width, initial_indent=" " * indent, subsequent_indent=" " * indent)
+        return textwrap.wrap(
+            text, width, initial_indent=" " * indent, subsequent_indent=" " * indent
+        )
 
     yield f"{page.name}  ({page.kind})"
     for text in (page.summary, *page.before):
@@ -65,7 +73,13 @@ def _lines(page: Page, width: int) -> Iterator[str]:
 
 
 def _kind(argument: Argument) -> str:
-    default = "required" if argument.default is None else f"default {argument.default}" if argument.default else ""
+    default = (
+        "required"
+        if argument.default is None
+        else f"default {argument.default}"
+        if argument.default
+        else ""
+    )
     kind = "" if argument.type == "anything" and default else argument.type
     return ", ".join(part for part in (kind, default) if part)
 

@@ -1,4 +1,6 @@
-"""Values that add themselves to the earlier ones of their key, as the yamlex renderer's `!aggregate` marks them."""
+"""Values that add themselves to the earlier ones of their key, as the yamlex renderer's
+`!aggregate` marks them.
+"""
 
 from __future__ import annotations
 
@@ -15,10 +17,11 @@ class AggregateList(list[Any]):
 
 
 def joined(old: Any, new: Any) -> Any:
-    """What two values of one key make: the new one, except where it is marked to be added to the old one.
+    """What two values of one key make: the new one, except where it is marked to be added to the
+    old one.
 
-    >>> joined({"a": 1}, {"b": 2}), joined({"a": 1}, AggregateMap(b=2)), joined([1], AggregateList([1, 2]))
-    ({'b': 2}, {'a': 1, 'b': 2}, [1, 2])
+    >>> joined({"a": 1}, {"b": 2}), joined({"a": 1}, AggregateMap(b=2)), joined([1],
+    AggregateList([1, 2])) ({'b': 2}, {'a': 1, 'b': 2}, [1, 2])
     """
     if isinstance(new, AggregateMap) and isinstance(old, Mapping):
         return AggregateMap(laid_over(old, new))
@@ -31,4 +34,7 @@ def joined(old: Any, new: Any) -> Any:
 
 def laid_over(old: Mapping[Any, Any], new: Mapping[Any, Any]) -> dict[Any, Any]:
     """All keys of both, values of the same key joined."""
-    return {**old, **{key: joined(old[key], value) if key in old else value for key, value in new.items()}}
+    return {
+        **old,
+        **{key: joined(old[key], value) if key in old else value for key, value in new.items()},
+    }

@@ -32,7 +32,9 @@ class Requisite(Record):
 
 
 class Chunk(Record):
-    """One state of one name, ready to be ordered and run. `args` are raw, as `show lowstate` prints them."""
+    """One state of one name, ready to be ordered and run. `args` are raw, as `show lowstate` prints
+    them.
+    """
 
     state: str
     fun: str
@@ -47,14 +49,18 @@ class Chunk(Record):
     place: Place  # of the function
     arg_places: Mapping[str, Place] = {}
     origins: Mapping[str, str] = {}  # of the arguments that the state does not say itself
-    defined: int = 0  # its place among all chunks in the order of high data, before order numbers count
+    defined: int = (
+        0  # its place among all chunks in the order of high data, before order numbers count
+    )
     explicit_order: float = float(
         "inf"
     )  # the number as written (negative too): what this chunk needs is pulled up to it
 
     @property
     def given_name(self) -> str | None:
-        """The name that the state function gets; None where `names` holds a null, which stands for no name."""
+        """The name that the state function gets; None where `names` holds a null, which stands for
+        no name.
+        """
         return None if self.low.get("name", self.name) is None else self.name
 
     @property
@@ -70,18 +76,25 @@ class Chunk(Record):
 def titled(chunks: Sequence[Chunk]) -> list[str]:
     """The ID of each chunk, with its name behind it where `names` made several of one state."""
     several = Counter((chunk.state, chunk.id) for chunk in chunks)
-    return [f"{chunk.id} ({chunk.name})" if several[chunk.state, chunk.id] > 1 else chunk.id for chunk in chunks]
+    return [
+        f"{chunk.id} ({chunk.name})" if several[chunk.state, chunk.id] > 1 else chunk.id
+        for chunk in chunks
+    ]
 
 
 class Edge(Record):
-    """`holder` has a requisite of this kind on `target` (both are positions in the tuple of chunks)."""
+    """`holder` has a requisite of this kind on `target` (both are positions in the tuple of
+    chunks).
+    """
 
     holder: int
     kind: Kind
     target: int
     place: Place
     automatic: bool = False  # a hook of a module asked for it: what fails there stops nobody
-    ordering: Kind | None = None  # the kind that counts for the order, if another: a file has no use for a `watch`
+    ordering: Kind | None = (
+        None  # the kind that counts for the order, if another: a file has no use for a `watch`
+    )
 
 
 class Relations(Record):
@@ -89,9 +102,13 @@ class Relations(Record):
 
     edges: tuple[Edge, ...]
     by_holder: Mapping[int, tuple[Edge, ...]]
-    automatic: tuple[tuple[int, int, str], ...] = ()  # (first, then, the hook that asked for it): order only
+    automatic: tuple[
+        tuple[int, int, str], ...
+    ] = ()  # (first, then, the hook that asked for it): order only
     prepared_by: Mapping[int, tuple[int, ...]] = {}  # target -> those with a prereq on it
-    looks: Mapping[int, tuple[int, ...]] = {}  # a state -> what prereqs look at right before it runs
+    looks: Mapping[
+        int, tuple[int, ...]
+    ] = {}  # a state -> what prereqs look at right before it runs
 
     def of(self, holder: int) -> tuple[Edge, ...]:
         """The edges of one chunk, in the order of its requisites."""

@@ -17,7 +17,8 @@ class Diagnostic(Record):
     code: str = "error"
     severity: str = "error"  # error | warning
     subject: str = ""  # what the message is about, for those who know more of it
-    rendering: str = ""  # the SLS that could not be rendered (base:web); "pillar" or "pillar SLS" for the pillar's
+    # the SLS that could not be rendered (base:web); "pillar" or "pillar SLS" for the pillar's
+    rendering: str = ""
 
     def __str__(self) -> str:
         text = self.message
@@ -31,7 +32,9 @@ class Diagnostic(Record):
 
 
 def deduplicated(problems: Iterable[Diagnostic]) -> list[Diagnostic]:
-    """One mistake, one error: what a loop or a macro repeats is told for the first time only, with a count."""
+    """One mistake, one error: what a loop or a macro repeats is told for the first time only, with
+    a count.
+    """
     found: dict[object, Diagnostic] = {}
     more: dict[object, int] = {}
     for problem in problems:
@@ -55,7 +58,11 @@ def _said(problem: Diagnostic) -> str:
 
 
 def _counted(problem: Diagnostic, more: int) -> Diagnostic:
-    return problem._replace(message=f"{problem.message} (and {more} more from this line)") if more else problem
+    return (
+        problem._replace(message=f"{problem.message} (and {more} more from this line)")
+        if more
+        else problem
+    )
 
 
 def nearest(word: str, words: Iterable[str], alike: float = 0.6) -> str | None:

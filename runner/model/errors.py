@@ -1,4 +1,6 @@
-"""What goes wrong: the user's input (RunnerError), the machine (StateFailed in api), a bug (all the rest)."""
+"""What goes wrong: the user's input (RunnerError), the machine (StateFailed in api), a bug (all the
+rest).
+"""
 
 from __future__ import annotations
 
@@ -20,9 +22,17 @@ class RunnerError(Exception):
 
     code = "error"
 
-    def __init__(self, message: str, source: Source | None = None, hint: str | None = None, code: str | None = None):
+    def __init__(
+        self,
+        message: str,
+        source: Source | None = None,
+        hint: str | None = None,
+        code: str | None = None,
+    ):
         super().__init__(message)
-        self.message = str(message)  # what a template or a module of the tree raises may be anything
+        self.message = str(
+            message
+        )  # what a template or a module of the tree raises may be anything
         self.source = source
         self.hint = hint
         self.code = code or type(self).code

@@ -58,4 +58,12 @@ class RunFinished(Record):
     report: Report
 
 
-Event = RunStarted | StateStarted | StatePlanned | ChangerCalled | StateFinished | CustomEvent | RunFinished
+Event = (
+    RunStarted
+    | StateStarted
+    | StatePlanned
+    | ChangerCalled
+    | StateFinished
+    | CustomEvent
+    | RunFinished
+)

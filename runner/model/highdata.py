@@ -1,4 +1,6 @@
-"""High data: the values between high.py, which gathers them, and low.py, which makes chunks of them."""
+"""High data: the values between high.py, which gathers them, and low.py, which makes chunks of
+them.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ class Item(Record):
     key: str | None
     value: Value
     place: Place
-    origin: str = ""  # where it comes from when not from the state's own list: "extend in SLS x", say
+    origin: str = (
+        ""  # where it comes from when not from the state's own list: "extend in SLS x", say
+    )
 
 
 class Body:
@@ -43,7 +47,13 @@ class Declaration:
         bodies: dict[str, Body] | None = None,
         included_from: tuple[str, ...] = (),
     ) -> None:
-        self.id, self.sls, self.env, self.place, self.included_from = id, sls, env, place, included_from
+        self.id, self.sls, self.env, self.place, self.included_from = (
+            id,
+            sls,
+            env,
+            place,
+            included_from,
+        )
         self.bodies = {} if bodies is None else bodies
 
 
@@ -62,17 +72,31 @@ class HighData:
     def __init__(self) -> None:
         self.declarations: dict[str, Declaration] = {}
         self.extends: list[Declaration] = []
-        self.excludes: list[tuple[str, str, Place]] = []  # (sls, id or "" for a bare SLS; name; place)
-        self.rendered: dict[tuple[str, str], tuple[str, ...]] = {}  # (env, sls) -> chain of includers
+        self.excludes: list[
+            tuple[str, str, Place]
+        ] = []  # (sls, id or "" for a bare SLS; name; place)
+        self.rendered: dict[
+            tuple[str, str], tuple[str, ...]
+        ] = {}  # (env, sls) -> chain of includers
         self.chains: list[Chain] = []
-        self.defaults: dict[tuple[str, str], Mapping[str, Mapping[str, Value]]] = {}  # by (env, sls)
-        self.scopes: dict[tuple[str, str], tuple[str, ...]] = {}  # the first includers, nearest first
-        self.brought_at: dict[tuple[str, str], Place] = {}  # (env, sls) -> the line that named it first
-        self.elsewhere: frozenset[str] = frozenset()  # `sls: NAME`s, IDs, names of the tree, perhaps in a run with it
+        self.defaults: dict[
+            tuple[str, str], Mapping[str, Mapping[str, Value]]
+        ] = {}  # by (env, sls)
+        self.scopes: dict[
+            tuple[str, str], tuple[str, ...]
+        ] = {}  # the first includers, nearest first
+        self.brought_at: dict[
+            tuple[str, str], Place
+        ] = {}  # (env, sls) -> the line that named it first
+        self.elsewhere: frozenset[str] = (
+            frozenset()
+        )  # `sls: NAME`s, IDs, names of the tree, perhaps in a run with it
         self.lost: list[str | None] = []  # what mistakes kept from being declared, as written
 
     def explained_by_earlier_error(self, target: str, state: str = "") -> bool:
-        """Whether what a requisite names may only be missing because of another mistake: that one is told."""
+        """Whether what a requisite names may only be missing because of another mistake: that one
+        is told.
+        """
         if (f"sls: {target}" if state == "sls" else target) in self.elsewhere:
             return True
         return any(text is None or target in text or "{{" in text for text in self.lost)
@@ -97,16 +121,22 @@ def is_chain(value: Value) -> bool:
 
 def is_defaults(value: Value) -> bool:
     """Whether the value of a top-level `defaults` holds defaults and is not the body of an ID."""
-    return isinstance(value, dict) and bool(value) and all(isinstance(entry, dict) for entry in value.values())
+    return (
+        isinstance(value, dict)
+        and bool(value)
+        and all(isinstance(entry, dict) for entry in value.values())
+    )
 
 
 _GROWING = frozenset(kind.value for kind in Kind)
 
 
 def add_item(body: Body, new: Item) -> None:
-    """Requisites grow; all else, `use` and the `_in` forms too, replaces the one before in its place; `name` `names`.
+    """Requisites grow; all else, `use` and the `_in` forms too, replaces the one before in its
+    place; `name` `names`.
 
-    Of a key that stands there twice the last one counts, and so it is the one that grows or is replaced.
+    Of a key that stands there twice the last one counts, and so it is the one that grows or is
+    replaced.
     """
     for index in range(len(body.items) - 1, -1, -1):
         old = body.items[index]
@@ -122,7 +152,9 @@ def add_item(body: Body, new: Item) -> None:
 
 
 def own_list(item: Item) -> Item:
-    """A requisite with a list of its own, which may grow without that of the state it was taken from."""
+    """A requisite with a list of its own, which may grow without that of the state it was taken
+    from.
+    """
     if item.key not in _GROWING or not isinstance(item.value, list):
         return item
     return item._replace(value=_join(JoinedList(item.place), item))
@@ -139,8 +171,12 @@ def _join(found: JoinedList, item: Item) -> JoinedList:
 
 def members_of(body: Body) -> list[str]:
     """What a state says in `pkgs` and `sources`."""
-    listed = [each for item in body.items if item.key in ("pkgs", "sources") for each in _list(item.value)]
-    return [str(next(iter(entry), "")) if isinstance(entry, dict) else str(entry) for entry in listed]
+    listed = [
+        each for item in body.items if item.key in ("pkgs", "sources") for each in _list(item.value)
+    ]
+    return [
+        str(next(iter(entry), "")) if isinstance(entry, dict) else str(entry) for entry in listed
+    ]
 
 
 def _list(value: Value) -> list[Value]:
@@ -168,8 +204,12 @@ Made = Mapping[str, tuple[str, Mapping[str, Value]]]  # ID -> (function, argumen
 
 
 def of_one(function: str, arguments: Mapping[str, Value]) -> HighData:
-    """High data of one state that was typed on the command line. Raises RunnerError when it names no function."""
-    return of_states({str(arguments.get("__id__", arguments.get("name", function))): (function, arguments)})
+    """High data of one state that was typed on the command line. Raises RunnerError when it names
+    no function.
+    """
+    return of_states(
+        {str(arguments.get("__id__", arguments.get("name", function))): (function, arguments)}
+    )
 
 
 def of_states(states: Made) -> HighData:
@@ -178,7 +218,9 @@ def of_states(states: Made) -> HighData:
     high = HighData()
     for number, (id_, (function, arguments)) in enumerate(states.items(), 1):
         if "." not in function:
-            raise RunnerError(f"{function!r} is not the name of a state function", hint="write file.absent, say")
+            raise RunnerError(
+                f"{function!r} is not the name of a state function", hint="write file.absent, say"
+            )
         state, _, name = function.partition(".")
         items = [Item(key, value, place) for key, value in arguments.items() if key != "__id__"]
         body = Body(state, [*items, Item("order", number, place), Item(None, name, place)], place)

@@ -1,4 +1,6 @@
-"""What YAML said, as Salt hands it to templates: mappings that keep their order where they are written again."""
+"""What YAML said, as Salt hands it to templates: mappings that keep their order where they are
+written again.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,10 @@ def ordered(value: Any, known: dict[int, Any] | None = None) -> Any:
 
 
 def as_said(said: Mapping[str, Any], used: Mapping[str, Any]) -> dict[str, Any]:
-    """Values that were made from what an SLS says, with its mappings in their order; `used` says which."""
+    """Values that were made from what an SLS says, with its mappings in their order; `used` says
+    which.
+    """
     return {
-        name: ordered(said[name]) if name in said and said[name] == value else value for name, value in used.items()
+        name: ordered(said[name]) if name in said and said[name] == value else value
+        for name, value in used.items()
     }

@@ -23,7 +23,9 @@ class Source(Record):
     column: int = 0
     via: tuple[Source, ...] = ()  # the calls (macro, include) that brought it here, innermost first
     rendered: str | None = None  # what the line had become after rendering, when that differs
-    values: tuple[tuple[str, str], ...] = ()  # what the expressions or variables of the line were then
+    values: tuple[
+        tuple[str, str], ...
+    ] = ()  # what the expressions or variables of the line were then
     hidden: bool = False  # the line is not to be shown
 
     def __str__(self) -> str:
@@ -75,7 +77,9 @@ class PlacedMap(dict[Any, Any]):
     def __init__(self, document: Document, start: tuple[int, int]) -> None:
         self.document = document
         self.start = start
-        self.at: dict[Any, tuple[int, int, int, int]] = {}  # line and column of each key, then of its value
+        self.at: dict[
+            Any, tuple[int, int, int, int]
+        ] = {}  # line and column of each key, then of its value
 
     def __deepcopy__(self, memo: dict[int, Any]) -> PlacedMap:
         made = PlacedMap(self.document, self.start)
@@ -116,7 +120,9 @@ class PlacedList(list[Any]):
         made = PlacedList(self.document, self.start)
         memo[id(self)] = made
         made.items_at = self.items_at.copy()
-        made.extend(deepcopy(item, memo) if isinstance(item, dict | list | set) else item for item in self)
+        made.extend(
+            deepcopy(item, memo) if isinstance(item, dict | list | set) else item for item in self
+        )
         return made
 
     @property
@@ -166,12 +172,20 @@ class JoinedMap(PlacedMap):
 
 def key_place(container: object, key: object, default: Place) -> Place:
     """Where a key of a (perhaps unplaced) mapping stands."""
-    return container.key_place(key) if isinstance(container, PlacedMap) and key in container.at else default
+    return (
+        container.key_place(key)
+        if isinstance(container, PlacedMap) and key in container.at
+        else default
+    )
 
 
 def value_place(container: object, key: object, default: Place) -> Place:
     """Where the value of a key of a (perhaps unplaced) mapping stands."""
-    return container.value_place(key) if isinstance(container, PlacedMap) and key in container.at else default
+    return (
+        container.value_place(key)
+        if isinstance(container, PlacedMap) and key in container.at
+        else default
+    )
 
 
 def item_place(container: object, index: int, default: Place) -> Place:

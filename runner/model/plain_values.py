@@ -1,4 +1,6 @@
-"""Values as JSON and YAML can say them. What code of others answers is made so once, where it enters the run."""
+"""Values as JSON and YAML can say them. What code of others answers is made so once, where it
+enters the run.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +12,8 @@ DEEPEST = 200  # levels; what lies deeper, or holds itself, is cut off there
 
 
 def plain(value: Any, levels: int = DEEPEST) -> Any:
-    """Texts, numbers, booleans, None, lists, and mappings with texts as keys; all else becomes a text.
+    """Texts, numbers, booleans, None, lists, and mappings with texts as keys; all else becomes a
+    text.
 
     >>> plain({1: {b"x", "y"}, None: float("nan")})
     {'1': ['x', 'y'], 'null': 'NaN'}
@@ -40,7 +43,9 @@ def text_of(value: object) -> str:
 def _container(value: Any, levels: int) -> Any:
     try:
         if isinstance(value, Mapping):
-            pairs = dict.items(value) if isinstance(value, dict) else value.items()  # whatever its own code does
+            pairs = (
+                dict.items(value) if isinstance(value, dict) else value.items()
+            )  # whatever its own code does
             return {key_of(key): plain(item, levels) for key, item in pairs}
         if hasattr(value, "_asdict"):
             return plain(value._asdict(), levels)

@@ -1,8 +1,8 @@
 """`Record`: a typing.NamedTuple that costs a start nothing.
 
-For a type checker it is typing.NamedTuple. That one, and a dataclass, writes the text of methods for each class and
-compiles it at every start: 0.2 to 0.5 ms a class, as much for eighty of them as all the rest of a small run. A Record
-has its few methods ready, and costs 0.01 ms a class.
+For a type checker it is typing.NamedTuple. That one, and a dataclass, writes the text of methods
+for each class and compiles it at every start: 0.2 to 0.5 ms a class, as much for eighty of them as
+all the rest of a small run. A Record has its few methods ready, and costs 0.01 ms a class.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ else:
     _new = tuple.__new__
 
     class _Maker(type):
-        """Makes the annotations of a Record's body its fields, in their order; what they are set to its defaults."""
+        """Makes the annotations of a Record's body its fields, in their order; what they are set to
+        its defaults.
+        """
 
         def __new__(maker, name, bases, body):
             fields = tuple(body.get("__annotations__", ()))
@@ -30,14 +32,20 @@ else:
                 body["__places__"] = {field: place for place, field in enumerate(fields)}
                 body["__needed__"] = fields[: len(fields) - len(defaults)]
                 body["__blank__"] = (None,) * len(body["__needed__"]) + (*defaults,)
-                body.update((field, getter(place, f"Field {place}")) for place, field in enumerate(fields))
+                body.update(
+                    (field, getter(place, f"Field {place}")) for place, field in enumerate(fields)
+                )
             body["__slots__"] = ()
             made = super().__new__(maker, name, bases, body)
-            made._make = staticmethod(partial(_new, made))  # of a row of all values, unchecked: what hot loops take
+            made._make = staticmethod(
+                partial(_new, made)
+            )  # of a row of all values, unchecked: what hot loops take
             return made
 
     class Record(tuple, metaclass=_Maker):
-        """Named values that do not change; the body of the class names them, as that of a typing.NamedTuple does."""
+        """Named values that do not change; the body of the class names them, as that of a
+        typing.NamedTuple does.
+        """
 
         _fields, __places__, __needed__, __blank__ = (), {}, (), ()
 
@@ -48,18 +56,25 @@ else:
                 return _new(cls, named.values())
             given, lacking = len(values), cls.__needed__[len(values) :]
             if given > len(cls._fields) or (lacking and not named.keys() >= {*lacking}):
-                raise TypeError(f"{cls.__name__} needs {', '.join(cls.__needed__)} of {', '.join(cls._fields)}")
+                raise TypeError(
+                    f"{cls.__name__} needs {', '.join(cls.__needed__)} of {', '.join(cls._fields)}"
+                )
             values += cls.__blank__[given:]
             return cls.__with__(values, named, given) if named else _new(cls, values)
 
         @classmethod
         def __with__(cls, values, named, given=0):
-            """Some values with others of these names in their places, none of them among the first that are given."""
+            """Some values with others of these names in their places, none of them among the first
+            that are given.
+            """
             row = [*values]
             for name, value in named.items():
                 place = cls.__places__.get(name, -1)
                 if place < given:
-                    raise TypeError(f"{cls.__name__}: {name} is no field, or given twice: {', '.join(cls._fields)}")
+                    raise TypeError(
+                        f"{cls.__name__}: {name} is no field, or given twice:"
+                        f" {', '.join(cls._fields)}"
+                    )
                 row[place] = value
             return _new(cls, row)
 

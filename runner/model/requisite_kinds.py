@@ -25,5 +25,8 @@ class Kind(enum.StrEnum):
     LISTEN = "listen"
 
 
-WITHOUT_MOD_WATCH = {Kind.WATCH: Kind.REQUIRE, Kind.WATCH_ANY: Kind.REQUIRE_ANY}  # to a module without a mod_watch
+WITHOUT_MOD_WATCH = {
+    Kind.WATCH: Kind.REQUIRE,
+    Kind.WATCH_ANY: Kind.REQUIRE_ANY,
+}  # to a module without a mod_watch
 REQUISITE_KEYS = frozenset([*Kind, *(f"{kind}_in" for kind in Kind), "use", "use_in"])

@@ -16,7 +16,9 @@ from runner.model.places import (
 
 
 class Result(Record):
-    """What became of one chunk. `result` is Salt's: True, False, or None (would change, or cannot be known)."""
+    """What became of one chunk. `result` is Salt's: True, False, or None (would change, or cannot
+    be known).
+    """
 
     chunk: Chunk
     result: bool | None
@@ -30,15 +32,26 @@ class Result(Record):
     extra: Mapping[str, Value] = {}  # further keys of Salt's JSON (skip_watch, ...)
     cause: str | None = None  # the tag of the state that made this one be skipped
     exact: bool = True  # False: a dry run that could not know
-    undecided: bool = False  # a dry run could not even look: it depends on what is pending, and counts as a change
+    # a dry run could not even look: it depends on what is pending, and counts as a change
+    undecided: bool = False
     owed: tuple[str, ...] = ()  # reactions paid or still owed
     key: str = ""  # the key in the JSON when it is not the chunk's tag (listen)
-    inputs: tuple[str, ...] = ()  # the files of the tree that it was made from, and what else it goes by
-    origin: str = ""  # why it changed something: reaction, intent, drift or repeats; empty: not known
-    noop: bool = False  # only planned, because the state says so, in a run that changes other things
+    inputs: tuple[
+        str, ...
+    ] = ()  # the files of the tree that it was made from, and what else it goes by
+    origin: str = (
+        ""  # why it changed something: reaction, intent, drift or repeats; empty: not known
+    )
+    noop: bool = (
+        False  # only planned, because the state says so, in a run that changes other things
+    )
     note: str = ""  # a sentence about that, for people
-    reacted: bool = True  # False: its own changes are none that a watch asks for, mod_watch is still due
-    before: Mapping[str, Value] = {}  # what its changes replaced, of the shape of `changes`, for people
+    reacted: bool = (
+        True  # False: its own changes are none that a watch asks for, mod_watch is still due
+    )
+    before: Mapping[
+        str, Value
+    ] = {}  # what its changes replaced, of the shape of `changes`, for people
     reaction: str = ""  # what mod_watch did, for people
 
     @property
@@ -66,8 +79,9 @@ NOT_COMPILED, LOCKED, NOT_STARTED, CRASHED = "did not compile", "locked", "did n
 class Report:
     """All results of one run, in the order in which the states ran.
 
-    interrupted: the number of the signal that ended the run early; why: what interrupted it, for people, or one of the
-    words above; left: the states that it therefore did not come to; errors: what was wrong, when it was no state.
+    interrupted: the number of the signal that ended the run early; why: what interrupted it, for
+    people, or one of the words above; left: the states that it therefore did not come to; errors:
+    what was wrong, when it was no state.
     """
 
     def __init__(
@@ -79,7 +93,13 @@ class Report:
         left: tuple[Chunk, ...] = (),
         errors: tuple[Diagnostic, ...] = (),
     ) -> None:
-        self.results, self.dry, self.interrupted, self.why, self.left = results, dry, interrupted, why, left
+        self.results, self.dry, self.interrupted, self.why, self.left = (
+            results,
+            dry,
+            interrupted,
+            why,
+            left,
+        )
         self.errors = errors
 
     def __iter__(self) -> Iterator[Result]:
@@ -107,7 +127,9 @@ class Report:
 
 
 class PendingReaction(Record):
-    """A reaction that is owed: the reactor has to react to a change of the source, whatever happens in between."""
+    """A reaction that is owed: the reactor has to react to a change of the source, whatever happens
+    in between.
+    """
 
     reactor: str  # the reactor's tag
     kind: str  # watch | onchanges | listen

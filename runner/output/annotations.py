@@ -19,7 +19,12 @@ def sarif(problems: Sequence[Diagnostic]) -> dict[str, Any]:
     return {
         "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
         "version": "2.1.0",
-        "runs": [{"tool": {"driver": {"name": "runner", "rules": rules}}, "results": [*map(_result, problems)]}],
+        "runs": [
+            {
+                "tool": {"driver": {"name": "runner", "rules": rules}},
+                "results": [*map(_result, problems)],
+            }
+        ],
     }
 
 
@@ -35,7 +40,10 @@ def _result(problem: Diagnostic) -> dict[str, Any]:
     found: dict[str, Any] = {"ruleId": problem.code, "level": level, "message": {"text": text}}
     source = problem.source
     if source:
-        region = {"startLine": max(source.line, 1), **({"startColumn": source.column} if source.column else {})}
+        region = {
+            "startLine": max(source.line, 1),
+            **({"startColumn": source.column} if source.column else {}),
+        }
         place = {"artifactLocation": {"uri": _file(source.file)}, "region": region}
         found["locations"] = [{"physicalLocation": place}]
     return found
@@ -58,7 +66,9 @@ def _command(problem: Diagnostic) -> str:
 
 
 def _escaped(text: str) -> str:
-    """A text that cannot end its command, nor steer a terminal: a line that begins with `::` would be a command."""
+    """A text that cannot end its command, nor steer a terminal: a line that begins with `::` would
+    be a command.
+    """
     return safe(text).replace("%", "%25").replace("\r", "%0D").replace("\n", "%0A")
 
 

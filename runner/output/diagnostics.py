@@ -14,9 +14,7 @@ from runner.redaction import HIDDEN
 
 WIDEST = 160  # columns of a line of source
 _COLOUR = {"error": "red", "warning": "yellow", "info": "cyan"}
-NAMED_SECRET = (
-    r"(?i)((?:password|passwd|passphrase|secret|token|api_?key|secret_key)['\"]?\s*[:=]\s*)(?![|>{]|\{[{%])[^\s].*"
-)
+NAMED_SECRET = r"(?i)((?:password|passwd|passphrase|secret|token|api_?key|secret_key)['\"]?\s*[:=]\s*)(?![|>{]|\{[{%])[^\s].*"
 
 
 def show(problems: Iterable[Diagnostic], stream: TextIO, colour: bool = False) -> None:
@@ -30,7 +28,11 @@ def format_one(problem: Diagnostic, stream: TextIO | None = None, colour: bool =
     """One mistake as a block of lines."""
     word = paint(problem.severity, _COLOUR.get(problem.severity, "red"), colour)
     # the code is what `# runner: ignore[code]` takes
-    code = f" [{problem.code}]" if problem.severity == "warning" and problem.source and problem.source.line else ""
+    code = (
+        f" [{problem.code}]"
+        if problem.severity == "warning" and problem.source and problem.source.line
+        else ""
+    )
     said, hint = f"{safe(problem.message, stream)}{code}", safe(problem.hint or "", stream)
     if stream is not None and stream.isatty():
         said, hint = _wrapped(said, len(problem.severity) + 2), _wrapped(hint, len("  hint: "))
@@ -51,12 +53,16 @@ def format_one(problem: Diagnostic, stream: TextIO | None = None, colour: bool =
 
 
 def _place(source: Source, stream: TextIO | None) -> str:
-    """A place on one line, whatever the name of its file: CI takes a line that begins with `::` for a command."""
+    """A place on one line, whatever the name of its file: CI takes a line that begins with `::` for
+    a command.
+    """
     return safe(str(source), stream).replace("\n", "\\n")
 
 
 def _wrapped(text: str, lead: int) -> str:
-    """Text for a terminal, which would end its lines inside of words. lead: how much stands before the first line."""
+    """Text for a terminal, which would end its lines inside of words. lead: how much stands before
+    the first line.
+    """
     import shutil
 
     width = shutil.get_terminal_size().columns
@@ -78,7 +84,8 @@ def _excerpt(source: Source) -> list[str]:
     numbers = [number for number in (source.line - 1, source.line) if number > 0]
     first = max(0, source.column - WIDEST // 2) if len(lines[source.line - 1]) > WIDEST else 0
     shown = [
-        f"    {number:>4} | {_part(lines[number - 1], first * (number == source.line))}".rstrip() for number in numbers
+        f"    {number:>4} | {_part(lines[number - 1], first * (number == source.line))}".rstrip()
+        for number in numbers
     ]
     if source.column:
         lead = lines[source.line - 1][first : source.column - 1]

@@ -52,7 +52,12 @@ def _facts(event: Event) -> dict[str, Any]:
         return {"state": event.chunk.tag, "changes": event.changes, "comment": event.comment}
     if isinstance(event, ChangerCalled):
         state = event.chunk.tag if event.chunk else None
-        return {"state": state, "function": event.function, "target": event.target, "before": event.before}
+        return {
+            "state": state,
+            "function": event.function,
+            "target": event.target,
+            "before": event.before,
+        }
     if isinstance(event, StateFinished):
         return {"state": event.result.tag, **json_.result(event.result)}
     if isinstance(event, CustomEvent):
@@ -60,5 +65,10 @@ def _facts(event: Event) -> dict[str, Any]:
     assert isinstance(event, RunFinished)
     report = event.report
     left = [chunk.tag for chunk in report.left]
-    ended = {"failed": report.failed, "changed": report.changed, "interrupted": report.interrupted, "left": left}
+    ended = {
+        "failed": report.failed,
+        "changed": report.changed,
+        "interrupted": report.interrupted,
+        "left": left,
+    }
     return ended | {"outcome": report.outcome, "errors": [str(each) for each in report.errors]}

@@ -9,8 +9,16 @@ from runner.output.text import change_lines, counted, labelled, named, safe, sec
 
 
 def text(found: Any, kind: str, width: int = 0) -> str:
-    """What `runner history` prints. kind: list, show or diff. width: of a terminal, whose lines end between words."""
-    lines = _runs(found, width) if kind == "list" else _run(found, width) if kind == "show" else _difference(found)
+    """What `runner history` prints. kind: list, show or diff. width: of a terminal, whose lines end
+    between words.
+    """
+    lines = (
+        _runs(found, width)
+        if kind == "list"
+        else _run(found, width)
+        if kind == "show"
+        else _difference(found)
+    )
     return "".join(f"{safe(line)}\n" for line in lines)
 
 
@@ -47,7 +55,10 @@ def _when(run: Mapping[str, Any]) -> str:
 
 def _run(run: Mapping[str, Any], terminal: int) -> Iterator[str]:
     yield from _fitting(f"Run {run['id']}: {run['command']}", terminal)
-    yield f"  started {run['started']}, ended {run['finished'] or 'never'}: {_KINDS[run['kind']]}{run['outcome']}"
+    yield (
+        f"  started {run['started']}, ended {run['finished'] or 'never'}:"
+        f" {_KINDS[run['kind']]}{run['outcome']}"
+    )
     if run["revision"]:
         yield f"  tree at {run['revision']}{' with uncommitted changes' if run['dirty'] else ''}"
     if run["undone"]:
@@ -60,7 +71,10 @@ def _run(run: Mapping[str, Any], terminal: int) -> Iterator[str]:
         if item["outcome"] == "unchanged":
             quiet += 1
             continue
-        line = f"{item['outcome']:>12}  {labelled(item)}  [{seconds(item['duration'])}]  {item['place']}"
+        line = (
+            f"{item['outcome']:>12}  {labelled(item)}  [{seconds(item['duration'])}] "
+            f" {item['place']}"
+        )
         yield from _fitting(line, terminal)
         if item["origin"] in ("drift", "repeats"):
             yield f"            {item['origin']}"
@@ -79,7 +93,9 @@ def _difference(found: Mapping[str, Any]) -> Iterator[str]:
         yield f"{sign} run {run['id']}  {_when(run)}  {run['outcome']}  {run['command']}"
     yield "  the tree said the same" if found["same_tree"] else "  the tree was changed in between"
     for side, sign in (("first", "-"), ("second", "+")):
-        yield from (f"{sign} {line}" for error in found[side]["errors"] for line in error.splitlines())
+        yield from (
+            f"{sign} {line}" for error in found[side]["errors"] for line in error.splitlines()
+        )
     for key, sign in (("only_first", "-"), ("only_second", "+")):
         yield from (f"{sign} {_of_tag(tag)}" for tag in found[key])
     for tag, keys in found["different"].items():
@@ -108,7 +124,8 @@ def _said(keys: Mapping[str, Mapping[str, Any]], side: str) -> Iterator[str]:
 
 
 def _of_tag(tag: str) -> str:
-    """The state behind the key of a result: its function, its ID, and its name where that is another.
+    """The state behind the key of a result: its function, its ID, and its name where that is
+    another.
 
     >>> _of_tag("cmd_|-reload_|-nginx -s reload_|-run")
     'cmd.run  reload (nginx -s reload)'
@@ -116,4 +133,6 @@ def _of_tag(tag: str) -> str:
     parts = tag.split("_|-")
     if len(parts) < 4:
         return tag
-    return labelled({"function": f"{parts[0]}.{parts[-1]}", "id": parts[1], "name": "_|-".join(parts[2:-1])})
+    return labelled(
+        {"function": f"{parts[0]}.{parts[-1]}", "id": parts[1], "name": "_|-".join(parts[2:-1])}
+    )

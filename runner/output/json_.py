@@ -13,7 +13,9 @@ from runner.model.result import Report, Result
 
 
 def result(item: Result) -> dict[str, Any]:
-    """One result with Salt's keys. `__state_ran__` is there (false) only where a requisite kept it from running."""
+    """One result with Salt's keys. `__state_ran__` is there (false) only where a requisite kept it
+    from running.
+    """
     data: dict[str, Any] = {
         "name": item.chunk.name,
         "changes": item.changes,
@@ -108,5 +110,11 @@ def _text(data: Any, line: str) -> str:
     if hasattr(data, "_asdict"):
         return _text(data._asdict(), line)
     if kind is list or isinstance(data, list | tuple):
-        return f"[{inner}{f',{inner}'.join([_text(item, inner) for item in data])}{line}]" if data else "[]"
-    return _text(plain(data), line) if isinstance(data, set | frozenset) else json.dumps(plain(data))
+        return (
+            f"[{inner}{f',{inner}'.join([_text(item, inner) for item in data])}{line}]"
+            if data
+            else "[]"
+        )
+    return (
+        _text(plain(data), line) if isinstance(data, set | frozenset) else json.dumps(plain(data))
+    )

@@ -13,7 +13,10 @@ def text(report: Report) -> str:
     failures = sum(result.result is False and result.ran for result in report.results)
     skipped = sum(not result.ran for result in report.results)
     seconds = sum(result.duration for result in report.results) / 1000
-    counts = f'tests="{len(report.results)}" failures="{failures}" errors="0" skipped="{skipped}" time="{seconds:.3f}"'
+    counts = (
+        f'tests="{len(report.results)}" failures="{failures}" errors="0" skipped="{skipped}"'
+        f' time="{seconds:.3f}"'
+    )
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', f'<testsuite name="runner" {counts}>']
     for result in report.results:
         lines += _case(result)
@@ -23,13 +26,23 @@ def text(report: Report) -> str:
 def errors(problems: Iterable[Diagnostic]) -> str:
     """The document of a run that ran no state: each mistake is a test case that is in error."""
     problems = [problem for problem in problems if problem.severity == "error"]
-    counts = f'tests="{len(problems)}" failures="0" errors="{len(problems)}" skipped="0" time="0.000"'
+    counts = (
+        f'tests="{len(problems)}" failures="0" errors="{len(problems)}" skipped="0" time="0.000"'
+    )
     lines = ['<?xml version="1.0" encoding="UTF-8"?>', f'<testsuite name="runner" {counts}>']
     for problem in problems:
-        where = f' file={_quoted(problem.source.file)} line="{problem.source.line}"' if problem.source else ""
+        where = (
+            f' file={_quoted(problem.source.file)} line="{problem.source.line}"'
+            if problem.source
+            else ""
+        )
         message = _quoted(problem.message.split("\n")[0])
-        lines.append(f'  <testcase classname="runner" name={_quoted(problem.code)}{where} time="0.000">')
-        lines.append(f'    <error type="{problem.code}" message={message}>{_escaped(str(problem))}</error>')
+        lines.append(
+            f'  <testcase classname="runner" name={_quoted(problem.code)}{where} time="0.000">'
+        )
+        lines.append(
+            f'    <error type="{problem.code}" message={message}>{_escaped(str(problem))}</error>'
+        )
         lines.append("  </testcase>")
     return "\n".join([*lines, "</testsuite>"])
 

@@ -1,4 +1,5 @@
-"""What runner itself does, for `--log-level` and `--log-file`: what was read, rendered and run, and how long it took.
+"""What runner itself does, for `--log-level` and `--log-file`: what was read, rendered and run, and
+how long it took.
 
 Nothing of this is done, and nothing imported, unless somebody asked for it.
 """
@@ -23,7 +24,9 @@ class Log:
 
     def __init__(self) -> None:
         self.on = False
-        self.arguments = False  # whether the secrets are known by which arguments of commands are hidden
+        self.arguments = (
+            False  # whether the secrets are known by which arguments of commands are hidden
+        )
         self.folders: tuple[str, ...] = ()  # reading files below these is worth a line
         self._busy = threading.local()
         self._hooked = False
@@ -65,8 +68,14 @@ class Log:
     # -------------------------------------------------- files that are read, commands that are run
 
     def _audited(self, event: str, args: tuple[Any, ...]) -> None:
-        """Write a line for what Python itself reports: reliable, wherever in the library or the tree it is done."""
-        if not self.on or event not in ("open", "subprocess.Popen", "os.system") or getattr(self._busy, "yes", False):
+        """Write a line for what Python itself reports: reliable, wherever in the library or the
+        tree it is done.
+        """
+        if (
+            not self.on
+            or event not in ("open", "subprocess.Popen", "os.system")
+            or getattr(self._busy, "yes", False)
+        ):
             return
         self._busy.yes = True
         try:
@@ -87,7 +96,10 @@ class Log:
         import shlex
 
         said = command if isinstance(command, list | tuple) else [command]
-        words = [os.fsdecode(each) if isinstance(each, str | bytes | os.PathLike) else str(each) for each in said]
+        words = [
+            os.fsdecode(each) if isinstance(each, str | bytes | os.PathLike) else str(each)
+            for each in said
+        ]
         if not self.arguments or _hides_all():
             self.debug(f"run {shlex.quote(words[0])} (with arguments that are not shown)")
         else:

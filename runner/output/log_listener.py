@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from runner.model.chunk import Chunk
-from runner.model.events import ChangerCalled, Event, RunFinished, RunStarted, StateFinished, StatePlanned, StateStarted
+from runner.model.events import (
+    ChangerCalled,
+    Event,
+    RunFinished,
+    RunStarted,
+    StateFinished,
+    StatePlanned,
+    StateStarted,
+)
 from runner.output.log import LOG
 from runner.output.text import counted, labelled
 from runner.redaction import HIDDEN
@@ -30,7 +38,11 @@ def _news(event: Event, dry: bool) -> str:
         return f"{'dry run' if dry else 'run'} {event.run}: {counted(event.total, 'state')}"
     if isinstance(event, StateFinished):
         result = event.result
-        said = f": {result.comment.splitlines()[0]}" if result.result is False and result.comment else ""
+        said = (
+            f": {result.comment.splitlines()[0]}"
+            if result.result is False and result.comment
+            else ""
+        )
         return f"{result.outcome(dry)}: {_named(result.chunk)} in {result.duration:.1f} ms{said}"
     return f"ended: {event.report.outcome}" if isinstance(event, RunFinished) else ""
 
@@ -40,7 +52,10 @@ def _line(event: Event) -> str:
     if isinstance(event, StateStarted):
         return f"begin {_named(event.chunk)} ({event.chunk.place.source})"
     if isinstance(event, StatePlanned):
-        return f"planned by {_named(event.chunk)}: {', '.join(map(str, event.changes)) or 'changes not known before'}"
+        return (
+            f"planned by {_named(event.chunk)}:"
+            f" {', '.join(map(str, event.changes)) or 'changes not known before'}"
+        )
     if isinstance(event, ChangerCalled):
         silent = event.chunk is not None and event.chunk.args.get("no_log")
         return f"change: {event.function} {HIDDEN if silent else event.target}"

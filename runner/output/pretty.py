@@ -9,7 +9,17 @@ from typing import TextIO
 
 from runner.model.events import Event, RunFinished, RunStarted, StateFinished, StateStarted
 from runner.model.result import Report, Result
-from runner.output.text import change_lines, counted, labelled, named, paint, safe, seconds, shortened, wrapped
+from runner.output.text import (
+    change_lines,
+    counted,
+    labelled,
+    named,
+    paint,
+    safe,
+    seconds,
+    shortened,
+    wrapped,
+)
 
 MOST = 100  # lines of changes that the report of a state shows
 
@@ -17,9 +27,9 @@ MOST = 100  # lines of changes that the report of a state shows
 class Pretty:
     """A listener that prints.
 
-    verbose: unchanged states too. quiet: nothing unless something changed or failed. live: a line that says what runs
-    now (terminals only). command: what to type to do what a dry run showed. wrap: end lines at the width, between
-    words (a pipe gets them whole).
+    verbose: unchanged states too. quiet: nothing unless something changed or failed. live: a line
+    that says what runs now (terminals only). command: what to type to do what a dry run showed.
+    wrap: end lines at the width, between words (a pipe gets them whole).
     """
 
     def __init__(
@@ -53,13 +63,17 @@ class Pretty:
         if isinstance(event, RunStarted):
             self.dry = event.dry
         elif isinstance(event, StateStarted) and self.live:
-            line = safe(f"  ... {event.chunk.function} {event.chunk.id}", self.stream).replace("\n", " ")
+            line = safe(f"  ... {event.chunk.function} {event.chunk.id}", self.stream).replace(
+                "\n", " "
+            )
             self._write(f"\r\x1b[K{line[: self.width - 1]}")
         elif isinstance(event, StateFinished):
             self._finished(event.result)
         elif isinstance(event, RunFinished):
             report = event.report
-            if report.results or report.left or not report.why:  # else it has not begun, and the error says so
+            if (
+                report.results or report.left or not report.why
+            ):  # else it has not begun, and the error says so
                 self._summary(report)
 
     def _finished(self, result: Result) -> None:
@@ -84,7 +98,11 @@ class Pretty:
         if kind == "failed":
             self._block(result.comment)
             self._block(f"at {chunk.place.source}")
-        elif kind in ("skipped", "undecided") or self.verbose or (not result.changes and kind != "unchanged"):
+        elif (
+            kind in ("skipped", "undecided")
+            or self.verbose
+            or (not result.changes and kind != "unchanged")
+        ):
             self._block(result.comment)
         elif result.reaction:
             self._block(result.reaction)
@@ -141,9 +159,13 @@ class Pretty:
         try:
             self.stream.write(text)
             self.stream.flush()
-        except OSError as error:  # a full disk, or a reader that has gone, keeps no run from its work
+        except (
+            OSError
+        ) as error:  # a full disk, or a reader that has gone, keeps no run from its work
             self.closed = isinstance(error, BrokenPipeError)
-            self.problem = "" if self.closed else f"the report could not be written: {error.strerror}"
+            self.problem = (
+                "" if self.closed else f"the report could not be written: {error.strerror}"
+            )
             self.stream = io.StringIO()
 
 

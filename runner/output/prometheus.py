@@ -50,14 +50,20 @@ class Prometheus:
         for name, value in values.items():
             lines += [f"# HELP {name} {_HELP[name]}", f"# TYPE {name} gauge", f"{name} {value}"]
         counts = report.counts()
-        lines += ["# HELP runner_states States of the last run by outcome.", "# TYPE runner_states gauge"]
+        lines += [
+            "# HELP runner_states States of the last run by outcome.",
+            "# TYPE runner_states gauge",
+        ]
         for kind in ("changed", "unchanged", "failed", "skipped"):
             lines.append(f'runner_states{{outcome="{kind}"}} {counts[kind]}')
         lines += ["# HELP runner_last_run_outcome How the last run ended: 1 for one of these."]
         lines += ["# TYPE runner_last_run_outcome gauge"]
         outcome = "interrupted" if report.interrupted else report.outcome
         for word in OUTCOMES:
-            lines.append(f'runner_last_run_outcome{{outcome="{word.replace(" ", "_")}"}} {int(word == outcome)}')
+            lines.append(
+                f'runner_last_run_outcome{{outcome="{word.replace(" ", "_")}"}}'
+                f" {int(word == outcome)}"
+            )
         return "\n".join(lines) + "\n"
 
     def _before(self) -> str:
@@ -71,7 +77,9 @@ class Prometheus:
 
     def _write(self, text: str) -> None:
         beside = f"{self._path}.{os.getpid()}.tmp"  # the exporter reads only *.prom
-        handle = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644)
+        handle = os.open(
+            beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o644
+        )
         try:
             with open(handle, "w", encoding="utf-8") as file:
                 file.write(text)

@@ -11,7 +11,11 @@ def txt(data: Any) -> str:
     """A line for each line of an answer, behind the name of who gave it."""
     if not isinstance(data, Mapping):
         return f"{data}\n"
-    return "".join(f"{key}: {line}\n" for key, value in data.items() for line in str(value).splitlines() or [""])
+    return "".join(
+        f"{key}: {line}\n"
+        for key, value in data.items()
+        for line in str(value).splitlines() or [""]
+    )
 
 
 def newline_values_only(data: Any) -> str:

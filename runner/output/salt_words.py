@@ -11,10 +11,18 @@ OF_PILLAR = "Pillar failed to render with the following messages:"
 
 def worded(problems: Sequence[Diagnostic]) -> tuple[Diagnostic, ...]:
     """The same mistakes, beginning as Salt's messages do."""
-    ahead = (Diagnostic(OF_PILLAR),) if any(each.rendering.startswith("pillar") for each in problems) else ()
+    ahead = (
+        (Diagnostic(OF_PILLAR),)
+        if any(each.rendering.startswith("pillar") for each in problems)
+        else ()
+    )
     return (*ahead, *map(_worded, problems))
 
 
 def _worded(problem: Diagnostic) -> Diagnostic:
     sls = problem.rendering.removeprefix("pillar").strip()
-    return problem._replace(message=f"Rendering SLS '{sls}' failed: {problem.message}") if sls else problem
+    return (
+        problem._replace(message=f"Rendering SLS '{sls}' failed: {problem.message}")
+        if sls
+        else problem
+    )

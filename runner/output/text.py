@@ -20,7 +20,9 @@ def paint(text: str, colour: str, on: bool) -> str:
 
 def safe(text: str, stream: TextIO | None = None) -> str:
     """Text that cannot steer the terminal and that the stream's encoding can say."""
-    clean = "".join(char if char in "\n\t" or char.isprintable() else _escaped(char) for char in text)
+    clean = "".join(
+        char if char in "\n\t" or char.isprintable() else _escaped(char) for char in text
+    )
     encoding = getattr(stream, "encoding", None) or "utf-8"
     return clean.encode(encoding, "backslashreplace").decode(encoding)
 
@@ -33,8 +35,12 @@ def _escaped(char: str) -> str:
     )
 
 
-def change_lines(changes: Mapping[str, Any], before: Mapping[str, Any] | None = None) -> Iterator[tuple[str, str]]:
-    """The changes of a state as (line, colour). before: what they replaced, where they do not tell it themselves."""
+def change_lines(
+    changes: Mapping[str, Any], before: Mapping[str, Any] | None = None
+) -> Iterator[tuple[str, str]]:
+    """The changes of a state as (line, colour). before: what they replaced, where they do not tell
+    it themselves.
+    """
     if changes.keys() == {"old", "new"} and not isinstance(changes["new"], Mapping):
         yield from _arrow("", changes)
         return
@@ -49,11 +55,16 @@ def shortened(lines: Iterable[tuple[str, str]], most: int) -> Iterator[tuple[str
         yield from lines
         return
     yield from lines[:most]
-    yield f"... {len(lines) - most:,} more lines: `runner history show last` has all, so has -v", "cyan"
+    yield (
+        f"... {len(lines) - most:,} more lines: `runner history show last` has all, so has -v",
+        "cyan",
+    )
 
 
 def wrapped(text: str, width: int, margin: int) -> list[str]:
-    """A line as a terminal shows it without breaking words; what follows the first line has the margin."""
+    """A line as a terminal shows it without breaking words; what follows the first line has the
+    margin.
+    """
     import textwrap
 
     return textwrap.wrap(
@@ -77,7 +88,10 @@ def _change(key: str, value: Any, before: Any = None) -> Iterator[tuple[str, str
         yield f"{key}:", ""
         old = before if isinstance(before, Mapping) else {}
         for inner, content in value.items():
-            yield from ((f"  {line}", colour) for line, colour in _change(str(inner), content, old.get(inner)))
+            yield from (
+                (f"  {line}", colour)
+                for line, colour in _change(str(inner), content, old.get(inner))
+            )
     elif isinstance(value, str) and "\n" in value.strip("\n"):
         yield f"{key}:", ""
         is_diff = key == "diff" or value.startswith("--- ")
@@ -93,8 +107,17 @@ def _change(key: str, value: Any, before: Any = None) -> Iterator[tuple[str, str
 def _without_headers(lines: list[str]) -> list[str]:
     """A diff without the empty names of its files: the state's own line says them."""
     heads = [line.strip() for line in lines[:4]]
-    if heads == ["---", "", "+++", ""]:  # as Salt's file.append writes it: an empty line stands behind each head
-        return [line for line, before in zip(lines[4:], ["", *lines[4:]], strict=False) if line or before[:2] != "@@"]
+    if heads == [
+        "---",
+        "",
+        "+++",
+        "",
+    ]:  # as Salt's file.append writes it: an empty line stands behind each head
+        return [
+            line
+            for line, before in zip(lines[4:], ["", *lines[4:]], strict=False)
+            if line or before[:2] != "@@"
+        ]
     return lines[2:] if heads[:2] == ["---", "+++"] else lines
 
 

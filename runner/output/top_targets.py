@@ -17,14 +17,18 @@ def text(top: Top, problem: Problem) -> str:
         lines.append(f"{env}:")
         of_env = [line for line in top.lines if line.env == env]
         width = max(len(line.sls) for line in of_env)
-        lines += [f"- {line.sls.ljust(width)}  # {line.target!r}, {_where(line.place)}" for line in of_env]
+        lines += [
+            f"- {line.sls.ljust(width)}  # {line.target!r}, {_where(line.place)}" for line in of_env
+        ]
     return "\n".join([*(lines or ["{}"]), *(f"# {line}" for line in _missed(top, problem))])
 
 
 def _missed(top: Top, problem: Problem) -> Iterator[str]:
     for target in top.missed:
         why = problem(target.expression, target.kind)
-        yield f"not this machine: {_said(target)}, {_where(target.place)}" + (f": {why}" if why else "")
+        yield f"not this machine: {_said(target)}, {_where(target.place)}" + (
+            f": {why}" if why else ""
+        )
 
 
 def _said(target: Target) -> str:

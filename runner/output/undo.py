@@ -22,7 +22,9 @@ def lines(undo: Undo, done: bool, dry: bool, earlier: int | None) -> Iterator[st
     if not undo.steps:
         yield "All is as it was before this run."
     else:
-        verb, rest = ("Would restore", "would be left out") if dry else ("Restored", _were(left_out))
+        verb, rest = (
+            ("Would restore", "would be left out") if dry else ("Restored", _were(left_out))
+        )
         yield f"{verb} {counted(restored, 'path')}{f'; {left_out} {rest}' if left_out else ''}."
     if left_out and not restored and earlier is not None:
         yield f"`runner undo {earlier} --test` shows what can be restored of the run before."

@@ -11,7 +11,9 @@ from runner.output.text import named, safe
 
 ORIGINS = {
     "reaction": "it reacted to a change of another state",
-    "intent": "the tree says something that it did not say, or that was not reached, in the run before",
+    "intent": (
+        "the tree says something that it did not say, or that was not reached, in the run before"
+    ),
     "drift": "the tree said the same the run before: the machine was changed since",
     "repeats": "it changes something in every run",
 }
@@ -42,14 +44,20 @@ def _lines(each: Mapping[str, Any]) -> Iterator[str]:
     yield f"  declared at {each['declared']}"
     yield f"  SLS {each['sls']}"
     for step in each["includes"]:
-        yield f"    {step['sls']} is included by {step['by']}" + (f" at {step['place']}" if step["place"] else "")
+        yield f"    {step['sls']} is included by {step['by']}" + (
+            f" at {step['place']}" if step["place"] else ""
+        )
     yield (
-        f"  in this run because of {each['top']}" if each["top"] else f"  in this run because {each['first']} was named"
+        f"  in this run because of {each['top']}"
+        if each["top"]
+        else f"  in this run because {each['first']} was named"
     )
     yield from _position(each)
     yield "  arguments"
     for key, said in each["arguments"].items():
-        where = ", ".join(part for part in (said["from"], said["place"] and f"at {said['place']}") if part)
+        where = ", ".join(
+            part for part in (said["from"], said["place"] and f"at {said['place']}") if part
+        )
         yield f"    {key}: {_short(said['value'])}" + (f"   ({where})" if where else "")
     yield from _requisites(each)
     if "last_run" in each:
@@ -60,7 +68,9 @@ def _short(value: object) -> str:
     plain = isinstance(value, str) and value == value.strip() and not AMBIGUOUS.fullmatch(value)
     shown = str(value) if plain else json.dumps(value, default=str, ensure_ascii=False)
     lines = shown.split("\n")
-    more = f" ... ({len(lines)} lines)" if len(lines) > 1 else " ..." if len(lines[0]) > LONG else ""
+    more = (
+        f" ... ({len(lines)} lines)" if len(lines) > 1 else " ..." if len(lines[0]) > LONG else ""
+    )
     return lines[0][:LONG] + more
 
 
@@ -70,7 +80,9 @@ def _position(each: Mapping[str, Any]) -> Iterator[str]:
     yield f"  runs as number {each['position']} of {each['of']} ({asked}, {why})"
     for direction, told in MOVES.items():
         states = dict.fromkeys(
-            f"{move['state']} ({move['kind']})" for move in each["moved"] if move["direction"] == direction
+            f"{move['state']} ({move['kind']})"
+            for move in each["moved"]
+            if move["direction"] == direction
         )
         if states:
             yield f"    {told}: {', '.join(states)}"
@@ -79,7 +91,9 @@ def _position(each: Mapping[str, Any]) -> Iterator[str]:
 def _requisites(each: Mapping[str, Any]) -> Iterator[str]:
     for key, words in (("waits_for", WAITS), ("waited_for_by", WAITED)):
         for item in each[key]:
-            yield f"  {words.get(item['kind'], words['require']).format(item['state'])} {_how(item)}"
+            yield (
+                f"  {words.get(item['kind'], words['require']).format(item['state'])} {_how(item)}"
+            )
     own = each["state"]
     for item in each["automatic"]:
         if item["after"] == own:

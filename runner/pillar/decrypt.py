@@ -13,7 +13,9 @@ RENDERERS = ("gpg",)
 Decrypted = Callable[[Any, Source], Any]
 
 
-def decrypt(pillar: dict[str, Any], opts: Mapping[str, Any], decrypted: Decrypted, place: Source) -> dict[str, Any]:
+def decrypt(
+    pillar: dict[str, Any], opts: Mapping[str, Any], decrypted: Decrypted, place: Source
+) -> dict[str, Any]:
     """The pillar with what `decrypt_pillar` names decrypted. Raises CompileError with all mistakes.
 
     decrypted: a value (or whole branch) with its messages replaced. place: of `decrypt_pillar`.
@@ -21,11 +23,19 @@ def decrypt(pillar: dict[str, Any], opts: Mapping[str, Any], decrypted: Decrypte
     allowed = opts.get("decrypt_pillar_renderers") or RENDERERS
     delimiter = str(opts.get("decrypt_pillar_delimiter") or ":")
     problems: list[Diagnostic] = []
-    malformed = [item for item in _listed(opts["decrypt_pillar"]) if isinstance(item, Mapping) and len(item) != 1]
+    malformed = [
+        item
+        for item in _listed(opts["decrypt_pillar"])
+        if isinstance(item, Mapping) and len(item) != 1
+    ]
     if malformed or isinstance(opts["decrypt_pillar"], str):
         hint = "write\n    decrypt_pillar:\n      - secrets:passwords"
-        raise CompileError([Diagnostic("decrypt_pillar config option is malformed", place, hint, "pillar")])
-    for path, renderer in _named(opts["decrypt_pillar"], str(opts.get("decrypt_pillar_default") or "gpg")):
+        raise CompileError(
+            [Diagnostic("decrypt_pillar config option is malformed", place, hint, "pillar")]
+        )
+    for path, renderer in _named(
+        opts["decrypt_pillar"], str(opts.get("decrypt_pillar_default") or "gpg")
+    ):
         if renderer not in allowed or renderer not in RENDERERS:
             what = f"decrypt_pillar: {renderer!r} is not a valid decryption renderer"
             problems.append(Diagnostic(what, place, f"there is {', '.join(RENDERERS)}", "pillar"))
@@ -42,11 +52,17 @@ def decrypt(pillar: dict[str, Any], opts: Mapping[str, Any], decrypted: Decrypte
 
 
 def _listed(said: Any) -> list[Any]:
-    return [{path: renderer} for path, renderer in said.items()] if isinstance(said, Mapping) else list(said)
+    return (
+        [{path: renderer} for path, renderer in said.items()]
+        if isinstance(said, Mapping)
+        else list(said)
+    )
 
 
 def _named(said: Any, default: str) -> Iterator[tuple[str, str]]:
-    """The paths of `decrypt_pillar` with their renderers: a list of paths and of {path: renderer}, or one mapping."""
+    """The paths of `decrypt_pillar` with their renderers: a list of paths and of {path: renderer},
+    or one mapping.
+    """
     for item in _listed(said):
         if isinstance(item, Mapping):
             yield from ((str(path), str(renderer or default)) for path, renderer in item.items())

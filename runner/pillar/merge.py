@@ -16,9 +16,9 @@ def merge(
 ) -> dict[Any, Any]:
     """A new mapping with what both say; where they differ, `new` wins.
 
-    strategy: smart, recurse (both the same here), none (the same, and lists are never joined), overwrite, aggregate
-    (whole top-level keys), list (keeps both).
-    lists: a list becomes the old one and those items of the new one that it lacks, instead of the new one.
+    strategy: smart, recurse (both the same here), none (the same, and lists are never joined),
+    overwrite, aggregate (whole top-level keys), list (keeps both). lists: a list becomes the old
+    one and those items of the new one that it lacks, instead of the new one.
 
     >>> merge({"a": {"x": 1}}, {"a": {"y": 2}})
     {'a': {'x': 1, 'y': 2}}
@@ -40,12 +40,18 @@ def recurse(old: Mapping[Any, Any], new: Mapping[Any, Any], lists: bool = False)
     return merged
 
 
-def aggregate(old: Mapping[Any, Any], new: Mapping[Any, Any], lists: bool = False) -> dict[Any, Any]:
-    """The later top-level key replaces the earlier one, except where yamlex marks say that it adds to it."""
+def aggregate(
+    old: Mapping[Any, Any], new: Mapping[Any, Any], lists: bool = False
+) -> dict[Any, Any]:
+    """The later top-level key replaces the earlier one, except where yamlex marks say that it adds
+    to it.
+    """
     return laid_over(old, new)
 
 
-def overwrite(old: Mapping[Any, Any], new: Mapping[Any, Any], lists: bool = False) -> dict[Any, Any]:
+def overwrite(
+    old: Mapping[Any, Any], new: Mapping[Any, Any], lists: bool = False
+) -> dict[Any, Any]:
     """The later top-level key replaces the earlier one, whatever both hold."""
     return {**old, **new}
 

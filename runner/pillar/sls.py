@@ -1,4 +1,6 @@
-"""Pillar: its SLS files with their includes, merged in the order of the top file; what the command line says wins."""
+"""Pillar: its SLS files with their includes, merged in the order of the top file; what the command
+line says wins.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ from runner.model.records import Record
 from runner.pillar.merge import merge
 
 Read = Callable[[str, str], tuple[Any, str, bool]]  # (sls, saltenv) -> value, file, is init.sls
-ReadWith = Callable[[str, str, Mapping[str, Any]], tuple[Any, str, bool]]  # with variables for the template too
+ReadWith = Callable[
+    [str, str, Mapping[str, Any]], tuple[Any, str, bool]
+]  # with variables for the template too
 Names = Callable[[str], Iterable[str]]  # saltenv -> the names of all SLS files
 
 
@@ -32,7 +36,8 @@ class Pillar:
 
     strategy, lists: pillar_source_merging_strategy and pillar_merge_lists.
     read_with: reads an SLS with the `defaults` of an include as variables. names: for globs.
-    optional: (environment, SLS) that may be missing (`ignore_missing`). includes_win: pillar_includes_override_sls.
+    optional: (environment, SLS) that may be missing (`ignore_missing`). includes_win:
+    pillar_includes_override_sls.
     """
 
     def __init__(
@@ -54,23 +59,33 @@ class Pillar:
         self._lists = lists
         self._includes_win = includes_win
         self._problems: list[Diagnostic] = []
-        self._once: dict[tuple[str, str], tuple[Any, str, bool]] = {}  # (environment, SLS) -> what was read
-        self._filled: set[tuple[str, str]] = set()  # those that were read with the defaults of an include
+        self._once: dict[
+            tuple[str, str], tuple[Any, str, bool]
+        ] = {}  # (environment, SLS) -> what was read
+        self._filled: set[tuple[str, str]] = (
+            set()
+        )  # those that were read with the defaults of an include
 
-    def compile(self, requests: Iterable[tuple[str, str, Place]], override: Mapping[str, Any]) -> dict[str, Any]:
+    def compile(
+        self, requests: Iterable[tuple[str, str, Place]], override: Mapping[str, Any]
+    ) -> dict[str, Any]:
         """The merged pillar. Raises CompileError with the places of all mistakes."""
         pillar: dict[str, Any] = {}
         for env, sls, place in requests:
             pillar = self._merge(pillar, self._named(Include(sls, "", {}, place), env, ()))
         if self._problems:
-            raise CompileError(each._replace(rendering=each.rendering or "pillar") for each in self._problems)
+            raise CompileError(
+                each._replace(rendering=each.rendering or "pillar") for each in self._problems
+            )
         return self._merge(pillar, override) if override else pillar
 
     def _merge(self, old: Mapping[str, Any], new: Mapping[str, Any]) -> dict[str, Any]:
         return merge(old, new, self._strategy, self._lists)
 
     def _named(self, include: Include, env: str, chain: tuple[str, ...]) -> dict[str, Any]:
-        """What a name or glob brings. An SLS that includes itself on some way is read over, as Salt does."""
+        """What a name or glob brings. An SLS that includes itself on some way is read over, as Salt
+        does.
+        """
         found: dict[str, Any] = {}
         for sls in self._expanded(include, env):
             if sls not in chain:
@@ -85,7 +100,10 @@ class Pillar:
             return [include.sls]
         names = sorted(name for name in self._names(env) if fnmatch.fnmatchcase(name, include.sls))
         if not names and (env, include.sls) not in self._optional:
-            message = f"Specified SLS {include.sls!r} in environment {env!r} is not available on the salt master"
+            message = (
+                f"Specified SLS {include.sls!r} in environment {env!r} is not available on the salt"
+                " master"
+            )
             self._problem(message, include.place, "no SLS of the pillar matches", "missing-sls")
         return names
 
@@ -95,32 +113,48 @@ class Pillar:
         try:
             value, file, is_init = self._of_file(include, env, included=bool(chain))
         except RunnerError as error:
-            if error.code not in ("missing-sls", "missing-env") or (env, sls) not in self._optional or chain:
+            if (
+                error.code not in ("missing-sls", "missing-env")
+                or (env, sls) not in self._optional
+                or chain
+            ):
                 place = include.place
                 rendering = "pillar" if error.code.startswith("missing-") else f"pillar {sls}"
                 self._problems += [
-                    item._replace(source=item.source or place.source, rendering=rendering) for item in error.diagnostics
+                    item._replace(source=item.source or place.source, rendering=rendering)
+                    for item in error.diagnostics
                 ]
             return {}
         if value is None:
             return {}
         start = Place(Untyped(file), 1, 1)
         if not isinstance(value, Mapping):
-            hint = "a pillar SLS is a mapping: write `key: value` lines, without a dash before the keys"
-            self._problem(f"SLS {sls!r} does not render to a dictionary", getattr(value, "place", start), hint)
+            hint = (
+                "a pillar SLS is a mapping: write `key: value` lines, without a dash before the"
+                " keys"
+            )
+            self._problem(
+                f"SLS {sls!r} does not render to a dictionary", getattr(value, "place", start), hint
+            )
             return {}
         found: dict[str, Any] = {}
         package = sls.replace("/", ".").split(".")
         package = package if is_init and package[-1] != "init" else package[:-1]
-        if "include" in value and not again:  # an SLS that is included twice brings its own includes once, as in Salt
+        if (
+            "include" in value and not again
+        ):  # an SLS that is included twice brings its own includes once, as in Salt
             where = value_place(value, "include", start)
-            for each in list(self._includes(value["include"], sls, package, include.defaults, where)):
+            for each in list(
+                self._includes(value["include"], sls, package, include.defaults, where)
+            ):
                 found = self._merge(found, self._named(each, env, (*chain, sls)))
         own = {name: item for name, item in ordered(value).items() if name != "include"}
         return self._merge(own, found) if self._includes_win else self._merge(found, own)
 
     def _of_file(self, include: Include, env: str, *, included: bool) -> tuple[Any, str, bool]:
-        """What an SLS holds: rendered once, with the defaults of its first include; for the top file without them."""
+        """What an SLS holds: rendered once, with the defaults of its first include; for the top
+        file without them.
+        """
         known = (env, include.sls)
         if known not in self._once or (known in self._filled and not included):
             self._filled.discard(known)
@@ -134,10 +168,14 @@ class Pillar:
     def _includes(
         self, listed: Any, sls: str, package: list[str], defaults: Mapping[str, Any], where: Place
     ) -> Iterator[Include]:
-        """The includes of one SLS; the defaults of one hold for plain names after it too, as in Salt."""
+        """The includes of one SLS; the defaults of one hold for plain names after it too, as in
+        Salt.
+        """
         if not isinstance(listed, list):
             hint = f"write\n    include:\n      - {listed if isinstance(listed, str) else 'NAME'}"
-            return self._problem(f"Include Declaration in SLS {sls!r} is not formed as a list", where, hint)
+            return self._problem(
+                f"Include Declaration in SLS {sls!r} is not formed as a list", where, hint
+            )
         for number, item in enumerate(listed):
             place = item_place(listed, number, where)
             name: Any = item
@@ -147,11 +185,20 @@ class Pillar:
                 options = {} if options is None else options
                 defaults = self._defaults(options, place)
             if isinstance(options, Mapping) and not isinstance(options.get("key") or "", str):
-                self._problem(f"the key of an include is a text, not {options['key']!r}", place, "write `key: a:b`")
+                self._problem(
+                    f"the key of an include is a text, not {options['key']!r}",
+                    place,
+                    "write `key: a:b`",
+                )
             elif isinstance(name, str) and name and isinstance(options, Mapping):
-                yield Include(_absolute(name, package), str(options.get("key") or ""), defaults, place)
+                yield Include(
+                    _absolute(name, package), str(options.get("key") or ""), defaults, place
+                )
             else:
-                hint = "write `- NAME`, or `- NAME:` and below it, indented, `key: WHERE` or `defaults: {...}`"
+                hint = (
+                    "write `- NAME`, or `- NAME:` and below it, indented, `key: WHERE` or"
+                    " `defaults: {...}`"
+                )
                 self._problem(f"{item!r} is not the name of an SLS", place, hint)
 
     def _defaults(self, options: Any, place: Place) -> Mapping[str, Any]:
@@ -159,14 +206,20 @@ class Pillar:
             return {}
         for key in options:
             if key not in ("defaults", "key"):
-                self._problem(f"an include has no {key!r}", place, "it may have `defaults` and `key`")
+                self._problem(
+                    f"an include has no {key!r}", place, "it may have `defaults` and `key`"
+                )
         defaults = options.get("defaults") or {}
         if isinstance(defaults, Mapping):
             return defaults
-        self._problem("the defaults of an include are not a mapping", place, "write `defaults: {name: value}`")
+        self._problem(
+            "the defaults of an include are not a mapping", place, "write `defaults: {name: value}`"
+        )
         return {}
 
-    def _problem(self, message: str, place: Place, hint: str | None = None, code: str = "pillar") -> None:
+    def _problem(
+        self, message: str, place: Place, hint: str | None = None, code: str = "pillar"
+    ) -> None:
         self._problems.append(Diagnostic(message, place.source, hint, code))
 
 

@@ -31,7 +31,14 @@ from runner.model.result import Report
 from runner.output.log import LOG
 from runner.pipeline.aborted import recorded
 from runner.pipeline.compile import Compiled, compile_chunks
-from runner.pipeline.highstate import Gathered, gather, learn_secrets, read_pillar, requests, top_requests
+from runner.pipeline.highstate import (
+    Gathered,
+    gather,
+    learn_secrets,
+    read_pillar,
+    requests,
+    top_requests,
+)
 from runner.pipeline.lock import held
 from runner.pipeline.session import Listeners, Session
 from runner.pipeline.temp_files import Temporaries
@@ -54,7 +61,9 @@ def sls(options: Options, names: Iterable[str], listeners: Listeners = ()) -> Re
 
 
 def outside(options: Options, path: str, name: str, listeners: Listeners = ()) -> Report:
-    """Bring the machine to what an SLS file says that lies in no tree. name: what its states have as their SLS."""
+    """Bring the machine to what an SLS file says that lies in no tree. name: what its states have
+    as their SLS.
+    """
     session = Session(options, tuple(listeners))
 
     def gathered() -> Gathered:
@@ -64,7 +73,9 @@ def outside(options: Options, path: str, name: str, listeners: Listeners = ()) -
     return _run_pipeline(session, gathered)
 
 
-def single(options: Options, function: str, arguments: Mapping[str, Value], listeners: Listeners = ()) -> Report:
+def single(
+    options: Options, function: str, arguments: Mapping[str, Value], listeners: Listeners = ()
+) -> Report:
     """Run one state."""
     session = Session(options, tuple(listeners))
     return _run_pipeline(session, lambda: (of_one(function, arguments), []), of_tree=False)
@@ -76,8 +87,12 @@ def several(options: Options, states: Made, listeners: Listeners = ()) -> Report
     return _run_pipeline(session, lambda: (of_states(states), []), of_tree=False)
 
 
-def call(options: Options, function: str, args: Sequence[Value], kwargs: Mapping[str, Value]) -> tuple[Any, int]:
-    """Call one execution function: what it returns, and the exit code of a command of its that failed."""
+def call(
+    options: Options, function: str, args: Sequence[Value], kwargs: Mapping[str, Value]
+) -> tuple[Any, int]:
+    """Call one execution function: what it returns, and the exit code of a command of its that
+    failed.
+    """
     session = Session(options)
     current = session.current()
     with session.opened(), running(current):
@@ -90,7 +105,10 @@ def call(options: Options, function: str, args: Sequence[Value], kwargs: Mapping
         with nullcontext() if options.test else changes_allowed():
             try:
                 answer = found(*args, **kwargs)
-                _tell(Diagnostic(each, severity="warning") for each in session.run.secrets.mask(current.warnings))
+                _tell(
+                    Diagnostic(each, severity="warning")
+                    for each in session.run.secrets.mask(current.warnings)
+                )
                 session.run.secrets.recall(options.state_dir)
                 return session.run.secrets.mask(answer, former=True), session.run.took_failure()
             except StateFailed as failure:
@@ -99,27 +117,41 @@ def call(options: Options, function: str, args: Sequence[Value], kwargs: Mapping
                 raise
             except ChangeNotAllowed:
                 hint = "without --test it does"
-                raise RunnerError(f"{function} changes the machine: a dry run does not call it", hint=hint) from None
+                raise RunnerError(
+                    f"{function} changes the machine: a dry run does not call it", hint=hint
+                ) from None
             except Exception as error:
                 raise _attribute_error(function, found, error) from error
 
 
 def _attribute_error(name: str, function: Callable[..., Any], error: Exception) -> Exception:
-    """An exception of a function of the tree as a mistake of its author, of one of ours as what was given, or a bug."""
+    """An exception of a function of the tree as a mistake of its author, of one of ours as what was
+    given, or a bug.
+    """
     import inspect
     import traceback
 
     code = getattr(inspect.unwrap(function), "__code__", None)
-    lines = [each for each in traceback.extract_tb(error.__traceback__) if code and each.filename == code.co_filename]
+    lines = [
+        each
+        for each in traceback.extract_tb(error.__traceback__)
+        if code and each.filename == code.co_filename
+    ]
     told = f"{name}: {type(error).__name__}: {error}"
     if lines and getattr(function, "__module__", "").startswith("runner_tree_"):
         return RunnerError(told, Source(lines[-1].filename, lines[-1].lineno or 0))
-    if isinstance(error, TypeError | ValueError | LookupError | AttributeError):  # of what was given
-        return RunnerError(told, hint=f"look at the values; `runner doc {name}` shows what it takes")
+    if isinstance(
+        error, TypeError | ValueError | LookupError | AttributeError
+    ):  # of what was given
+        return RunnerError(
+            told, hint=f"look at the values; `runner doc {name}` shows what it takes"
+        )
     return error
 
 
-def _check_arguments(name: str, function: Callable[..., Any], args: Iterable[Any], kwargs: Mapping[str, Any]) -> None:
+def _check_arguments(
+    name: str, function: Callable[..., Any], args: Iterable[Any], kwargs: Mapping[str, Any]
+) -> None:
     """Raises RunnerError for arguments that an execution function does not take."""
     import inspect
 
@@ -128,16 +160,24 @@ def _check_arguments(name: str, function: Callable[..., Any], args: Iterable[Any
         signature.bind(*args, **kwargs)
     except TypeError as error:
         shown = ", ".join(str(each).partition(":")[0] for each in signature.parameters.values())
-        raise RunnerError(f"Passed invalid arguments to {name}: {error}", hint=f"it takes: {name}({shown})") from None
+        raise RunnerError(
+            f"Passed invalid arguments to {name}: {error}", hint=f"it takes: {name}({shown})"
+        ) from None
 
 
 def undo(options: Options, number: str | None) -> tuple[Undo, bool, int | None]:
-    """Restore the files that a run altered: what is done, whether anything was (not in a dry run), and the number of
-    an earlier run that could be undone instead."""
+    """Restore the files that a run altered: what is done, whether anything was (not in a dry run),
+    and the number of an earlier run that could be undone instead.
+    """
     from runner.history import undo as undoing
 
     session = Session(options)
-    with ending(options.timeout), held(options.state_dir, options.wait), session.opened(), readable():
+    with (
+        ending(options.timeout),
+        held(options.state_dir, options.wait),
+        session.opened(),
+        readable(),
+    ):
         connection = opened(options.state_dir)
         functions = session.registry.function
         found = undoing.planned(connection, options.state_dir, number, functions)
@@ -145,30 +185,56 @@ def undo(options: Options, number: str | None) -> tuple[Undo, bool, int | None]:
         learn_secrets(session)
         session.run.secrets.recall(options.state_dir)
         if options.test or (found.refused and not found.restored):
-            return found.masked(lambda text: str(session.run.secrets.mask(text, former=True))), False, other
+            return (
+                found.masked(lambda text: str(session.run.secrets.mask(text, former=True))),
+                False,
+                other,
+            )
         about = _about(session, "undo", session.run.secrets)
         past = History(options.state_dir, about, (), options.history_runs, options.history_days)
         session.run.listeners = (past,)
-        with _temp_file_cleanup(session), past.around(_run_id(), len(found.steps)) as left_out, changes_allowed():
+        with (
+            _temp_file_cleanup(session),
+            past.around(_run_id(), len(found.steps)) as left_out,
+            changes_allowed(),
+        ):
             found = undoing.carried_out(found, connection, options.state_dir, functions)
             left_out += [f"{step.was.path} was left out: {step.refused}" for step in found.refused]
         _warn(past.problem and f"this undo is not kept in the history: {past.problem}")
-        return found.masked(lambda text: str(session.run.secrets.mask(text, former=True))), True, other
+        return (
+            found.masked(lambda text: str(session.run.secrets.mask(text, former=True))),
+            True,
+            other,
+        )
 
 
 # ---------------------------------------------------------------- stages
 
 
-def _run_pipeline(session: Session, gathered: Callable[[], Gathered], of_tree: bool = True) -> Report:
-    """Compile, check, run; nobody else does meanwhile. of_tree: whether the states are those of a tree."""
+def _run_pipeline(
+    session: Session, gathered: Callable[[], Gathered], of_tree: bool = True
+) -> Report:
+    """Compile, check, run; nobody else does meanwhile. of_tree: whether the states are those of a
+    tree.
+    """
     options, run_id = session.options, _run_id()
 
     def about(secrets: Secrets) -> About:
-        return _about(session, "test" if session.options.test else "run", secrets)._replace(judged=of_tree)
+        return _about(session, "test" if session.options.test else "run", secrets)._replace(
+            judged=of_tree
+        )
 
-    with ending(options.timeout), recorded(session, run_id, about), held(options.state_dir, options.wait):
+    with (
+        ending(options.timeout),
+        recorded(session, run_id, about),
+        held(options.state_dir, options.wait),
+    ):
         compiled = _compiled(session, gathered)
-        told = [*session.watch.problems(), *_shuffled(session), *map(session.run.secrets.diagnostic, compiled.warnings)]
+        told = [
+            *session.watch.problems(),
+            *_shuffled(session),
+            *map(session.run.secrets.diagnostic, compiled.warnings),
+        ]
         if not options.quiet:
             _tell(told)
         report = _executed(session, compiled, run_id, about(session.run.secrets))
@@ -206,9 +272,17 @@ def _executed(session: Session, compiled: Compiled, run_id: str, about: About) -
     journal = ReactionJournal(options.state_dir)
     required = options.durable == "required"
     tracker = ReactionTracker(
-        journal, work.chunks, work.relations, work.reacts, work.run_id, work.self_refreshing, required
+        journal,
+        work.chunks,
+        work.relations,
+        work.reacts,
+        work.run_id,
+        work.self_refreshing,
+        required,
     )
-    past = History(options.state_dir, about, compiled.chunks, options.history_runs, options.history_days)
+    past = History(
+        options.state_dir, about, compiled.chunks, options.history_runs, options.history_days
+    )
     run.listeners = (*run.listeners, past)
     with _temp_file_cleanup(session):
         report = Executor(work, run, Invoker(run, compiled.binder), tracker, past.origin)()
@@ -265,7 +339,9 @@ def _about(session: Session, kind: str, secrets: Secrets) -> About:
     roots = [root for roots in session.options.file_roots.values() for root in roots]
     commit, dirty = revision.of_tree(roots[0]) if roots else (None, None)
     program = "runner-salt-call" if session.options.raw.get("as_salt") else "runner"
-    command = secrets.mask(" ".join([program, *command_line(sys.argv[1:], session.options.secret_keys)]))
+    command = secrets.mask(
+        " ".join([program, *command_line(sys.argv[1:], session.options.secret_keys)])
+    )
     pillar = session.run.pillar if "run" in session.__dict__ else {}
     return About(command, kind, commit, dirty, pillar, secrets.tag)
 

@@ -1,4 +1,6 @@
-"""Runs that ended before their first state: the listeners and the history learn of them, as of any other run."""
+"""Runs that ended before their first state: the listeners and the history learn of them, as of any
+other run.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,8 @@ from runner.redaction import Secrets
 
 @contextmanager
 def recorded(session: Session, run_id: str, about: Callable[[Secrets], About]) -> Iterator[None]:
-    """Report what ends a run before it has started, to the listeners and the history, and let it go on.
+    """Report what ends a run before it has started, to the listeners and the history, and let it go
+    on.
 
     about: what the history is told of the run, given the secrets that are known by then.
     """
@@ -30,7 +33,9 @@ def recorded(session: Session, run_id: str, about: Callable[[Secrets], About]) -
             options = session.options
             secrets.collect(options.pillar, options.secret_keys)
             report = _report(error, options.test, secrets)
-            past = History(options.state_dir, about(secrets), (), options.history_runs, options.history_days)
+            past = History(
+                options.state_dir, about(secrets), (), options.history_runs, options.history_days
+            )
             for event in (RunStarted(0, options.test, run_id), RunFinished(report)):
                 _tell([*session.listeners, past], event)
         raise

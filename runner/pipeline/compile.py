@@ -32,16 +32,22 @@ class Compiled(Record):
     left_out: tuple[Chunk, ...] = ()  # by --only or --exclude
 
 
-def compile_chunks(session: Session, gathered: Gathered, strict: bool) -> tuple[Compiled | None, list[Diagnostic]]:
+def compile_chunks(
+    session: Session, gathered: Gathered, strict: bool
+) -> tuple[Compiled | None, list[Diagnostic]]:
     """A tree that is ready to run (None when it has errors), and all that is to be said of it."""
     compiled, problems = compile_partially(session, gathered, strict)
     return None if any(problem.severity == "error" for problem in problems) else compiled, problems
 
 
-def compile_partially(session: Session, gathered: Gathered, strict: bool) -> tuple[Compiled, list[Diagnostic]]:
+def compile_partially(
+    session: Session, gathered: Gathered, strict: bool
+) -> tuple[Compiled, list[Diagnostic]]:
     """As much of a tree as compiles, and all that is to be said of it."""
     data, problems = gathered
-    chunks, found = low.lower(data, True, session.arguments_of, session.defaults, session.functions_of)
+    chunks, found = low.lower(
+        data, True, session.arguments_of, session.defaults, session.functions_of
+    )
     problems = [*session.unread, *session.node.warnings, *problems, *found]
     chunks, whole = _selected(session.options, chunks), chunks
     session.run.secrets.arguments(chunks, session.options.secret_keys)
@@ -62,27 +68,41 @@ def compile_partially(session: Session, gathered: Gathered, strict: bool) -> tup
     if order and session.options.shuffle is None:
         relations = relations._replace(looks=ordering.looks(chunks, relations))
     problems = redact_no_log([*problems, *session.run.secrets.unhidable()], chunks)
-    problems = [_placed(problem, session) for problem in deduplicated(map(_strict, problems) if strict else problems)]
+    problems = [
+        _placed(problem, session)
+        for problem in deduplicated(map(_strict, problems) if strict else problems)
+    ]
     if order and session.options.auto_relationships:
-        order, links = auto_requisites.fitted(order, relations, auto_requisites.links(chunks, binder.related))
+        order, links = auto_requisites.fitted(
+            order, relations, auto_requisites.links(chunks, binder.related)
+        )
         relations = auto_requisites.reacting(relations, links, chunks)
     selected = {id(chunk) for chunk in chunks}
-    left_out = tuple(chunk for chunk in whole if id(chunk) not in selected) if len(whole) > len(chunks) else ()
+    left_out = (
+        tuple(chunk for chunk in whole if id(chunk) not in selected)
+        if len(whole) > len(chunks)
+        else ()
+    )
     return Compiled(chunks, relations, order, binder, tuple(problems), left_out), problems
 
 
-DRAWN = 500  # states; placing many more takes minutes, so that of more only those of the cycles are drawn
+# states; placing many more takes minutes, so that of more only those of the cycles are drawn
+DRAWN = 500
 PAGES = 200  # pages of cycles that are kept
 
 
 def _world(session: Session, binder: Binder, strict: bool) -> missing_references.World:
     def takes_folder(function: str) -> bool:
         with suppress(RunnerError):  # no such function, which the binder says
-            source = bind.schema_of(session.registry.state(function).function).parameters.get("source")
+            source = bind.schema_of(session.registry.state(function).function).parameters.get(
+                "source"
+            )
             return source is not None and "folder" in source.shape.title
         return False
 
-    return missing_references.World(session.tree, session.registry, takes_folder, binder.calls, strict)
+    return missing_references.World(
+        session.tree, session.registry, takes_folder, binder.calls, strict
+    )
 
 
 def expected(session: Session) -> Callable[[Chunk, str], str]:
@@ -106,20 +126,31 @@ def make_binder(session: Session) -> Binder:
     return Binder(session.registry.state, bind.bind, bind.known, secret, fail, needs, used)
 
 
-def _arranged(session: Session, chunks: tuple[Chunk, ...], relations: Relations, data: HighData) -> tuple[int, ...]:
+def _arranged(
+    session: Session, chunks: tuple[Chunk, ...], relations: Relations, data: HighData
+) -> tuple[int, ...]:
     said = {chain.place: chain.text for chain in data.chains}
     try:
         return ordering.arrange(chunks, relations, said, session.options.shuffle)
     except CompileError as error:
         where = _drawn(session, chunks, relations)
-        drawn = f"{'the whole graph' if len(chunks) <= DRAWN else 'it'} is drawn in {where}" if where else None
+        drawn = (
+            f"{'the whole graph' if len(chunks) <= DRAWN else 'it'} is drawn in {where}"
+            if where
+            else None
+        )
         raise CompileError(
-            [each._replace(hint="; ".join(filter(None, (each.hint, drawn))) or None) for each in error.diagnostics]
+            [
+                each._replace(hint="; ".join(filter(None, (each.hint, drawn))) or None)
+                for each in error.diagnostics
+            ]
         ) from None
 
 
 def _drawn(session: Session, chunks: tuple[Chunk, ...], relations: Relations) -> str:
-    """Draw the graph where it can be looked at; nothing when that is not possible or would take long."""
+    """Draw the graph where it can be looked at; nothing when that is not possible or would take
+    long.
+    """
     import hashlib
 
     from runner.drawing import page, picture
@@ -130,7 +161,9 @@ def _drawn(session: Session, chunks: tuple[Chunk, ...], relations: Relations) ->
     if not cyclic_edges or len(chunks) > DRAWN:
         return ""
     found = session.run.secrets.mask(picture(chunks, relations, (), cyclic_edges))
-    drawn = page.html(found, f"What waits for what on {session.options.id}").encode("utf-8", "replace")
+    drawn = page.html(found, f"What waits for what on {session.options.id}").encode(
+        "utf-8", "replace"
+    )
     name = f"{hashlib.sha256(drawn).hexdigest()[:12]}.html"  # a page of its own for each graph
     try:
         folder = trusted_folder(session.options.cachedir).below("graphs")
@@ -147,13 +180,19 @@ def _of_knots(
     chunks: tuple[Chunk, ...], cyclic_edges: list[frozenset[Edge]]
 ) -> tuple[tuple[Chunk, ...], Relations, list[frozenset[Edge]]]:
     """Only the states that wait for each other, with what they wait for."""
-    members = sorted({number for knot in cyclic_edges for edge in knot for number in (edge.holder, edge.target)})
+    members = sorted(
+        {number for knot in cyclic_edges for edge in knot for number in (edge.holder, edge.target)}
+    )
     place = {number: index for index, number in enumerate(members)}
     few = [
-        frozenset(edge._replace(holder=place[edge.holder], target=place[edge.target]) for edge in knot)
+        frozenset(
+            edge._replace(holder=place[edge.holder], target=place[edge.target]) for edge in knot
+        )
         for knot in cyclic_edges
     ]
-    edges = tuple(sorted((edge for knot in few for edge in knot), key=lambda edge: (edge.holder, edge.target)))
+    edges = tuple(
+        sorted((edge for knot in few for edge in knot), key=lambda edge: (edge.holder, edge.target))
+    )
     return tuple(chunks[number] for number in members), Relations(edges, {}), few
 
 
@@ -164,7 +203,9 @@ STRICT = frozenset(["unknown-argument", "ignored", "unknown-function"])
 def _strict(problem: Diagnostic) -> Diagnostic:
     if problem.code not in STRICT:
         return problem
-    return problem._replace(message=problem.message.removesuffix("; it is ignored"), severity="error")
+    return problem._replace(
+        message=problem.message.removesuffix("; it is ignored"), severity="error"
+    )
 
 
 ELSEWHERE = ("unmet-requisite", "unknown-id")  # another SLS may have it
@@ -172,27 +213,39 @@ ELSEWHERE = ("unmet-requisite", "unknown-id")  # another SLS may have it
 
 def _placed(problem: Diagnostic, session: Session) -> Diagnostic:
     """A reference to what is not in this run, with the SLS that has it."""
-    if problem.code not in ELSEWHERE or not (problem.hint or "did you mean").startswith("did you mean"):
+    if problem.code not in ELSEWHERE or not (problem.hint or "did you mean").startswith(
+        "did you mean"
+    ):
         return problem
     holder = session.tree.declaring(problem.subject, session.options.saltenv or "base")
     if holder:
-        return problem._replace(hint=f"{problem.subject} is declared in the SLS {holder}: include it")
+        return problem._replace(
+            hint=f"{problem.subject} is declared in the SLS {holder}: include it"
+        )
     if problem.hint is not None:
         return problem
-    return problem._replace(hint="no SLS declares it: look at the spelling; it is the ID (or the name) of a state")
+    return problem._replace(
+        hint="no SLS declares it: look at the spelling; it is the ID (or the name) of a state"
+    )
 
 
 def _selected(options: Options, chunks: tuple[Chunk, ...]) -> tuple[Chunk, ...]:
     """`--exclude` leaves IDs and SLS files out, `--only` keeps some with all that they need."""
     if options.exclude:
-        entries = [{"id": each, "sls": each} if isinstance(each, str) else each for each in options.exclude]
+        entries = [
+            {"id": each, "sls": each} if isinstance(each, str) else each for each in options.exclude
+        ]
         ids, files = ({entry[kind] for entry in entries if kind in entry} for kind in ("id", "sls"))
         chunks = tuple(chunk for chunk in chunks if chunk.id not in ids and chunk.sls not in files)
     if not options.only:
         return chunks
     relations, _ = requisites.resolve(chunks, frozenset())
-    wanted = [number for number, chunk in enumerate(chunks) if {chunk.id, chunk.name} & set(options.only)]
-    unknown = set(options.only) - {name for number in wanted for name in (chunks[number].id, chunks[number].name)}
+    wanted = [
+        number for number, chunk in enumerate(chunks) if {chunk.id, chunk.name} & set(options.only)
+    ]
+    unknown = set(options.only) - {
+        name for number in wanted for name in (chunks[number].id, chunks[number].name)
+    }
     if unknown:
         raise RunnerError(f"--only {sorted(unknown)[0]}: no state of this run has that ID or name")
     kept: set[int] = set()

@@ -1,4 +1,6 @@
-"""From names to high data, and from there to what waits for what: what running and looking have in common."""
+"""From names to high data, and from there to what waits for what: what running and looking have in
+common.
+"""
 
 from __future__ import annotations
 
@@ -20,9 +22,14 @@ from runner.pipeline.session import Session
 Gathered = tuple[HighData, list[Diagnostic]]
 
 
-def gather(session: Session, requests: Iterable[Request], read: high.Read | None = None) -> Gathered:
+def gather(
+    session: Session, requests: Iterable[Request], read: high.Read | None = None
+) -> Gathered:
     gatherer = high.Gatherer(
-        read or session.read, session.tree.sls_names, session.options.state_auto_order, session.tree.sls_text
+        read or session.read,
+        session.tree.sls_names,
+        session.options.state_auto_order,
+        session.tree.sls_text,
     )
     with _deep():
         return gatherer.gather(requests), gatherer.problems
@@ -30,7 +37,9 @@ def gather(session: Session, requests: Iterable[Request], read: high.Read | None
 
 @contextmanager
 def _deep() -> Iterator[None]:
-    """SLS files that include each other in a chain of a thousand take more than Python's thousand frames."""
+    """SLS files that include each other in a chain of a thousand take more than Python's thousand
+    frames.
+    """
     before = sys.getrecursionlimit()
     sys.setrecursionlimit(max(before, 4500))
     try:
@@ -40,7 +49,9 @@ def _deep() -> Iterator[None]:
 
 
 def learn_secrets(session: Session) -> None:
-    """Read the pillar to know what is not shown; what needs no pillar can be asked for while it is broken, too."""
+    """Read the pillar to know what is not shown; what needs no pillar can be asked for while it is
+    broken, too.
+    """
     with suppress(RunnerError), session.opened():
         read_pillar(session)
 
@@ -50,7 +61,9 @@ def top_requests(session: Session) -> list[Request]:
     wanted = [Request(sls, env, place) for env, sls, place in found.requests()] if found else []
     if not wanted:
         hint = _without_top(session) or "`runner show top` shows what matches"
-        none = Diagnostic("No Top file or master_tops data matches found.", hint=hint, code="no-top")
+        none = Diagnostic(
+            "No Top file or master_tops data matches found.", hint=hint, code="no-top"
+        )
         raise CompileError([none, *session.unread])
     return wanted
 
@@ -73,10 +86,18 @@ def requests(session: Session, names: Iterable[str]) -> list[Request]:
 
 
 def all_requests(session: Session) -> list[Request]:
-    """All SLS files of the tree; a pillar that lies inside of it is none of them, nor is what a top file includes."""
-    pillar = tuple(f"{os.path.realpath(root)}/" for roots in session.options.pillar_roots.values() for root in roots)
+    """All SLS files of the tree; a pillar that lies inside of it is none of them, nor is what a top
+    file includes.
+    """
+    pillar = tuple(
+        f"{os.path.realpath(root)}/"
+        for roots in session.options.pillar_roots.values()
+        for root in roots
+    )
     tops = session.kept.get("tops", ())
-    states = [(name, env) for env in session.options.file_roots for name in session.tree.sls_names(env)]
+    states = [
+        (name, env) for env in session.options.file_roots for name in session.tree.sls_names(env)
+    ]
     return [
         Request(name, env)
         for name, env in states
@@ -95,11 +116,15 @@ def refuse(problems: Iterable[Diagnostic]) -> None:
 def related(
     session: Session, data: HighData, problems: list[Diagnostic], reconcile: bool = True
 ) -> tuple[tuple[Chunk, ...], Relations]:
-    """The chunks and what waits for what; mistakes on the way end it, those of arguments are not looked for."""
+    """The chunks and what waits for what; mistakes on the way end it, those of arguments are not
+    looked for.
+    """
     refuse(problems)
     chunks, found = low.lower(data, reconcile, session.arguments_of, session.defaults)
     refuse(found)
-    relations, unmet = requisites.resolve(chunks, without_states(data), reacts=session.registry.reacts)
+    relations, unmet = requisites.resolve(
+        chunks, without_states(data), reacts=session.registry.reacts
+    )
     refuse(unmet)
     return chunks, relations
 

@@ -27,10 +27,13 @@ class Locked(RunnerError):
 def held(state_dir: str, wait: float = 0.0) -> Iterator[None]:
     """Hold the lock of a state folder.
 
-    wait: seconds to wait for another run to end, negative for as long as it takes. Raises Locked, which says who holds
-    it (process, command, since when), and RunnerError when there can be no lock.
+    wait: seconds to wait for another run to end, negative for as long as it takes. Raises Locked,
+    which says who holds it (process, command, since when), and RunnerError when there can be no
+    lock.
     """
-    folder, descriptor = _opened(state_dir)  # who uses the folder meanwhile gets the one that was looked at here
+    folder, descriptor = _opened(
+        state_dir
+    )  # who uses the folder meanwhile gets the one that was looked at here
     try:
         _take(descriptor, wait)
         words = _command(os.path.basename(sys.argv[0]), command_line(sys.argv[1:]))
@@ -45,9 +48,13 @@ def held(state_dir: str, wait: float = 0.0) -> Iterator[None]:
 
 
 def _command(program: str, words: Sequence[str]) -> str:
-    """What others are told of this run: without what a function is given, whose secrets nobody knows as yet."""
+    """What others are told of this run: without what a function is given, whose secrets nobody
+    knows as yet.
+    """
     if program == "runner-salt-call" or words[:1] in (["single"], ["call"]):
-        function = next((place for place, word in enumerate(words) if re.fullmatch(r"\w+\.\w+", word)), None)
+        function = next(
+            (place for place, word in enumerate(words) if re.fullmatch(r"\w+\.\w+", word)), None
+        )
         if function is not None and words[function + 1 :]:
             words = [*words[: function + 1], "..."]
     return " ".join([program, *words])
@@ -62,7 +69,9 @@ def _opened(state_dir: str) -> tuple[TrustedFolder, int]:
     except OSError as error:
         path = os.path.join(state_dir, "lock")
         hint = "--cachedir DIR keeps it elsewhere"
-        raise RunnerError(f"there can be no lock: {path}: {error.strerror}", hint=hint, code="no-lock") from None
+        raise RunnerError(
+            f"there can be no lock: {path}: {error.strerror}", hint=hint, code="no-lock"
+        ) from None
 
 
 def _take(descriptor: int, wait: float) -> None:

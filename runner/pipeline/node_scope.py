@@ -1,4 +1,5 @@
-"""What this machine is given: SLS files, variables and defaults, by the top file, `master_tops` and the configuration.
+"""What this machine is given: SLS files, variables and defaults, by the top file, `master_tops` and
+the configuration.
 
 Puppet calls it top scope (for all) and node scope (below a
 target of the top file).
@@ -21,7 +22,10 @@ from runner.targeting import top
 from runner.targeting.top_includes import including
 
 _SCOPED = re.compile(r"^\s*-\s+(vars|defaults):", re.M)
-EXAMPLE = "print a list of SLS names, {environment: [names]}, or {classes: [names], parameters: {name: value}}"
+EXAMPLE = (
+    "print a list of SLS names, {environment: [names]}, or {classes: [names], parameters: {name:"
+    " value}}"
+)
 
 
 class Given(Record):
@@ -31,14 +35,22 @@ class Given(Record):
     parameters: Mapping[str, Any] = {}
 
 
-def top_file(session: Session, given: Given | None = None, matches: top.Matches | None = None) -> top.Top:
-    """What the top file gives this machine, and master_tops after it (or before, with master_tops_first).
+def top_file(
+    session: Session, given: Given | None = None, matches: top.Matches | None = None
+) -> top.Top:
+    """What the top file gives this machine, and master_tops after it (or before, with
+    master_tops_first).
 
     matches: which targets are meant; without it those that mean this machine.
     """
     options = session.options
     found = top.names(
-        including(session.read_top, session.tree.sls_names, session.read, session.kept.setdefault("tops", set()).add),
+        including(
+            session.read_top,
+            session.tree.sls_names,
+            session.read,
+            session.kept.setdefault("tops", set()).add,
+        ),
         list(options.file_roots),
         matches or session.matches,
         options.saltenv,
@@ -51,11 +63,17 @@ def top_file(session: Session, given: Given | None = None, matches: top.Matches 
     )
     more = (given or asked(session)).lines
     first = bool(options.raw.get("master_tops_first"))
-    return found._replace(lines=(*more, *found.lines) if first else (*found.lines, *more)) if more else found
+    return (
+        found._replace(lines=(*more, *found.lines) if first else (*found.lines, *more))
+        if more
+        else found
+    )
 
 
 def entered(session: Session, whole: bool = True) -> top.Top | None:
-    """Enter this machine's scope. whole: the top file is wanted, and not only if it gives more than SLS files."""
+    """Enter this machine's scope. whole: the top file is wanted, and not only if it gives more than
+    SLS files.
+    """
     given = asked(session)
     session.node = Node(parameters=given.parameters)
     if not (whole or _has_node_scope(session)):
@@ -68,7 +86,9 @@ def entered(session: Session, whole: bool = True) -> top.Top | None:
 
 
 def _has_node_scope(session: Session) -> bool:
-    """Whether a top file gives machines more than SLS files: then it counts for single SLS files, too."""
+    """Whether a top file gives machines more than SLS files: then it counts for single SLS files,
+    too.
+    """
     for env in session.options.file_roots:
         path = session.tree.find(session.options.topfn or session.options.state_top, env)
         if path and _SCOPED.search(text_to_show(path)):
@@ -80,22 +100,38 @@ def _has_node_scope(session: Session) -> bool:
 
 
 def _warnings(session: Session, node: Node) -> Iterator[Diagnostic]:
-    """What a target of the top file sets although the configuration or something outside of the tree has set it."""
+    """What a target of the top file sets although the configuration or something outside of the
+    tree has set it.
+    """
     for name in node.vars:
         place = key_place(node.vars, name, _TOP)
         if name in GIVEN:
             message = f"templates have something else called {name}"
-            yield Diagnostic(message, place.source, f"the variable is {{{{ vars.{name} }}}}", "scope", "warning")
-        others = " and ".join(f"{what} ({source})" for what, source in _set_elsewhere(session, node, name))
+            yield Diagnostic(
+                message, place.source, f"the variable is {{{{ vars.{name} }}}}", "scope", "warning"
+            )
+        others = " and ".join(
+            f"{what} ({source})" for what, source in _set_elsewhere(session, node, name)
+        )
         if others:
             message = f"the variable {name} is set below a target of the top file, and by {others}"
-            yield Diagnostic(message, place.source, "the target's wins; take one of them away", "scope", "warning")
+            yield Diagnostic(
+                message,
+                place.source,
+                "the target's wins; take one of them away",
+                "scope",
+                "warning",
+            )
     path = session.options.raw.get("conf_file")
     for key, arguments in node.defaults.items():
         said: Any = session.options.defaults.get(key)
-        for name in [each for each in arguments if each in said] if isinstance(said, Mapping) else ():
+        for name in (
+            [each for each in arguments if each in said] if isinstance(said, Mapping) else ()
+        ):
             by = f"by the configuration ({place_of(path, 'defaults', key, name)})"
-            message = f"the default of {key}: {name} is set below a target of the top file, and {by}"
+            message = (
+                f"the default of {key}: {name} is set below a target of the top file, and {by}"
+            )
             place = key_place(arguments, name, _TOP)
             yield Diagnostic(message, place.source, "the target's wins", "scope", "warning")
 
@@ -107,7 +143,10 @@ def _set_elsewhere(session: Session, node: Node, name: str) -> Iterator[tuple[st
     path = session.options.raw.get("conf_file")
     if name in node.parameters:
         yield "master_tops", place_of(path, "master_tops")
-    plain: dict[str, Any] = {"vars": session.options.vars, "pillar": session.options.pillar_of_file or {}}
+    plain: dict[str, Any] = {
+        "vars": session.options.vars,
+        "pillar": session.options.pillar_of_file or {},
+    }
     for key, said in plain.items():
         if name in said:
             yield f"`{key}` of the configuration", place_of(path, key, name)
@@ -134,7 +173,9 @@ def asked(session: Session) -> Given:
 
 
 def _problem(session: Session, message: str, hint: str | None = None) -> RunnerError:
-    return RunnerError(message, place_of(session.options.raw.get("conf_file"), "master_tops"), hint, "master-tops")
+    return RunnerError(
+        message, place_of(session.options.raw.get("conf_file"), "master_tops"), hint, "master-tops"
+    )
 
 
 def _command(session: Session, said: Any) -> list[str]:
@@ -143,7 +184,9 @@ def _command(session: Session, said: Any) -> list[str]:
     if isinstance(said, Mapping):
         unknown = [name for name in said if name != "ext_nodes"]
         if unknown:
-            raise _problem(session, f"runner has no master_tops {unknown[0]!r}", "master_tops: COMMAND")
+            raise _problem(
+                session, f"runner has no master_tops {unknown[0]!r}", "master_tops: COMMAND"
+            )
         said = said["ext_nodes"]
     words = [str(each) for each in said] if isinstance(said, list) else shlex.split(str(said))
     return [*words, session.options.id]
@@ -158,7 +201,9 @@ def _run(session: Session, command: list[str], shown: str) -> str:
     if done["retcode"]:
         said = (done["stderr"] or done["stdout"]).strip()
         hint = "it gets the ID of the machine and has to end with 0"
-        raise _problem(session, f"master_tops: `{shown}` ended with {done['retcode']}: {said}", hint)
+        raise _problem(
+            session, f"master_tops: `{shown}` ended with {done['retcode']}: {said}", hint
+        )
     return str(done["stdout"])
 
 
@@ -173,9 +218,15 @@ def _read(session: Session, text: str, command: str) -> Given:
         data = {str(data.get("environment") or usual): data.get("classes") or []}
     elif not isinstance(data, Mapping):
         data = {usual: data or []}
-    sound = isinstance(parameters, Mapping) and all(isinstance(each, list | Mapping) for each in data.values())
+    sound = isinstance(parameters, Mapping) and all(
+        isinstance(each, list | Mapping) for each in data.values()
+    )
     if not sound or not all(isinstance(name, str) for names in data.values() for name in names):
         raise _problem(session, f"master_tops: what `{command}` prints cannot be read", EXAMPLE)
     wanted = session.options.saltenv
-    lines = [top.Line(str(env), name, "master_tops", place) for env, names in data.items() for name in names]
+    lines = [
+        top.Line(str(env), name, "master_tops", place)
+        for env, names in data.items()
+        for name in names
+    ]
     return Given(tuple(line for line in lines if wanted in (None, "", line.env)), parameters)

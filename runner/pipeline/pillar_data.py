@@ -1,4 +1,6 @@
-"""The pillar of this machine: its SLS files, the external pillars, decryption, what the command line says."""
+"""The pillar of this machine: its SLS files, the external pillars, decryption, what the command
+line says.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,8 @@ from runner.targeting.top_includes import including
 def read_pillar(session: Session) -> None:
     """Compile the pillar and give it to the run.
 
-    Templates and targets see the pillar as a first reading without it makes it (what a Salt minion does at its start);
-    there is a second reading only if one of them looked.
+    Templates and targets see the pillar as a first reading without it makes it (what a Salt minion
+    does at its start); there is a second reading only if one of them looked.
     """
     options = session.options
     looked = AccessTrackingDict(session.options.pillar_of_file)
@@ -41,7 +43,9 @@ def read_pillar(session: Session) -> None:
 
 
 def _compiled(session: Session, found: Mapping[str, Any]) -> dict[str, Any]:
-    """What is known, and over it the pillar of the SLS files and the external ones, which see those before them."""
+    """What is known, and over it the pillar of the SLS files and the external ones, which see those
+    before them.
+    """
     raw = session.options.raw
     if raw.get("ext_pillar") and raw.get("ext_pillar_first"):
         found = session.run.pillar = _external(session, found)
@@ -113,14 +117,18 @@ def _external(session: Session, found: Mapping[str, Any]) -> dict[str, Any]:
     def note(name: str, data: Mapping[str, Any]) -> None:
         session.external_keys.update(dict.fromkeys(map(str, data), name))
 
-    return external.gathered(options.raw["ext_pillar"], found, tools, lambda old, new: _merged(session, old, new), note)
+    return external.gathered(
+        options.raw["ext_pillar"], found, tools, lambda old, new: _merged(session, old, new), note
+    )
 
 
 def _shell(session: Session, command: str) -> Mapping[str, Any]:
     try:
         done: Mapping[str, Any] = session.call("cmd.run_all", command, python_shell=True)
     except RunnerError as error:
-        raise RunnerError(error.message, place_of(session.options.raw.get("conf_file"), "ext_pillar")) from None
+        raise RunnerError(
+            error.message, place_of(session.options.raw.get("conf_file"), "ext_pillar")
+        ) from None
     return done
 
 
@@ -139,6 +147,8 @@ class AccessTrackingDict(dict[str, Any]):
     """A mapping that notes whether somebody looked into it."""
 
     asked = False
-    __getitem__, __contains__, __iter__, __len__ = map(_noting, ("__getitem__", "__contains__", "__iter__", "__len__"))
+    __getitem__, __contains__, __iter__, __len__ = map(
+        _noting, ("__getitem__", "__contains__", "__iter__", "__len__")
+    )
     get, keys, items, values = map(_noting, ("get", "keys", "items", "values"))
     copy, __eq__, __repr__ = map(_noting, ("copy", "__eq__", "__repr__"))

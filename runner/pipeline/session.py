@@ -1,4 +1,6 @@
-"""What all commands need before the first stage: tree, registry, grains, templates, the shared `Run`."""
+"""What all commands need before the first stage: tree, registry, grains, templates, the shared
+`Run`.
+"""
 
 from __future__ import annotations
 
@@ -49,13 +51,27 @@ class Node(Record):
 
 # what templates have, whatever variables are called: `{{ vars.x }}` reaches those
 GIVEN = frozenset(
-    ("salt", "grains", "pillar", "opts", "saltenv", "sls", "slspath", "tplpath", "tplfile", "tpldir", "tpldot")
+    (
+        "salt",
+        "grains",
+        "pillar",
+        "opts",
+        "saltenv",
+        "sls",
+        "slspath",
+        "tplpath",
+        "tplfile",
+        "tpldir",
+        "tpldot",
+    )
     + ("slsdotpath", "slscolonpath", "sls_path", "vars", "top", "show_full_context", "env", "data")
 )
 
 
 class Top(dict[str, Any]):
-    """Top scope for templates: variables that hold everywhere, and what templates have under names of their own."""
+    """Top scope for templates: variables that hold everywhere, and what templates have under names
+    of their own.
+    """
 
     def __init__(self, said: Mapping[str, Any], more: Mapping[str, Callable[[], Any]]) -> None:
         super().__init__(said)
@@ -68,16 +84,28 @@ class Top(dict[str, Any]):
 
 
 class Session:
-    """One command's view of the machine and the tree; everything in it is made when it is first needed."""
+    """One command's view of the machine and the tree; everything in it is made when it is first
+    needed.
+    """
 
-    def __init__(self, options: Options, listeners: tuple[Callable[[Event], None], ...] = ()) -> None:
+    def __init__(
+        self, options: Options, listeners: tuple[Callable[[Event], None], ...] = ()
+    ) -> None:
         self.options, self.listeners = options, listeners
         self.node = Node()
-        self.external_keys: dict[str, str] = {}  # keys of the pillar -> the external pillar they are of
+        self.external_keys: dict[
+            str, str
+        ] = {}  # keys of the pillar -> the external pillar they are of
         self.kept: dict[str, Any] = {}  # what is asked once a run
-        self.mistake = partial(match.mistake, nodegroups=options.nodegroups)  # what keeps a target from being read
-        self.report_grains: Callable[[Diagnostic], None] = logged  # what is wrong with those of the tree
-        self.unread: tuple[Diagnostic, ...] = ()  # warnings of targets in top files that cannot be read
+        self.mistake = partial(
+            match.mistake, nodegroups=options.nodegroups
+        )  # what keeps a target from being read
+        self.report_grains: Callable[[Diagnostic], None] = (
+            logged  # what is wrong with those of the tree
+        )
+        self.unread: tuple[
+            Diagnostic, ...
+        ] = ()  # warnings of targets in top files that cannot be read
 
     @property
     def defaults(self) -> dict[str, Mapping[str, Mapping[str, Any]]]:
@@ -98,12 +126,18 @@ class Session:
         return said
 
     def _scope(self) -> dict[str, Any]:
-        """The variables of all SLS files: below a target of the top file, else of the configuration and master_tops."""
+        """The variables of all SLS files: below a target of the top file, else of the configuration
+        and master_tops.
+        """
         outer = {**self.options.vars, **self.node.parameters}
         said = {**outer, **self.node.vars}
         if not said:
             return {}
-        more = {"grains": lambda: self.grains, "pillar": lambda: self.run.pillar, "opts": lambda: self.options.raw}
+        more = {
+            "grains": lambda: self.grains,
+            "pillar": lambda: self.run.pillar,
+            "opts": lambda: self.options.raw,
+        }
         plain = {name: value for name, value in said.items() if name not in GIVEN}
         return {**plain, "vars": said, "top": Top({**said, **outer}, more)}
 
@@ -133,11 +167,15 @@ class Session:
             kind: [*self._more_folders(kind), *(os.path.join(root, name) for root in roots)]
             for kind, name in TREE_FOLDERS.items()
         }
-        there = {kind: [path for path in paths if os.path.isdir(path)] for kind, paths in folders.items()}
+        there = {
+            kind: [path for path in paths if os.path.isdir(path)] for kind, paths in folders.items()
+        }
         return Registry(there, self.options.raw, seen=self.watch.read)
 
     def _more_folders(self, kind: str) -> list[str]:
-        """Folders of modules that the configuration names: `states_dirs`, ..., and those below `module_dirs`."""
+        """Folders of modules that the configuration names: `states_dirs`, ..., and those below
+        `module_dirs`.
+        """
         raw = self.options.raw
         base = str(raw.get("config_dir") or "")
         own = raw.get(f"{SALTS_WORD.get(kind, kind)}_dirs") or []
@@ -147,7 +185,12 @@ class Session:
     @cached_property
     def grains(self) -> Mapping[str, Any]:
         functions = self.registry.grain_functions()
-        return Grains(self.options.grains, functions, id=self.options.id, report=lambda each: self.report_grains(each))
+        return Grains(
+            self.options.grains,
+            functions,
+            id=self.options.id,
+            report=lambda each: self.report_grains(each),
+        )
 
     @cached_property
     def run(self) -> Run:
@@ -168,7 +211,9 @@ class Session:
             top=self.top,
             listeners=self.listeners,
         )
-        made.secrets.names.learn(files=lambda: (path for env in self.tree.roots for path in self.tree.files("", env)))
+        made.secrets.names.learn(
+            files=lambda: (path for env in self.tree.roots for path in self.tree.files("", env))
+        )
         return made
 
     def only_look(self) -> None:
@@ -202,7 +247,9 @@ class Session:
         return Current(self.run)
 
     def arguments_of(self, state: str, function: str) -> frozenset[str]:
-        """The arguments that a state function and its module's mod_watch have; none when there is no such function."""
+        """The arguments that a state function and its module's mod_watch have; none when there is
+        no such function.
+        """
         try:
             found = self.registry.state(f"{state}.{function}")
         except RunnerError:
@@ -262,7 +309,13 @@ class Session:
         return self._renderer(self.pillar_tree)
 
     def template(
-        self, text: str, engine: str, context: Mapping[str, Any], *, file: str = "", saltenv: str = "base"
+        self,
+        text: str,
+        engine: str,
+        context: Mapping[str, Any],
+        *,
+        file: str = "",
+        saltenv: str = "base",
     ) -> Any:
         if file.startswith("/"):
             self.watch.read(file)
@@ -279,17 +332,25 @@ class Session:
             if sls != name:
                 return self.read(sls, saltenv)
             self.watch.read(path)
-            return SlsFile(self.renderer.sls(path, sls=name, saltenv=saltenv, context=self._scope() or {}), path, False)
+            return SlsFile(
+                self.renderer.sls(path, sls=name, saltenv=saltenv, context=self._scope() or {}),
+                path,
+                False,
+            )
 
         return read
 
-    def read_pillar(self, sls: str, saltenv: str, defaults: Mapping[str, Any] | None = None) -> SlsFile:
+    def read_pillar(
+        self, sls: str, saltenv: str, defaults: Mapping[str, Any] | None = None
+    ) -> SlsFile:
         """One rendered SLS of the pillar; `defaults` of an include are variables of its template."""
         return _read(self.pillar_tree, self.pillar_renderer, sls, saltenv, defaults or {})
 
     def read_top(self, saltenv: str) -> Any:
         """The rendered top file of an environment; None where there is none."""
-        return _read_top(self.tree, self.renderer, self.options.topfn or self.options.state_top, saltenv)
+        return _read_top(
+            self.tree, self.renderer, self.options.topfn or self.options.state_top, saltenv
+        )
 
     def read_pillar_top(self, saltenv: str) -> Any:
         """The rendered top file of the pillar; None where there is none."""
@@ -305,14 +366,18 @@ def _read_top(tree: FileTree, renderer: Renderer, name: str, saltenv: str) -> An
 
 
 def _read(
-    tree: FileTree, renderer: Renderer, sls: str, saltenv: str, context: Mapping[str, Any] | None = None
+    tree: FileTree,
+    renderer: Renderer,
+    sls: str,
+    saltenv: str,
+    context: Mapping[str, Any] | None = None,
 ) -> SlsFile:
     path = tree.sls_path(sls, saltenv)
     if path is None:
         near = tree.suggest(sls, saltenv)
         raise RunnerError(
-            f"Specified SLS {sls} in saltenv {saltenv} is not available on the salt master or through a "
-            "configured fileserver",
+            f"Specified SLS {sls} in saltenv {saltenv} is not available on the salt master or"
+            " through a configured fileserver",
             hint=f"did you mean {near}?" if near else tree.searched(sls, saltenv),
             code="missing-sls" if tree.exists(saltenv) else "missing-env",
         )

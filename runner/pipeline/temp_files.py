@@ -1,7 +1,8 @@
-"""Temporary files that a killed run left beside their targets: announced before they are made, removed by the next run.
+"""Temporary files that a killed run left beside their targets: announced before they are made,
+removed by the next run.
 
-What is announced is a folder and the mark that the names of this run carry in it: one durable line for each folder that
-a run writes to, not one for each file.
+What is announced is a folder and the mark that the names of this run carry in it: one durable line
+for each folder that a run writes to, not one for each file.
 """
 
 from __future__ import annotations
@@ -19,7 +20,9 @@ _OURS = re.compile(r"^\..*\.runner-([0-9a-f]{8})[0-9a-f]{4}$", re.S)  # nothing 
 
 
 class Temporaries:
-    """The list `temporaries` of a state folder: a folder and a mark a line, as JSON since paths may have line ends."""
+    """The list `temporaries` of a state folder: a folder and a mark a line, as JSON since paths may
+    have line ends.
+    """
 
     def __init__(self, state_dir: str) -> None:
         self._state_dir = state_dir
@@ -28,7 +31,9 @@ class Temporaries:
         self._announced: set[tuple[str, str]] = set()
 
     def note(self, path: str) -> None:
-        """Announce a path before it is made; a list that cannot be written keeps no one from working."""
+        """Announce a path before it is made; a list that cannot be written keeps no one from
+        working.
+        """
         folder, name = os.path.split(os.path.abspath(path))
         found = _OURS.match(name)
         if found is None or (folder, found[1]) in self._announced:
@@ -45,7 +50,9 @@ class Temporaries:
             self._announced.add((folder, found[1]))
 
     def sweep(self) -> list[str]:
-        """Remove what the last run left, and start a new list; the paths that were removed. Call it under the lock."""
+        """Remove what the last run left, and start a new list; the paths that were removed. Call it
+        under the lock.
+        """
         import json
 
         try:
@@ -55,7 +62,9 @@ class Temporaries:
             return []
         removed = []
         for line in lines:
-            with suppress(ValueError, TypeError, OSError):  # the last line may be cut off, a folder may be gone
+            with suppress(
+                ValueError, TypeError, OSError
+            ):  # the last line may be cut off, a folder may be gone
                 folder, mark = json.loads(line)
                 removed += _cleaned(folder, mark)
         with suppress(OSError):
@@ -68,7 +77,9 @@ class Temporaries:
             os.close(self._handle)
             self._handle = None
             with suppress(OSError):
-                if self._folder and not any(_left_in(*each) for each in self._announced if os.path.isdir(each[0])):
+                if self._folder and not any(
+                    _left_in(*each) for each in self._announced if os.path.isdir(each[0])
+                ):
                     self._folder.remove(NAME)
 
 
@@ -78,10 +89,14 @@ def _left_in(folder: str | int, mark: str) -> list[str]:
 
 
 def _cleaned(folder: str, mark: str) -> list[str]:
-    """Remove what a run left in a folder: the paths. The folder may be a user's, who may swap it meanwhile."""
+    """Remove what a run left in a folder: the paths. The folder may be a user's, who may swap it
+    meanwhile.
+    """
     handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        return [os.path.join(folder, name) for name in _left_in(handle, mark) if _removed(handle, name)]
+        return [
+            os.path.join(folder, name) for name in _left_in(handle, mark) if _removed(handle, name)
+        ]
     finally:
         os.close(handle)
 

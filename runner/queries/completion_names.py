@@ -1,4 +1,6 @@
-"""What a command line may name: SLS files, IDs, functions, runs. For completion: quick, and nothing is executed."""
+"""What a command line may name: SLS files, IDs, functions, runs. For completion: quick, and nothing
+is executed.
+"""
 
 from __future__ import annotations
 
@@ -62,7 +64,9 @@ def functions(options: Options, typed: str) -> Iterator[Named]:
 
 def _functions(typed: str, registry: Registry, kind: str, modules: list[str]) -> Iterator[Named]:
     fitting = [module for module in modules if module.startswith(typed.partition(".")[0])]
-    exact = [module for module in fitting if typed.startswith(f"{module}.")] or (fitting if len(fitting) == 1 else [])
+    exact = [module for module in fitting if typed.startswith(f"{module}.")] or (
+        fitting if len(fitting) == 1 else []
+    )
     if not exact:
         yield from ((f"{module}.", "") for module in fitting)
     for module in exact:
@@ -70,7 +74,9 @@ def _functions(typed: str, registry: Registry, kind: str, modules: list[str]) ->
 
 
 def _offered(registry: Registry, kind: str, module: str) -> Iterator[Named]:
-    """The functions of a module; of the tree's own as they are written, since to load them runs them."""
+    """The functions of a module; of the tree's own as they are written, since to load them runs
+    them.
+    """
     state = kind == "states"
     sources = registry.sources(kind, module)
     if sources:

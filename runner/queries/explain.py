@@ -21,13 +21,17 @@ from runner.queries import why as whys
 
 
 def picture(options: Options, names: Sequence[str] = ()) -> tuple[dict[str, Any], list[Diagnostic]]:
-    """What waits for what in the highstate (or in some SLS files), and the cycles in it: no hindrance here."""
+    """What waits for what in the highstate (or in some SLS files), and the cycles in it: no
+    hindrance here.
+    """
     from runner.drawing import picture as drawn
 
     session = Session(options)
     with session.opened():
         read_pillar(session)
-        data, problems = gather(session, requests(session, names) if names else top_requests(session))
+        data, problems = gather(
+            session, requests(session, names) if names else top_requests(session)
+        )
         chunks, relations = related(session, data, problems)
         cyclic_edges: list[frozenset[Edge]] = []
         order: tuple[int, ...] = ()
@@ -35,15 +39,24 @@ def picture(options: Options, names: Sequence[str] = ()) -> tuple[dict[str, Any]
         binder.check(chunks)
         links = auto_requisites.links(chunks, binder.related) if options.auto_relationships else ()
         try:
-            order, links = auto_requisites.fitted(ordering.arrange(chunks, relations), relations, links)
+            order, links = auto_requisites.fitted(
+                ordering.arrange(chunks, relations), relations, links
+            )
         except CompileError as error:
-            cyclic_edges, problems = ordering.cyclic_edges(chunks, relations), [*problems, *error.diagnostics]
+            cyclic_edges, problems = (
+                ordering.cyclic_edges(chunks, relations),
+                [*problems, *error.diagnostics],
+            )
         relations = auto_requisites.reacting(relations, links, chunks)
-        found: dict[str, Any] = session.run.secrets.mask(drawn(chunks, relations, order, cyclic_edges))
+        found: dict[str, Any] = session.run.secrets.mask(
+            drawn(chunks, relations, order, cyclic_edges)
+        )
     return found, problems
 
 
-def why(options: Options, wanted: str, names: Sequence[str] = (), with_run: bool = False) -> list[dict[str, Any]]:
+def why(
+    options: Options, wanted: str, names: Sequence[str] = (), with_run: bool = False
+) -> list[dict[str, Any]]:
     """Why a state (ID, name or `state: name`) is in the highstate (or in some SLS files) as it is.
 
     with_run: what became of it in the last run, too.
@@ -55,11 +68,19 @@ def why(options: Options, wanted: str, names: Sequence[str] = (), with_run: bool
         compiled, problems = compile_chunks(session, gathered, strict=False)
         if compiled is None:
             raise CompileError(problems)
-        top = {} if names else {str(line.place.source): line.target for line in node_scope.top_file(session).lines}
+        top = (
+            {}
+            if names
+            else {
+                str(line.place.source): line.target for line in node_scope.top_file(session).lines
+            }
+        )
         run = whys.Run(compiled.chunks, compiled.relations, compiled.order, gathered[0], top)
         found = whys.explained(wanted, run)
     if with_run:
-        found = [each | {"last_run": earlier.of_state(options.state_dir, each["tag"])} for each in found]
+        found = [
+            each | {"last_run": earlier.of_state(options.state_dir, each["tag"])} for each in found
+        ]
     masked: list[dict[str, Any]] = session.run.secrets.mask(found)
     return masked
 
@@ -93,5 +114,11 @@ def schema(options: Options) -> dict[str, Any]:
         for name in (f"{module}.{each}" for each in names):
             state = registry.state(name)
             reacting = bind.known(state.mod_watch) - {"name", "sfun"} if state.mod_watch else ()
-            found[name] = (manuals.said_of_all(registry, name), bind.json_schema(state.function), reacting)
-    return sls_schema.schema(found, bind.GLOBAL_ARGUMENTS, set(registry.state_modules()) - there.keys())
+            found[name] = (
+                manuals.said_of_all(registry, name),
+                bind.json_schema(state.function),
+                reacting,
+            )
+    return sls_schema.schema(
+        found, bind.GLOBAL_ARGUMENTS, set(registry.state_modules()) - there.keys()
+    )

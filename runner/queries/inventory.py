@@ -48,7 +48,10 @@ def text(found: Iterable[Resource]) -> str:
     found = list(found)
     parts = []
     states = by_id(found)
-    remarks = {id_: each.note for id_, each in zip(states, (each for each in found if each.function), strict=True)}
+    remarks = {
+        id_: each.note
+        for id_, each in zip(states, (each for each in found if each.function), strict=True)
+    }
     for id_, body in states.items():
         parts += [f"# {line}" for line in remarks[id_].splitlines()]
         parts.append(_yaml({id_: body}))
@@ -75,7 +78,13 @@ def _yaml(data: Any) -> str:
 
 
 def _style(value: str) -> str | None:
-    """Lines stand as they are where YAML brings back exactly those; other texts of several lines are quoted."""
+    """Lines stand as they are where YAML brings back exactly those; other texts of several lines
+    are quoted.
+    """
     if "\n" not in value:
         return None
-    return "|" if re.fullmatch(r"[^\s](?:[\t\n -~\u00a1-\u1fff]*[^\s])?\n?", value) and "\t" not in value else '"'
+    return (
+        "|"
+        if re.fullmatch(r"[^\s](?:[\t\n -~\u00a1-\u1fff]*[^\s])?\n?", value) and "\t" not in value
+        else '"'
+    )

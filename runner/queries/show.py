@@ -41,7 +41,9 @@ def show(options: Options, what: str, names: Iterable[str] = (), secrets: bool =
 
 
 def usage(options: Options) -> dict[str, Any]:
-    """The SLS files of each environment that the top file gives this machine, and those that it does not."""
+    """The SLS files of each environment that the top file gives this machine, and those that it
+    does not.
+    """
     session = Session(options)
     with session.opened():
         read_pillar(session)
@@ -51,19 +53,26 @@ def usage(options: Options) -> dict[str, Any]:
             for name in high.expanded(request, session.tree.sls_names)
         }
         return {
-            env: _usage(session.tree.sls_names(env), {n for e, n in wanted if e == env}) for env in session.tree.roots
+            env: _usage(session.tree.sls_names(env), {n for e, n in wanted if e == env})
+            for env in session.tree.roots
         }
 
 
 def _usage(names: Iterable[str], wanted: set[str]) -> dict[str, Any]:
     used = sorted(name for name in names if name in wanted)
     unused = sorted(name for name in names if name not in wanted)
-    counts = {"count_all": len(used) + len(unused), "count_used": len(used), "count_unused": len(unused)}
+    counts = {
+        "count_all": len(used) + len(unused),
+        "count_used": len(used),
+        "count_unused": len(unused),
+    }
     return {"used": used, "unused": unused, **counts}
 
 
 def explained_top(options: Options) -> str:
-    """What the top file gives this machine, for a person: with the lines that said so, and those that did not."""
+    """What the top file gives this machine, for a person: with the lines that said so, and those
+    that did not.
+    """
     from runner.output import top_targets
     from runner.targeting import match
 
@@ -84,7 +93,9 @@ def _shown(session: Session, what: str, names: list[str]) -> Any:
     if what == "debts":
         from runner.engine.reaction_journal import ReactionJournal
 
-        found = [_debt(pending) for pending in _owed(ReactionJournal(options.state_dir, looking=True))]
+        found = [
+            _debt(pending) for pending in _owed(ReactionJournal(options.state_dir, looking=True))
+        ]
         if found:
             learn_secrets(session)
         return found
@@ -105,15 +116,21 @@ def _shown(session: Session, what: str, names: list[str]) -> Any:
         return _show_low(session, gathered, what)
 
 
-def resource(options: Options, state: str, names: Sequence[str] = (), secrets: bool = False) -> list[Resource]:
-    """What is there now of a kind of state: all, or what is named. secrets: show those of the pillar, too."""
+def resource(
+    options: Options, state: str, names: Sequence[str] = (), secrets: bool = False
+) -> list[Resource]:
+    """What is there now of a kind of state: all, or what is named. secrets: show those of the
+    pillar, too.
+    """
     session = Session(options)
     registry = session.registry
     with session.opened():
         hook = registry.resources(state)
         if hook is None:
             able = [each for each in registry.state_modules() if registry.resources(each)]
-            known = "does not tell what is there" if registry.has_state(state) else "is no state module"
+            known = (
+                "does not tell what is there" if registry.has_state(state) else "is no state module"
+            )
             raise RunnerError(f"{state} {known}", hint=f"these do: {', '.join(able)}")
         try:
             found = [(each, list(hook(each))) for each in names or (None,)]
@@ -123,7 +140,9 @@ def resource(options: Options, state: str, names: Sequence[str] = (), secrets: b
         raise RunnerError(f"what {state}.resources gives are no Resource values")
     missing = [each for each, listed in found if each is not None and not listed]
     if missing:
-        raise RunnerError(f"there is no {state} {missing[0]}", hint=f"`runner resource {state}` lists all")
+        raise RunnerError(
+            f"there is no {state} {missing[0]}", hint=f"`runner resource {state}` lists all"
+        )
     every = [each for _, listed in found for each in listed]
     if secrets:
         return every
@@ -148,7 +167,9 @@ def past(options: Options, words: Sequence[str], limit: int = 20, real: bool = F
 
 
 def forget(options: Options, wanted: Sequence[str] | None) -> list[dict[str, str]]:
-    """Forget the debts of some reactors (ID or name), or of all (None); the debts that were forgotten."""
+    """Forget the debts of some reactors (ID or name), or of all (None); the debts that were
+    forgotten.
+    """
     from runner.engine.reaction_journal import ReactionJournal
     from runner.pipeline.lock import held
 
@@ -159,9 +180,13 @@ def forget(options: Options, wanted: Sequence[str] | None) -> list[dict[str, str
             for pending in _owed(journal)
             if wanted is None or set(pending.reactor.split("_|-")[1:3]) & set(wanted)
         ]
-        unknown = set(wanted or ()) - {part for pending in found for part in pending.reactor.split("_|-")[1:3]}
+        unknown = set(wanted or ()) - {
+            part for pending in found for part in pending.reactor.split("_|-")[1:3]
+        }
         if unknown:
-            raise RunnerError(f"{sorted(unknown)[0]} owes nothing", hint="`runner show debts` lists what is owed")
+            raise RunnerError(
+                f"{sorted(unknown)[0]} owes nothing", hint="`runner show debts` lists what is owed"
+            )
         try:
             for pending in found:
                 journal.settle(pending.reactor, pending.source, (pending.kind,))
@@ -169,7 +194,9 @@ def forget(options: Options, wanted: Sequence[str] | None) -> list[dict[str, str
             raise RunnerError(f"the list of reactions owed cannot be written: {error}") from None
     session = Session(options)
     learn_secrets(session)
-    forgotten: list[dict[str, str]] = session.run.secrets.mask([_debt(pending) for pending in found])
+    forgotten: list[dict[str, str]] = session.run.secrets.mask(
+        [_debt(pending) for pending in found]
+    )
     return forgotten
 
 
@@ -187,4 +214,6 @@ def _owed(journal: ReactionJournal) -> tuple[PendingReaction, ...]:
 
 
 def _debt(pending: Any) -> dict[str, str]:
-    return {key: getattr(pending, key) for key in ("reactor", "kind", "source", "run", "time", "place")}
+    return {
+        key: getattr(pending, key) for key in ("reactor", "kind", "source", "run", "time", "place")
+    }

@@ -1,4 +1,6 @@
-"""Why a state is in the run, where each of its arguments comes from, and why it stands where it does."""
+"""Why a state is in the run, where each of its arguments comes from, and why it stands where it
+does.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,9 @@ from runner.model.requisite_kinds import REQUISITE_KEYS, Kind
 
 
 class Run(Record):
-    """What the explanation is taken from. top: the targets of the top file by the places of their SLS names."""
+    """What the explanation is taken from. top: the targets of the top file by the places of their
+    SLS names.
+    """
 
     chunks: Sequence[Chunk]
     relations: Relations
@@ -29,21 +33,29 @@ class Run(Record):
 
 
 def explained(wanted: str, run: Run) -> list[dict[str, Any]]:
-    """What is known of each state with an ID or name (or `state: name`). Raises RunnerError when there is none."""
+    """What is known of each state with an ID or name (or `state: name`). Raises RunnerError when
+    there is none.
+    """
     state, colon, rest = wanted.partition(":")
     kind = state.partition(".")[0] if colon and state.replace(".", "").isidentifier() else None
     chunks = run.chunks
     found = [number for number, chunk in enumerate(chunks) if wanted in (chunk.id, chunk.name)]
     if not found and kind:
         name = rest.strip()
-        found = [n for n, chunk in enumerate(chunks) if name in (chunk.id, chunk.name) and kind == chunk.state]
+        found = [
+            n
+            for n, chunk in enumerate(chunks)
+            if name in (chunk.id, chunk.name) and kind == chunk.state
+        ]
     if not found:
         raise _unknown(wanted, chunks)
     return [_one(number, run) for number in found]
 
 
 def _unknown(wanted: str, chunks: Sequence[Chunk]) -> RunnerError:
-    names = {name for chunk in chunks for name in (chunk.id, chunk.name, f"{chunk.state}: {chunk.id}")}
+    names = {
+        name for chunk in chunks for name in (chunk.id, chunk.name, f"{chunk.state}: {chunk.id}")
+    }
     hint = did_you_mean(wanted, names)
     return RunnerError(f"no state of this run has the ID or name {wanted}", hint=hint)
 
@@ -68,8 +80,12 @@ def _one(number: int, run: Run) -> dict[str, Any]:
         "order_place": None if _by_definition(chunk) else _place(chunk, "order"),
         "moved": _moved(number, run, position),
         "arguments": dict(_arguments(chunk)),
-        "waits_for": _sorted(_waits(edge, run, position) for edge in typed if edge.holder == number),
-        "waited_for_by": _sorted(_waiting(edge, run, position) for edge in typed if edge.target == number),
+        "waits_for": _sorted(
+            _waits(edge, run, position) for edge in typed if edge.holder == number
+        ),
+        "waited_for_by": _sorted(
+            _waiting(edge, run, position) for edge in typed if edge.target == number
+        ),
         "automatic": [
             {"kind": kind, "after": label(run.chunks[then]), "before": label(run.chunks[first])}
             for first, then, kind in run.relations.automatic
@@ -90,7 +106,9 @@ def _brought(chunk: Chunk, run: Run) -> dict[str, Any]:
     chain = run.high.scopes.get((chunk.env, chunk.sls), ())
     found = []
     for sls, by in zip((chunk.sls, *chain), chain, strict=False):
-        found.append({"sls": sls, "by": by, "place": _told(run.high.brought_at.get((chunk.env, sls)))})
+        found.append(
+            {"sls": sls, "by": by, "place": _told(run.high.brought_at.get((chunk.env, sls)))}
+        )
     first = chain[-1] if chain else chunk.sls
     place = run.high.brought_at.get((chunk.env, first))
     at = str(place.source) if place else ""  # without a line where master_tops names it
@@ -107,10 +125,16 @@ def _told(place: Place | None) -> str | None:
 
 def _arguments(chunk: Chunk) -> Iterator[tuple[str, dict[str, Any]]]:
     """Each argument with its place and, where the state does not say it itself, what gave it."""
-    typed = chunk.name != chunk.id or chunk.arg_places.get("name", chunk.place).line > chunk.place.line
+    typed = (
+        chunk.name != chunk.id or chunk.arg_places.get("name", chunk.place).line > chunk.place.line
+    )
     yield (
         "name",
-        {"value": chunk.name, "place": _place(chunk, "name"), "from": _from(chunk, "name") if typed else "the ID"},
+        {
+            "value": chunk.name,
+            "place": _place(chunk, "name"),
+            "from": _from(chunk, "name") if typed else "the ID",
+        },
     )
     for key, value in chunk.args.items():
         yield key, {"value": value, "place": _place(chunk, key), "from": _from(chunk, key)}
@@ -132,7 +156,8 @@ def _by_definition(chunk: Chunk) -> bool:
 
 
 def _moved(number: int, run: Run, position: Mapping[int, int]) -> list[dict[str, str]]:
-    """What moved it away from where its order number puts it: what it waits for later, what waits for it earlier.
+    """What moved it away from where its order number puts it: what it waits for later, what waits
+    for it earlier.
 
     The numbers of the chunks are their places by order number.
     """
@@ -156,11 +181,17 @@ def _pairs(relations: Relations) -> Iterator[tuple[int, int, str]]:
 
 
 def _waits(edge: Edge, run: Run, position: Mapping[int, int]) -> dict[str, Any]:
-    return _edge(edge, run) | {"state": label(run.chunks[edge.target]), "position": position[edge.target]}
+    return _edge(edge, run) | {
+        "state": label(run.chunks[edge.target]),
+        "position": position[edge.target],
+    }
 
 
 def _waiting(edge: Edge, run: Run, position: Mapping[int, int]) -> dict[str, Any]:
-    return _edge(edge, run) | {"state": label(run.chunks[edge.holder]), "position": position[edge.holder]}
+    return _edge(edge, run) | {
+        "state": label(run.chunks[edge.holder]),
+        "position": position[edge.holder],
+    }
 
 
 def _edge(edge: Edge, run: Run) -> dict[str, Any]:
@@ -173,7 +204,9 @@ def _written(edge: Edge, run: Run) -> str | None:
     for key in (each for each in target.low if each in REQUISITE_KEYS and each.endswith("_in")):
         listed = target.low[key]
         at = target.arg_places.get(key, target.place)
-        if isinstance(listed, list) and any(item_place(listed, n, at) == edge.place for n in range(len(listed))):
+        if isinstance(listed, list) and any(
+            item_place(listed, n, at) == edge.place for n in range(len(listed))
+        ):
             return f"{key} of {label(target)}"
     if any(chain.place == edge.place for chain in run.high.chains):
         return "a chain"

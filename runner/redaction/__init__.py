@@ -1,7 +1,9 @@
-"""Secret values never leave a run: they are replaced wherever they would be shown, in all the forms they may take.
+"""Secret values never leave a run: they are replaced wherever they would be shown, in all the forms
+they may take.
 
-`forms.py` has the forms and finds them, `names.py` knows what cannot be hidden, `old_values.py` what
-stood where a secret stands now, `former_secrets.py` the secrets of former runs. All that is shown passes `Secrets`.
+`forms.py` has the forms and finds them, `names.py` knows what cannot be hidden, `old_values.py`
+what stood where a secret stands now, `former_secrets.py` the secrets of former runs. All that is
+shown passes `Secrets`.
 """
 
 from __future__ import annotations
@@ -36,11 +38,23 @@ from runner.redaction.forms import ENCODINGS, Finder, spelled
 
 HIDDEN = "**********"
 SHORTEST = 4  # shorter values would tear ordinary words apart
-SHORTEST_NAMED = 6  # of values that are secret because of their key: `password: root` is no secret worth hiding
+SHORTEST_NAMED = (
+    6  # of values that are secret because of their key: `password: root` is no secret worth hiding
+)
 LONG_LINE = 12  # characters of a line that is a secret of its own: one of a key
-# under such keys of the pillar, at any depth, strings are secrets (`secret_keys` of the configuration)
+# under such keys of the pillar, at any depth, strings are secrets (`secret_keys` of the
+# configuration)
 KEYS = (
-    *("*password", "*passwd", "*passphrase", "*secret", "*secret_key", "*token", "*api_key", "*apikey"),
+    *(
+        "*password",
+        "*passwd",
+        "*passphrase",
+        "*secret",
+        "*secret_key",
+        "*token",
+        "*api_key",
+        "*apikey",
+    ),
     *("*private_key", "*privkey", "*credentials"),
 )
 # what stands beside a secret below such a key (`credentials: {user: x, host: y, ...}`) and is none
@@ -64,12 +78,16 @@ class Secrets:
         self._sources: list[tuple[str, Value]] = []  # where values come from, and the data
         self._former: Former | None = None
         self._shown: dict[str, str] = {}  # names, and how they are shown
-        self._silent: dict[tuple[str, str], list[str]] = {}  # the names of states with no_log, by ID and function
+        self._silent: dict[
+            tuple[str, str], list[str]
+        ] = {}  # the names of states with no_log, by ID and function
         self.names = secret_names.Names(lambda key: self._matches(key))
         _alive.add(self)
 
     def add(self, value: str, named: bool = False) -> None:
-        """Never show this value. named: it is secret because of its key in the pillar, not because someone said so."""
+        """Never show this value. named: it is secret because of its key in the pillar, not because
+        someone said so.
+        """
         value = value.strip()
         if named and re.fullmatch(PATH, value):  # where a key lies is no secret
             return
@@ -85,7 +103,9 @@ class Secrets:
                 if len(line) >= LONG_LINE and not line.startswith("-----"):
                     self.add(line)
 
-    def collect(self, pillar: Value, keys: Iterable[str] = KEYS, source: str = "the pillar") -> None:
+    def collect(
+        self, pillar: Value, keys: Iterable[str] = KEYS, source: str = "the pillar"
+    ) -> None:
         """Take the strings and numbers under such keys (globs, any case) for secrets."""
         if not pillar:
             return
@@ -96,7 +116,8 @@ class Secrets:
             self.add(value, named=True)
 
     def arguments(self, chunks: Iterable[Chunk], keys: Iterable[str] = KEYS) -> None:
-        """Take what states are given under such keys for secrets: arguments, and what lists and mappings hold.
+        """Take what states are given under such keys for secrets: arguments, and what lists and
+        mappings hold.
 
         A password in a URL is one under every key.
         """
@@ -133,12 +154,23 @@ class Secrets:
         if not self._values:
             return []
         met = {value for *_, value in self._found(self.names.of_states(), plain=True)}
-        return [self._unhidable(value) for value in sorted(met, key=self._origin) if self.names.has(value)]
+        return [
+            self._unhidable(value)
+            for value in sorted(met, key=self._origin)
+            if self.names.has(value)
+        ]
 
     def _unhidable(self, value: str) -> Diagnostic:
-        message = f"the secret {self._origin(value)} stands in names of this tree: it is short, a plain word, or typed"
-        message += " there, and cannot be hidden in them, nor where nothing says that it is a secret"
-        return Diagnostic(message, None, "choose a longer, random value", "secret-in-names", "warning")
+        message = (
+            f"the secret {self._origin(value)} stands in names of this tree: it is short, a plain"
+            " word, or typed"
+        )
+        message += (
+            " there, and cannot be hidden in them, nor where nothing says that it is a secret"
+        )
+        return Diagnostic(
+            message, None, "choose a longer, random value", "secret-in-names", "warning"
+        )
 
     def _origin(self, value: str) -> str:
         for source, data in self._sources:
@@ -162,11 +194,15 @@ class Secrets:
     # -------------------------------------------------- hiding
 
     def mask(self, value: Value, former: bool = False) -> Value:
-        """A value with each secret in its strings replaced. former: those of former runs, too, if they are recalled."""
+        """A value with each secret in its strings replaced. former: those of former runs, too, if
+        they are recalled.
+        """
         return self._masked(value, former=former) if self else value
 
     def _masked(self, value: Value, secret: bool = False, former: bool = False) -> Value:
-        """secret: it stands under a key that means one. former: secrets of former runs are hidden, too."""
+        """secret: it stands under a key that means one. former: secrets of former runs are hidden,
+        too.
+        """
         if isinstance(value, str):
             if secret and value.strip() in self._values:
                 return HIDDEN
@@ -193,7 +229,9 @@ class Secrets:
         shown = {}
         for key, item in value.items():
             under = self._matches(key) or (secret and not re.match(PLAIN, _plain(key)))
-            name = key if f"*{key}" in KEYS else self._masked(key, former=former)  # a key tells what is secret
+            name = (
+                key if f"*{key}" in KEYS else self._masked(key, former=former)
+            )  # a key tells what is secret
             shown[name] = self._masked(item, under, former)
         return shown
 
@@ -201,22 +239,32 @@ class Secrets:
         """What was there before what is there now, which may be a secret."""
         if isinstance(old, Mapping) and isinstance(new, Mapping):
             return {
-                key: self._before(item, new.get(key), secret or self._matches(key), former) for key, item in old.items()
+                key: self._before(item, new.get(key), secret or self._matches(key), former)
+                for key, item in old.items()
             }
         if isinstance(old, list | tuple) and isinstance(new, list | tuple):
             hides = any(self._masked(item, secret) != item for item in new)
-            return [_blank(item) if hides and item not in new else self._masked(item, secret, former) for item in old]
+            return [
+                _blank(item) if hides and item not in new else self._masked(item, secret, former)
+                for item in old
+            ]
         if secret and not (isinstance(old, str) and VERSION.fullmatch(old)):
             return _blank(old)
         if isinstance(old, str) and isinstance(new, str):
             spans = self._spans(new)
             return self._text(old, [*old_values.between(old, new, spans)] if spans else (), former)
-        return self._masked(old, secret, former) if self._masked(new, secret) == new else _blank(old)
+        return (
+            self._masked(old, secret, former) if self._masked(new, secret) == new else _blank(old)
+        )
 
     def _object(self, value: Value) -> Value:
         """Bytes, and what has a text of its own: as they are when they hide nothing."""
         try:
-            text = value.decode("utf-8", "surrogateescape") if isinstance(value, bytes | bytearray) else str(value)
+            text = (
+                value.decode("utf-8", "surrogateescape")
+                if isinstance(value, bytes | bytearray)
+                else str(value)
+            )
         except Exception:
             return value
         shown = self._text(text)
@@ -247,7 +295,9 @@ class Secrets:
     def _spans(self, text: str) -> list[tuple[int, int]]:
         """What is to be hidden in a text, in order."""
         found = self._found(text)
-        return _united((start, end) for start, end, value in found if self._hides(text, start, end, value))
+        return _united(
+            (start, end) for start, end, value in found if self._hides(text, start, end, value)
+        )
 
     def _found(self, text: str, plain: bool = False) -> list[tuple[int, int, str]]:
         if self._wanted:
@@ -257,7 +307,9 @@ class Secrets:
         return self._finder.spans(text, plain)
 
     def _hides(self, text: str, start: int, end: int, value: str) -> bool:
-        """Whether a secret is hidden where it stands: one that is a name as well only where a key says what it is."""
+        """Whether a secret is hidden where it stands: one that is a name as well only where a key
+        says what it is.
+        """
         if not self.names.has(value) or text[start:end] != value:
             return True
         return secret_names.assigned(text, start, end, self._matches)
@@ -268,15 +320,27 @@ class Secrets:
         """A result without secrets; with `no_log` nothing but the keys of its changes is left."""
         if result.chunk.args.get("no_log"):
             extra = {key: value for key, value in result.extra.items() if isinstance(value, bool)}
-            changes, key = dict.fromkeys(result.changes, HIDDEN), self.tag(result) if result.key else ""
+            changes, key = (
+                dict.fromkeys(result.changes, HIDDEN),
+                self.tag(result) if result.key else "",
+            )
             chunk = self.chunk(result.chunk)
             return result._replace(
-                chunk=chunk, key=key, comment=HIDDEN, changes=changes, warnings=(), extra=extra, reaction="", before={}
+                chunk=chunk,
+                key=key,
+                comment=HIDDEN,
+                changes=changes,
+                warnings=(),
+                extra=extra,
+                reaction="",
+                before={},
             )
         if not self:
             return result
         result = result._replace(chunk=self.chunk(result.chunk), key=self.name(result.key))
-        former = bool(result.changes) or result.result is not True  # what is in order says nothing of former secrets
+        former = (
+            bool(result.changes) or result.result is not True
+        )  # what is in order says nothing of former secrets
         return result._replace(
             comment=self._masked(result.comment, former=former),
             reaction=self._masked(result.reaction, former=former),
@@ -290,7 +354,11 @@ class Secrets:
         """What a result is known by, without secrets."""
         name = self.chunk(result.chunk).name
         shown = self.name(result.tag)
-        return shown if name == result.chunk.name else shown.replace(f"_|-{result.chunk.name}_|-", f"_|-{name}_|-")
+        return (
+            shown
+            if name == result.chunk.name
+            else shown.replace(f"_|-{result.chunk.name}_|-", f"_|-{name}_|-")
+        )
 
     def chunk(self, chunk: Chunk) -> Chunk:
         """A chunk whose ID and name show no secrets; its arguments are shown nowhere."""
@@ -310,7 +378,11 @@ class Secrets:
         if isinstance(event, RunStarted | RunFinished | StateFinished):
             return event  # of results, which are without
         if isinstance(event, CustomEvent):
-            return event._replace(tag=self.name(event.tag), data=self.mask(event.data)) if self else event
+            return (
+                event._replace(tag=self.name(event.tag), data=self.mask(event.data))
+                if self
+                else event
+            )
         chunk = event.chunk
         silent = bool(chunk and chunk.args.get("no_log"))
         if chunk is not None and isinstance(event, StateStarted | StatePlanned | ChangerCalled):
@@ -318,8 +390,14 @@ class Secrets:
         if isinstance(event, ChangerCalled):
             return self._changer(event, silent)
         if isinstance(event, StatePlanned):
-            changes = dict.fromkeys(event.changes, HIDDEN) if silent else self._shown_changes(event.changes)
-            return event._replace(changes=changes, comment=HIDDEN if silent else self.mask(event.comment))
+            changes = (
+                dict.fromkeys(event.changes, HIDDEN)
+                if silent
+                else self._shown_changes(event.changes)
+            )
+            return event._replace(
+                changes=changes, comment=HIDDEN if silent else self.mask(event.comment)
+            )
         return event
 
     def _changer(self, event: ChangerCalled, silent: bool) -> ChangerCalled:
@@ -330,7 +408,9 @@ class Secrets:
             shown = self._masked(facts, former=True) if self else facts
             if isinstance(facts, Mapping) and "target" in facts and self:  # where a link pointed to
                 shown["target"] = self._before(facts["target"], target, secret=False, former=True)
-        return event._replace(target=HIDDEN if silent else self.name(target), before=shown, for_undo=facts)
+        return event._replace(
+            target=HIDDEN if silent else self.name(target), before=shown, for_undo=facts
+        )
 
     def _shown_changes(self, changes: Mapping[str, Value]) -> Mapping[str, Value]:
         shown: Mapping[str, Value] = self._masked(changes, former=True) if self else changes
@@ -351,21 +431,27 @@ class Secrets:
         if source is not None and (source.rendered or source.values):
             values = tuple((name, self.mask(value)) for name, value in source.values)
             source = source._replace(rendered=self.mask(source.rendered), values=values)
-        return problem._replace(message=self.mask(problem.message), hint=self.mask(problem.hint), source=source)
+        return problem._replace(
+            message=self.mask(problem.message), hint=self.mask(problem.hint), source=source
+        )
 
 
 _alive: weakref.WeakSet[Secrets] = weakref.WeakSet()
 
 
 def redact_all(text: str) -> str:
-    """A text without the secrets of any run of this process: for errors that come up where no run is known."""
+    """A text without the secrets of any run of this process: for errors that come up where no run
+    is known.
+    """
     for secrets in tuple(_alive):
         text = str(secrets.mask(text, former=True))
     return LOGIN.sub(lambda found: found[0].replace(found[1], HIDDEN), text)
 
 
 def redact_no_log(problems: list[Diagnostic], chunks: Iterable[Chunk]) -> list[Diagnostic]:
-    """Problems without what states with `no_log` are given, and without the lines where that was typed."""
+    """Problems without what states with `no_log` are given, and without the lines where that was
+    typed.
+    """
     if not problems:
         return problems
     silent: dict[tuple[str, int], Secrets] = {}
@@ -384,12 +470,16 @@ def _hushed(problem: Diagnostic, silent: Mapping[tuple[str, int], Secrets]) -> D
     hidden = silent.get((source.file, source.line)) if source else None
     if hidden is None or source is None:
         return problem
-    return hidden.diagnostic(problem._replace(source=source._replace(rendered=None, values=(), hidden=True)))
+    return hidden.diagnostic(
+        problem._replace(source=source._replace(rendered=None, values=(), hidden=True))
+    )
 
 
 @functools.cache
 def _matcher(keys: tuple[str, ...]) -> Callable[[object], bool]:
-    """Whether one of the globs means a name; `*word` needs no regular expression, which takes long to make."""
+    """Whether one of the globs means a name; `*word` needs no regular expression, which takes long
+    to make.
+    """
     globs = [key.lower() for key in keys]
     ends = tuple(glob[1:] for glob in globs if glob[:1] == "*" and not set("*?[") & set(glob[1:]))
     others = [fnmatch.translate(glob) for glob in globs if glob[:1] != "*" or glob[1:] not in ends]
@@ -402,12 +492,14 @@ def _plain(key: object) -> str:
 
 
 def _below(top: Value, matches: Callable[[object], bool]) -> set[str]:
-    """The strings and numbers below the keys that match. Each run looks at all of its data so: a loop of few calls."""
+    """The strings and numbers below the keys that match. Each run looks at all of its data so: a
+    loop of few calls.
+    """
     found: set[str] = set()
     todo = [(top, False)]
     while todo:
         value, secret = todo.pop()
-        if isinstance(value, dict) or isinstance(value, Mapping):  # noqa: SIM101 - the first is the faster one
+        if isinstance(value, dict) or isinstance(value, Mapping):  # noqa: SIM101
             for key, item in value.items():
                 hidden = matches(key) or (secret and not re.match(PLAIN, _plain(key)))
                 if hidden or type(item) not in _SIMPLE:
@@ -475,7 +567,8 @@ def _united(spans: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def command_line(words: Sequence[str], keys: Iterable[str] | None = None) -> list[str]:
-    """The words of a command line as others may see them: without the pillar that stands there, and passwords in URLs.
+    """The words of a command line as others may see them: without the pillar that stands there, and
+    passwords in URLs.
 
     keys: a pillar without a value under such keys (globs) stays.
     """

@@ -1,4 +1,5 @@
-"""Secrets of former runs, known by keyed hashes: a value that was changed is still hidden where the machine has it.
+"""Secrets of former runs, known by keyed hashes: a value that was changed is still hidden where the
+machine has it.
 
 The file holds a random key and hashes, never a secret: who can read it can only try values.
 """
@@ -25,7 +26,8 @@ _LINE = re.compile(r"[^\n]+")
 _BEGIN = re.compile(r"""^[+-]?[ \t]*|[=:>][ \t]*["']?|["']""")
 BEGINNINGS = 8  # places in a word or a line where a value may begin
 
-# A record: the hash, the length of the value in characters (4 bytes), the day when it was last used (4 bytes)
+# A record: the hash, the length of the value in characters (4 bytes), the day when it was last used
+# (4 bytes)
 RECORD = DIGEST + 8
 
 
@@ -35,7 +37,9 @@ class Former:
     def __init__(self, state_dir: str) -> None:
         self._state_dir = state_dir
         self._key = b""
-        self._days: dict[bytes, tuple[int, int]] = {}  # hash -> length of the value, day of its last use
+        self._days: dict[
+            bytes, tuple[int, int]
+        ] = {}  # hash -> length of the value, day of its last use
         self._read()
         self._lengths = {length for length, _ in self._days.values()}
 
@@ -49,9 +53,15 @@ class Former:
         used = {self._hash(value): (len(value), today) for value in values if len(value) <= LONGEST}
         if all(self._days.get(digest) == found for digest, found in used.items()):
             return
-        days = {**{digest: found for digest, found in self._days.items() if digest not in used}, **used}
+        days = {
+            **{digest: found for digest, found in self._days.items() if digest not in used},
+            **used,
+        }
         latest = list(days.items())[-MOST:]
-        records = (digest + length.to_bytes(4) + max(0, day).to_bytes(4) for digest, (length, day) in latest)
+        records = (
+            digest + length.to_bytes(4) + max(0, day).to_bytes(4)
+            for digest, (length, day) in latest
+        )
         with suppress(OSError):
             trusted_folder(self._state_dir).write(NAME, self._key + b"".join(records))
 
@@ -87,11 +97,16 @@ class Former:
         self._key = data[:KEY]
         for at in range(KEY, len(data), RECORD):
             record = data[at : at + RECORD]
-            self._days[record[:DIGEST]] = int.from_bytes(record[DIGEST:-4]), int.from_bytes(record[-4:])
+            self._days[record[:DIGEST]] = (
+                int.from_bytes(record[DIGEST:-4]),
+                int.from_bytes(record[-4:]),
+            )
 
 
 def _parts(text: str) -> Iterator[tuple[int, int]]:
-    """What may be a whole value: pieces between delimiters, what is left of a word or a line from one on."""
+    """What may be a whole value: pieces between delimiters, what is left of a word or a line from
+    one on.
+    """
     for match in _PIECE.finditer(text):
         yield match.span()
     for match in _WORD.finditer(text):
@@ -102,9 +117,18 @@ def _parts(text: str) -> Iterator[tuple[int, int]]:
 
 
 def _ends(text: str, start: int, end: int, begin: re.Pattern[str]) -> Iterator[tuple[int, int]]:
-    """From the start, and from what follows each delimiter, to the end, with and without what ends it."""
-    starts = [start, *(match.end() for match in itertools.islice(begin.finditer(text, start, end), BEGINNINGS))]
-    ends = {end, start + len(text[start:end].rstrip()), start + len(text[start:end].rstrip(" \t,;\"')]}>"))}
+    """From the start, and from what follows each delimiter, to the end, with and without what ends
+    it.
+    """
+    starts = [
+        start,
+        *(match.end() for match in itertools.islice(begin.finditer(text, start, end), BEGINNINGS)),
+    ]
+    ends = {
+        end,
+        start + len(text[start:end].rstrip()),
+        start + len(text[start:end].rstrip(" \t,;\"')]}>")),
+    }
     login = text.rfind("@", start, end)
     for first in starts:
         yield from ((first, last) for last in ends if last > first)

@@ -1,9 +1,10 @@
 """The forms in which a secret may stand in a text, in one table, and the search for all of them.
 
-A secret is spelled character by character (JSON, HTML, URLs, quotes of shells and languages, one inside of another), or
-encoded as a whole (base64, hexadecimal), perhaps over several lines or in groups of digits. The search costs what its
-text is long, however many secrets there are: a look-up by pieces of four characters finds what may be there, and only
-for that is a regular expression made.
+A secret is spelled character by character (JSON, HTML, URLs, quotes of shells and languages, one
+inside of another), or encoded as a whole (base64, hexadecimal), perhaps over several lines or in
+groups of digits. The search costs what its text is long, however many secrets there are: a look-up
+by pieces of four characters finds what may be there, and only for that is a regular expression
+made.
 """
 
 from __future__ import annotations
@@ -23,7 +24,11 @@ def _percent(char: str) -> str:
 
 
 def _octal(char: str) -> str:
-    return char if char.isascii() else "".join(f"\\{byte:03o}" for byte in char.encode("utf-8", "surrogateescape"))
+    return (
+        char
+        if char.isascii()
+        else "".join(f"\\{byte:03o}" for byte in char.encode("utf-8", "surrogateescape"))
+    )
 
 
 def _json(char: str) -> str:
@@ -40,7 +45,9 @@ def _yaml(char: str) -> str:
     if char.isascii():
         return SHORT.get(char, char)
     code = ord(char)
-    return f"\\x{code:02X}" if code < 256 else f"\\u{code:04X}" if code < 65536 else f"\\U{code:08X}"
+    return (
+        f"\\x{code:02X}" if code < 256 else f"\\u{code:04X}" if code < 65536 else f"\\U{code:08X}"
+    )
 
 
 SHORT = {'"': '\\"', "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "\b": "\\b", "\f": "\\f"}
@@ -76,7 +83,9 @@ def _base64(data: bytes) -> Iterator[str]:
 
 
 def _inside(data: bytes) -> Iterator[str]:
-    """What a value is in the base64 of something longer, such as `user:password`: what surely stands there."""
+    """What a value is in the base64 of something longer, such as `user:password`: what surely
+    stands there.
+    """
     for ahead in (0, 1, 2):
         coded = _coded(b"\0" * ahead + data)
         yield coded[ahead + bool(ahead) : len(coded) - (0, 3, 2)[(ahead + len(data)) % 3]]
@@ -86,19 +95,22 @@ def _coded(data: bytes) -> str:
     return binascii.b2a_base64(data, newline=False).decode()
 
 
-# how a whole value may be encoded; `+` and `/` of base64 are `-` and `_` in URLs, and may be spelled as above
+# how a whole value may be encoded; `+` and `/` of base64 are `-` and `_` in URLs, and may be
+# spelled as above
 ENCODINGS: Mapping[str, Callable[[bytes], Iterable[str]]] = {
     "base64": _base64,
     "inside of base64": _inside,
     "hexadecimal": lambda data: (data.hex(),),
     "HEXADECIMAL": lambda data: (data.hex().upper(),),
 }
-# how encoded values are laid out: what stands between two of their characters. Left out for a second search.
+# how encoded values are laid out: what stands between two of their characters. Left out for a
+# second search.
 _HEX = "[0-9A-Fa-f]"
 LAYOUTS: Mapping[str, str] = {
     # lines of base64 and of `xxd -p`, in a diff or a JSON text, too
     "lines": r"(?<=[\w+/=-]{8})(?:\r?\n|(?:\\+[rn])+)[ \t]*[ +-]?[ \t]*(?=[\w+/-])",
-    # lines of `od`, `xxd` and `hexdump`, with an address at the margin or none, with the characters at the end or none
+    # lines of `od`, `xxd` and `hexdump`, with an address at the margin or none, with the characters
+    # at the end or none
     "dump": rf"(?<={_HEX}{{2}})(?:  [^\n]{{1,18}})? {{0,2}}\n(?:{_HEX}{{6,8}}:?)? +(?={_HEX}{{2}})",
     "groups": rf"(?<={_HEX}{{2}})(?: {{1,2}}|[:-]|\\x|0x|, ?0x)(?={_HEX}{{2}})",
 }
@@ -115,7 +127,11 @@ def forms(value: str) -> dict[str, str]:
     for name, encode in ENCODINGS.items():
         texts = encode(value.encode("utf-8", "surrogateescape"))
         found |= {f"{name}, {number}": text for number, text in enumerate(texts)}
-    return found | {f"{inner} in {outer}": spelled(text, outer) for inner, text in found.items() for outer in SPELLINGS}
+    return found | {
+        f"{inner} in {outer}": spelled(text, outer)
+        for inner, text in found.items()
+        for outer in SPELLINGS
+    }
 
 
 def _is_plain(char: str) -> bool:
@@ -150,8 +166,8 @@ def _pattern(text: str) -> str:
     return "".join(char if _is_plain(char) else _spelled(char) for char in text)
 
 
-# one thing to look for: letters and digits that stand in all its spellings (empty: there are too few), the secret, the
-# text to find, whether that is encoded
+# one thing to look for: letters and digits that stand in all its spellings (empty: there are too
+# few), the secret, the text to find, whether that is encoded
 Piece = tuple[str, str, str, bool]
 
 
@@ -159,7 +175,11 @@ def _pieces(value: str) -> Iterator[Piece]:
     """A value as itself, and as it is encoded."""
     yield _anchor(value), value, value, False
     data = value.encode("utf-8", "surrogateescape")
-    for text in (*_inside(data), data.hex(), data.hex().upper()):  # which finds the whole of base64, too
+    for text in (
+        *_inside(data),
+        data.hex(),
+        data.hex().upper(),
+    ):  # which finds the whole of base64, too
         if len(text) >= LEAST:
             yield _anchor(text), value, text, True
 
@@ -177,7 +197,9 @@ def _compiled(text: str, encoded: bool) -> re.Pattern[str]:
         return re.compile(f"({_pattern(text)})")
     if not set(text) - set("0123456789abcdef") or not set(text) - set("0123456789ABCDEF"):
         return re.compile(f"({text})")
-    safe = "".join(f"(?:{_spelled(char)}|{other})" if (other := _URLSAFE.get(char)) else char for char in text)
+    safe = "".join(
+        f"(?:{_spelled(char)}|{other})" if (other := _URLSAFE.get(char)) else char for char in text
+    )
     return re.compile(f"{AROUND}({safe}){AROUND}{AROUND}{_spelled('=')}{{0,2}}")
 
 
@@ -210,7 +232,8 @@ class Finder:
             self._index()
 
     def _index(self) -> None:
-        """Prepare the look-up by the middle of anchors, as secrets of a kind often begin or end alike.
+        """Prepare the look-up by the middle of anchors, as secrets of a kind often begin or end
+        alike.
 
         A text is cut at every fourth character, wherever an anchor begins in it.
         """
@@ -266,7 +289,9 @@ class Finder:
             return
         for number, chunk in enumerate(chunks):
             for anchor in self._grams[chunk] if chunk in hits else ():
-                at = text.find(anchor, max(0, number * GRAM - len(anchor)), number * GRAM + len(anchor) + GRAM)
+                at = text.find(
+                    anchor, max(0, number * GRAM - len(anchor)), number * GRAM + len(anchor) + GRAM
+                )
                 if at >= 0:
                     yield anchor, at
 
@@ -277,12 +302,17 @@ class Finder:
         if _THREE.search(text):
             yield from self._joined(text, _GROUPS, _REST)
 
-    def _joined(self, text: str, breaks: re.Pattern[str], rest: re.Pattern[str] | None) -> Iterator[Span]:
+    def _joined(
+        self, text: str, breaks: re.Pattern[str], rest: re.Pattern[str] | None
+    ) -> Iterator[Span]:
         joined, offsets = _without(text, breaks)
         if not offsets:
             return
         for match, value in self._matches(joined):
-            first, last = _original(match.start(1), offsets), _original(match.end(1) - 1, offsets) + 1
+            first, last = (
+                _original(match.start(1), offsets),
+                _original(match.end(1) - 1, offsets) + 1,
+            )
             if last - first == match.end(1) - match.start(1):
                 continue  # not broken
             first, last = _original(match.start(), offsets), _original(match.end() - 1, offsets) + 1
@@ -296,11 +326,15 @@ _GROUPS = re.compile(f"{LAYOUTS['dump']}|{LAYOUTS['groups']}")
 _THREE = re.compile(
     rf"{_HEX}{{2}}(?:[ :-]|, ?|\\x| {{2}})(?:0x)?{_HEX}{{2}}(?:[ :-]|\\x|\n|, ?| {{2}})"
 )  # groups, likely
-_REST = re.compile(rf"(?: {{0,2}}{_HEX}{{2}}){{0,16}}  [^\n]{{1,18}}$", re.MULTILINE)  # characters beside a dump
+_REST = re.compile(
+    rf"(?: {{0,2}}{_HEX}{{2}}){{0,16}}  [^\n]{{1,18}}$", re.MULTILINE
+)  # characters beside a dump
 
 
 def _without(text: str, breaks: re.Pattern[str]) -> tuple[str, list[tuple[int, int]]]:
-    """A text without some parts; (position in it, position in the text) of what follows each of these."""
+    """A text without some parts; (position in it, position in the text) of what follows each of
+    these.
+    """
     parts, offsets, at, length = [], [], 0, 0
     for match in breaks.finditer(text):
         parts.append(text[at : match.start()])

@@ -1,7 +1,9 @@
-"""Words that a secret shares with the tree: masking `zabbix` wherever it stands would destroy what things are called.
+"""Words that a secret shares with the tree: masking `zabbix` wherever it stands would destroy what
+things are called.
 
-A value that is short or a plain word, and stands in a name too (of a state, a file, a function, a key or value of the
-pillar that is no secret), cannot be hidden: it is hidden only where it stands as the value of a key that says so.
+A value that is short or a plain word, and stands in a name too (of a state, a file, a function, a
+key or value of the pillar that is no secret), cannot be hidden: it is hidden only where it stands
+as the value of a key that says so.
 """
 
 from __future__ import annotations
@@ -18,7 +20,9 @@ SHORT = 8  # characters from which on a value that is no word is in no name by c
 LONGEST = 64  # of a name's part
 WORD = re.compile(r"[A-Za-z]+(?:[-_.][A-Za-z]+)*\d{0,4}")
 NAME = re.compile(r"[\w./~+-]+")  # what may be a name: no spaces, no quotes, no login in a URL
-NAMING = re.compile(r"(.*_)?(user|user_?name|login|names?|host|host_?name|group|owner|id|pkgs|service|db|database)$")
+NAMING = re.compile(
+    r"(.*_)?(user|user_?name|login|names?|host|host_?name|group|owner|id|pkgs|service|db|database)$"
+)
 _ASSIGNED = re.compile(r"""([\w.-]{1,64})["']?(?:\s{0,3}(?:[:=]|=>)\s{0,3}["']?|\s{1,3}["'])$""")
 
 
@@ -46,8 +50,8 @@ class Names:
     ) -> None:
         """Take these into account.
 
-        ids: where there are no chunks yet; files: gives the paths of the tree; things: what things of the machine are
-        called.
+        ids: where there are no chunks yet; files: gives the paths of the tree; things: what things
+        of the machine are called.
         """
         self._things = tuple(filter(NAME.fullmatch, things)) or self._things
         self._chunks, self._ids = tuple(chunks) or self._chunks, tuple(ids) or self._ids
@@ -56,7 +60,9 @@ class Names:
         self._all = None
 
     def said(self, value: str) -> None:
-        """Take notice that a value is a secret whatever its key: it is no word of the data for standing there."""
+        """Take notice that a value is a secret whatever its key: it is no word of the data for
+        standing there.
+        """
         self._said.add(value)
 
     def has(self, value: str) -> bool:
@@ -67,26 +73,40 @@ class Names:
 
     def of_states(self) -> str:
         """What states are called, with their functions and SLS files, a line each."""
-        names = [name for chunk in self._chunks for name in (*_called(chunk), chunk.sls, chunk.function)]
-        return "\n".join(_once([*names, *(each.id for each in self._ids if NAME.fullmatch(each.id))]))
+        names = [
+            name for chunk in self._chunks for name in (*_called(chunk), chunk.sls, chunk.function)
+        ]
+        return "\n".join(
+            _once([*names, *(each.id for each in self._ids if NAME.fullmatch(each.id))])
+        )
 
     def _answer(self, value: str) -> bool:
         if len(value) > LONGEST or not NAME.fullmatch(value):
             return False
         if WORD.fullmatch(value):
             if self._all is None:
-                self._all = "\n".join(_once([*self._of_data(), *self._files(), *self._things, self.of_states()]))
+                self._all = "\n".join(
+                    _once([*self._of_data(), *self._files(), *self._things, self.of_states()])
+                )
             if value in self._said:
                 return value in self.of_states()
             return value in self._all or self._is_word_of_pillar(value)
-        holders = [chunk.place for chunk in self._chunks if any(value in name for name in _called(chunk))]
+        holders = [
+            chunk.place for chunk in self._chunks if any(value in name for name in _called(chunk))
+        ]
         holders += [each.place for each in self._ids if value in each.id]
-        return bool(holders) and (len(value) < SHORT or any(map(_typed(value), _once(map(_file, holders)))))
+        return bool(holders) and (
+            len(value) < SHORT or any(map(_typed(value), _once(map(_file, holders))))
+        )
 
     def _of_data(self) -> Iterator[str]:
         for key, item in self._plain([self._pillar, *(chunk.args for chunk in self._chunks)]):
             yield str(key)
-            if isinstance(item, str) and NAME.fullmatch(item) and ("/" in item or NAMING.match(_flat(key))):
+            if (
+                isinstance(item, str)
+                and NAME.fullmatch(item)
+                and ("/" in item or NAMING.match(_flat(key)))
+            ):
                 yield item
 
     def _is_word_of_pillar(self, value: str) -> bool:

@@ -12,7 +12,9 @@ _KEY = re.compile(r"\s*([\w.-]+)\s*[:=]")
 
 
 class Line(Record):
-    """A line of one side. start: where it begins in the text; hidden: from the first secret in it to the last."""
+    """A line of one side. start: where it begins in the text; hidden: from the first secret in it
+    to the last.
+    """
 
     start: int
     text: str
@@ -20,13 +22,17 @@ class Line(Record):
 
 
 def in_diff(text: str, secrets: Sequence[Span]) -> Iterator[Span]:
-    """What to hide in the removed lines of a diff. secrets: what is hidden in it as it is, in order."""
+    """What to hide in the removed lines of a diff. secrets: what is hidden in it as it is, in
+    order.
+    """
     old: list[Line] = []
     new: list[Line] = []
     for line in _lines(text, secrets):
         sign = line.text[:1]
         if sign in ("-", "+"):
-            (old if sign == "-" else new).append(line._replace(start=line.start + 1, text=line.text[1:]))
+            (old if sign == "-" else new).append(
+                line._replace(start=line.start + 1, text=line.text[1:])
+            )
         elif sign != "?" and sign != "\\":
             yield from _replaced(old, new)
             old, new = [], []
@@ -37,7 +43,9 @@ def between(old: str, new: str, secrets: Sequence[Span]) -> Iterator[Span]:
     """What to hide in an old text. secrets: what is hidden in the new one."""
     gone, come = list(_lines(old, ())), list(_lines(new, secrets))
     kept = {line.text for line in gone} & {line.text for line in come}
-    yield from _replaced([line for line in gone if line.text not in kept], [x for x in come if x.text not in kept])
+    yield from _replaced(
+        [line for line in gone if line.text not in kept], [x for x in come if x.text not in kept]
+    )
 
 
 def _lines(text: str, secrets: Sequence[Span]) -> Iterator[Line]:
@@ -66,14 +74,21 @@ def _replaced(old: Sequence[Line], new: Sequence[Line]) -> Iterator[Span]:
     for line in old:
         if line.hidden:
             continue  # the secret of now
-        ahead = next((line.text[:length] for length in lengths if length and line.text[:length] in frames), None)
+        ahead = next(
+            (line.text[:length] for length in lengths if length and line.text[:length] in frames),
+            None,
+        )
         if ahead is None:
             loose.append(line)
             continue
         met.add(ahead)
-        behind = next((each for each in frames[ahead] if each and line.text[len(ahead) :].endswith(each)), "")
+        behind = next(
+            (each for each in frames[ahead] if each and line.text[len(ahead) :].endswith(each)), ""
+        )
         yield line.start + len(ahead), line.start + len(line.text) - len(behind)
-    if met != frames.keys():  # a secret stands where no line began alike: any of these may have had the old one
+    if (
+        met != frames.keys()
+    ):  # a secret stands where no line began alike: any of these may have had the old one
         plain = {_key(line.text) for line in new if not line.hidden}
         for line in loose:
             indent = len(line.text) - len(line.text.lstrip())

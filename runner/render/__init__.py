@@ -18,14 +18,16 @@ from runner.render.renderers import stage
 from runner.render.renderers.files import below, read_text
 from runner.yaml.rendered_text import Rendered
 
-# what turns a value into the next one: (value, step) -> value; each is imported when a file names it
+# what turns a value into the next one: (value, step) -> value; each is imported when a file names
+# it
 RENDERERS = (
     *("jinja", "yaml", "yamlex", "json", "toml", "py", "gpg", "mako"),
     *("pydsl", "pyobjects", "stateconf"),
 )
 # Salt's, but not runner's
 NOT_HERE = frozenset(
-    ["aws_kms", "cheetah", "dson", "genshi", "hjson", "json5", "msgpack", "nacl", "pass", "tomlmod"] + ["wempy"]
+    ["aws_kms", "cheetah", "dson", "genshi", "hjson", "json5", "msgpack", "nacl", "pass", "tomlmod"]
+    + ["wempy"]
 )
 OwnRenderer = Callable[..., Any]
 
@@ -54,10 +56,12 @@ class Renderer:
         near: Find = lambda path, saltenv: None,
         seen: Callable[[str], None] = lambda path: None,
     ) -> None:
-        """find: of the tree. salt: the functions. grains, pillar: asked when a template is rendered.
+        """find: of the tree. salt: the functions. grains, pillar: asked when a template is
+        rendered.
 
         secret: is told what was decrypted. own: the renderers of the tree's `_renderers`, by name.
-        near: the file of the tree that was probably meant. seen: is shown each file that is imported.
+        near: the file of the tree that was probably meant. seen: is shown each file that is
+        imported.
         """
         self.find = find
         self._near = near
@@ -65,8 +69,12 @@ class Renderer:
         self.opts = opts
         self.secret = secret
         self.extended: dict[str, dict[str, Any]] = {}  # what `extend` says to stateconf.set, by ID
-        self.programs: dict[tuple[str, str], Any] = {}  # of `#!pydsl`: (path, saltenv) -> program that was run
-        self.running_programs: list[Any] = []  # of `#!pydsl`, which include each other; the innermost is last
+        self.programs: dict[
+            tuple[str, str], Any
+        ] = {}  # of `#!pydsl`: (path, saltenv) -> program that was run
+        self.running_programs: list[
+            Any
+        ] = []  # of `#!pydsl`, which include each other; the innermost is last
         self._salt = salt
         self._grains = grains
         self._pillar = pillar
@@ -103,7 +111,8 @@ class Renderer:
             value = self.render_pipe(pipe, Rendered(text, path), Scope(self, path, saltenv, names))
         if isinstance(value, Rendered):
             raise RenderError(
-                "the renderers of this file end with text; the last one has to give data", Source(path, 1)
+                "the renderers of this file end with text; the last one has to give data",
+                Source(path, 1),
             )
         return {} if value is None else value
 
@@ -125,7 +134,9 @@ class Renderer:
         return value
 
     def _by_own(self, step: Step, value: Any, scope: Scope) -> Any:
-        """What a renderer of the tree makes of a value: `render(data, saltenv, sls, **kwargs)`, texts as files."""
+        """What a renderer of the tree makes of a value: `render(data, saltenv, sls, **kwargs)`,
+        texts as files.
+        """
         import io
 
         from runner.render.renderers.python import check_takes, python_error
@@ -148,7 +159,9 @@ class Renderer:
         return Rendered(made, scope.path) if isinstance(made, str) else made
 
     def pipe(self, text: str, path: str, default: str = "") -> tuple[list[Step], str]:
-        """The renderers that a file's first line names, or the default ones; and the text without that line."""
+        """The renderers that a file's first line names, or the default ones; and the text without
+        that line.
+        """
         if not text.startswith("#!") or text.startswith("#!/"):
             named = default or str(self.opts.get("renderer") or "jinja|yaml")
             if named not in self._usual:
@@ -159,7 +172,9 @@ class Renderer:
 
     def _steps(self, named: str, path: str, line: str = "") -> list[Step]:
         """The renderers of a pipe. line: of the file, which names them."""
-        steps = [Step(words[0], tuple(words[1:])) for part in named.split("|") if (words := part.split())]
+        steps = [
+            Step(words[0], tuple(words[1:])) for part in named.split("|") if (words := part.split())
+        ]
         for step in steps:
             self._check(step, path, line.find(step.name) + 1)
         return steps
@@ -172,10 +187,15 @@ class Renderer:
                 error.message += ", which `renderer` of the configuration names"
                 error.source = configured(self.opts, "renderer")
             raise error
-        allowed, forbidden = self.opts.get("renderer_whitelist"), self.opts.get("renderer_blacklist")
+        allowed, forbidden = (
+            self.opts.get("renderer_whitelist"),
+            self.opts.get("renderer_blacklist"),
+        )
         if (allowed and step.name not in allowed) or (forbidden and step.name in forbidden):
             hint = "see renderer_whitelist and renderer_blacklist of the configuration"
-            raise RenderError(f"the renderer {step.name} is not allowed", Source(path, 1, column), hint)
+            raise RenderError(
+                f"the renderer {step.name} is not allowed", Source(path, 1, column), hint
+            )
 
     def _places(self, path: str, sls: str) -> dict[str, str]:
         """sls, slspath, tpldir, ...: where a template stands, as Salt names it."""
@@ -197,7 +217,9 @@ class Renderer:
     def jinja(self, text: Rendered, scope: Scope) -> Rendered:
         """An SLS as its Jinja template makes it."""
         name = str(scope.names.get("tplfile", scope.path))
-        return self._jinja.render(text.text, scope.path, name, scope.names, saltenv=scope.saltenv, sls=True)
+        return self._jinja.render(
+            text.text, scope.path, name, scope.names, saltenv=scope.saltenv, sls=True
+        )
 
     # -------------------------------------------------- external pillars
 
@@ -207,7 +229,9 @@ class Renderer:
         return {f"__{name}__": shared[name] for name in ("salt", "grains", "opts")}
 
     def lax(self, path: str, folder: str, names: Mapping[str, Any]) -> Rendered:
-        """A template outside the trees, which imports from a folder; a variable without a value is empty in it."""
+        """A template outside the trees, which imports from a folder; a variable without a value is
+        empty in it.
+        """
         from runner.render.jinja import outside
 
         return outside(folder, self.opts).render(
@@ -226,16 +250,23 @@ class Renderer:
 
     def content(self, path: str, options: Mapping[str, Any]) -> Value:
         """What the renderers of a file outside the trees make of it: data, or text."""
-        steps, text = self.pipe(read_text(path, self.opts), path, str(options.get("render_default") or ""))
+        steps, text = self.pipe(
+            read_text(path, self.opts), path, str(options.get("render_default") or "")
+        )
         for step in steps:
-            allowed, forbidden = options.get("renderer_whitelist"), options.get("renderer_blacklist")
+            allowed, forbidden = (
+                options.get("renderer_whitelist"),
+                options.get("renderer_blacklist"),
+            )
             if (allowed and step.name not in allowed) or (forbidden and step.name in forbidden):
                 raise RenderError(f"the renderer {step.name} is not allowed", Source(path, 1))
         scope = Scope(self, path, "base", {**self._shared("base"), **self.dunders()})
         value = self.render_pipe(steps, Rendered(text, path), scope)
         if not isinstance(value, Rendered):
             return value
-        return value.text.removeprefix("\n") if options.get("keep_newline") else value.text.strip("\n")
+        return (
+            value.text.removeprefix("\n") if options.get("keep_newline") else value.text.strip("\n")
+        )
 
     def decryptor(self) -> Callable[[Any, Source], Any]:
         """Decrypts what a value holds; the place is for errors."""
@@ -253,21 +284,35 @@ class Renderer:
         self._jinja.compile(read_text(path, self.opts), path, name, saltenv=saltenv)
 
     def template(
-        self, text: str, engine: str, context: Mapping[str, Any], *, file: str = "", saltenv: str = "base"
+        self,
+        text: str,
+        engine: str,
+        context: Mapping[str, Any],
+        *,
+        file: str = "",
+        saltenv: str = "base",
     ) -> Any:
-        """A rendered template; for `#!` and a pipe of renderers what that ends with. Raises RenderError."""
+        """A rendered template; for `#!` and a pipe of renderers what that ends with. Raises
+        RenderError.
+        """
         with bounded(file, self.opts.get("render_limit")):
             return self._template(text, engine, context, file, saltenv)
 
-    def _template(self, text: str, engine: str, context: Mapping[str, Any], file: str, saltenv: str) -> Any:
+    def _template(
+        self, text: str, engine: str, context: Mapping[str, Any], file: str, saltenv: str
+    ) -> Any:
         names = {**self._shared(saltenv), **context}
         if engine == "jinja":
             root = self._root_of(file) if file else None
             name = below(file, root) if root else file or "<template>"
-            return self._jinja.render(text, file or name, name, names, saltenv=saltenv, sls=False).text
+            return self._jinja.render(
+                text, file or name, name, names, saltenv=saltenv, sls=False
+            ).text
         scope = Scope(self, file or "<text>", saltenv, names)
         if engine.startswith("#!"):
-            value = self.render_pipe(self.pipe(engine, scope.path)[0], Rendered(text, scope.path), scope)
+            value = self.render_pipe(
+                self.pipe(engine, scope.path)[0], Rendered(text, scope.path), scope
+            )
             return value.text if isinstance(value, Rendered) else value
         if engine == "py":
             from runner.render.renderers.python import written
@@ -302,12 +347,19 @@ def _text(value: Any, renderer: str, path: str) -> Rendered:
     if isinstance(value, str):
         return Rendered(value, path)
     what = f"the renderer {renderer} takes text, and the one before it gives data"
-    raise RenderError(what, Source(path, 1), "renderers of text (jinja) stand before those of data (yaml)")
+    raise RenderError(
+        what, Source(path, 1), "renderers of text (jinja) stand before those of data (yaml)"
+    )
 
 
 def _unknown(name: str, path: str, column: int) -> RenderError:
     if name in NOT_HERE:
         why = f"the renderer {name!r} is one of Salt's that runner does not have"
-        return RenderError(why, Source(path, 1, column), "write the file as `#!jinja|yaml` or `#!py`")
-    hint = did_you_mean(name, RENDERERS) or "there are " + ", ".join(RENDERERS) + ", and a tree's _renderers/"
+        return RenderError(
+            why, Source(path, 1, column), "write the file as `#!jinja|yaml` or `#!py`"
+        )
+    hint = (
+        did_you_mean(name, RENDERERS)
+        or "there are " + ", ".join(RENDERERS) + ", and a tree's _renderers/"
+    )
     return RenderError(f"there is no renderer {name!r}", Source(path, 1, column), hint)

@@ -1,4 +1,6 @@
-"""Does a target mean this machine? Globs, grains, pillar, networks, node groups and compounds of them."""
+"""Does a target mean this machine? Globs, grains, pillar, networks, node groups and compounds of
+them.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ LETTERS = {
     "N": "nodegroup",
 }
 LETTERED = r"(?s)([GPIJLSEN])([^\w\s@]?)@(.+)"
-MASTERS_OWN = frozenset({"range", "data", "exsel", "pillar_target"})  # of a master's targets; they match nothing here
+MASTERS_OWN = frozenset(
+    {"range", "data", "exsel", "pillar_target"}
+)  # of a master's targets; they match nothing here
 
 
 def matches(
@@ -36,10 +40,11 @@ def matches(
     nodegroups: Mapping[str, Any] | None = None,
     delimiter: str = ":",
 ) -> bool:
-    """Whether an expression of a kind (glob, pcre, list, grain, pillar, compound, ...) means this machine.
+    """Whether an expression of a kind (glob, pcre, list, grain, pillar, compound, ...) means this
+    machine.
 
-    As in Salt a compound that cannot be read means no machine; `mistake` says what is wrong with it.
-    Raises RunnerError for an unknown kind and for a bad regular expression.
+    As in Salt a compound that cannot be read means no machine; `mistake` says what is wrong with
+    it. Raises RunnerError for an unknown kind and for a bad regular expression.
 
     >>> matches("web* and not G@os:Debian", "compound", id="web1", grains={"os": "Arch"}, pillar={})
     True
@@ -48,9 +53,13 @@ def matches(
 
 
 def mistake(
-    expression: Any, kind: str, nodegroups: Mapping[str, Any] | None = None, inside: frozenset[str] = frozenset()
+    expression: Any,
+    kind: str,
+    nodegroups: Mapping[str, Any] | None = None,
+    inside: frozenset[str] = frozenset(),
 ) -> RunnerError | None:
-    """What keeps an expression from being read, so that it means no machine; None if it is well formed.
+    """What keeps an expression from being read, so that it means no machine; None if it is well
+    formed.
 
     inside: the node groups that are being looked into.
     """
@@ -59,26 +68,41 @@ def mistake(
         return _group_mistake(str(expression), groups, inside)
     if kind == "ipcidr" and not _is_network(str(expression)):
         hint = "write an address or a network: 10.1.2.3, 10.1.0.0/16, 2001:db8::/32"
-        return RunnerError(f"{str(expression)!r} is no address and no network", hint=hint, code="match")
+        return RunnerError(
+            f"{str(expression)!r} is no address and no network", hint=hint, code="match"
+        )
     if kind in DATA and ":" not in str(expression):
         what = "grain" if kind.startswith("grain") else "pillar key"
         hint = f"write a {what}, a colon and the value: `{expression}:VALUE`"
-        return RunnerError(f"{str(expression)!r} is a {what} without a value", hint=hint, code="match")
+        return RunnerError(
+            f"{str(expression)!r} is a {what} without a value", hint=hint, code="match"
+        )
     return _compound_mistake(expression, groups, inside) if kind == "compound" else None
 
 
-def _group_mistake(name: str, groups: Mapping[str, Any], inside: frozenset[str]) -> RunnerError | None:
+def _group_mistake(
+    name: str, groups: Mapping[str, Any], inside: frozenset[str]
+) -> RunnerError | None:
     if name not in groups:
-        hint = did_you_mean(name, map(str, groups)) or f"nodegroups of the configuration has: {_listed(groups)}"
+        hint = (
+            did_you_mean(name, map(str, groups))
+            or f"nodegroups of the configuration has: {_listed(groups)}"
+        )
         return RunnerError(f"there is no node group {name!r}", hint=hint, code="match")
     if name in inside:
         circle = " -> ".join([*sorted(inside), name])
-        return RunnerError(f"the node group {name!r} contains itself ({circle})", hint="take one out", code="match")
+        return RunnerError(
+            f"the node group {name!r} contains itself ({circle})", hint="take one out", code="match"
+        )
     found = mistake(groups[name], "compound", groups, inside | {name})
-    return found and RunnerError(f"in the node group {name!r}: {found.message}", hint=found.hint, code="match")
+    return found and RunnerError(
+        f"in the node group {name!r}: {found.message}", hint=found.hint, code="match"
+    )
 
 
-def _compound_mistake(expression: Any, groups: Mapping[str, Any], inside: frozenset[str]) -> RunnerError | None:
+def _compound_mistake(
+    expression: Any, groups: Mapping[str, Any], inside: frozenset[str]
+) -> RunnerError | None:
     try:
         Compound(words(expression), lambda term: True).answer()
     except Malformed as error:
@@ -160,7 +184,9 @@ class _Machine(Record):
         name = str(expression)
         if name not in self.nodegroups or name in self.open_groups:
             return False
-        inner = _Machine(self.id, self.grains, self.pillar, self.nodegroups, self.open_groups | {name})
+        inner = _Machine(
+            self.id, self.grains, self.pillar, self.nodegroups, self.open_groups | {name}
+        )
         return inner._compound(self.nodegroups[name])
 
     def _compound(self, expression: Any) -> bool:
@@ -205,7 +231,9 @@ Test = Callable[[str, str, str], bool]  # (what was found, the pattern, where: v
 
 
 def _globbed(text: str, pattern: str, where: str) -> bool:
-    """Values match whatever their case, items of lists if written in lower case or alike, keys as they are."""
+    """Values match whatever their case, items of lists if written in lower case or alike, keys as
+    they are.
+    """
     if fnmatch.fnmatchcase(text, pattern):
         return True
     if where == "key":
@@ -245,11 +273,13 @@ DATA: Mapping[str, tuple[str, Test]] = {
 }
 
 
-def found(data: Mapping[Any, Any], expression: str, test: Test = _globbed, delimiter: str = ":") -> bool:
+def found(
+    data: Mapping[Any, Any], expression: str, test: Test = _globbed, delimiter: str = ":"
+) -> bool:
     """Whether `key:...:pattern` holds; keys and the pattern may contain the delimiter themselves.
 
-    >>> found({"roles": ["web", "db"], "a": {"b": "c:d"}}, "roles:we*"), found({"a": {"b": "c:d"}}, "a:b:c:d")
-    (True, True)
+    >>> found({"roles": ["web", "db"], "a": {"b": "c:d"}}, "roles:we*"), found({"a": {"b": "c:d"}},
+    "a:b:c:d") (True, True)
     """
     parts = expression.split(delimiter)
     if test is _regular:
@@ -266,7 +296,9 @@ def found(data: Mapping[Any, Any], expression: str, test: Test = _globbed, delim
 def _holds(value: Any, parts: Sequence[str], test: Test, delimiter: str) -> bool:
     pattern = delimiter.join(parts)
     if isinstance(value, Mapping):
-        return any(test(str(key), pattern, "key") for key in value) or _deeper(value, parts, test, delimiter)
+        return any(test(str(key), pattern, "key") for key in value) or _deeper(
+            value, parts, test, delimiter
+        )
     if isinstance(value, list | tuple | set | frozenset):
         return any(_holds_item(item, parts, test, delimiter) for item in value)
     return test(str(value), pattern, "value")
@@ -282,7 +314,9 @@ def _deeper(value: Mapping[Any, Any], parts: Sequence[str], test: Test, delimite
     """Look into the values below the first parts; `*` stands for any key."""
     for cut in range(1, len(parts)):
         key = delimiter.join(parts[:cut])
-        inner: Iterable[Any] = value.values() if key == "*" else (value[name] for name in value if str(name) == key)
+        inner: Iterable[Any] = (
+            value.values() if key == "*" else (value[name] for name in value if str(name) == key)
+        )
         if any(_holds(item, parts[cut:], test, delimiter) for item in inner):
             return True
     return False

@@ -1,4 +1,6 @@
-"""The top file: which SLS files this machine gets, and which line said so. For states and for the pillar."""
+"""The top file: which SLS files this machine gets, and which line said so. For states and for the
+pillar.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ class Top(Record):
     warnings: tuple[Diagnostic, ...] = ()  # targets that cannot be read, and mean no machine
 
     def requests(self, env_order: Sequence[str] = ()) -> Iterator[tuple[str, str, Place]]:
-        """(environment, SLS, place), each once, one environment after another: those of `env_order` first."""
+        """(environment, SLS, place), each once, one environment after another: those of `env_order`
+        first.
+        """
         places: dict[tuple[str, str], Place] = {}
         for line in self.lines:
             places.setdefault((line.env, line.sls), line.place)
@@ -84,12 +88,13 @@ def names(
     file_of: Callable[[str], str | None] = lambda env: None,
     mistake: Callable[[str, str], RunnerError | None] = lambda target, kind: None,
 ) -> Top:
-    """What the top files of all environments give this machine. All their mistakes at once (CompileError).
+    """What the top files of all environments give this machine. All their mistakes at once
+    (CompileError).
 
-    read: gives the top file of an environment. saltenv: only this environment's top file and section count.
-    strategy: top_file_merging_strategy (merge, same, merge_all); the pillar has its own.
-    pillar: these are the pillar's top files, where targets have an `order`. file_of: where that of an environment is.
-    mistake: what keeps a target from being read.
+    read: gives the top file of an environment. saltenv: only this environment's top file and
+    section count. strategy: top_file_merging_strategy (merge, same, merge_all); the pillar has its
+    own. pillar: these are the pillar's top files, where targets have an `order`. file_of: where
+    that of an environment is. mistake: what keeps a target from being read.
     """
     reader = _Reader(read, [], file_of)
     if saltenv:
@@ -114,7 +119,9 @@ def names(
     return Top(lines, *_scope(ordered), missed, tuple(_unread(found, mistake)))
 
 
-def _unread(found: list[Target], mistake: Callable[[str, str], RunnerError | None]) -> Iterator[Diagnostic]:
+def _unread(
+    found: list[Target], mistake: Callable[[str, str], RunnerError | None]
+) -> Iterator[Diagnostic]:
     for target in found:
         error = mistake(target.expression, target.kind)
         if error:
@@ -149,13 +156,18 @@ def _ordered(envs: Sequence[str], env_order: Sequence[str]) -> list[str]:
     return sorted((env for env in envs if env != "__env__"), key=lambda env: env != "base")
 
 
-def _matching(found: list[Target], matches: Matches, problems: list[Diagnostic]) -> Iterator[Target]:
+def _matching(
+    found: list[Target], matches: Matches, problems: list[Diagnostic]
+) -> Iterator[Target]:
     for target in found:
         try:
             if matches(target.expression, target.kind):
                 yield target
         except RunnerError as error:
-            problems += [item._replace(source=item.source or target.place.source) for item in error.diagnostics]
+            problems += [
+                item._replace(source=item.source or target.place.source)
+                for item in error.diagnostics
+            ]
 
 
 # ---------------------------------------------------------------- one top file
@@ -166,7 +178,9 @@ SCOPED = ("vars", "defaults")  # settings of ours, only when they hold a mapping
 
 
 class _Reader:
-    def __init__(self, read: ReadTop, problems: list[Diagnostic], file_of: Callable[[str], str | None]) -> None:
+    def __init__(
+        self, read: ReadTop, problems: list[Diagnostic], file_of: Callable[[str], str | None]
+    ) -> None:
         self.read, self.problems, self.file_of = read, problems, file_of
 
     def problem(self, message: str, place: Place, hint: str | None = None) -> None:
@@ -179,16 +193,24 @@ class _Reader:
         except RunnerError as error:
             self.problems += error.diagnostics
             return []
-        place = getattr(value, "place", None) or Place(Untyped(self.file_of(env) or "top.sls"), 1, 1)
+        place = getattr(value, "place", None) or Place(
+            Untyped(self.file_of(env) or "top.sls"), 1, 1
+        )
         if value is None:
             return []
         if not isinstance(value, Mapping):
-            self.problem(f"the top file is not a mapping of environments (got {_kind(value)})", place, EXAMPLE)
+            self.problem(
+                f"the top file is not a mapping of environments (got {_kind(value)})",
+                place,
+                EXAMPLE,
+            )
             return []
         found: list[Target] = []
         margin = [name for name, section in value.items() if isinstance(section, list)]
         for name, section in value.items():
-            if section is None and margin:  # what belongs below it stands at the margin: that is told
+            if (
+                section is None and margin
+            ):  # what belongs below it stands at the margin: that is told
                 continue
             if name != "include":  # Salt reads it over as well
                 found += self.section(name, section, key_place(value, name, place))
@@ -197,7 +219,10 @@ class _Reader:
     def section(self, env: object, section: Any, place: Place) -> Iterator[Target]:
         if not isinstance(section, Mapping):
             hint = EXAMPLE
-            message = f"Malformed top file: saltenv {env!r} is not a mapping of targets (got {_kind(section)})"
+            message = (
+                f"Malformed top file: saltenv {env!r} is not a mapping of targets (got"
+                f" {_kind(section)})"
+            )
             return self.problem(message, place, hint)
         for expression, entries in section.items():
             where = key_place(section, expression, place)
@@ -206,8 +231,8 @@ class _Reader:
                 continue
             first = entries if isinstance(entries, str) else "name-of-an-sls"
             self.problem(
-                f"Malformed top file: state declarations for matcher {expression!r} in saltenv {env!r} are not formed "
-                f"as a list (got {_kind(entries)})",
+                f"Malformed top file: state declarations for matcher {expression!r} in saltenv"
+                f" {env!r} are not formed as a list (got {_kind(entries)})",
                 where,
                 f"write\n    {expression!r}:\n      - {first}",
             )
@@ -224,19 +249,35 @@ class _Reader:
                 scoped = {key: entry[key] for key in SCOPED if isinstance(entry.get(key), Mapping)}
                 for key, said in scoped.items():
                     settings.setdefault(key, JoinedMap(where)).take(said, where)
-                rest = {key: value for key, value in entry.items() if key not in scoped and key not in SETTINGS}
+                rest = {
+                    key: value
+                    for key, value in entry.items()
+                    if key not in scoped and key not in SETTINGS
+                }
                 for key in [key for key, value in rest.items() if not _names_sls(value)]:
                     at = key_place(entry, key, where)
                     self.problem(
-                        f"{key!r} is no setting of a target, and {rest[key]!r} no SLS of an environment",
+                        f"{key!r} is no setting of a target, and {rest[key]!r} no SLS of an"
+                        " environment",
                         at,
-                        did_you_mean(str(key), (*SETTINGS, *SCOPED)) or f"there are {', '.join((*SETTINGS, *SCOPED))}",
+                        did_you_mean(str(key), (*SETTINGS, *SCOPED))
+                        or f"there are {', '.join((*SETTINGS, *SCOPED))}",
                     )
                 names += _elsewhere(rest, where)
             else:
-                what = f"{entry!r}, which is not the name of an SLS" if entry else "an empty SLS name"
-                hint = f"write the name of an SLS; a number needs quotes: `- '{entry}'`" if entry else "write `- NAME`"
-                self.problem(f"Malformed top file: {expression!r} in saltenv {env!r} holds {what}", where, hint)
+                what = (
+                    f"{entry!r}, which is not the name of an SLS" if entry else "an empty SLS name"
+                )
+                hint = (
+                    f"write the name of an SLS; a number needs quotes: `- '{entry}'`"
+                    if entry
+                    else "write `- NAME`"
+                )
+                self.problem(
+                    f"Malformed top file: {expression!r} in saltenv {env!r} holds {what}",
+                    where,
+                    hint,
+                )
         order = settings.get("order", 0)
         if isinstance(order, bool) or not isinstance(order, int | float):
             self.problem(f"order: {order!r} is not a number", place, "write `- order: 10`")
@@ -246,7 +287,14 @@ class _Reader:
         # without `match:` Salt reads every target as a compound expression
         kind = str(settings.get("match", "compound"))
         return Target(
-            env, expression, kind, lines, place, order, settings.get("vars", {}), settings.get("defaults", {})
+            env,
+            expression,
+            kind,
+            lines,
+            place,
+            order,
+            settings.get("vars", {}),
+            settings.get("defaults", {}),
         )
 
 
@@ -263,4 +311,6 @@ def _names_sls(value: Any) -> bool:
 
 
 def _kind(value: object) -> str:
-    return {"PlacedList": "list", "PlacedMap": "dict"}.get(type(value).__name__, type(value).__name__)
+    return {"PlacedList": "list", "PlacedMap": "dict"}.get(
+        type(value).__name__, type(value).__name__
+    )

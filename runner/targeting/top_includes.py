@@ -19,9 +19,13 @@ ReadTop = Callable[[str], Any]
 
 
 def including(
-    read_top: ReadTop, names: Names, read: Read, note: Callable[[tuple[str, str]], None] = lambda found: None
+    read_top: ReadTop,
+    names: Names,
+    read: Read,
+    note: Callable[[tuple[str, str]], None] = lambda found: None,
 ) -> ReadTop:
-    """A reader of top files that adds what they include; of two lines for one target the later one counts.
+    """A reader of top files that adds what they include; of two lines for one target the later one
+    counts.
 
     note: is told each (SLS, environment) that is a top file so.
     """
@@ -48,14 +52,22 @@ def _included(value: Mapping[str, Any], env: str, names: Sequence[str], start: P
     place = value_place(value, "include", start)
     if not isinstance(listed, list):
         hint = f"write\n    include:\n      - {listed}" if isinstance(listed, str) else None
-        raise CompileError([Diagnostic("the include of a top file is not a list", place.source, hint, "top")])
+        raise CompileError(
+            [Diagnostic("the include of a top file is not a list", place.source, hint, "top")]
+        )
     found: dict[str, None] = {}
     for number, name in enumerate(listed):
         fitting = fnmatch.filter(names, name) if isinstance(name, str) else []
         if not fitting:
             where = item_place(listed, number, place).source
             message = f"the top file includes {name!r}, which names no SLS in saltenv {env!r}"
-            raise CompileError([Diagnostic(message, where, "write it as other SLS: `a.b` is a/b.sls", "missing-sls")])
+            raise CompileError(
+                [
+                    Diagnostic(
+                        message, where, "write it as other SLS: `a.b` is a/b.sls", "missing-sls"
+                    )
+                ]
+            )
         found.update(dict.fromkeys(fitting))
     return list(found)
 

@@ -12,11 +12,17 @@ if TYPE_CHECKING:
 
 
 def merge(load: Load, envs: list[str], default_top: str) -> list[Target]:
-    """The base top file speaks for all environments it names, another only for its own if base is silent on it."""
+    """The base top file speaks for all environments it names, another only for its own if base is
+    silent on it.
+    """
     found: list[Target] = []
     for env in sorted(envs, key=lambda env: env != "base"):
         said = {target.env for target in found}
-        found += [target for target in load(env) if env == "base" or (target.env == env and env not in said)]
+        found += [
+            target
+            for target in load(env)
+            if env == "base" or (target.env == env and env not in said)
+        ]
     return found
 
 
@@ -36,14 +42,18 @@ def merge_all(load: Load, envs: list[str], default_top: str) -> list[Target]:
         before = joined.get((target.env, target.expression))
         if before:
             known = {line.sls for line in before.lines}
-            target = before._replace(lines=before.lines + tuple(line for line in target.lines if line.sls not in known))
+            target = before._replace(
+                lines=before.lines + tuple(line for line in target.lines if line.sls not in known)
+            )
         joined[target.env, target.expression] = target
     return list(joined.values())
 
 
 def merge_pillar(load: Load, envs: list[str], default_top: str) -> list[Target]:
     """A target's lines in a later top file replace those of an earlier one."""
-    return list({(target.env, target.expression): target for env in envs for target in load(env)}.values())
+    return list(
+        {(target.env, target.expression): target for env in envs for target in load(env)}.values()
+    )
 
 
 STRATEGIES = {"merge": merge, "same": same, "merge_all": merge_all}

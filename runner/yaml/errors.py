@@ -1,4 +1,6 @@
-"""What a mistake in a YAML text probably is: the parser says where it gave up, people ask what they mistyped."""
+"""What a mistake in a YAML text probably is: the parser says where it gave up, people ask what they
+mistyped.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ from runner.yaml.mark import Mistake, Spot, Written, margin, short
 
 
 def explained(error: yaml.MarkedYAMLError, text: str, written: Written) -> Mistake | None:
-    """The mistake behind an error; None where the parser names no place. written: where the text's lines were typed."""
+    """The mistake behind an error; None where the parser names no place. written: where the text's
+    lines were typed.
+    """
     if (error.problem_mark or error.context_mark) is None:
         return None
     spot = Spot(error, text, written)
@@ -21,7 +25,8 @@ def explained(error: yaml.MarkedYAMLError, text: str, written: Written) -> Mista
         if found:
             return found
     return spot.here(
-        f"YAML: {spot.problem} ({spot.context})" if spot.context else f"YAML: {spot.problem}", _began(spot)
+        f"YAML: {spot.problem} ({spot.context})" if spot.context else f"YAML: {spot.problem}",
+        _began(spot),
     )
 
 
@@ -55,7 +60,10 @@ def _tab(spot: Spot) -> Mistake | None:
         if "\t" in row[: margin(row)]:
             message = "a tab in the indentation; YAML takes only spaces"
             return spot.mistake(
-                message, number, row.index("\t"), "replace the tab with spaces, as in the lines around it"
+                message,
+                number,
+                row.index("\t"),
+                "replace the tab with spaces, as in the lines around it",
             )
     return None
 
@@ -65,7 +73,10 @@ def _blank(spot: Spot) -> Mistake | None:
     if found and not spot.row[: found.start()].strip():
         message = f"a space that is none (U+{ord(found[0]):04X}) in the indentation"
         return spot.mistake(
-            message, spot.line, found.start(), "replace it with a plain space; copied text often has it"
+            message,
+            spot.line,
+            found.start(),
+            "replace it with a plain space; copied text often has it",
         )
     return None
 
@@ -74,7 +85,9 @@ _OPENS = re.compile(r"""(?:^|[:\-,\[{])\s+(["'])""")
 
 
 def _open_quote(spot: Spot) -> Mistake | None:
-    """A quote that is closed in none of the lines before the error, or only by a later one's opening quote."""
+    """A quote that is closed in none of the lines before the error, or only by a later one's
+    opening quote.
+    """
     end = "unexpected end of stream" in spot.problem or "document indicator" in spot.problem
     if end and "quoted scalar" in spot.context:
         return _unclosed(spot, *spot.began)
@@ -84,7 +97,11 @@ def _open_quote(spot: Spot) -> Mistake | None:
         row = spot.at(number)
         found = _OPENS.search(row)
         rest = row[found.end() :] if found else ""
-        if found and found[1] not in rest.replace("\\" + found[1], "") and found[1] in spot.at(spot.line):
+        if (
+            found
+            and found[1] not in rest.replace("\\" + found[1], "")
+            and found[1] in spot.at(spot.line)
+        ):
             return _unclosed(spot, number, found.end() - 1)
     return None
 
@@ -111,7 +128,8 @@ def _typographic(spot: Spot) -> Mistake | None:
 def _after_quote(spot: Spot) -> Mistake | None:
     """`'it's'` and `"a" b`."""
     found = re.match(
-        r"""(.*?(?:^|[:\-,\[{])\s*)(?:'((?:[^']|'')*)'|"((?:[^"\\]|\\.)*)")(?=[^\s,\]}:]|\s+[^\s#,\]}:])""", spot.row
+        r"""(.*?(?:^|[:\-,\[{])\s*)(?:'((?:[^']|'')*)'|"((?:[^"\\]|\\.)*)")(?=[^\s,\]}:]|\s+[^\s#,\]}:])""",
+        spot.row,
     )
     if not found or "expected" not in spot.problem or spot.column < found.end():
         return None
@@ -146,7 +164,9 @@ def _stray(spot: Spot) -> Mistake | None:
     if not found or "flow" in spot.context or "expected" not in spot.problem:
         return None
     hint = "take it away, or put the text in quotes"
-    return spot.mistake(f"{found[1]} closes a bracket, and none is open here", spot.line, found.start(1), hint)
+    return spot.mistake(
+        f"{found[1]} closes a bracket, and none is open here", spot.line, found.start(1), hint
+    )
 
 
 def _bracket(spot: Spot) -> Mistake | None:
@@ -157,11 +177,16 @@ def _bracket(spot: Spot) -> Mistake | None:
     if opening not in _CLOSING or "expected" not in spot.problem:
         return None
     closing = _CLOSING[opening]
-    inside = "\n".join([spot.at(line)[column:], *(spot.at(number) for number in range(line + 1, spot.line))])
+    inside = "\n".join(
+        [spot.at(line)[column:], *(spot.at(number) for number in range(line + 1, spot.line))]
+    )
     if line != spot.line and inside.count(closing) < inside.count(opening):
-        return spot.mistake(f"the bracket {opening} is not closed", line, column, f"close it with {closing}")
+        return spot.mistake(
+            f"the bracket {opening} is not closed", line, column, f"close it with {closing}"
+        )
     hint = (
-        f"put a comma before it, or close the bracket with {closing} first, or put a text with , : [ ] {{ }} in quotes"
+        f"put a comma before it, or close the bracket with {closing} first, or put a text with , :"
+        " [ ] { } in quotes"
     )
     found = f" but {short(spot.rest)!r}" if spot.rest.strip() else ""
     return spot.here(f"expected , or {closing} here{found}", hint)
@@ -177,13 +202,17 @@ def _flow_then_text(spot: Spot) -> Mistake | None:
     begin = len(found[1])
     kind = "list" if found[2] == "[" else "mapping"
     message = f"the value begins with {found[2]}, so that YAML reads a {kind}; more follows"
-    return spot.mistake(message, spot.line, begin, f"put the value in quotes: '{short(spot.row[begin:])}'")
+    return spot.mistake(
+        message, spot.line, begin, f"put the value in quotes: '{short(spot.row[begin:])}'"
+    )
 
 
 def _comma(spot: Spot) -> Mistake | None:
     if "flow node" not in spot.context or not spot.rest.startswith(","):
         return None
-    return spot.here("nothing stands before this comma", "take the comma away; an empty text is written ''")
+    return spot.here(
+        "nothing stands before this comma", "take the comma away; an empty text is written ''"
+    )
 
 
 def _start(spot: Spot) -> Mistake | None:
@@ -196,7 +225,10 @@ def _start(spot: Spot) -> Mistake | None:
 def _anchor(spot: Spot) -> Mistake | None:
     if "duplicate anchor" not in spot.context and "duplicate anchor" not in spot.problem:
         return None
-    hint = "`| json` writes none; `| yaml` names what stands in two places of a value, from &id001 on in each value"
+    hint = (
+        "`| json` writes none; `| yaml` names what stands in two places of a value, from &id001 on"
+        " in each value"
+    )
     return spot.here(f"the anchor stands in {spot.named(spot.began[0])}, too", hint)
 
 
@@ -210,14 +242,19 @@ def _alias(spot: Spot) -> Mistake | None:
         return None
     name = re.match(r"\*(\S*)", spot.rest)
     named = name[1] if name else ""
-    hint = f"put the value in quotes if the * is meant; an anchor is written `&{named or 'name'}`, above its use"
+    hint = (
+        f"put the value in quotes if the * is meant; an anchor is written `&{named or 'name'}`,"
+        " above its use"
+    )
     return spot.here(f"*{named} is an alias, and no anchor &{named} stands above it", hint)
 
 
 def _document(spot: Spot) -> Mistake | None:
     if "another document" not in spot.problem:
         return None
-    return spot.here("the line --- begins a second document; a file here is one document", "take the --- away")
+    return spot.here(
+        "the line --- begins a second document; a file here is one document", "take the --- away"
+    )
 
 
 def _jinja(spot: Spot) -> Mistake | None:
@@ -226,11 +263,37 @@ def _jinja(spot: Spot) -> Mistake | None:
         return None
     message = "a Jinja expression is left in the text that YAML reads"
     return spot.mistake(
-        message, spot.line, found.start(), "is the renderer `jinja|yaml`, and is this no {% raw %} block?"
+        message,
+        spot.line,
+        found.start(),
+        "is the renderer `jinja|yaml`, and is this no {% raw %} block?",
     )
 
 
 _GUESSES: tuple[Callable[[Spot], Mistake | None], ...] = (
-    *(_conflict, _tab, _blank, no_key, _open_quote, _typographic, _after_quote, _escape, colons, no_dash),
-    *(_comma, _flow_then_text, _stray, _bracket, _start, _anchor, _alias, _document, simple_key, indentation, _jinja),
+    *(
+        _conflict,
+        _tab,
+        _blank,
+        no_key,
+        _open_quote,
+        _typographic,
+        _after_quote,
+        _escape,
+        colons,
+        no_dash,
+    ),
+    *(
+        _comma,
+        _flow_then_text,
+        _stray,
+        _bracket,
+        _start,
+        _anchor,
+        _alias,
+        _document,
+        simple_key,
+        indentation,
+        _jinja,
+    ),
 )

@@ -17,7 +17,8 @@ def colons(spot: Spot) -> Mistake | None:
         value = spot.row[inside.end() :].strip()
         quoted = f"'{value}'" if "'" not in value else f'"{value}"'
         return spot.here(
-            "a second colon with a space after it in one line", f"put the value in quotes: {short(quoted)}"
+            "a second colon with a space after it in one line",
+            f"put the value in quotes: {short(quoted)}",
         )
     number = spot.above()
     row = spot.at(number)
@@ -26,11 +27,16 @@ def colons(spot: Spot) -> Mistake | None:
     if number >= 0 and not re.search(r":(\s|$)", plain):
         cure = plain.rstrip(",;").rstrip()
         message = f"a colon is missing at the end of {short(plain)!r}"
-        return spot.mistake(message, number, row.index(plain) if plain else 0, f"write `{short(cure)}:`")
+        return spot.mistake(
+            message, number, row.index(plain) if plain else 0, f"write `{short(cure)}:`"
+        )
     key = plain.partition(":")[0]
     hint = f"put it in the same column as `{key}`, or take away the value of `{key}`"
     return spot.mistake(
-        f"{key!r} in the line above has a value, so nothing can stand below it", spot.line, margin(spot.row), hint
+        f"{key!r} in the line above has a value, so nothing can stand below it",
+        spot.line,
+        margin(spot.row),
+        hint,
     )
 
 
@@ -47,7 +53,10 @@ def no_dash(spot: Spot) -> Mistake | None:
 
 def no_key(spot: Spot) -> Mistake | None:
     if spot.rest.startswith(":") and not spot.row[: spot.column].strip(" -"):
-        return spot.here("there is no key before the colon", "write the ID (or the name of the argument) before it")
+        return spot.here(
+            "there is no key before the colon",
+            "write the ID (or the name of the argument) before it",
+        )
     return None
 
 
@@ -60,7 +69,9 @@ def indentation(spot: Spot) -> Mistake | None:
         if same is not None and margin(spot.at(same)) != column:
             return _uneven(spot, same)
         message = "a list item in the middle of a mapping: the lines above have no dash"
-        return spot.here(message, f"write all arguments with `- ` (from {spot.named(spot.began[0])} on), or none")
+        return spot.here(
+            message, f"write all arguments with `- ` (from {spot.named(spot.began[0])} on), or none"
+        )
     same = _neighbour(spot, lambda row: not row.lstrip().startswith("- "))
     return _uneven(spot, same) if same is not None else None
 
@@ -92,17 +103,29 @@ def simple_key(spot: Spot) -> Mistake | None:
     line, column = spot.began
     number = spot.above(line)
     blocked = re.search(r"[|>][+-]?\d?$", spot.at(number).rstrip())
-    while not blocked and number > 0 and margin(spot.at(number)) >= margin(spot.at(line)) and margin(spot.at(number)):
+    while (
+        not blocked
+        and number > 0
+        and margin(spot.at(number)) >= margin(spot.at(line))
+        and margin(spot.at(number))
+    ):
         number = spot.above(number)
     above = spot.at(number).rstrip()
     written = spot.at(line).strip()
     if re.search(r"[|>][+-]?\d?$", above):
-        message = f"{short(written)!r} is not indented, so that it does not belong to the text above"
-        return spot.mistake(message, line, column, "indent each line of a text after | further than its key")
+        message = (
+            f"{short(written)!r} is not indented, so that it does not belong to the text above"
+        )
+        return spot.mistake(
+            message, line, column, "indent each line of a text after | further than its key"
+        )
     dashed = re.match(r"-([^\s-].*)", written)
     if dashed:
         message = f"no space follows the dash of {short(written)!r}"
         return spot.mistake(message, line, column, f"write `- {short(dashed[1])}`")
     return spot.mistake(
-        f"no colon follows {short(written)!r}", line, column, f"write `{short(written)}: ...`, or quote it"
+        f"no colon follows {short(written)!r}",
+        line,
+        column,
+        f"write `{short(written)}: ...`, or quote it",
     )

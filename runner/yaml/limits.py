@@ -1,4 +1,6 @@
-"""Bounds for YAML: texts that nest too deeply, aliases that unfold to far too much or contain themselves."""
+"""Bounds for YAML: texts that nest too deeply, aliases that unfold to far too much or contain
+themselves.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,8 @@ from typing import Any
 import yaml
 
 LEVELS = 200  # of nesting; a stack of Python's and of libyaml's ends somewhere above
-LIMIT = 2_000_000  # nodes of one document, aliases counted as often as they stand: more is an alias bomb
+# nodes of one document, aliases counted as often as they stand: more is an alias bomb
+LIMIT = 2_000_000
 
 _Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
@@ -46,7 +49,9 @@ def check_depth(text: str) -> None:
 
 
 def _may_be_deep(text: str) -> bool:
-    """A level needs a mark, and that is a bracket or needs a column (a list may stand in its key's)."""
+    """A level needs a mark, and that is a bracket or needs a column (a list may stand in its
+    key's).
+    """
     if sum(map(text.count, "[{-:?")) < LEVELS:
         return False
     brackets = _open(text)
@@ -57,7 +62,9 @@ def _may_be_deep(text: str) -> bool:
 
 
 def _open(text: str) -> int:
-    """How many brackets may be open at once: a line that closes what it opens, for sure, adds nothing to others."""
+    """How many brackets may be open at once: a line that closes what it opens, for sure, adds
+    nothing to others.
+    """
     found = text.count("[") + text.count("{")
     if found < LEVELS // 2:
         return found

@@ -31,14 +31,18 @@ _TAGS: dict[type[Node], str] = {SequenceNode: f"{_STANDARD}seq", MappingNode: _M
 
 @lru_cache(8192)  # the same words come in every file
 def _tag(kind: type[Node], value: str, implicit: tuple[bool, bool]) -> str:
-    """The tag of what is written without one. implicit: whether it is so without quotes, and with them."""
+    """The tag of what is written without one. implicit: whether it is so without quotes, and with
+    them.
+    """
     if kind is not ScalarNode:
         return _TAGS[kind]
     return str(_resolver.resolve(kind, value, implicit)) if implicit[0] else _STR
 
 
 class _Composer(_Base):  # type: ignore[misc]
-    """Composes nodes; the constructor is ours. What it calls for each node is not written in Python: it is faster."""
+    """Composes nodes; the constructor is ours. What it calls for each node is not written in
+    Python: it is faster.
+    """
 
     resolve = staticmethod(_tag)
     # of use only to resolvers by path: built-in functions that do nothing
@@ -130,7 +134,9 @@ class Reader:
         try:
             return convert(node)
         except (ConstructorError, ValueError, KeyError) as error:
-            raise _problem(f"{node.value[:60]!r} is no {kind}: {error}", self._place(node)) from None
+            raise _problem(
+                f"{node.value[:60]!r} is no {kind}: {error}", self._place(node)
+            ) from None
 
     def _sequence(self, node: Node) -> Value:
         if isinstance(node, SequenceNode) and node.tag == f"{_STANDARD}pairs":
@@ -143,7 +149,9 @@ class Reader:
         places = made.items_at
         for item in node.value:
             mark = item.start_mark
-            made.append(item.value if item.tag == _STR and type(item) is ScalarNode else self.value(item))
+            made.append(
+                item.value if item.tag == _STR and type(item) is ScalarNode else self.value(item)
+            )
             places.append((mark.line + 1, mark.column + 1))
         return made
 
@@ -157,7 +165,10 @@ class Reader:
         self._made[id(node)] = made
         places = made.at
         merged: list[Any] = []
-        for key_node, node_of in node.value:  # a loop of few calls: most of what reading a tree takes is here
+        for (
+            key_node,
+            node_of,
+        ) in node.value:  # a loop of few calls: most of what reading a tree takes is here
             if key_node.tag == _STR and type(key_node) is ScalarNode:
                 key = key_node.value
             elif key_node.tag == _MERGE:
@@ -165,8 +176,14 @@ class Reader:
                 continue
             else:
                 key = self._key(key_node)
-            value = node_of.value if node_of.tag == _STR and type(node_of) is ScalarNode else self.value(node_of)
-            made[key] = value if key not in made else self.again(made, key, value, key_node, node_of)
+            value = (
+                node_of.value
+                if node_of.tag == _STR and type(node_of) is ScalarNode
+                else self.value(node_of)
+            )
+            made[key] = (
+                value if key not in made else self.again(made, key, value, key_node, node_of)
+            )
             at, to = key_node.start_mark, node_of.start_mark
             places[key] = (at.line + 1, at.column + 1, to.line + 1, to.column + 1)
         if merged:
@@ -187,7 +204,9 @@ class Reader:
         try:
             hash(key)
         except TypeError:
-            raise _problem(f"found unacceptable key {key!r}", self._place(node), "a key is text") from None
+            raise _problem(
+                f"found unacceptable key {key!r}", self._place(node), "a key is text"
+            ) from None
         return key
 
     def again(self, made: PlacedMap, key: Value, value: Value, at: Node, node: Node) -> Value:
@@ -196,25 +215,44 @@ class Reader:
         hint = f"the other one stands at {first}"
         raise _problem(f"found conflicting ID '{key}'", self._place(at), hint, "conflicting-id")
 
-    def _merge(self, made: PlacedMap, own: Collection[Any], node: Node, at: tuple[int, int]) -> None:
+    def _merge(
+        self, made: PlacedMap, own: Collection[Any], node: Node, at: tuple[int, int]
+    ) -> None:
         value = self.value(node)
         for source in reversed(value) if isinstance(value, list) else [value]:
             if not isinstance(source, PlacedMap):
                 hint = "`<<: *name` takes the keys of the mapping that stands at `&name`"
-                raise _problem("expected a mapping to merge, not a list or a text", Place(self._document, *at), hint)
+                raise _problem(
+                    "expected a mapping to merge, not a list or a text",
+                    Place(self._document, *at),
+                    hint,
+                )
             for key, item in source.items():
                 if key in own:
                     continue
                 if key in made:
-                    hint = f"two of the merged mappings have it: give this one a {key!r} of its own, which wins"
-                    raise _problem(f"found conflicting ID '{key}'", Place(self._document, *at), hint, "conflicting-id")
+                    hint = (
+                        f"two of the merged mappings have it: give this one a {key!r} of its own,"
+                        " which wins"
+                    )
+                    raise _problem(
+                        f"found conflicting ID '{key}'",
+                        Place(self._document, *at),
+                        hint,
+                        "conflicting-id",
+                    )
                 made[key] = item
                 made.at[key] = source.where(key)
 
     def _tagged(self, node: Node) -> RenderError:
         tag = node.tag.replace(_STANDARD, "!!", 1)
-        hint = "a value that begins with ! is a tag: put it in quotes if the ! is meant, else take the tag away"
-        return _problem(f"could not determine a constructor for the tag '{tag}'", self._place(node), hint)
+        hint = (
+            "a value that begins with ! is a tag: put it in quotes if the ! is meant, else take the"
+            " tag away"
+        )
+        return _problem(
+            f"could not determine a constructor for the tag '{tag}'", self._place(node), hint
+        )
 
     def _place(self, node: Node) -> Place:
         return Place(self._document, node.start_mark.line + 1, node.start_mark.column + 1)
@@ -266,7 +304,9 @@ def load_plain(text: str) -> Value:
     return load_with(Apart, text, Rendered(text, "<text>"))
 
 
-def _problem(message: str, place: Place, hint: str | None = None, code: str = "yaml") -> RenderError:
+def _problem(
+    message: str, place: Place, hint: str | None = None, code: str = "yaml"
+) -> RenderError:
     return RenderError(message, place.source, hint, code)
 
 

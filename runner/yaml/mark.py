@@ -9,7 +9,9 @@ import yaml
 from runner.model.places import Source
 from runner.model.records import Record
 
-Written = Callable[[int, int], Source]  # a line and column (from 1) of the text -> the place as written
+Written = Callable[
+    [int, int], Source
+]  # a line and column (from 1) of the text -> the place as written
 
 
 class Mistake(Record):
@@ -47,7 +49,9 @@ class Spot:
     def above(self, line: int | None = None) -> int:
         """The nearest line above that says something; -1 if there is none."""
         number = (self.line if line is None else line) - 1
-        while number >= 0 and (not self.at(number).strip() or self.at(number).lstrip().startswith("#")):
+        while number >= 0 and (
+            not self.at(number).strip() or self.at(number).lstrip().startswith("#")
+        ):
             number -= 1
         return number
 
@@ -55,7 +59,11 @@ class Spot:
         """How a message calls another line: as it was written, not as it was rendered."""
         source = self._written(line + 1, margin(self.at(line)) + 1)
         here = self._written(self.line + 1, self.column + 1)
-        return f"line {source.line}" if source.file == here.file else f"line {source.line} of {source.file}"
+        return (
+            f"line {source.line}"
+            if source.file == here.file
+            else f"line {source.line} of {source.file}"
+        )
 
     def mistake(self, message: str, line: int, column: int, hint: str | None) -> Mistake:
         return Mistake(message, line + 1, column + 1, hint)

@@ -1,7 +1,7 @@
 """Rendered text that knows where each of its lines was typed.
 
-While a template renders, every piece of output carries its template and line; the pieces are put together to a line
-map only when somebody asks for a place.
+While a template renders, every piece of output carries its template and line; the pieces are put
+together to a line map only when somebody asks for a place.
 """
 
 from __future__ import annotations
@@ -128,7 +128,9 @@ class Rendered:
         if written is not None and written.lstrip().startswith("{%") and shown.strip():
             inside = self._inside(origin, shown.strip())
             if inside:
-                return Source(origin.file, inside[0], inside[1] + column - 1 - _margin(shown), via=origin.via)
+                return Source(
+                    origin.file, inside[0], inside[1] + column - 1 - _margin(shown), via=origin.via
+                )
         began = origin.column
         if not began and origin.text and written is not None and written.count(origin.text) == 1:
             began = written.index(origin.text) + 1
@@ -138,17 +140,23 @@ class Rendered:
         values = self._values(line, origin, written or "")
         if not origin.literal:
             typed = next((column for at, column, *_ in values if at == origin.offset), 0)
-        named = tuple((name, value) for _, _, name, value in values if name.strip("'\"") != value.strip("'\""))
+        named = tuple(
+            (name, value) for _, _, name, value in values if name.strip("'\"") != value.strip("'\"")
+        )
         return Source(origin.file, origin.line, typed, via=origin.via, rendered=shown, values=named)
 
     def _inside(self, origin: Origin, text: str) -> tuple[int, int] | None:
-        """The only line below a tag that says this: what a filter block did to the whole hides where each part was."""
+        """The only line below a tag that says this: what a filter block did to the whole hides
+        where each part was.
+        """
         below = enumerate(self.written.get(origin.file, ())[origin.line :], origin.line + 1)
         found = [(number, _margin(row) + 1) for number, row in below if row.strip() == text]
         return found[0] if len(found) == 1 else None
 
     def _values(self, line: int, origin: Origin, written: str) -> list[tuple[int, int, str, str]]:
-        """What the expressions of a written line became: (offset, column as written, expression, value)."""
+        """What the expressions of a written line became: (offset, column as written, expression,
+        value).
+        """
         starts, offsets = self._line_starts, self._offsets
         end = starts[line] if line < len(starts) else len(self.text) + 1
         typed = list(re.finditer(_EXPRESSION, written))
@@ -161,7 +169,8 @@ class Rendered:
         if len(typed) != len(became):
             return []
         return [
-            (at, match.start() + 1, match[1], brief(value)) for match, (at, value) in zip(typed, became, strict=True)
+            (at, match.start() + 1, match[1], brief(value))
+            for match, (at, value) in zip(typed, became, strict=True)
         ]
 
     def _origin(self, offset: int) -> Origin | None:
@@ -221,6 +230,8 @@ def _literal(piece: Piece, offset: int, via: tuple[Source, ...], found: list[Ori
         return
     column = 0  # where the first line of the piece begins is not known to Jinja
     for number, line in enumerate(piece.split("\n")):
-        found.append(Origin(offset, piece.file, piece.line + number, column, via, "" if column else line))
+        found.append(
+            Origin(offset, piece.file, piece.line + number, column, via, "" if column else line)
+        )
         offset += len(line) + 1
         column = 1

@@ -1,4 +1,6 @@
-"""How a template puts out a value: mappings and lists as Python writes them, and so that YAML reads the same again."""
+"""How a template puts out a value: mappings and lists as Python writes them, and so that YAML reads
+the same again.
+"""
 
 from __future__ import annotations
 
@@ -10,15 +12,19 @@ BREAKS = re.compile(r"[\n\t\r]")
 def printed(value: object) -> str:
     r"""The text of a value.
 
-    A text in a mapping that has line breaks or tabs gets double quotes: only in these does YAML read `\n` as one.
+    A text in a mapping that has line breaks or tabs gets double quotes: only in these does YAML
+    read `\n` as one.
 
     >>> print(printed({"key": "a\nb", "rest": ["it's", 1, None]}))
     {'key': "a\nb", 'rest': ["it's", 1, None]}
 
-    An ordered mapping is shown as any other: only text operations (`~`, format) show its kind, as with Salt.
+    An ordered mapping is shown as any other: only text operations (`~`, format) show its kind, as
+    with Salt.
     """
     text = str(value)
-    if not isinstance(value, dict | list | tuple) or ("\\" not in text and "OrderedDict(" not in text):
+    if not isinstance(value, dict | list | tuple) or (
+        "\\" not in text and "OrderedDict(" not in text
+    ):
         return text
     return _written(value)
 
@@ -41,5 +47,7 @@ def _item(value: object) -> str:
 
     import yaml
 
-    written: str = yaml.safe_dump(str.__str__(value), default_style='"', allow_unicode=True, width=sys.maxsize)
+    written: str = yaml.safe_dump(
+        str.__str__(value), default_style='"', allow_unicode=True, width=sys.maxsize
+    )
     return written.removesuffix("\n")

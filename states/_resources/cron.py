@@ -15,17 +15,25 @@ FIELDS = ("minute", "hour", "daymonth", "month", "dayweek")
 
 
 def resources(name: str | None) -> Iterator[Resource]:
-    """The variables and the managed entries of crontabs, by command or identifier; other entries only as a remark."""
+    """The variables and the managed entries of crontabs, by command or identifier; other entries
+    only as a remark.
+    """
     for user in _users():
         entries = [entry for _, _, entry in cron.entries(user)]
         others = _others(user, entries)
-        note = f"crontab of {user} has entries that are not managed: {'; '.join(others)}" if others else ""
+        note = (
+            f"crontab of {user} has entries that are not managed: {'; '.join(others)}"
+            if others
+            else ""
+        )
         variables = [
             Resource("cron.env_present", key, {"user": user, "value": value})
             for _, key, value in cron.environment(user)
         ]
         found = [each for each in variables if name in (None, each.name)]
-        found += [_entry(each, user) for each in entries if name in (None, each.command, each.identifier)]
+        found += [
+            _entry(each, user) for each in entries if name in (None, each.command, each.identifier)
+        ]
         if note and name is None and found:
             found[0] = found[0]._replace(note=note)
         yield from found
@@ -48,7 +56,9 @@ def _entry(entry: cron.Entry, user: str) -> Resource:
     if entry.time.startswith("@"):
         said["special"] = entry.time
     else:
-        said |= {key: text for key, text in zip(FIELDS, entry.time.split(), strict=True) if text != "*"}
+        said |= {
+            key: text for key, text in zip(FIELDS, entry.time.split(), strict=True) if text != "*"
+        }
     said |= {"comment": entry.comment} if entry.comment else {}
     said |= {"commented": True} if entry.commented else {}
     return Resource("cron.present", entry.command, said)

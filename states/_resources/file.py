@@ -29,7 +29,11 @@ def resources(name: str | None) -> Iterator[Resource]:
     elif found.type == "dir":
         yield Resource("file.directory", path, {**owner, "mode": found.mode})
     elif found.type in DEVICES:
-        numbers = dict(zip(("major", "minor"), file.device(path), strict=True)) if found.type != "pipe" else {}
+        numbers = (
+            dict(zip(("major", "minor"), file.device(path), strict=True))
+            if found.type != "pipe"
+            else {}
+        )
         kind = {"ntype": DEVICES[found.type], **numbers}
         yield Resource("file.mknod", path, {**kind, **owner, "mode": found.mode})
     elif found.type == "file":
@@ -49,4 +53,7 @@ def _contents(path: str, size: int) -> tuple[dict[str, Any], str]:
         text = "\0"
     if "\0" in text or text.startswith("__slot__:"):
         return {"replace": False}, f"{size} bytes that are no text: they stay as they are"
-    return {"contents": text, **({} if not text or text.endswith("\n") else {"contents_newline": False})}, ""
+    return {
+        "contents": text,
+        **({} if not text or text.endswith("\n") else {"contents_newline": False}),
+    }, ""

@@ -13,4 +13,8 @@ def resources(name: str | None) -> Iterator[Resource]:
     lines = [line for line in hosts.lines() if line.ip]
     for each in dict.fromkeys(one for line in lines for one in line.names):
         if name in (None, each):
-            yield Resource("host.present", each, {"ip": list(dict.fromkeys(li.ip for li in lines if each in li.names))})
+            yield Resource(
+                "host.present",
+                each,
+                {"ip": list(dict.fromkeys(li.ip for li in lines if each in li.names))},
+            )

@@ -16,6 +16,10 @@ def resources(name: str | None) -> Iterator[Resource]:
     for each in sorted(known) if name is None else [name]:
         state, version = known.get(each, ("", ""))
         if state == "installed":
-            yield Resource("pkg.installed", each, {"version": version} | ({"hold": True} if each in held else {}))
+            yield Resource(
+                "pkg.installed",
+                each,
+                {"version": version} | ({"hold": True} if each in held else {}),
+            )
         elif name is not None:
             yield Resource("pkg.removed" if state == "config-files" else "pkg.purged", each)

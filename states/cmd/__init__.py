@@ -60,13 +60,14 @@ def run(
 ) -> Planned:
     """Run a command in a shell.
 
-    name: the command. cwd: the folder to run it in (default: the user's home). runas, group: who runs it. env: further
-    variables. prepend_path: put before PATH. stateful: its last line of output says whether it changed something
-    (`changed=yes comment='...'` or JSON). stdin: what it reads. umask: octal. timeout: seconds, after which it is
-    ended. ignore_timeout: a timeout is no failure. bg: do not wait for it. success_retcodes, success_stdout,
-    success_stderr: what counts as success beside exit code 0. hide_output: keep the output out of the result.
-    shell: the shell, or python_shell: False for none. root: a folder that is the command's /.
-    use_vt, output_loglevel: taken for Salt's sake, without effect. password: refused, it is for Windows.
+    name: the command. cwd: the folder to run it in (default: the user's home). runas, group: who
+    runs it. env: further variables. prepend_path: put before PATH. stateful: its last line of
+    output says whether it changed something (`changed=yes comment='...'` or JSON). stdin: what it
+    reads. umask: octal. timeout: seconds, after which it is ended. ignore_timeout: a timeout is no
+    failure. bg: do not wait for it. success_retcodes, success_stdout, success_stderr: what counts
+    as success beside exit code 0. hide_output: keep the output out of the result. shell: the shell,
+    or python_shell: False for none. root: a folder that is the command's /. use_vt,
+    output_loglevel: taken for Salt's sake, without effect. password: refused, it is for Windows.
 
         make install:
           cmd.run:
@@ -122,7 +123,8 @@ def wait(
     success_stdout: OneOrMany[str] | None = None,
     success_stderr: OneOrMany[str] | None = None,
 ) -> str:
-    """Run a command only when something that the state watches changed. The arguments are those of cmd.run.
+    """Run a command only when something that the state watches changed. The arguments are those of
+    cmd.run.
 
         rebuild the index:
           cmd.wait:
@@ -167,9 +169,9 @@ def script(
 ) -> Planned:
     """Run a script of the tree.
 
-    name, source: where it comes from (salt://, a path); without `source` the name. Words after it are arguments.
-    template: render it first (jinja), with `context` over `defaults`. args: arguments as a text or a list.
-    The other arguments are those of cmd.run.
+    name, source: where it comes from (salt://, a path); without `source` the name. Words after it
+    are arguments. template: render it first (jinja), with `context` over `defaults`. args:
+    arguments as a text or a list. The other arguments are those of cmd.run.
 
         set up the cluster:
           cmd.script:
@@ -184,10 +186,18 @@ def script(
     found = here.tree.fetch(url, here.saltenv)
     if found is None:
         missing = {"pid": 0, "retcode": 1, "stdout": "", "stderr": "", "cache_error": True}
-        raise StateFailed(f"Unable to cache script {url} from saltenv '{here.saltenv}'", changes=missing)
+        raise StateFailed(
+            f"Unable to cache script {url} from saltenv '{here.saltenv}'", changes=missing
+        )
     text = file.read_bytes(found).decode("utf-8", errors="surrogateescape")
     if template:
-        text = here.render(text, template, {**(defaults or {}), **(context or {})}, file=found, saltenv=here.saltenv)
+        text = here.render(
+            text,
+            template,
+            {**(defaults or {}), **(context or {})},
+            file=found,
+            saltenv=here.saltenv,
+        )
     yield _plan(f"Command '{name}' would have been executed", {}, stateful)
     _refuse_surroundings(cwd, runas, group, shell)
     path = f"{here.scratch()}/{os.path.basename(url)}"
@@ -233,7 +243,8 @@ def wait_script(
     success_stdout: OneOrMany[str] | None = None,
     success_stderr: OneOrMany[str] | None = None,
 ) -> str:
-    """Run a script of the tree only when something that the state watches changed. Arguments as those of cmd.script.
+    """Run a script of the tree only when something that the state watches changed. Arguments as
+    those of cmd.script.
 
         reload the rules:
           cmd.wait_script:
@@ -265,7 +276,11 @@ def mod_watch(name: str, sfun: str, **arguments: Any) -> Planned:
     elif sfun in ("call", "wait_call"):
         function = call
     known = inspect.signature(function).parameters
-    return (yield from function(name, **{key: value for key, value in arguments.items() if key in known}))
+    return (
+        yield from function(
+            name, **{key: value for key, value in arguments.items() if key in known}
+        )
+    )
 
 
 def _refuse(password: str | None) -> None:
@@ -282,13 +297,28 @@ def _refuse_surroundings(*given: str | None) -> None:
 
 
 def _plan(comment: str, changes: Mapping[str, Any], stateful: object) -> Plan:
-    return Plan({} if stateful else changes, "" if stateful else comment, exact=False, why=WHY, provides=OPEN)
+    return Plan(
+        {} if stateful else changes,
+        "" if stateful else comment,
+        exact=False,
+        why=WHY,
+        provides=OPEN,
+    )
 
 
 def _trial(stateful: object) -> str | None:
-    """The command that tells in a dry run what the real one would do: `stateful: [{test_name: ...}]`."""
+    """The command that tells in a dry run what the real one would do: `stateful: [{test_name:
+    ...}]`.
+    """
     entries = stateful if isinstance(stateful, list) else []
-    return next((str(each["test_name"]) for each in entries if isinstance(each, dict) and "test_name" in each), None)
+    return next(
+        (
+            str(each["test_name"])
+            for each in entries
+            if isinstance(each, dict) and "test_name" in each
+        ),
+        None,
+    )
 
 
 def _tried(trial: str, cwd: str | None, runas: str | None, env: Any, shell: str | None) -> Planned:
@@ -303,4 +333,14 @@ def _tried(trial: str, cwd: str | None, runas: str | None, env: Any, shell: str 
     return comment
 
 
-__all__ = ["call", "dry_run_check", "mod_watch", "run", "script", "wait", "wait_call", "wait_script", "watch"]
+__all__ = [
+    "call",
+    "dry_run_check",
+    "mod_watch",
+    "run",
+    "script",
+    "wait",
+    "wait_call",
+    "wait_script",
+    "watch",
+]

@@ -10,7 +10,11 @@ WHY = "what a function changes is known when it has been called"
 
 
 def _callable(value: Any) -> str | None:
-    return None if callable(value) or isinstance(value, str) else "expected a function of Python's, or the name of one"
+    return (
+        None
+        if callable(value) or isinstance(value, str)
+        else "expected a function of Python's, or the name of one"
+    )
 
 
 Function = Annotated[Any, Check(_callable)]
@@ -27,10 +31,11 @@ def call(
 ) -> Planned:
     """Call a function of Python's.
 
-    name: says what is done. func: the function, from an SLS written in Python (`#!py`), or the name of an execution
-    function. args, kws: its arguments. It answers with the result of a state (changes, comment, result), or with
-    anything that counts as success when it is true, or None. hide_output: keep the answer out of the result.
-    output_loglevel, use_vt: taken for Salt's sake, without effect.
+    name: says what is done. func: the function, from an SLS written in Python (`#!py`), or the name
+    of an execution function. args, kws: its arguments. It answers with the result of a state
+    (changes, comment, result), or with anything that counts as success when it is true, or None.
+    hide_output: keep the answer out of the result. output_loglevel, use_vt: taken for Salt's sake,
+    without effect.
 
         warm the cache:
           cmd.call:
@@ -42,7 +47,13 @@ def call(
     told = func if isinstance(func, str) else getattr(func, "__name__", "?")
     if isinstance(func, str) and not here.has(func):
         raise StateFailed(f"{func!r} is no execution function, nor a function of Python's")
-    yield Plan({"retval": None}, f"Function {told} would have been called", exact=False, why=WHY, provides=OPEN)
+    yield Plan(
+        {"retval": None},
+        f"Function {told} would have been called",
+        exact=False,
+        why=WHY,
+        provides=OPEN,
+    )
     given, words = args or [], kws or {}
     answer = here.call(func, *given, **words) if isinstance(func, str) else func(*given, **words)
     if isinstance(answer, dict):
@@ -72,7 +83,8 @@ def wait_call(
     output_loglevel: str | None = None,
     hide_output: bool = False,
 ) -> str:
-    """Call a function of Python's only when something that the state watches changed. Arguments as those of cmd.call.
+    """Call a function of Python's only when something that the state watches changed. Arguments as
+    those of cmd.call.
 
     stateful: taken for Salt's sake, without effect.
 

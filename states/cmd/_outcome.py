@@ -14,7 +14,11 @@ class Accepted:
     """What counts as success beside exit code 0."""
 
     def __init__(
-        self, retcodes: list[int] | None, stdout: list[str] | None, stderr: list[str] | None, timeout: bool
+        self,
+        retcodes: list[int] | None,
+        stdout: list[str] | None,
+        stderr: list[str] | None,
+        timeout: bool,
     ) -> None:
         self._retcodes = retcodes or []
         self._stdout = stdout or []
@@ -32,7 +36,9 @@ class Accepted:
         return 0 if fine else done.retcode
 
 
-def outcome(comment: str, done: cmd.Completed, stateful: object, accepted: Accepted, hide: bool, bg: bool) -> Done:
+def outcome(
+    comment: str, done: cmd.Completed, stateful: object, accepted: Accepted, hide: bool, bg: bool
+) -> Done:
     """The result of a command. Raises StateFailed when it is none."""
     code = accepted.code(done)
     streams = ("", "") if hide else (done.stdout.rstrip(), done.stderr.rstrip())

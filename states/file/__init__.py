@@ -50,9 +50,16 @@ NON_IDEMPOTENT = {
 
 
 def autorequire(
-    name: str, user: object = None, group: object = None, target: object = None, source: object = None, **_: object
+    name: str,
+    user: object = None,
+    group: object = None,
+    target: object = None,
+    source: object = None,
+    **_: object,
 ) -> Iterator[tuple[str, str]]:
-    """A path comes after the folders and mounts above it, its owner and group, and what it is made from."""
+    """A path comes after the folders and mounts above it, its owner and group, and what it is made
+    from.
+    """
     above = name.rstrip("/")
     while "/" in above[1:]:
         above = above.rpartition("/")[0]
@@ -67,7 +74,9 @@ def autorequire(
             yield "file", other
 
 
-def dry_run_check(plan: Plan, name: str, user: object = None, group: object = None, **arguments: object) -> None:
+def dry_run_check(
+    plan: Plan, name: str, user: object = None, group: object = None, **arguments: object
+) -> None:
     """Raises StateFailed for a plan that the caller may not carry out."""
     from states.file import _hindered
 

@@ -11,8 +11,8 @@ from states.file._diff import is_binary
 from states.file._sources import Found
 
 _MALFORMED = (
-    "Contents specified by contents/contents_pillar/contents_grains is not a string or list of strings,"
-    " and is not binary data. SLS is likely malformed."
+    "Contents specified by contents/contents_pillar/contents_grains is not a string or list of"
+    " strings, and is not binary data. SLS is likely malformed."
 )
 TEMPLATES = ("jinja", "mako", "py")
 
@@ -25,7 +25,9 @@ class Encoding(Record):
 
     def encode(self, text: str) -> bytes:
         try:
-            return text.encode(self.name or "utf-8", self.errors if self.name else "surrogateescape")
+            return text.encode(
+                self.name or "utf-8", self.errors if self.name else "surrogateescape"
+            )
         except UnicodeEncodeError as problem:
             raise StateFailed(f"Unable to manage file: {problem}") from problem
         except LookupError as problem:  # the encoding or the way to treat errors
@@ -45,7 +47,11 @@ class Inline(Record):
     @property
     def given(self) -> list[str]:
         """The arguments that say something."""
-        said = {"contents": self.contents, "contents_pillar": self.pillar, "contents_grains": self.grains}
+        said = {
+            "contents": self.contents,
+            "contents_pillar": self.pillar,
+            "contents_grains": self.grains,
+        }
         return [name for name, value in said.items() if value is not None]
 
     def text(self) -> str | bytes:
@@ -54,16 +60,20 @@ class Inline(Record):
         if argument == "contents":
             value = self.contents
         elif argument == "contents_pillar":
-            value = [_looked_up(here.pillar, key, self.delimiter, "Pillar") for key in self.pillar or ()]
+            value = [
+                _looked_up(here.pillar, key, self.delimiter, "Pillar") for key in self.pillar or ()
+            ]
         else:
-            value = [_looked_up(here.grains, key, self.delimiter, "Grain") for key in self.grains or ()]
+            value = [
+                _looked_up(here.grains, key, self.delimiter, "Grain") for key in self.grains or ()
+            ]
         if argument != "contents" and len(value) == 1:
             value = value[0]
         text = _joined(value, self.newline)
         if not text and not self.allow_empty:
             raise StateFailed(
-                f"'{argument}' value would result in empty contents. Set allow_empty to True to allow the managed file"
-                " to be empty."
+                f"'{argument}' value would result in empty contents. Set allow_empty to True to"
+                " allow the managed file to be empty."
             )
         return text
 
@@ -86,7 +96,9 @@ def _joined(value: Any, newline: bool) -> str | bytes:
     if isinstance(value, bytes):
         return value
     if isinstance(value, list | tuple):
-        flat = [line for item in value for line in (item if isinstance(item, list | tuple) else [item])]
+        flat = [
+            line for item in value for line in (item if isinstance(item, list | tuple) else [item])
+        ]
         if not flat or any(isinstance(line, list | tuple) for line in flat):
             raise StateFailed(_MALFORMED)
         text = "\n".join(_one(line).removesuffix("\n") for line in flat)
@@ -104,7 +116,9 @@ def _one(value: Any) -> str:
 
 
 class Template(Record):
-    """The engine that renders contents or source, the variables of defaults and context, and those beside them."""
+    """The engine that renders contents or source, the variables of defaults and context, and those
+    beside them.
+    """
 
     engine: str | None = None
     variables: Mapping[str, Any] = {}
@@ -114,7 +128,9 @@ class Template(Record):
         if self.engine not in TEMPLATES:
             raise StateFailed(f"Specified template format {self.engine} is not supported")
         variables = {**more, **self.beside, **self.variables}
-        if self.engine == "py":  # a program is handed them as one mapping; its names stay those of the state
+        if (
+            self.engine == "py"
+        ):  # a program is handed them as one mapping; its names stay those of the state
             variables |= {**more, "context": dict(self.variables)}
         try:
             return here.render(text, self.engine, variables, file=path, saltenv=here.saltenv)
@@ -130,9 +146,17 @@ def accumulated(name: str, template: str | bool | None) -> dict[str, Any]:
 
 def blocks(name: str) -> list[str]:
     """The texts that file.accumulated has gathered for a file, for this state."""
-    gathered, takers = here.store("file.accumulated").get(name, {}), here.store("file.accumulated for").get(name, {})
+    gathered, takers = (
+        here.store("file.accumulated").get(name, {}),
+        here.store("file.accumulated for").get(name, {}),
+    )
     me = here.chunk.id if here.chunk else ""
-    return [str(text) for key, texts in gathered.items() if me in takers[key] or not takers[key] for text in texts]
+    return [
+        str(text)
+        for key, texts in gathered.items()
+        if me in takers[key] or not takers[key]
+        for text in texts
+    ]
 
 
 def inline_data(inline: Inline, template: Template, encoding: Encoding) -> bytes:
@@ -143,24 +167,40 @@ def inline_data(inline: Inline, template: Template, encoding: Encoding) -> bytes
     return encoding.encode(template.render(text, {}) if template.engine else text)
 
 
-def source_contents(found: Found, template: Template, known: Mapping[str, Any], encoding: Encoding) -> file.Contents:
-    """What a source gives; what is only copied stays on disk until then. known: as for `source_data`."""
-    return source_data(found, template, known, encoding) if template.engine else file.streamed(found.path)
+def source_contents(
+    found: Found, template: Template, known: Mapping[str, Any], encoding: Encoding
+) -> file.Contents:
+    """What a source gives; what is only copied stays on disk until then. known: as for
+    `source_data`.
+    """
+    return (
+        source_data(found, template, known, encoding)
+        if template.engine
+        else file.streamed(found.path)
+    )
 
 
-def source_data(found: Found, template: Template, known: Mapping[str, Any], encoding: Encoding) -> bytes:
-    """The bytes that a source gives. known: what a template may ask of the state (name, user, mode, ...)."""
+def source_data(
+    found: Found, template: Template, known: Mapping[str, Any], encoding: Encoding
+) -> bytes:
+    """The bytes that a source gives. known: what a template may ask of the state (name, user, mode,
+    ...).
+    """
     data = file.read_bytes(found.path)
     if not template.engine:
         return data
     if template.engine not in TEMPLATES:
-        raise StateFailed(f"Unable to manage file: Specified template format {template.engine} is not supported")
+        raise StateFailed(
+            f"Unable to manage file: Specified template format {template.engine} is not supported"
+        )
     try:
         text = data.decode(encoding.name or "utf-8")
     except UnicodeDecodeError as problem:
         if is_binary(data):  # a picture in a folder of templates
             return data
-        raise StateFailed(f"Unable to manage file: the template {found.url} is not text: {problem}") from problem
+        raise StateFailed(
+            f"Unable to manage file: the template {found.url} is not text: {problem}"
+        ) from problem
     except LookupError as problem:
         raise StateFailed(f"Unable to manage file: {problem.args[0]}") from None
     return encoding.encode(template.render(text, {**known, "source": found.url}, found.path))

@@ -10,7 +10,9 @@ _TEXT = bytes([7, 8, 9, 10, 12, 13, 27, *range(0x20, 0x100)])
 
 
 def is_binary(data: bytes) -> bool:
-    """Whether data is no text: it has a NUL, or too much of it is control characters or broken UTF-8."""
+    """Whether data is no text: it has a NUL, or too much of it is control characters or broken
+    UTF-8.
+    """
     start = data[:4096]
     if not start:
         return False
@@ -19,8 +21,12 @@ def is_binary(data: bytes) -> bool:
     return len(start.translate(None, _TEXT)) / len(start) > 0.3
 
 
-def diff(old: file.Contents | None, new: file.Contents, show: bool = True, new_file: bool = False) -> str:
-    """The difference for people. old: None for a file that is not there yet; new_file: show its contents too."""
+def diff(
+    old: file.Contents | None, new: file.Contents, show: bool = True, new_file: bool = False
+) -> str:
+    """The difference for people. old: None for a file that is not there yet; new_file: show its
+    contents too.
+    """
     if old is None and not (new_file and show):
         return "New file"
     if not show:
@@ -33,7 +39,9 @@ def diff(old: file.Contents | None, new: file.Contents, show: bool = True, new_f
         return "Replace text file with binary file"
     if kinds == (True, False):
         return "Replace binary file with text file"
-    return not_shown(file.size_of(old), file.size_of(new)) or unified(file.whole(old), file.whole(new))
+    return not_shown(file.size_of(old), file.size_of(new)) or unified(
+        file.whole(old), file.whole(new)
+    )
 
 
 def unified(old: bytes, new: bytes) -> str:

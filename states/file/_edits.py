@@ -30,8 +30,12 @@ def edited(
     group: str | int | None = None,
     mode: str | None = None,
 ) -> Planned:
-    """Write the new text of a file. backup: what the copy's name ends with. user, group, mode: of the file then."""
-    yield Plan({"diff": _lines.diff(old, new) if show else True}, planned, provides=[("file", name)])
+    """Write the new text of a file. backup: what the copy's name ends with. user, group, mode: of
+    the file then.
+    """
+    yield Plan(
+        {"diff": _lines.diff(old, new) if show else True}, planned, provides=[("file", name)]
+    )
     if backup:
         keep_copy(name, backup)
     file.write(name, new.encode("utf-8", "surrogateescape"), user=user, group=group, mode=mode)
@@ -39,6 +43,8 @@ def edited(
 
 
 def keep_copy(name: str, backup: str | bool) -> None:
-    """A copy of a file beside it (beside what a link points to). backup: what its name ends with, true for .bak."""
+    """A copy of a file beside it (beside what a link points to). backup: what its name ends with,
+    true for .bak.
+    """
     real = file.real_path(name)
     file.copy(real, real + (backup if isinstance(backup, str) else ".bak"), preserve=True)

@@ -1,4 +1,6 @@
-"""What is in a folder: which paths get an owner and a mode, which are cleaned away, which states manage."""
+"""What is in a folder: which paths get an owner and a mode, which are cleaned away, which states
+manage.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +17,15 @@ def matches(path: str, patterns: Sequence[str]) -> bool:
     """Whether a relative path matches a glob, or a regular expression after `E@`."""
     for pattern in patterns:
         try:
-            found = re.search(pattern[2:], path) if pattern.startswith("E@") else fnmatch.fnmatch(path, pattern)
+            found = (
+                re.search(pattern[2:], path)
+                if pattern.startswith("E@")
+                else fnmatch.fnmatch(path, pattern)
+            )
         except re.error as problem:
-            raise StateFailed(f"{pattern!r} is no regular expression after E@: {problem}") from problem
+            raise StateFailed(
+                f"{pattern!r} is no regular expression after E@: {problem}"
+            ) from problem
         if found:
             return True
     return False
@@ -35,7 +43,9 @@ def below(top: str, depth: int | None = None, follow: bool = False) -> Iterator[
             return
         seen.add(file.real_path(folder) if follow else folder)
         entries = [f"{folder.rstrip('/')}/{name}" for name in file.listdir(folder)]
-        folders = [path for path in entries if file.is_dir(path) and (follow or not file.is_link(path))]
+        folders = [
+            path for path in entries if file.is_dir(path) and (follow or not file.is_link(path))
+        ]
         yield from ((path, False) for path in entries if path not in set(folders))
         yield from ((path, True) for path in folders)
         for path in folders:
@@ -45,12 +55,17 @@ def below(top: str, depth: int | None = None, follow: bool = False) -> Iterator[
 
 
 REMOVING = frozenset(["absent", "missing", "not_cached", "pruned", "tidied", "unmounted"])
-DESTINATIONS = ("target", "creates", "home")  # the arguments, beside the name, that say what a state makes
+DESTINATIONS = (
+    "target",
+    "creates",
+    "home",
+)  # the arguments, beside the name, that say what a state makes
 POINTING = frozenset(["symlink", "hardlink", "shortcut"])  # whose target is another's
 
 
 def managed_below(top: str) -> tuple[set[str], set[str]]:
-    """The paths in a folder that states manage, with all they hold; and folders that are managed without it.
+    """The paths in a folder that states manage, with all they hold; and folders that are managed
+    without it.
 
     What counts are the states of this run and those that its options left out of it.
     """
@@ -91,10 +106,12 @@ def _managed(chunk: Chunk) -> Iterator[str]:
 def superfluous(
     top: str, keep: Iterable[str], excluded: Sequence[str], folders: Iterable[str] = ()
 ) -> tuple[list[str], list[str]]:
-    """What to clean from a folder: the paths to remove, and all that goes with them. Nothing kept is in either.
+    """What to clean from a folder: the paths to remove, and all that goes with them. Nothing kept
+    is in either.
 
-    keep: paths that stay (there yet or not), with all that is in them where they are folders, and with the folders
-    above them. excluded: patterns of relative paths that stay. folders: these stay, but are cleaned.
+    keep: paths that stay (there yet or not), with all that is in them where they are folders, and
+    with the folders above them. excluded: patterns of relative paths that stay. folders: these
+    stay, but are cleaned.
     """
     kept = {path.rstrip("/") for path in keep}
     open_folders = set(folders)
@@ -111,8 +128,18 @@ def superfluous(
         stays = folder in open_folders or folder == top or matches(folder[len(top) + 1 :], excluded)
         for name in file.listdir(folder):
             path = f"{folder}/{name}"
-            full = file.is_dir(path) and not file.is_link(path) and path not in kept and not visit(path)
-            if full or path in kept or path in open_folders or matches(path[len(top) + 1 :], excluded):
+            full = (
+                file.is_dir(path)
+                and not file.is_link(path)
+                and path not in kept
+                and not visit(path)
+            )
+            if (
+                full
+                or path in kept
+                or path in open_folders
+                or matches(path[len(top) + 1 :], excluded)
+            ):
                 stays = True
             else:
                 mine.append(path)

@@ -11,10 +11,19 @@ from runner.api import Plan
 
 DRESS = {"mode", "user", "group", "attrs", "ownership", "selinux", "lsattr"}
 GONE = ("removed", "deleted")
-ITSELF = {"diff", "new", "old", "newfile", "touched", *DRESS}  # keys that are about the path of the state
+ITSELF = {
+    "diff",
+    "new",
+    "old",
+    "newfile",
+    "touched",
+    *DRESS,
+}  # keys that are about the path of the state
 
 
-def dry_run_check(plan: Plan, name: str, user: Any = None, group: Any = None, follow: bool = True) -> None:
+def dry_run_check(
+    plan: Plan, name: str, user: Any = None, group: Any = None, follow: bool = True
+) -> None:
     """Raise StateFailed when a file state would fail because it may not write."""
     for kind, path in plan.provides if isinstance(plan.provides, Iterable) else ():
         if kind == "no file":
@@ -47,7 +56,9 @@ def _operations(name: str, changes: Mapping[str, Any]) -> Iterator[tuple[str, st
     for key, value in changes.items():
         if key in GONE:
             gone = value if isinstance(value, list | tuple) else [value]
-            yield from ((os.path.join(name, path), "put", set()) for path in gone if isinstance(path, str))
+            yield from (
+                (os.path.join(name, path), "put", set()) for path in gone if isinstance(path, str)
+            )
         elif key.startswith("/"):
             keys = set(value) if isinstance(value, Mapping) else set()
             yield key, _kind(keys), keys

@@ -1,4 +1,6 @@
-"""Text editing that several functions of the file state share: reading, searching, diffs, texts from sources."""
+"""Text editing that several functions of the file state share: reading, searching, diffs, texts
+from sources.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ def read_text(name: str, encoding: str | None = None) -> str:
         raise StateFailed(f"encoding: {encoding!r} is none that Python knows") from None
 
 
-def write_text(name: str, text: str, backup: str | None = None, encoding: str | None = None) -> None:
+def write_text(
+    name: str, text: str, backup: str | None = None, encoding: str | None = None
+) -> None:
     """Replace the contents of a file (of what a symlink points to), keeping its mode and owner."""
     file.write(name, text.encode(encoding or "utf-8", "surrogateescape"), backup=backup)
 
@@ -47,7 +51,9 @@ def parent(name: str) -> str:
 
 
 def absence(name: str) -> Collection[Any]:
-    """What is not there. What may bring anything may bring a folder that is not there either, with all in it."""
+    """What is not there. What may bring anything may bring a folder that is not there either, with
+    all in it.
+    """
     return [("file", name), *([] if file.is_dir(parent(name)) else [OPEN])]
 
 
@@ -57,7 +63,9 @@ def parent_lacking(name: str, makedirs: bool) -> Fact | None:
     return None if makedirs or file.is_dir(folder) else ("file", folder)
 
 
-def make_parent(name: str, mode: str | None = None, user: str | None = None, group: str | None = None) -> None:
+def make_parent(
+    name: str, mode: str | None = None, user: str | None = None, group: str | None = None
+) -> None:
     """Create the folders above a path where they are missing."""
     if not file.is_dir(parent(name)):
         file.makedirs(parent(name), mode=mode, user=user, group=group)
@@ -74,17 +82,23 @@ def owner(user: str | int | None, group: str | int | None, message: str) -> None
         try:
             look(str(name))
         except KeyError:
-            raise StateFailed(message.format(kind=kind, name=name), missing=(kind.lower(), str(name))) from None
+            raise StateFailed(
+                message.format(kind=kind, name=name), missing=(kind.lower(), str(name))
+            ) from None
 
 
 def contains(text: str, chunk: str, ignore_whitespace: bool = True) -> bool:
     """Whether a text has a chunk as whole lines, whatever white space stands between its words.
 
-    Without `ignore_whitespace` the chunk is a regular expression that may match anywhere (a literal if it is none).
+    Without `ignore_whitespace` the chunk is a regular expression that may match anywhere (a literal
+    if it is none).
     """
     if ignore_whitespace:
         words = re.findall(r"\w+|[^\w\s]", chunk)
-        return re.search(r"^\s*" + r"\s*".join(map(re.escape, words)) + r"\s*$", text, re.MULTILINE) is not None
+        return (
+            re.search(r"^\s*" + r"\s*".join(map(re.escape, words)) + r"\s*$", text, re.MULTILINE)
+            is not None
+        )
     try:
         return re.search(chunk, text, re.MULTILINE) is not None
     except re.error:
@@ -110,7 +124,9 @@ def chunks(
     ]
 
 
-def _rendered(url: str, expected: str | None, template: str | None, variables: Mapping[str, Any]) -> str:
+def _rendered(
+    url: str, expected: str | None, template: str | None, variables: Mapping[str, Any]
+) -> str:
     path = here.tree.fetch(url, here.saltenv)
     if path is None:
         missing = ("file", url) if url.startswith("/") else None
@@ -131,10 +147,15 @@ def _check_hash(url: str, data: bytes, expected: str) -> None:
     digest = expected.strip().rpartition("=")[2].lower()
     algorithm = algorithms.get(len(digest))
     if algorithm is None:
-        raise StateFailed(f"source_hash {expected} of {url} is not a digest; expected algorithm=hexadecimal digits")
+        raise StateFailed(
+            f"source_hash {expected} of {url} is not a digest; expected algorithm=hexadecimal"
+            " digits"
+        )
     actual = hashlib.new(algorithm, data).hexdigest()
     if actual != digest:
-        raise StateFailed(f"{url} does not have the expected hash: {algorithm} is {actual}, expected {digest}")
+        raise StateFailed(
+            f"{url} does not have the expected hash: {algorithm} is {actual}, expected {digest}"
+        )
 
 
 def hidden(_: str, __: str) -> str:
@@ -153,8 +174,8 @@ def add_lines(
 ) -> Planned:
     """Add the chunks that a file is missing to it, as file.append and file.prepend do.
 
-    join: the new text from the old one and the lines to add. missing: whether (text, chunk) has to be added.
-    show: the diff. done: "Appended" or "Prepended".
+    join: the new text from the old one and the lines to add. missing: whether (text, chunk) has to
+    be added. show: the diff. done: "Appended" or "Prepended".
     """
     there = file.exists(name)
     if not there and (missing := parent_lacking(name, makedirs)):
@@ -165,7 +186,9 @@ def add_lines(
         return f"File {name} is in correct state"
     new = join(old, lines)
     state = "updated" if there else "created"
-    yield Plan({"diff": show(old, new)}, f"File {name} is set to be {state}", provides=[("file", name)])
+    yield Plan(
+        {"diff": show(old, new)}, f"File {name} is set to be {state}", provides=[("file", name)]
+    )
     make_parent(name)
     write_text(name, new)
     return f"{done} {len(lines)} lines"

@@ -7,7 +7,14 @@ from typing import Any
 from modules import file
 from runner.api import Fact, Plan, Planned, Record, StateFailed, here
 from states.file._diff import diff
-from states.file._permissions import Permissions, before, creator, folder_mode, missing_folders, parent
+from states.file._permissions import (
+    Permissions,
+    before,
+    creator,
+    folder_mode,
+    missing_folders,
+    parent,
+)
 
 PRIVATE = "0600"  # what a new file has until its own mode is set; results do not tell of it
 
@@ -25,7 +32,9 @@ class Target(Record):
         if self.present is None:
             return None
         if self.present.type not in ("file", "link"):
-            raise StateFailed(f"Specified target {self.name} is not a regular file but a {self.present.type}")
+            raise StateFailed(
+                f"Specified target {self.name} is not a regular file but a {self.present.type}"
+            )
         return file.streamed(self.name) if file.exists(self.name) else None
 
 
@@ -80,7 +89,9 @@ class Writing(Record):
         return self.target.present is None or self.target.replaces_link
 
     def permission_changes(self, private: bool = False) -> dict[str, Any]:
-        """Owner, mode and attributes that differ. private: a new file is born private, as from a source."""
+        """Owner, mode and attributes that differ. private: a new file is born private, as from a
+        source.
+        """
         present = self.target.present
         if present is not None and not self.target.replaces_link:
             changes = self.wanted.changes(present)
@@ -95,27 +106,45 @@ class Writing(Record):
         return {} if self.new else before(self.target.present, changes)
 
     def _attribute_changes(self) -> dict[str, Any]:
-        present = file.get_attributes(self.target.path if not self.new else parent(self.target.path))
+        present = file.get_attributes(
+            self.target.path if not self.new else parent(self.target.path)
+        )
         old = "".join(letter for letter in present or "" if not self.new or letter == "e")
         if _settable(old) == _settable(self.attrs or ""):
             return {}
         return {"attrs": {"old": old, "new": self.attrs}}
 
-    def difference(self, old: file.Contents | None, data: file.Contents, show: bool, new_file: bool) -> dict[str, Any]:
+    def difference(
+        self, old: file.Contents | None, data: file.Contents, show: bool, new_file: bool
+    ) -> dict[str, Any]:
         """The change of the contents."""
-        if old is not None and not self.target.replaces_link and file.same_contents(self.target.name, data):
+        if (
+            old is not None
+            and not self.target.replaces_link
+            and file.same_contents(self.target.name, data)
+        ):
             return {}
-        return {"diff": diff(old, data, show, new_file) or "Replace symbolic link with regular file"}
+        return {
+            "diff": diff(old, data, show, new_file) or "Replace symbolic link with regular file"
+        }
 
     # -------------------------------------------------- the ways to a Plan
 
     def write(self, data: file.Contents, changes: dict[str, Any], keys: dict[str, Any]) -> Planned:
-        """Contents and permissions, or permissions alone where the contents are right. keys: more of the result."""
+        """Contents and permissions, or permissions alone where the contents are right. keys: more
+        of the result.
+        """
         name = self.target.name
         if not changes:
             return f"File {name} is in the correct state"
         folders = self._folders() if self.new else []
-        yield Plan(changes, intended(name), provides=self._provides(folders), before=self._before(changes), extra=keys)
+        yield Plan(
+            changes,
+            intended(name),
+            provides=self._provides(folders),
+            before=self._before(changes),
+            extra=keys,
+        )
         if "diff" in changes:
             self._check(data)
             self._put(data, folders)
@@ -140,7 +169,10 @@ class Writing(Record):
         comment = intended(name)
         if "mode" in changes and self.target.present:
             now = self.target.present.mode
-            comment = f"File {name} will be updated with permissions {changes['mode']} from its current state of {now}"
+            comment = (
+                f"File {name} will be updated with permissions {changes['mode']} from its current"
+                f" state of {now}"
+            )
         yield Plan(changes, comment, before=self._before(changes))
         self.wanted.set(self.target.path, changes, follow=False)
         self._set_attributes(changes)
@@ -154,7 +186,9 @@ class Writing(Record):
             return []
         missing = missing_folders(self.target.path)
         if not self.makedirs:
-            raise StateFailed("Parent directory not present", missing=("file", parent(self.target.path)))
+            raise StateFailed(
+                "Parent directory not present", missing=("file", parent(self.target.path))
+            )
         return missing
 
     def _provides(self, folders: list[str]) -> list[Fact]:
@@ -164,7 +198,9 @@ class Writing(Record):
         if self.check_cmd:
             passed, said = file.try_contents(data, self.check_cmd, self.tmp_ext, self.tmp_dir)
             if not passed:
-                raise StateFailed("\n".join(["check_cmd execution failed", *([said] if said else [])]), changes={})
+                raise StateFailed(
+                    "\n".join(["check_cmd execution failed", *([said] if said else [])]), changes={}
+                )
 
     def _put(self, data: file.Contents, folders: list[str]) -> None:
         wanted = self.wanted
@@ -193,7 +229,10 @@ class Writing(Record):
         if self.attrs is None:
             return
         have = _settable(file.get_attributes(self.target.path) or "")
-        for sign, letters in (("-", have - _settable(self.attrs)), ("+", _settable(self.attrs) - have)):
+        for sign, letters in (
+            ("-", have - _settable(self.attrs)),
+            ("+", _settable(self.attrs) - have),
+        ):
             if letters:
                 file.set_attributes(self.target.path, sign + "".join(sorted(letters)))
 

@@ -1,4 +1,6 @@
-"""Owner and mode: what a path is to have, and what differs. Shared by managed, directory and recurse."""
+"""Owner and mode: what a path is to have, and what differs. Shared by managed, directory and
+recurse.
+"""
 
 from __future__ import annotations
 
@@ -39,14 +41,21 @@ class Permissions(Record):
     def set(self, path: str, changes: dict[str, Any], follow: bool = True) -> None:
         """Make what differs as it should be (after the yield)."""
         if "user" in changes or "group" in changes:
-            file.chown(path, self.uid if "user" in changes else None, self.gid if "group" in changes else None, follow)
+            file.chown(
+                path,
+                self.uid if "user" in changes else None,
+                self.gid if "group" in changes else None,
+                follow,
+            )
         if "mode" in changes and self.mode is not None:
             file.set_mode(path, self.mode, follow)
 
 
 def before(present: file.Stat | None, changes: Mapping[str, Any]) -> dict[str, str]:
     """The owner and the mode that changes replace."""
-    keys = [key for key in ("user", "group", "mode") if key in changes] if present is not None else []
+    keys = (
+        [key for key in ("user", "group", "mode") if key in changes] if present is not None else []
+    )
     return {key: getattr(present, key) for key in keys}
 
 
@@ -67,7 +76,9 @@ def permissions(user: OwnerName, group: OwnerName, mode: str | None) -> Permissi
 
 
 def creator(path: str) -> tuple[int, int]:
-    """The owner that a new file or folder gets from the system: the caller, or the folder's group if it insists."""
+    """The owner that a new file or folder gets from the system: the caller, or the folder's group
+    if it insists.
+    """
     above = nearest(path)
     return file.user_to_uid(), above.gid if above.bits & 0o2000 else file.group_to_gid()
 

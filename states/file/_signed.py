@@ -14,8 +14,9 @@ Signature = str | bool | Sequence[str] | None
 class Signed(Record):
     """What has to be signed, and by whom.
 
-    source, hash: True for a signature in the file itself, or the address of one beside it, or several. any_of, all_of:
-    fingerprints, or public keys (asymmetric). keyring, home: where gpg finds the keys.
+    source, hash: True for a signature in the file itself, or the address of one beside it, or
+    several. any_of, all_of: fingerprints, or public keys (asymmetric). keyring, home: where gpg
+    finds the keys.
     """
 
     source: Signature = None
@@ -26,24 +27,41 @@ class Signed(Record):
     home: str | None = None
     backend: str = "gpg"
 
-    def check(self, what: str, path: str, signature: Signature, fetch: Callable[[str], str]) -> None:
-        """Fail where a file's signature is wanted and not good. fetch: the local copy of an address."""
+    def check(
+        self, what: str, path: str, signature: Signature, fetch: Callable[[str], str]
+    ) -> None:
+        """Fail where a file's signature is wanted and not good. fetch: the local copy of an
+        address.
+        """
         if not signature:
             return
         backends = {"gpg": self._gpg, "asymmetric": self._asymmetric}
         if self.backend not in backends:
             raise StateFailed(f"sig_backend: {self.backend} is none of gpg and asymmetric")
-        beside = [] if signature is True else [signature] if isinstance(signature, str) else list(signature)
+        beside = (
+            []
+            if signature is True
+            else [signature]
+            if isinstance(signature, str)
+            else list(signature)
+        )
         files = [fetch(each) if self._is_address(each) else each for each in map(str, beside)]
         problem = backends[self.backend](path, files)
         if problem:
             raise StateFailed(
-                f"Failed checking new file's signature: The file's signature could not be verified: {what}: {problem}"
+                "Failed checking new file's signature: The file's signature could not be verified:"
+                f" {what}: {problem}"
             )
 
     def _is_address(self, signature: str) -> bool:
-        """Whether a signature is the address of one: it may be base64, which may begin with a slash."""
-        text = self.backend == "asymmetric" and signature.startswith("/") and not file.exists(signature)
+        """Whether a signature is the address of one: it may be base64, which may begin with a
+        slash.
+        """
+        text = (
+            self.backend == "asymmetric"
+            and signature.startswith("/")
+            and not file.exists(signature)
+        )
         return not text and (self.backend == "gpg" or signature.startswith(ADDRESSES))
 
     def _gpg(self, path: str, files: Sequence[str]) -> str:
@@ -67,7 +85,9 @@ class Signed(Record):
 
         if not files:
             return "the file carries no signature of its own: `signature` has to say where it is"
-        found = asymmetric.verify(filename=path, signature=files, signed_by_any=self.any_of, signed_by_all=self.all_of)
+        found = asymmetric.verify(
+            filename=path, signature=files, signed_by_any=self.any_of, signed_by_all=self.all_of
+        )
         return "" if found["res"] else str(found["message"])
 
 

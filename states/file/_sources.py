@@ -1,4 +1,6 @@
-"""Where the contents of a managed file come from: the first source that is there, verified, as a local file."""
+"""Where the contents of a managed file come from: the first source that is there, verified, as a
+local file.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +16,9 @@ REMOTE = ("http://", "https://", "ftp://")
 
 
 class Found(Record):
-    """url: as written. path: the local file; "" for one that need not be fetched, as the target has its hash."""
+    """url: as written. path: the local file; "" for one that need not be fetched, as the target has
+    its hash.
+    """
 
     url: str
     path: str
@@ -22,7 +26,9 @@ class Found(Record):
 
 
 class Verify(Record):
-    """How a remote or local source is verified. hash: digits, algorithm=digits or the address of a hash file."""
+    """How a remote or local source is verified. hash: digits, algorithm=digits or the address of a
+    hash file.
+    """
 
     hash: str | None = None
     hash_name: str | None = None
@@ -41,7 +47,9 @@ _SEVERAL = (
 
 
 def locate(sources: Sequence[Source], target: str, verify: Verify, reuse: bool) -> Found:
-    """The first source that is there. reuse: the target itself will do when it has the hash already."""
+    """The first source that is there. reuse: the target itself will do when it has the hash
+    already.
+    """
     if len(sources) == 1 and isinstance(sources[0], str):
         return _located(sources[0], target, verify, reuse)
     for source in sources:
@@ -67,7 +75,9 @@ def _located(url: str, target: str, verify: Verify, reuse: bool) -> Found:
     """The file of a source, and its signature verified where that is asked for."""
     signed = verify.signed
     found = _found(url, target, verify, reuse and not signed.source)
-    signed.check(url, found.path, signed.source, lambda address: _found(address, target, BARE, False).path)
+    signed.check(
+        url, found.path, signed.source, lambda address: _found(address, target, BARE, False).path
+    )
     return found
 
 
@@ -75,7 +85,9 @@ def _found(url: str, target: str, verify: Verify, reuse: bool) -> Found:
     if url.startswith("salt://"):
         path = here.tree.fetch(url, here.saltenv)
         if path is None:
-            raise _Absent(f"Unable to manage file: Source file {url} not found in saltenv '{here.saltenv}'")
+            raise _Absent(
+                f"Unable to manage file: Source file {url} not found in saltenv '{here.saltenv}'"
+            )
         return Found(url, path)
     if url.startswith(("/", "file://")):
         return _local(url, target, verify)
@@ -90,7 +102,10 @@ def _found(url: str, target: str, verify: Verify, reuse: bool) -> Found:
 def _local(url: str, target: str, verify: Verify) -> Found:
     path = url.removeprefix("file://")
     if not file.is_file(path):
-        raise _Absent(f"Unable to manage file: Local file source {path} does not exist", missing=("file", path))
+        raise _Absent(
+            f"Unable to manage file: Local file source {path} does not exist",
+            missing=("file", path),
+        )
     if (verify.hash and not verify.skip) or verify.signed.source:
         path = file.unchangeable(path)
     if verify.hash and not verify.skip:
@@ -103,8 +118,8 @@ def _local(url: str, target: str, verify: Verify) -> Found:
 def _remote(url: str, target: str, verify: Verify, reuse: bool) -> Found:
     if not (verify.hash or verify.skip or verify.use_etag or verify.signed.source):
         raise StateFailed(
-            f"Unable to manage file: Unable to verify upstream hash of source file {file.redacted(url)},"
-            " please set source_hash or set skip_verify to True"
+            "Unable to manage file: Unable to verify upstream hash of source file"
+            f" {file.redacted(url)}, please set source_hash or set skip_verify to True"
         )
     if not verify.hash:
         return Found(url, _download(url, verify), remote=True)
@@ -121,7 +136,9 @@ def _download(url: str, verify: Verify, known: tuple[str, str] | None = None) ->
     return _fetched(url, verify, known, f"Failed to cache {file.redacted(url)}: ")
 
 
-def _fetched(url: str, verify: Verify, known: tuple[str, str] | None = None, title: str = "") -> str:
+def _fetched(
+    url: str, verify: Verify, known: tuple[str, str] | None = None, title: str = ""
+) -> str:
     path, problem = file.download(
         url, known=known, use_etag=verify.use_etag, verify_ssl=verify.verify_ssl, keep=verify.keep
     )
@@ -134,7 +151,8 @@ def mismatch(target: str, algorithm: str, wanted: str, actual: str, more: str = 
     """Fail where two hashes differ."""
     if wanted != actual:
         raise StateFailed(
-            f"Specified {algorithm} checksum for {target} ({wanted}) does not match actual checksum ({actual}){more}"
+            f"Specified {algorithm} checksum for {target} ({wanted}) does not match actual checksum"
+            f" ({actual}){more}"
         )
 
 
@@ -151,5 +169,9 @@ def expected(url: str, target: str, verify: Verify) -> tuple[str, str]:
         raise StateFailed(f"Unable to manage file: Source hash file {text} not found")
     signed = verify.signed
     signed.check(text, path, signed.hash, lambda address: _found(address, target, BARE, False).path)
-    names = [verify.hash_name] if verify.hash_name else [url.rpartition("/")[2], target.rpartition("/")[2]]
+    names = (
+        [verify.hash_name]
+        if verify.hash_name
+        else [url.rpartition("/")[2], target.rpartition("/")[2]]
+    )
     return file.source_hash(file.read_bytes(path).decode("utf-8", "replace"), names)

@@ -1,4 +1,6 @@
-"""What file.recurse puts in a folder: the files, links and folders of one or more folders of the tree."""
+"""What file.recurse puts in a folder: the files, links and folders of one or more folders of the
+tree.
+"""
 
 from __future__ import annotations
 
@@ -72,7 +74,9 @@ class Content:
                 if later:
                     self._clear(place)
                 self.links[place] = file.readlink(link)
-                self._to[place] = "dir" if file.is_dir(link) else "file" if file.exists(link) else ""
+                self._to[place] = (
+                    "dir" if file.is_dir(link) else "file" if file.exists(link) else ""
+                )
         for path in here.tree.folders(prefix, saltenv) if self.include_empty else ():
             place = self._place(prefix, path)
             if place and path not in links and not path.startswith(behind):
@@ -85,7 +89,9 @@ class Content:
         return f"{self.top}/{inside}" if self.chosen(inside) else ""
 
     def _clear(self, place: str, folder: bool = False) -> None:
-        """Drop what cannot be beside a path: the same path, what is below a file, and files where folders will be."""
+        """Drop what cannot be beside a path: the same path, what is below a file, and files where
+        folders will be.
+        """
         for known in (self.files, self.links):
             above = place
             while len(above) > len(self.top):
@@ -129,7 +135,10 @@ def existing(sources: list[str]) -> list[tuple[str, str]]:
         path, _, query = url.removeprefix("salt://").partition("?")
         saltenv = query.removeprefix("saltenv=") if query.startswith("saltenv=") else here.saltenv
         prefix = path.strip("/")
-        if any(below(prefix, saltenv) for below in (here.tree.files, here.tree.folders, here.tree.links)):
+        if any(
+            below(prefix, saltenv)
+            for below in (here.tree.files, here.tree.folders, here.tree.links)
+        ):
             if here.tree.find(prefix, saltenv) is None:
                 found.append((prefix, saltenv))
     if found:

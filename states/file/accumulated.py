@@ -10,9 +10,9 @@ from runner.api import AbsolutePath, OneOrMany, StateFailed, here
 def accumulated(name: str, filename: AbsolutePath, text: OneOrMany[Any]) -> str:
     """Gather texts for a file that a template or file.blockreplace of this run writes.
 
-    name: of the accumulator; templates read it as `accumulator['name']`. filename: the file that they are for; its
-    state has to be named in require_in or watch_in, since it must run later. text: one or several,
-    or data that a template takes apart.
+    name: of the accumulator; templates read it as `accumulator['name']`. filename: the file that
+    they are for; its state has to be named in require_in or watch_in, since it must run later.
+    text: one or several, or data that a template takes apart.
 
         admins:
           file.accumulated:
@@ -26,7 +26,9 @@ def accumulated(name: str, filename: AbsolutePath, text: OneOrMany[Any]) -> str:
 
     Behaviour: Salt 3008's file.accumulated.
     """
-    here.store("file.accumulated for").setdefault(filename, {}).setdefault(name, set()).update(_takers(name))
+    here.store("file.accumulated for").setdefault(filename, {}).setdefault(name, set()).update(
+        _takers(name)
+    )
     gathered = here.store("file.accumulated").setdefault(filename, {}).setdefault(name, [])
     new = [each for each in text if each not in gathered]
     if not new:
@@ -36,7 +38,9 @@ def accumulated(name: str, filename: AbsolutePath, text: OneOrMany[Any]) -> str:
 
 
 def _takers(name: str) -> set[str]:
-    """The IDs of the states that wait for this one and write its texts; StateFailed where there is none."""
+    """The IDs of the states that wait for this one and write its texts; StateFailed where there is
+    none.
+    """
     chunk = here.chunk
     if chunk is None:
         return set()

@@ -22,14 +22,15 @@ def append(
     ignore_whitespace: bool = True,
     show_changes: bool = True,
 ) -> Planned:
-    """Make sure that a file has some texts as whole lines; those that it lacks are added at its end.
+    """Make sure that a file has some texts as whole lines; those that it lacks are added at its
+    end.
 
-    name: the file; created when it is missing. text: a text or a list of them, each of one or more lines.
-    makedirs: create missing parent folders. source, sources: files (salt://...) that hold the texts instead.
-    source_hash, source_hashes: their expected digests. template: how sources are rendered, or null for not at all.
-    defaults, context: variables of the templates; context wins.
-    ignore_whitespace: compare without regard to white space; false searches for the text as a regular expression.
-    show_changes: false hides the difference.
+    name: the file; created when it is missing. text: a text or a list of them, each of one or more
+    lines. makedirs: create missing parent folders. source, sources: files (salt://...) that hold
+    the texts instead. source_hash, source_hashes: their expected digests. template: how sources are
+    rendered, or null for not at all. defaults, context: variables of the templates; context wins.
+    ignore_whitespace: compare without regard to white space; false searches for the text as a
+    regular expression. show_changes: false hides the difference.
 
         /etc/profile:
           file.append:
@@ -54,6 +55,12 @@ def append(
 
     return (
         yield from _lines.add_lines(
-            name, wanted, makedirs, join, missing, _lines.spaced_diff if show_changes else _lines.hidden, "Appended"
+            name,
+            wanted,
+            makedirs,
+            join,
+            missing,
+            _lines.spaced_diff if show_changes else _lines.hidden,
+            "Appended",
         )
     )

@@ -34,13 +34,13 @@ def blockreplace(
 ) -> Planned:
     """Make sure that a block of a file, between two marker lines, has these contents.
 
-    name: the file. marker_start, marker_end: texts that the lines around the block hold. content: the block.
-    source, sources (with source_hash, source_hashes, template, defaults, context): files that hold the block instead;
-    what file.accumulated gathered for this file comes after it.
-    append_if_not_found, prepend_if_not_found, insert_before_match, insert_after_match (regular expressions of a
-    line): where a block that is not there yet goes; one of them. backup: what the name of a copy of the old file ends
-    with; false for no copy. show_changes: report the diff. append_newline: end the block with a newline; without it
-    only when it does not have one.
+    name: the file. marker_start, marker_end: texts that the lines around the block hold. content:
+    the block. source, sources (with source_hash, source_hashes, template, defaults, context): files
+    that hold the block instead; what file.accumulated gathered for this file comes after it.
+    append_if_not_found, prepend_if_not_found, insert_before_match, insert_after_match (regular
+    expressions of a line): where a block that is not there yet goes; one of them. backup: what the
+    name of a copy of the old file ends with; false for no copy. show_changes: report the diff.
+    append_newline: end the block with a newline; without it only when it does not have one.
 
         /etc/hosts:
           file.blockreplace:
@@ -49,17 +49,32 @@ def blockreplace(
 
     Behaviour: Salt 3008's file.blockreplace.
     """
-    if sum(map(bool, (append_if_not_found, prepend_if_not_found, insert_before_match, insert_after_match))) > 1:
+    if (
+        sum(
+            map(
+                bool,
+                (
+                    append_if_not_found,
+                    prepend_if_not_found,
+                    insert_before_match,
+                    insert_after_match,
+                ),
+            )
+        )
+        > 1
+    ):
         _refuse(
-            "Only one of append_if_not_found, prepend_if_not_found, insert_before_match, and insert_after_match is "
-            "permitted"
+            "Only one of append_if_not_found, prepend_if_not_found, insert_before_match, and"
+            " insert_after_match is permitted"
         )
     old = _edits.existing_text(name)
     block = content
     if source or sources:
         variables = {**(defaults or {}), **(context or {})}
         hashes = source_hashes or ([source_hash] if source_hash else [])
-        block += "".join(_lines.chunks(None, sources or [source or ""], hashes, template, variables))
+        block += "".join(
+            _lines.chunks(None, sources or [source or ""], hashes, template, variables)
+        )
     for text in filter(None, blocks(name)):
         block += f"{NEWLINE if block else ''}{text}"
     if append_newline or (append_newline is None and not block.endswith("\n")):

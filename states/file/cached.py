@@ -24,18 +24,22 @@ def cached(
 ) -> Planned:
     """Make sure that a remote file is in the cache, where later states find it without the network.
 
-    name: http(s)://, ftp://; a salt:// file or a path only has to be there. saltenv: the environment of salt:// files.
-    source_hash, source_hash_name, skip_verify, use_etag, source_hash_sig, signed_by_any, signed_by_all, keyring,
-    gnupghome, sig_backend: how it is verified, as with file.managed.
+    name: http(s)://, ftp://; a salt:// file or a path only has to be there. saltenv: the
+    environment of salt:// files. source_hash, source_hash_name, skip_verify, use_etag,
+    source_hash_sig, signed_by_any, signed_by_all, keyring, gnupghome, sig_backend: how it is
+    verified, as with file.managed.
 
         https://example.com/app-1.2.tar.gz:
           file.cached:
             - source_hash: sha256=8d4b9d6dd4e1ab0b…
 
-    Behaviour: Salt 3008's file.cached; salt:// files are used where they lie, so that they are never copied.
+    Behaviour: Salt 3008's file.cached; salt:// files are used where they lie, so that they are
+    never copied.
     """
     env = saltenv or here.saltenv
-    signed = Signed(None, source_hash_sig, signed_by_any, signed_by_all, keyring, gnupghome, sig_backend)
+    signed = Signed(
+        None, source_hash_sig, signed_by_any, signed_by_all, keyring, gnupghome, sig_backend
+    )
     verify = sources.Verify(source_hash, source_hash_name, skip_verify, use_etag, signed=signed)
     if not name.startswith(sources.REMOTE):
         return _local(name, verify, env)
@@ -55,11 +59,17 @@ def cached(
     new = file.get_hash(path, algorithm)
     if digits and new != digits and not skip_verify:
         raise StateFailed(
-            f"File is cached to {place}, but the hash ({new}) does not match the specified hash ({digits})", changes={}
+            f"File is cached to {place}, but the hash ({new}) does not match the specified hash"
+            f" ({digits})",
+            changes={},
         )
     if new == old:
         return f"File is cached to {place}"
-    yield Plan({"hash": {"old": old, "new": new}}, f"File will be cached: {name}", provides=[("file", place)])
+    yield Plan(
+        {"hash": {"old": old, "new": new}},
+        f"File will be cached: {name}",
+        provides=[("file", place)],
+    )
     file.keep_download(path, place)
     return Done(f"File is cached to {place}")
 
@@ -71,16 +81,23 @@ def _local(name: str, verify: sources.Verify, saltenv: str) -> str:
         raise StateFailed("Only URLs or local file paths are valid input")
     path = here.tree.fetch(name, saltenv)
     if path is None and of_tree:
-        raise StateFailed(f"Failed to cache {name}: it is not in the file roots of saltenv '{saltenv}'")
+        raise StateFailed(
+            f"Failed to cache {name}: it is not in the file roots of saltenv '{saltenv}'"
+        )
     if path is None:
-        raise StateFailed(f"File {name} is not present on the minion", missing=("file", name.removeprefix("file://")))
+        raise StateFailed(
+            f"File {name} is not present on the minion",
+            missing=("file", name.removeprefix("file://")),
+        )
     told = f"File is cached to {path}" if of_tree else f"File {path} is present on the minion"
     if not verify.hash:
         return told
     algorithm, digits = sources.expected(name, name, verify)
     actual = file.get_hash(path, algorithm)
     if actual != digits:
-        raise StateFailed(f"{told}, but the hash ({actual}) does not match the specified hash ({digits})")
+        raise StateFailed(
+            f"{told}, but the hash ({actual}) does not match the specified hash ({digits})"
+        )
     return f"{told} and has hash {digits}"
 
 

@@ -10,14 +10,18 @@ from states.file import _edits, _lines
 
 
 def comment(
-    name: AbsolutePath, regex: str, char: str = "#", backup: str | bool = ".bak", ignore_missing: bool = False
+    name: AbsolutePath,
+    regex: str,
+    char: str = "#",
+    backup: str | bool = ".bak",
+    ignore_missing: bool = False,
 ) -> Planned:
     """Comment out the lines that match a regular expression.
 
-    name: the file. regex: finds the lines, from where they begin (`^` is not needed); begin it with `\\s*` to
-    find indented lines. `(?i)` before it ignores case. char: what
-    begins a comment. backup: what the name of a copy of the old file ends with; false for no copy.
-    ignore_missing: lines that are not there are no failure.
+    name: the file. regex: finds the lines, from where they begin (`^` is not needed); begin it with
+    `\\s*` to find indented lines. `(?i)` before it ignores case. char: what begins a comment.
+    backup: what the name of a copy of the old file ends with; false for no copy. ignore_missing:
+    lines that are not there are no failure.
 
         /etc/fstab:
           file.comment:
@@ -36,7 +40,9 @@ def comment(
         raise StateFailed(f"{core}: Pattern not found")
     new = commented_out(old, regex, char)
     if not commented.search(new):
-        raise StateFailed("Expected commented lines not found")  # the expression does not match from a line's beginning
+        raise StateFailed(
+            "Expected commented lines not found"
+        )  # the expression does not match from a line's beginning
     if new == old:
         return "Commented lines successfully"
     return (

@@ -23,11 +23,12 @@ def copy(
     dir_mode: Mode | None = None,
     subdir: bool = False,
 ) -> Planned:
-    """Copy a file or folder of this machine, once: what is at the target already stays unless `force` is set.
+    """Copy a file or folder of this machine, once: what is at the target already stays unless
+    `force` is set.
 
-    name: the target. source: the file or folder to copy. force: copy over what is there, in each run.
-    makedirs: create missing parent folders, with `dir_mode`. preserve: keep the source's mode and owner.
-    user, group, mode: of the copy. subdir: where the target is a folder, copy into it.
+    name: the target. source: the file or folder to copy. force: copy over what is there, in each
+    run. makedirs: create missing parent folders, with `dir_mode`. preserve: keep the source's mode
+    and owner. user, group, mode: of the copy. subdir: where the target is a folder, copy into it.
 
         /etc/app.conf:
           file.copy:
@@ -55,7 +56,9 @@ def copy(
     changes: dict[str, Any] = {name: source}
     if not preserve:
         changes |= permissions(user, group, mode).changes(_born(source))
-    yield Plan(changes, f'File "{source}" is set to be copied to "{name}"', provides=[("file", name)])
+    yield Plan(
+        changes, f'File "{source}" is set to be copied to "{name}"', provides=[("file", name)]
+    )
     _lines.make_parent(name, dir_mode or folder_mode(mode), _text(user), _text(group))
     if occupied and file.is_dir(name):
         file.remove(name)
@@ -65,7 +68,9 @@ def copy(
         file.copy(source, name, mode=mode, user=_text(user), group=_text(group))
     if not preserve and file.is_dir(source):
         _own(name, _text(user), _text(group), mode)
-    return f'Copied "{source}" to "{given}"' + (" - files are identical but force flag is set" if same else "")
+    return f'Copied "{source}" to "{given}"' + (
+        " - files are identical but force flag is set" if same else ""
+    )
 
 
 def _text(value: str | int | None) -> str | None:
@@ -85,6 +90,9 @@ def _own(name: str, user: str | None, group: str | None, mode: str | None) -> No
 
 
 def _same(name: str, source: str) -> bool:
-    if not (file.is_file(name) and file.is_file(source)) or file.stat(name).size != file.stat(source).size:
+    if (
+        not (file.is_file(name) and file.is_file(source))
+        or file.stat(name).size != file.stat(source).size
+    ):
         return False
     return file.same_contents(name, file.streamed(source))

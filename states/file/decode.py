@@ -18,8 +18,9 @@ def decode(
 ) -> Planned:
     """Make sure that a file has contents that are given in base64: a binary file, say.
 
-    name: the file; its folder has to be there. encoded_data: the text. contents_pillar: the pillar's key that has it.
-    encoding_type: base64 is the only one. checksum: the algorithm by which changes are told.
+    name: the file; its folder has to be there. encoded_data: the text. contents_pillar: the
+    pillar's key that has it. encoding_type: base64 is the only one. checksum: the algorithm by
+    which changes are told.
 
         /etc/app/key.bin:
           file.decode:

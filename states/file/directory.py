@@ -1,4 +1,6 @@
-"""file.directory: a folder exists, with the owner and the mode that it and what it holds should have."""
+"""file.directory: a folder exists, with the owner and the mode that it and what it holds should
+have.
+"""
 
 from __future__ import annotations
 
@@ -33,16 +35,15 @@ def directory(
 ) -> Planned:
     """Make sure that a folder exists, with the right owner and mode.
 
-    name: the folder. user, group, mode (dir_mode goes before it): of the folder and of those that are created.
-    recurse: apply them to all that the folder holds: a list of user, group, mode, less with ignore_files or
-    ignore_dirs; files get file_mode, or else the folder's mode; silent reports no single changes.
-    max_depth: levels below the folder; without it all. children_only: not the folder itself.
-    makedirs: create missing folders above.
-    clean: remove all that is in it, but what states of the run manage, and what
-    matches exclude_pat (globs of relative paths, regular expressions after E@).
-    follow_symlinks: go through links, and take what they point to. allow_symlink: a link to a folder will do.
-    force: remove a file or link (to a folder too) that is in the way. backupname: move it there instead (relative:
-    beside it).
+    name: the folder. user, group, mode (dir_mode goes before it): of the folder and of those that
+    are created. recurse: apply them to all that the folder holds: a list of user, group, mode, less
+    with ignore_files or ignore_dirs; files get file_mode, or else the folder's mode; silent reports
+    no single changes. max_depth: levels below the folder; without it all. children_only: not the
+    folder itself. makedirs: create missing folders above. clean: remove all that is in it, but what
+    states of the run manage, and what matches exclude_pat (globs of relative paths, regular
+    expressions after E@). follow_symlinks: go through links, and take what they point to.
+    allow_symlink: a link to a folder will do. force: remove a file or link (to a folder too) that
+    is in the way. backupname: move it there instead (relative: beside it).
 
         /srv/www:
           file.directory:
@@ -51,15 +52,17 @@ def directory(
             - file_mode: '0644'
             - recurse: [user, mode]
 
-    Behaviour: Salt 3008's file.directory; a folder that holds something excluded is not cleaned away, and a missing
-    parent folder fails in a dry run too.
+    Behaviour: Salt 3008's file.directory; a folder that holds something excluded is not cleaned
+    away, and a missing parent folder fails in a dry run too.
     """
     name = name.rstrip("/") or "/"
     options = _options(recurse, max_depth, clean)
     mode = dir_mode or mode
     wanted = permissions(user, group, mode)
     obstacle = _obstacle(name, allow_symlink and not force)
-    backup = backupname and (backupname if backupname.startswith("/") else f"{parent(name)}/{backupname}")
+    backup = backupname and (
+        backupname if backupname.startswith("/") else f"{parent(name)}/{backupname}"
+    )
     if obstacle:
         _refuse(name, obstacle, force, backup)
     if obstacle or not file.is_dir(name):
@@ -85,7 +88,9 @@ def _options(recurse: list[str] | None, max_depth: int | None, clean: bool) -> s
         words = ", ".join(f'"{word}"' for word in RECURSE)
         raise StateFailed(f'Types for "recurse" limited to {words}.')
     if {"ignore_files", "ignore_dirs"} <= options:
-        raise StateFailed('Must not specify "recurse" options "ignore_files" and "ignore_dirs" at the same time.')
+        raise StateFailed(
+            'Must not specify "recurse" options "ignore_files" and "ignore_dirs" at the same time.'
+        )
     if max_depth is not None and clean:
         raise StateFailed("Cannot specify both max_depth and clean")
     return options
@@ -112,7 +117,9 @@ def _refuse(name: str, obstacle: str, force: bool, backup: str | None) -> None:
         raise StateFailed(f"Specified location {name} exists and is a {kind}")
 
 
-def _create(name: str, wanted: Permissions, makedirs: bool, obstacle: str | None, backup: str | None) -> Planned:
+def _create(
+    name: str, wanted: Permissions, makedirs: bool, obstacle: str | None, backup: str | None
+) -> Planned:
     above = parent(name)
     missing = [] if file.is_dir(above) else missing_folders(name)
     if missing and not makedirs:
@@ -124,7 +131,11 @@ def _create(name: str, wanted: Permissions, makedirs: bool, obstacle: str | None
         changes["forced"] = f"{obstacle} was forcibly replaced"
     elif obstacle and backup:
         moved = {"backup": f"{name} was renamed to {backup}"}
-        moved |= {"forced": f"Existing file at backup path {backup} was removed"} if file.lexists(backup) else {}
+        moved |= (
+            {"forced": f"Existing file at backup path {backup} was removed"}
+            if file.lexists(backup)
+            else {}
+        )
         changes |= {key: told.replace(" was ", " would be ") for key, told in moved.items()}
         comment = f"{name} would be backed up and replaced with a new directory"
     yield Plan(changes, comment, provides=[("file", path) for path in (*missing, name)])
@@ -189,7 +200,9 @@ class _Work:
         if len(self.before) == 1:  # what was set at last is also told without a path
             self.before |= next(iter(self.before.values()))
         planned = _listed(self._single())
-        yield Plan(self._changes(silent), planned, provides=[("file", self.name)], before=self.before)
+        yield Plan(
+            self._changes(silent), planned, provides=[("file", self.name)], before=self.before
+        )
         for path, (wanted, changes, follow) in self.changed.items():
             wanted.set(path, changes, follow)
         for path in self.remove:

@@ -18,8 +18,8 @@ def hardlink(
 ) -> Planned:
     """Make sure that a path is a hard link to a file.
 
-    name: the path. target: the file. force: replace what is there. makedirs: create missing parent folders, with user,
-    group and dir_mode.
+    name: the path. target: the file. force: replace what is there. makedirs: create missing parent
+    folders, with user, group and dir_mode.
 
         /usr/local/bin/python:
           file.hardlink:
@@ -37,7 +37,9 @@ def hardlink(
     if there is not None and there.type == "dir":
         raise StateFailed(f"Unable to hard link to directory {name}")
     if missing := _lines.parent_lacking(name, makedirs):
-        raise StateFailed(f"Directory {_lines.parent(name)} for hard link is not present", missing=missing)
+        raise StateFailed(
+            f"Directory {_lines.parent(name)} for hard link is not present", missing=missing
+        )
     if there is not None and file.same(name, target):
         return f"Target of hard link {name} is already pointing to {target}"
     told = f"Hard link {name} to {target} is set for creation"
@@ -45,10 +47,15 @@ def hardlink(
     if there is not None:
         if not force:
             raise StateFailed(f"File exists where the hard link {name} should be")
-        told = f"The file or directory {name} is set for removal to make way for a new hard link targeting {target}"
+        told = (
+            f"The file or directory {name} is set for removal to make way for a new hard link"
+            f" targeting {target}"
+        )
         changes = {"forced": "File for hard link was forcibly replaced", "new": name}
     yield Plan(changes, told, provides=[("file", name)])
-    _lines.make_parent(name, dir_mode, None if user is None else str(user), None if group is None else str(group))
+    _lines.make_parent(
+        name, dir_mode, None if user is None else str(user), None if group is None else str(group)
+    )
     if there is not None:
         file.remove(name)
     file.link(target, name)
@@ -56,7 +63,15 @@ def hardlink(
 
 
 def _refuse_strangers(user: str | int | None, group: str | int | None) -> None:
-    problems = [f"User {user} does not exist."] if user is not None and file.uid_of(user) is None else []
-    problems += [f"Group {group} does not exist."] if group is not None and file.gid_of(group) is None else []
+    problems = (
+        [f"User {user} does not exist."] if user is not None and file.uid_of(user) is None else []
+    )
+    problems += (
+        [f"Group {group} does not exist."]
+        if group is not None and file.gid_of(group) is None
+        else []
+    )
     if problems:
-        raise StateFailed(" ".join(problems), missing=("user", str(user)) if len(problems) == 1 and user else None)
+        raise StateFailed(
+            " ".join(problems), missing=("user", str(user)) if len(problems) == 1 and user else None
+        )

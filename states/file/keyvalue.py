@@ -5,7 +5,17 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from modules import file
-from runner.api import ONE_LINE, AbsolutePath, Check, Line, Plan, Planned, StateFailed, line_problem, without_end
+from runner.api import (
+    ONE_LINE,
+    AbsolutePath,
+    Check,
+    Line,
+    Plan,
+    Planned,
+    StateFailed,
+    line_problem,
+    without_end,
+)
 from states.file import _lines
 
 Text = Line | int | float | bool | None
@@ -39,13 +49,14 @@ def keyvalue(
 ) -> Planned:
     """Make sure that keys of a file have these values.
 
-    name: the file. key, value: one setting; key_values: several. separator: what stands between them.
-    append_if_not_found, prepend_if_not_found: add keys that are missing. search_only: change nothing.
-    show_changes: report the lines. ignore_if_missing: a missing file is no failure.
-    create_if_missing: make a missing file, with the keys. prune: remove all lines without a wanted key, comments too.
-    count: how many lines of each key there may be (more of them are removed), -1 for any number.
-    uncomment: the characters that begin a comment; keys that stand in one count as being there and are taken out of it.
-    key_ignore_case, value_ignore_case: compare without regard to case.
+    name: the file. key, value: one setting; key_values: several. separator: what stands between
+    them. append_if_not_found, prepend_if_not_found: add keys that are missing. search_only: change
+    nothing. show_changes: report the lines. ignore_if_missing: a missing file is no failure.
+    create_if_missing: make a missing file, with the keys. prune: remove all lines without a wanted
+    key, comments too. count: how many lines of each key there may be (more of them are removed), -1
+    for any number. uncomment: the characters that begin a comment; keys that stand in one count as
+    being there and are taken out of it. key_ignore_case, value_ignore_case: compare without regard
+    to case.
 
         /etc/ssh/sshd_config:
           file.keyvalue:
@@ -54,7 +65,8 @@ def keyvalue(
             - uncomment: '#'
             - append_if_not_found: True
 
-    Behaviour: Salt 3008's file.keyvalue; a value None keeps the key's value and only takes its comment sign.
+    Behaviour: Salt 3008's file.keyvalue; a value None keeps the key's value and only takes its
+    comment sign.
     """
     wanted = _wanted(key, value, key_values)
     if append_if_not_found and prepend_if_not_found:
@@ -74,7 +86,9 @@ def keyvalue(
     new, diff = "".join(edit.lines), "".join(edit.diff)
     if search_only or new == old:
         return ""
-    told = f"File {name} is set to be changed ({edit.changed} lines modified, {edit.deleted} deleted)"
+    told = (
+        f"File {name} is set to be changed ({edit.changed} lines modified, {edit.deleted} deleted)"
+    )
     if show_changes:
         told += "\nPredicted diff:\n" + "".join(f"\r\t\t{line}\n" for line in diff.splitlines())
     yield Plan({"diff": diff if show_changes else True}, told, provides=[("file", name)])
@@ -86,7 +100,10 @@ def _wanted(key: str | None, value: Text, key_values: dict[str, Any] | None) -> 
     if key_values:
         if key is not None or value is not None:
             raise StateFailed("file.keyvalue can not combine key_values with key and value")
-        return {key: without_end(value) if isinstance(value, str) else value for key, value in key_values.items()}
+        return {
+            key: without_end(value) if isinstance(value, str) else value
+            for key, value in key_values.items()
+        }
     if key is None or value is None:
         raise StateFailed("file.keyvalue key and value not supplied and key_values is empty")
     return {key: value}
@@ -146,7 +163,11 @@ class _Edit:
             self.diff[:0] = ["  <SOF>\n", *(f"+ {line}" for line in missing)]
 
     def _missing(self, wanted: dict[str, Any]) -> list[str]:
-        missing = [f"{key}{self.separator}{value}\n" for key, value in wanted.items() if key not in self.seen]
+        missing = [
+            f"{key}{self.separator}{value}\n"
+            for key, value in wanted.items()
+            if key not in self.seen
+        ]
         self.changed += len(missing)
         return missing
 
@@ -165,7 +186,9 @@ class _Edit:
         self.seen[key] = times + 1
         if plain and 0 <= self.most <= times:
             return ""
-        keeps = value is None or self._same(has.strip(), str(value).strip(), self.value_ignores_case)
+        keeps = value is None or self._same(
+            has.strip(), str(value).strip(), self.value_ignores_case
+        )
         if keeps and plain:
             return line
         end = "\r\n" if line.endswith("\r\n") else "\n"

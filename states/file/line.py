@@ -27,13 +27,13 @@ def line(
 ) -> Planned:
     """Edit one line of a file.
 
-    name: the file. content: the line. match: a regular expression of the line to replace or delete; without it the
-    content is looked for. mode: ensure (there, at its place), replace, delete, insert. location: start or end, for
-    insert: it stays out where it stands there already, alone or beside lines of other states.
-    before, after: regular expressions of the neighbours. show_changes: report the diff.
-    backup: keep a copy with the date in its name. quiet: nothing that matches is no failure. indent: keep the
-    indentation of the line that is replaced, or of the neighbour. create: an empty file when there is none, with user,
-    group and file_mode.
+    name: the file. content: the line. match: a regular expression of the line to replace or delete;
+    without it the content is looked for. mode: ensure (there, at its place), replace, delete,
+    insert. location: start or end, for insert: it stays out where it stands there already, alone or
+    beside lines of other states. before, after: regular expressions of the neighbours.
+    show_changes: report the diff. backup: keep a copy with the date in its name. quiet: nothing
+    that matches is no failure. indent: keep the indentation of the line that is replaced, or of the
+    neighbour. create: an empty file when there is none, with user, group and file_mode.
 
         /etc/default/grub:
           file.line:
@@ -55,7 +55,11 @@ def line(
     there = file.exists(name)
     old = _edits.existing_text(name) if there or not create else ""
     place = Place(location, before, after, indent, _beside(name, location) if location else ())
-    new = "\n".join(edited_line(old.split("\n") if old else [], content or "", match or content or "", doing, place))
+    new = "\n".join(
+        edited_line(
+            old.split("\n") if old else [], content or "", match or content or "", doing, place
+        )
+    )
     if new == old and there:
         return "No changes needed to be made"
     import time
@@ -78,5 +82,7 @@ def line(
 
 def _beside(name: str, location: str) -> set[str]:
     """The lines that states of this run insert at the same end of a file."""
-    given = (chunk.args for chunk in here.chunks if chunk.function == "file.line" and chunk.name == name)
+    given = (
+        chunk.args for chunk in here.chunks if chunk.function == "file.line" and chunk.name == name
+    )
     return {str(args.get("content", "")) for args in given if args.get("location") == location}

@@ -7,7 +7,14 @@ from typing import Any, Literal
 from modules import file
 from runner.api import AbsolutePath, Leftovers, Mode, OneOrMany, Planned, StateFailed
 from states.file import _sources as sources
-from states.file._contents import Encoding, Inline, Template, accumulated, inline_data, source_contents
+from states.file._contents import (
+    Encoding,
+    Inline,
+    Template,
+    accumulated,
+    inline_data,
+    source_contents,
+)
 from states.file._managed import Ignoring, Writing, look_at
 from states.file._permissions import permissions
 from states.file._signed import Signed
@@ -66,27 +73,29 @@ def managed(
 
     name: the file. user, group, mode: what is not given stays as it is. attrs: letters for chattr.
 
-    Contents come from one of: source (salt://, /path, file://, http(s)://, ftp://; of a list the first that is
-    there; mode `keep` takes the source's mode), contents (text, or a list of lines), contents_pillar,
-    contents_grains (keys, nested ones with contents_delimiter). With none of them only owner and mode are seen to.
-    contents_newline: end with one newline; false removes those at the end. allow_empty: false refuses empty contents.
-    encoding, encoding_errors: of contents and rendered templates, instead of UTF-8.
-    template: jinja, mako or py renders the contents with the variables of defaults and context, and with any other
-    argument (variables); a py program finds those of defaults and context in `context`. false: none renders them.
-    source_hash (digits, algorithm=digits or the address of a hash file, in which source_hash_name is looked for),
-    skip_verify, keep_source, use_etag, verify_ssl: for remote sources; /path sources are verified too, and stay.
-    signature, source_hash_sig: the source, or its hash file, is signed: true for a signature in it, or the address of
-    one beside it, or several. signed_by_any, signed_by_all: fingerprints of the keys. keyring, gnupghome: where gpg
-    finds them. sig_backend: gpg, or asymmetric: signatures by the public keys that signed_by_any and signed_by_all are
-    (paths, addresses or the keys themselves).
-    makedirs: create missing folders above, with dir_mode or the file's mode and x for r.
-    replace: false leaves the contents of a file that is there. create: false leaves a missing file missing.
-    follow_symlinks: false replaces a link by a file instead of writing what it points to.
-    check_cmd: a command that must accept the new contents, before they replace the old ones; it gets the path of a
-    temporary file in tmp_dir whose name ends with tmp_ext. backup: minion keeps the old file.
-    show_changes: false hides the diff; new_file_diff: shows it for a new file too.
-    ignore_ordering, ignore_whitespace (at both ends of a line), ignore_comment_characters (what follows them): a change
-    that is nothing but this is made and reported, and sets off no watch, onchanges or prereq. Each ignores the order.
+    Contents come from one of: source (salt://, /path, file://, http(s)://, ftp://; of a list the
+    first that is there; mode `keep` takes the source's mode), contents (text, or a list of lines),
+    contents_pillar, contents_grains (keys, nested ones with contents_delimiter). With none of them
+    only owner and mode are seen to. contents_newline: end with one newline; false removes those at
+    the end. allow_empty: false refuses empty contents. encoding, encoding_errors: of contents and
+    rendered templates, instead of UTF-8. template: jinja, mako or py renders the contents with the
+    variables of defaults and context, and with any other argument (variables); a py program finds
+    those of defaults and context in `context`. false: none renders them. source_hash (digits,
+    algorithm=digits or the address of a hash file, in which source_hash_name is looked for),
+    skip_verify, keep_source, use_etag, verify_ssl: for remote sources; /path sources are verified
+    too, and stay. signature, source_hash_sig: the source, or its hash file, is signed: true for a
+    signature in it, or the address of one beside it, or several. signed_by_any, signed_by_all:
+    fingerprints of the keys. keyring, gnupghome: where gpg finds them. sig_backend: gpg, or
+    asymmetric: signatures by the public keys that signed_by_any and signed_by_all are (paths,
+    addresses or the keys themselves). makedirs: create missing folders above, with dir_mode or the
+    file's mode and x for r. replace: false leaves the contents of a file that is there. create:
+    false leaves a missing file missing. follow_symlinks: false replaces a link by a file instead of
+    writing what it points to. check_cmd: a command that must accept the new contents, before they
+    replace the old ones; it gets the path of a temporary file in tmp_dir whose name ends with
+    tmp_ext. backup: minion keeps the old file. show_changes: false hides the diff; new_file_diff:
+    shows it for a new file too. ignore_ordering, ignore_whitespace (at both ends of a line),
+    ignore_comment_characters (what follows them): a change that is nothing but this is made and
+    reported, and sets off no watch, onchanges or prereq. Each ignores the order.
 
         /etc/motd:
           file.managed:
@@ -94,10 +103,17 @@ def managed(
             - template: jinja
             - mode: '0644'
 
-    Behaviour: Salt 3008's file.managed; a missing parent folder or owner fails in a dry run too, and a dangling link
-    is written through.
+    Behaviour: Salt 3008's file.managed; a missing parent folder or owner fails in a dry run too,
+    and a dangling link is written through.
     """
-    inline = Inline(contents, contents_pillar, contents_grains, contents_delimiter, contents_newline, allow_empty)
+    inline = Inline(
+        contents,
+        contents_pillar,
+        contents_grains,
+        contents_delimiter,
+        contents_newline,
+        allow_empty,
+    )
     _refuse_combinations(source, inline, mode)
     target = look_at(name, follow_symlinks)
     if target.present is None and not create:
@@ -105,8 +121,18 @@ def managed(
     found = None
     empty = not (source or inline.given) or (target.present is not None and not replace)
     if source and not (empty and mode != "keep"):
-        signed = Signed(signature, source_hash_sig, signed_by_any, signed_by_all, keyring, gnupghome, sig_backend)
-        verify = sources.Verify(source_hash, source_hash_name, skip_verify, use_etag, verify_ssl, keep_source, signed)
+        signed = Signed(
+            signature,
+            source_hash_sig,
+            signed_by_any,
+            signed_by_all,
+            keyring,
+            gnupghome,
+            sig_backend,
+        )
+        verify = sources.Verify(
+            source_hash, source_hash_name, skip_verify, use_etag, verify_ssl, keep_source, signed
+        )
         found = sources.locate(source, name, verify, reuse=not template)
     wanted = None if mode == "keep" else mode
     if mode == "keep":
@@ -129,7 +155,9 @@ def managed(
     coding = Encoding(encoding, encoding_errors)
     if found:
         if template and found.path == target.path:
-            raise StateFailed("Unable to manage file: Source file cannot be the same as destination")
+            raise StateFailed(
+                "Unable to manage file: Source file cannot be the same as destination"
+            )
         known = {"name": name, "user": user, "group": group, "mode": wanted, "attrs": attrs}
         data: file.Contents = source_contents(found, rendering, known, coding)
     else:
@@ -144,12 +172,16 @@ def managed(
 def _refuse_combinations(source: Any, inline: Inline, mode: str | None) -> None:
     given = inline.given
     if len(given) > 1:
-        raise StateFailed("Only one of 'contents', 'contents_pillar', and 'contents_grains' is permitted")
+        raise StateFailed(
+            "Only one of 'contents', 'contents_pillar', and 'contents_grains' is permitted"
+        )
     if given and source:
         raise StateFailed(
-            "'source' cannot be used in combination with 'contents', 'contents_pillar', or 'contents_grains'"
+            "'source' cannot be used in combination with 'contents', 'contents_pillar', or"
+            " 'contents_grains'"
         )
     if given and mode == "keep":
         raise StateFailed(
-            "Mode preservation cannot be used in combination with 'contents', 'contents_pillar', or 'contents_grains'"
+            "Mode preservation cannot be used in combination with 'contents', 'contents_pillar', or"
+            " 'contents_grains'"
         )

@@ -9,7 +9,11 @@ from runner.api import AbsolutePath, Mode, Plan, Planned, StateFailed
 from states.file import _lines
 from states.file._permissions import before, permissions
 
-_KINDS = {"p": ("pipe", "Fifo pipe"), "c": ("char", "Character device"), "b": ("block", "Block device")}
+_KINDS = {
+    "p": ("pipe", "Fifo pipe"),
+    "c": ("char", "Character device"),
+    "b": ("block", "Block device"),
+}
 
 
 def mknod(
@@ -23,8 +27,9 @@ def mknod(
 ) -> Planned:
     """Make sure that a pipe or a device file is there.
 
-    name: the path. ntype: p for a pipe, c for a character device, b for a block device (devices need root).
-    major, minor: the numbers of the device. user, group: the owner, otherwise as it is. mode: of the file.
+    name: the path. ntype: p for a pipe, c for a character device, b for a block device (devices
+    need root). major, minor: the numbers of the device. user, group: the owner, otherwise as it is.
+    mode: of the file.
 
         /dev/net/tun:
           file.mknod:
@@ -41,7 +46,11 @@ def mknod(
     if present is None:
         if missing := _lines.parent_lacking(name, makedirs=False):
             raise StateFailed(f"The folder of {name} is not there", missing=missing)
-        yield Plan({"new": f"{kind} {name} created."}, f"{kind} {name} is set to be created", provides=[("file", name)])
+        yield Plan(
+            {"new": f"{kind} {name} created."},
+            f"{kind} {name} is set to be created",
+            provides=[("file", name)],
+        )
         file.mknod(name, ntype, major, minor, mode)
         wanted.set(name, wanted.owner_changes(file.stat(name).uid, file.stat(name).gid))
         return ""
@@ -64,4 +73,6 @@ def _refuse_other(name: str, present: file.Stat, ntype: str, numbers: tuple[int,
     has = file.device(name)
     if ntype != "p" and has != numbers:
         is_ = "/".join(map(str, has))
-        raise StateFailed(f"{kind} {name} exists and has a different major/minor {is_}. Refusing to continue")
+        raise StateFailed(
+            f"{kind} {name} exists and has a different major/minor {is_}. Refusing to continue"
+        )

@@ -11,9 +11,17 @@ from runner.api import AbsolutePath, Done, Plan, Planned, StateFailed, here
 from states.file import _sources as sources
 from states.file._contents import Encoding, Template, source_data
 
-# what would work against the state: it looks first, never asks, and says itself what is patched with what
+# what would work against the state: it looks first, never asks, and says itself what is patched
+# with what
 REFUSED = {
-    **{"-N": "--forward", "-f": "--force", "-t": "--batch", "-i": "--input", "-o": "--output", "-d": "--directory"},
+    **{
+        "-N": "--forward",
+        "-f": "--force",
+        "-t": "--batch",
+        "-i": "--input",
+        "-o": "--output",
+        "-d": "--directory",
+    },
     **{"-r": "--reject-file", "-s": "--quiet"},
 }
 
@@ -34,10 +42,11 @@ def patch(
 ) -> Planned:
     """Make sure that a patch is applied.
 
-    name: the file, or the folder for a patch of several files (then with strip: how many leading parts of the patch's
-    paths do not count). source: the patch (salt://, a path, http(s)://). source_hash, source_hash_name, skip_verify:
-    how a remote one is verified. template, defaults, context: render it first. saltenv: the environment of salt://.
-    options: more options of the patch program. reject_file: where the parts are saved that do not fit.
+    name: the file, or the folder for a patch of several files (then with strip: how many leading
+    parts of the patch's paths do not count). source: the patch (salt://, a path, http(s)://).
+    source_hash, source_hash_name, skip_verify: how a remote one is verified. template, defaults,
+    context: render it first. saltenv: the environment of salt://. options: more options of the
+    patch program. reject_file: where the parts are saved that do not fit.
 
         /opt/app/config.c:
           file.patch:
@@ -53,11 +62,18 @@ def patch(
         raise StateFailed(f"{name} does not exist", missing=("file", name))
     if reject_file and not file.is_dir(reject_file.rpartition("/")[0] or "/"):
         raise StateFailed(
-            f"Parent directory for reject_file '{reject_file}' either does not exist, or is not a directory"
+            f"Parent directory for reject_file '{reject_file}' either does not exist, or is not a"
+            " directory"
         )
-    url = f"{source}?saltenv={saltenv}" if saltenv and source.startswith("salt://") and "?" not in source else source
+    url = (
+        f"{source}?saltenv={saltenv}"
+        if saltenv and source.startswith("salt://") and "?" not in source
+        else source
+    )
     try:
-        found = sources.locate([url], name, sources.Verify(source_hash, source_hash_name, skip_verify), reuse=False)
+        found = sources.locate(
+            [url], name, sources.Verify(source_hash, source_hash_name, skip_verify), reuse=False
+        )
     except StateFailed as failure:
         raise StateFailed(failure.message.replace(url, source), missing=failure.missing) from None
     variables = {**(defaults or {}), **(context or {})}
@@ -69,7 +85,9 @@ def patch(
 class _Patch:
     """A patch and how the program is called."""
 
-    def __init__(self, data: bytes, where: Sequence[str], words: Sequence[str], rejects: str | None) -> None:
+    def __init__(
+        self, data: bytes, where: Sequence[str], words: Sequence[str], rejects: str | None
+    ) -> None:
         self.text = data.decode("utf-8", "surrogateescape")
         self.where, self.words, self.rejects = where, list(words), rejects
         program = cmd.which("patch")
@@ -121,9 +139,15 @@ class _Patch:
         more = (
             ""
             if self.rejects
-            else " Run state again using the reject_file option to save rejects to a persistent file."
+            else (
+                " Run state again using the reject_file option to save rejects to a persistent"
+                " file."
+            )
         )
-        return f"Patch would not apply cleanly, no changes made. Results of dry-run are below.{more}\n\n{said}"
+        return (
+            "Patch would not apply cleanly, no changes made. Results of dry-run are"
+            f" below.{more}\n\n{said}"
+        )
 
 
 def _told(done: cmd.Completed) -> dict[str, Any]:
@@ -152,8 +176,13 @@ def _stripped(words: list[str]) -> tuple[list[str], int | None]:
         if not word.startswith(("-p", "--strip")):
             rest.append(word)
             continue
-        digits = word.removeprefix("--strip").removeprefix("-p").removeprefix("=") or next(given, "")
+        digits = word.removeprefix("--strip").removeprefix("-p").removeprefix("=") or next(
+            given, ""
+        )
         if not digits.isdecimal():
-            raise StateFailed("Invalid format for '-p' CLI option. Consider using the 'strip' option for this state.")
+            raise StateFailed(
+                "Invalid format for '-p' CLI option. Consider using the 'strip' option for this"
+                " state."
+            )
         found = int(digits)
     return rest, found

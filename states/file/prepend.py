@@ -22,12 +22,13 @@ def prepend(
     header: bool = False,
     show_changes: bool = True,
 ) -> Planned:
-    """Make sure that a file has some texts as whole lines; those that it lacks are added at its start.
+    """Make sure that a file has some texts as whole lines; those that it lacks are added at its
+    start.
 
-    name: the file; created when it is missing. text: a text or a list of them, each of one or more lines.
-    makedirs: create missing parent folders. source, sources: files (salt://...) that hold the texts instead.
-    source_hash, source_hashes: their expected digests. template: how sources are rendered, or null for not at all.
-    defaults, context: variables of the templates; context wins.
+    name: the file; created when it is missing. text: a text or a list of them, each of one or more
+    lines. makedirs: create missing parent folders. source, sources: files (salt://...) that hold
+    the texts instead. source_hash, source_hashes: their expected digests. template: how sources are
+    rendered, or null for not at all. defaults, context: variables of the templates; context wins.
     header: the file has to begin with exactly these lines, even where it has them elsewhere.
     show_changes: false hides the difference.
 
@@ -56,6 +57,12 @@ def prepend(
 
     return (
         yield from _lines.add_lines(
-            name, wanted, makedirs, join, missing, _lines.diff if show_changes else _lines.hidden, "Prepended"
+            name,
+            wanted,
+            makedirs,
+            join,
+            missing,
+            _lines.diff if show_changes else _lines.hidden,
+            "Prepended",
         )
     )

@@ -10,12 +10,16 @@ from states.file import _lines
 
 
 def pruned(
-    name: AbsolutePath, recurse: bool = False, ignore_errors: bool = False, older_than: float | None = None
+    name: AbsolutePath,
+    recurse: bool = False,
+    ignore_errors: bool = False,
+    older_than: float | None = None,
 ) -> Planned:
     """Make sure that a folder is gone, if nothing is in it.
 
-    name: the folder. recurse: empty folders in it go first. ignore_errors: recurse, leave those that are not
-    empty and succeed. older_than: days; with recurse, only folders that did not change for so long.
+    name: the folder. recurse: empty folders in it go first. ignore_errors: recurse, leave those
+    that are not empty and succeed. older_than: days; with recurse, only folders that did not change
+    for so long.
 
         /var/cache/app:
           file.pruned:
@@ -32,7 +36,9 @@ def pruned(
     kept = _empty(name, recurse, before, gone)
     if kept and not (recurse and (ignore_errors or before is not None)):
         problem = [kept, f"[Errno 39] Directory not empty: '{kept}'"]
-        raise StateFailed(f"Failed to remove directory {name}", changes={"deleted": [], "errors": [problem]})
+        raise StateFailed(
+            f"Failed to remove directory {name}", changes={"deleted": [], "errors": [problem]}
+        )
     if not gone:
         return f"There is no empty directory under {name}"
     told = sorted(gone)

@@ -58,15 +58,15 @@ def recurse(
 ) -> Planned:
     """Make sure that a folder holds the files of a folder of the tree.
 
-    name: the folder. source: a salt:// folder, or a list of which the first that has files is taken; with merge the
-    files of all of them are, and of those with the same path the one of the earliest source.
-    user, group, dir_mode, file_mode (`keep`: as in the tree): what is not given stays as it is.
-    clean: remove what is not in the source, but what states of the run manage.
-    template, context, defaults, replace, backup: as for file.managed, for each file.
-    include_empty: empty folders too. include_pat, exclude_pat: globs of relative paths, regular expressions after E@.
-    maxdepth: levels below the folder, 0 for its own files. keep_symlinks: links in the tree become links, instead of
-    what is there (force_symlinks). sym_mode, keep_source, makedirs (what is above is always made): accepted.
-    mode: refused; say file_mode and dir_mode.
+    name: the folder. source: a salt:// folder, or a list of which the first that has files is
+    taken; with merge the files of all of them are, and of those with the same path the one of the
+    earliest source. user, group, dir_mode, file_mode (`keep`: as in the tree): what is not given
+    stays as it is. clean: remove what is not in the source, but what states of the run manage.
+    template, context, defaults, replace, backup: as for file.managed, for each file. include_empty:
+    empty folders too. include_pat, exclude_pat: globs of relative paths, regular expressions after
+    E@. maxdepth: levels below the folder, 0 for its own files. keep_symlinks: links in the tree
+    become links, instead of what is there (force_symlinks). sym_mode, keep_source, makedirs (what
+    is above is always made): accepted. mode: refused; say file_mode and dir_mode.
 
         /etc/app:
           file.recurse:
@@ -76,7 +76,9 @@ def recurse(
     Behaviour: Salt 3008's file.recurse.
     """
     if mode is not None:
-        raise StateFailed("'mode' is not allowed in 'file.recurse'. Please use 'file_mode' and 'dir_mode'.")
+        raise StateFailed(
+            "'mode' is not allowed in 'file.recurse'. Please use 'file_mode' and 'dir_mode'."
+        )
     top = name.rstrip("/") or "/"
     permissions(user, group, None)
     origins = existing(source) if merge else existing(source)[:1]
@@ -92,7 +94,9 @@ def recurse(
     shown, told = content.leaves | way.obstacles, content.holders
     for folder in content.folders:
         make = partial(directory, folder, user=user, group=group, dir_mode=dir_mode, makedirs=True)
-        parts[f"{folder}/"] = _reported(folder, way.for_folder(folder, make), folder in shown, folder in told)
+        parts[f"{folder}/"] = _reported(
+            folder, way.for_folder(folder, make), folder in shown, folder in told
+        )
     for path, url in content.files.items():
         make = partial(
             managed,
@@ -130,7 +134,9 @@ def recurse(
 
 
 class _Way(Record):
-    """What stands where something of another kind is to be, and goes first when the folder is cleaned."""
+    """What stands where something of another kind is to be, and goes first when the folder is
+    cleaned.
+    """
 
     obstacles: set[str]
     user: str | int | None
@@ -154,13 +160,17 @@ class _Way(Record):
         mode = file.stat(found).mode if self.mode == "keep" and found else self.mode
         new = Writing(Target(path, path, None), permissions(self.user, self.group, mode))
         changes = {"diff": "New file", **new.permission_changes(private=True)}
-        told = f"Replacing directory {path} with a file" if path in self.obstacles else intended(path)
+        told = (
+            f"Replacing directory {path} with a file" if path in self.obstacles else intended(path)
+        )
         return self._instead(path, make, changes, told)
 
     def _blocked(self, path: str) -> bool:
         return any(f"{path}/".startswith(f"{each}/") for each in self.obstacles)
 
-    def _instead(self, path: str, make: Callable[[], Planned], changes: dict[str, Any], told: str) -> Planned:
+    def _instead(
+        self, path: str, make: Callable[[], Planned], changes: dict[str, Any], told: str
+    ) -> Planned:
         yield Plan(changes, told)
         if path in self.obstacles:
             file.remove(path)
@@ -175,7 +185,9 @@ class _Way(Record):
 
 
 def _reported(path: str, part: Planned, shown: bool = True, told: bool = True) -> Planned:
-    """A part whose changes and comments stand under its path. shown, told: whether they tell of a new folder."""
+    """A part whose changes and comments stand under its path. shown, told: whether they tell of a
+    new folder.
+    """
     title = f"#### {path} ####\n"
     try:
         plan = next(part)

@@ -26,14 +26,15 @@ def replace(
 ) -> Planned:
     """Replace what matches a regular expression in a file.
 
-    name: the file, which has to exist. pattern: a Python regular expression; write it so that it does not match what
-    `repl` makes of it, or each run replaces again. repl: what comes instead; `\\1` is the first group.
-    count: the most replacements, 0 for all. flags: of the expression, such as [IGNORECASE, DOTALL]; without them
-    MULTILINE. bufsize: accepted and without effect, the whole file is read.
-    append_if_not_found, prepend_if_not_found: add `not_found_content` (or `repl`) when nothing matches.
-    backup: what the name of a copy of the old file ends with; false for no copy. show_changes: report the diff.
-    ignore_if_missing: a missing file is no failure. backslash_literal: backslashes in `repl` mean themselves.
-    encoding: of the file, instead of UTF-8.
+    name: the file, which has to exist. pattern: a Python regular expression; write it so that it
+    does not match what `repl` makes of it, or each run replaces again. repl: what comes instead;
+    `\\1` is the first group. count: the most replacements, 0 for all. flags: of the expression,
+    such as [IGNORECASE, DOTALL]; without them MULTILINE. bufsize: accepted and without effect, the
+    whole file is read. append_if_not_found, prepend_if_not_found: add `not_found_content` (or
+    `repl`) when nothing matches. backup: what the name of a copy of the old file ends with; false
+    for no copy. show_changes: report the diff. ignore_if_missing: a missing file is no failure.
+    backslash_literal: backslashes in `repl` mean themselves. encoding: of the file, instead of
+    UTF-8.
 
         /etc/ssh/sshd_config:
           file.replace:
@@ -54,7 +55,9 @@ def replace(
         raise StateFailed(f"Cannot perform string replacements on a binary file: {name}")
     expression = _lines.compiled(pattern, flags)
     content = repl if not_found_content is None else not_found_content
-    new = substituted(expression, repl.replace("\\", r"\\") if backslash_literal else repl, old, count)
+    new = substituted(
+        expression, repl.replace("\\", r"\\") if backslash_literal else repl, old, count
+    )
     if (append_if_not_found or prepend_if_not_found) and not found_in(expression, content, old):
         new = added(old, content, at_end=append_if_not_found)
     if new == old:

@@ -28,10 +28,11 @@ def retention_schedule(
     """Remove the backups of a folder that a schedule does not keep.
 
     name: the folder; all that is in it counts as a backup, files, links and folders.
-    retain: how many to keep, or all: most_recent, and the first_of_hour, first_of_day, first_of_week (one more than
-    said), first_of_month and first_of_year of the last so many of these that have one.
-    strptime_format: the time stands in the names, so; names that do not fit are left alone. Otherwise it is the time of
-    the last change. timezone: whose days and hours count, such as Europe/Berlin; the machine's when it is not said.
+    retain: how many to keep, or all: most_recent, and the first_of_hour, first_of_day,
+    first_of_week (one more than said), first_of_month and first_of_year of the last so many of
+    these that have one. strptime_format: the time stands in the names, so; names that do not fit
+    are left alone. Otherwise it is the time of the last change. timezone: whose days and hours
+    count, such as Europe/Berlin; the machine's when it is not said.
 
         /var/backups/db:
           file.retention_schedule:
@@ -42,11 +43,18 @@ def retention_schedule(
     """
     counts = {period: _count(period, number) for period, number in retain.items()}
     if not any(counts.values()):
-        raise StateFailed("retain keeps nothing, so every backup would be removed; say how many to keep")
+        raise StateFailed(
+            "retain keeps nothing, so every backup would be removed; say how many to keep"
+        )
     if not file.is_dir(name):
-        raise StateFailed("Name provided to file.retention must be a directory", missing=("file", name))
+        raise StateFailed(
+            "Name provided to file.retention must be a directory", missing=("file", name)
+        )
     zone = _zone(timezone)
-    times = {entry: _time(f"{name.rstrip('/')}/{entry}", entry, strptime_format, zone) for entry in file.listdir(name)}
+    times = {
+        entry: _time(f"{name.rstrip('/')}/{entry}", entry, strptime_format, zone)
+        for entry in file.listdir(name)
+    }
     known = {entry: time for entry, time in times.items() if time is not None}
     kept = _kept(known, counts)
     deleted = [entry for entry in known if entry not in kept]

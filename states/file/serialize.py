@@ -37,10 +37,11 @@ def serialize(
 ) -> Planned:
     """Write data to a file in some format.
 
-    name: the file. dataset: the data, or dataset_pillar: the key of the pillar that has it. serializer (formatter is an
-    older name of it): yaml, json, toml, configparser (ini), plist, python, msgpack; yaml when nothing is said.
-    serializer_opts, deserializer_opts: options for writing and, with merge_if_exists, for reading the present file,
-    whose data the new ones are merged into. The rest as of file.managed.
+    name: the file. dataset: the data, or dataset_pillar: the key of the pillar that has it.
+    serializer (formatter is an older name of it): yaml, json, toml, configparser (ini), plist,
+    python, msgpack; yaml when nothing is said. serializer_opts, deserializer_opts: options for
+    writing and, with merge_if_exists, for reading the present file, whose data the new ones are
+    merged into. The rest as of file.managed.
 
         /etc/app.json:
           file.serialize:
@@ -59,7 +60,9 @@ def serialize(
     if serializer and formatter:
         raise StateFailed("Only one of serializer and formatter are allowed")
     if deserializer_opts and not merge_if_exists:
-        here.warn("The 'deserializer_opts' option is ignored unless merge_if_exists is set to True.")
+        here.warn(
+            "The 'deserializer_opts' option is ignored unless merge_if_exists is set to True."
+        )
     kind = (serializer or formatter or "yaml").lower()
     if not create and not file.exists(name):
         return f"File {name} is not present and is not set for creation"
@@ -89,20 +92,28 @@ def serialize(
     return (yield from _as_data(name, written, old, dataset if show_changes else None))
 
 
-def _present(name: str, kind: str, encoding: str, options: list[dict[str, Any]] | dict[str, Any] | None) -> Any:
+def _present(
+    name: str, kind: str, encoding: str, options: list[dict[str, Any]] | dict[str, Any] | None
+) -> Any:
     """The data that the file has now."""
     try:
         data = file.read_bytes(name)
-        return kinds.deserialize(kind, data if kind == "plist" else data.decode(encoding), _options(options))
+        return kinds.deserialize(
+            kind, data if kind == "plist" else data.decode(encoding), _options(options)
+        )
     except (StateFailed, ValueError, LookupError) as problem:
-        raise StateFailed(f"Failed to deserialize existing data: {problem.__cause__ or problem}") from problem
+        raise StateFailed(
+            f"Failed to deserialize existing data: {problem.__cause__ or problem}"
+        ) from problem
 
 
 def _merged(old: Any, new: Any) -> Any:
     if old is None:
         return new
     if not (isinstance(old, Mapping) and isinstance(new, Mapping)):
-        raise StateFailed("merge_if_exists merges mappings only; the file or the dataset holds something else")
+        raise StateFailed(
+            "merge_if_exists merges mappings only; the file or the dataset holds something else"
+        )
     return merged(old, new)
 
 

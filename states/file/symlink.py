@@ -24,10 +24,11 @@ def symlink(
     """Make sure that a symbolic link exists, points where it should and has the right owner.
 
     name: the link. target: what it says, which need not exist.
-    force: remove a file or folder that is in the way. backupname: move it there instead (relative: beside the link).
-    makedirs: create missing parent folders; mode: theirs. user, group: of the link; the caller's without them, or
-    with `inherit_user_and_group` those that an existing link has. follow_symlinks: accepted.
-    atomic, disallow_copy_and_unlink: accepted; links are always replaced in one step, by renaming.
+    force: remove a file or folder that is in the way. backupname: move it there instead (relative:
+    beside the link). makedirs: create missing parent folders; mode: theirs. user, group: of the
+    link; the caller's without them, or with `inherit_user_and_group` those that an existing link
+    has. follow_symlinks: accepted. atomic, disallow_copy_and_unlink: accepted; links are always
+    replaced in one step, by renaming.
 
         /usr/local/bin/app:
           file.symlink:
@@ -42,7 +43,9 @@ def symlink(
     if link and file.readlink(name) == target:
         return (yield from _owned(name, owner))
     obstacle = None if link or not file.lexists(name) else name
-    backup = backupname and (backupname if backupname.startswith("/") else f"{_lines.parent(name)}/{backupname}")
+    backup = backupname and (
+        backupname if backupname.startswith("/") else f"{_lines.parent(name)}/{backupname}"
+    )
     if obstacle:
         _refuse(name, target, force, backup)
     if missing := _lines.parent_lacking(name, makedirs):
@@ -69,12 +72,20 @@ def _present_owner(name: str) -> tuple[str, str]:
 
 
 def _wanted_owner(user: str | int | None, group: str | int | None) -> tuple[str, str]:
-    """The names of an owner; without a group the primary one of the user, without a user the caller."""
+    """The names of an owner; without a group the primary one of the user, without a user the
+    caller.
+    """
     import grp
     import os
     import pwd
 
-    uid = os.geteuid() if user is None else int(user) if str(user).isdigit() else pwd.getpwnam(str(user)).pw_uid
+    uid = (
+        os.geteuid()
+        if user is None
+        else int(user)
+        if str(user).isdigit()
+        else pwd.getpwnam(str(user)).pw_uid
+    )
     if group is None:
         try:
             gid = pwd.getpwuid(uid).pw_gid
@@ -104,7 +115,10 @@ def _owned(name: str, owner: tuple[str, str]) -> Planned:
 def _refuse(name: str, target: str, force: bool, backup: str | None) -> None:
     if backup:
         if file.lexists(backup) and not force:
-            raise StateFailed(f"Symlink & backup dest exists and Force not set. {name} -> {target} - backup: {backup}")
+            raise StateFailed(
+                f"Symlink & backup dest exists and Force not set. {name} -> {target} - backup:"
+                f" {backup}"
+            )
     elif not force:
         kind = "Directory" if file.is_dir(name) else "File"
         raise StateFailed(f"{kind} exists where the symlink {name} should be")
@@ -114,6 +128,9 @@ def _intention(name: str, target: str, link: bool, obstacle: str | None) -> str:
     if link:
         return f"Link {name} target is set to be changed to {target}"
     if obstacle:
-        return f"The file or directory {name} is set for removal to make way for a new symlink targeting {target}"
+        return (
+            f"The file or directory {name} is set for removal to make way for a new symlink"
+            f" targeting {target}"
+        )
     made = "" if file.is_dir(_lines.parent(name)) else f"\n{_lines.parent(name)} will be created"
     return f"Symlink {name} to {target} is set for creation{made}"

@@ -27,10 +27,11 @@ def tidied(
 ) -> Planned:
     """Remove files of a folder, and of those below it, that are old enough or large enough.
 
-    name: the folder. age: days since the time that time_comparison names (atime, mtime, ctime). size: a number of
-    bytes, also as 10k, 5m, 1g. age_size_logical_operator: OR or AND of the two; age_size_only: only `age` or `size`.
-    matches, exclude: regular expressions of names (full_path_match: of paths). rmdirs: folders, too. rmlinks: false
-    keeps links. followlinks: go into linked folders.
+    name: the folder. age: days since the time that time_comparison names (atime, mtime, ctime).
+    size: a number of bytes, also as 10k, 5m, 1g. age_size_logical_operator: OR or AND of the two;
+    age_size_only: only `age` or `size`. matches, exclude: regular expressions of names
+    (full_path_match: of paths). rmdirs: folders, too. rmlinks: false keeps links. followlinks: go
+    into linked folders.
 
         /var/log/app:
           file.tidied:
@@ -40,7 +41,9 @@ def tidied(
     Behaviour: Salt 3008's file.tidied.
     """
     if time_comparison not in ("atime", "mtime", "ctime"):
-        raise StateFailed(f"time_comparison: there is no {time_comparison!r}; it is atime, mtime or ctime")
+        raise StateFailed(
+            f"time_comparison: there is no {time_comparison!r}; it is atime, mtime or ctime"
+        )
     if not file.is_dir(name):
         raise StateFailed(f"{name} does not exist or is not a directory.", missing=("file", name))
     limit = _bytes(size)
@@ -48,7 +51,11 @@ def tidied(
     unwanted = [re.compile(each) for each in exclude or ()]
     gone = []
     for entry in file.entries_below(name, followlinks):
-        kind_fits = entry.kind == "file" or (entry.kind == "link" and rmlinks) or (entry.kind == "dir" and rmdirs)
+        kind_fits = (
+            entry.kind == "file"
+            or (entry.kind == "link" and rmlinks)
+            or (entry.kind == "dir" and rmdirs)
+        )
         label = entry.path if full_path_match else entry.path.rpartition("/")[2]
         if (
             not kind_fits

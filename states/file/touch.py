@@ -23,7 +23,8 @@ def touch(
         /var/log/httpd/logrotate.empty:
           file.touch
 
-    Behaviour: Salt 3008's file.touch; a dry run says that the times will be set, as the real run sets them always.
+    Behaviour: Salt 3008's file.touch; a dry run says that the times will be set, as the real run
+    sets them always.
     """
     accessed, modified = _seconds("atime", atime), _seconds("mtime", mtime)
     there = file.exists(name)
@@ -38,7 +39,9 @@ def touch(
         file.write(name, b"")
     now = time.time()
     if there or not (accessed is None and modified is None):
-        file.utime(name, now if accessed is None else accessed, now if modified is None else modified)
+        file.utime(
+            name, now if accessed is None else accessed, now if modified is None else modified
+        )
     return f"Updated times on {kind} {name}" if there else f"Created empty file {name}"
 
 
@@ -46,4 +49,6 @@ def _seconds(argument: str, value: float | str | None) -> float | None:
     try:
         return None if value is None else float(value)
     except ValueError:
-        raise StateFailed(f"{argument}: {value!r} is not a time; expected seconds since 1970") from None
+        raise StateFailed(
+            f"{argument}: {value!r} is not a time; expected seconds since 1970"
+        ) from None

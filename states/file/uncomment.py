@@ -9,7 +9,9 @@ from runner.api import AbsolutePath, Planned, StateFailed
 from states.file import _edits, _lines
 
 
-def uncomment(name: AbsolutePath, regex: str, char: str = "#", backup: str | bool = ".bak") -> Planned:
+def uncomment(
+    name: AbsolutePath, regex: str, char: str = "#", backup: str | bool = ".bak"
+) -> Planned:
     """Take the comment sign from the lines that match a regular expression.
 
     name: the file. regex: finds the lines without their comment sign. char: what begins a comment.
@@ -19,7 +21,8 @@ def uncomment(name: AbsolutePath, regex: str, char: str = "#", backup: str | boo
           file.uncomment:
             - regex: EXTRA_GROUPS
 
-    Behaviour: Salt 3008's file.uncomment: only a sign that begins a line is taken, and white space after it stays.
+    Behaviour: Salt 3008's file.uncomment: only a sign that begins a line is taken, and white space
+    after it stays.
     """
     old = _edits.existing_text(name, binary=False)
     core, sign, end = bare(regex), re.escape(char), "$" if regex.endswith("$") else ""
@@ -30,7 +33,9 @@ def uncomment(name: AbsolutePath, regex: str, char: str = "#", backup: str | boo
         raise StateFailed(f"{regex}: Pattern not found")
     new = bared_lines(old, regex, char)
     if not bared.search(new):
-        raise StateFailed("Expected uncommented lines not found")  # the sign does not begin the line
+        raise StateFailed(
+            "Expected uncommented lines not found"
+        )  # the sign does not begin the line
     if new == old:
         return "Uncommented lines successfully"
     return (

@@ -17,7 +17,11 @@ FUNCTIONS = {
 
 
 def autorequire(
-    name: str, target: str | None = None, user: str | None = None, identity: object = None, **_: object
+    name: str,
+    target: str | None = None,
+    user: str | None = None,
+    identity: object = None,
+    **_: object,
 ) -> Iterator[tuple[str, str]]:
     """A clone comes after the folders above it, its user, its keys and git itself."""
     yield "pkg", "git"

@@ -9,16 +9,18 @@ from modules import file, git
 from runner.api import Record, StateFailed
 
 _SAY_BRANCH = (
-    " If you are unable to fix the remote repository, you can work around this by setting the 'branch' argument (which "
-    "will ensure that the named branch is created if it does not already exist)."
+    " If you are unable to fix the remote repository, you can work around this by setting the"
+    " 'branch' argument (which will ensure that the named branch is created if it does not already"
+    " exist)."
 )
 NO_DEFAULT = (
-    "Remote HEAD refers to a ref that does not exist. This can happen when the default branch on the remote repository "
-    f"is renamed or deleted.{_SAY_BRANCH}"
+    "Remote HEAD refers to a ref that does not exist. This can happen when the default branch on"
+    f" the remote repository is renamed or deleted.{_SAY_BRANCH}"
 )
 NO_BRANCH = (
-    "Cannot set/unset upstream tracking branch, local HEAD refers to nonexistent branch. This may have been caused by "
-    f"cloning a remote repository for which the default branch was renamed or deleted.{_SAY_BRANCH}"
+    "Cannot set/unset upstream tracking branch, local HEAD refers to nonexistent branch. This may"
+    " have been caused by cloning a remote repository for which the default branch was renamed or"
+    f" deleted.{_SAY_BRANCH}"
 )
 
 
@@ -47,7 +49,9 @@ class Repository(Record):
         return found
 
     def run(self, *words: str, inside: bool = True) -> str:
-        return git.change(list(words), self.target if inside else None, self.user, self.identity, self.secrets)
+        return git.change(
+            list(words), self.target if inside else None, self.user, self.identity, self.secrets
+        )
 
     def look(self, *words: str) -> str | None:
         return git.look(list(words), self.target, self.user)
@@ -62,7 +66,9 @@ class Repository(Record):
 
     @property
     def exists(self) -> bool:
-        """Whether the target is a repository of its own, a bare one too. Raises StateFailed where git will not look."""
+        """Whether the target is a repository of its own, a bare one too. Raises StateFailed where
+        git will not look.
+        """
         if not self.user:
             file.real_path(self.target)  # through no link of somebody else
         if not file.is_dir(self.target):
@@ -71,8 +77,9 @@ class Repository(Record):
         done = git.probe(words, self.target, self.user)
         if "dubious ownership" in done.stderr:
             raise StateFailed(
-                f"Target '{self.target}' belongs to somebody else, and git works on its owner's repositories only: "
-                "set 'user' to its owner, or safe.directory in the configuration of git"
+                f"Target '{self.target}' belongs to somebody else, and git works on its owner's"
+                " repositories only: set 'user' to its owner, or safe.directory in the"
+                " configuration of git"
             )
         lines = done.stdout.split("\n") if done.retcode == 0 else []
         if lines[:1] == ["true"]:
@@ -104,7 +111,9 @@ class Wanted(Record):
 
 
 def wanted(rev: str, refs: Mapping[str, str]) -> Wanted:
-    """What a name of a revision means on the remote. Raises StateFailed when it means nothing there."""
+    """What a name of a revision means on the remote. Raises StateFailed when it means nothing
+    there.
+    """
     if rev == "HEAD" and "HEAD" in refs:
         return Wanted(rev, "HEAD", refs["HEAD"])
     if f"refs/heads/{rev}" in refs:
@@ -113,7 +122,14 @@ def wanted(rev: str, refs: Mapping[str, str]) -> Wanted:
         if name in refs:
             return Wanted(rev, "tag", refs[name])
     if git.SHA.fullmatch(rev):
-        known = next((sha for name, sha in refs.items() if sha.startswith(rev) and name != git.DEFAULT_BRANCH), rev)
+        known = next(
+            (
+                sha
+                for name, sha in refs.items()
+                if sha.startswith(rev) and name != git.DEFAULT_BRANCH
+            ),
+            rev,
+        )
         return Wanted(rev, "sha", known)
     raise StateFailed(f"No revision matching '{rev}' exists in the remote repository")
 
@@ -131,8 +147,9 @@ def refuse_full(target: str, force: bool) -> bool:
     if force:
         return True
     raise StateFailed(
-        f"Target '{target}' exists, is non-empty and is not a git repository. Set the 'force_clone' option to True to "
-        "remove this directory's contents and proceed with cloning the remote repository"
+        f"Target '{target}' exists, is non-empty and is not a git repository. Set the 'force_clone'"
+        " option to True to remove this directory's contents and proceed with cloning the remote"
+        " repository"
     )
 
 
@@ -146,7 +163,16 @@ def clone(repository: Repository, options: Sequence[str], empty_first: bool) -> 
     if not file.is_dir(parent):
         file.makedirs(parent, user=repository.user)
     try:
-        repository.run("clone", "--origin", repository.remote, *options, "--", repository.url, target, inside=False)
+        repository.run(
+            "clone",
+            "--origin",
+            repository.remote,
+            *options,
+            "--",
+            repository.url,
+            target,
+            inside=False,
+        )
     except StateFailed as failure:
         if not there and file.lexists(target):
             file.remove(target)

@@ -10,8 +10,8 @@ from runner.api import Record, StateFailed
 from states.git._clone import Repository, Wanted
 
 FETCH_FAILED = (
-    "Fetch failed. Set 'force_fetch' to True to force the fetch if the failure was due to not being able to "
-    "fast-forward. Output of the fetch command follows:\n\n"
+    "Fetch failed. Set 'force_fetch' to True to force the fetch if the failure was due to not being"
+    " able to fast-forward. Output of the fetch command follows:\n\n"
 )
 
 
@@ -33,7 +33,13 @@ class Options(Record):
 class Difference:
     """The clone as it is, compared with what is wanted."""
 
-    def __init__(self, repository: Repository, found: Wanted, remote_refs: Mapping[str, str], options: Options) -> None:
+    def __init__(
+        self,
+        repository: Repository,
+        found: Wanted,
+        remote_refs: Mapping[str, str],
+        options: Options,
+    ) -> None:
         self.repository, self.found, self.options = repository, found, options
         self.default_branch = remote_refs.get(git.DEFAULT_BRANCH, "")
         self.refs = repository.local_refs()
@@ -88,17 +94,29 @@ class Difference:
     def fetches(self) -> bool:
         found, ref = self.found, f"refs/remotes/{self.repository.remote}/{self.found.rev}"
         follows = found.kind == "branch" and fnmatchcase(found.rev, self.options.refspec_branch)
-        return not self.known or bool(self.new_tags) or (follows and self.refs.get(ref) != found.sha)
+        return (
+            not self.known or bool(self.new_tags) or (follows and self.refs.get(ref) != found.sha)
+        )
 
     @property
     def resets(self) -> bool:
         """Whether uncommitted changes are discarded though the commit is the right one."""
-        return self.dirty and self.options.force_reset is True and not self.moves and self.options.update_head
+        return (
+            self.dirty
+            and self.options.force_reset is True
+            and not self.moves
+            and self.options.update_head
+        )
 
     @property
     def tracking(self) -> str | None:
         """What is done about the branch that is tracked."""
-        if not self.branch or self.creates or self.found.kind == "HEAD" or not self.options.update_head:
+        if (
+            not self.branch
+            or self.creates
+            or self.found.kind == "HEAD"
+            or not self.options.update_head
+        ):
             return None
         name = f"refs/heads/{self.branch}"
         now = self.repository.look("for-each-ref", "--format=%(upstream:short)", name) or None
@@ -109,13 +127,19 @@ class Difference:
 
     @property
     def stale_submodules(self) -> bool:
-        state = self.repository.look("submodule", "status", "--recursive") if self.options.submodules else None
+        state = (
+            self.repository.look("submodule", "status", "--recursive")
+            if self.options.submodules
+            else None
+        )
         return any(line[:1] in ("-", "+") for line in (state or "").splitlines())
 
     # -------------------------------------------------- what stands against it
 
     def refuse(self) -> None:
-        """Raise StateFailed where something would get lost that may not; as far as it is known before a fetch."""
+        """Raise StateFailed where something would get lost that may not; as far as it is known
+        before a fetch.
+        """
         if not self.options.update_head:
             return
         found, reset = self.found, self.options.force_reset
@@ -123,29 +147,41 @@ class Difference:
         if self.moved_tag and self.known and not reset:
             mine = self.refs.get(f"refs/tags/{found.rev}^{{}}", self.refs[f"refs/tags/{found.rev}"])
             raise StateFailed(
-                f"'{found.rev}' is a tag, but the remote SHA1 for this tag ({found.short}) doesn't match the local "
-                f"SHA1 ({mine[:7]}). Set 'force_reset' to True to force this update."
+                f"'{found.rev}' is a tag, but the remote SHA1 for this tag ({found.short}) doesn't"
+                f" match the local SHA1 ({mine[:7]}). Set 'force_reset' to True to force this"
+                " update."
             )
         if self.dirty and not reset and self.head != found.sha:
-            way = f"to {found.short}{after}" if after else f"from {(self.head or '')[:7]} to {found.short}"
+            way = (
+                f"to {found.short}{after}"
+                if after
+                else f"from {(self.head or '')[:7]} to {found.short}"
+            )
             raise StateFailed(
-                f"Repository would be updated {way}, but there are uncommitted changes. Set 'force_reset' to True "
-                "(or 'remote-changes') to force this update and discard these changes."
+                f"Repository would be updated {way}, but there are uncommitted changes. Set"
+                " 'force_reset' to True (or 'remote-changes') to force this update and discard"
+                " these changes."
             )
         if self.is_forced() and not reset:
             raise StateFailed(self._no_fast_forward(after))
         if self.dirty and self.switches and not self.options.force_checkout:
             raise StateFailed(
-                f"Local branch '{self.present}' has uncommitted changes. Set 'force_checkout' to True to discard them "
-                "and proceed."
+                f"Local branch '{self.present}' has uncommitted changes. Set 'force_checkout' to"
+                " True to discard them and proceed."
             )
 
     def refuse_fetch(self) -> None:
         """Raise StateFailed for a rewritten branch, if that is known before the fetch."""
         ref = f"refs/remotes/{self.repository.remote}/{self.found.rev}"
         old = self.refs.get(ref) if self.found.kind == "branch" and self.known else None
-        if old and not self.options.force_fetch and not self.repository.contains(self.found.sha, old):
-            raise StateFailed(FETCH_FAILED + f" ! [rejected] {self.found.rev} -> {ref[13:]}  (non-fast-forward)")
+        if (
+            old
+            and not self.options.force_fetch
+            and not self.repository.contains(self.found.sha, old)
+        ):
+            raise StateFailed(
+                FETCH_FAILED + f" ! [rejected] {self.found.rev} -> {ref[13:]}  (non-fast-forward)"
+            )
 
     def is_forced(self) -> bool:
         """Whether commits get lost; what is not known yet shows after the fetch."""
@@ -157,8 +193,8 @@ class Difference:
     def _no_fast_forward(self, after: str) -> str:
         found = self.found
         told = (
-            f"Repository would be updated to {found.short}{after}, but this is not a fast-forward merge. Set "
-            "'force_reset' to True to force this update."
+            f"Repository would be updated to {found.short}{after}, but this is not a fast-forward"
+            " merge. Set 'force_reset' to True to force this update."
         )
         if self.options.branch is not None:
             return told
@@ -166,24 +202,27 @@ class Difference:
             return told + _default_differs(self.default_branch, self.branch)
         if found.rev != self.branch:
             told += (
-                f" The desired rev ({found.rev}) differs from the name of the local branch ({self.branch}), if the "
-                "desired rev is a branch name then a forced update could possibly be avoided by setting the 'branch' "
-                f"argument to '{found.rev}' instead."
+                f" The desired rev ({found.rev}) differs from the name of the local branch"
+                f" ({self.branch}), if the desired rev is a branch name then a forced update could"
+                f" possibly be avoided by setting the 'branch' argument to '{found.rev}' instead."
             )
         return told
 
 
 def tags_of(refs: Mapping[str, str]) -> set[str]:
     """The names of the tags among references."""
-    return {name[10:] for name in refs if name.startswith("refs/tags/") and not name.endswith("^{}")}
+    return {
+        name[10:] for name in refs if name.startswith("refs/tags/") and not name.endswith("^{}")
+    }
 
 
 def _default_differs(default: str, branch: str) -> str:
     if not default or default == branch:
         return ""
     return (
-        f" The default remote branch ({default}) differs from the local branch ({branch}). This could be caused by "
-        "changing the default remote branch, or if the local branch was manually changed. Rather than forcing an "
-        f"update, it may be advisable to set the 'branch' argument to '{default}' instead. To ensure that this state "
-        f"follows the '{default}' branch instead of the remote HEAD, set the 'rev' argument to '{default}'."
+        f" The default remote branch ({default}) differs from the local branch ({branch}). This"
+        " could be caused by changing the default remote branch, or if the local branch was"
+        " manually changed. Rather than forcing an update, it may be advisable to set the 'branch'"
+        f" argument to '{default}' instead. To ensure that this state follows the '{default}'"
+        f" branch instead of the remote HEAD, set the 'rev' argument to '{default}'."
     )

@@ -10,8 +10,8 @@ from states.git._clone import NO_BRANCH, Repository, sentence
 from states.git._difference import FETCH_FAILED, Difference, tags_of
 
 _LOCAL_CHANGES = (
-    "Since 'force_reset' is set to True, these local changes would be reset. To only reset when there are changes in "
-    "the remote repository, set 'force_reset' to 'remote-changes'."
+    "Since 'force_reset' is set to True, these local changes would be reset. To only reset when"
+    " there are changes in the remote repository, set 'force_reset' to 'remote-changes'."
 )
 
 
@@ -26,7 +26,15 @@ class Update(Difference):
         wrong_url = self.old_url != self.repository.url
         if self.head is None and not wrong_url and not self.options.branch:
             raise StateFailed(NO_BRANCH)
-        pending = (wrong_url, self.fetches, self.gone_tags, self.switches, self.moves, self.resets, self.tracking)
+        pending = (
+            wrong_url,
+            self.fetches,
+            self.gone_tags,
+            self.switches,
+            self.moves,
+            self.resets,
+            self.tracking,
+        )
         if not any(pending) and not self.stale_submodules:
             return self._unchanged([])
         yield Plan(
@@ -71,12 +79,15 @@ class Update(Difference):
         found, head = self.found, (self.head or "")[:7]
         if self.head != found.sha and not self.options.update_head:
             return (
-                f"Remote head ({found.short}) is already present and local HEAD ({head}) does not match, but "
-                "update_head=False. HEAD has not been updated locally."
+                f"Remote head ({found.short}) is already present and local HEAD ({head}) does not"
+                " match, but update_head=False. HEAD has not been updated locally."
             )
         done = f"Repository {self.repository.target} is up-to-date"
         if self.dirty:
-            done += ", but with uncommitted changes. Set 'force_reset' to True to purge uncommitted changes."
+            done += (
+                ", but with uncommitted changes. Set 'force_reset' to True to purge uncommitted"
+                " changes."
+            )
         return done + (f"\n\nChanges made: {sentence(told)}" if told else "")
 
     def _told(self) -> str:
@@ -90,10 +101,14 @@ class Update(Difference):
         if self.fetches:
             told.append(f"Remote '{remote}' would be fetched")
         if self.gone_tags:
-            told.append(f"The following tags would be removed from the local checkout: {', '.join(self.gone_tags)}")
+            told.append(
+                "The following tags would be removed from the local checkout:"
+                f" {', '.join(self.gone_tags)}"
+            )
         if self.creates:
             told.append(
-                f"New branch '{self.branch}' would be checked out, with {found.label(remote)} as a starting point"
+                f"New branch '{self.branch}' would be checked out, with {found.label(remote)} as a"
+                " starting point"
             )
         elif self.switches:
             how = "hard-reset" if self.is_forced() else "fast-forwarded"
@@ -101,7 +116,13 @@ class Update(Difference):
         elif self.moves:
             told.append(f"Repository would be updated from {head} to {found.short}")
         if self.resets:
-            told = [f"{self.repository.target} is up-to-date, but with uncommitted changes. {_LOCAL_CHANGES}", *told]
+            told = [
+                (
+                    f"{self.repository.target} is up-to-date, but with uncommitted changes."
+                    f" {_LOCAL_CHANGES}"
+                ),
+                *told,
+            ]
         if tracking := self.tracking:
             told.append(f"Tracking branch would be {tracking}")
         if not told:
@@ -116,18 +137,27 @@ class Update(Difference):
             changes["new"] = f"{repository.url} => {repository.remote}"
         elif self.old_url != repository.url:
             repository.run("remote", "set-url", repository.remote, repository.url)
-            told.append(f"Remote '{repository.remote}' changed from {self.old_url} to {repository.url}")
+            told.append(
+                f"Remote '{repository.remote}' changed from {self.old_url} to {repository.url}"
+            )
         if self.fetches:
             self._fetch(told, changes)
         if self.gone_tags:
             repository.run("tag", "-d", *self.gone_tags)
-            told.append(f"The following tags were removed from the local checkout: {', '.join(self.gone_tags)}")
+            told.append(
+                "The following tags were removed from the local checkout:"
+                f" {', '.join(self.gone_tags)}"
+            )
             changes["deleted_tags"] = self.gone_tags
 
     def _fetch(self, told: list[str], changes: dict[str, Any]) -> None:
         repository, options = self.repository, self.options
         branches = f"refs/heads/{options.refspec_branch}:refs/remotes/{repository.remote}/{options.refspec_branch}"
-        tags = [f"+refs/tags/{options.refspec_tag}:refs/tags/{options.refspec_tag}"] if options.fetch_tags else []
+        tags = (
+            [f"+refs/tags/{options.refspec_tag}:refs/tags/{options.refspec_tag}"]
+            if options.fetch_tags
+            else []
+        )
         force = ["--force"] if options.force_fetch else []
         before = self.refs
         try:
@@ -136,8 +166,8 @@ class Update(Difference):
             raise StateFailed(FETCH_FAILED + failure.message) from None
         if not repository.known(self.found.sha):
             raise StateFailed(
-                f"Fetch did not successfully retrieve rev '{self.found.rev}' from {repository.url}: "
-                "no branch and no tag that was fetched has it"
+                f"Fetch did not successfully retrieve rev '{self.found.rev}' from {repository.url}:"
+                " no branch and no tag that was fetched has it"
             )
         self.known, self.refs = True, repository.local_refs()
         if not options.force_fetch or any(self._went_forward(ref, before) for ref in self.refs):
@@ -166,9 +196,19 @@ class Update(Difference):
             changes["forced update"] = True
             told.append(f"Repository was hard-reset to {found.label(repository.remote)}")
         elif moves:
-            repository.run(*(["reset", "--hard", found.sha] if self.dirty else ["merge", "--ff-only", found.sha]))
+            repository.run(
+                *(
+                    ["reset", "--hard", found.sha]
+                    if self.dirty
+                    else ["merge", "--ff-only", found.sha]
+                )
+            )
             ours = found.kind in ("HEAD", "branch")
-            how = f"fast-forwarded to {found.label(repository.remote)}" if ours else f"reset to {found.rev}"
+            how = (
+                f"fast-forwarded to {found.label(repository.remote)}"
+                if ours
+                else f"reset to {found.rev}"
+            )
             told.append(f"Repository was {how}" + ("" if ours else " (fast-forward)"))
         if tracking and forced:
             self._track(tracking, told)
@@ -182,7 +222,10 @@ class Update(Difference):
         upstream = found.upstream(repository.remote)
         track = ["--track", upstream] if upstream else ["--no-track", found.sha]
         repository.run("checkout", *force, "-b", self.branch, *track)
-        return f"New branch '{self.branch}' was checked out, with {found.label(repository.remote)} as a starting point"
+        return (
+            f"New branch '{self.branch}' was checked out, with {found.label(repository.remote)} as"
+            " a starting point"
+        )
 
     def _track(self, tracking: str, told: list[str]) -> None:
         upstream = self.found.upstream(self.repository.remote)

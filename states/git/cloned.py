@@ -35,7 +35,9 @@ def cloned(
         refuse_full(target, False)
         refs = repository.refs()
         if branch and not {f"refs/heads/{branch}", f"refs/tags/{branch}"} & refs.keys():
-            raise StateFailed(f"Clone failed: fatal: Remote branch {branch} not found in upstream origin")
+            raise StateFailed(
+                f"Clone failed: fatal: Remote branch {branch} not found in upstream origin"
+            )
         with_branch = f" with branch '{branch}'" if branch else ""
         told = f"{name} would be cloned to {target}{with_branch}"
         yield Plan({"new": f"{name} => {target}"}, told, provides=OPEN)
@@ -53,12 +55,22 @@ def _switched(repository: Repository, present: str | None, branch: str) -> Plann
     here = f"refs/heads/{branch}" in own
     unknown = not here and f"refs/remotes/{upstream}" not in own
     if unknown and f"refs/heads/{branch}" not in repository.refs():
-        raise StateFailed(f"Failed to change branch to '{branch}': the remote repository has no such branch")
-    yield Plan({"branch": {"old": present, "new": branch}}, f"Branch would be changed to '{branch}'", provides=OPEN)
+        raise StateFailed(
+            f"Failed to change branch to '{branch}': the remote repository has no such branch"
+        )
+    yield Plan(
+        {"branch": {"old": present, "new": branch}},
+        f"Branch would be changed to '{branch}'",
+        provides=OPEN,
+    )
     try:
         if unknown:
             repository.run("fetch", "origin")
-        repository.run("checkout", *([branch, "--"] if here else ["-b", branch, "--track", upstream]))
+        repository.run(
+            "checkout", *([branch, "--"] if here else ["-b", branch, "--track", upstream])
+        )
     except StateFailed as failure:
-        raise StateFailed(f"Failed to change branch to '{branch}': {failure.message}", changes={}) from None
+        raise StateFailed(
+            f"Failed to change branch to '{branch}': {failure.message}", changes={}
+        ) from None
     return f"Branch changed to '{branch}'"

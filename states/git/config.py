@@ -21,8 +21,9 @@ def config_set(
 ) -> Planned:
     """Make sure that a key of git's configuration has a value, or several (multivar).
 
-    name: the key. value, multivar: one value, or a list of all that the key has. repo: the repository; global: of the
-    user (default: who runs this) instead. password, output_encoding: accepted.
+    name: the key. value, multivar: one value, or a list of all that the key has. repo: the
+    repository; global: of the user (default: who runs this) instead. password, output_encoding:
+    accepted.
 
         user.email:
           git.config_set:
@@ -73,8 +74,9 @@ def config_unset(
 ) -> Planned:
     """Make sure that a key of git's configuration is not set.
 
-    name: the key, or a regular expression that matches whole keys. value_regex: only values that it matches.
-    all: several values, too. repo, global, user: as of config_set. password, output_encoding: accepted.
+    name: the key, or a regular expression that matches whole keys. value_regex: only values that it
+    matches. all: several values, too. repo, global, user: as of config_set. password,
+    output_encoding: accepted.
 
         core.pager:
           git.config_unset:
@@ -84,17 +86,24 @@ def config_unset(
     """
     repo = _place(repo, user, global_, f"Failed to unset '{name}': ")
     old = git.config_matching(name, repo, user, _scope(global_))
-    gone = {key: [each for each in values if _matches(value_regex, each)] for key, values in old.items()}
+    gone = {
+        key: [each for each in values if _matches(value_regex, each)] for key, values in old.items()
+    }
     gone = {key: values for key, values in gone.items() if values}
     if not gone:
         return "No matching keys are set"
     several = {key: values for key, values in gone.items() if len(values) > 1}
     if several and not all_:
         listed = ", ".join(f"{key} ({', '.join(values)})" for key, values in several.items())
-        raise StateFailed(f"Multivar(s) matched by the key expression (set 'all' to True to force removal): {listed}")
+        raise StateFailed(
+            "Multivar(s) matched by the key expression (set 'all' to True to force removal):"
+            f" {listed}"
+        )
     yield Plan(dict(gone), f"{len(gone)} key(s) would have value(s) unset")
     for key in gone:
-        git.config_change(["--unset-all", key, *([value_regex] if value_regex else [])], repo, user, global_)
+        git.config_change(
+            ["--unset-all", key, *([value_regex] if value_regex else [])], repo, user, global_
+        )
     return "Value(s) successfully unset"
 
 
@@ -102,7 +111,9 @@ def _matches(pattern: str | None, value: str) -> bool:
     try:
         return pattern is None or re.search(pattern, value) is not None
     except re.error as problem:
-        raise StateFailed(f"value_regex {pattern!r} is not a regular expression: {problem}") from None
+        raise StateFailed(
+            f"value_regex {pattern!r} is not a regular expression: {problem}"
+        ) from None
 
 
 def _scope(everywhere: bool) -> str:

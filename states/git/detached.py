@@ -5,7 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 from modules import git
-from runner.api import OPEN, AbsolutePath, Done, Line, Name, OneOrMany, Plan, Planned, Secret, StateFailed
+from runner.api import (
+    OPEN,
+    AbsolutePath,
+    Done,
+    Line,
+    Name,
+    OneOrMany,
+    Plan,
+    Planned,
+    Secret,
+    StateFailed,
+)
 from states.git._clone import Repository, Wanted, clone, refuse_full, sentence, wanted
 from states.git._update import update_submodules
 
@@ -29,8 +40,8 @@ def detached(
 ) -> Planned:
     """Make sure that a clone is at a branch's, a tag's or a very commit, with a detached HEAD.
 
-    name: the URL. rev: branch, tag or commit. fetch_remote: ask the remote; without it a commit that is known locally
-    will do. hard_reset: discard changes first. The rest as of git.latest.
+    name: the URL. rev: branch, tag or commit. fetch_remote: ask the remote; without it a commit
+    that is known locally will do. hard_reset: discard changes first. The rest as of git.latest.
 
         https://github.com/example/app.git:
           git.detached:
@@ -40,7 +51,9 @@ def detached(
     Behaviour: Salt 3008's git.detached.
     """
     secrets = git.credentials(https_user, https_pass, name)
-    repository = Repository(name, target.rstrip("/"), remote, user, git.keys(identity or (), user) or (), secrets)
+    repository = Repository(
+        name, target.rstrip("/"), remote, user, git.keys(identity or (), user) or (), secrets
+    )
     there = repository.exists
     found = _wanted(repository, str(rev), fetch_remote or not there, there)
     if not there:
@@ -48,7 +61,11 @@ def detached(
     head = repository.look("rev-parse", "HEAD")
     dirty = repository.look("diff", "--name-only", "HEAD")
     old_url = repository.look("remote", "get-url", remote)
-    resets, moves, fetches = hard_reset and bool(dirty), head != found.sha, not repository.known(found.sha)
+    resets, moves, fetches = (
+        hard_reset and bool(dirty),
+        head != found.sha,
+        not repository.known(found.sha),
+    )
     if not (resets or moves):
         return "Already checked out at correct revision"
     if dirty and moves and not (fetches or hard_reset or force_checkout):
@@ -100,18 +117,22 @@ def _cloned(repository: Repository, found: Wanted, force: bool, submodules: bool
 
 def _refuse(repository: Repository, sha: str, dirty: list[str]) -> None:
     """Fail where the checkout would overwrite changes."""
-    lost = sorted(set(dirty) & set((repository.look("diff", "--name-only", "HEAD", sha) or "").split("\n")))
+    lost = sorted(
+        set(dirty) & set((repository.look("diff", "--name-only", "HEAD", sha) or "").split("\n"))
+    )
     if lost:
         raise StateFailed(
-            f"Checking out {sha} would overwrite uncommitted changes of {', '.join(lost)}: set 'force_checkout' or "
-            "'hard_reset' to discard them"
+            f"Checking out {sha} would overwrite uncommitted changes of {', '.join(lost)}: set"
+            " 'force_checkout' or 'hard_reset' to discard them"
         )
 
 
 def _fetched(repository: Repository, old_url: str | None, fetches: bool) -> list[str]:
     told = []
     if old_url != repository.url:
-        repository.run("remote", "add" if old_url is None else "set-url", repository.remote, repository.url)
+        repository.run(
+            "remote", "add" if old_url is None else "set-url", repository.remote, repository.url
+        )
         told.append(f"Remote {repository.remote} updated from '{old_url}' to '{repository.url}'")
     if fetches:
         repository.run("fetch", "--tags", repository.remote)

@@ -6,7 +6,19 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from modules import git
-from runner.api import OPEN, AbsolutePath, Done, Line, Name, OneOrMany, Plan, Planned, Secret, StateFailed, here
+from runner.api import (
+    OPEN,
+    AbsolutePath,
+    Done,
+    Line,
+    Name,
+    OneOrMany,
+    Plan,
+    Planned,
+    Secret,
+    StateFailed,
+    here,
+)
 from states.git._clone import NO_DEFAULT, Repository, Wanted, clone, refuse_full, sentence, wanted
 from states.git._difference import FETCH_FAILED, Options
 from states.git._update import Update, update_submodules
@@ -38,17 +50,20 @@ def latest(
     refspec_tag: Line = "*",
     output_encoding: Line | None = None,
 ) -> Planned:
-    """Make sure that a repository is cloned and at the newest commit of a branch, a tag or a commit.
+    """Make sure that a repository is cloned and at the newest commit of a branch, a tag or a
+    commit.
 
-    name: the URL. target: the folder. rev: branch, tag or commit; HEAD is what the remote has checked out.
-    branch: the local branch to be on, made when it is missing; without it the one that is checked out. user: works as
-    this user. identity: private keys for ssh (paths, or salt:// files of the tree). https_user, https_pass: to log in;
-    they are on no command line. force_reset: discard local commits and changes (remote-changes: only when the remote
-    has something new). force_checkout: discard changes when switching branches. force_clone: empty a folder that is no
-    repository. force_fetch: accept rewritten branches. submodules: update them, too. bare, mirror: clone without a work
-    tree. remote: its local name. fetch_tags: fetch all tags; sync_tags: remove those that the remote has no more.
-    depth: how many commits to clone. update_head: false only fetches. refspec_branch, refspec_tag: globs of the names
-    that are fetched. password, output_encoding: accepted.
+    name: the URL. target: the folder. rev: branch, tag or commit; HEAD is what the remote has
+    checked out. branch: the local branch to be on, made when it is missing; without it the one that
+    is checked out. user: works as this user. identity: private keys for ssh (paths, or salt://
+    files of the tree). https_user, https_pass: to log in; they are on no command line. force_reset:
+    discard local commits and changes (remote-changes: only when the remote has something new).
+    force_checkout: discard changes when switching branches. force_clone: empty a folder that is no
+    repository. force_fetch: accept rewritten branches. submodules: update them, too. bare, mirror:
+    clone without a work tree. remote: its local name. fetch_tags: fetch all tags; sync_tags: remove
+    those that the remote has no more. depth: how many commits to clone. update_head: false only
+    fetches. refspec_branch, refspec_tag: globs of the names that are fetched. password,
+    output_encoding: accepted.
 
         https://github.com/example/app.git:
           git.latest:
@@ -59,20 +74,28 @@ def latest(
     """
     if depth is not None and rev == "HEAD":
         raise StateFailed(
-            "When 'depth' is used, 'rev' must be set to the name of a branch or tag on the remote repository"
+            "When 'depth' is used, 'rev' must be set to the name of a branch or tag on the remote"
+            " repository"
         )
     secrets = git.credentials(https_user, https_pass, name)
-    repository = Repository(name, target.rstrip("/"), remote, user, git.keys(identity or (), user) or (), secrets)
+    repository = Repository(
+        name, target.rstrip("/"), remote, user, git.keys(identity or (), user) or (), secrets
+    )
     refs = repository.refs()
     found = wanted(str(rev), refs)
-    here.follows(found.sha, *(f"{ref} {sha}" for ref, sha in sorted(refs.items()) if ref.startswith("refs/tags/")))
+    here.follows(
+        found.sha,
+        *(f"{ref} {sha}" for ref, sha in sorted(refs.items()) if ref.startswith("refs/tags/")),
+    )
     if not repository.exists:
         shape = ["--mirror"] if mirror else ["--bare"] if bare else []
         shape += ["--depth", str(depth), "--branch", str(rev)] if depth else []
         return (yield from _cloned(repository, found, branch, shape, force_clone, submodules))
     if found.kind == "sha":
         found = Wanted(
-            found.rev, "sha", repository.look("rev-parse", "-q", "--verify", f"{rev}^{{commit}}") or found.sha
+            found.rev,
+            "sha",
+            repository.look("rev-parse", "-q", "--verify", f"{rev}^{{commit}}") or found.sha,
         )
     if bare or mirror:
         return (yield from _fetched(repository, found, refs, mirror, force_fetch))
@@ -81,7 +104,8 @@ def latest(
         force_reset,
         force_checkout,
         force_fetch,
-        fetch_tags and depth is None,  # the tags of a shallow clone would bring all that it left out
+        fetch_tags
+        and depth is None,  # the tags of a shallow clone would bring all that it left out
         sync_tags,
         update_head,
         submodules,
@@ -92,15 +116,26 @@ def latest(
 
 
 def _cloned(
-    repository: Repository, found: Wanted, branch: str | None, shape: list[str], force: bool, submodules: bool
+    repository: Repository,
+    found: Wanted,
+    branch: str | None,
+    shape: list[str],
+    force: bool,
+    submodules: bool,
 ) -> Planned:
     empty_first = refuse_full(repository.target, force)
     arrow = f"{repository.url} => {repository.target}"
     changes: dict[str, Any] = {"forced clone": True} if empty_first else {}
     changes |= {"new": arrow, "revision": {"old": None, "new": found.sha}}
-    yield Plan(changes, f"Repository {repository.url} would be cloned to {repository.target}", provides=OPEN)
+    yield Plan(
+        changes,
+        f"Repository {repository.url} would be cloned to {repository.target}",
+        provides=OPEN,
+    )
     clone(repository, shape, empty_first)
-    kind = " as mirror" if "--mirror" in shape else " as bare repository" if "--bare" in shape else ""
+    kind = (
+        " as mirror" if "--mirror" in shape else " as bare repository" if "--bare" in shape else ""
+    )
     told = [f"{repository.url} cloned to {repository.target}{kind}"]
     try:
         if not kind:
@@ -109,7 +144,9 @@ def _cloned(
             update_submodules(repository)
     except StateFailed as failure:
         del changes["revision"]
-        raise StateFailed(f"{failure.message}\n\nChanges already made: {sentence(told)}", changes) from None
+        raise StateFailed(
+            f"{failure.message}\n\nChanges already made: {sentence(told)}", changes
+        ) from None
     changes["revision"] = {"old": None, "new": repository.look("rev-parse", "HEAD")}
     return Done(sentence(told), changes)
 
@@ -120,8 +157,13 @@ def _placed(repository: Repository, found: Wanted, branch: str | None) -> list[s
     upstream = found.upstream(repository.remote)
     start = upstream or found.sha
     if branch and branch != present:
-        repository.run("checkout", "-B", branch, *(["--track"] if upstream else ["--no-track"]), start)
-        return [f"Branch '{branch}' checked out, with {found.label(repository.remote)} as a starting point"]
+        repository.run(
+            "checkout", "-B", branch, *(["--track"] if upstream else ["--no-track"]), start
+        )
+        return [
+            f"Branch '{branch}' checked out, with {found.label(repository.remote)} as a starting"
+            " point"
+        ]
     head = repository.look("rev-parse", "--verify", "-q", "HEAD")
     if head is None:
         raise StateFailed(NO_DEFAULT)
@@ -141,18 +183,34 @@ def _placed(repository: Repository, found: Wanted, branch: str | None) -> list[s
 def _fetched(
     repository: Repository, found: Wanted, refs: Mapping[str, str], mirror: bool, force_fetch: bool
 ) -> Planned:
-    """A repository without a work tree has the branches and tags of the remote; a mirror all that it has."""
+    """A repository without a work tree has the branches and tags of the remote; a mirror all that
+    it has.
+    """
     own = repository.local_refs()
     kinds = ("refs/",) if mirror else ("refs/heads/", "refs/tags/")
-    stale = {name: sha for name, sha in refs.items() if name.startswith(kinds) and own.get(name) != sha}
-    stale = {name: sha for name, sha in stale.items() if mirror or name in own or name.startswith(kinds[0])}
+    stale = {
+        name: sha for name, sha in refs.items() if name.startswith(kinds) and own.get(name) != sha
+    }
+    stale = {
+        name: sha
+        for name, sha in stale.items()
+        if mirror or name in own or name.startswith(kinds[0])
+    }
     if not stale:
         return f"Repository {repository.target} is up-to-date"
     told = f"Bare repository at {repository.target}"
     head = repository.look("rev-parse", "HEAD")
-    moves = {"revision": {"old": head, "new": refs.get("HEAD", found.sha)}} if refs.get("HEAD") != head else {}
+    moves = (
+        {"revision": {"old": head, "new": refs.get("HEAD", found.sha)}}
+        if refs.get("HEAD") != head
+        else {}
+    )
     yield Plan(
-        moves, f"{told} would be fetched", exact=False, why="what the remote has is not fetched yet", provides=OPEN
+        moves,
+        f"{told} would be fetched",
+        exact=False,
+        why="what the remote has is not fetched yet",
+        provides=OPEN,
     )
     force = ["--force"] if force_fetch else []
     specs = ["+refs/*:refs/*"] if mirror else ["refs/heads/*:refs/heads/*", "--tags"]

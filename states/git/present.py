@@ -20,9 +20,9 @@ def present(
 ) -> Planned:
     """Make sure that a folder is a repository; an empty one is made where there is none.
 
-    name: the folder. bare: without a work tree. force: empty a folder that is no repository. template, shared (group,
-    all, 0660, ...), separate_git_dir (not for bare ones): as git init has them. user: works as this user. password,
-    output_encoding: accepted.
+    name: the folder. bare: without a work tree. force: empty a folder that is no repository.
+    template, shared (group, all, 0660, ...), separate_git_dir (not for bare ones): as git init has
+    them. user: works as this user. password, output_encoding: accepted.
 
         /srv/git/app.git:
           git.present:
@@ -40,14 +40,21 @@ def present(
     changes = {"forced init": True, "new": target} if empties else {"new": target}
     told = f"New {kind} would be created"
     if empties:
-        instead = f"the contents of {target} would be deleted, and a {kind} would be initialized in its place"
+        instead = (
+            f"the contents of {target} would be deleted, and a {kind} would be initialized in its"
+            " place"
+        )
         told = f"Target directory {target} exists. Since force=True, {instead}."
     yield Plan(changes, told, provides=[("file", target)])
     if empties:
         file.remove(target)
     if not file.is_dir(target):
         file.makedirs(target, user=user)
-    words = ["init", *(["--bare"] if bare else []), *([f"--template={template}"] if template else [])]
+    words = [
+        "init",
+        *(["--bare"] if bare else []),
+        *([f"--template={template}"] if template else []),
+    ]
     words += [f"--separate-git-dir={separate_git_dir}"] if separate_git_dir else []
     words += [f"--shared={shared}"] if shared else []
     git.change([*words, target], None, user)
@@ -63,8 +70,12 @@ def _empties(target: str, force: bool) -> bool:
     if force:
         return True
     if not file.is_dir(target):
-        raise StateFailed(f"Target '{target}' exists and is not a folder. Set the 'force' option to True to remove it")
+        raise StateFailed(
+            f"Target '{target}' exists and is not a folder. Set the 'force' option to True to"
+            " remove it"
+        )
     raise StateFailed(
-        f"Target '{target}' exists, is non-empty, and is not a git repository. Set the 'force' option to True to remove"
-        " this directory's contents and proceed with initializing a repository"
+        f"Target '{target}' exists, is non-empty, and is not a git repository. Set the 'force'"
+        " option to True to remove this directory's contents and proceed with initializing a"
+        " repository"
     )

@@ -35,7 +35,11 @@ def _is_option(value: Any) -> str | None:
     if isinstance(value, dict):
         return "expected a value or a list of them"
     return next(
-        (problem for each in (value if isinstance(value, list) else [value]) if (problem := line_problem(str(each)))),
+        (
+            problem
+            for each in (value if isinstance(value, list) else [value])
+            if (problem := line_problem(str(each)))
+        ),
         None,
     )
 
@@ -43,8 +47,12 @@ def _is_option(value: Any) -> str | None:
 Option = Annotated[Any, Check(_is_option), Named(is_known)]
 Address = Annotated[str, Check(_is_address)]
 Netmask = Annotated[str, Check(_is_mask)]
-Type = Literal["eth", "bond", "bridge", "vlan", "slave", "alias", "clone", "ipsec", "dialup", "pppoe", "source"]
-Proto = Literal["dhcp", "static", "manual", "none", "loopback", "bootp", "ppp", "tunnel", "wvdial", "ipv4ll"]
+Type = Literal[
+    "eth", "bond", "bridge", "vlan", "slave", "alias", "clone", "ipsec", "dialup", "pppoe", "source"
+]
+Proto = Literal[
+    "dhcp", "static", "manual", "none", "loopback", "bootp", "ppp", "tunnel", "wvdial", "ipv4ll"
+]
 Proto6 = Literal["auto", "static", "dhcp", "manual", "loopback", "v4tunnel", "6to4", "none"]
 
 
@@ -91,17 +99,19 @@ def managed(
 ) -> Planned:
     """Make sure that an interface is configured in /etc/network/interfaces, and up.
 
-    name: the interface. enabled: it is brought up now and when the machine starts. hotplug: when it appears. type:
-    what it is; `source` takes in the files that source or name tells. proto: how it gets its address; without it
-    static where there is one, else manual. ipaddr, ipaddrs, netmask, broadcast, gateway, pointopoint, scope, metric,
-    mtu, hwaddr, hostname, dns, search: as interfaces(5) has them. enable_ipv4, enable_ipv6: whether it has
-    either; without enable_ipv6 it has the second if an argument is about it. ipv6proto, ipv6ipaddr, ipv6ipaddrs,
-    ipv6netmask, ipv6gateway, accept_ra, autoconf, privext: the same for IPv6. master: the bond that it is a slave
-    of. provider: the file of /etc/ppp/peers, for type pppoe. noifupdown: write the file alone.
-    up_cmds, down_cmds, pre_up_cmds, post_up_cmds, pre_down_cmds, post_down_cmds: commands.
+    name: the interface. enabled: it is brought up now and when the machine starts. hotplug: when it
+    appears. type: what it is; `source` takes in the files that source or name tells. proto: how it
+    gets its address; without it static where there is one, else manual. ipaddr, ipaddrs, netmask,
+    broadcast, gateway, pointopoint, scope, metric, mtu, hwaddr, hostname, dns, search: as
+    interfaces(5) has them. enable_ipv4, enable_ipv6: whether it has either; without enable_ipv6 it
+    has the second if an argument is about it. ipv6proto, ipv6ipaddr, ipv6ipaddrs, ipv6netmask,
+    ipv6gateway, accept_ra, autoconf, privext: the same for IPv6. master: the bond that it is a
+    slave of. provider: the file of /etc/ppp/peers, for type pppoe. noifupdown: write the file
+    alone. up_cmds, down_cmds, pre_up_cmds, post_up_cmds, pre_down_cmds, post_down_cmds: commands.
 
-    Further arguments are options of cards (speed, duplex, autoneg, wol, rx, tx, tso, ...), bonds (mode, slaves,
-    primary, miimon, ...) and bridges (ports, stp, fd, ...), and any option of interfaces(5) that has a hyphen.
+    Further arguments are options of cards (speed, duplex, autoneg, wol, rx, tx, tso, ...), bonds
+    (mode, slaves, primary, miimon, ...) and bridges (ports, stp, fd, ...), and any option of
+    interfaces(5) that has a hyphen.
 
         eth0:
           network.managed:
@@ -117,12 +127,13 @@ def managed(
             - proto: dhcp
             - ports: eth1 eth2
 
-    Behaviour: Salt 3008's network.managed on a Debian; what others wrote in the file stays as it is.
+    Behaviour: Salt 3008's network.managed on a Debian; what others wrote in the file stays as it
+    is.
     """
     if not os.path.isdir(os.path.dirname(ip.FILE)):
         raise StateFailed(
-            "/etc/network cannot be written: there is no ifupdown here (the package of this name; for netplan and "
-            "systemd-networkd write their files with file.managed)",
+            "/etc/network cannot be written: there is no ifupdown here (the package of this name;"
+            " for netplan and systemd-networkd write their files with file.managed)",
             missing=[("pkg", "ifupdown"), ("file", os.path.dirname(ip.FILE))],
         )
     if type_ == "source":
@@ -132,16 +143,35 @@ def managed(
     more += said({"pre-down": pre_down_cmds, "post-down": post_down_cmds})
     tagged = type_ == "vlan" and "." in name and "vlan-raw-device" not in options
     four: dict[str, Any] = {"vlan-raw-device": name.partition(".")[0] if tagged else None}
-    four |= {"address": [ipaddr, *(ipaddrs or [])], "netmask": netmask, "broadcast": broadcast, "gateway": gateway}
-    four |= {"pointopoint": pointopoint, "scope": scope, "metric": metric, "mtu": mtu, "hwaddress": hwaddr}
+    four |= {
+        "address": [ipaddr, *(ipaddrs or [])],
+        "netmask": netmask,
+        "broadcast": broadcast,
+        "gateway": gateway,
+    }
+    four |= {
+        "pointopoint": pointopoint,
+        "scope": scope,
+        "metric": metric,
+        "mtu": mtu,
+        "hwaddress": hwaddr,
+    }
     four |= {"hostname": hostname, "provider": provider, "bond-master": master}
     six: dict[str, Any] = {"address": [ipv6ipaddr, *(ipv6ipaddrs or [])], "netmask": ipv6netmask}
-    six |= {"gateway": ipv6gateway, "accept_ra": accept_ra, "autoconf": autoconf, "privext": privext}
+    six |= {
+        "gateway": ipv6gateway,
+        "accept_ra": accept_ra,
+        "autoconf": autoconf,
+        "privext": privext,
+    }
     if enable_ipv6 is None:
         enable_ipv6 = bool(ipv6proto or list(said(six)))
     families = {"inet": (_method(name, proto, four), four)} if enable_ipv4 else {}
     families |= {"inet6": (_method(name, ipv6proto, six), six)} if enable_ipv6 else {}
-    names = {"dns-nameservers": " ".join(dns) if dns else None, "dns-search": " ".join(search) if search else None}
+    names = {
+        "dns-nameservers": " ".join(dns) if dns else None,
+        "dns-search": " ".join(search) if search else None,
+    }
     starts = [*(["auto"] if enabled else []), *(["allow-hotplug"] if hotplug else [])]
     wanted = stanzas(name, starts, families, names, more)
     missing = [each for each in [NEEDED.get(type_)] if each and not pkg.is_installed(each)]
@@ -160,7 +190,9 @@ def _put(name: str, wanted: list[str], missing: list[str], enabled: bool, quiet:
     old = ip.get_interface(name)
     was_up = ip.is_up(name)
     changes: dict[str, Any] = {"packages": missing} if missing else {}
-    difference = unified(*("".join(f"{line}\n" for line in lines).encode() for lines in (old, wanted)))
+    difference = unified(
+        *("".join(f"{line}\n" for line in lines).encode() for lines in (old, wanted))
+    )
     if old != wanted:
         changes["interface"] = difference if old else "Added network interface."
     status = _status(name, enabled, was_up, old != wanted)
@@ -169,7 +201,13 @@ def _put(name: str, wanted: list[str], missing: list[str], enabled: bool, quiet:
     if not changes:
         return f"Interface {name} is up to date."
     told = f"is set to be updated:\n{difference}" if old else "is set to be added."
-    told = told if old != wanted else "is up to date." if not status else f"is set to be {status.split()[-1]}."
+    told = (
+        told
+        if old != wanted
+        else "is up to date."
+        if not status
+        else f"is set to be {status.split()[-1]}."
+    )
     yield Plan(changes, f"Interface {name} {told}", provides=[("network", name)])
     if missing:
         pkg.provider().install(missing)
@@ -179,7 +217,9 @@ def _put(name: str, wanted: list[str], missing: list[str], enabled: bool, quiet:
         ip.put_interface(name, wanted)
     if status and enabled and not quiet:
         ip.up(name)
-    return f"Interface {name} {'is up to date' if old == wanted else 'updated' if old else 'added'}."
+    return (
+        f"Interface {name} {'is up to date' if old == wanted else 'updated' if old else 'added'}."
+    )
 
 
 def _status(name: str, enabled: bool, was_up: bool, differs: bool) -> str:
@@ -195,7 +235,9 @@ def _sourced(name: str, pattern: str) -> Planned:
     if ip.has_source(pattern):
         return f"Interface {name} is up to date."
     yield Plan(
-        {"interface": "Added network interface."}, f"Interface {name} is set to be added.", provides=[("network", name)]
+        {"interface": "Added network interface."},
+        f"Interface {name} is set to be added.",
+        provides=[("network", name)],
     )
     ip.put_source(pattern)
     return f"Interface {name} added."

@@ -7,29 +7,68 @@ from typing import Any
 
 from runner.api import StateFailed, here
 
-MODES = ("balance-rr", "active-backup", "balance-xor", "broadcast", "802.3ad", "balance-tlb", "balance-alb")
+MODES = (
+    "balance-rr",
+    "active-backup",
+    "balance-xor",
+    "broadcast",
+    "802.3ad",
+    "balance-tlb",
+    "balance-alb",
+)
 BOND = {
-    *("ad_select", "arp_interval", "arp_ip_target", "downdelay", "lacp_rate", "miimon", "mode", "primary", "slaves"),
+    *(
+        "ad_select",
+        "arp_interval",
+        "arp_ip_target",
+        "downdelay",
+        "lacp_rate",
+        "miimon",
+        "mode",
+        "primary",
+        "slaves",
+    ),
     *("updelay", "use_carrier", "xmit_hash_policy"),
 }
 BRIDGE = {
-    *("ageing", "bridgeprio", "fd", "gcint", "hello", "hw", "maxage", "maxwait", "pathcost", "portprio", "ports"),
+    *(
+        "ageing",
+        "bridgeprio",
+        "fd",
+        "gcint",
+        "hello",
+        "hw",
+        "maxage",
+        "maxwait",
+        "pathcost",
+        "portprio",
+        "ports",
+    ),
     *("stp", "waitport"),
 }
 CARD = {
-    **{"autoneg": "ethernet-autoneg", "duplex": "link-duplex", "port": "ethernet-port", "speed": "link-speed"},
+    **{
+        "autoneg": "ethernet-autoneg",
+        "duplex": "link-duplex",
+        "port": "ethernet-port",
+        "speed": "link-speed",
+    },
     **{"wol": "ethernet-wol"},
     **{key: f"offload-{key}" for key in ("gro", "gso", "lro", "rx", "sg", "tso", "tx", "ufo")},
 }
 
 
 def option_lines(name: str, kind: str, options: Mapping[str, Any]) -> list[str]:
-    """Lines for the options of cards, bonds and bridges, and for those that are written as interfaces(5) has them."""
+    """Lines for the options of cards, bonds and bridges, and for those that are written as
+    interfaces(5) has them.
+    """
     found: dict[str, list[str]] = {}
     for key, value in options.items():
         option = _option(key, kind)
         if option is None:
-            here.warn(f"{key} is no option of an interface of type {kind} on a Debian; it is ignored")
+            here.warn(
+                f"{key} is no option of an interface of type {kind} on a Debian; it is ignored"
+            )
             continue
         found.setdefault(option, []).extend(_values(name, option, value))
     return [f"{option} {value}" for option in sorted(found) for value in found[option]]
@@ -64,7 +103,9 @@ def _mode(name: str, mode: str) -> str:
     if not mode.isdigit() or int(mode) >= len(MODES):
         numbers = "|".join(map(str, range(len(MODES))))
         expected = f"{numbers}|{'|'.join(MODES)}"
-        raise StateFailed(f"Invalid option -- Interface: {name}, Option: mode, Expected: [{expected}]")
+        raise StateFailed(
+            f"Invalid option -- Interface: {name}, Option: mode, Expected: [{expected}]"
+        )
     return mode
 
 
@@ -75,7 +116,9 @@ def stanzas(
     names: Mapping[str, Any],
     more: Sequence[str],
 ) -> list[str]:
-    """All lines of an interface. families: inet and inet6 with method and options; more: lines of the first of them."""
+    """All lines of an interface. families: inet and inet6 with method and options; more: lines of
+    the first of them.
+    """
     lines = [f"{word} {name}" for word in starts]
     for family, (method, options) in families.items():
         told = [*said(options), *said(names), *more]

@@ -21,9 +21,9 @@ def routes(
 ) -> Planned:
     """Make sure that an interface has routes: ifup sets them, ifdown removes them.
 
-    name: the interface. routes: each with ipaddr (an address or `default`), netmask (or a length in ipaddr),
-    gateway, metric and a name; without any the scripts go. noifupdown or require_reboot: leave those of an interface
-    that is up alone until it comes up again.
+    name: the interface. routes: each with ipaddr (an address or `default`), netmask (or a length in
+    ipaddr), gateway, metric and a name; without any the scripts go. noifupdown or require_reboot:
+    leave those of an interface that is up alone until it comes up again.
 
         eth0:
           network.routes:
@@ -36,7 +36,11 @@ def routes(
     Behaviour: Salt 3008's network.routes on a Debian.
     """
     wanted = [(str(each.get("name", "route")), _words(name, each)) for each in routes or []]
-    scripts = {way: ip.script(name, verb, wanted) for way, verb in (("up", "add"), ("down", "del"))} if wanted else {}
+    scripts = (
+        {way: ip.script(name, verb, wanted) for way, verb in (("up", "add"), ("down", "del"))}
+        if wanted
+        else {}
+    )
     old, new = ip.get_routes(name), "".join(scripts.values())
     if old == new:
         return f"Interface {name} routes are up to date."
@@ -44,7 +48,9 @@ def routes(
     difference = unified(old.encode(), new.encode())
     shown = f"Added interface {name} routes." if word == "added" else difference
     told = f"Interface {name} routes are set to be {word}"
-    yield Plan({"network_routes": shown}, f"{told}." if word == "added" else f"{told}:\n{difference}")
+    yield Plan(
+        {"network_routes": shown}, f"{told}." if word == "added" else f"{told}:\n{difference}"
+    )
     acts = ip.is_up(name) and not noifupdown and not require_reboot
     if acts and file.is_file(ip.SCRIPTS["down"].format(name)):
         ip.run_routes(name, "down")
@@ -69,13 +75,19 @@ def _words(iface: str, route: dict[str, Any]) -> str:
     """What ip(8) is told of a route, less the interface."""
     unknown = sorted(set(route) - set(KEYS))
     if unknown:
-        raise StateFailed(f"Interface {iface}: a route has no {unknown[0]!r}; it has {', '.join(KEYS)}")
+        raise StateFailed(
+            f"Interface {iface}: a route has no {unknown[0]!r}; it has {', '.join(KEYS)}"
+        )
     target, mask = str(route.get("ipaddr", "")), route.get("netmask")
     try:
         if target != "default":
-            target = str(ipaddress.ip_network(target if mask is None else f"{target}/{mask}", strict=False))
+            target = str(
+                ipaddress.ip_network(target if mask is None else f"{target}/{mask}", strict=False)
+            )
         via = f" via {ipaddress.ip_address(str(route['gateway']))}" if route.get("gateway") else ""
         metric = f" metric {int(route['metric'])}" if route.get("metric") is not None else ""
     except ValueError as error:
-        raise StateFailed(f"Interface {iface}: the route {route.get('name', target)!r} is none: {error}") from None
+        raise StateFailed(
+            f"Interface {iface}: the route {route.get('name', target)!r} is none: {error}"
+        ) from None
     return f"{target}{via}{metric}"

@@ -1,4 +1,6 @@
-"""The settings of the whole machine's network: its name, and whether ifupdown configures interfaces."""
+"""The settings of the whole machine's network: its name, and whether ifupdown configures
+interfaces.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ LABEL = r"[A-Za-z0-9]([A-Za-z0-9-]{0,61}[A-Za-z0-9])?"
 
 def _is_hostname(value: str) -> str | None:
     if len(value) > 64 or not re.fullmatch(rf"{LABEL}(\.{LABEL})*", value):
-        return "expected the name of a machine: letters, digits and hyphens between dots, at most 64"
+        return (
+            "expected the name of a machine: letters, digits and hyphens between dots, at most 64"
+        )
     return None
 
 
@@ -40,22 +44,32 @@ def system(
 ) -> Planned:
     """Make sure of the machine's name, and of other settings of its network.
 
-    name: says what it is. hostname: the name that the machine starts with (/etc/hostname, and 127.0.1.1 in
-    /etc/hosts); apply_hostname: it gets the name at once, too. enabled: whether ifupdown configures interfaces.
-    domain, search: what the resolver takes names to be in (/etc/resolv.conf; a link there belongs to another program
-    and is left alone). retain_settings: what is not given stays as it is, which it does anyway. require_reboot: taken
-    for Salt's sake. gateway, gatewaydev, nozeroconf, nisdomain: for Red Hat, told and left alone.
+    name: says what it is. hostname: the name that the machine starts with (/etc/hostname, and
+    127.0.1.1 in /etc/hosts); apply_hostname: it gets the name at once, too. enabled: whether
+    ifupdown configures interfaces. domain, search: what the resolver takes names to be in
+    (/etc/resolv.conf; a link there belongs to another program and is left alone). retain_settings:
+    what is not given stays as it is, which it does anyway. require_reboot: taken for Salt's sake.
+    gateway, gatewaydev, nozeroconf, nisdomain: for Red Hat, told and left alone.
 
         the name:
           network.system:
             - hostname: web1.example.com
             - apply_hostname: True
 
-    Behaviour: Salt 3008's network.system, whose hostname without apply_hostname changes nothing on a Debian.
+    Behaviour: Salt 3008's network.system, whose hostname without apply_hostname changes nothing on
+    a Debian.
     """
-    given = {"gateway": gateway, "gatewaydev": gatewaydev, "nozeroconf": nozeroconf, "nisdomain": nisdomain}
+    given = {
+        "gateway": gateway,
+        "gatewaydev": gatewaydev,
+        "nozeroconf": nozeroconf,
+        "nisdomain": nisdomain,
+    }
     for key in (key for key, value in given.items() if value is not None):
-        here.warn(f"{key} is for /etc/sysconfig of Red Hat; on a Debian an interface has its own (network.managed)")
+        here.warn(
+            f"{key} is for /etc/sysconfig of Red Hat; on a Debian an interface has its own"
+            " (network.managed)"
+        )
     resolves = not file.is_link(RESOLVER)
     wanted = {"NETWORKING": "yes" if enabled else "no", "HOSTNAME": hostname}
     wanted |= {"DOMAIN": domain, "SEARCH": " ".join(search) if search else None} if resolves else {}
@@ -65,7 +79,10 @@ def system(
     if new == now and runs:
         return "Global network settings are up to date."
     difference = unified(_lines(now), _lines(new)) or f"-{network.get_hostname()}\n+{hostname}\n"
-    yield Plan({"network_settings": difference}, f"Global network settings are set to be updated:\n{difference}")
+    yield Plan(
+        {"network_settings": difference},
+        f"Global network settings are set to be updated:\n{difference}",
+    )
     if new["NETWORKING"] != now["NETWORKING"]:
         _put(DEFAULTS, re.compile(rf"\s*{SWITCH}\s*="), f"{SWITCH}={new['NETWORKING']}")
     for key, word in (("DOMAIN", "domain"), ("SEARCH", "search")):

@@ -51,10 +51,11 @@ def latest(
     setopt: OneOrMany[Line] | None = None,
     no_recommends: bool = False,
 ) -> Planned:
-    """Make sure that packages are installed in their newest version. Arguments as those of pkg.installed.
+    """Make sure that packages are installed in their newest version. Arguments as those of
+    pkg.installed.
 
-    watch_flags: accepted, for Gentoo; enablerepo, disablerepo, disableexcludes, setopt: for dnf; no_recommends: for
-    zypper.
+    watch_flags: accepted, for Gentoo; enablerepo, disablerepo, disableexcludes, setopt: for dnf;
+    no_recommends: for zypper.
 
         openssl:
           pkg.latest:
@@ -85,7 +86,11 @@ def latest(
         ahead.refuse("install", asked.values(), options, packages.ERROR)
     changes = planned or {each: {"old": present.get(each, ""), "new": newest[each]} for each in old}
     ahead.plan(changes)
-    yield Plan(changes, f"The following packages would be installed/upgraded: {', '.join(old)}", provides=OPEN)
+    yield Plan(
+        changes,
+        f"The following packages would be installed/upgraded: {', '.join(old)}",
+        provides=OPEN,
+    )
     try:
         pkg.provider().install(targets, options)
     except CommandFailed as failure:
@@ -112,7 +117,8 @@ def removed(
 ) -> Planned:
     """Make sure that packages are not installed; their configuration stays.
 
-    name: one package. version: only this version. pkgs: several. normalize, ignore_epoch: as with pkg.installed.
+    name: one package. version: only this version. pkgs: several. normalize, ignore_epoch: as with
+    pkg.installed.
 
         telnetd:
           pkg.removed: []
@@ -122,14 +128,20 @@ def removed(
     present = ahead.present()
     wanted = packages.wanted(name, version, pkgs, None, normalize)
     fits = packages.fits
-    there = [each for each, want in wanted.items() if each in present and fits(present[each], want, ignore_epoch)]
+    there = [
+        each
+        for each, want in wanted.items()
+        if each in present and fits(present[each], want, ignore_epoch)
+    ]
     if not there:
         matching = " (matching specified versions)" if any(wanted.values()) else ""
         return f"All specified packages{matching} are already absent"
     plain = {each: {"old": present[each], "new": ""} for each in there}
     changes = (ahead.to_remove(there) if here.dry else None) or plain
     ahead.plan(changes)
-    yield Plan(changes, f"The following packages will be removed: {', '.join(there)}.", provides=OPEN)
+    yield Plan(
+        changes, f"The following packages will be removed: {', '.join(there)}.", provides=OPEN
+    )
     pkg.provider().remove(there)
     return Done(_gone("removed", wanted, there), packages.differences(present, pkg.list_pkgs()))
 
@@ -140,7 +152,8 @@ def _gone(word: str, wanted: Iterable[str], there: Sequence[str]) -> str:
         return f"All targeted packages were {word}."
     names = ", ".join(sorted(there))
     return (
-        f"The following packages were not installed: {', '.join(missing)} The following packages were {word}: {names}."
+        f"The following packages were not installed: {', '.join(missing)} The following packages"
+        f" were {word}: {names}."
     )
 
 
@@ -166,10 +179,16 @@ def purged(
     present = pkg.list_pkgs()
     ahead.plan({each: {"old": known[each][1], "new": ""} for each in there})
     yield Plan(
-        {"removed": {}, "installed": {}}, f"The following packages will be purged: {', '.join(there)}.", provides=OPEN
+        {"removed": {}, "installed": {}},
+        f"The following packages will be purged: {', '.join(there)}.",
+        provides=OPEN,
     )
     pkg.provider().remove(there, purge=True)
-    gone = {each: {"old": known[each][1], "new": ""} for each in there if known[each][0] == "config-files"}
+    gone = {
+        each: {"old": known[each][1], "new": ""}
+        for each in there
+        if known[each][0] == "config-files"
+    }
     return Done(
         _gone("purged", wanted, there),
         {"removed": gone, "installed": packages.differences(present, pkg.list_pkgs())},
@@ -216,7 +235,11 @@ def mod_watch(
     reinstall_on_refresh: pkg.installed and pkg.latest install the packages anew.
     """
     if sfun == "installed" or (sfun == "latest" and reinstall_on_refresh):
-        return (yield from installed(name, version, pkgs=pkgs, sources=sources, reinstall=reinstall_on_refresh))
+        return (
+            yield from installed(
+                name, version, pkgs=pkgs, sources=sources, reinstall=reinstall_on_refresh
+            )
+        )
     if sfun == "latest":
         return (yield from latest(name, pkgs, refresh=False))
     if sfun in ("removed", "purged"):

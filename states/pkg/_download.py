@@ -20,7 +20,8 @@ def downloaded(
     skip_verify: bool = False,
     install_recommends: bool = True,
 ) -> Planned:
-    """Make sure that packages lie in apt's cache, ready to be installed. Arguments as those of pkg.installed.
+    """Make sure that packages lie in apt's cache, ready to be installed. Arguments as those of
+    pkg.installed.
 
         kernel of tonight:
           pkg.downloaded:
@@ -33,13 +34,14 @@ def downloaded(
         return "No packages to download provided"
     newest, _ = ahead.known(wanted, refresh, cache_valid_time)
     exact = {
-        each: packages.version_for(each, want, ignore_epoch) or newest.get(each, "") for each, want in wanted.items()
+        each: packages.version_for(each, want, ignore_epoch) or newest.get(each, "")
+        for each, want in wanted.items()
     }
     unknown = [each for each in wanted if each not in newest]
     if unknown:
         raise StateFailed(
-            "The following package(s) were not found, and no possible matches were found in the package db:"
-            f" {', '.join(unknown)}",
+            "The following package(s) were not found, and no possible matches were found in the"
+            f" package db: {', '.join(unknown)}",
             missing=packages.LISTS,
         )
     old = pkg.provider().archives()
@@ -47,10 +49,19 @@ def downloaded(
     if not missing:
         matching = " (matching specified versions)" if any(wanted.values()) else ""
         return f"All specified packages{matching} are already downloaded"
-    words = [*packages.options(fromrepo, skip_verify, install_recommends, False), "--download-only", "--reinstall"]
+    words = [
+        *packages.options(fromrepo, skip_verify, install_recommends, False),
+        "--download-only",
+        "--reinstall",
+    ]
     told = f"The following packages would be downloaded: {', '.join(missing)}"
     why = "what else is downloaded with them is known afterwards"
-    yield Plan({each: {"old": "", "new": {want: {}}} for each, want in missing.items()}, told, exact=False, why=why)
+    yield Plan(
+        {each: {"old": "", "new": {want: {}}} for each, want in missing.items()},
+        told,
+        exact=False,
+        why=why,
+    )
     try:
         pkg.provider().download([f"{each}={want}" for each, want in missing.items()], words)
     except CommandFailed as failure:
@@ -58,8 +69,18 @@ def downloaded(
             f"An error was encountered while downloading package(s): {failure.message}", changes={}
         ) from None
     new = pkg.provider().archives()
-    changes = {each: {"old": old.get(each, ""), "new": new[each]} for each in new if new[each] != old.get(each)}
-    failed = [f"{each}={want}" if version else each for each, want in missing.items() if want not in new.get(each, {})]
+    changes = {
+        each: {"old": old.get(each, ""), "new": new[each]}
+        for each in new
+        if new[each] != old.get(each)
+    }
+    failed = [
+        f"{each}={want}" if version else each
+        for each, want in missing.items()
+        if want not in new.get(each, {})
+    ]
     if failed:
-        raise StateFailed(f"The following packages failed to download: {', '.join(failed)}", changes=changes)
+        raise StateFailed(
+            f"The following packages failed to download: {', '.join(failed)}", changes=changes
+        )
     return Done(f"Packages downloaded: {', '.join(sorted(changes))}", changes)

@@ -5,12 +5,14 @@ from __future__ import annotations
 from runner.api import Line, OneOrMany, StateFailed
 
 ADVISORIES = (
-    "The pkg.{} state is not available on this platform: advisories are dnf's and zypper's; here pkg.uptodate "
-    "brings all packages to their newest version, and pkg.latest single ones"
+    "The pkg.{} state is not available on this platform: advisories are dnf's and zypper's; here"
+    " pkg.uptodate brings all packages to their newest version, and pkg.latest single ones"
 )
 
 
-def group_installed(name: Line, skip: OneOrMany[Line] | None = None, include: OneOrMany[Line] | None = None) -> str:
+def group_installed(
+    name: Line, skip: OneOrMany[Line] | None = None, include: OneOrMany[Line] | None = None
+) -> str:
     """Make sure that a group of packages is installed: refused, apt has no groups.
 
     name: the group. skip: packages that are left out. include: packages that are added.
@@ -22,12 +24,14 @@ def group_installed(name: Line, skip: OneOrMany[Line] | None = None, include: On
     Behaviour: Salt 3008's pkg.group_installed, which fails here, too.
     """
     raise StateFailed(
-        "pkg.group_install not available for this platform: apt has no groups; name the packages in `pkgs` of "
-        "pkg.installed, or a package that stands for them (build-essential, task-...)"
+        "pkg.group_install not available for this platform: apt has no groups; name the packages in"
+        " `pkgs` of pkg.installed, or a package that stands for them (build-essential, task-...)"
     )
 
 
-def patch_installed(name: Line, advisory_ids: OneOrMany[Line] | None = None, downloadonly: bool = False) -> str:
+def patch_installed(
+    name: Line, advisory_ids: OneOrMany[Line] | None = None, downloadonly: bool = False
+) -> str:
     """Make sure that the packages of an advisory are installed: refused, apt has no advisories.
 
     name, advisory_ids: the advisories. downloadonly: only download them.

@@ -13,11 +13,13 @@ from states.pkg._wanted import Names
 
 
 @requires_feature("holdable")
-def held(name: Name, version: Name | None = None, pkgs: Names | None = None, replace: bool = False) -> Planned:
+def held(
+    name: Name, version: Name | None = None, pkgs: Names | None = None, replace: bool = False
+) -> Planned:
     """Make sure that packages stay at their version.
 
-    name: one package; pkgs: several. version: accepted; dpkg holds a package, not a version. replace: other held
-    packages are let go.
+    name: one package; pkgs: several. version: accepted; dpkg holds a package, not a version.
+    replace: other held packages are let go.
 
         linux-image-amd64:
           pkg.held: []
@@ -31,20 +33,27 @@ def held(name: Name, version: Name | None = None, pkgs: Names | None = None, rep
     absent = tuple(each for each in add if each not in present)
     unknown = sorted(set(absent) - set(ahead.candidates(absent))) if absent else []
     if unknown:
-        raise StateFailed(f"Unable to locate package {', '.join(unknown)}", missing=("pkg", unknown[0]))
+        raise StateFailed(
+            f"Unable to locate package {', '.join(unknown)}", missing=("pkg", unknown[0])
+        )
     drop = [each for each in has if replace and each not in wanted]
     if not add and not drop:
         return "No changes made"
     changes = {each: _change(each, "install" if each in present else None, "hold") for each in add}
     changes |= {each: _change(each, "hold", "install") for each in drop}
     told = [f"The following package would be held: {each}" for each in add]
-    yield Plan(changes, "\n".join([*told, *(f"The following package would be unheld: {each}" for each in drop)]))
+    yield Plan(
+        changes,
+        "\n".join([*told, *(f"The following package would be unheld: {each}" for each in drop)]),
+    )
     pkg.provider().hold(add, drop)
     return "\n".join([*(f"Package {each} is now being held" for each in add), *map(_let_go, drop)])
 
 
 @requires_feature("holdable")
-def unheld(name: Name, version: Name | None = None, pkgs: Names | None = None, all_: bool = False) -> Planned:
+def unheld(
+    name: Name, version: Name | None = None, pkgs: Names | None = None, all_: bool = False
+) -> Planned:
     """Make sure that packages may change their version. Arguments as those of pkg.held.
 
     all: whatever is held.

@@ -59,32 +59,41 @@ def installed(
 ) -> Planned:
     """Make sure that packages are installed.
 
-    name, version: one package; the version may have operators and a glob (`>=1.2,<2`, `1.2*`), or be latest. pkgs:
-    several, each a name or `name: version`. sources: several as `name: file` (salt://, http(s)://, a path).
-    allow_updates: a newer version than the one given will do. ignore_epoch: compare versions without it. normalize:
-    `name:amd64` on an amd64 machine is `name`. refresh: renew the package lists first (without it: only when a package
-    is not known); cache_valid_time: seconds for which they need no renewal. fromrepo: the release to install from.
-    skip_verify: do not check signatures. install_recommends: also what is recommended. only_upgrade: only what is
-    installed already. reinstall: in each run. hold: keep the packages at their version from now on, or (false) no
-    longer. update_holds: change packages that are held. debconf: a file with answers, given before. force_conf_new: new
-    configuration files replace changed ones. skip_suggestions, report_reboot_exit_codes: accepted, for other systems;
-    enablerepo, disablerepo, disableexcludes, setopt (dnf) and no_recommends (zypper) too: apt has nothing like them.
-    pkg_verify, ignore_types, resolve_capabilities: refused, they are for rpm.
+    name, version: one package; the version may have operators and a glob (`>=1.2,<2`, `1.2*`), or
+    be latest. pkgs: several, each a name or `name: version`. sources: several as `name: file`
+    (salt://, http(s)://, a path). allow_updates: a newer version than the one given will do.
+    ignore_epoch: compare versions without it. normalize: `name:amd64` on an amd64 machine is
+    `name`. refresh: renew the package lists first (without it: only when a package is not known);
+    cache_valid_time: seconds for which they need no renewal. fromrepo: the release to install from.
+    skip_verify: do not check signatures. install_recommends: also what is recommended.
+    only_upgrade: only what is installed already. reinstall: in each run. hold: keep the packages at
+    their version from now on, or (false) no longer. update_holds: change packages that are held.
+    debconf: a file with answers, given before. force_conf_new: new configuration files replace
+    changed ones. skip_suggestions, report_reboot_exit_codes: accepted, for other systems;
+    enablerepo, disablerepo, disableexcludes, setopt (dnf) and no_recommends (zypper) too: apt has
+    nothing like them. pkg_verify, ignore_types, resolve_capabilities: refused, they are for rpm.
 
         web server:
           pkg.installed:
             - pkgs: [nginx, certbot: '>=2.0']
 
-    Behaviour: Salt 3008's pkg.installed. With `aggregate: True` several states install in one transaction.
+    Behaviour: Salt 3008's pkg.installed. With `aggregate: True` several states install in one
+    transaction.
     """
-    _refuse(pkg_verify=pkg_verify, ignore_types=ignore_types, resolve_capabilities=resolve_capabilities)
+    _refuse(
+        pkg_verify=pkg_verify, ignore_types=ignore_types, resolve_capabilities=resolve_capabilities
+    )
     wanted = packages.wanted(name, version, pkgs, sources, normalize)
     if not wanted:
         return "No packages to install provided"
     share = {each: found for each in wanted if (found := _done().pop(each, None))}
     if share:
         ahead.plan(share)
-        yield Plan(share, f"The following packages would be installed/updated: {', '.join(share)}", provides=OPEN)
+        yield Plan(
+            share,
+            f"The following packages would be installed/updated: {', '.join(share)}",
+            provides=OPEN,
+        )
         return Done(f"The following packages were installed/updated: {', '.join(share)}", share)
     present = ahead.present()
     files = packages.local_files(wanted) if sources is not None else {}
@@ -94,15 +103,24 @@ def installed(
         asked_for = [each for each, want in wanted.items() if want == "latest"]
         newest, _ = ahead.known(asked_for, refresh, cache_valid_time)
         here.follows(repr(newest))
-        wanted = {each: newest.get(each) if want == "latest" else want for each, want in wanted.items()}
+        wanted = {
+            each: newest.get(each) if want == "latest" else want for each, want in wanted.items()
+        }
     asked = {
-        each: f">={want}" if want and allow_updates and want[0] not in "<>=!" else want for each, want in wanted.items()
+        each: f">={want}" if want and allow_updates and want[0] not in "<>=!" else want
+        for each, want in wanted.items()
     }
-    missing = {each: want for each, want in asked.items() if not packages.fits(present.get(each), want, ignore_epoch)}
+    missing = {
+        each: want
+        for each, want in asked.items()
+        if not packages.fits(present.get(each), want, ignore_epoch)
+    }
     again = [each for each in wanted if reinstall and each not in missing]
     holding = Holding(wanted, hold)
     if not missing and not again and not holding.changes:
-        return "\n".join([_already(wanted, bool(files)) + ("." if holding.said() else ""), *holding.said()])
+        return "\n".join(
+            [_already(wanted, bool(files)) + ("." if holding.said() else ""), *holding.said()]
+        )
     _refuse_held(missing, present, update_holds)
     words = packages.options(fromrepo, skip_verify, install_recommends, only_upgrade)
     words += ["--reinstall"] if again else []
@@ -126,7 +144,9 @@ def installed(
     there = {*missing, *again, *others}
     kept = [_named(each, want) for each, want in asked.items() if each not in there]
     lines = [*todo.done(), *holding.done()]
-    lines += [f"The following packages were already installed: {', '.join(kept)}"] * bool(kept and missing)
+    lines += [f"The following packages were already installed: {', '.join(kept)}"] * bool(
+        kept and missing
+    )
     return Done("\n".join(lines), holding.merged(changes))
 
 
@@ -153,7 +173,8 @@ def _refuse_held(missing: Iterable[str], present: Mapping[str, str], update: boo
     held = [each for each in missing if each in present and each in pkg.provider().held()]
     if held:
         raise StateFailed(
-            f"The following packages are held: {', '.join(held)}. Set update_holds to True to change them all the same."
+            f"The following packages are held: {', '.join(held)}. Set update_holds to True to"
+            " change them all the same."
         )
 
 
@@ -166,9 +187,20 @@ class _Todo:
     """What has to be installed, and how."""
 
     def __init__(
-        self, missing: dict[str, str | None], again: list[str], files: dict[str, str], words: list[str], epoch: bool
+        self,
+        missing: dict[str, str | None],
+        again: list[str],
+        files: dict[str, str],
+        words: list[str],
+        epoch: bool,
     ) -> None:
-        self._missing, self._again, self._files, self._words, self._epoch = missing, again, files, words, epoch
+        self._missing, self._again, self._files, self._words, self._epoch = (
+            missing,
+            again,
+            files,
+            words,
+            epoch,
+        )
         self._targets: dict[str, str] = {}
         self.guessed: dict[str, Any] = {}
 
@@ -186,14 +218,27 @@ class _Todo:
             versions = {each: str(self._missing.get(each) or "installed") for each in names}
         else:
             newest, certain = ahead.known(names, refresh, valid)
-            exact = {each: packages.version_for(each, want, self._epoch) for each, want in self._missing.items()}
-            if any(want and pkg.provider().compare(present.get(each, ""), "gt", want) for each, want in exact.items()):
+            exact = {
+                each: packages.version_for(each, want, self._epoch)
+                for each, want in self._missing.items()
+            }
+            if any(
+                want and pkg.provider().compare(present.get(each, ""), "gt", want)
+                for each, want in exact.items()
+            ):
                 self._words.append("--allow-downgrades")
-            self._targets = {each: f"{each}={exact[each]}" if exact.get(each) else each for each in names}
+            self._targets = {
+                each: f"{each}={exact[each]}" if exact.get(each) else each for each in names
+            }
             versions = {each: exact.get(each) or newest.get(each, "installed") for each in names}
             own = {each: exact.get(each) for each in names if certain and each not in others}
-        self.guessed = {each: {"old": present.get(each, ""), "new": versions[each]} for each in self._missing}
-        self.guessed |= {each: {"old": present.get(each, ""), "new": present.get(each, "")} for each in self._again}
+        self.guessed = {
+            each: {"old": present.get(each, ""), "new": versions[each]} for each in self._missing
+        }
+        self.guessed |= {
+            each: {"old": present.get(each, ""), "new": present.get(each, "")}
+            for each in self._again
+        }
         if not here.dry and own and own.keys() <= newest.keys() and not any(own.values()):
             return self.guessed  # what it brings along is told when it is done
         found = ahead.to_install(self._targets, self._words)
@@ -225,29 +270,44 @@ class _Todo:
                 own = [target for each, target in self._targets.items() if each not in others]
                 if not others or not own:
                     raise
-                pkg.provider().install(own, self._words)  # what another state asked for must not fail this one
+                pkg.provider().install(
+                    own, self._words
+                )  # what another state asked for must not fail this one
         except CommandFailed as failure:
             done = packages.differences(present, pkg.list_pkgs())
             raise StateFailed(packages.PROBLEM + failure.message, changes=done) from None
         after = pkg.list_pkgs()
         changes = packages.differences(present, after)
         own_missing = {each: want for each, want in self._missing.items() if each not in others}
-        failed = [each for each, want in own_missing.items() if not packages.fits(after.get(each), want, self._epoch)]
+        failed = [
+            each
+            for each, want in own_missing.items()
+            if not packages.fits(after.get(each), want, self._epoch)
+        ]
         if failed:
             named = ", ".join(_named(each, self._missing[each]) for each in failed)
-            raise StateFailed(f"The following packages failed to install/update: {named}", changes=changes)
+            raise StateFailed(
+                f"The following packages failed to install/update: {named}", changes=changes
+            )
         changes |= {each: self.guessed[each] for each in self._again if each not in changes}
         _done().update({each: changes.pop(each) for each in others if each in changes})
         self._missing = own_missing
         return changes
 
     def told(self) -> list[str]:
-        lines = [f"The following packages would be installed/updated: {', '.join(self._missing)}"] * bool(self._missing)
-        lines += [f"The following packages would be reinstalled: {', '.join(self._again)}"] * bool(self._again)
+        lines = [
+            f"The following packages would be installed/updated: {', '.join(self._missing)}"
+        ] * bool(self._missing)
+        lines += [f"The following packages would be reinstalled: {', '.join(self._again)}"] * bool(
+            self._again
+        )
         return lines or ["All specified packages are already installed."]
 
     def done(self) -> list[str]:
-        named = ", ".join(each if each in self._files else _named(each, want) for each, want in self._missing.items())
+        named = ", ".join(
+            each if each in self._files else _named(each, want)
+            for each, want in self._missing.items()
+        )
         lines = [f"The following packages were installed/updated: {named}"] * bool(self._missing)
         lines += [f"Package {each} was reinstalled." for each in self._again]
         return lines or ["All specified packages are already installed."]
@@ -265,11 +325,15 @@ def _done() -> dict[str, Any]:
 def _others(name: str) -> frozenset[str]:
     """The packages that the state that runs now installs for others."""
     chunk = here.chunk
-    found: frozenset[str] = here.store("pkg.aggregated").get((chunk.id, name) if chunk else None, frozenset())
+    found: frozenset[str] = here.store("pkg.aggregated").get(
+        (chunk.id, name) if chunk else None, frozenset()
+    )
     return found
 
 
-def mod_aggregate(low: dict[str, Any], chunks: list[dict[str, Any]], running: dict[str, Any]) -> dict[str, Any]:
+def mod_aggregate(
+    low: dict[str, Any], chunks: list[dict[str, Any]], running: dict[str, Any]
+) -> dict[str, Any]:
     """pkg.installed with the packages of other such states that install in the same way."""
     if low.get("fun") != "installed" or low.get("sources") is not None:
         return low
@@ -277,7 +341,9 @@ def mod_aggregate(low: dict[str, Any], chunks: list[dict[str, Any]], running: di
     others: dict[str, str | None] = {}
     for chunk in chunks:
         if chunk.get("fun") == "installed" and _how(chunk) == _how(low) and "sources" not in chunk:
-            more = packages.wanted(chunk["name"], _text(chunk.get("version")), chunk.get("pkgs"), None)
+            more = packages.wanted(
+                chunk["name"], _text(chunk.get("version")), chunk.get("pkgs"), None
+            )
             combine_plans = {**own, **others}
             if all(combine_plans.get(each, want) == want for each, want in more.items()):
                 others |= {each: want for each, want in more.items() if each not in own}

@@ -16,7 +16,11 @@ PROBLEM = "Problem encountered installing package(s). Additional info follows:\n
 
 
 def wanted(
-    name: str, version: str | None, pkgs: Names | None, sources: Names | None, normalize: bool = True
+    name: str,
+    version: str | None,
+    pkgs: Names | None,
+    sources: Names | None,
+    normalize: bool = True,
 ) -> dict[str, str | None]:
     """Each package with what is asked of its version, or the file it comes from."""
     if pkgs is not None and sources is not None:
@@ -25,17 +29,27 @@ def wanted(
     found: dict[str, str | None] = {name: version} if listed is None else {}
     for entry in listed or ():
         if isinstance(entry, dict):
-            found |= {str(key): None if value is None else str(value) for key, value in entry.items()}
+            found |= {
+                str(key): None if value is None else str(value) for key, value in entry.items()
+            }
         else:
             found[str(entry)] = None
-    return {pkg.provider().normal(each) if normalize else each: want for each, want in found.items()}
+    return {
+        pkg.provider().normal(each) if normalize else each: want for each, want in found.items()
+    }
 
 
 def fits(present: str | None, want: str | None, ignore_epoch: bool = False) -> bool:
-    """Whether an installed version is one that is wanted; several conditions are separated by commas."""
+    """Whether an installed version is one that is wanted; several conditions are separated by
+    commas.
+    """
     if present is None:
         return False
-    return all(_meets(present, each.strip(), ignore_epoch) for each in (want or "").split(",") if each.strip())
+    return all(
+        _meets(present, each.strip(), ignore_epoch)
+        for each in (want or "").split(",")
+        if each.strip()
+    )
 
 
 def or_newer(want: str | None) -> str | None:
@@ -71,11 +85,16 @@ def version_for(name: str, want: str | None, ignore_epoch: bool = False) -> str 
     for version in there:
         if fits(version, want, ignore_epoch):
             return version
-    raise StateFailed(f"No version of '{name}' matches {want} (there are {', '.join(there) or 'none'})", missing=LISTS)
+    raise StateFailed(
+        f"No version of '{name}' matches {want} (there are {', '.join(there) or 'none'})",
+        missing=LISTS,
+    )
 
 
 def refresh_lists(valid: int) -> bool:
-    """Renew the package lists, unless they are younger than so many seconds. Whether they are as they are to be."""
+    """Renew the package lists, unless they are younger than so many seconds. Whether they are as
+    they are to be.
+    """
     age = pkg.provider().lists_age()
     if valid and age is not None and age < valid:
         return True
@@ -83,17 +102,23 @@ def refresh_lists(valid: int) -> bool:
 
 
 def refuse_unknown(targets: Mapping[str, str | None], newest: Mapping[str, str]) -> None:
-    """Fail for packages that apt does not know, and for versions; it would say the same when it is to install them."""
+    """Fail for packages that apt does not know, and for versions; it would say the same when it is
+    to install them.
+    """
     told = [f"E: Unable to locate package {each}" for each in targets if each not in newest]
     for each, version in targets.items():
         if version and each in newest and version not in pkg.provider().versions(each):
             told.append(f"E: Version '{version}' for '{each}' was not found")
     if told:
-        raise StateFailed(PROBLEM + "errors:" + "".join(f"\n    - {line}" for line in told), missing=LISTS)
+        raise StateFailed(
+            PROBLEM + "errors:" + "".join(f"\n    - {line}" for line in told), missing=LISTS
+        )
 
 
 def refuse_unlisted(names: Collection[str], newest: Mapping[str, str]) -> None:
-    """Fail in a dry run for names that no package list has, unless there are no lists yet or a state may renew them."""
+    """Fail in a dry run for names that no package list has, unless there are no lists yet or a
+    state may renew them.
+    """
     age = pkg.provider().lists_age()
     unknown = [each for each in names if each not in newest]
     if age is None or not unknown:
@@ -101,11 +126,17 @@ def refuse_unlisted(names: Collection[str], newest: Mapping[str, str]) -> None:
     told = "".join(f"\n    - E: Unable to locate package {each}" for each in unknown)
     hours = f"{age / 3600:.0f} hours old" if age < 2 * 86400 else f"{age / 86400:.0f} days old"
     when = f"\nThe package lists are {hours}; a real run renews them before it looks again."
-    sources = [("file", chunk.name) for chunk in here.chunks if chunk.name.startswith(pkg.provider().SOURCES)]
+    sources = [
+        ("file", chunk.name)
+        for chunk in here.chunks
+        if chunk.name.startswith(pkg.provider().SOURCES)
+    ]
     raise StateFailed(f"{PROBLEM}errors:{told}{when}", missing=[LISTS, *sources])
 
 
-def options(fromrepo: str | None, skip_verify: bool, recommends: bool, only_upgrade: bool, *more: str) -> list[str]:
+def options(
+    fromrepo: str | None, skip_verify: bool, recommends: bool, only_upgrade: bool, *more: str
+) -> list[str]:
     """What apt-get is told."""
     words = ["-t", fromrepo] if fromrepo else []
     words += ["--allow-unauthenticated"] if skip_verify else []
@@ -132,7 +163,9 @@ ERROR = "An error was encountered while installing package(s): "
 
 def local_files(sources: Mapping[str, str | None]) -> dict[str, str]:
     """The file of each package."""
-    return {name: local_file(str(source), f" for package {name}") for name, source in sources.items()}
+    return {
+        name: local_file(str(source), f" for package {name}") for name, source in sources.items()
+    }
 
 
 def local_file(source: str, what: str = "") -> str:
@@ -140,7 +173,9 @@ def local_file(source: str, what: str = "") -> str:
     if source.startswith(("http://", "https://", "ftp://")):
         path, problem = file.download(source)
         if problem:
-            raise StateFailed(f"{ERROR}Unable to cache source {source}{what}: {problem}", changes={})
+            raise StateFailed(
+                f"{ERROR}Unable to cache source {source}{what}: {problem}", changes={}
+            )
         return path
     found = here.tree.fetch(source, here.saltenv)
     if found is None and source.startswith("salt://"):

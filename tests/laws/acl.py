@@ -12,9 +12,13 @@ ZOE = {"acl_type": "user", "acl_name": "zoe"}
 BOTH = {"acl_type": "user", "acl_names": ["zoe", "daemon"]}
 
 
-def on(function: str, prepare: str = PATH, plans: bool = True, fails: str | None = None, **args: Any) -> Scenario:
+def on(
+    function: str, prepare: str = PATH, plans: bool = True, fails: str | None = None, **args: Any
+) -> Scenario:
     given = {"name": "/srv/d", **args}
-    return Scenario(f"acl.{function}", given, plans=plans, fails=fails, machine=True, prepare=prepare)
+    return Scenario(
+        f"acl.{function}", given, plans=plans, fails=fails, machine=True, prepare=prepare
+    )
 
 
 SCENARIOS = [

@@ -11,10 +11,17 @@ TWO = ONE + "update-alternatives --install /usr/bin/greet greet /bin/echo 20; "
 BY_HAND = TWO + "update-alternatives --set greet /bin/cat; "
 
 
-def on(function: str, prepare: str = "", plans: bool = True, fails: str | None = None, **args: Any) -> Scenario:
+def on(
+    function: str, prepare: str = "", plans: bool = True, fails: str | None = None, **args: Any
+) -> Scenario:
     given = {"name": "greet", **args}
     return Scenario(
-        f"alternatives.{function}", given, plans=plans and not fails, fails=fails, machine=True, prepare=prepare
+        f"alternatives.{function}",
+        given,
+        plans=plans and not fails,
+        fails=fails,
+        machine=True,
+        prepare=prepare,
     )
 
 

@@ -1,25 +1,38 @@
-"""How Apache's tools are tried, by the links that they make; tests/machine/test_apache.py asks the server."""
+"""How Apache's tools are tried, by the links that they make; tests/machine/test_apache.py asks the
+server.
+"""
 
 from __future__ import annotations
 
 from laws import Scenario
 
-KINDS = {"module": ("mod", "mods", "load"), "site": ("site", "sites", "conf"), "conf": ("conf", "conf", "conf")}
+KINDS = {
+    "module": ("mod", "mods", "load"),
+    "site": ("site", "sites", "conf"),
+    "conf": ("conf", "conf", "conf"),
+}
 
 
 def on(
-    function: str, plans: bool = True, fails: str | None = None, enabled: bool = False, there: bool = True
+    function: str,
+    plans: bool = True,
+    fails: str | None = None,
+    enabled: bool = False,
+    there: bool = True,
 ) -> Scenario:
     kind, folder, suffix = KINDS[function.split(".")[0]]
     made = f"cd /etc/apache2; touch apache2.conf {folder}-available/x.{suffix}; "
     made += f"ln -s ../{folder}-available/x.{suffix} {folder}-enabled/; " if enabled else ""
     tools = (
-        f"mkdir -p /etc/apache2/{folder}-available /etc/apache2/{folder}-enabled; cd /usr/local/sbin; "
-        f"printf '#!/bin/sh\\nln -s ../{folder}-available/$1.{suffix} /etc/apache2/{folder}-enabled/' >a2en{kind}; "
-        f"printf '#!/bin/sh\\nrm /etc/apache2/{folder}-enabled/$1.{suffix}' >a2dis{kind}; chmod 755 a2*; "
+        f"mkdir -p /etc/apache2/{folder}-available /etc/apache2/{folder}-enabled; cd"
+        f" /usr/local/sbin; printf '#!/bin/sh\\nln -s ../{folder}-available/$1.{suffix}"
+        f" /etc/apache2/{folder}-enabled/' >a2en{kind}; printf '#!/bin/sh\\nrm"
+        f" /etc/apache2/{folder}-enabled/$1.{suffix}' >a2dis{kind}; chmod 755 a2*; "
     )
     prepare = tools + made if there else ""
-    return Scenario(f"apache_{function}", {"name": "x"}, plans=plans, fails=fails, machine=True, prepare=prepare)
+    return Scenario(
+        f"apache_{function}", {"name": "x"}, plans=plans, fails=fails, machine=True, prepare=prepare
+    )
 
 
 SCENARIOS = [

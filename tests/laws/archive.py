@@ -15,7 +15,12 @@ from laws import Scenario
 
 def tar(tmp: Path, name: str, *members: tuple[str, bytes, str]) -> None:
     """members: (name, contents or link target, kind)."""
-    kinds = {"file": tarfile.REGTYPE, "dir": tarfile.DIRTYPE, "link": tarfile.SYMTYPE, "pipe": tarfile.FIFOTYPE}
+    kinds = {
+        "file": tarfile.REGTYPE,
+        "dir": tarfile.DIRTYPE,
+        "link": tarfile.SYMTYPE,
+        "pipe": tarfile.FIFOTYPE,
+    }
     kinds |= {"hard": tarfile.LNKTYPE, "setuid": tarfile.REGTYPE}
     with tarfile.open(tmp / name, "w:gz") as archive:
         for member, data, kind in members:
@@ -27,7 +32,12 @@ def tar(tmp: Path, name: str, *members: tuple[str, bytes, str]) -> None:
             archive.addfile(info, io.BytesIO(data))
 
 
-TOP = (("top", b"", "dir"), ("top/a", b"a\n", "file"), ("top/sub", b"", "dir"), ("top/sub/b", b"b\n", "file"))
+TOP = (
+    ("top", b"", "dir"),
+    ("top/a", b"a\n", "file"),
+    ("top/sub", b"", "dir"),
+    ("top/sub/b", b"b\n", "file"),
+)
 
 
 def made(then: Callable[[Path], None] = lambda tmp: None) -> Callable[[Path], None]:
@@ -54,7 +64,9 @@ def made(then: Callable[[Path], None] = lambda tmp: None) -> Callable[[Path], No
 
 def unpacked(tmp: Path) -> None:
     with tarfile.open(tmp / "one.tgz") as archive:
-        archive.extractall(tmp / "out", **({"filter": "tar"} if hasattr(tarfile, "tar_filter") else {}))  # type: ignore[arg-type]
+        archive.extractall(
+            tmp / "out", **({"filter": "tar"} if hasattr(tarfile, "tar_filter") else {})
+        )  # type: ignore[arg-type]
 
 
 def blocked(tmp: Path) -> None:
@@ -79,19 +91,41 @@ def partly(tmp: Path) -> None:
 
 
 def arc(
-    source: str, setup: Callable[[Path], None] = made(), plans: bool = True, fails: str | None = None, **args: Any
+    source: str,
+    setup: Callable[[Path], None] = made(),
+    plans: bool = True,
+    fails: str | None = None,
+    **args: Any,
 ) -> Scenario:
     given = {"name": "{tmp}/out", "source": f"{{tmp}}/{source}", **args}
     return Scenario(
-        "archive.extracted", given, setup, plans=plans and not fails, fails=fails, converges=not args.get("overwrite")
+        "archive.extracted",
+        given,
+        setup,
+        plans=plans and not fails,
+        fails=fails,
+        converges=not args.get("overwrite"),
     )
 
 
 ME = {"user": os.getuid(), "group": os.getgid()}
 SCENARIOS = [
-    arc("one.tgz", skip_verify=True, keep_source=False, use_etag=True, list_options="z", use_cmd_unzip=False),
+    arc(
+        "one.tgz",
+        skip_verify=True,
+        keep_source=False,
+        use_etag=True,
+        list_options="z",
+        use_cmd_unzip=False,
+    ),
     arc("one.tgz", made(unpacked), plans=False),
-    arc("one.tgz", made(unpacked), overwrite=True, skip_files_list_verify=True, source_hash_update=True),
+    arc(
+        "one.tgz",
+        made(unpacked),
+        overwrite=True,
+        skip_files_list_verify=True,
+        source_hash_update=True,
+    ),
     arc("one.tgz", made(partly)),
     arc("one.tgz", made(partly), clean=True),
     arc("one.tgz", made(partly), clean_parent=True),

@@ -1,4 +1,6 @@
-"""The arguments that the scenarios of their functions leave out: each has to be tried (tests/test_laws.py)."""
+"""The arguments that the scenarios of their functions leave out: each has to be tried
+(tests/test_laws.py).
+"""
 
 from __future__ import annotations
 
@@ -10,8 +12,12 @@ from typing import Any
 from laws import Scenario
 
 
-def machine(function: str, prepare: str = "", plans: bool = True, fails: str | None = None, **args: Any) -> Scenario:
-    return Scenario(function, args, plans=plans and not fails, fails=fails, machine=True, prepare=prepare)
+def machine(
+    function: str, prepare: str = "", plans: bool = True, fails: str | None = None, **args: Any
+) -> Scenario:
+    return Scenario(
+        function, args, plans=plans and not fails, fails=fails, machine=True, prepare=prepare
+    )
 
 
 def script(tmp: Path) -> None:
@@ -26,15 +32,33 @@ def two_trees(tmp: Path) -> None:
 
 
 HOW: dict[str, Any] = {
-    **{"cwd": "{tmp}", "runas": "root", "shell": "/bin/sh", "env": [{"A": "1"}], "stateful": True, "umask": "077"},
+    **{
+        "cwd": "{tmp}",
+        "runas": "root",
+        "shell": "/bin/sh",
+        "env": [{"A": "1"}],
+        "stateful": True,
+        "umask": "077",
+    },
     **{"output_loglevel": "quiet", "hide_output": True, "use_vt": True, "success_retcodes": [3]},
     **{"success_stdout": ["x"], "success_stderr": ["y"]},
 }
 MORE = {"group": "root", "prepend_path": "/opt/bin", "stdin": "in", "timeout": 10}
 TEMPLATE = {"template": "jinja", "context": {"a": 1}, "defaults": {"a": 2}, "args": "x"}
 DIGEST = hashlib.sha256(b"x").hexdigest()
-SIGNED = {"signed_by_any": ["0" * 40], "signed_by_all": ["0" * 40], "keyring": "/no/ring", "gnupghome": "/no/home"}
-MOUNTED = {"device": "tmpfs", "fstype": "tmpfs", "opts": ["size=1M", "mode=0700"], "persist": False, "mkmnt": True}
+SIGNED = {
+    "signed_by_any": ["0" * 40],
+    "signed_by_all": ["0" * 40],
+    "keyring": "/no/ring",
+    "gnupghome": "/no/home",
+}
+MOUNTED = {
+    "device": "tmpfs",
+    "fstype": "tmpfs",
+    "opts": ["size=1M", "mode=0700"],
+    "persist": False,
+    "mkmnt": True,
+}
 HIDDEN = {
     **{
         "device_name_regex": ["x"],
@@ -46,7 +70,10 @@ HIDDEN = {
 }
 USER = "useradd -m zoe; "
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJtVE3mJYXPjhnMkXvYyPuVFgXVhGxZ9RzGZ5hZbJ8Kq zoe"
-KEYS = f"{USER} echo '{KEY}' > /keys; mkdir -p /home/zoe/.ssh; cp /keys /home/zoe/.ssh/authorized_keys; "
+KEYS = (
+    f"{USER} echo '{KEY}' > /keys; mkdir -p /home/zoe/.ssh; cp /keys"
+    " /home/zoe/.ssh/authorized_keys; "
+)
 FINGERPRINT = hashlib.sha256(base64.b64decode(KEY.split()[1])).digest().hex(":")
 KNOWN = f"mkdir -p /etc/ssh; echo 'h {KEY}' > /etc/ssh/ssh_known_hosts; "
 OLD = "apt-get install -q -y greeting=1.0; "
@@ -65,27 +92,56 @@ chmod 755 /etc/init.d/tick; rm -f /run/tick; """
 SLEEPER = "sleep 77 >/dev/null 2>&1 & "
 NO_GPG = {"sig_backend": "x", "skip_verify": True}
 EVENT = {
-    **{"data": 1, "preload": {"a": 1}, "with_env": True, "with_grains": ["os"], "with_pillar": True},
+    **{
+        "data": 1,
+        "preload": {"a": 1},
+        "with_env": True,
+        "with_grains": ["os"],
+        "with_pillar": True,
+    },
     "show_changed": True,
 }
-WORK_TREE = {"bare": False, "template": "/usr/share/git-core/templates", "separate_git_dir": "{tmp}/sep"}
+WORK_TREE = {
+    "bare": False,
+    "template": "/usr/share/git-core/templates",
+    "separate_git_dir": "{tmp}/sep",
+}
 ANSWERS = "echo 'greeting greeting/{{ w }} string {{ v }}' > /srv/answers; "
 SELECTIONS = {"template": "jinja", "context": {"w": "word"}, "defaults": {"w": "x", "v": "hi"}}
 SCENARIOS = [
-    Scenario("file.recurse", {"name": "{tmp}/d", "source": ["salt://one", "salt://two"], "merge": True}, two_trees),
-    Scenario("cmd.run", {"name": "true", "password": "x"}, plans=False, fails="password is for Windows"),
-    Scenario("cmd.script", {"name": "true", "password": "x"}, plans=False, fails="password is for Windows"),
+    Scenario(
+        "file.recurse",
+        {"name": "{tmp}/d", "source": ["salt://one", "salt://two"], "merge": True},
+        two_trees,
+    ),
+    Scenario(
+        "cmd.run", {"name": "true", "password": "x"}, plans=False, fails="password is for Windows"
+    ),
+    Scenario(
+        "cmd.script",
+        {"name": "true", "password": "x"},
+        plans=False,
+        fails="password is for Windows",
+    ),
     machine("pkg.held", OLD, name="greeting", version="1.0"),
     machine("pkg.unheld", OLD + "apt-mark hold greeting", name="greeting", version="1.0"),
     machine("pkg.latest", OLD, name="greeting", watch_flags=False),
     Scenario(
-        "file.keyvalue", {"name": "{tmp}/say.sh", "key": "echo", "value": "$A", "separator": " ", "prune": True}, script
+        "file.keyvalue",
+        {"name": "{tmp}/say.sh", "key": "echo", "value": "$A", "separator": " ", "prune": True},
+        script,
     ),
     Scenario("file.append", {"name": "{tmp}/say.sh", "text": "x", "show_changes": False}, script),
     Scenario("file.prepend", {"name": "{tmp}/say.sh", "text": "x", "show_changes": False}, script),
     Scenario(
         "file.replace",
-        {"name": "{tmp}/say.sh", "pattern": "umask", "repl": "caf\u00e9", "encoding": "latin-1", "backup": False},
+        {
+            "name": "{tmp}/say.sh",
+            "pattern": "umask",
+            "repl": "caf\u00e9",
+            "encoding": "latin-1",
+            "backup": False,
+        },
         script,
     ),
     Scenario(
@@ -96,48 +152,127 @@ SCENARIOS = [
         fails="is none that Python knows",
     ),
     Scenario("ini.sections_present", {"name": "{tmp}/i", "sections": ["a"], "separator": ":"}),
-    Scenario("ini.sections_absent", {"name": "{tmp}/i", "sections": ["a"], "separator": ":"}, plans=False),
+    Scenario(
+        "ini.sections_absent", {"name": "{tmp}/i", "sections": ["a"], "separator": ":"}, plans=False
+    ),
     Scenario(
         "archive.extracted",
-        {"name": "{tmp}/a", "source": "{tmp}/say.sh", "signature": True, "source_hash_sig": True, **SIGNED, **NO_GPG},
+        {
+            "name": "{tmp}/a",
+            "source": "{tmp}/say.sh",
+            "signature": True,
+            "source_hash_sig": True,
+            **SIGNED,
+            **NO_GPG,
+        },
         script,
         plans=False,
         fails="sig_backend: x is none of gpg and asymmetric",
     ),
     Scenario("event.fire_master", {"name": "t", **EVENT}, converges=False),
     Scenario("event.wait", {"name": "t", "data": {"a": 1}}, plans=False),
-    Scenario("git.present", {"name": "{tmp}/g", "shared": "group", "user": "root", "output_encoding": "utf-8"}),
+    Scenario(
+        "git.present",
+        {"name": "{tmp}/g", "shared": "group", "user": "root", "output_encoding": "utf-8"},
+    ),
     Scenario("git.present", {"name": "{tmp}/g", **WORK_TREE, "password": "x"}),
-    Scenario("git.present", {"name": "{tmp}", "force": False}, script, plans=False, fails="is not a git repository"),
+    Scenario(
+        "git.present",
+        {"name": "{tmp}", "force": False},
+        script,
+        plans=False,
+        fails="is not a git repository",
+    ),
     Scenario("git.present", {"name": "{tmp}/say.sh", "force": True}, script),
-    Scenario("git.present", {"name": "{tmp}/g", "separate_git_dir": "/x"}, plans=False, fails="say bare: False"),
+    Scenario(
+        "git.present",
+        {"name": "{tmp}/g", "separate_git_dir": "/x"},
+        plans=False,
+        fails="say bare: False",
+    ),
     machine("debconf.set_file", ANSWERS, name="x", source="/srv/answers", **SELECTIONS),
     machine("debconf.set_file", name="x", source="/srv/nothing", fails="does not exist"),
-    machine("pkg.removed", OLD, name="greeting:all", normalize=True, version="1.0", ignore_epoch=True),
+    machine(
+        "pkg.removed", OLD, name="greeting:all", normalize=True, version="1.0", ignore_epoch=True
+    ),
     machine("pkg.purged", OLD, name="greeting", normalize=False, ignore_epoch=True),
     Scenario("cmd.run", {"name": "id -gn", "group": "root", "root": "/"}, converges=False),
     Scenario("cmd.script", {"name": "{tmp}/say.sh", **HOW, **MORE}, script, converges=False),
-    Scenario("cmd.script", {"name": "{tmp}/say.sh", "bg": True, "ignore_timeout": True}, script, converges=False),
+    Scenario(
+        "cmd.script",
+        {"name": "{tmp}/say.sh", "bg": True, "ignore_timeout": True},
+        script,
+        converges=False,
+    ),
     Scenario("cmd.wait", {"name": "true", "root": "/", **HOW, **MORE}, plans=False),
     Scenario("cmd.wait_script", {"name": "{tmp}/say.sh", **HOW, **TEMPLATE}, script, plans=False),
     Scenario(
         "file.cached",
-        {"name": "{tmp}/say.sh", "source_hash": "{tmp}/say.sh", "source_hash_sig": True, "sig_backend": "x", **SIGNED},
+        {
+            "name": "{tmp}/say.sh",
+            "source_hash": "{tmp}/say.sh",
+            "source_hash_sig": True,
+            "sig_backend": "x",
+            **SIGNED,
+        },
         script,
         plans=False,
         fails="sig_backend: x is none of gpg and asymmetric",
     ),
-    Scenario("file.hardlink", {"name": "{tmp}/l", "target": "{tmp}/say.sh", "user": "root", "group": "root"}, script),
+    Scenario(
+        "file.hardlink",
+        {"name": "{tmp}/l", "target": "{tmp}/say.sh", "user": "root", "group": "root"},
+        script,
+    ),
     machine("mount.mounted", name="/mnt/x", **MOUNTED, **HIDDEN),
-    machine("mount.fstab_present", name="/dev/vdx", fs_file="/mnt/a", fs_vfstype="xfs", mount=False, match_on=["name"]),
-    machine("pkg.latest", OLD, name="x", pkgs=["greeting"], cache_valid_time=3600, skip_verify=True),
-    machine("pkg.latest", OLD, name="greeting", only_upgrade=True, install_recommends=False, refresh=False),
-    machine("pkg.latest", OLD, name="nosuchpackage", fromrepo="x", refresh=False, fails="No information found"),
+    machine(
+        "mount.fstab_present",
+        name="/dev/vdx",
+        fs_file="/mnt/a",
+        fs_vfstype="xfs",
+        mount=False,
+        match_on=["name"],
+    ),
+    machine(
+        "pkg.latest", OLD, name="x", pkgs=["greeting"], cache_valid_time=3600, skip_verify=True
+    ),
+    machine(
+        "pkg.latest",
+        OLD,
+        name="greeting",
+        only_upgrade=True,
+        install_recommends=False,
+        refresh=False,
+    ),
+    machine(
+        "pkg.latest",
+        OLD,
+        name="nosuchpackage",
+        fromrepo="x",
+        refresh=False,
+        fails="No information found",
+    ),
     machine("pkg.purged", OLD, name="x", pkgs=["greeting"], version="1.0"),
     machine("pkg.removed", OLD, plans=False, name="greeting", version="2.0"),
-    machine("service.dead", TICK, plans=False, name="tick", sig="no-such-process", timeout=5, no_block=True),
+    machine(
+        "service.dead",
+        TICK,
+        plans=False,
+        name="tick",
+        sig="no-such-process",
+        timeout=5,
+        no_block=True,
+    ),
     machine("service.dead", TICK + "update-rc.d tick defaults", name="tick", enable=False),
-    machine("service.running", TICK + SLEEPER, plans=False, name="tick", sig="sleep 77", init_delay=0, timeout=5),
+    machine(
+        "service.running",
+        TICK + SLEEPER,
+        plans=False,
+        name="tick",
+        sig="sleep 77",
+        init_delay=0,
+        timeout=5,
+    ),
     machine("ssh_auth.absent", KEYS, name=KEY, user="zoe", fingerprint_hash_type="sha256"),
     machine(
         "ssh_auth.manage",
@@ -152,9 +287,19 @@ SCENARIOS = [
         options=None,
     ),
     machine(
-        "ssh_known_hosts.present", KNOWN, plans=False, name="h", fingerprint=FINGERPRINT, fingerprint_hash_type="sha256"
+        "ssh_known_hosts.present",
+        KNOWN,
+        plans=False,
+        name="h",
+        fingerprint=FINGERPRINT,
+        fingerprint_hash_type="sha256",
     ),
     machine("pkgrepo.managed", name="deb [trusted=yes] file:/srv ./", copr="a/b", refresh=False),
     machine("service.running", TICK, name="tick", unmask=True, unmask_runtime=True),
-    Scenario("pip.uptodate", {"name": "x", "bin_env": "/none", "use_vt": True}, plans=False, fails="there is no /none"),
+    Scenario(
+        "pip.uptodate",
+        {"name": "x", "bin_env": "/none", "use_vt": True},
+        plans=False,
+        fails="there is no /none",
+    ),
 ]

@@ -1,4 +1,6 @@
-"""How states that ask servers, set variables or do nothing are tried. The server is one of this process."""
+"""How states that ask servers, set variables or do nothing are tried. The server is one of this
+process.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,10 @@ class _Answers(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         sent = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
-        told = f"{self.command} {self.path} {sent} by {self.headers.get('X-Who')} {self.headers.get('User-Agent')}"
+        told = (
+            f"{self.command} {self.path} {sent} by {self.headers.get('X-Who')}"
+            f" {self.headers.get('User-Agent')}"
+        )
         self.send_response(int(self.path[1:4]))
         self.end_headers()
         self.wfile.write(f"{told} {self.headers.get('Authorization', '')}".encode())
@@ -31,43 +36,151 @@ def with_files(folder: Path) -> None:
     (folder / "headers").write_text("X-Who: {{ word }}")
 
 
-def ask(path: str, breaks: str | None = None, fails: str | None = None, wait: bool = False, **args: Any) -> Scenario:
+def ask(
+    path: str, breaks: str | None = None, fails: str | None = None, wait: bool = False, **args: Any
+) -> Scenario:
     function = "http.wait_for_successful_query" if wait else "http.query"
     given = {"name": served(_Answers) + path, **args}
-    return Scenario(function, given, with_files, plans=not fails, fails=fails, breaks=breaks, converges=False)
+    return Scenario(
+        function, given, with_files, plans=not fails, fails=fails, breaks=breaks, converges=False
+    )
 
 
-FILES = {"data_file": "{tmp}/body", "header_file": "{tmp}/headers", "template_dict": {"word": "zoe"}}
-TRUST = {"verify_ssl": False, "ca_bundle": None, "cert": None, "backend": "requests", "agent": "me", "timeout": 5}
+FILES = {
+    "data_file": "{tmp}/body",
+    "header_file": "{tmp}/headers",
+    "template_dict": {"word": "zoe"},
+}
+TRUST = {
+    "verify_ssl": False,
+    "ca_bundle": None,
+    "cert": None,
+    "backend": "requests",
+    "agent": "me",
+    "timeout": 5,
+}
 SCENARIOS = [
     ask("/200", fails="Either match text (match) or a status code (status) is required."),
     ask("/200", status=200, match="GET /200", **TRUST),
     ask("/404", status=200, breaks="Status 200 was not found."),
     ask("/200", match="nope", breaks='Match text "nope" was not found.'),
     ask("/200", match="G.T", match_type="pcre", status="2..", status_type="pcre"),
-    ask("/200", match="x.z", match_type="pcre", status="4..", status_type="pcre", breaks="Match pattern"),
+    ask(
+        "/200",
+        match="x.z",
+        match_type="pcre",
+        status="4..",
+        status_type="pcre",
+        breaks="Match pattern",
+    ),
     ask("/404", status=[200, 404], status_type="list", test_url=served(_Answers) + "/200"),
-    ask("/500", status=[200, 404], status_type="list", breaks="Statuses [200, 404] were not found."),
+    ask(
+        "/500", status=[200, 404], status_type="list", breaks="Statuses [200, 404] were not found."
+    ),
     ask("/500", status=200, wait_for=0.2, request_interval=0.1, breaks="Status 200 was not found."),
-    ask("/200", method="POST", data="a=1", header_dict={"X-Who": "zoe"}, match="POST /200 a=1 by zoe"),
+    ask(
+        "/200",
+        method="POST",
+        data="a=1",
+        header_dict={"X-Who": "zoe"},
+        match="POST /200 a=1 by zoe",
+    ),
     ask("/200", params={"q": "1"}, header_list=["X-Who: kim"], match="/200?q=1  by kim"),
-    ask("/200", method="PUT", data_render=True, header_render=True, match="whole zoe by zoe", **FILES),
-    ask("/200", wait=True, method="PUT", data_render=True, header_render=True, match="by zoe", **FILES),
+    ask(
+        "/200",
+        method="PUT",
+        data_render=True,
+        header_render=True,
+        match="whole zoe by zoe",
+        **FILES,
+    ),
+    ask(
+        "/200",
+        wait=True,
+        method="PUT",
+        data_render=True,
+        header_render=True,
+        match="by zoe",
+        **FILES,
+    ),
     ask("/200", username="u", password="p", match="Basic dTpw"),
-    ask("/200", wait=True, status=200, wait_for=1, request_interval=0.1, method="POST", data="x", match="POST"),
-    ask("/200", wait=True, match="G.T", match_type="pcre", status="2..", status_type="pcre", params={}, **TRUST),
-    ask("/200", wait=True, username="u", password="p", status=200, header_dict={}, header_list=[], test_url="http://x"),
-    Scenario("http.query", {"name": "http://127.0.0.1:1/", "status": 200}, breaks="refused", converges=False),
+    ask(
+        "/200",
+        wait=True,
+        status=200,
+        wait_for=1,
+        request_interval=0.1,
+        method="POST",
+        data="x",
+        match="POST",
+    ),
+    ask(
+        "/200",
+        wait=True,
+        match="G.T",
+        match_type="pcre",
+        status="2..",
+        status_type="pcre",
+        params={},
+        **TRUST,
+    ),
+    ask(
+        "/200",
+        wait=True,
+        username="u",
+        password="p",
+        status=200,
+        header_dict={},
+        header_list=[],
+        test_url="http://x",
+    ),
+    Scenario(
+        "http.query",
+        {"name": "http://127.0.0.1:1/", "status": 200},
+        breaks="refused",
+        converges=False,
+    ),
     Scenario("environ.setenv", {"name": "LAWS_A", "value": "x", "update_minion": True}),
-    Scenario("environ.setenv", {"name": "many", "value": {"LAWS_B": "1", "LAWS_C": False}, "false_unsets": True}),
-    Scenario("environ.setenv", {"name": "LAWS_NEVER", "value": False, "false_unsets": True}, plans=False),
-    Scenario("environ.setenv", {"name": "LAWS_D", "value": 1}, fails="must be string, dict or False"),
-    Scenario("environ.setenv", {"name": "LAWS_D", "value": "1", "permanent": True}, fails="no registry here"),
+    Scenario(
+        "environ.setenv",
+        {"name": "many", "value": {"LAWS_B": "1", "LAWS_C": False}, "false_unsets": True},
+    ),
+    Scenario(
+        "environ.setenv", {"name": "LAWS_NEVER", "value": False, "false_unsets": True}, plans=False
+    ),
+    Scenario(
+        "environ.setenv", {"name": "LAWS_D", "value": 1}, fails="must be string, dict or False"
+    ),
+    Scenario(
+        "environ.setenv",
+        {"name": "LAWS_D", "value": "1", "permanent": True},
+        fails="no registry here",
+    ),
     Scenario("environ.setenv", {"name": "LAWS_E", "value": "1", "clear_all": True}, machine=True),
 ]
 KINDS = (
-    *("beacons", "clouds", "engines", "executors", "grains", "log_handlers", "matchers", "modules", "output"),
-    *("outputters", "pillar", "proxymodules", "renderers", "resources", "returners", "sdb", "serializers", "states"),
+    *(
+        "beacons",
+        "clouds",
+        "engines",
+        "executors",
+        "grains",
+        "log_handlers",
+        "matchers",
+        "modules",
+        "output",
+    ),
+    *(
+        "outputters",
+        "pillar",
+        "proxymodules",
+        "renderers",
+        "resources",
+        "returners",
+        "sdb",
+        "serializers",
+        "states",
+    ),
     *("thorium", "tops", "utils", "wrapper", "all"),
 )
 NEW = {"refresh": True, "extmod_whitelist": ["x"], "extmod_blacklist": ["y"]}

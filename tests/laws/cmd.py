@@ -18,27 +18,69 @@ def tell(result: bool) -> dict[str, object]:
 
 
 QUIET = {"hide_output": True, "output_loglevel": "quiet", "use_vt": True}
-LINE = {"name": "echo hello > {tmp}/out", "cwd": "{tmp}", "env": [{"A": "1"}], "umask": "077", "timeout": 10}
+LINE = {
+    "name": "echo hello > {tmp}/out",
+    "cwd": "{tmp}",
+    "env": [{"A": "1"}],
+    "umask": "077",
+    "timeout": 10,
+}
 SCENARIOS = [
     Scenario("cmd.run", LINE, converges=False),
-    Scenario("cmd.run", {"name": "cat", "stdin": "x", "shell": "/bin/sh", "prepend_path": "/x"}, converges=False),
-    Scenario("cmd.run", {"name": "exit 3", "success_retcodes": [3], "hide_output": True}, converges=False),
+    Scenario(
+        "cmd.run",
+        {"name": "cat", "stdin": "x", "shell": "/bin/sh", "prepend_path": "/x"},
+        converges=False,
+    ),
+    Scenario(
+        "cmd.run", {"name": "exit 3", "success_retcodes": [3], "hide_output": True}, converges=False
+    ),
     Scenario("cmd.run", {"name": "echo changed=yes", "stateful": True}, converges=False),
-    Scenario("cmd.run", {"name": "true", "bg": True, "use_vt": True, "output_loglevel": "quiet"}, converges=False),
-    Scenario("cmd.run", {"name": "/bin/echo x", "python_shell": False, "runas": "root"}, converges=False),
-    Scenario("cmd.run", {"name": "echo x", "cwd": "{tmp}/nope"}, breaks='working directory "', converges=False),
-    Scenario("cmd.run", {"name": "sleep 9", "timeout": 0.1, "ignore_timeout": True}, converges=False),
-    Scenario("cmd.run", {"name": "echo a; exit 1", "success_stdout": ["a\n", "a"]}, converges=False),
+    Scenario(
+        "cmd.run",
+        {"name": "true", "bg": True, "use_vt": True, "output_loglevel": "quiet"},
+        converges=False,
+    ),
+    Scenario(
+        "cmd.run", {"name": "/bin/echo x", "python_shell": False, "runas": "root"}, converges=False
+    ),
+    Scenario(
+        "cmd.run",
+        {"name": "echo x", "cwd": "{tmp}/nope"},
+        breaks='working directory "',
+        converges=False,
+    ),
+    Scenario(
+        "cmd.run", {"name": "sleep 9", "timeout": 0.1, "ignore_timeout": True}, converges=False
+    ),
+    Scenario(
+        "cmd.run", {"name": "echo a; exit 1", "success_stdout": ["a\n", "a"]}, converges=False
+    ),
     Scenario("cmd.run", {"name": "echo b >&2; exit 1", "success_stderr": ["b"]}, converges=False),
     Scenario("cmd.run", {"name": "true", "stateful": True}, converges=False),
-    Scenario("cmd.run", {"name": "echo changed=no", "stateful": [{"test_name": "echo changed=yes"}]}, converges=False),
-    Scenario("cmd.run", {"name": "true", "shell": "/no/shell"}, breaks="The shell /no/shell is not available"),
+    Scenario(
+        "cmd.run",
+        {"name": "echo changed=no", "stateful": [{"test_name": "echo changed=yes"}]},
+        converges=False,
+    ),
+    Scenario(
+        "cmd.run",
+        {"name": "true", "shell": "/no/shell"},
+        breaks="The shell /no/shell is not available",
+    ),
     Scenario("cmd.wait", {"name": "echo hello"}, plans=False),
     Scenario("cmd.watch", {"name": "echo hello"}, plans=False),
-    Scenario("cmd.script", {"source": "{tmp}/say.sh", "args": "a"}, setup=with_script, converges=False),
+    Scenario(
+        "cmd.script", {"source": "{tmp}/say.sh", "args": "a"}, setup=with_script, converges=False
+    ),
     Scenario(
         "cmd.script",
-        {"name": "{tmp}/say.sh b", "template": "jinja", "context": {"word": "w"}, "defaults": {"word": "d"}},
+        {
+            "name": "{tmp}/say.sh b",
+            "template": "jinja",
+            "context": {"word": "w"},
+            "defaults": {"word": "d"},
+        },
         setup=with_script,
         converges=False,
     ),
@@ -50,5 +92,9 @@ SCENARIOS = [
     Scenario("cmd.call", {"func": tell, "args": [False]}, breaks="told"),
     Scenario("cmd.call", {"func": add}, breaks=""),
     Scenario("cmd.call", {"func": "test.nothing_like_it"}, fails="is no execution function"),
-    Scenario("cmd.wait_call", {"func": add, "args": [1], "kws": {"x": 2}, "stateful": True, **QUIET}, plans=False),
+    Scenario(
+        "cmd.wait_call",
+        {"func": add, "args": [1], "kws": {"x": 2}, "stateful": True, **QUIET},
+        plans=False,
+    ),
 ]

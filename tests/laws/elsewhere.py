@@ -3,9 +3,19 @@
 from laws import Scenario
 
 ADVISORY = {"name": "x", "advisory_ids": ["x"]}
-LINK = {"arguments": "-x", "working_dir": "/", "description": "x", "icon_location": "/x", "backupname": "y"}
+LINK = {
+    "arguments": "-x",
+    "working_dir": "/",
+    "description": "x",
+    "icon_location": "/x",
+    "backupname": "y",
+}
 SCENARIOS = [
-    Scenario("pkg.group_installed", {"name": "x", "skip": ["a"], "include": "b"}, fails="apt has no groups"),
+    Scenario(
+        "pkg.group_installed",
+        {"name": "x", "skip": ["a"], "include": "b"},
+        fails="apt has no groups",
+    ),
     Scenario("pkg.patch_installed", {**ADVISORY, "downloadonly": True}, fails="pkg.uptodate"),
     Scenario("pkg.patch_downloaded", ADVISORY, fails="pkg.uptodate"),
     Scenario(

@@ -25,11 +25,18 @@ def text(content: str = TEXT) -> Callable[[Path], None]:
 
 
 def edit(
-    function: str, has: str | None = TEXT, /, plans: bool = True, fails: str | None = None, **args: Any
+    function: str,
+    has: str | None = TEXT,
+    /,
+    plans: bool = True,
+    fails: str | None = None,
+    **args: Any,
 ) -> Scenario:
     setup = text(has) if has is not None else (lambda tmp: None)
     base = M if function == "blockreplace" else F
-    return Scenario(f"file.{function}", {**base, **args}, setup, plans=plans and not fails, fails=fails)
+    return Scenario(
+        f"file.{function}", {**base, **args}, setup, plans=plans and not fails, fails=fails
+    )
 
 
 def pipe(tmp: Path) -> None:
@@ -44,7 +51,9 @@ def backups(tmp: Path) -> None:
         os.utime(path, (day * 86400, day * 86400))
 
 
-def keep(retain: dict[str, Any], plans: bool = True, fails: str | None = None, **args: Any) -> Scenario:
+def keep(
+    retain: dict[str, Any], plans: bool = True, fails: str | None = None, **args: Any
+) -> Scenario:
     return Scenario(
         "file.retention_schedule",
         {"name": "{tmp}/d", "retain": retain, **args},
@@ -74,18 +83,49 @@ SCENARIOS = [
     edit("blockreplace", "a\nb\n", content="n", insert_before_match="^b"),
     edit("blockreplace", "a\nb\n", content="n", insert_after_match="^a"),
     edit(
-        "blockreplace", BLOCK, source="salt://src", template="jinja", context={"place": "here"}, defaults={"place": 1}
+        "blockreplace",
+        BLOCK,
+        source="salt://src",
+        template="jinja",
+        context={"place": "here"},
+        defaults={"place": 1},
     ),
-    edit("blockreplace", BLOCK, sources=["salt://src"], source_hashes=["0" * 32], fails="expected hash"),
+    edit(
+        "blockreplace",
+        BLOCK,
+        sources=["salt://src"],
+        source_hashes=["0" * 32],
+        fails="expected hash",
+    ),
     edit("blockreplace", BLOCK, source="salt://src", source_hash="0" * 32, fails="expected hash"),
     edit("blockreplace", "x\n", fails="Markers were not found"),
     edit("blockreplace", "# BEGIN\n", fails="Unterminated"),
-    edit("blockreplace", BLOCK, append_if_not_found=True, prepend_if_not_found=True, fails="Only one of"),
+    edit(
+        "blockreplace",
+        BLOCK,
+        append_if_not_found=True,
+        prepend_if_not_found=True,
+        fails="Only one of",
+    ),
     edit("keyvalue", "a=1\n", key="a", value=2),
     edit("keyvalue", "a=1\n", key="a", value=1, plans=False),
     edit("keyvalue", "a=1\n", key="a", value=2, search_only=True, plans=False),
-    edit("keyvalue", "a=1\n#b=2\n", key_values={"b": 3, "c": 4}, uncomment="#", append_if_not_found=True),
-    edit("keyvalue", "a: 1\n", key="z", value="1", separator=": ", prepend_if_not_found=True, show_changes=False),
+    edit(
+        "keyvalue",
+        "a=1\n#b=2\n",
+        key_values={"b": 3, "c": 4},
+        uncomment="#",
+        append_if_not_found=True,
+    ),
+    edit(
+        "keyvalue",
+        "a: 1\n",
+        key="z",
+        value="1",
+        separator=": ",
+        prepend_if_not_found=True,
+        show_changes=False,
+    ),
     edit("keyvalue", "A=1\nA=1\n", key="a", value="X", key_ignore_case=True, count=-1),
     edit("keyvalue", "a=YES\n", key="a", value="yes", value_ignore_case=True, plans=False),
     edit("keyvalue", None, key="a", value="yes", ignore_if_missing=True, plans=False),
@@ -94,7 +134,9 @@ SCENARIOS = [
     edit("keyvalue", "", fails="not supplied"),
     edit("line", mode="insert", content="new", after="alpha"),
     edit("line", mode="insert", content="new", before="#gamma", show_changes=False),
-    Scenario("file.line", {**F, "mode": "insert", "content": "x", "location": "end", "create": True}),
+    Scenario(
+        "file.line", {**F, "mode": "insert", "content": "x", "location": "end", "create": True}
+    ),
     edit("line", mode="replace", content="ALPHA", match="alpha", backup=True),
     edit("line", mode="delete", match="gamma"),
     edit("line", mode="ensure", content="new", after="alpha", indent=False),
@@ -122,20 +164,46 @@ SCENARIOS = [
     Scenario("file.mknod", {**F, "ntype": "p", "mode": "0640", "user": 0, "group": 0}),
     Scenario("file.mknod", {**F, "ntype": "p"}, pipe, plans=False),
     Scenario("file.mknod", {**F, "ntype": "p", "mode": "0640"}, pipe),
-    Scenario("file.mknod", {**F, "ntype": "c", "major": 1, "minor": 3}, pipe, fails="cannot be overwritten"),
+    Scenario(
+        "file.mknod",
+        {**F, "ntype": "c", "major": 1, "minor": 3},
+        pipe,
+        fails="cannot be overwritten",
+    ),
     Scenario("file.mknod", {"name": "{tmp}/no/f", "ntype": "p"}, fails="is not there"),
-    Scenario("file.mknod", {"name": "/srv/null", "ntype": "c", "major": 1, "minor": 3}, machine=True),
-    Scenario("file.mknod", {"name": "/srv/loop", "ntype": "b", "major": 7, "minor": 9, "mode": "0660"}, machine=True),
+    Scenario(
+        "file.mknod", {"name": "/srv/null", "ntype": "c", "major": 1, "minor": 3}, machine=True
+    ),
+    Scenario(
+        "file.mknod",
+        {"name": "/srv/loop", "ntype": "b", "major": 7, "minor": 9, "mode": "0660"},
+        machine=True,
+    ),
     keep({"most_recent": 1}),
     keep({"first_of_day": "all"}, plans=False),
     keep({"first_of_month": 1}, strptime_format="b-%Y%m%d", timezone="Europe/Berlin"),
     keep({}, fails="keeps nothing"),
     keep({"first_of_moon": 1}, fails="is no period"),
-    Scenario("file.accumulated", {"name": "a", "filename": "{tmp}/f", "text": ["one"]}, plans=False),
+    Scenario(
+        "file.accumulated", {"name": "a", "filename": "{tmp}/f", "text": ["one"]}, plans=False
+    ),
     edit("serialize", None, dataset={"a": [1, None]}, mode="0600", makedirs=True, dir_mode="0700"),
     edit("serialize", "a: 1\n", dataset={"a": 1}, plans=False),
-    edit("serialize", '{"a": 1}', dataset={"b": 2}, serializer="json", merge_if_exists=True, backup="minion"),
-    edit("serialize", None, dataset={"a": {"b": 1}}, formatter="configparser", serializer_opts=[{"delimiters": [":"]}]),
+    edit(
+        "serialize",
+        '{"a": 1}',
+        dataset={"b": 2},
+        serializer="json",
+        merge_if_exists=True,
+        backup="minion",
+    ),
+    edit(
+        "serialize",
+        None,
+        dataset={"a": {"b": 1}},
+        formatter="configparser",
+        serializer_opts=[{"delimiters": [":"]}],
+    ),
     edit(
         "serialize",
         "{}",
@@ -144,7 +212,14 @@ SCENARIOS = [
         deserializer_opts={"parse_int": float},
         show_changes=False,
     ),
-    edit("serialize", None, dataset=(1, 2), serializer="plist", encoding="utf-8", encoding_errors="replace"),
+    edit(
+        "serialize",
+        None,
+        dataset=(1, 2),
+        serializer="plist",
+        encoding="utf-8",
+        encoding_errors="replace",
+    ),
     edit("serialize", None, dataset={"a": 1}, create=False, plans=False),
     edit("serialize", None, fails="was defined"),
     edit("serialize", None, dataset={"a": 1}, dataset_pillar="x", fails="Only one of"),
@@ -157,5 +232,14 @@ SCENARIOS = [
         merge_if_exists=True,
         fails="Failed to deserialize",
     ),
-    edit("serialize", None, dataset={"a": 1}, user=0, group=0, check_cmd="test -s", tmp_dir="/tmp", tmp_ext=".yaml"),
+    edit(
+        "serialize",
+        None,
+        dataset={"a": 1},
+        user=0,
+        group=0,
+        check_cmd="test -s",
+        tmp_dir="/tmp",
+        tmp_ext=".yaml",
+    ),
 ]

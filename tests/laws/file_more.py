@@ -49,17 +49,44 @@ SCENARIOS = [
     Scenario("file.touch", {**G, "makedirs": True, "atime": 5, "mtime": 6}, converges=False),
     Scenario("file.touch", G, fails="Directory not present", plans=False),
     Scenario("file.symlink", {"name": "{tmp}/l", "target": "other"}, linked),
-    Scenario("file.symlink", {"name": "{tmp}/l", "target": "target", "inherit_user_and_group": True}, linked, False),
-    Scenario("file.symlink", {**G, "target": "x", "makedirs": True, "mode": "0750", "atomic": True}),
+    Scenario(
+        "file.symlink",
+        {"name": "{tmp}/l", "target": "target", "inherit_user_and_group": True},
+        linked,
+        False,
+    ),
+    Scenario(
+        "file.symlink", {**G, "target": "x", "makedirs": True, "mode": "0750", "atomic": True}
+    ),
     Scenario("file.symlink", {**G, "target": "x"}, fails="for symlink is not present", plans=False),
-    Scenario("file.symlink", {**F, "target": "x", "force": True, "follow_symlinks": False}, write("f")),
+    Scenario(
+        "file.symlink", {**F, "target": "x", "force": True, "follow_symlinks": False}, write("f")
+    ),
     Scenario("file.symlink", {"name": "{tmp}/d", "target": "x", "force": True}, full_folder),
     Scenario("file.symlink", {**F, "target": "x", "backupname": "kept"}, write("f")),
-    Scenario("file.symlink", {**F, "target": "x", "disallow_copy_and_unlink": True}, write("f"), False, "File exists"),
-    Scenario("file.symlink", {**F, "target": "x", "user": "no-one-here"}, plans=False, fails="User no-one-here"),
-    Scenario("file.symlink", {**F, "target": "x", "group": "no-one-here"}, plans=False, fails="Group no-one-here"),
+    Scenario(
+        "file.symlink",
+        {**F, "target": "x", "disallow_copy_and_unlink": True},
+        write("f"),
+        False,
+        "File exists",
+    ),
+    Scenario(
+        "file.symlink",
+        {**F, "target": "x", "user": "no-one-here"},
+        plans=False,
+        fails="User no-one-here",
+    ),
+    Scenario(
+        "file.symlink",
+        {**F, "target": "x", "group": "no-one-here"},
+        plans=False,
+        fails="Group no-one-here",
+    ),
     Scenario("file.append", MORE, write("f")),
-    Scenario("file.append", {**F, "text": "beta", "ignore_whitespace": False}, write("f"), plans=False),
+    Scenario(
+        "file.append", {**F, "text": "beta", "ignore_whitespace": False}, write("f"), plans=False
+    ),
     Scenario("file.append", {**G, "text": "a", "makedirs": True}),
     Scenario("file.append", {**G, "text": "a"}, fails="file not found", plans=False),
     Scenario("file.prepend", MORE, write("f")),
@@ -67,33 +94,73 @@ SCENARIOS = [
     Scenario("file.prepend", {**F, "text": "beta"}, write("f"), plans=False),
     Scenario("file.prepend", {**G, "text": "a", "makedirs": True}),
     *(
-        Scenario(f"file.{fun}", {**F, **source, "template": "jinja", "defaults": {"v": 1}, "context": {"v": 2}}, two)
+        Scenario(
+            f"file.{fun}",
+            {**F, **source, "template": "jinja", "defaults": {"v": 1}, "context": {"v": 2}},
+            two,
+        )
         for fun in ("append", "prepend")
         for source in (
             {"source": "{tmp}/a", "source_hash": "md5=60b725f10c9c85c70d97880dfe8191b3"},
-            {"sources": ["{tmp}/a", "{tmp}/b"], "source_hashes": ["60b725f10c9c85c70d97880dfe8191b3"]},
+            {
+                "sources": ["{tmp}/a", "{tmp}/b"],
+                "source_hashes": ["60b725f10c9c85c70d97880dfe8191b3"],
+            },
         )
     ),
-    Scenario("file.replace", {**F, "pattern": "BETA", "repl": "b", "flags": ["IGNORECASE"], "count": 1}, write("f")),
-    Scenario("file.replace", {**F, "pattern": "x", "repl": "y"}, write("f"), plans=False),
-    Scenario("file.replace", {**F, "pattern": "x", "repl": "y", "ignore_if_missing": True}, plans=False),
-    Scenario("file.replace", {**F, "pattern": "x", "repl": "y"}, plans=False, fails="file not found"),
-    Scenario("file.replace", {**F, "pattern": "x1", "repl": "y", "append_if_not_found": True}, write("f")),
     Scenario(
         "file.replace",
-        {**F, "pattern": "x1", "repl": "y", "prepend_if_not_found": True, "not_found_content": "z", "backup": False},
+        {**F, "pattern": "BETA", "repl": "b", "flags": ["IGNORECASE"], "count": 1},
+        write("f"),
+    ),
+    Scenario("file.replace", {**F, "pattern": "x", "repl": "y"}, write("f"), plans=False),
+    Scenario(
+        "file.replace", {**F, "pattern": "x", "repl": "y", "ignore_if_missing": True}, plans=False
+    ),
+    Scenario(
+        "file.replace", {**F, "pattern": "x", "repl": "y"}, plans=False, fails="file not found"
+    ),
+    Scenario(
+        "file.replace", {**F, "pattern": "x1", "repl": "y", "append_if_not_found": True}, write("f")
+    ),
+    Scenario(
+        "file.replace",
+        {
+            **F,
+            "pattern": "x1",
+            "repl": "y",
+            "prepend_if_not_found": True,
+            "not_found_content": "z",
+            "backup": False,
+        },
         write("f"),
     ),
     Scenario(
         "file.replace",
-        {**F, "pattern": "beta", "repl": "\\1", "backslash_literal": True, "show_changes": False, "bufsize": "file"},
+        {
+            **F,
+            "pattern": "beta",
+            "repl": "\\1",
+            "backslash_literal": True,
+            "show_changes": False,
+            "bufsize": "file",
+        },
         write("f"),
     ),
     Scenario("file.copy", {**B, "force": True, "preserve": True}, two, converges=False),
     Scenario("file.copy", B, two, plans=False),
-    Scenario("file.copy", {"name": "{tmp}/c", "source": "{tmp}/a", "mode": "0600", "user": 0, "group": 0}, two),
+    Scenario(
+        "file.copy",
+        {"name": "{tmp}/c", "source": "{tmp}/a", "mode": "0600", "user": 0, "group": 0},
+        two,
+    ),
     Scenario("file.copy", {**G, "source": "{tmp}/a", "makedirs": True, "dir_mode": "0750"}, two),
-    Scenario("file.copy", {"name": "{tmp}/d", "source": "{tmp}/d/x", "subdir": True}, full_folder, plans=False),
+    Scenario(
+        "file.copy",
+        {"name": "{tmp}/d", "source": "{tmp}/d/x", "subdir": True},
+        full_folder,
+        plans=False,
+    ),
     Scenario("file.rename", {**B, "force": True}, two),
     Scenario("file.rename", B, two, plans=False),
     Scenario("file.rename", {**G, "source": "{tmp}/a", "makedirs": True}, two),

@@ -1,4 +1,6 @@
-"""How firewalld is tried: a script plays firewall-cmd here; tests/machine/test_firewalld.py has the real one."""
+"""How firewalld is tried: a script plays firewall-cmd here; tests/machine/test_firewalld.py has the
+real one.
+"""
 
 from __future__ import annotations
 
@@ -37,22 +39,47 @@ touch known/ssh known/http; echo ssh >public/service; echo 22/tcp >public/port
 """
 RULE = "rule family=ipv4 source address=10.0.0.0/8 accept"
 FULL: dict[str, Any] = {
-    **{"block_icmp": ["echo-reply"], "interfaces": ["eth7"], "sources": "10.0.0.0/8", "rich_rules": RULE},
+    **{
+        "block_icmp": ["echo-reply"],
+        "interfaces": ["eth7"],
+        "sources": "10.0.0.0/8",
+        "rich_rules": RULE,
+    },
     **{"port_fwd": ["22:2222:tcp:10.0.0.5"], "masquerade": True, "default": True},
 }
-PRUNED = {f"prune_{each}": True for each in ("block_icmp", "interfaces", "sources", "rich_rules", "port_fwd", "ports")}
+PRUNED = {
+    f"prune_{each}": True
+    for each in ("block_icmp", "interfaces", "sources", "rich_rules", "port_fwd", "ports")
+}
 
 
-def on(function: str, plans: bool = True, fails: str | None = None, prepare: str = TOOL, **args: Any) -> Scenario:
-    return Scenario(f"firewalld.{function}", args, plans=plans, fails=fails, machine=True, prepare=prepare)
+def on(
+    function: str, plans: bool = True, fails: str | None = None, prepare: str = TOOL, **args: Any
+) -> Scenario:
+    return Scenario(
+        f"firewalld.{function}", args, plans=plans, fails=fails, machine=True, prepare=prepare
+    )
 
 
 SCENARIOS = [
-    on("present", name="public", services=["http"], prune_services=True, ports=["80/tcp"], **PRUNED, **FULL),
+    on(
+        "present",
+        name="public",
+        services=["http"],
+        prune_services=True,
+        ports=["80/tcp"],
+        **PRUNED,
+        **FULL,
+    ),
     on("present", name="public", plans=False, services=["ssh"], ports="22/tcp", masquerade=False),
     on("present", name="work", default=True),
     on("present", name="public", services=["gopher"], fails="firewalld knows no service 'gopher'"),
-    on("present", name="public", block_icmp=["gopher"], fails="firewalld knows no kind of ICMP 'gopher'"),
+    on(
+        "present",
+        name="public",
+        block_icmp=["gopher"],
+        fails="firewalld knows no kind of ICMP 'gopher'",
+    ),
     on("present", name="public", port_fwd=["22"], fails="'22' is no forwarded port"),
     on("present", name="public", prepare="", fails="it comes with firewalld"),
     on("service", name="exporter", ports=["9100/tcp"], protocols="ah"),

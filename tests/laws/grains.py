@@ -1,4 +1,6 @@
-"""How static grains are tried: the file `grains` of the scenario's own folder is the one beside the configuration."""
+"""How static grains are tried: the file `grains` of the scenario's own folder is the one beside the
+configuration.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +14,12 @@ def beside(folder: Path) -> None:
     (folder / "grains").write_text("a: 1\nl: [x, y]\nd: {k: v, n: {m: [1]}}\n")
 
 
-def on(function: str, name: str, plans: bool = True, fails: str | None = None, **args: Any) -> Scenario:
-    return Scenario(f"grains.{function}", {"name": name, **args}, beside, plans=plans and not fails, fails=fails)
+def on(
+    function: str, name: str, plans: bool = True, fails: str | None = None, **args: Any
+) -> Scenario:
+    return Scenario(
+        f"grains.{function}", {"name": name, **args}, beside, plans=plans and not fails, fails=fails
+    )
 
 
 FORCE = "Use 'force=True' to overwrite."

@@ -15,7 +15,9 @@ def write(tmp: Path) -> None:
 
 
 def ini(function: str, sections: Any, plans: bool = True, **args: Any) -> Scenario:
-    return Scenario(f"ini.{function}", {"name": "{tmp}/f", "sections": sections, **args}, write, plans=plans)
+    return Scenario(
+        f"ini.{function}", {"name": "{tmp}/f", "sections": sections, **args}, write, plans=plans
+    )
 
 
 SCENARIOS = [

@@ -10,16 +10,36 @@ HERE = "apt-get install -q -y iptables; "
 SSH = {"chain": "INPUT", "proto": "tcp", "dport": 22, "connstate": "NEW", "jump": "ACCEPT"}
 HAS = HERE + "iptables -A INPUT -p tcp -m state --state NEW -m tcp --dport 22 -j ACCEPT; "
 NAT = {
-    **{"table": "nat", "chain": "PREROUTING", "if": "lo", "protocol": "tcp", "dports": [80, 81], "jump": "DNAT"},
+    **{
+        "table": "nat",
+        "chain": "PREROUTING",
+        "if": "lo",
+        "protocol": "tcp",
+        "dports": [80, 81],
+        "jump": "DNAT",
+    },
     "to-destination": "127.0.0.1:8080",
 }
-LOG = {"chain": "INPUT", "source": "! 10.0.0.0/8", "match": ["limit"], "limit": "5/min", "jump": "LOG"}
+LOG = {
+    "chain": "INPUT",
+    "source": "! 10.0.0.0/8",
+    "match": ["limit"],
+    "limit": "5/min",
+    "jump": "LOG",
+}
 
 
-def on(function: str, prepare: str = HERE, plans: bool = True, fails: str | None = None, **args: Any) -> Scenario:
+def on(
+    function: str, prepare: str = HERE, plans: bool = True, fails: str | None = None, **args: Any
+) -> Scenario:
     given = {"name": "rule", **args}
     return Scenario(
-        f"iptables.{function}", given, plans=plans and not fails, fails=fails, machine=True, prepare=prepare
+        f"iptables.{function}",
+        given,
+        plans=plans and not fails,
+        fails=fails,
+        machine=True,
+        prepare=prepare,
     )
 
 
@@ -34,9 +54,19 @@ SCENARIOS = [
     on("append", chain="INPUT", nonsense="x", fails="Attempted rule was"),
     on("append", HAS, plans=False, rules=[{**SSH, "name": "a"}]),
     on("append", HAS, rules=[{**SSH, "name": "a"}, {**SSH, "name": "b", "dport": 23}]),
-    on("append", rules=[{**SSH, "name": "a"}, {"name": "b", "chain": "INPUT", "bad": 1}], fails="rule for b."),
+    on(
+        "append",
+        rules=[{**SSH, "name": "a"}, {"name": "b", "chain": "INPUT", "bad": 1}],
+        fails="rule for b.",
+    ),
     on("append", HAS, **SSH, save=True),
-    on("append", HAS + "mkdir /etc/iptables; iptables-save >/etc/iptables/rules.v4; ", plans=False, **SSH, save=True),
+    on(
+        "append",
+        HAS + "mkdir /etc/iptables; iptables-save >/etc/iptables/rules.v4; ",
+        plans=False,
+        **SSH,
+        save=True,
+    ),
     on("insert", rules=[{**SSH, "name": "a", "position": 1}]),
     on("delete", HAS, rules=[{**SSH, "name": "a"}, {**SSH, "name": "b", "dport": 23}]),
     on("set_policy", chain="knocking", policy="DROP", fails="is no built-in chain"),
@@ -49,7 +79,9 @@ SCENARIOS = [
     on("delete", chain="INPUT", position=1, fails="position"),
     on("chain_present", name="knocking", table="nat"),
     on("chain_present", HERE + "iptables -N knocking", plans=False, name="knocking", family="ipv4"),
-    on("chain_absent", HERE + "iptables -N knocking; iptables -A knocking -j DROP", name="knocking"),
+    on(
+        "chain_absent", HERE + "iptables -N knocking; iptables -A knocking -j DROP", name="knocking"
+    ),
     on("chain_absent", plans=False, name="knocking", table="nat", family="ipv6"),
     on("set_policy", chain="FORWARD", policy="DROP", save=True, table="filter"),
     on("set_policy", plans=False, chain="FORWARD", policy="ACCEPT", family="ipv6"),

@@ -1,4 +1,5 @@
-"""How packages are tried: with a real apt, on a throw-away copy of the machine that has an archive of its own.
+"""How packages are tried: with a real apt, on a throw-away copy of the machine that has an archive
+of its own.
 
 The archive has `greeting` in the versions 1.0 and 2.0, and `hello`.
 """
@@ -17,7 +18,9 @@ COPY = "sed -i 's/file:/copy:/' /etc/apt/sources.list; apt-get -q update; "
 ANSWERS = "echo 'greeting greeting/word string hi' > /srv/answers; "
 
 
-def on(function: str, prepare: str = "", plans: bool = True, fails: str | None = None, **args: Any) -> Scenario:
+def on(
+    function: str, prepare: str = "", plans: bool = True, fails: str | None = None, **args: Any
+) -> Scenario:
     given = {"name": "greeting", **args}
     converges = not args.get("reinstall")
     return Scenario(
@@ -31,9 +34,19 @@ def on(function: str, prepare: str = "", plans: bool = True, fails: str | None =
     )
 
 
-REDHAT_AND_SUSE = {"enablerepo": "epel", "disablerepo": ["*"], "disableexcludes": "all", "setopt": "obsoletes=0"}
+REDHAT_AND_SUSE = {
+    "enablerepo": "epel",
+    "disablerepo": ["*"],
+    "disableexcludes": "all",
+    "setopt": "obsoletes=0",
+}
 REDHAT_AND_SUSE |= {"no_recommends": True}
-ACCEPTED = {"skip_suggestions": True, "report_reboot_exit_codes": False, "normalize": False, "skip_verify": True}
+ACCEPTED = {
+    "skip_suggestions": True,
+    "report_reboot_exit_codes": False,
+    "normalize": False,
+    "skip_verify": True,
+}
 SCENARIOS = [
     on("installed", version="1.0", hold=True, **ACCEPTED, **REDHAT_AND_SUSE),
     on("installed", version=">=1.0,<2", cache_valid_time=3600, only_upgrade=False),
@@ -56,21 +69,44 @@ SCENARIOS = [
         pkgs=[{"greeting": ">=9"}],
         fails="No version of",
     ),
-    on("installed", name="nosuchpackage", refresh=False, fails="E: Unable to locate package nosuchpackage"),
+    on(
+        "installed",
+        name="nosuchpackage",
+        refresh=False,
+        fails="E: Unable to locate package nosuchpackage",
+    ),
     on("installed", version="9.9", fails="E: Version '9.9' for 'greeting' was not found"),
     on("installed", DEB, sources=[{"greeting": "/srv/greeting.deb"}]),
     on("installed", DEB + OLD, plans=False, sources=[{"greeting": "file:///srv/greeting.deb"}]),
-    on("installed", sources=[{"greeting": "/srv/nothing.deb"}], fails="/srv/nothing.deb does not exist on minion"),
+    on(
+        "installed",
+        sources=[{"greeting": "/srv/nothing.deb"}],
+        fails="/srv/nothing.deb does not exist on minion",
+    ),
     on("installed", sources=[{"greeting": "/etc/hosts"}], fails="is no package"),
-    on("installed", pkgs=["greeting"], sources=[{"greeting": "/x"}], fails='Only one of "pkgs" and "sources"'),
+    on(
+        "installed",
+        pkgs=["greeting"],
+        sources=[{"greeting": "/x"}],
+        fails='Only one of "pkgs" and "sources"',
+    ),
     on("installed", ANSWERS, debconf="/srv/answers", install_recommends=False),
     on("installed", OLD, reinstall=True),
     on("installed", pkg_verify=True, fails="pkg_verify is for systems with rpm"),
     on("installed", ignore_types=["config"], fails="ignore_types is for systems with rpm"),
-    on("installed", resolve_capabilities=True, fails="resolve_capabilities is for systems with rpm"),
+    on(
+        "installed", resolve_capabilities=True, fails="resolve_capabilities is for systems with rpm"
+    ),
     on("installed", plans=False, pkgs=[]),
     on("downloaded", COPY),
-    on("downloaded", COPY, version="1.0", cache_valid_time=60, skip_verify=True, install_recommends=False),
+    on(
+        "downloaded",
+        COPY,
+        version="1.0",
+        cache_valid_time=60,
+        skip_verify=True,
+        install_recommends=False,
+    ),
     on("downloaded", COPY, pkgs=[{"greeting": ">=1"}, "hello"], refresh=False, ignore_epoch=True),
     on("downloaded", COPY + "apt-get install -q -y -d greeting=2.0", plans=False),
     on("downloaded", name="nosuchpackage", refresh=False, fails="no possible matches were found"),

@@ -1,4 +1,6 @@
-"""How PostgreSQL's roles, databases, schemas, extensions, rights and the rest are tried: on a real server."""
+"""How PostgreSQL's roles, databases, schemas, extensions, rights and the rest are tried: on a real
+server.
+"""
 
 from __future__ import annotations
 
@@ -46,10 +48,16 @@ def _named(value: Any, names: dict[str, str]) -> Any:
     return [_named(each, names) for each in value] if isinstance(value, list) else value
 
 
-def on(function: str, *first: str, plans: bool = True, fails: str | None = None, **more: Any) -> Scenario:
-    """first: statements before it. In arguments <db> and <r> are the scenario's own database and role."""
+def on(
+    function: str, *first: str, plans: bool = True, fails: str | None = None, **more: Any
+) -> Scenario:
+    """first: statements before it. In arguments <db> and <r> are the scenario's own database and
+    role.
+    """
     number = next(_NUMBERS)
-    own = function.startswith(("database.", "extension.")) or any("DATABASE" in each for each in first)
+    own = function.startswith(("database.", "extension.")) or any(
+        "DATABASE" in each for each in first
+    )
     names = {"db": f"db{number}" if own else "laws", "r": f"r{number}"}
     converges = bool(more.pop("converges", True))
     breaks = more.pop("breaks", None)
@@ -57,23 +65,56 @@ def on(function: str, *first: str, plans: bool = True, fails: str | None = None,
     args = {key: _named(value, names) for key, value in given.items()}
     setup = _setup(names, first)
     return Scenario(
-        f"postgres_{function}", args, setup, plans=plans and not fails, fails=fails, breaks=breaks, converges=converges
+        f"postgres_{function}",
+        args,
+        setup,
+        plans=plans and not fails,
+        fails=fails,
+        breaks=breaks,
+        converges=converges,
     )
 
 
-MAY = {"createdb": True, "createroles": True, "superuser": False, "replication": True, "inherit": False}
+MAY = {
+    "createdb": True,
+    "createroles": True,
+    "superuser": False,
+    "replication": True,
+    "inherit": False,
+}
 NEW = {"name": "<r>_new"}
 R = {"name": "<r>"}
 ON_DB = {**R, "object_name": "<db>", "object_type": "database"}
-ON_TABLE = {**R, "object_name": "t", "object_type": "table", "prepend": "<r>_s", "maintenance_db": "<db>"}
+ON_TABLE = {
+    **R,
+    "object_name": "t",
+    "object_type": "table",
+    "prepend": "<r>_s",
+    "maintenance_db": "<db>",
+}
 ALSO = {"maintenance_db": "postgres", "user": None, "db_password": "x"}
 GRANTED = "GRANT CREATE ON DATABASE {db} TO {r}"
 PASSWORD = "ALTER ROLE {r} PASSWORD 'one'"
 MD5 = "SET password_encryption = 'md5'"
 SPACE = f"{server.FOLDER}/space"
 SCENARIOS = [
-    on("user.present", **NEW, **MAY, login=True, password="one", encrypted="md5", groups="<r>,<r>_g"),
-    on("user.present", **NEW, password="one", encrypted="scram-sha-256", valid_until="2031-05-06 07:08:09", **ALSO),
+    on(
+        "user.present",
+        **NEW,
+        **MAY,
+        login=True,
+        password="one",
+        encrypted="md5",
+        groups="<r>,<r>_g",
+    ),
+    on(
+        "user.present",
+        **NEW,
+        password="one",
+        encrypted="scram-sha-256",
+        valid_until="2031-05-06 07:08:09",
+        **ALSO,
+    ),
     on("user.present", **NEW, default_password="one", groups=["<r>_g"]),
     on("user.present", **NEW, valid_until="infinity"),
     on("user.present", plans=False, **R),
@@ -88,19 +129,45 @@ SCENARIOS = [
     on("user.absent", **R, **ALSO),
     on("user.absent", plans=False, **NEW),
     on("user.absent", "ALTER DATABASE {db} OWNER TO {r}", **R, breaks="User r"),
-    on("group.present", **NEW, **MAY, login=False, password="one", encrypted=True, refresh_password=False, **ALSO),
+    on(
+        "group.present",
+        **NEW,
+        **MAY,
+        login=False,
+        password="one",
+        encrypted=True,
+        refresh_password=False,
+        **ALSO,
+    ),
     on("group.present", **R, groups=["<r>_g"]),
     on("group.absent", **R, **ALSO),
     on("group.absent", plans=False, **NEW),
-    on("database.present", name="<db>_new", owner="<r>", encoding="UTF8", template="template0", **ALSO),
     on(
-        "database.present", name="<db>_new", lc_collate="C", lc_ctype="C", template="template0", tablespace="pg_default"
+        "database.present",
+        name="<db>_new",
+        owner="<r>",
+        encoding="UTF8",
+        template="template0",
+        **ALSO,
+    ),
+    on(
+        "database.present",
+        name="<db>_new",
+        lc_collate="C",
+        lc_ctype="C",
+        template="template0",
+        tablespace="pg_default",
     ),
     on("database.present", plans=False, name="<db>", encoding="utf-8", lc_collate="C.utf8"),
     on("database.present", name="<db>", lc_collate="POSIX", fails="has Collate C.UTF-8, not POSIX"),
     on("database.present", name="<db>", owner="<r>"),
     on("database.present", name="<db>", owner="<r>", owner_recurse=True),
-    on("database.present", name="<db>_new", owner="nobody_here", breaks='role "nobody_here" does not exist'),
+    on(
+        "database.present",
+        name="<db>_new",
+        owner="nobody_here",
+        breaks='role "nobody_here" does not exist',
+    ),
     on("database.absent", name="<db>", **ALSO),
     on("database.absent", plans=False, name="<db>_new"),
     on("schema.present", name="new", dbname="<db>", owner="<r>", db_password="x", user=None),
@@ -117,41 +184,143 @@ SCENARIOS = [
     ),
     on("schema.absent", name="<r>_s", dbname="<db>", breaks="because other objects depend on it"),
     on("schema.absent", plans=False, name="<r>_none", dbname="<db>"),
-    on("extension.present", name="hstore", schema="<r>_s", ext_version="1.4", maintenance_db="<db>", user=None),
-    on("extension.present", plans=False, name="citext", maintenance_db="<db>", if_not_exists=True, db_password="x"),
+    on(
+        "extension.present",
+        name="hstore",
+        schema="<r>_s",
+        ext_version="1.4",
+        maintenance_db="<db>",
+        user=None,
+    ),
+    on(
+        "extension.present",
+        plans=False,
+        name="citext",
+        maintenance_db="<db>",
+        if_not_exists=True,
+        db_password="x",
+    ),
     on("extension.present", name="citext", schema="<r>_s", maintenance_db="<db>"),
-    on("extension.present", name="nosuch", from_version="1", maintenance_db="<db>", breaks="Failed to install"),
-    on("extension.absent", name="citext", maintenance_db="<db>", if_exists=True, restrict=True, cascade=True),
-    on("extension.absent", plans=False, name="hstore", maintenance_db="<db>", user=None, db_password="x"),
+    on(
+        "extension.present",
+        name="nosuch",
+        from_version="1",
+        maintenance_db="<db>",
+        breaks="Failed to install",
+    ),
+    on(
+        "extension.absent",
+        name="citext",
+        maintenance_db="<db>",
+        if_exists=True,
+        restrict=True,
+        cascade=True,
+    ),
+    on(
+        "extension.absent",
+        plans=False,
+        name="hstore",
+        maintenance_db="<db>",
+        user=None,
+        db_password="x",
+    ),
     on("privileges.present", **ON_DB, privileges=["CREATE", "TEMP"], grant_option=True, **ALSO),
     on("privileges.present", GRANTED, plans=False, **ON_DB, privileges="create"),
     on("privileges.present", GRANTED, **ON_DB, privileges=["CREATE"], grant_option=True),
-    on("privileges.present", "ALTER DATABASE {db} OWNER TO {r}", plans=False, **ON_DB, privileges=["ALL"]),
+    on(
+        "privileges.present",
+        "ALTER DATABASE {db} OWNER TO {r}",
+        plans=False,
+        **ON_DB,
+        privileges=["ALL"],
+    ),
     on("privileges.present", **ON_DB, privileges=["FLY"], fails="Invalid privilege(s): FLY"),
     on("privileges.present", **ON_DB, fails="privileges says which ones"),
-    on("privileges.present", **{**ON_DB, "name": "nobody_here"}, privileges=["ALL"], fails="does not exist"),
-    on("privileges.present", **{**ON_DB, "object_name": "nodb"}, privileges=["ALL"], fails="There is no database nodb"),
+    on(
+        "privileges.present",
+        **{**ON_DB, "name": "nobody_here"},
+        privileges=["ALL"],
+        fails="does not exist",
+    ),
+    on(
+        "privileges.present",
+        **{**ON_DB, "object_name": "nodb"},
+        privileges=["ALL"],
+        fails="There is no database nodb",
+    ),
     on("privileges.present", **ON_TABLE, privileges=["SELECT,INSERT"]),
     on("privileges.present", **{**ON_TABLE, "object_name": "ALL"}, privileges=["ALL"]),
-    on("privileges.present", **{**ON_TABLE, "object_name": "ALL", "object_type": "sequence"}, privileges=["USAGE"]),
+    on(
+        "privileges.present",
+        **{**ON_TABLE, "object_name": "ALL", "object_type": "sequence"},
+        privileges=["USAGE"],
+    ),
     on(
         "privileges.present",
         **{**ON_TABLE, "name": "public", "object_type": "function", "object_name": "f(int)"},
         privileges=["EXECUTE"],
         plans=False,
     ),
-    on("privileges.present", **{**ON_TABLE, "object_type": "schema", "object_name": "<r>_s"}, privileges=["USAGE"]),
+    on(
+        "privileges.present",
+        **{**ON_TABLE, "object_type": "schema", "object_name": "<r>_s"},
+        privileges=["USAGE"],
+    ),
     on("privileges.present", **R, object_name="<r>_g", object_type="group", grant_option=True),
-    on("privileges.present", "GRANT {r}_g TO {r}", plans=False, **R, object_name="<r>_g", object_type="group"),
+    on(
+        "privileges.present",
+        "GRANT {r}_g TO {r}",
+        plans=False,
+        **R,
+        object_name="<r>_g",
+        object_type="group",
+    ),
     on("privileges.absent", GRANTED, **ON_DB, privileges=["CREATE"], **ALSO),
     on("privileges.absent", plans=False, **ON_DB, privileges=["CREATE"]),
     on("privileges.absent", plans=False, **ON_TABLE, privileges=["ALL"]),
     on("privileges.absent", "GRANT {r}_g TO {r}", **R, object_name="<r>_g", object_type="group"),
-    on("language.present", plans=False, name="plpgsql", maintenance_db="<db>", user=None, db_password="x"),
-    on("language.present", name="nosuch", maintenance_db="<db>", breaks="Failed to install language nosuch"),
-    on("language.absent", plans=False, name="nosuch", maintenance_db="<db>", user=None, db_password="x"),
-    on("tablespace.present", name="<r>_t", directory="/no/such", breaks="Failed to create tablespace", **ALSO),
-    on("tablespace.present", plans=False, name="pg_default", directory="/x", fails="not at the right location"),
-    on("tablespace.present", name="<r>_t", directory=SPACE, options={"seq_page_cost": 2}, owner="<r>"),
+    on(
+        "language.present",
+        plans=False,
+        name="plpgsql",
+        maintenance_db="<db>",
+        user=None,
+        db_password="x",
+    ),
+    on(
+        "language.present",
+        name="nosuch",
+        maintenance_db="<db>",
+        breaks="Failed to install language nosuch",
+    ),
+    on(
+        "language.absent",
+        plans=False,
+        name="nosuch",
+        maintenance_db="<db>",
+        user=None,
+        db_password="x",
+    ),
+    on(
+        "tablespace.present",
+        name="<r>_t",
+        directory="/no/such",
+        breaks="Failed to create tablespace",
+        **ALSO,
+    ),
+    on(
+        "tablespace.present",
+        plans=False,
+        name="pg_default",
+        directory="/x",
+        fails="not at the right location",
+    ),
+    on(
+        "tablespace.present",
+        name="<r>_t",
+        directory=SPACE,
+        options={"seq_page_cost": 2},
+        owner="<r>",
+    ),
     on("tablespace.absent", plans=False, name="<r>_t", **ALSO),
 ]

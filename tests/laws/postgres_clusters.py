@@ -1,4 +1,6 @@
-"""How clusters and data directories of PostgreSQL are tried: with the real tools, on copies of this computer."""
+"""How clusters and data directories of PostgreSQL are tried: with the real tools, on copies of this
+computer.
+"""
 
 from __future__ import annotations
 
@@ -11,27 +13,47 @@ FOLDER = "install -d -o postgres /srv/pg; "
 DATA = {"name": "/srv/pg/data", "runas": "postgres"}
 
 
-def on(function: str, prepare: str = "", plans: bool = True, fails: str | None = None, **args: Any) -> Scenario:
-    return Scenario(f"postgres_{function}", args, plans=plans, fails=fails, machine=True, prepare=prepare)
+def on(
+    function: str, prepare: str = "", plans: bool = True, fails: str | None = None, **args: Any
+) -> Scenario:
+    return Scenario(
+        f"postgres_{function}", args, plans=plans, fails=fails, machine=True, prepare=prepare
+    )
 
 
 def version() -> str:
     """The newest server that this computer has."""
-    return max((path.parent.parent.name for path in Path("/usr/lib/postgresql").glob("*/bin/initdb")), default="15")
+    return max(
+        (path.parent.parent.name for path in Path("/usr/lib/postgresql").glob("*/bin/initdb")),
+        default="15",
+    )
 
 
 OURS = f"/etc/postgresql/{version()}/two"
 MADE = (  # what Debian's tools take for a cluster
-    f"install -d -o postgres {OURS} /srv/two /run/postgresql; echo {version()} > /srv/two/PG_VERSION; "
-    f"printf \"port = 5777\\ndata_directory = '/srv/two'\\n\" > {OURS}/postgresql.conf; chown -R postgres {OURS}; "
+    f"install -d -o postgres {OURS} /srv/two /run/postgresql; echo {version()} >"
+    " /srv/two/PG_VERSION; printf \"port = 5777\\ndata_directory = '/srv/two'\\n\" >"
+    f" {OURS}/postgresql.conf; chown -R postgres {OURS}; "
 )
-NEW: dict[str, Any] = {"port": 5778, "encoding": "UTF8", "locale": "C.UTF-8", "datadir": "/srv/pg/two"}
+NEW: dict[str, Any] = {
+    "port": 5778,
+    "encoding": "UTF8",
+    "locale": "C.UTF-8",
+    "datadir": "/srv/pg/two",
+}
 NEW |= {"data_checksums": True, "wal_segsize": 4, "allow_group_access": True}
 TWO = {"name": "two", "version": version()}
 SCENARIOS = [
     on("cluster.present", name="two", version=version(), **NEW),
     on("cluster.present", MADE, plans=False, name="two", version=version(), port=5777),
-    on("cluster.present", MADE, name="two", version=version(), port=5778, fails="has wrong parameters"),
+    on(
+        "cluster.present",
+        MADE,
+        name="two",
+        version=version(),
+        port=5778,
+        fails="has wrong parameters",
+    ),
     on("cluster.present", name="two", version="9.1", fails="there is no postgresql-9.1"),
     on("cluster.absent", MADE, name="two", version=version()),
     on(
@@ -41,8 +63,30 @@ SCENARIOS = [
         **TWO,
     ),
     on("cluster.absent", plans=False, name="two", version=version()),
-    on("initdb.present", FOLDER, user="pg", password="x y", auth="md5", locale="C", checksums=True, **DATA),
-    on("initdb.present", FOLDER, auth="peer", encoding="SQL_ASCII", locale="C", waldir="/srv/pg/log", **DATA),
-    on("initdb.present", FOLDER + "mkdir /srv/pg/data; echo 15 > /srv/pg/data/PG_VERSION", plans=False, **DATA),
+    on(
+        "initdb.present",
+        FOLDER,
+        user="pg",
+        password="x y",
+        auth="md5",
+        locale="C",
+        checksums=True,
+        **DATA,
+    ),
+    on(
+        "initdb.present",
+        FOLDER,
+        auth="peer",
+        encoding="SQL_ASCII",
+        locale="C",
+        waldir="/srv/pg/log",
+        **DATA,
+    ),
+    on(
+        "initdb.present",
+        FOLDER + "mkdir /srv/pg/data; echo 15 > /srv/pg/data/PG_VERSION",
+        plans=False,
+        **DATA,
+    ),
     on("initdb.present", FOLDER, fails="auth password needs a password", **DATA),
 ]

@@ -1,4 +1,6 @@
-"""How Python environments and packages are tried: real ones, from a wheel that is made here; no network."""
+"""How Python environments and packages are tried: real ones, from a wheel that is made here; no
+network.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +23,12 @@ def wheel(tmp: Path, version: str) -> None:
     (tmp / "wheels").mkdir(exist_ok=True)
     with zipfile.ZipFile(tmp / f"wheels/demo-{version}-py3-none-any.whl", "w") as archive:
         archive.writestr("demo.py", f"VERSION = {version!r}\n")
-        archive.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: demo\nVersion: {version}\n")
-        archive.writestr(f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
+        archive.writestr(
+            f"{info}/METADATA", f"Metadata-Version: 2.1\nName: demo\nVersion: {version}\n"
+        )
+        archive.writestr(
+            f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
         archive.writestr(f"{info}/RECORD", "")
 
 
@@ -34,7 +40,10 @@ def made(*words: str) -> Callable[[Path], None]:
             wheel(tmp, version)
         (tmp / "requirements.txt").write_text("demo==1.0  # old\n")
         # the packages of the environment that runs the tests: no pip has to be unpacked
-        subprocess.run([sys.executable, "-m", "venv", "--without-pip", "--system-site-packages", tmp / "v"], check=True)
+        subprocess.run(
+            [sys.executable, "-m", "venv", "--without-pip", "--system-site-packages", tmp / "v"],
+            check=True,
+        )
         paths = [path for path in sys.path if path.endswith("site-packages")]
         (site,) = (tmp / "v/lib").glob("python*/site-packages")
         (site / "tests.pth").write_text("\n".join(paths))
@@ -44,7 +53,9 @@ def made(*words: str) -> Callable[[Path], None]:
                 archive.extractall(site)
             names = [*archive.namelist(), f"demo-{version}.dist-info/INSTALLER"]
             (site / names[-1]).write_text("pip\n")
-            (site / f"demo-{version}.dist-info/RECORD").write_text("".join(f"{name},,\n" for name in names))
+            (site / f"demo-{version}.dist-info/RECORD").write_text(
+                "".join(f"{name},,\n" for name in names)
+            )
 
     return setup
 
@@ -52,7 +63,9 @@ def made(*words: str) -> Callable[[Path], None]:
 OFFLINE = {"no_index": True, "find_links": "{tmp}/wheels", "bin_env": "{tmp}/v"}
 
 
-def pip(function: str, *words: str, plans: bool = True, fails: str | None = None, **args: Any) -> Scenario:
+def pip(
+    function: str, *words: str, plans: bool = True, fails: str | None = None, **args: Any
+) -> Scenario:
     offline = OFFLINE if function == "installed" else {"bin_env": "{tmp}/v"}
     given = {"name": "demo", **offline, **args}
     return Scenario(f"pip.{function}", given, made(*words), plans=plans and not fails, fails=fails)
@@ -100,29 +113,95 @@ def with_configuration(*words: str) -> Callable[[Path], None]:
 
 ONE = ("install", "demo==1.0")
 REFUSED = (
-    *("no_install", "no_download", "download", "build", "mirrors", "install_options", "allow_all_external"),
+    *(
+        "no_install",
+        "no_download",
+        "download",
+        "build",
+        "mirrors",
+        "install_options",
+        "allow_all_external",
+    ),
     *("allow_external", "allow_unverified", "process_dependency_links"),
 )
 LIKE_PIP = {
-    **{"index_url": "http://127.0.0.1:1/", "extra_index_url": ["http://127.0.0.1:1/x"], "trusted_host": "127.0.0.1"},
-    **{"proxy": "http://127.0.0.1:1", "timeout": 1, "cache_dir": "{tmp}/c", "exists_action": "w", "source": "{tmp}/s"},
-    **{"log": "{tmp}/v/log", "no_binary": ":none:", "extra_args": ["--no-compile"], "cert": "/etc/hosts"},
+    **{
+        "index_url": "http://127.0.0.1:1/",
+        "extra_index_url": ["http://127.0.0.1:1/x"],
+        "trusted_host": "127.0.0.1",
+    },
+    **{
+        "proxy": "http://127.0.0.1:1",
+        "timeout": 1,
+        "cache_dir": "{tmp}/c",
+        "exists_action": "w",
+        "source": "{tmp}/s",
+    },
+    **{
+        "log": "{tmp}/v/log",
+        "no_binary": ":none:",
+        "extra_args": ["--no-compile"],
+        "cert": "/etc/hosts",
+    },
 }
-TAKEN = {"use_wheel": True, "no_use_wheel": False, "download_cache": "/x", "use_vt": True, "user": "root"}
-HERE = {"env_vars": {"PIP_FIND_LINKS": "{tmp}/wheels", "PIP_NO_INDEX": "1"}, "user": "root", "cwd": "/"}
+TAKEN = {
+    "use_wheel": True,
+    "no_use_wheel": False,
+    "download_cache": "/x",
+    "use_vt": True,
+    "user": "root",
+}
+HERE = {
+    "env_vars": {"PIP_FIND_LINKS": "{tmp}/wheels", "PIP_NO_INDEX": "1"},
+    "user": "root",
+    "cwd": "/",
+}
 AGAIN = {"force_reinstall": True, "ignore_installed": True}
 NEW: dict[str, Any] = {
-    **{"python": sys.executable, "system_site_packages": True, "prompt": "x", "clear": False, "use_vt": True},
+    **{
+        "python": sys.executable,
+        "system_site_packages": True,
+        "prompt": "x",
+        "clear": False,
+        "use_vt": True,
+    },
     **{"distribute": True, "extra_search_dir": ["/x"], "pip_download": None},
-    **{"never_download": True, "pip_download_cache": "/x", "process_dependency_links": False, "pip_exists_action": "w"},
-    **{"index_url": "http://127.0.0.1:1/", "extra_index_url": "http://127.0.0.1:1/", "proxy": "http://127.0.0.1:1"},
-    **{"pip_ignore_installed": False, "pip_no_cache_dir": True, "pip_cache_dir": "{tmp}/c", "no_binary": ":none:"},
+    **{
+        "never_download": True,
+        "pip_download_cache": "/x",
+        "process_dependency_links": False,
+        "pip_exists_action": "w",
+    },
+    **{
+        "index_url": "http://127.0.0.1:1/",
+        "extra_index_url": "http://127.0.0.1:1/",
+        "proxy": "http://127.0.0.1:1",
+    },
+    **{
+        "pip_ignore_installed": False,
+        "pip_no_cache_dir": True,
+        "pip_cache_dir": "{tmp}/c",
+        "no_binary": ":none:",
+    },
 }
 SCENARIOS = [
     pip("installed", **LIKE_PIP),
-    pip("installed", name="x", repo="demo==2.0", bin_env=None, pip_bin="{tmp}/v/bin/python", target="{tmp}/t", **TAKEN),
+    pip(
+        "installed",
+        name="x",
+        repo="demo==2.0",
+        bin_env=None,
+        pip_bin="{tmp}/v/bin/python",
+        target="{tmp}/t",
+        **TAKEN,
+    ),
     Scenario("pip.installed", {**OFFLINE, "name": "demo", **AGAIN}, made(*ONE), converges=False),
-    Scenario("pip.installed", {**OFFLINE, "name": "x", "editable": "{tmp}/project"}, with_project, converges=False),
+    Scenario(
+        "pip.installed",
+        {**OFFLINE, "name": "x", "editable": "{tmp}/project"},
+        with_project,
+        converges=False,
+    ),
     Scenario(
         "pip.installed",
         {**OFFLINE, "name": "nosuch", "global_options": ["x"]},
@@ -130,18 +209,41 @@ SCENARIOS = [
         plans=False,
         fails="Failed to install packages",
     ),
-    *(Scenario("pip.installed", {"name": "x", each: ["y"]}, plans=False, fails=each) for each in REFUSED[4:6]),
-    *(Scenario("pip.installed", {"name": "x", each: True}, plans=False, fails=each) for each in REFUSED[:2]),
-    *(Scenario("pip.installed", {"name": "x", each: "y"}, plans=False, fails=each) for each in REFUSED[2:4]),
-    *(Scenario("pip.installed", {"name": "x", each: "y"}, plans=False, fails=each) for each in REFUSED[7:9]),
+    *(
+        Scenario("pip.installed", {"name": "x", each: ["y"]}, plans=False, fails=each)
+        for each in REFUSED[4:6]
+    ),
+    *(
+        Scenario("pip.installed", {"name": "x", each: True}, plans=False, fails=each)
+        for each in REFUSED[:2]
+    ),
+    *(
+        Scenario("pip.installed", {"name": "x", each: "y"}, plans=False, fails=each)
+        for each in REFUSED[2:4]
+    ),
+    *(
+        Scenario("pip.installed", {"name": "x", each: "y"}, plans=False, fails=each)
+        for each in REFUSED[7:9]
+    ),
     *(
         Scenario("pip.installed", {"name": "x", each: True}, plans=False, fails=each)
         for each in (REFUSED[6], REFUSED[9])
     ),
     Scenario(
-        "pip.uptodate", {"name": "all", "bin_env": "{tmp}/v", "user": "root", "cwd": "/"}, with_configuration(*ONE)
+        "pip.uptodate",
+        {"name": "all", "bin_env": "{tmp}/v", "user": "root", "cwd": "/"},
+        with_configuration(*ONE),
     ),
-    pip("removed", *ONE, log="{tmp}/log", proxy="http://x", timeout=1, user="root", cwd="/", use_vt=True),
+    pip(
+        "removed",
+        *ONE,
+        log="{tmp}/log",
+        proxy="http://x",
+        timeout=1,
+        user="root",
+        cwd="/",
+        use_vt=True,
+    ),
     Scenario(
         "virtualenv.managed",
         {"name": "{tmp}/new", "venv_bin": "python3 -m venv"},
@@ -166,15 +268,27 @@ SCENARIOS = [
         },
         made(),
     ),
-    Scenario("virtualenv.managed", {"name": "{tmp}/new", "pip_pkgs": "demo", **NEW, **HERE}, made()),
+    Scenario(
+        "virtualenv.managed", {"name": "{tmp}/new", "pip_pkgs": "demo", **NEW, **HERE}, made()
+    ),
     *(
-        Scenario("virtualenv.managed", {"name": "{tmp}/new", each: True}, plans=False, fails=f"'{each}' option is only")
+        Scenario(
+            "virtualenv.managed",
+            {"name": "{tmp}/new", each: True},
+            plans=False,
+            fails=f"'{each}' option is only",
+        )
         for each in ("use_wheel", "no_use_wheel")
     ),
     Scenario("virtualenv.managed", {"name": "{tmp}/v"}, made(), plans=False),
-    Scenario("virtualenv.managed", {"name": "{tmp}/new", "python": "/no/python"}, breaks="/no/python"),
     Scenario(
-        "virtualenv.managed", {"name": "{tmp}/new", "venv_bin": "/no/virtualenv"}, plans=False, fails="/no/virtualenv"
+        "virtualenv.managed", {"name": "{tmp}/new", "python": "/no/python"}, breaks="/no/python"
+    ),
+    Scenario(
+        "virtualenv.managed",
+        {"name": "{tmp}/new", "venv_bin": "/no/virtualenv"},
+        plans=False,
+        fails="/no/virtualenv",
     ),
     pip("installed"),
     pip("installed", name="demo==1.0", no_deps=True, pre_releases=True, cwd="/", no_cache_dir=True),
@@ -194,5 +308,7 @@ SCENARIOS = [
     pip("removed", plans=False, pkgs=["demo", "other"]),
     Scenario("virtualenv.managed", {"name": "{tmp}/v"}, made(), plans=False),
     Scenario("virtualenv.manage", {"name": "{tmp}/v"}, made(), plans=False),
-    Scenario("pip.uptodate", {"name": "all", "bin_env": "/none"}, fails="there is no /none", plans=False),
+    Scenario(
+        "pip.uptodate", {"name": "all", "bin_env": "/none"}, fails="there is no /none", plans=False
+    ),
 ]

@@ -1,4 +1,6 @@
-"""How SELinux is tried. No machine of the tests has it in its kernel: the tools are played by scripts."""
+"""How SELinux is tried. No machine of the tests has it in its kernel: the tools are played by
+scripts.
+"""
 
 from __future__ import annotations
 
@@ -35,8 +37,12 @@ mkdir -p /etc/selinux; printf '# c\nSELINUX=permissive\nSELINUXTYPE=default\n' >
 """
 
 
-def on(function: str, plans: bool = True, fails: str | None = None, prepare: str = TOOLS, **args: Any) -> Scenario:
-    return Scenario(f"selinux.{function}", args, plans=plans, fails=fails, machine=True, prepare=prepare)
+def on(
+    function: str, plans: bool = True, fails: str | None = None, prepare: str = TOOLS, **args: Any
+) -> Scenario:
+    return Scenario(
+        f"selinux.{function}", args, plans=plans, fails=fails, machine=True, prepare=prepare
+    )
 
 
 SCENARIOS = [
@@ -45,13 +51,34 @@ SCENARIOS = [
     on("boolean", name="use_nfs", value=1, persist=True),
     on("boolean", name="x", value=False, booleans=[{"use_ssh": True}, "use_nfs"]),
     on("boolean", name="x", booleans={"use_ssh": "yes", "use_nfs": "on"}, persist=True),
-    on("boolean", name="nothing_like_it", value=True, fails="Boolean nothing_like_it is not available"),
-    on("boolean", name="use_nfs", value="perhaps", fails="perhaps is not a valid value for the boolean use_nfs"),
-    on("boolean", name="use_nfs", value=True, prepare="", fails="it comes with policycoreutils-python-utils"),
+    on(
+        "boolean",
+        name="nothing_like_it",
+        value=True,
+        fails="Boolean nothing_like_it is not available",
+    ),
+    on(
+        "boolean",
+        name="use_nfs",
+        value="perhaps",
+        fails="perhaps is not a valid value for the boolean use_nfs",
+    ),
+    on(
+        "boolean",
+        name="use_nfs",
+        value=True,
+        prepare="",
+        fails="it comes with policycoreutils-python-utils",
+    ),
     on("mode", name="disabled"),
     on("mode", name="enforcing", fails="the kernel was started without SELinux"),
     on("mode", name="perhaps", fails="perhaps is not an accepted mode"),
-    on("mode", plans=False, name="disabled", prepare=TOOLS + "echo SELINUX=disabled >/etc/selinux/config"),
+    on(
+        "mode",
+        plans=False,
+        name="disabled",
+        prepare=TOOLS + "echo SELINUX=disabled >/etc/selinux/config",
+    ),
     on("module", name="nagios", version="any"),
     on("module", name="abrt", module_state="Disabled"),
     on("module", plans=False, name="abrt"),

@@ -6,7 +6,9 @@ from typing import Any
 
 from laws import Scenario
 
-HASH = "$6$salt$IxDD3jeSOb5eB1CX5LBsqZFVkJdido3OUILO5Ifz5iwMuTS4XMS130MTSuDDl3aCI6WouIL9AjRbLCelDCy.g."
+HASH = (
+    "$6$salt$IxDD3jeSOb5eB1CX5LBsqZFVkJdido3OUILO5Ifz5iwMuTS4XMS130MTSuDDl3aCI6WouIL9AjRbLCelDCy.g."
+)
 OTHER = "$5$salt$Gcm6FsVtF/Qa77ZKD.iwsJlCVPY0XSMgLJL0Hnww/c1"
 USER = "useradd -m -u 4801 -s /bin/sh zoe; groupadd zoo; "
 HAS = f"{USER} printf '%s\\n' 'zoe:{HASH}' | chpasswd -e; "
@@ -15,12 +17,22 @@ OLD = f"{HAS} chage -d 18000 zoe; "
 
 def on(prepare: str = "", plans: bool = True, fails: str | None = None, **args: Any) -> Scenario:
     args = {"name": "zoe", **args}
-    return Scenario("user.present", args, plans=plans and not fails, fails=fails, machine=True, prepare=prepare)
+    return Scenario(
+        "user.present", args, plans=plans and not fails, fails=fails, machine=True, prepare=prepare
+    )
 
 
 SCENARIOS = [
     on(password="a b", hash_password=True, nologinit=True, local=True, loginclass="staff"),
-    on(password=HASH, password_lock=True, mindays=1, maxdays=90, warndays=3, inactdays=5, expire="2030-01-31"),
+    on(
+        password=HASH,
+        password_lock=True,
+        mindays=1,
+        maxdays=90,
+        warndays=3,
+        inactdays=5,
+        expire="2030-01-31",
+    ),
     on(USER, password="a b", hash_password=True),
     on(USER + "echo 'zoe:a b' | chpasswd; ", plans=False, password="a b", hash_password=True),
     on(OLD, password=OTHER),
@@ -47,15 +59,32 @@ SCENARIOS = [
     on(USER + "gpasswd -a zoe zoo", plans=False, optional_groups=["no-such-group"]),
     on(USER, gid="zoo", uid=4802, allow_gid_change=True, allow_uid_change=True, unique=False),
     on(USER, fails="gid (4801 -> zoo) not permitted", gid="zoo", uid=4802),
-    on(fullname="Zoe", usergroup=True, win_homedrive="H:", win_profile="p", win_logonscript="l", win_description="d"),
+    on(
+        fullname="Zoe",
+        usergroup=True,
+        win_homedrive="H:",
+        win_profile="p",
+        win_logonscript="l",
+        win_description="d",
+    ),
     on(gid_from_name=True),
     on("groupadd zoe; groupadd zoo", groups=["zoe", "zoo"]),
     on("groupadd zoe", optional_groups=["zoe"], usergroup=True),
     on("groupadd zoe", groups=["zoe"], usergroup=False),
     Scenario("group.present", {"name": "n", "local": True, "non_unique": True}, machine=True),
-    Scenario("group.present", {"name": "zoo", "addusers": "zoe", "delusers": "root"}, machine=True, prepare=USER),
     Scenario(
-        "group.present", {"name": "n", "gid": 4801}, plans=False, fails="already taken", machine=True, prepare=USER
+        "group.present",
+        {"name": "zoo", "addusers": "zoe", "delusers": "root"},
+        machine=True,
+        prepare=USER,
+    ),
+    Scenario(
+        "group.present",
+        {"name": "n", "gid": 4801},
+        plans=False,
+        fails="already taken",
+        machine=True,
+        prepare=USER,
     ),
     Scenario("user.absent", {"name": "zoe", "local": True}, machine=True, prepare=USER),
 ]

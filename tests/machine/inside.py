@@ -1,7 +1,7 @@
 """Tries machine scenarios by the three laws, each on a fresh throw-away copy of this computer.
 
-Runs beside the tests: reads numbers of scenarios, a line each, and prints what came of each as a line of JSON. The
-imports are done once; every copy is a process that forked off here.
+Runs beside the tests: reads numbers of scenarios, a line each, and prints what came of each as a
+line of JSON. The imports are done once; every copy is a process that forked off here.
 """
 
 from __future__ import annotations
@@ -55,7 +55,9 @@ WATCHED = (
 
 def state() -> dict[str, Any]:
     """What dry runs must not touch."""
-    found = {path: Path(path).read_bytes().hex() if Path(path).exists() else None for path in WATCHED}
+    found = {
+        path: Path(path).read_bytes().hex() if Path(path).exists() else None for path in WATCHED
+    }
     return found | {"links": sorted(str(path) for path in Path("/etc").glob("rc*.d/*"))}
 
 
@@ -63,12 +65,16 @@ def bound(function: Callable[..., Any], scenario: Scenario) -> dict[str, Any]:
     """The scenario's arguments as the engine would hand them over."""
     given: Mapping[str, Any] = {"name": "thing", **scenario.args}
     with running(HarnessHere()):
-        return dict(bind(function, given, places={}, default_place=Place(Untyped("scenario"))).arguments)
+        return dict(
+            bind(function, given, places={}, default_place=Place(Untyped("scenario"))).arguments
+        )
 
 
 def attempt(scenario: Scenario) -> dict[str, Any]:
     """Look, change and look again, on the machine that this is."""
-    prepared = subprocess.run(["sh", "-c", scenario.prepare], stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    prepared = subprocess.run(
+        ["sh", "-c", scenario.prepare], stdin=subprocess.DEVNULL, capture_output=True, text=True
+    )
     function = Registry({}).state(scenario.function).function
     arguments = bound(function, scenario)
     before = state()
@@ -81,7 +87,11 @@ def attempt(scenario: Scenario) -> dict[str, Any]:
     answer |= {"sure": isinstance(plan, Plan) and plan.exact, "keys": sorted(plan.changes or {})}
     done = apply(function, **arguments, current=HarnessHere())
     again = look(function, **arguments, current=HarnessHere(dry=True))
-    return answer | {"made": sorted(done.changes or {}), "again": isinstance(again, Plan), "comment": done.comment}
+    return answer | {
+        "made": sorted(done.changes or {}),
+        "again": isinstance(again, Plan),
+        "comment": done.comment,
+    }
 
 
 def on_a_copy(config: Config, task: Callable[[], dict[str, Any]]) -> dict[str, Any]:
@@ -98,7 +108,11 @@ def on_a_copy(config: Config, task: Callable[[], dict[str, Any]]) -> dict[str, A
     with os.fdopen(reading) as told:
         text = told.read()
     os.waitpid(pid, 0)
-    answer = json.loads(text) if text else {"error": f"no answer after {PATIENCE} s, or no machine: see stderr"}
+    answer = (
+        json.loads(text)
+        if text
+        else {"error": f"no answer after {PATIENCE} s, or no machine: see stderr"}
+    )
     assert isinstance(answer, dict)
     return answer
 

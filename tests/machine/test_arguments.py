@@ -1,4 +1,6 @@
-"""Attacks by arguments, as templates and module.run give them: no state's signature stands before these functions."""
+"""Attacks by arguments, as templates and module.run give them: no state's signature stands before
+these functions.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,10 @@ import json
 import pytest
 from debian import Debian
 
-FILES = "/etc/shadow /etc/group /etc/hosts /etc/fstab /etc/aliases /etc/default/locale /etc/sysctl.d/99-salt.conf"
+FILES = (
+    "/etc/shadow /etc/group /etc/hosts /etc/fstab /etc/aliases /etc/default/locale"
+    " /etc/sysctl.d/99-salt.conf"
+)
 PWNED = "/root/pwned"
 EVIL = f"* * * * * touch {PWNED}"
 HASH = "$6$abcdefgh$evil"
@@ -44,16 +49,26 @@ def before(debian: Debian) -> str:
 
 def snapshot(machine: Debian) -> str:
     """Whatever the attacks aim at."""
-    return machine.run(f"sha256sum {FILES}; crontab -u root -l; ls {PWNED}; hostname", code=None).stdout
+    return machine.run(
+        f"sha256sum {FILES}; crontab -u root -l; ls {PWNED}; hostname", code=None
+    ).stdout
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=lambda words: " ".join(words[:2])[:40])
-def test_an_argument_is_no_option_and_no_line(debian: Debian, before: str, attack: tuple[str, ...]) -> None:
-    words = [each if each.startswith(("pkgs=", "identifier=")) else repr_of(each) for each in attack[1:]]
+def test_an_argument_is_no_option_and_no_line(
+    debian: Debian, before: str, attack: tuple[str, ...]
+) -> None:
+    words = [
+        each if each.startswith(("pkgs=", "identifier=")) else repr_of(each) for each in attack[1:]
+    ]
     done = debian.runner("call", "--out", "json", attack[0], "--", *words, code=None)
     assert "Traceback" not in done.stdout + done.stderr
     assert snapshot(debian) == before
-    assert done.returncode != 0 or json.loads(done.stdout)["local"] in (False, {}, ""), "it claims to be done"
+    assert done.returncode != 0 or json.loads(done.stdout)["local"] in (
+        False,
+        {},
+        "",
+    ), "it claims to be done"
 
 
 def repr_of(text: str) -> str:
@@ -62,6 +77,11 @@ def repr_of(text: str) -> str:
 
 
 def test_the_same_in_a_template_of_a_dry_run(debian: Debian) -> None:
-    debian.tree(t=f"{{{{ salt['pkg.latest_version']('-oAPT::Update::Pre-Invoke::=touch {PWNED}') }}}}\nx: test.nop\n")
+    debian.tree(
+        t=(
+            f"{{{{ salt['pkg.latest_version']('-oAPT::Update::Pre-Invoke::=touch {PWNED}') }}}}\nx:"
+            " test.nop\n"
+        )
+    )
     debian.runner("sls", "t", "--test", code=None)
     debian.run(f"test ! -e {PWNED}")

@@ -1,4 +1,6 @@
-"""One tree on the real thing: useradd, cron, sshd, mount, sysctl, systemd's settings and git say what came of it."""
+"""One tree on the real thing: useradd, cron, sshd, mount, sysctl, systemd's settings and git say
+what came of it.
+"""
 
 from __future__ import annotations
 
@@ -75,7 +77,10 @@ git clone:
     - target: /home/zoe/clone
     - user: zoe
 """
-COMMIT = "git -C /srv/work -c user.name=me -c user.email=me@x commit -q --allow-empty -m {0}; git -C /srv/work push -q"
+COMMIT = (
+    "git -C /srv/work -c user.name=me -c user.email=me@x commit -q --allow-empty -m {0}; git -C"
+    " /srv/work push -q"
+)
 PREPARE = f"""
 openssl passwd -6 secret >/srv/hash
 ssh-keygen -q -t ed25519 -N '' -f /srv/key -C me
@@ -83,7 +88,8 @@ git init -q --bare -b main /srv/origin.git; git clone -q /srv/origin.git /srv/wo
 git config --system --add safe.directory '*'
 """
 WATCHED = (
-    "cat /etc/passwd /etc/group /etc/shadow /etc/fstab /etc/hosts /proc/mounts /proc/sys/net/ipv4/ip_forward; date +%Z"
+    "cat /etc/passwd /etc/group /etc/shadow /etc/fstab /etc/hosts /proc/mounts"
+    " /proc/sys/net/ipv4/ip_forward; date +%Z"
 )
 FOLDERS = "/home /srv /etc/cron* /var/spool/cron /etc/sysctl.d /etc/default /etc/locale.conf /root"
 FOUND = f"ls -lR --full-time {FOLDERS} 2>&1 || true"
@@ -97,25 +103,43 @@ def ran(lasting: Debian) -> dict[str, dict[str, Any]]:
     before = lasting.read(f"{WATCHED}; {FOUND}")
     dry = lasting.results("sls", "all", "--test")
     assert lasting.read(f"{WATCHED}; {FOUND}") == before, "a dry run touches nothing"
-    return {"dry": dry, "real": lasting.results("sls", "all"), "again": lasting.results("sls", "all")}
+    return {
+        "dry": dry,
+        "real": lasting.results("sls", "all"),
+        "again": lasting.results("sls", "all"),
+    }
 
 
 def test_everything_changes_once_and_the_dry_run_knew(ran: dict[str, dict[str, Any]]) -> None:
-    unforeseen = {name: each["comment"] for name, each in ran["dry"].items() if each["result"] is not None}
+    unforeseen = {
+        name: each["comment"] for name, each in ran["dry"].items() if each["result"] is not None
+    }
     assert not unforeseen
-    assert all(each["result"] is True and each["changes"] for each in ran["real"].values()), ran["real"]
-    assert all(each["result"] is True and not each["changes"] for each in ran["again"].values()), ran["again"]
+    assert all(each["result"] is True and each["changes"] for each in ran["real"].values()), ran[
+        "real"
+    ]
+    assert all(each["result"] is True and not each["changes"] for each in ran["again"].values()), (
+        ran["again"]
+    )
 
 
 def test_the_user_is_one(lasting: Debian, ran: object) -> None:
     assert lasting.read("id zoe") == "uid=4801(zoe) gid=4800(zoo) groups=4800(zoo),100(users)"
-    assert lasting.read("su -l zoe -c 'echo $GREETING; pwd; stat -c %U:%G .'") == "hi\n/home/zoe\nzoe:zoo"
-    check = "import crypt,spwd; h = spwd.getspnam('zoe').sp_pwdp; print(crypt.crypt('secret', h) == h)"
+    assert (
+        lasting.read("su -l zoe -c 'echo $GREETING; pwd; stat -c %U:%G .'")
+        == "hi\n/home/zoe\nzoe:zoo"
+    )
+    check = (
+        "import crypt,spwd; h = spwd.getspnam('zoe').sp_pwdp; print(crypt.crypt('secret', h) == h)"
+    )
     assert lasting.read("/usr/bin/python3", "-W", "ignore", "-c", check) == "True"
 
 
 def test_a_user_who_is_at_work_stays(lasting: Debian, ran: object) -> None:
-    lasting.run("useradd busy; su busy -c 'sleep 60' >/dev/null 2>&1 & until pgrep -u busy; do sleep 0.1; done")
+    lasting.run(
+        "useradd busy; su busy -c 'sleep 60' >/dev/null 2>&1 & until pgrep -u busy; do sleep 0.1;"
+        " done"
+    )
     (result,) = lasting.results("single", "user.absent", "busy", code=2).values()
     assert (result["result"], result["changes"]) == (False, {})
     assert "user busy is currently used by process" in result["comment"]
@@ -125,7 +149,9 @@ def test_a_user_who_is_at_work_stays(lasting: Debian, ran: object) -> None:
 
 
 def test_sshd_lets_the_key_in(lasting: Debian, ran: object) -> None:
-    answer = lasting.read("ssh -i /srv/key -o BatchMode=yes -o StrictHostKeyChecking=yes zoe@localhost 'id -un; pwd'")
+    answer = lasting.read(
+        "ssh -i /srv/key -o BatchMode=yes -o StrictHostKeyChecking=yes zoe@localhost 'id -un; pwd'"
+    )
     assert answer == "zoe\n/home/zoe"
 
 
@@ -137,9 +163,13 @@ def test_what_is_mounted(lasting: Debian, ran: object) -> None:
     fstab = lasting.read("cat /etc/fstab")
     assert "/srv/ram" in fstab
     assert "/srv/bound" not in fstab
-    lasting.run("umount /srv/bound; umount /srv/ram; mount /srv/ram; umount /srv/ram; mount /srv/ram")
+    lasting.run(
+        "umount /srv/bound; umount /srv/ram; mount /srv/ram; umount /srv/ram; mount /srv/ram"
+    )
     lasting.run("cd /srv/ram; sleep 60 >/dev/null 2>&1 & echo $! >/run/busy")
-    (busy,) = lasting.results("single", "mount.unmounted", "/srv/ram", "persist=True", code=2).values()
+    (busy,) = lasting.results(
+        "single", "mount.unmounted", "/srv/ram", "persist=True", code=2
+    ).values()
     assert "busy" in busy["comment"]
     assert "/srv/ram" in lasting.read("cat /etc/fstab"), "what is still mounted stays in fstab"
     lasting.run("kill $(cat /run/busy)")
@@ -153,7 +183,11 @@ def test_settings_of_the_system(lasting: Debian, ran: object) -> None:
     assert lasting.read("cat /proc/sys/net/ipv4/ip_forward") == "1", "also after the next start"
     assert "Time zone: Europe/Paris" in lasting.read("timedatectl")
     assert "LANG=C.UTF-8" in lasting.read("localectl")
-    assert lasting.read("getent hosts printer").split() == ["10.1.2.3", "printer", "printer.example.org"]
+    assert lasting.read("getent hosts printer").split() == [
+        "10.1.2.3",
+        "printer",
+        "printer.example.org",
+    ]
 
 
 def test_git_goes_on(lasting: Debian, ran: object) -> None:
@@ -173,7 +207,9 @@ def test_a_logged_in_user_stays_unless_forced(lasting: Debian, ran: object) -> N
     (refused,) = lasting.results("single", "user.absent", "abe", code=2).values()
     assert "currently used by process" in refused["comment"]
     assert lasting.read("getent passwd abe")
-    (removed,) = lasting.results("single", "user.absent", "abe", "force=True", "purge=True").values()
+    (removed,) = lasting.results(
+        "single", "user.absent", "abe", "force=True", "purge=True"
+    ).values()
     assert removed["changes"]["abe"] == "removed"
     lasting.run("pkill -u 1000 sleep; test ! -e /home/abe")
 
@@ -182,7 +218,9 @@ def test_cron_runs_the_entry_within_its_minute(lasting: Debian, ran: object) -> 
     told = lasting.path("/home/zoe/ran")
     end = time.monotonic() + 75
     while not told.exists() or len(told.read_text().split()) < 2:
-        assert time.monotonic() < end, lasting.read("crontab -u zoe -l; journalctl -u cron -n 20 --no-pager")
+        assert time.monotonic() < end, lasting.read(
+            "crontab -u zoe -l; journalctl -u cron -n 20 --no-pager"
+        )
         time.sleep(0.2)
     assert told.read_text().split() == ["zoe", time.strftime("%Y")]
 

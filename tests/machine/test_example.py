@@ -1,4 +1,6 @@
-"""The tree of sls_examples on a real machine, as the README says: nginx, a user, a crontab; then again."""
+"""The tree of sls_examples on a real machine, as the README says: nginx, a user, a crontab; then
+again.
+"""
 
 from __future__ import annotations
 
@@ -18,16 +20,24 @@ def page(debian: Debian, port: int, name: str = "index.html") -> str:
 
 
 def touched(debian: Debian) -> list[str]:
-    """What was made or changed anywhere since the file /marker was, beside runner's own notes and the tests'.
+    """What was made or changed anywhere since the file /marker was, beside runner's own notes and
+    the tests'.
 
     What changed on this computer meanwhile shines through, with the same time: it is not meant.
     """
     own = " ".join(
-        f"-path '{path}' -prune -o" for path in ("/var/lib/runner", "/var/cache/runner", "/var/cache/runner-*")
+        f"-path '{path}' -prune -o"
+        for path in ("/var/lib/runner", "/var/cache/runner", "/var/cache/runner-*")
     )
-    found = debian.read(f"find / -xdev {own} -type f -newercm /marker -printf '%T@ %p\\n'").split("\n")
+    found = debian.read(f"find / -xdev {own} -type f -newercm /marker -printf '%T@ %p\\n'").split(
+        "\n"
+    )
     times = {path: float(time) for time, _, path in (line.partition(" ") for line in found if line)}
-    return [path for path, time in times.items() if path != "/marker" and not _shines_through(path, time)]
+    return [
+        path
+        for path, time in times.items()
+        if path != "/marker" and not _shines_through(path, time)
+    ]
 
 
 def _shines_through(path: str, time: float) -> bool:
@@ -54,8 +64,13 @@ def website(debian: Debian) -> Debian:
 def test_everything_works(website: Debian) -> None:
     assert page(website, 8080) == "<h1>It works</h1>"
     assert page(website, 8080, "about.html") == "<h1>About this server</h1>"
-    assert website.read("systemctl is-active nginx; systemctl is-enabled nginx") == "active\nenabled"
-    assert website.read("id -un site; stat -c %a /usr/local/bin/site-report").split() == ["site", "755"]
+    assert (
+        website.read("systemctl is-active nginx; systemctl is-enabled nginx") == "active\nenabled"
+    )
+    assert website.read("id -un site; stat -c %a /usr/local/bin/site-report").split() == [
+        "site",
+        "755",
+    ]
     crontab = website.read("crontab", "-l").split("\n")
     assert "# SALT_CRON_IDENTIFIER:site-report" in crontab
     assert "15 3 * * * /usr/local/bin/site-report" in crontab
@@ -64,7 +79,9 @@ def test_everything_works(website: Debian) -> None:
 
 def test_nothing_is_left_to_do(website: Debian) -> None:
     second = website.results(*HIGHSTATE, "--detailed-exitcodes")
-    assert all(result["result"] is True and not result["changes"] for result in second.values()), second
+    assert all(result["result"] is True and not result["changes"] for result in second.values()), (
+        second
+    )
     assert {result["result"] for result in website.results(*HIGHSTATE, "--test").values()} == {True}
 
 
@@ -75,5 +92,7 @@ def test_a_changed_configuration_reloads_nginx(website: Debian) -> None:
     assert result["comment"] == "Service reloaded"
     assert page(website, 8081) == "<h1>It works</h1>"
     assert website.read("systemctl", "show", "--property=MainPID,InvocationID", "nginx") == started
-    website.run("timeout 20 sh -c 'while curl -s -o /dev/null http://localhost:8080/; do sleep 0.1; done'")
+    website.run(
+        "timeout 20 sh -c 'while curl -s -o /dev/null http://localhost:8080/; do sleep 0.1; done'"
+    )
     assert not any(result["changes"] for result in website.results(*HIGHSTATE, *other).values())

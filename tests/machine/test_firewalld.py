@@ -33,9 +33,15 @@ def test_what_is_let_in(fresh: Debian) -> None:
     assert {each["result"] for each in dry.values()} == {None}
     assert fresh.run("test -e /etc/firewalld", code=1)
     real = fresh.results("sls", "wall")
-    assert real["public"]["changes"]["services"] == {"old": ["dhcpv6-client", "ssh"], "new": ["ssh", "exporter"]}
+    assert real["public"]["changes"]["services"] == {
+        "old": ["dhcpv6-client", "ssh"],
+        "new": ["ssh", "exporter"],
+    }
     assert real["public"]["changes"]["port_fwd"]["new"][0]["Destination port"] == "22"
-    now = fresh.read("firewall-cmd --list-all --zone=public; firewall-cmd --get-default-zone; firewall-cmd --list-all")
+    now = fresh.read(
+        "firewall-cmd --list-all --zone=public; firewall-cmd --get-default-zone; firewall-cmd"
+        " --list-all"
+    )
     for part in (
         "services: exporter ssh",
         "ports: 8080/tcp",
@@ -44,7 +50,9 @@ def test_what_is_let_in(fresh: Debian) -> None:
         "masquerade: yes",
     ):
         assert part in now
-    rules = fresh.read("/usr/bin/python3", "-c", "import nftables as n; print(n.Nftables().cmd('list ruleset')[1])")
+    rules = fresh.read(
+        "/usr/bin/python3", "-c", "import nftables as n; print(n.Nftables().cmd('list ruleset')[1])"
+    )
     assert "tcp dport 9100" in rules
     assert "10.9.8.0/24 drop" in rules
     assert not [name for name, each in fresh.results("sls", "wall").items() if each["changes"]]

@@ -10,15 +10,32 @@ from debian import Debian
 
 HELD = {"name": "greeting", "changes": {"old": "install", "new": "hold"}, "result": True}
 FREE = {"name": "greeting", "changes": {"old": "hold", "new": "install"}, "result": True}
-CALLS: list[tuple[str, Any, Any, str, str]] = [  # function, arguments, answer, what looks then, what it sees
-    ("pkg.install", {"name": "greeting", "version": "1.0"}, {"greeting": {"old": "", "new": "1.0"}}, "", ""),
+CALLS: list[
+    tuple[str, Any, Any, str, str]
+] = [  # function, arguments, answer, what looks then, what it sees
+    (
+        "pkg.install",
+        {"name": "greeting", "version": "1.0"},
+        {"greeting": {"old": "", "new": "1.0"}},
+        "",
+        "",
+    ),
     ("pkg.upgrade_available", ["greeting"], True, "", ""),
     ("pkg.upgrade_available", ["no-such-package"], False, "", ""),
-    ("pkg.hold", ["greeting"], {"greeting": HELD | {"comment": "Package greeting is now being held."}}, "", ""),
+    (
+        "pkg.hold",
+        ["greeting"],
+        {"greeting": HELD | {"comment": "Package greeting is now being held."}},
+        "",
+        "",
+    ),
     (
         "pkg.hold",
         {"pkgs": ["greeting"]},
-        {"greeting": HELD | {"changes": {}, "comment": "Package greeting is already set to be held."}},
+        {
+            "greeting": HELD
+            | {"changes": {}, "comment": "Package greeting is already set to be held."}
+        },
         "apt-mark showhold",
         "greeting",
     ),
@@ -31,16 +48,41 @@ CALLS: list[tuple[str, Any, Any, str, str]] = [  # function, arguments, answer, 
     ),
     ("pkg.upgrade", {}, {"greeting": {"old": "1.0", "new": "2.0"}}, "", ""),
     ("pkg.upgrade", {"refresh": False, "dist_upgrade": True}, {}, "", ""),
-    ("pkg.install", {"pkgs": [{"greeting": "1.0"}]}, {"greeting": {"old": "2.0", "new": "1.0"}}, "", ""),
+    (
+        "pkg.install",
+        {"pkgs": [{"greeting": "1.0"}]},
+        {"greeting": {"old": "2.0", "new": "1.0"}},
+        "",
+        "",
+    ),
     ("pkg.list_upgrades", [], {"greeting": "2.0"}, "", ""),
-    ("pkg.install", {"pkgs": [{"greeting": "2.0"}]}, {"greeting": {"old": "1.0", "new": "2.0"}}, "", ""),
+    (
+        "pkg.install",
+        {"pkgs": [{"greeting": "2.0"}]},
+        {"greeting": {"old": "1.0", "new": "2.0"}},
+        "",
+        "",
+    ),
     ("pkg.remove", ["greeting,no-such-package"], {"greeting": {"old": "2.0", "new": ""}}, "", ""),
-    ("pkg.purge", {"pkgs": ["greeting"]}, {}, "dpkg-query -Wf '${db:Status-Status}' greeting 2>&1 || true", None),
+    (
+        "pkg.purge",
+        {"pkgs": ["greeting"]},
+        {},
+        "dpkg-query -Wf '${db:Status-Status}' greeting 2>&1 || true",
+        None,
+    ),
     ("pkg.autoremove", {"list_only": True}, [], "", ""),
     ("group.add", {"name": "band", "gid": 4700}, True, "", ""),
     (
         "user.add",
-        {"name": "yann", "uid": 4701, "gid": 4700, "groups": ["games"], "fullname": "Y", "createhome": False},
+        {
+            "name": "yann",
+            "uid": 4701,
+            "gid": 4700,
+            "groups": ["games"],
+            "fullname": "Y",
+            "createhome": False,
+        },
         True,
         "id yann; getent passwd yann | cut -d: -f5",
         "uid=4701(yann) gid=4700(band) groups=4700(band),60(games)\nY",
@@ -51,7 +93,13 @@ CALLS: list[tuple[str, Any, Any, str, str]] = [  # function, arguments, answer, 
     ("user.chgid", ["yann", "games"], True, "id -gn yann", "games"),
     ("user.chfullname", ["yann", "Yann Z"], True, "getent passwd yann | cut -d: -f5", "Yann Z"),
     ("user.chgroups", ["yann", "band,audio"], True, "id -Gn yann", "games audio band"),
-    ("user.chgroups", {"name": "yann", "groups": ["video"], "append": True}, True, "id -Gn yann", None),
+    (
+        "user.chgroups",
+        {"name": "yann", "groups": ["video"], "append": True},
+        True,
+        "id -Gn yann",
+        None,
+    ),
     ("user.chgroups", {"name": "yann", "groups": []}, True, "id -Gn yann", "games"),
     ("group.adduser", ["band", "yann"], True, "getent group band", "band:x:4700:yann"),
     ("group.deluser", ["band", "yann"], True, "getent group band", "band:x:4700:"),
@@ -70,7 +118,15 @@ def _arguments(given: Any) -> list[str]:
 
 def test_each_answers_as_salts_and_does_it(debian: Debian) -> None:
     for function, given, wanted, look, seen in CALLS:
-        done = debian.run("/usr/local/bin/runner", "call", function, *_arguments(given), "--out", "json", code=None)
+        done = debian.run(
+            "/usr/local/bin/runner",
+            "call",
+            function,
+            *_arguments(given),
+            "--out",
+            "json",
+            code=None,
+        )
         assert done.returncode == 0, (function, done.stdout, done.stderr)
         assert json.loads(done.stdout)["local"] == wanted, function
         if look and seen is not None:
@@ -78,7 +134,9 @@ def test_each_answers_as_salts_and_does_it(debian: Debian) -> None:
 
 
 def test_a_dry_run_of_them_only_plans(debian: Debian) -> None:
-    (result,) = debian.results("single", "module.run", "name=user.add", "m_name=quiet", "--test").values()
+    (result,) = debian.results(
+        "single", "module.run", "name=user.add", "m_name=quiet", "--test"
+    ).values()
     assert result["result"] is None
     assert debian.read("id quiet 2>/dev/null || echo none") == "none"
 

@@ -1,4 +1,6 @@
-"""Users who put links, pipes and folders where root is going to write: nothing of root's becomes theirs."""
+"""Users who put links, pipes and folders where root is going to write: nothing of root's becomes
+theirs.
+"""
 
 from __future__ import annotations
 
@@ -21,30 +23,55 @@ def machine(debian: Debian) -> Iterator[Debian]:
 
 @pytest.fixture(autouse=True)
 def home(machine: Debian) -> None:
-    machine.run("rm -rf /home/mallory /root/victim; mkdir -p /home/mallory /root/victim; echo root > /root/victim/f")
+    machine.run(
+        "rm -rf /home/mallory /root/victim; mkdir -p /home/mallory /root/victim; echo root >"
+        " /root/victim/f"
+    )
     machine.run("chmod 600 /root/victim/f; chmod 711 /root; chown mallory: /home/mallory")
 
 
 def victim(machine: Debian) -> str:
-    return machine.read("cd /root/victim; stat -c '%n %a %U %Y' . *; getfacl -p * 2>/dev/null; cat f")
+    return machine.read(
+        "cd /root/victim; stat -c '%n %a %U %Y' . *; getfacl -p * 2>/dev/null; cat f"
+    )
 
 
 ATTACKS = {
-    "a dangling link": "mkdir -m 700 .ssh; ln -s /root/victim/new .ssh/authorized_keys; cp -P .ssh/a* .ssh/known_hosts",
-    "a link": "mkdir -m 700 .ssh; ln -s /root/victim/f .ssh/authorized_keys; cp -P .ssh/a* .ssh/known_hosts",
+    "a dangling link": (
+        "mkdir -m 700 .ssh; ln -s /root/victim/new .ssh/authorized_keys; cp -P .ssh/a*"
+        " .ssh/known_hosts"
+    ),
+    "a link": (
+        "mkdir -m 700 .ssh; ln -s /root/victim/f .ssh/authorized_keys; cp -P .ssh/a*"
+        " .ssh/known_hosts"
+    ),
     "a link above": "ln -s /root/victim .ssh",
     "a pipe": "mkdir -m 700 .ssh; mkfifo .ssh/authorized_keys .ssh/known_hosts",
 }
 STATES = {
     "authorized_keys": ["ssh_auth.present", KEY, "user=mallory", "enc=ed25519"],
-    "authorized_keys, managed": ["ssh_auth.manage", "keys", f"ssh_keys=[{KEY}]", "user=mallory", "enc=ed25519"],
-    "known_hosts": ["ssh_known_hosts.present", "example.com", "user=mallory", f"key={KEY}", "enc=ed25519"],
+    "authorized_keys, managed": [
+        "ssh_auth.manage",
+        "keys",
+        f"ssh_keys=[{KEY}]",
+        "user=mallory",
+        "enc=ed25519",
+    ],
+    "known_hosts": [
+        "ssh_known_hosts.present",
+        "example.com",
+        "user=mallory",
+        f"key={KEY}",
+        "enc=ed25519",
+    ],
 }
 
 
 @pytest.mark.parametrize("attack", ATTACKS)
 @pytest.mark.parametrize("state", STATES)
-def test_ssh_files_are_not_written_through_what_is_not_the_users(machine: Debian, attack: str, state: str) -> None:
+def test_ssh_files_are_not_written_through_what_is_not_the_users(
+    machine: Debian, attack: str, state: str
+) -> None:
     machine.run("runuser", "-u", "mallory", "--", "sh", "-c", f"cd; {ATTACKS[attack]}")
     before = victim(machine)
     for dry in (["--test"], []):
@@ -62,10 +89,14 @@ def test_a_home_that_keeps_its_ssh_files_elsewhere_in_it_is_served(machine: Debi
 
 
 def test_a_home_is_not_made_through_a_link_of_others(machine: Debian) -> None:
-    machine.run("mkdir -p -m 1777 /srv/open; runuser -u mallory -- ln -s /root/victim /srv/open/homes")
+    machine.run(
+        "mkdir -p -m 1777 /srv/open; runuser -u mallory -- ln -s /root/victim /srv/open/homes"
+    )
     try:
         before = victim(machine)
-        done = machine.runner("single", "user.present", "zoe", "home=/srv/open/homes/zoe", "createhome=false")
+        done = machine.runner(
+            "single", "user.present", "zoe", "home=/srv/open/homes/zoe", "createhome=false"
+        )
         done = machine.runner("single", "user.present", "zoe", "home=/srv/open/homes/zoe", code=2)
         assert "is a symbolic link of mallory" in done.stdout
         assert victim(machine) == before
@@ -76,7 +107,10 @@ def test_a_home_is_not_made_through_a_link_of_others(machine: Debian) -> None:
 def test_access_lists_go_to_no_link_and_to_all_that_is_below(machine: Debian) -> None:
     if machine.run("command -v setfacl || apt-get install -y -q acl", code=None).returncode:
         pytest.skip("no setfacl")
-    machine.run("runuser -u mallory -- sh -c 'cd; mkdir -p d/e; touch d/e/f; ln -s /root/victim/f d/l; ln -s d/l l'")
+    machine.run(
+        "runuser -u mallory -- sh -c 'cd; mkdir -p d/e; touch d/e/f; ln -s /root/victim/f d/l; ln"
+        " -s d/l l'"
+    )
     before = victim(machine)
     on = ["acl_type=user", "acl_name=daemon", "perms=rwx"]
     machine.runner("single", "acl.present", "/home/mallory/l", *on, code=2)
@@ -90,7 +124,13 @@ LED_ASTRAY = {
     "git latest": ["git.latest", "file:///srv/own", "target=/home/mallory/link/new", "rev=HEAD"],
     "git bare": ["git.present", "/home/mallory/link/new"],
     "python": ["virtualenv.managed", "/home/mallory/link/new"],
-    "a mount": ["mount.mounted", "/home/mallory/link", "device=tmpfs", "fstype=tmpfs", "persist=False"],
+    "a mount": [
+        "mount.mounted",
+        "/home/mallory/link",
+        "device=tmpfs",
+        "fstype=tmpfs",
+        "persist=False",
+    ],
     "a home": ["user.present", "bob", "home=/home/mallory/link/new"],
     "a copied file": ["file.copy", "/home/mallory/out", "source=/home/mallory/link/f"],
     "a source": ["file.managed", "/home/mallory/out", "source=/home/mallory/link/f"],
@@ -103,7 +143,10 @@ LED_ASTRAY = {
 
 @pytest.mark.parametrize("what", LED_ASTRAY)
 def test_no_program_of_roots_is_sent_through_a_link(machine: Debian, what: str) -> None:
-    machine.run("test -d /srv/own/.git || git init -q /srv/own; cd /srv/own; git config user.email m@example.org")
+    machine.run(
+        "test -d /srv/own/.git || git init -q /srv/own; cd /srv/own; git config user.email"
+        " m@example.org"
+    )
     machine.run("cd /srv/own; git config user.name m; git commit -q --allow-empty -m x")
     machine.run("runuser -u mallory -- ln -s /root/victim /home/mallory/link")
     before = victim(machine)
@@ -128,7 +171,9 @@ PLANTED = {
 
 @pytest.mark.parametrize("attack", PLANTED)
 @pytest.mark.parametrize("output", OUTPUTS)
-def test_no_output_is_written_where_another_user_wants_it(machine: Debian, output: str, attack: str) -> None:
+def test_no_output_is_written_where_another_user_wants_it(
+    machine: Debian, output: str, attack: str
+) -> None:
     machine.run("echo root > /srv/victim; chmod 600 /srv/victim")
     plant, told = PLANTED[attack]
     machine.run("runuser", "-u", "mallory", "--", "sh", "-c", f"cd; {plant}")

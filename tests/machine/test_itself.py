@@ -1,4 +1,6 @@
-"""The throw-away machine itself: what it cannot touch here, and that nothing of it stays, however its user ends."""
+"""The throw-away machine itself: what it cannot touch here, and that nothing of it stays, however
+its user ends.
+"""
 
 from __future__ import annotations
 
@@ -42,7 +44,10 @@ def test_out_of_reach(debian: Debian, command: str) -> None:
 
 
 def test_it_is_a_copy(debian: Debian) -> None:
-    debian.run("echo mine >/etc/only-here; rm /etc/passwd; echo >/etc/os-release; useradd nobody-else || true")
+    debian.run(
+        "echo mine >/etc/only-here; rm /etc/passwd; echo >/etc/os-release; useradd nobody-else ||"
+        " true"
+    )
     assert not os.path.exists("/etc/only-here")
     assert os.path.getsize("/etc/passwd")
     assert os.path.getsize("/etc/os-release")
@@ -63,7 +68,9 @@ def children(pid: int) -> list[int]:
 @pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM])
 def test_nothing_stays(layer: Path, number: signal.Signals) -> None:
     program = HOLD.format(support=f"{ROOT}/tests/support", layer=str(layer))
-    with subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True) as holder:
+    with subprocess.Popen(
+        [sys.executable, "-c", program], stdout=subprocess.PIPE, text=True
+    ) as holder:
         assert holder.stdout
         pid, cgroup = holder.stdout.readline().split()
         inside = [int(pid), *children(int(pid))]

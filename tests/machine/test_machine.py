@@ -1,6 +1,8 @@
-"""Users, groups, services and packages for real: each scenario on a throw-away copy of this computer of its own.
+"""Users, groups, services and packages for real: each scenario on a throw-away copy of this
+computer of its own.
 
-No init runs there (test_services.py has one); useradd really adds and apt really installs, and nothing of it is left.
+No init runs there (test_services.py has one); useradd really adds and apt really installs, and
+nothing of it is left.
 """
 
 from __future__ import annotations
@@ -24,9 +26,15 @@ ALL = machine_scenarios()
 @pytest.fixture(scope="module")
 def attempt(layer: Path) -> Iterator[Callable[[int], dict[str, Any]]]:
     """Tries a scenario by its number."""
-    command = [sys.executable, str(ROOT / "tests/machine/inside.py"), Config(str(layer), shared()).dump()]
+    command = [
+        sys.executable,
+        str(ROOT / "tests/machine/inside.py"),
+        Config(str(layer), shared()).dump(),
+    ]
     environment = os.environ | {"PYTHONPATH": f"{ROOT}:{ROOT}/tests/support"}
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment) as worker:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
+    ) as worker:
         assert worker.stdin and worker.stdout
         asked, told = worker.stdin, worker.stdout
 
@@ -40,7 +48,9 @@ def attempt(layer: Path) -> Iterator[Callable[[int], dict[str, Any]]]:
         yield ask
 
 
-@pytest.mark.parametrize("number", range(len(ALL)), ids=lambda number: f"{ALL[number].function}-{number}")
+@pytest.mark.parametrize(
+    "number", range(len(ALL)), ids=lambda number: f"{ALL[number].function}-{number}"
+)
 def test_laws_on_the_machine(number: int, attempt: Callable[[int], dict[str, Any]]) -> None:
     scenario, answer = ALL[number], attempt(number)
     assert "error" not in answer, answer["error"]
@@ -52,4 +62,6 @@ def test_laws_on_the_machine(number: int, attempt: Callable[[int], dict[str, Any
     assert answer["plans"] is scenario.plans, answer["prepared"]
     if answer["sure"]:
         assert answer["keys"] == answer["made"], "the keys of a sure Plan are those of the real run"
-    assert answer["again"] is not scenario.converges, "a second run plans nothing, unless the function says so"
+    assert answer["again"] is not scenario.converges, (
+        "a second run plans nothing, unless the function says so"
+    )

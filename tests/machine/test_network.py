@@ -1,4 +1,6 @@
-"""The network for real: a name that systemd and sudo know, interfaces that ifup brings up, routes of the kernel."""
+"""The network for real: a name that systemd and sudo know, interfaces that ifup brings up, routes
+of the kernel.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,10 @@ far:
         netmask: 255.255.0.0
         gateway: 10.7.0.1
 """
-LOOK = "cat /etc/hostname /etc/hosts /etc/network/interfaces; ls /etc/network/*; hostname; ip addr; ip route"
+LOOK = (
+    "cat /etc/hostname /etc/hosts /etc/network/interfaces; ls /etc/network/*; hostname; ip addr; ip"
+    " route"
+)
 
 
 @pytest.fixture(scope="module")
@@ -47,16 +52,23 @@ def test_an_interface_with_its_routes_and_a_name(machine: Debian) -> None:
     before = machine.run(LOOK, code=None).stdout
     dry = machine.results("sls", "net", "--test")
     assert machine.run(LOOK, code=None).stdout == before, "a dry run touches nothing"
-    assert {name: each["result"] for name, each in dry.items()} == dict.fromkeys(dry), "the package brings /etc/network"
+    assert {name: each["result"] for name, each in dry.items()} == dict.fromkeys(dry), (
+        "the package brings /etc/network"
+    )
     real = machine.results("sls", "net")
-    assert real["veth7"]["changes"] == {"interface": "Added network interface.", "status": "Interface veth7 is up"}
+    assert real["veth7"]["changes"] == {
+        "interface": "Added network interface.",
+        "status": "Interface veth7 is up",
+    }
     assert real["far"]["changes"] == {"network_routes": "Added interface veth7 routes."}
     assert "10.7.0.2/24" in machine.read("ip -4 addr show veth7")
     assert "2001:db8::7/64" in machine.read("ip -6 addr show veth7")
     assert "mtu 1400" in machine.read("ip link show veth7")
     assert "10.8.0.0/16 via 10.7.0.1 dev veth7" in machine.read("ip route")
     assert machine.read("cat /run/came-up") == "veth7"
-    assert machine.read("hostname; hostname -f; hostnamectl --static") == "\n".join(["web1.example.org"] * 3)
+    assert machine.read("hostname; hostname -f; hostnamectl --static") == "\n".join(
+        ["web1.example.org"] * 3
+    )
     assert "127.0.1.1" in machine.read("getent hosts web1")
     assert not [each for each in machine.results("sls", "net").values() if each["changes"]]
 

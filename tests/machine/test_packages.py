@@ -1,4 +1,6 @@
-"""Packages with a real apt and dpkg: when another one has the lock, when one was killed, when there is no mirror."""
+"""Packages with a real apt and dpkg: when another one has the lock, when one was killed, when there
+is no mirror.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +68,9 @@ def test_a_version_an_upgrade_a_hold_and_a_removal(clean: Debian) -> None:
         }
     }
     assert clean.read("apt-mark showhold") == "greeting"
-    assert "update_holds" in str(single(clean, "pkg.installed", "greeting", "version=2.0", code=2)["comment"])
+    assert "update_holds" in str(
+        single(clean, "pkg.installed", "greeting", "version=2.0", code=2)["comment"]
+    )
     single(clean, "pkg.unheld", "greeting")
     dry = single(clean, "pkg.latest", "greeting", "--test")
     real = single(clean, "pkg.latest", "greeting")
@@ -75,14 +79,17 @@ def test_a_version_an_upgrade_a_hold_and_a_removal(clean: Debian) -> None:
     assert back["comment"] == "The following packages were installed/updated: greeting=1.*"
     assert back["changes"] == {"greeting": {"old": "2.0", "new": "1.0"}}
     result = single(clean, "pkg.installed", "pkgs=[greeting: 2.0, hello: '>=1', bash: null]")
-    assert result["comment"] == (
-        "The following packages were installed/updated: greeting=2.0, hello>=1\n"
+    assert (
+        result["comment"]
+        == "The following packages were installed/updated: greeting=2.0, hello>=1\n"
         "The following packages were already installed: bash"
     )
     clean.run("apt-get purge -q hello")
     result = single(clean, "pkg.installed", "hello", "only_upgrade=True", code=2)
     assert result["comment"] == "The following packages failed to install/update: hello"
-    assert single(clean, "pkg.removed", "greeting")["changes"] == {"greeting": {"old": "2.0", "new": ""}}
+    assert single(clean, "pkg.removed", "greeting")["changes"] == {
+        "greeting": {"old": "2.0", "new": ""}
+    }
     clean.run("dpkg-query -W hello", code=1)
 
 
@@ -91,7 +98,10 @@ def test_it_waits_for_the_lock_and_says_so(clean: Debian) -> None:
     began = time.monotonic()
     done = clean.runner("single", "pkg.installed", "greeting")
     assert time.monotonic() - began > 1.5
-    assert "waiting for another package manager: Could not get lock /var/lib/dpkg/lock-frontend" in done.stderr
+    assert (
+        "waiting for another package manager: Could not get lock /var/lib/dpkg/lock-frontend"
+        in done.stderr
+    )
     assert clean.read("dpkg-query -Wf '${Version}' greeting") == "2.0"
 
 
@@ -110,20 +120,30 @@ def test_an_interrupted_dpkg_is_healed_and_told(clean: Debian) -> None:
     clean.write("/srv/tricky/DEBIAN/control", TRICKY)
     clean.write("/srv/tricky/DEBIAN/postinst", POSTINST, 0o755)
     clean.run(
-        "dpkg-deb -b /srv/tricky /srv; dpkg -i /srv/tricky_1.0_all.deb >/dev/null 2>&1 & "
-        "while ! test -e /run/reached; do sleep 0.05; done; pkill -9 dpkg; pkill sleep; sleep 0.1; touch /run/calm"
+        "dpkg-deb -b /srv/tricky /srv; dpkg -i /srv/tricky_1.0_all.deb >/dev/null 2>&1 & while !"
+        " test -e /run/reached; do sleep 0.05; done; pkill -9 dpkg; pkill sleep; sleep 0.1; touch"
+        " /run/calm"
     )
     assert clean.read("ls /var/lib/dpkg/updates"), "as a power cut would leave it"
-    state = {"one": {"pkg.installed": [{"name": "greeting"}]}, "two": {"pkg.installed": [{"name": "hello"}]}}
+    state = {
+        "one": {"pkg.installed": [{"name": "greeting"}]},
+        "two": {"pkg.installed": [{"name": "hello"}]},
+    }
     clean.tree(two=json.dumps(state))
     before = clean.read("ls -l --full-time /var/lib/dpkg /var/lib/dpkg/updates")
     dry = clean.runner("sls", "two", "--test")
     assert "dpkg was interrupted" in dry.stdout + dry.stderr
     assert clean.read("ls -l --full-time /var/lib/dpkg /var/lib/dpkg/updates") == before
     done = clean.runner("sls", "two")
-    assert (done.stdout + done.stderr).count("dpkg had been interrupted: what was left was finished first") == 1
+    assert (done.stdout + done.stderr).count(
+        "dpkg had been interrupted: what was left was finished first"
+    ) == 1
     wanted = "dpkg-query -Wf '${Package} ${db:Status-Status}\\n' greeting hello tricky"
-    assert clean.read(wanted).split("\n") == ["greeting installed", "hello installed", "tricky installed"]
+    assert clean.read(wanted).split("\n") == [
+        "greeting installed",
+        "hello installed",
+        "tricky installed",
+    ]
 
 
 BROUGHT = """
@@ -148,8 +168,12 @@ def test_what_cannot_be_had(clean: Debian) -> None:
     assert dry["comment"] == result["comment"], "with lists that will be these it is known before"
     dry = single(clean, "pkg.installed", "no-such-package", "--test", code=2)
     assert str(dry["comment"]).startswith(f"{result['comment']}\nThe package lists are "), dry
-    clean.run("mv /var/lib/apt/lists /root/away; mkdir /var/lib/apt/lists; touch /var/lib/apt/lists/lock")
-    assert single(clean, "pkg.installed", "no-such-package", "--test")["result"] is None, "there are no lists yet"
+    clean.run(
+        "mv /var/lib/apt/lists /root/away; mkdir /var/lib/apt/lists; touch /var/lib/apt/lists/lock"
+    )
+    assert single(clean, "pkg.installed", "no-such-package", "--test")["result"] is None, (
+        "there are no lists yet"
+    )
     clean.run("rm -r /var/lib/apt/lists; mv /root/away /var/lib/apt/lists")
     clean.tree(brought=BROUGHT)
     assert {each["result"] for each in clean.results("sls", "brought", "--test").values()} == {None}
@@ -157,9 +181,13 @@ def test_what_cannot_be_had(clean: Debian) -> None:
     clean.run("echo deb http://127.0.0.1:1/debian stable main >>/etc/apt/sources.list")
     clean.write("/etc/apt/apt.conf.d/once", 'Acquire::Retries "0";\n')
     result = single(clean, "pkg.installed", "greeting", "refresh=True")
-    clean.run("cp -a /root/sources.list /etc/apt; rm -r /etc/apt/apt.conf.d/once /var/lib/apt/lists")
+    clean.run(
+        "cp -a /root/sources.list /etc/apt; rm -r /etc/apt/apt.conf.d/once /var/lib/apt/lists"
+    )
     clean.run("cp -a /root/lists /var/lib/apt")
-    assert "127.0.0.1:1" in str(result["warnings"]), "the old lists were good enough, but it is told"
+    assert "127.0.0.1:1" in str(result["warnings"]), (
+        "the old lists were good enough, but it is told"
+    )
     assert result["changes"]
 
 
@@ -199,7 +227,9 @@ def test_several_states_are_one_transaction_and_each_reports_its_share(clean: De
         name: results[name]["changes"] for name in ("one", "two")
     }, "a dry run does the same"
     assert results["one"]["changes"] == {"greeting": {"old": "", "new": "1.0"}}
-    assert results["two"]["changes"] == {"hello": {"old": "", "new": clean.read("dpkg-query -Wf '${Version}' hello")}}
+    assert results["two"]["changes"] == {
+        "hello": {"old": "", "new": clean.read("dpkg-query -Wf '${Version}' hello")}
+    }
     assert results["two"]["comment"] == "The following packages were installed/updated: hello"
     assert not results["bad"]["result"], "its own failure is its own"
     assert results["seen"]["changes"]
@@ -209,10 +239,18 @@ def test_several_states_are_one_transaction_and_each_reports_its_share(clean: De
 
 
 def test_a_hundred_packages_are_one_question_and_never_stale(clean: Debian) -> None:
-    installed = clean.read("dpkg-query -Wf '${db:Status-Abbrev}${Package}\\n' | sed -n 's/^ii //p' | head -100").split()
-    tree: dict[str, object] = {f"has {name}": {"pkg.installed": [{"name": name}]} for name in installed}
+    installed = clean.read(
+        "dpkg-query -Wf '${db:Status-Abbrev}${Package}\\n' | sed -n 's/^ii //p' | head -100"
+    ).split()
+    tree: dict[str, object] = {
+        f"has {name}": {"pkg.installed": [{"name": name}]} for name in installed
+    }
     clean.tree(many=json.dumps(tree))
-    clean.write("/usr/local/sbin/dpkg-query", '#!/bin/sh\necho x >>/run/asked\nexec /usr/bin/dpkg-query "$@"\n', 0o755)
+    clean.write(
+        "/usr/local/sbin/dpkg-query",
+        '#!/bin/sh\necho x >>/run/asked\nexec /usr/bin/dpkg-query "$@"\n',
+        0o755,
+    )
     results = clean.results("sls", "many")
     assert len(results) == 100
     assert not any(result["changes"] for result in results.values())
@@ -254,11 +292,16 @@ def test_what_others_do_during_the_run_is_seen(clean: Debian) -> None:
     clean.tree(behind=BEHIND)
     results = clean.results("sls", "behind")
     clean.run("userdel late; crontab -r", code=None)
-    assert [name for name, result in results.items() if result["changes"]] == ["others", "after all"], results
+    assert [name for name, result in results.items() if result["changes"]] == [
+        "others",
+        "after all",
+    ], results
 
 
 def test_a_full_disk_is_told_and_nothing_said_to_be_installed(clean: Debian) -> None:
-    clean.run("mkdir -p /usr/share/doc/hello; mount -t tmpfs -o nr_inodes=2 tmpfs /usr/share/doc/hello")
+    clean.run(
+        "mkdir -p /usr/share/doc/hello; mount -t tmpfs -o nr_inodes=2 tmpfs /usr/share/doc/hello"
+    )
     result = single(clean, "pkg.installed", "hello", code=2)
     clean.run("umount /usr/share/doc/hello")
     assert result["changes"] == {}

@@ -1,4 +1,6 @@
-"""What a dry run of many packages says, compared with the real run, and how often apt is asked for it."""
+"""What a dry run of many packages says, compared with the real run, and how often apt is asked for
+it.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,10 @@ done
 @pytest.fixture(scope="module")
 def graph(debian: Debian) -> Debian:
     for name, more in GRAPH.items():
-        about = f"Package: {name}\nVersion: 1.0\nArchitecture: all\nMaintainer: me\n{more}\nDescription: {name}\n"
+        about = (
+            f"Package: {name}\nVersion: 1.0\nArchitecture: all\nMaintainer:"
+            f" me\n{more}\nDescription: {name}\n"
+        )
         debian.write(f"/srv/packages/{name}/DEBIAN/control", about.replace("\n\n", "\n"))
     debian.run(MAKE)
     return debian
@@ -65,7 +70,10 @@ def clean(graph: Debian) -> Iterator[Debian]:
 
 
 def installed(*names: str, **more: Any) -> dict[str, Any]:
-    return {name: {"pkg.installed": [{"name": name}, *({key: value} for key, value in more.items())]} for name in names}
+    return {
+        name: {"pkg.installed": [{"name": name}, *({key: value} for key, value in more.items())]}
+        for name in names
+    }
 
 
 def latest(*names: str) -> dict[str, Any]:
@@ -82,10 +90,19 @@ STAYS = {"stays": {"pkg.held": [{"name": "web"}]}}
 GONE = {"gone": {"pkg.removed": [{"name": "web"}]}}
 CASES = {
     "brought by one before": ({**installed("app", "web", "extra"), **latest("lib"), **STAYS}, 1),
-    "an alternative that is there by then": ({"both": {"pkg.installed": ONE}, **installed("lang")}, 1),
+    "an alternative that is there by then": (
+        {"both": {"pkg.installed": ONE}, **installed("lang")},
+        1,
+    ),
     "an alternative that is asked for later": (installed("lang", "fpm"), 2),
-    "who provides it is asked for later": ({**installed("report"), **latest("web", "fpm"), **GONE}, 2),
-    "other options": ({**installed("app", install_recommends=False), **installed("report", "cgi")}, 2),
+    "who provides it is asked for later": (
+        {**installed("report"), **latest("web", "fpm"), **GONE},
+        2,
+    ),
+    "other options": (
+        {**installed("app", install_recommends=False), **installed("report", "cgi")},
+        2,
+    ),
     "what takes another away": (installed("web", "mailer", "post", "fpm"), 5),
     "in one transaction": (installed("app", "cgi", "web", "mailer", aggregate=True), 5),
     "removed one by one": (removed("oldest", "older"), 1),
@@ -114,14 +131,25 @@ def test_recommendations_that_are_off_bring_nothing(clean: Debian) -> None:
     clean.tree(graph=json.dumps(installed("app", "web", "extra")))
     for setting, brought in (("false", set()), ("true", {"extra"})):
         clean.write("/etc/apt/apt.conf.d/zz-recommends", f'APT::Install-Recommends "{setting}";\n')
-        assert clean.results("sls", "graph", "--test")["app"]["changes"].keys() == {"app", "web", "lib"} | brought
+        assert (
+            clean.results("sls", "graph", "--test")["app"]["changes"].keys()
+            == {"app", "web", "lib"} | brought
+        )
 
 
 def test_what_cannot_be_installed_or_removed_fails_in_both_runs_alike(clean: Debian) -> None:
-    wrong = {**installed("broken"), **removed("dash"), "the newest": {"pkg.latest": [{"name": "broken"}]}}
+    wrong = {
+        **installed("broken"),
+        **removed("dash"),
+        "the newest": {"pkg.latest": [{"name": "broken"}]},
+    }
     clean.tree(graph=json.dumps({**wrong, **latest("web")}))
     dry, real = (clean.results("sls", "graph", *words, code=2) for words in (["--test"], []))
-    for name, told in (("broken", "unmet dependencies"), ("dash", "Essential packages"), ("the newest", "unmet")):
+    for name, told in (
+        ("broken", "unmet dependencies"),
+        ("dash", "Essential packages"),
+        ("the newest", "unmet"),
+    ):
         assert dry[name]["result"] is real[name]["result"] is False
         assert dry[name]["comment"] == real[name]["comment"], told
     assert dry["web"]["result"] is None

@@ -1,4 +1,6 @@
-"""`runner resource` on a machine with systemd, cron and mounts: applying what it prints plans nothing."""
+"""`runner resource` on a machine with systemd, cron and mounts: applying what it prints plans
+nothing.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,15 @@ def prepared(debian: Debian) -> Debian:
 @pytest.mark.parametrize(
     ("state", "parts"),
     [
-        ("user", ["ann:\n  user.present:", "- groups:\n        - adm", "- fullname: Ann Example", "- expire: 22310"]),
+        (
+            "user",
+            [
+                "ann:\n  user.present:",
+                "- groups:\n        - adm",
+                "- fullname: Ann Example",
+                "- expire: 22310",
+            ],
+        ),
         ("group", ["nobodies:\n  group.present:", "members:\n        - ann"]),
         ("pkg", ["- hold: true", "sed:\n  pkg.installed:\n    - version: "]),
         ("service", ["ours:\n  service.running:\n    - enable: true"]),
@@ -55,12 +65,17 @@ def prepared(debian: Debian) -> Debian:
                 "are not managed: 1 2 * * * by hand",
             ],
         ),
-        ("mount", ["/srv/mounted:\n  mount.mounted:", "fs_file: /srv/not mounted", "- persist: false"]),
+        (
+            "mount",
+            ["/srv/mounted:\n  mount.mounted:", "fs_file: /srv/not mounted", "- persist: false"],
+        ),
         ("host", ["db.example.com:\n  host.present:\n    - ip:\n        - 10.0.0.5"]),
         ("sysctl", ["- config: /etc/sysctl.d/10-ours.conf"]),
     ],
 )
-def test_applying_what_is_there_plans_nothing(prepared: Debian, state: str, parts: list[str]) -> None:
+def test_applying_what_is_there_plans_nothing(
+    prepared: Debian, state: str, parts: list[str]
+) -> None:
     sls = prepared.runner("resource", state).stdout
     for part in parts:
         assert part in sls

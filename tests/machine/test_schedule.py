@@ -1,4 +1,6 @@
-"""Runs that start by themselves: by a real cron with its bare environment, and by a real systemd timer."""
+"""Runs that start by themselves: by a real cron with its bare environment, and by a real systemd
+timer.
+"""
 
 from __future__ import annotations
 
@@ -78,7 +80,9 @@ def test_a_timer(with_timer: Debian) -> None:
     assert with_timer.read("systemctl is-active runner-highstate.timer") == "active"
     verified = with_timer.run("systemd-analyze verify /etc/systemd/system/runner-highstate.*")
     assert verified.stdout + verified.stderr == ""
-    shown = with_timer.read("systemctl show runner-highstate.timer -p Persistent -p RandomizedDelayUSec")
+    shown = with_timer.read(
+        "systemctl show runner-highstate.timer -p Persistent -p RandomizedDelayUSec"
+    )
     assert set(shown.split()) == {"Persistent=yes", "RandomizedDelayUSec=0"}
     again = with_timer.runner("schedule", "install", "--every", "1m", "--timer", "-q")
     assert again.stdout + again.stderr == ""
@@ -105,8 +109,12 @@ def test_the_timer_starts_it(with_timer: Debian) -> None:
     until(with_timer, "test -e /root/environment")
     until(with_timer, "! systemctl is-active -q runner-highstate.service")
     assert with_timer.read("systemctl show -p Result --value runner-highstate.service") == "success"
-    assert "changed  file.managed" in with_timer.read("journalctl -u runner-highstate.service -o cat")
-    until(with_timer, """runner schedule status --out json | grep -q '"next": "'""")  # not while systemd starts it
+    assert "changed  file.managed" in with_timer.read(
+        "journalctl -u runner-highstate.service -o cat"
+    )
+    until(
+        with_timer, """runner schedule status --out json | grep -q '"next": "'"""
+    )  # not while systemd starts it
     found = status(with_timer)
     assert found["installed"].endswith("runner-highstate.timer")
     assert found["last"]["outcome"] == "done"
@@ -126,5 +134,9 @@ def test_the_other_way_replaces_it(with_timer: Debian) -> None:
     assert gone.stdout + gone.stderr == ""
 
 
-for _late in (test_cron_starts_it_and_mails_what_changed, test_the_timer_starts_it, test_the_other_way_replaces_it):
+for _late in (
+    test_cron_starts_it_and_mails_what_changed,
+    test_the_timer_starts_it,
+    test_the_other_way_replaces_it,
+):
     _late.late = True  # type: ignore[attr-defined]

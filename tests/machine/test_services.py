@@ -1,4 +1,6 @@
-"""Services under a real systemd: what states do to units, seen with systemctl and by the units themselves."""
+"""Services under a real systemd: what states do to units, seen with systemctl and by the units
+themselves.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +30,9 @@ OFF, ON = (False, False), (True, True)
 class Case:
     """One unit and one state of it.
 
-    before: commands of systemctl. function, args: of the state. after: whether it is active and enabled then. comment,
-    changes: of the result. says: what it has written since. watch: whether a watched file changes.
+    before: commands of systemctl. function, args: of the state. after: whether it is active and
+    enabled then. comment, changes: of the result. says: what it has written since. watch: whether a
+    watched file changes.
     """
 
     before: str
@@ -46,14 +49,52 @@ class Case:
 
 CASES = [
     Case("", "running", {}, (True, False), "Started service {0}", says="started"),
-    Case("", "running", {"enable": True}, ON, "Service {0} has been enabled, and is running", says="started"),
-    Case("enable", "running", {"enable": False}, (True, False), "Service {0} has been disabled, and is running"),
-    Case("start", "running", {"enable": True}, ON, "Service {0} has been enabled, and is in the desired state"),
-    Case("enable --now", "running", {"enable": True}, ON, "The service {0} is already running", changes=None),
-    Case("", "running", {"init_delay": 0.1}, (True, False), "Started service {0}\nDelayed return for 0.1 seconds"),
+    Case(
+        "",
+        "running",
+        {"enable": True},
+        ON,
+        "Service {0} has been enabled, and is running",
+        says="started",
+    ),
+    Case(
+        "enable",
+        "running",
+        {"enable": False},
+        (True, False),
+        "Service {0} has been disabled, and is running",
+    ),
+    Case(
+        "start",
+        "running",
+        {"enable": True},
+        ON,
+        "Service {0} has been enabled, and is in the desired state",
+    ),
+    Case(
+        "enable --now",
+        "running",
+        {"enable": True},
+        ON,
+        "The service {0} is already running",
+        changes=None,
+    ),
+    Case(
+        "",
+        "running",
+        {"init_delay": 0.1},
+        (True, False),
+        "Started service {0}\nDelayed return for 0.1 seconds",
+    ),
     Case("", "running", {"no_block": True}, (True, False), "Started service {0}"),
     Case("", "running", {"timeout": 5}, (True, False), "Started service {0}", kind="simple"),
-    Case("mask", "running", {"unmask": True}, (True, False), "Started service {0}\nService {0} was unmasked"),
+    Case(
+        "mask",
+        "running",
+        {"unmask": True},
+        (True, False),
+        "Started service {0}\nService {0} was unmasked",
+    ),
     Case(
         "mask --runtime",
         "running",
@@ -61,19 +102,76 @@ CASES = [
         (True, False),
         "Started service {0}\nService {0} was runtime unmasked",
     ),
-    Case("start", "running", {"sig": "nothing like it"}, (True, False), "The service {0} is already running", None),
+    Case(
+        "start",
+        "running",
+        {"sig": "nothing like it"},
+        (True, False),
+        "The service {0} is already running",
+        None,
+    ),
     Case("start", "dead", {}, OFF, "Service {0} was killed", changes=False),
     Case("enable --now", "dead", {}, (False, True), "Service {0} was killed", changes=False),
-    Case("enable --now", "dead", {"enable": False}, OFF, "Service {0} has been disabled, and is dead"),
-    Case("enable", "dead", {"enable": False}, OFF, "Service {0} has been disabled, and is in the desired state"),
+    Case(
+        "enable --now", "dead", {"enable": False}, OFF, "Service {0} has been disabled, and is dead"
+    ),
+    Case(
+        "enable",
+        "dead",
+        {"enable": False},
+        OFF,
+        "Service {0} has been disabled, and is in the desired state",
+    ),
     Case("", "dead", {}, OFF, "The service {0} is already dead", changes=None),
-    Case("", "enabled", {}, (False, True), "Service {0} has been enabled, and is in the desired state"),
-    Case("enable --now", "disabled", {}, (True, False), "Service {0} has been disabled, and is in the desired state"),
-    Case("", "masked", {}, OFF, "Service {0} was masked", changes={"masked": {"old": False, "new": True}}),
-    Case("mask", "unmasked", {}, OFF, "Service {0} was unmasked", changes={"masked": {"old": True, "new": False}}),
+    Case(
+        "",
+        "enabled",
+        {},
+        (False, True),
+        "Service {0} has been enabled, and is in the desired state",
+    ),
+    Case(
+        "enable --now",
+        "disabled",
+        {},
+        (True, False),
+        "Service {0} has been disabled, and is in the desired state",
+    ),
+    Case(
+        "",
+        "masked",
+        {},
+        OFF,
+        "Service {0} was masked",
+        changes={"masked": {"old": False, "new": True}},
+    ),
+    Case(
+        "mask",
+        "unmasked",
+        {},
+        OFF,
+        "Service {0} was unmasked",
+        changes={"masked": {"old": True, "new": False}},
+    ),
     Case("", "masked", {"runtime": True}, OFF, "Service {0} was runtime masked", changes=...),
-    Case("start", "running", {}, (True, False), "Service restarted", says="started started", watch=True),
-    Case("start", "running", {"reload": True}, (True, False), "Service reloaded", says="started reloaded", watch=True),
+    Case(
+        "start",
+        "running",
+        {},
+        (True, False),
+        "Service restarted",
+        says="started started",
+        watch=True,
+    ),
+    Case(
+        "start",
+        "running",
+        {"reload": True},
+        (True, False),
+        "Service reloaded",
+        says="started reloaded",
+        watch=True,
+    ),
     Case(
         "start",
         "running",
@@ -92,9 +190,26 @@ CASES = [
         says="started reloaded",
         watch=True,
     ),
-    Case("start", "running", {"full_restart": True}, (True, False), "Service restarted", watch=True),
-    Case("start", "running", {"no_block": True, "init_delay": 0.1}, (True, False), "Service restarted", watch=True),
-    Case("", "running", {"reload": True}, (True, False), "Started service {0}", says="started", watch=True),
+    Case(
+        "start", "running", {"full_restart": True}, (True, False), "Service restarted", watch=True
+    ),
+    Case(
+        "start",
+        "running",
+        {"no_block": True, "init_delay": 0.1},
+        (True, False),
+        "Service restarted",
+        watch=True,
+    ),
+    Case(
+        "",
+        "running",
+        {"reload": True},
+        (True, False),
+        "Started service {0}",
+        says="started",
+        watch=True,
+    ),
     Case("start", "dead", {}, OFF, "Service {0} was killed", changes=False, watch=True),
 ]
 LATER = f"sleep 0.1; {DIES}"
@@ -102,11 +217,45 @@ LOOP = "simple\nRestart=always\nRestartSec=1000"  # between two attempts it is "
 FAILING = [
     Case("", "running", {}, OFF, "Job for {0}.service failed", kind="oneshot", start=DIES),
     Case("", "running", {}, OFF, "Job for {0}.service failed", kind="notify", start=DIES),
-    Case("", "running", {"init_delay": 0.5}, OFF, "Service {0} failed to start\nDelayed", start=LATER),
-    Case("", "running", {"enable": True, "init_delay": 0.5}, OFF, "Service {0} has been enabled, and is", start=LATER),
-    Case("start", "running", {}, OFF, "Job for {0}.service failed", watch=True, kind="oneshot", start=DIES),
-    Case("", "running", {"init_delay": 0.5}, OFF, "Service {0} failed to start\nDelayed", kind=LOOP, start=LATER),
-    Case("start", "running", {"init_delay": 0.5}, OFF, "Service restarted, and is dead", watch=True, start=LATER),
+    Case(
+        "", "running", {"init_delay": 0.5}, OFF, "Service {0} failed to start\nDelayed", start=LATER
+    ),
+    Case(
+        "",
+        "running",
+        {"enable": True, "init_delay": 0.5},
+        OFF,
+        "Service {0} has been enabled, and is",
+        start=LATER,
+    ),
+    Case(
+        "start",
+        "running",
+        {},
+        OFF,
+        "Job for {0}.service failed",
+        watch=True,
+        kind="oneshot",
+        start=DIES,
+    ),
+    Case(
+        "",
+        "running",
+        {"init_delay": 0.5},
+        OFF,
+        "Service {0} failed to start\nDelayed",
+        kind=LOOP,
+        start=LATER,
+    ),
+    Case(
+        "start",
+        "running",
+        {"init_delay": 0.5},
+        OFF,
+        "Service restarted, and is dead",
+        watch=True,
+        start=LATER,
+    ),
 ]
 BEFORE = {4: RUNS, 6: RUNS}  # how a failing unit was when it was started
 
@@ -134,7 +283,9 @@ def everything(debian: Debian) -> str:
 
 
 def settled(debian: Debian) -> str:
-    """The same, when what was just started is at rest: systemd learns the main process of a forking unit late."""
+    """The same, when what was just started is at rest: systemd learns the main process of a forking
+    unit late.
+    """
     for _ in range(20):
         found = everything(debian)
         time.sleep(0.3)
@@ -145,7 +296,9 @@ def settled(debian: Debian) -> str:
 
 @pytest.fixture(scope="module")
 def ran(debian: Debian) -> dict[str, Any]:
-    """The results of all cases together: of a dry run, a real one, a second one; and what the units were like."""
+    """The results of all cases together: of a dry run, a real one, a second one; and what the units
+    were like.
+    """
     prepare = ["systemctl daemon-reload"]
     for number, case in enumerate(CASES):
         debian.write(f"{UNITS}/tick{number}.service", UNIT.format(kind=case.kind, start=case.start))
@@ -160,24 +313,37 @@ def ran(debian: Debian) -> dict[str, Any]:
     for question in ("is-active", "is-enabled"):
         found[question] = debian.run(f"systemctl {question} {units}", code=None).stdout.split()
     found["said"] = [
-        debian.path(f"/run/tick{number}").read_text().split() if debian.path(f"/run/tick{number}").exists() else []
+        debian.path(f"/run/tick{number}").read_text().split()
+        if debian.path(f"/run/tick{number}").exists()
+        else []
         for number in range(len(CASES))
     ]
     return found | {"again": debian.results("sls", "all")}
 
 
-@pytest.mark.parametrize("number", range(len(CASES)), ids=lambda n: f"{CASES[n].before}-{CASES[n].function}-{n}")
+@pytest.mark.parametrize(
+    "number", range(len(CASES)), ids=lambda n: f"{CASES[n].before}-{CASES[n].function}-{n}"
+)
 def test_states(ran: dict[str, Any], number: int) -> None:
     case, name = CASES[number], f"tick{number}"
     dry, real, again = (ran[run][name] for run in ("dry", "real", "again"))
-    wanted = {} if case.changes is None else {name: case.changes} if isinstance(case.changes, bool) else case.changes
+    wanted = (
+        {}
+        if case.changes is None
+        else {name: case.changes}
+        if isinstance(case.changes, bool)
+        else case.changes
+    )
     assert real["result"] is True
     assert real["comment"] == case.comment.format(name)
     assert wanted is ... or real["changes"] == wanted
     assert dry["changes"] == real["changes"]
     assert dry["result"] is (None if real["changes"] else True)
     assert (again["result"], again["changes"]) == (True, {})
-    assert (ran["is-active"][number] == "active", ran["is-enabled"][number] == "enabled") == case.after
+    assert (
+        ran["is-active"][number] == "active",
+        ran["is-enabled"][number] == "enabled",
+    ) == case.after
     assert not case.says or ran["said"][number] == case.says.split()
 
 
@@ -228,7 +394,9 @@ def test_a_unit_that_the_run_itself_brings_and_changes(debian: Debian) -> None:
     debian.tree(unit=BROUGHT)
     dry = debian.results("sls", "unit", "--test")["tock"]
     assert dry["result"] is None
-    assert dry["comment"].endswith("is not available (depends on file: /etc/systemd/system/tock.service)")
+    assert dry["comment"].endswith(
+        "is not available (depends on file: /etc/systemd/system/tock.service)"
+    )
     assert debian.results("sls", "unit")["tock"]["changes"] == {"tock": True}
     assert debian.read("cat /run/tock") == "started", "once, although it is new and watched"
     assert (shown("ActiveState"), shown("UnitFileState")) == ("active", "enabled")
@@ -271,7 +439,10 @@ def test_instances_of_templates_timers_and_what_nobody_has(debian: Debian) -> No
     assert (dry["left@one"]["result"], dry["later.timer"]["result"]) == (None, None)
     results = debian.results("sls", "kinds", code=2)
     for nobody in (dry["nosuch"], results.pop("nosuch")):
-        assert (nobody["result"], nobody["comment"]) == (False, "The named service nosuch is not available")
+        assert (nobody["result"], nobody["comment"]) == (
+            False,
+            "The named service nosuch is not available",
+        )
     assert all(result["result"] for result in results.values()), results
     assert debian.read("systemctl is-active left@one later.timer") == "active\nactive"
     assert debian.read("systemctl is-enabled left@one later.timer") == "enabled\nenabled"
@@ -321,7 +492,11 @@ def test_what_others_do_during_the_run_is_seen(debian: Debian) -> None:
 
 def test_a_hundred_services_are_one_question(debian: Debian) -> None:
     debian.tree(many=json.dumps({f"no{number}": {"service.dead": []} for number in range(100)}))
-    debian.write("/usr/local/sbin/systemctl", '#!/bin/sh\necho "$1" >>/run/asked\nexec /bin/systemctl "$@"\n', 0o755)
+    debian.write(
+        "/usr/local/sbin/systemctl",
+        '#!/bin/sh\necho "$1" >>/run/asked\nexec /bin/systemctl "$@"\n',
+        0o755,
+    )
     debian.results("sls", "many")
     debian.run("rm /usr/local/sbin/systemctl")
     assert debian.read("cat /run/asked") == "show"
@@ -353,6 +528,8 @@ def test_what_dies_soon_after_a_good_start_fails_the_run(debian: Debian) -> None
     found = debian.results("sls", "all", code=2)
     failed = {key: each["comment"] for key, each in found.items() if each["result"] is False}
     assert failed.keys() == {"recheck_dies", "recheck_dies after a restart"}
-    assert failed["recheck_dies"].startswith("Service soon had started, and is dead at the end of the run\n")
+    assert failed["recheck_dies"].startswith(
+        "Service soon had started, and is dead at the end of the run\n"
+    )
     assert "the disk is full" in failed["recheck_dies"]
     assert found["dies"]["comment"] == "Started service soon"

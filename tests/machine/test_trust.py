@@ -1,7 +1,9 @@
-"""What another user of the machine plants in the way of root's runner: nothing of it is run, believed or followed.
+"""What another user of the machine plants in the way of root's runner: nothing of it is run,
+believed or followed.
 
-The folders are not sticky, so that the kernel's own protection (fs.protected_symlinks and the like) does not apply.
-Each attack is tried twice: as planted by mallory, and, to see that it would have worked, as if root had put it there.
+The folders are not sticky, so that the kernel's own protection (fs.protected_symlinks and the like)
+does not apply. Each attack is tried twice: as planted by mallory, and, to see that it would have
+worked, as if root had put it there.
 """
 
 from __future__ import annotations
@@ -64,14 +66,17 @@ def test_a_repository_above_the_tree(victim: Debian, dry: list[str]) -> None:
         "git config --global --add safe.directory /srv/open",
         "cd /srv/open && rm -rf .git && git init -q && git add tree",
         "git -c user.name=m -c user.email=m@example.org commit -qm x",
-        "git config filter.f.clean /home/mallory/filter && git config core.fsmonitor /home/mallory/filter",
+        "git config filter.f.clean /home/mallory/filter && git config core.fsmonitor"
+        " /home/mallory/filter",
         "echo '* filter=f' >.git/info/attributes",
     )
     victim.run("touch /srv/open/tree/a.sls")
     command = ["sls", "a", "--state-tree", "/srv/open/tree", *dry]
     victim.runner(*command)
     assert not pwned(victim)
-    victim.run("mkdir /srv/own; cp -a /srv/open/.git /srv/open/tree /srv/own; chown -R root /srv/own")
+    victim.run(
+        "mkdir /srv/own; cp -a /srv/open/.git /srv/open/tree /srv/own; chown -R root /srv/own"
+    )
     victim.runner("sls", "a", "--state-tree", "/srv/own/tree", *dry)
     assert pwned(victim)
     victim.run("rm -rf /srv/own /srv/open/tree /srv/open/.git")
@@ -102,7 +107,9 @@ def test_folders_of_another_user_are_refused(victim: Debian, plant: str) -> None
 
 
 def test_compiled_templates(victim: Debian) -> None:
-    victim.write("/srv/runner/states/a.sls", "{% for x in [1, 2] %}x{{ x }}:\n  test.nop: []\n{% endfor %}")
+    victim.write(
+        "/srv/runner/states/a.sls", "{% for x in [1, 2] %}x{{ x }}:\n  test.nop: []\n{% endfor %}"
+    )
     victim.write("/root/swap.py", SWAP)
     command = ["sls", "a", "--cachedir", "/srv/cache", "--test"]
     victim.runner(*command)
@@ -157,7 +164,9 @@ def test_a_forged_history(victim: Debian) -> None:
 
 
 def test_reactions_and_temporary_files_of_another_user(victim: Debian) -> None:
-    """A list of temporary files has root delete what it names; a list of reactions has root restart services."""
+    """A list of temporary files has root delete what it names; a list of reactions has root restart
+    services.
+    """
     reacting = f"r:\n  cmd.wait:\n    - name: touch {PWNED}\n    - watch:\n      - test: n\n"
     victim.write("/srv/runner/states/a.sls", reacting + "n:\n  test.nop: []\n")
     command = ["sls", "a", "--cachedir", "/srv/cache"]
@@ -180,10 +189,16 @@ def test_reactions_and_temporary_files_of_another_user(victim: Debian) -> None:
 def test_files_of_another_user_in_roots_tree(victim: Debian) -> None:
     """Refused before any of their code runs; without strict_permissions it is a warning."""
     victim.write("/srv/runner/states/a.sls", "{{ salt['evil.x']() }}:\n  test.nop: []\n")
-    victim.write("/srv/runner/states/_modules/evil.py", f"open('{PWNED}', 'w')\ndef x():\n    return 'x'\n")
+    victim.write(
+        "/srv/runner/states/_modules/evil.py", f"open('{PWNED}', 'w')\ndef x():\n    return 'x'\n"
+    )
     victim.write("/etc/runner/runner.yaml", "strict_permissions: true\n")
     module = "/srv/runner/states/_modules/evil.py"
-    for path, how in ((module, "setfacl -m u:mallory:w"), (module, "chown mallory"), ("/srv/runner", "chmod 0777")):
+    for path, how in (
+        (module, "setfacl -m u:mallory:w"),
+        (module, "chown mallory"),
+        ("/srv/runner", "chmod 0777"),
+    ):
         if how.startswith("setfacl") and victim.run("command -v setfacl", code=None).returncode:
             continue
         victim.run(f"{how} {path}")
@@ -197,11 +212,18 @@ def test_files_of_another_user_in_roots_tree(victim: Debian) -> None:
 
 
 def test_a_user_namespace(victim: Debian) -> None:
-    """There the folders of root, such as / and /home, belong to nobody, and are trusted all the same."""
-    if victim.run("su mallory -c 'unshare -r true' && /usr/bin/python3 --version", code=None).returncode:
+    """There the folders of root, such as / and /home, belong to nobody, and are trusted all the
+    same.
+    """
+    if victim.run(
+        "su mallory -c 'unshare -r true' && /usr/bin/python3 --version", code=None
+    ).returncode:
         pytest.skip("users may not make namespaces here, or there is no Python for them")
     victim.run(f"mkdir /srv/lib; cp -r {ROOT}/runner /srv/lib; rm -f /srv/lib/runner/__init__.py")
-    look = 'from runner.files.trusted_folder import trusted_folder; trusted_folder("/home/mallory/c/d")'
+    look = (
+        "from runner.files.trusted_folder import trusted_folder;"
+        ' trusted_folder("/home/mallory/c/d")'
+    )
     victim.write("/srv/look", f"import sys; sys.path.insert(0, '/srv/lib'); {look}")
     as_mallory(victim, "unshare -r /usr/bin/python3 /srv/look")
     assert victim.path("/home/mallory/c/d").is_dir()

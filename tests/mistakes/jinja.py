@@ -5,9 +5,17 @@ from mistakes import Mistake
 NOP = "a:\n  test.nop: []\n"
 
 MISTAKES = [
-    Mistake("variable that no one set", "a:\n  test.nop:\n    - name: {{ «colour }}\n", "colour", "default|set"),
     Mistake(
-        "variable misspelt", "{% set colour = 1 %}\na:\n  test.nop:\n    - name: {{ «color }}\n", "color", "colour"
+        "variable that no one set",
+        "a:\n  test.nop:\n    - name: {{ «colour }}\n",
+        "colour",
+        "default|set",
+    ),
+    Mistake(
+        "variable misspelt",
+        "{% set colour = 1 %}\na:\n  test.nop:\n    - name: {{ «color }}\n",
+        "color",
+        "colour",
     ),
     Mistake(
         "attribute that is not there",
@@ -68,24 +76,49 @@ MISTAKES = [
         "update",
     ),
     Mistake("endif missing", "«{% if True %}\na:\n  test.nop: []\n", "if", "endif"),
-    Mistake("endfor missing", "a:\n  test.nop: []\n«{% for x in [1] %}\nb{{ x }}:\n  test.nop: []\n", "for", "endfor"),
+    Mistake(
+        "endfor missing",
+        "a:\n  test.nop: []\n«{% for x in [1] %}\nb{{ x }}:\n  test.nop: []\n",
+        "for",
+        "endfor",
+    ),
     Mistake("endmacro missing", "«{% macro m() %}\n" + NOP, "macro", "endmacro"),
-    Mistake("endif where endfor belongs", "{% for x in [1] %}\na:\n  test.nop: []\n«{% endif %}\n", "endif", "endfor"),
+    Mistake(
+        "endif where endfor belongs",
+        "{% for x in [1] %}\na:\n  test.nop: []\n«{% endif %}\n",
+        "endif",
+        "endfor",
+    ),
     Mistake("endfor too many", NOP + "«{% endfor %}\n", "endfor", "for"),
     Mistake("else without if", "a:\n  test.nop: []\n«{% else %}\n", "else", "if"),
     Mistake("elseif", "{% if 0 %}\n«{% elseif 1 %}\n{% endif %}\n" + NOP, "elseif", "elif"),
     Mistake("else if", "{% if 0 %}\n«{% else if 1 %}\n{% endif %}\n" + NOP, "else", "elif"),
     Mistake("tag misspelt", "«{% fro x in [1] %}\n{% endfor %}\n" + NOP, "fro", "for"),
     Mistake("filter misspelt", "a:\n  test.nop:\n    - name: {{ 'x' | «uper }}\n", "uper", "upper"),
-    Mistake("filter that is nowhere", "a:\n  test.nop:\n    - name: {{ 'x' | «zzqq }}\n", "zzqq", "filter"),
-    Mistake("test misspelt", "{% if x is «defnied %}{% endif %}\n" + NOP, "defnied", "defined"),
-    Mistake("expression not closed", "a:\n  test.nop:\n    - name: «{{ grains.id }\n", r"\}", r"\}\}"),
     Mistake(
-        "expression never closed", "a:\n  test.nop:\n    - name: «{{ grains.id\n    - x: y\n", r"\{\{|\}\}", r"\}\}"
+        "filter that is nowhere",
+        "a:\n  test.nop:\n    - name: {{ 'x' | «zzqq }}\n",
+        "zzqq",
+        "filter",
+    ),
+    Mistake("test misspelt", "{% if x is «defnied %}{% endif %}\n" + NOP, "defnied", "defined"),
+    Mistake(
+        "expression not closed", "a:\n  test.nop:\n    - name: «{{ grains.id }\n", r"\}", r"\}\}"
+    ),
+    Mistake(
+        "expression never closed",
+        "a:\n  test.nop:\n    - name: «{{ grains.id\n    - x: y\n",
+        r"\{\{|\}\}",
+        r"\}\}",
     ),
     Mistake("block not closed", "«{% if True }\n{% endif %}\n" + NOP, r"%\}|\}", r"%\}"),
     Mistake("comment not closed", "a:\n  test.nop: []\n«{# hello\n", "comment", r"#\}"),
-    Mistake("quote not closed in an expression", "a:\n  test.nop:\n    - name: {{ «'x }}\n", "quote|'", "quote"),
+    Mistake(
+        "quote not closed in an expression",
+        "a:\n  test.nop:\n    - name: {{ «'x }}\n",
+        "quote|'",
+        "quote",
+    ),
     Mistake(
         "bracket not closed in an expression",
         "a:\n  test.nop:\n    - name: «{{ grains['id' }}\n",
@@ -93,11 +126,17 @@ MISTAKES = [
         r"\]|bracket",
     ),
     Mistake("set without a value", "«{% set x %}\n" + NOP, "set|endset", "=|endset"),
-    Mistake("equals sign in a condition", "{% if grains.id «= 'x' %}\n{% endif %}\n" + NOP, "=", "=="),
+    Mistake(
+        "equals sign in a condition", "{% if grains.id «= 'x' %}\n{% endif %}\n" + NOP, "=", "=="
+    ),
     Mistake("and as in C", "{% if 1 «&& 0 %}\n{% endif %}\n" + NOP, "&", "and"),
     Mistake("not as in C", "{% if «!x %}\n{% endif %}\n" + NOP, "!", "not"),
-    Mistake("plus of text and number", "a:\n  test.nop:\n    - name: «{{ 'x' + 1 }}\n", "str|text", "~"),
-    Mistake("division by zero", "a:\n  test.nop:\n    - name: «{{ 1 / 0 }}\n", "zero", "value|zero"),
+    Mistake(
+        "plus of text and number", "a:\n  test.nop:\n    - name: «{{ 'x' + 1 }}\n", "str|text", "~"
+    ),
+    Mistake(
+        "division by zero", "a:\n  test.nop:\n    - name: «{{ 1 / 0 }}\n", "zero", "value|zero"
+    ),
     Mistake("macro that is not imported", NOP + "{{ «user('x') }}\n", "user", "import"),
     Mistake(
         "import of a template that is not there",
@@ -122,7 +161,12 @@ MISTAKES = [
         "nginx",
         column=False,
     ),
-    Mistake("include of a template that is not there", NOP + "«{% include 'part.sls' %}\n", "part.sls", "root"),
+    Mistake(
+        "include of a template that is not there",
+        NOP + "«{% include 'part.sls' %}\n",
+        "part.sls",
+        "root",
+    ),
     Mistake(
         "error in a macro called from another file",
         {
@@ -179,7 +223,10 @@ MISTAKES = [
         also=("web.sls:3",),
     ),
     Mistake(
-        "raise()", "{% if True %}\n«{{ raise('no such thing: x') }}\n{% endif %}\n" + NOP, "no such thing", "raise"
+        "raise()",
+        "{% if True %}\n«{{ raise('no such thing: x') }}\n{% endif %}\n" + NOP,
+        "no such thing",
+        "raise",
     ),
     Mistake(
         "execution function misspelt",
@@ -238,7 +285,10 @@ MISTAKES = [
         "os_family",
     ),
     Mistake(
-        "loop over nothing that can be looped over", "«{% for x in 7 %}\n{% endfor %}\n" + NOP, "int|number", "list"
+        "loop over nothing that can be looped over",
+        "«{% for x in 7 %}\n{% endfor %}\n" + NOP,
+        "int|number",
+        "list",
     ),
     Mistake(
         "loop over a missing pillar list",
@@ -259,7 +309,12 @@ MISTAKES = [
         "spaces",
         also=("web.sls:1",),
     ),
-    Mistake("load_yaml of broken YAML", "{% load_yaml as x %}\na: «[1\n{% endload %}\n" + NOP, r"\[|bracket", r"\]"),
+    Mistake(
+        "load_yaml of broken YAML",
+        "{% load_yaml as x %}\na: «[1\n{% endload %}\n" + NOP,
+        r"\[|bracket",
+        r"\]",
+    ),
     Mistake(
         "import_json of broken JSON",
         {"web.sls": "{% import_json 'x.json' as x %}\n" + NOP, "x.json": '{"a": 1,\n«}\n'},
@@ -267,9 +322,19 @@ MISTAKES = [
         "comma|JSON|quote",
         also=("web.sls:1",),
     ),
-    Mistake("name of a built-in", "a:\n  test.nop:\n    - name: {{ none.«x }}\n", "none|None", "value|default"),
+    Mistake(
+        "name of a built-in",
+        "a:\n  test.nop:\n    - name: {{ none.«x }}\n",
+        "none|None",
+        "value|default",
+    ),
     Mistake("break outside of a loop", "«{% break %}\n" + NOP, "break", "for"),
-    Mistake("block nested in an expression", "a:\n  test.nop:\n    - name: «{{ {% if 1 %}x{% endif %} }}\n", "%", "if"),
+    Mistake(
+        "block nested in an expression",
+        "a:\n  test.nop:\n    - name: «{{ {% if 1 %}x{% endif %} }}\n",
+        "%",
+        "if",
+    ),
     Mistake(
         "map that has no entry for this system",
         {
@@ -357,9 +422,18 @@ MISTAKES = [
         "not callable",
         "look at its name",
     ),
-    Mistake("loop outside of one", "a{{ «loop.index }}: test.nop\n", "'loop' is undefined", "within a .{% for"),
-    Mistake("pairs of ifelse that are none", "a«{{ ifelse('a', 1) }}: test.nop\n", "odd number", "pairs"),
-    Mistake("what no template may reach", "a«{{ ''.__class__ }}: test.nop\n", "unsafe", "underscore"),
+    Mistake(
+        "loop outside of one",
+        "a{{ «loop.index }}: test.nop\n",
+        "'loop' is undefined",
+        "within a .{% for",
+    ),
+    Mistake(
+        "pairs of ifelse that are none", "a«{{ ifelse('a', 1) }}: test.nop\n", "odd number", "pairs"
+    ),
+    Mistake(
+        "what no template may reach", "a«{{ ''.__class__ }}: test.nop\n", "unsafe", "underscore"
+    ),
     Mistake(
         "pillar.get of none",
         "{% set key = none %}\na«{{ salt['pillar.get'](key) }}: test.nop\n",

@@ -53,7 +53,9 @@ MISTAKES = [
     ),
     Mistake(
         "file.managed and no content dash mode",
-        {"web.sls": "/etc/x:\n  file.managed:\n  - source: salt://x\n  - user: root\n «- group: root\n"},
+        {
+            "web.sls": "/etc/x:\n  file.managed:\n  - source: salt://x\n  - user: root\n «- group: root\n"
+        },
         "the indentation \\(1 spaces\\) fits none of the line",
         "put it in the same column as line 4 \\(2 spaces\\)",
     ),
@@ -116,13 +118,19 @@ MISTAKES = [
     ),
     Mistake(
         "extend wrong shape",
-        {"web.sls": "include: [b]\nextend:\n  b:\n    test:\n      «name: x\n", "b.sls": "b:\n  test.nop: []\n"},
+        {
+            "web.sls": "include: [b]\nextend:\n  b:\n    test:\n      «name: x\n",
+            "b.sls": "b:\n  test.nop: []\n",
+        },
         "State 'b' in SLS 'web' is not formed as a list,",
         "put `\\- ` before each argument: `\\- name: x`",
     ),
     Mistake(
         "extend twice same?",
-        {"web.sls": "include: [b]\nextend:\n  b:\n    test.nop:\n      - «x: y\n", "b.sls": "b:\n  test.nop: []\n"},
+        {
+            "web.sls": "include: [b]\nextend:\n  b:\n    test.nop:\n      - «x: y\n",
+            "b.sls": "b:\n  test.nop: []\n",
+        },
         "test\\.nop has no argument 'x'",
         "its arguments are: name",
         check_only=True,
@@ -156,7 +164,10 @@ MISTAKES = [
     ),
     Mistake(
         "top dup",
-        {"top.sls": "base:\n  '*':\n    - web\n«base:\n  'x':\n    - web\n", "web.sls": "a:\n  test.nop: []\n"},
+        {
+            "top.sls": "base:\n  '*':\n    - web\n«base:\n  'x':\n    - web\n",
+            "web.sls": "a:\n  test.nop: []\n",
+        },
         "found conflicting ID 'base'",
         "the other one stands",
         names=(),
@@ -170,7 +181,9 @@ MISTAKES = [
     ),
     Mistake(
         "pillar undefined used in file in subfolder",
-        {"app/init.sls": "{% set c = pillar['«app'] %}\n/x:\n  file.managed:\n    - contents: {{ c.port }}\n"},
+        {
+            "app/init.sls": "{% set c = pillar['«app'] %}\n/x:\n  file.managed:\n    - contents: {{ c.port }}\n"
+        },
         "Jinja variable 'pillar' has no attribute 'app'",
         "it is empty; `pillar\\.get\\('app', DEFAULT\\)` does without i",
         check_only=True,
@@ -249,7 +262,10 @@ MISTAKES = [
     ),
     Mistake(
         "broken _grains",
-        {"web.sls": "a:\n  test.nop:\n    - name: {{ grains.get('x', 'y') }}\n", "_grains/g.py": "def f(«:\n"},
+        {
+            "web.sls": "a:\n  test.nop:\n    - name: {{ grains.get('x', 'y') }}\n",
+            "_grains/g.py": "def f(«:\n",
+        },
         "g\\.py is not Python: invalid syntax",
         "the run goes on without them",
         check_only=True,
@@ -262,14 +278,18 @@ MISTAKES = [
     ),
     Mistake(
         "retry str",
-        {"web.sls": "a:\n  cmd.run:\n    - name: x\n    - creates: /y\n    - «retry: {attempts: many}\n"},
+        {
+            "web.sls": "a:\n  cmd.run:\n    - name: x\n    - creates: /y\n    - «retry: {attempts: many}\n"
+        },
         "cmd\\.run: retry: attempts cannot be 'many'",
         "write `\\- retry:` and below it, indented further, `attempts:",
         check_only=True,
     ),
     Mistake(
         "unless dict no list",
-        {"web.sls": "a:\n  cmd.run:\n    - name: x\n    - «unless: {fun: file.file_exsts, path: /x}\n"},
+        {
+            "web.sls": "a:\n  cmd.run:\n    - name: x\n    - «unless: {fun: file.file_exsts, path: /x}\n"
+        },
         "cmd\\.run: there is no execution function file\\.fil",
         "did you mean file\\.file_exists\\?",
         check_only=True,
@@ -308,7 +328,9 @@ MISTAKES = [
     ),
     Mistake(
         "bad archive format",
-        {"web.sls": "/x:\n  archive.extracted:\n    - source: https://e.com/a.tgz\n    - «skip_verify: yep\n"},
+        {
+            "web.sls": "/x:\n  archive.extracted:\n    - source: https://e.com/a.tgz\n    - «skip_verify: yep\n"
+        },
         "archive\\.extracted: skip_verify: expected true or",
         "write `\\- skip_verify: true` or `\\- skip_verify: false`",
     ),
@@ -367,12 +389,23 @@ MISTAKES = [
         check_only=True,
     ),
     Mistake(
-        "item without a space", "a:\n  pkg.installed:\n    - pkgs:\n      «-vim\n      -git\n", "dash of '-vim", "- vim"
+        "item without a space",
+        "a:\n  pkg.installed:\n    - pkgs:\n      «-vim\n      -git\n",
+        "dash of '-vim",
+        "- vim",
     ),
     Mistake(
-        "filter without its bar", "a:\n  test.nop:\n    - name: {{ 'x' «default('y') }}\n", "default", "\\| default"
+        "filter without its bar",
+        "a:\n  test.nop:\n    - name: {{ 'x' «default('y') }}\n",
+        "default",
+        "\\| default",
     ),
-    Mistake("bracket too many", "a:\n  test.nop:\n    - name: «{{ salt['test.version']()) }}\n", "\\)", "too many"),
+    Mistake(
+        "bracket too many",
+        "a:\n  test.nop:\n    - name: «{{ salt['test.version']()) }}\n",
+        "\\)",
+        "too many",
+    ),
     Mistake("mapping without a colon", "«{% set x = {'a' 1} %}\n", "':'", "'key': value"),
     Mistake(
         "part of nothing",

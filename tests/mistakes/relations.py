@@ -8,18 +8,34 @@ NOP = "a:\n  test.nop: []\n"
 
 MISTAKES = [
     Mistake(
-        "requisite on an ID that is not there", TWO + "    - require:\n      - «test: aa\n", "aa", "did you mean.*a"
+        "requisite on an ID that is not there",
+        TWO + "    - require:\n      - «test: aa\n",
+        "aa",
+        "did you mean.*a",
     ),
-    Mistake("requisite on another module", TWO + "    - require:\n      - «pkg: a\n", "pkg: a", "test: a"),
+    Mistake(
+        "requisite on another module",
+        TWO + "    - require:\n      - «pkg: a\n",
+        "pkg: a",
+        "test: a",
+    ),
     Mistake(
         "requisite by name misspelt",
         "/etc/nginx/nginx.conf:\n  file.managed: []\nb:\n  test.nop:\n    - require:\n      - «file: /etc/nginx/ngnix.conf\n",
         "ngnix",
         "/etc/nginx/nginx.conf",
     ),
-    Mistake("requisite on a function", TWO + "    - require:\n      - «test.nop: a\n", "test.nop", "test: a"),
     Mistake(
-        "requisite on a bare name that is not there", TWO + "    - require:\n      - «aaa\n", "aaa", "did you mean|a"
+        "requisite on a function",
+        TWO + "    - require:\n      - «test.nop: a\n",
+        "test.nop",
+        "test: a",
+    ),
+    Mistake(
+        "requisite on a bare name that is not there",
+        TWO + "    - require:\n      - «aaa\n",
+        "aaa",
+        "did you mean|a",
     ),
     Mistake(
         "requisite in another file that is not included",
@@ -56,7 +72,9 @@ MISTAKES = [
         "pkg: p",
     ),
     Mistake("requisite as a text", TWO + "    - «require: a\n", "list", "- test: a"),
-    Mistake("requisite as a mapping", TWO + "    - «require:\n        test: a\n", "list", "- test: a"),
+    Mistake(
+        "requisite as a mapping", TWO + "    - «require:\n        test: a\n", "list", "- test: a"
+    ),
     Mistake(
         "two requisites in one item",
         TWO + "    - require:\n      - «test: a\n        pkg: x\n",
@@ -66,24 +84,70 @@ MISTAKES = [
     Mistake("requisite with a number", TWO + "    - require:\n      - «test: 5\n", "5", "ID|name"),
     Mistake("requisite without a target", TWO + "    - require:\n      - «test:\n", "test", "ID"),
     Mistake("empty requisite", TWO + "    - «require:\n", "require", "- module: ID|take"),
-    Mistake("requires", TWO + "    - «requires:\n      - test: a\n", "requires", "require", check_only=True),
-    Mistake("watchin", TWO + "    - «watchin:\n      - test: a\n", "watchin", "watch_in", check_only=True),
-    Mistake("require-in", TWO + "    - «require-in:\n      - test: a\n", "require-in", "require_in", check_only=True),
-    Mistake("on_changes", TWO + "    - «on_changes:\n      - test: a\n", "on_changes", "onchanges", check_only=True),
-    Mistake("depends_on", TWO + "    - «depends_on:\n      - test: a\n", "depends_on", "require", check_only=True),
+    Mistake(
+        "requires",
+        TWO + "    - «requires:\n      - test: a\n",
+        "requires",
+        "require",
+        check_only=True,
+    ),
+    Mistake(
+        "watchin",
+        TWO + "    - «watchin:\n      - test: a\n",
+        "watchin",
+        "watch_in",
+        check_only=True,
+    ),
+    Mistake(
+        "require-in",
+        TWO + "    - «require-in:\n      - test: a\n",
+        "require-in",
+        "require_in",
+        check_only=True,
+    ),
+    Mistake(
+        "on_changes",
+        TWO + "    - «on_changes:\n      - test: a\n",
+        "on_changes",
+        "onchanges",
+        check_only=True,
+    ),
+    Mistake(
+        "depends_on",
+        TWO + "    - «depends_on:\n      - test: a\n",
+        "depends_on",
+        "require",
+        check_only=True,
+    ),
     Mistake(
         "requisite beside the function",
         "a:\n  test.nop: []\nb:\n  test.nop: []\n  «require:\n    - test: a\n",
         "require",
         "indent|below|argument",
     ),
-    Mistake("requisite at the top level", "a:\n  test.nop: []\n«require:\n  - test: a\n", "require", "state|ID|indent"),
-    Mistake("Puppet's way to refer", TWO + "    - require:\n      - «Test['a']\n", "Test", "test: a"),
-    Mistake("require_in to what is not there", TWO + "    - require_in:\n      - «test: aa\n", "aa", "did you mean.*a"),
+    Mistake(
+        "requisite at the top level",
+        "a:\n  test.nop: []\n«require:\n  - test: a\n",
+        "require",
+        "state|ID|indent",
+    ),
+    Mistake(
+        "Puppet's way to refer", TWO + "    - require:\n      - «Test['a']\n", "Test", "test: a"
+    ),
+    Mistake(
+        "require_in to what is not there",
+        TWO + "    - require_in:\n      - «test: aa\n",
+        "aa",
+        "did you mean.*a",
+    ),
     Mistake("watch_in as a text", TWO + "    - «watch_in: a\n", "list", "- ", check_only=True),
     Mistake("listen to what is not there", TWO + "    - listen:\n      - «test: aa\n", "aa", "a"),
     Mistake(
-        "use of what is not there", TWO + "    - use:\n      - «test: aa\n", "aa", "did you mean.*a", check_only=True
+        "use of what is not there",
+        TWO + "    - use:\n      - «test: aa\n",
+        "aa",
+        "did you mean.*a",
+        check_only=True,
     ),
     Mistake("prereq to what is not there", TWO + "    - prereq:\n      - «test: aa\n", "aa", "a"),
     Mistake(
@@ -93,7 +157,12 @@ MISTAKES = [
         "take",
         also=(":4:9", ":8:9"),
     ),
-    Mistake("cycle of one", "a:\n  test.nop:\n    - require:\n      - «test: a\n", "itself|recursive", "take"),
+    Mistake(
+        "cycle of one",
+        "a:\n  test.nop:\n    - require:\n      - «test: a\n",
+        "itself|recursive",
+        "take",
+    ),
     Mistake(
         "cycle across files",
         {
@@ -120,7 +189,9 @@ MISTAKES = [
         "take",
         also=(":4:9", ":6:9"),
     ),
-    Mistake("include of what is not there", "include:\n  - «ngnix\n" + NOP, "ngnix", "\\.sls|states"),
+    Mistake(
+        "include of what is not there", "include:\n  - «ngnix\n" + NOP, "ngnix", "\\.sls|states"
+    ),
     Mistake(
         "include misspelt",
         {"web.sls": "include:\n  - «ngnix\n" + NOP, "nginx.sls": "b:\n  test.nop: []\n"},
@@ -133,11 +204,24 @@ MISTAKES = [
         "db.sls",
         "db",
     ),
-    Mistake("include as a text", {"web.sls": "include: «db\n" + NOP, "db.sls": "b:\n  test.nop: []\n"}, "list", "- db"),
-    Mistake("include that leads out of the tree", "include:\n  - «...db\n" + NOP, "\\.\\.\\.db", "dot|\\."),
+    Mistake(
+        "include as a text",
+        {"web.sls": "include: «db\n" + NOP, "db.sls": "b:\n  test.nop: []\n"},
+        "list",
+        "- db",
+    ),
+    Mistake(
+        "include that leads out of the tree",
+        "include:\n  - «...db\n" + NOP,
+        "\\.\\.\\.db",
+        "dot|\\.",
+    ),
     Mistake("include of a number", "include:\n  - «5\n" + NOP, "5", "quote|name"),
     Mistake(
-        "includes", {"web.sls": "«includes:\n  - db\n" + NOP, "db.sls": "b:\n  test.nop: []\n"}, "includes", "include"
+        "includes",
+        {"web.sls": "«includes:\n  - db\n" + NOP, "db.sls": "b:\n  test.nop: []\n"},
+        "includes",
+        "include",
     ),
     Mistake(
         "include in a nested list",
@@ -145,7 +229,12 @@ MISTAKES = [
         "list",
         "- db|name",
     ),
-    Mistake("extend of what is not there", "a:\n  test.nop: []\nextend:\n  «aa:\n    test:\n      - x: y\n", "aa", "a"),
+    Mistake(
+        "extend of what is not there",
+        "a:\n  test.nop: []\nextend:\n  «aa:\n    test:\n      - x: y\n",
+        "aa",
+        "a",
+    ),
     Mistake(
         "extend that is a list",
         "a:\n  test.nop: []\nextend:\n  «- a:\n      test: []\n",
@@ -173,7 +262,12 @@ MISTAKES = [
         "spelling",
         check_only=True,
     ),
-    Mistake("exclude of something else", "a:\n  test.nop: []\nexclude:\n  - «state: bb\n", "state", "- id|- sls"),
+    Mistake(
+        "exclude of something else",
+        "a:\n  test.nop: []\nexclude:\n  - «state: bb\n",
+        "state",
+        "- id|- sls",
+    ),
     # the top file
     Mistake(
         "top file with an SLS that is not there",
@@ -191,9 +285,19 @@ MISTAKES = [
         check_only=True,
     ),
     Mistake(
-        "top file without an environment", {"top.sls": "«'*':\n  - web\n", "web.sls": NOP}, "'\\*'", "base:", names=()
+        "top file without an environment",
+        {"top.sls": "«'*':\n  - web\n", "web.sls": NOP},
+        "'\\*'",
+        "base:",
+        names=(),
     ),
-    Mistake("top file with a text", {"top.sls": "base:\n  «'*': web\n", "web.sls": NOP}, "list", "- web", names=()),
+    Mistake(
+        "top file with a text",
+        {"top.sls": "base:\n  «'*': web\n", "web.sls": NOP},
+        "list",
+        "- web",
+        names=(),
+    ),
     Mistake(
         "top file with a matcher that is not there",
         {"top.sls": "base:\n  «'os:Debian':\n    - match: gran\n    - web\n", "web.sls": NOP},
@@ -203,7 +307,10 @@ MISTAKES = [
     ),
     Mistake(
         "top file with a broken compound",
-        {"top.sls": "base:\n  «'G@os:Debian and and *':\n    - web\n  '*':\n    - web\n", "web.sls": NOP},
+        {
+            "top.sls": "base:\n  «'G@os:Debian and and *':\n    - web\n  '*':\n    - web\n",
+            "web.sls": NOP,
+        },
         "and",
         "compound|and|or",
         names=(),
@@ -217,7 +324,11 @@ MISTAKES = [
         names=(),
     ),
     Mistake(
-        "top file with a tab", {"top.sls": "base:\n«\t'*':\n    - web\n", "web.sls": NOP}, "tab", "spaces", names=()
+        "top file with a tab",
+        {"top.sls": "base:\n«\t'*':\n    - web\n", "web.sls": NOP},
+        "tab",
+        "spaces",
+        names=(),
     ),
     Mistake(
         "top file is a list",
@@ -227,18 +338,31 @@ MISTAKES = [
         names=(),
     ),
     Mistake(
-        "top file with a number", {"top.sls": "base:\n  '*':\n    - «5\n", "web.sls": NOP}, "5", "name|quote", names=()
+        "top file with a number",
+        {"top.sls": "base:\n  '*':\n    - «5\n", "web.sls": NOP},
+        "5",
+        "name|quote",
+        names=(),
     ),
     Mistake(
         "top file with two equal targets",
-        {"top.sls": "base:\n  '*':\n    - web\n  «'*':\n    - db\n", "web.sls": NOP, "db.sls": "b:\n  test.nop: []\n"},
+        {
+            "top.sls": "base:\n  '*':\n    - web\n  «'*':\n    - db\n",
+            "web.sls": NOP,
+            "db.sls": "b:\n  test.nop: []\n",
+        },
         "\\*",
         ":2:3|line 2",
         names=(),
     ),
     Mistake("top file empty", {"top.sls": "«base:\n", "web.sls": NOP}, "base", "\\*", names=()),
     # the pillar
-    Mistake("pillar with a tab", {"web.sls": NOP, **TOP, "pillar/x.sls": "a:\n«\tb: c\n"}, "tab", "spaces"),
+    Mistake(
+        "pillar with a tab",
+        {"web.sls": NOP, **TOP, "pillar/x.sls": "a:\n«\tb: c\n"},
+        "tab",
+        "spaces",
+    ),
     Mistake(
         "pillar SLS that is not there",
         {"web.sls": NOP, "pillar/top.sls": "base:\n  '*':\n    - «xx\n", "pillar/x.sls": "a: b\n"},
@@ -246,7 +370,10 @@ MISTAKES = [
         "x",
     ),
     Mistake(
-        "pillar that is a list", {"web.sls": NOP, **TOP, "pillar/x.sls": "«- a\n"}, "mapping|dictionary|list", "key"
+        "pillar that is a list",
+        {"web.sls": NOP, **TOP, "pillar/x.sls": "«- a\n"},
+        "mapping|dictionary|list",
+        "key",
     ),
     Mistake(
         "pillar with an undefined variable",
@@ -261,10 +388,19 @@ MISTAKES = [
         "yy",
         "x|pillar",
     ),
-    Mistake("pillar key twice", {"web.sls": NOP, **TOP, "pillar/x.sls": "a: b\n«a: c\n"}, "'a'", ":1:1|line 1"),
+    Mistake(
+        "pillar key twice",
+        {"web.sls": NOP, **TOP, "pillar/x.sls": "a: b\n«a: c\n"},
+        "'a'",
+        ":1:1|line 1",
+    ),
     Mistake(
         "pillar broken and used",
-        {"web.sls": "a:\n  test.nop:\n    - name: {{ pillar['port'] }}\n", **TOP, "pillar/x.sls": "port: «[80\n"},
+        {
+            "web.sls": "a:\n  test.nop:\n    - name: {{ pillar['port'] }}\n",
+            **TOP,
+            "pillar/x.sls": "port: «[80\n",
+        },
         r"\[|bracket",
         r"\]",
     ),
@@ -276,11 +412,17 @@ MISTAKES = [
     ),
     # the configuration
     Mistake(
-        "configuration with a tab", {"web.sls": NOP, "runner.yaml": "file_roots:\n«\tbase: [states]\n"}, "tab", "spaces"
+        "configuration with a tab",
+        {"web.sls": NOP, "runner.yaml": "file_roots:\n«\tbase: [states]\n"},
+        "tab",
+        "spaces",
     ),
     Mistake(
         "configuration key misspelt",
-        {"web.sls": NOP, "runner.yaml": "«file_root:\n  base: [states]\nfile_roots: {base: [states]}\n"},
+        {
+            "web.sls": NOP,
+            "runner.yaml": "«file_root:\n  base: [states]\nfile_roots: {base: [states]}\n",
+        },
         "file_root",
         "file_roots",
         check_only=True,
@@ -299,15 +441,26 @@ MISTAKES = [
     ),
     Mistake(
         "configuration choice",
-        {"web.sls": NOP, "runner.yaml": "file_roots: {base: [states]}\n«pillar_source_merging_strategy: smrt\n"},
+        {
+            "web.sls": NOP,
+            "runner.yaml": "file_roots: {base: [states]}\n«pillar_source_merging_strategy: smrt\n",
+        },
         "smrt",
         "smart",
         check_only=True,
     ),
-    Mistake("configuration is a list", {"web.sls": NOP, "runner.yaml": "«- file_roots\n"}, "mapping", "key"),
+    Mistake(
+        "configuration is a list",
+        {"web.sls": NOP, "runner.yaml": "«- file_roots\n"},
+        "mapping",
+        "key",
+    ),
     Mistake(
         "configuration that is not UTF-8",
-        {"web.sls": NOP, "runner.yaml": b"id: x\n# " + "«".encode() + b"\xfc\nfile_roots: {base: [states]}\n"},
+        {
+            "web.sls": NOP,
+            "runner.yaml": b"id: x\n# " + "«".encode() + b"\xfc\nfile_roots: {base: [states]}\n",
+        },
         "UTF-8",
         "UTF-8",
     ),
@@ -316,7 +469,9 @@ MISTAKES = [
         "custom state with a syntax error",
         {
             "web.sls": "x:\n  box.made: []\n",
-            "_states/box.py": "def made(name)«:\n  return {\n".replace("«:", ":").replace("{", "«{"),
+            "_states/box.py": "def made(name)«:\n  return {\n".replace("«:", ":").replace(
+                "{", "«{"
+            ),
         },
         "box.py|Python|closed",
         "Python|bracket|closed|brace",

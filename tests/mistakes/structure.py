@@ -3,28 +3,61 @@
 from mistakes import Mistake
 
 MISTAKES = [
-    Mistake("state without a function", "a:\n  «file:\n    - name: /x\n", "function", r"file\.\w+|managed"),
-    Mistake("state without a function, as a mapping", "a:\n  file:\n    «name: /x\n", "list|function", "file\\.|- "),
+    Mistake(
+        "state without a function",
+        "a:\n  «file:\n    - name: /x\n",
+        "function",
+        r"file\.\w+|managed",
+    ),
+    Mistake(
+        "state without a function, as a mapping",
+        "a:\n  file:\n    «name: /x\n",
+        "list|function",
+        "file\\.|- ",
+    ),
     Mistake("ID without a state", "«a:\nb:\n  test.nop: []\n", "a", "module.function|state"),
     Mistake("ID with a text", "«a: hello\n", "a", "module.function|state"),
-    Mistake("ID with a list", "a:\n  «- file.managed:\n    - name: /x\n", "list|dictionary|mapping", "dash|- "),
+    Mistake(
+        "ID with a list",
+        "a:\n  «- file.managed:\n    - name: /x\n",
+        "list|dictionary|mapping",
+        "dash|- ",
+    ),
     Mistake(
         "two functions of one module",
         "a:\n  file.directory:\n    - name: /x\n  «file.managed:\n    - name: /y\n",
         "file",
         "two IDs|line 2|:2:3",
     ),
-    Mistake("two functions in one list", "a:\n  file:\n    - managed\n    - «directory\n", "function", "one|ID"),
+    Mistake(
+        "two functions in one list",
+        "a:\n  file:\n    - managed\n    - «directory\n",
+        "function",
+        "one|ID",
+    ),
     Mistake(
         "function twice over",
         "a:\n  file.managed:\n    - «directory\n    - name: /x\n",
         "directory|function",
         "take|value|:",
     ),
-    Mistake("arguments as a mapping", "/x:\n  file.managed:\n    «mode: '0644'\n", "mapping|list", "- mode"),
-    Mistake("a function without a dash", "/x:\n  file: «managed\n", "managed|list", r"file\.managed"),
+    Mistake(
+        "arguments as a mapping",
+        "/x:\n  file.managed:\n    «mode: '0644'\n",
+        "mapping|list",
+        "- mode",
+    ),
+    Mistake(
+        "a function without a dash", "/x:\n  file: «managed\n", "managed|list", r"file\.managed"
+    ),
     Mistake("a text for the arguments", "/x:\n  file.managed: «hello\n", "hello|list", "- "),
-    Mistake("a number among the arguments", "/x:\n  file.managed:\n    - «5\n", "5", "argument|: ", check_only=True),
+    Mistake(
+        "a number among the arguments",
+        "/x:\n  file.managed:\n    - «5\n",
+        "5",
+        "argument|: ",
+        check_only=True,
+    ),
     Mistake(
         "a list among the arguments",
         "/x:\n  file.managed:\n    - «[mode, '0644']\n",
@@ -47,17 +80,41 @@ MISTAKES = [
     ),
     Mistake("module misspelt", "/x:\n  «fiel.managed: []\n", "fiel.managed", "file.managed"),
     Mistake("function misspelt", "/x:\n  «file.manged: []\n", "file.manged", "file.managed"),
-    Mistake("function of another module", "nginx:\n  «service.present: []\n", "service.present", "service\\."),
+    Mistake(
+        "function of another module",
+        "nginx:\n  «service.present: []\n",
+        "service.present",
+        "service\\.",
+    ),
     Mistake("function with an s", "vim:\n  «pkg.installs: []\n", "pkg.installs", "pkg.installed"),
     Mistake(
-        "execution function used as a state", "a:\n  «pkg.install:\n    - name: x\n", "pkg.install", "pkg.installed"
+        "execution function used as a state",
+        "a:\n  «pkg.install:\n    - name: x\n",
+        "pkg.install",
+        "pkg.installed",
     ),
-    Mistake("execution module used as a state", "a:\n  «network.interfaces: []\n", "network.interfaces", "module.run"),
-    Mistake("Ansible's name of a function", "a:\n  «apt.installed: []\n", "apt.installed", "pkg.installed|runner doc"),
+    Mistake(
+        "execution module used as a state",
+        "a:\n  «network.interfaces: []\n",
+        "network.interfaces",
+        "module.run",
+    ),
+    Mistake(
+        "Ansible's name of a function",
+        "a:\n  «apt.installed: []\n",
+        "apt.installed",
+        "pkg.installed|runner doc",
+    ),
     Mistake("module in capitals", "/x:\n  «File.managed: []\n", "File.managed", "file.managed"),
     Mistake("slash for the dot", "/x:\n  «file/managed: []\n", "file/managed", "file.managed"),
     Mistake("colon for the dot", "/x:\n  «file:managed: []\n", "file:managed", "file.managed"),
-    Mistake("argument misspelt", "/x:\n  file.managed:\n    - «moed: '0644'\n", "moed", "mode", check_only=True),
+    Mistake(
+        "argument misspelt",
+        "/x:\n  file.managed:\n    - «moed: '0644'\n",
+        "moed",
+        "mode",
+        check_only=True,
+    ),
     Mistake(
         "argument with a dash",
         "/x:\n  file.managed:\n    - «make-dirs: true\n",
@@ -72,9 +129,24 @@ MISTAKES = [
         "argument",
         check_only=True,
     ),
-    Mistake("user of a command", "ls:\n  cmd.run:\n    - «user: bob\n", "user", "runas", check_only=True),
-    Mistake("Ansible's argument", "/x:\n  file.managed:\n    - «owner: root\n", "owner", "user", check_only=True),
-    Mistake("path for name", "a:\n  file.managed:\n    - «path: /x\n", "path", "name", check_only=True, also=()),
+    Mistake(
+        "user of a command", "ls:\n  cmd.run:\n    - «user: bob\n", "user", "runas", check_only=True
+    ),
+    Mistake(
+        "Ansible's argument",
+        "/x:\n  file.managed:\n    - «owner: root\n",
+        "owner",
+        "user",
+        check_only=True,
+    ),
+    Mistake(
+        "path for name",
+        "a:\n  file.managed:\n    - «path: /x\n",
+        "path",
+        "name",
+        check_only=True,
+        also=(),
+    ),
     Mistake(
         "Puppet's ensure",
         "nginx:\n  service.running:\n    - «ensure: running\n",
@@ -83,24 +155,54 @@ MISTAKES = [
         check_only=True,
     ),
     Mistake("required argument missing", "/x:\n  «file.symlink: []\n", "target", "- target"),
-    Mistake("required argument empty", "/x:\n  file.symlink:\n    - «target:\n", "target", "target"),
+    Mistake(
+        "required argument empty", "/x:\n  file.symlink:\n    - «target:\n", "target", "target"
+    ),
     Mistake("mode that is no mode", "/x:\n  file.managed:\n    - «mode: rw\n", "rw", "0644"),
-    Mistake("mode as chmod says it", "/x:\n  file.managed:\n    - «mode: u+rwx\n", "u\\+rwx", "0644|0755"),
-    Mistake("mode with a nine", "/x:\n  file.managed:\n    - «mode: '0694'\n", "0694", "octal|0644"),
-    Mistake("neither true nor false", "/x:\n  file.managed:\n    - «makedirs: perhaps\n", "perhaps", "true"),
+    Mistake(
+        "mode as chmod says it",
+        "/x:\n  file.managed:\n    - «mode: u+rwx\n",
+        "u\\+rwx",
+        "0644|0755",
+    ),
+    Mistake(
+        "mode with a nine", "/x:\n  file.managed:\n    - «mode: '0694'\n", "0694", "octal|0644"
+    ),
+    Mistake(
+        "neither true nor false",
+        "/x:\n  file.managed:\n    - «makedirs: perhaps\n",
+        "perhaps",
+        "true",
+    ),
     Mistake("misspelt true", "/x:\n  file.managed:\n    - «makedirs: Ture\n", "Ture", "true"),
-    Mistake("list for a text", "/x:\n  file.managed:\n    - «user: [root]\n", "user", "text|one|root"),
+    Mistake(
+        "list for a text", "/x:\n  file.managed:\n    - «user: [root]\n", "user", "text|one|root"
+    ),
     Mistake("text for a list", "a:\n  pkg.installed:\n    - «pkgs: vim\n", "pkgs", r"- vim"),
-    Mistake("text with commas for a list", "a:\n  pkg.installed:\n    - «pkgs: vim, git\n", "pkgs", r"- vim"),
-    Mistake("mapping for a text", "/x:\n  file.managed:\n    - «user: {a: b}\n", "user", "text|user:"),
-    Mistake("text for a number", "a:\n  cmd.run:\n    - name: x\n    - «timeout: soon\n", "timeout", "number|30"),
+    Mistake(
+        "text with commas for a list",
+        "a:\n  pkg.installed:\n    - «pkgs: vim, git\n",
+        "pkgs",
+        r"- vim",
+    ),
+    Mistake(
+        "mapping for a text", "/x:\n  file.managed:\n    - «user: {a: b}\n", "user", "text|user:"
+    ),
+    Mistake(
+        "text for a number",
+        "a:\n  cmd.run:\n    - name: x\n    - «timeout: soon\n",
+        "timeout",
+        "number|30",
+    ),
     Mistake(
         "choice that is not there",
         "/x:\n  archive.extracted:\n    - source: /a.tgz\n    - enforce_toplevel: false\n    - «archive_format: rra\n",
         "rra",
         "rar",
     ),
-    Mistake("relative path", "a:\n  file.managed:\n    - «name: etc/motd\n", "etc/motd", "/etc/motd"),
+    Mistake(
+        "relative path", "a:\n  file.managed:\n    - «name: etc/motd\n", "etc/motd", "/etc/motd"
+    ),
     Mistake("relative path as the ID", "«etc/motd:\n  file.managed: []\n", "etc/motd", "/etc/motd"),
     Mistake(
         "ID that is no path",
@@ -108,13 +210,34 @@ MISTAKES = [
         "motd",
         "name: /",
     ),
-    Mistake("relative path in names", "a:\n  file.directory:\n    - names:\n      - /x\n      - «y/z\n", "y/z", "/y/z"),
+    Mistake(
+        "relative path in names",
+        "a:\n  file.directory:\n    - names:\n      - /x\n      - «y/z\n",
+        "y/z",
+        "/y/z",
+    ),
     Mistake("names that is no list", "a:\n  test.nop:\n    - «names: x\n", "names", "- x"),
     Mistake(
-        "name that is a list", "a:\n  pkg.installed:\n    - «name: [vim, git]\n", "name", "names|pkgs", check_only=True
+        "name that is a list",
+        "a:\n  pkg.installed:\n    - «name: [vim, git]\n",
+        "name",
+        "names|pkgs",
+        check_only=True,
     ),
-    Mistake("name and names", "a:\n  test.nop:\n    - «name: x\n    - names: [y]\n", "name", "one", check_only=True),
-    Mistake("order that is no number", "a:\n  test.nop:\n    - «order: frist\n", "frist", "first", check_only=True),
+    Mistake(
+        "name and names",
+        "a:\n  test.nop:\n    - «name: x\n    - names: [y]\n",
+        "name",
+        "one",
+        check_only=True,
+    ),
+    Mistake(
+        "order that is no number",
+        "a:\n  test.nop:\n    - «order: frist\n",
+        "frist",
+        "first",
+        check_only=True,
+    ),
     Mistake(
         "same ID in two files",
         {"web.sls": "include: [db]\na:\n  test.nop: []\n", "db.sls": "«a:\n  test.nop: []\n"},
@@ -143,7 +266,12 @@ MISTAKES = [
         "onlyif",
         check_only=True,
     ),
-    Mistake("creates as a mapping", "a:\n  cmd.run:\n    - name: x\n    - «creates: {a: b}\n", "creates", "path"),
+    Mistake(
+        "creates as a mapping",
+        "a:\n  cmd.run:\n    - name: x\n    - «creates: {a: b}\n",
+        "creates",
+        "path",
+    ),
     Mistake(
         "failhard that is no truth value",
         "a:\n  cmd.run:\n    - name: x\n    - «failhard: sometimes\n",
@@ -180,7 +308,10 @@ MISTAKES = [
     ),
     Mistake(
         "source that is not in the tree",
-        {"web.sls": "/x:\n  file.managed:\n    - «source: salt://files/ngnix.conf\n", "files/nginx.conf": "x"},
+        {
+            "web.sls": "/x:\n  file.managed:\n    - «source: salt://files/ngnix.conf\n",
+            "files/nginx.conf": "x",
+        },
         "files/ngnix.conf",
         "files/nginx.conf",
         check_only=True,
@@ -248,7 +379,10 @@ MISTAKES = [
     ),
     Mistake(
         "template engine misspelt",
-        {"web.sls": "/x:\n  file.managed:\n    - source: salt://t\n    - «template: jinja2\n", "t": "x"},
+        {
+            "web.sls": "/x:\n  file.managed:\n    - source: salt://t\n    - «template: jinja2\n",
+            "t": "x",
+        },
         "jinja2",
         "jinja",
     ),
@@ -262,12 +396,26 @@ MISTAKES = [
         "Python|bracket|line|syntax|\\(",
         column=False,
     ),
-    Mistake("py SLS that raises", "#!py\ndef run():\n    return «1 / 0\n", "zero", "Python", column=False),
+    Mistake(
+        "py SLS that raises",
+        "#!py\ndef run():\n    return «1 / 0\n",
+        "zero",
+        "Python",
+        column=False,
+    ),
     Mistake("packages that are no list", "a:\n  pkg.installed:\n    - «pkgs: 5\n", "list", "pkgs"),
-    Mistake("json SLS with a comma too many", '#!json\n{"a": {"test.nop": []},\n«}\n', "JSON", "comma|quote"),
+    Mistake(
+        "json SLS with a comma too many",
+        '#!json\n{"a": {"test.nop": []},\n«}\n',
+        "JSON",
+        "comma|quote",
+    ),
     Mistake(
         "setting of a target that there is none of",
-        {"top.sls": "base:\n  '*':\n    - «odrer: 5\n    - web\n", "web.sls": "a:\n  test.nop: []\n"},
+        {
+            "top.sls": "base:\n  '*':\n    - «odrer: 5\n    - web\n",
+            "web.sls": "a:\n  test.nop: []\n",
+        },
         "odrer",
         "did you mean order",
         names=(),
@@ -286,13 +434,19 @@ MISTAKES = [
     ),
     Mistake(
         "node group that is no target",
-        {"web.sls": "a:\n  test.nop: []\n", "runner.yaml": "file_roots: {base: [states]}\n«nodegroups:\n  a: 5\n"},
+        {
+            "web.sls": "a:\n  test.nop: []\n",
+            "runner.yaml": "file_roots: {base: [states]}\n«nodegroups:\n  a: 5\n",
+        },
         "nodegroups: a",
         "G@os",
     ),
     Mistake(
         "renderer of the configuration misspelt",
-        {"web.sls": "a: test.nop\n", "runner.yaml": "file_roots: {base: [states]}\n«renderer: jinja|yml\n"},
+        {
+            "web.sls": "a: test.nop\n",
+            "runner.yaml": "file_roots: {base: [states]}\n«renderer: jinja|yml\n",
+        },
         "yml.*configuration",
         "yaml",
     ),
@@ -316,7 +470,10 @@ MISTAKES = [
     ),
     Mistake(
         "switch of the pillar that is neither true nor false",
-        {"web.sls": "a: test.nop\n", "runner.yaml": "file_roots: {base: [states]}\n«pillar_raise_on_missing: 'yes'\n"},
+        {
+            "web.sls": "a: test.nop\n",
+            "runner.yaml": "file_roots: {base: [states]}\n«pillar_raise_on_missing: 'yes'\n",
+        },
         "pillar_raise_on_missing",
         "true, without quotes",
     ),
@@ -334,6 +491,9 @@ MISTAKES = [
         "quotes",
     ),
     Mistake(
-        "template whose name is none", "a: test.nop\n«{% include none %}\n", "named by a text, not by none", "quotes"
+        "template whose name is none",
+        "a: test.nop\n«{% include none %}\n",
+        "named by a text, not by none",
+        "quotes",
     ),
 ]

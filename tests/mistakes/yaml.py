@@ -3,10 +3,27 @@
 from mistakes import HERE, Mistake
 
 MISTAKES = [
-    Mistake("tab in the indentation", "/etc/motd:\n«\tfile.managed:\n    - contents: hi\n", "tab", "spaces"),
-    Mistake("tab before an argument", "/etc/motd:\n  file.managed:\n«\t- contents: hi\n", "tab", "spaces"),
-    Mistake("tab after spaces", "/etc/motd:\n  file.managed:\n  «\t- contents: hi\n", "tab", "spaces"),
-    Mistake("colon missing after the ID", "«/etc/motd\n  file.managed:\n    - contents: hi\n", "colon", "/etc/motd:"),
+    Mistake(
+        "tab in the indentation",
+        "/etc/motd:\n«\tfile.managed:\n    - contents: hi\n",
+        "tab",
+        "spaces",
+    ),
+    Mistake(
+        "tab before an argument",
+        "/etc/motd:\n  file.managed:\n«\t- contents: hi\n",
+        "tab",
+        "spaces",
+    ),
+    Mistake(
+        "tab after spaces", "/etc/motd:\n  file.managed:\n  «\t- contents: hi\n", "tab", "spaces"
+    ),
+    Mistake(
+        "colon missing after the ID",
+        "«/etc/motd\n  file.managed:\n    - contents: hi\n",
+        "colon",
+        "/etc/motd:",
+    ),
     Mistake(
         "colon missing after the function",
         "/etc/motd:\n  «file.managed\n    - contents: hi\n",
@@ -19,8 +36,18 @@ MISTAKES = [
         "contents",
         "contents: hi",
     ),
-    Mistake("no space after a colon", "/etc/motd:\n  file.managed:\n    - «contents:hi\n", "contents", "space"),
-    Mistake("no space after a dash", "/etc/motd:\n  file.managed:\n    «-contents: hi\n", "list", "- contents"),
+    Mistake(
+        "no space after a colon",
+        "/etc/motd:\n  file.managed:\n    - «contents:hi\n",
+        "contents",
+        "space",
+    ),
+    Mistake(
+        "no space after a dash",
+        "/etc/motd:\n  file.managed:\n    «-contents: hi\n",
+        "list",
+        "- contents",
+    ),
     Mistake(
         "item not indented as its neighbours",
         "/etc/motd:\n  test.nop:\n    - names:\n      - a\n     «- b\n",
@@ -29,7 +56,10 @@ MISTAKES = [
     ),
     Mistake("comma too many", "a:\n  test.nop:\n    - names: [a,«, b]\n", "comma", "away"),
     Mistake(
-        "comma too many in a list of several lines", "a:\n  test.nop:\n    - names: [\n      «, b]\n", "comma", "away"
+        "comma too many in a list of several lines",
+        "a:\n  test.nop:\n    - names: [\n      «, b]\n",
+        "comma",
+        "away",
     ),
     Mistake(
         "text that begins with a bracket and a colon",
@@ -40,7 +70,10 @@ MISTAKES = [
     Mistake("bracket that closes nothing", "/etc/motd: test.nop\n«}\n", "}", "away"),
     Mistake(
         "bracket that closes nothing in an included file",
-        {"web.sls": "{% include 'map.jinja' %}\na: test.nop\n", "map.jinja": "{% set a = [1,\n 2] %}\n«}\n"},
+        {
+            "web.sls": "{% include 'map.jinja' %}\na: test.nop\n",
+            "map.jinja": "{% set a = [1,\n 2] %}\n«}\n",
+        },
         "}",
         "away",
         also=("web.sls:1",),
@@ -95,26 +128,55 @@ MISTAKES = [
         "quote",
         'close|"',
     ),
-    Mistake("single quote not closed", "/etc/motd:\n  file.managed:\n    - contents: «'hi\n", "quote", "close"),
-    Mistake("quote within quotes", "a:\n  cmd.run:\n    - name: 'echo it«'s'\n", "quote", "twice|double"),
-    Mistake("text after a quoted value", 'a:\n  cmd.run:\n    - name: "echo«" hello\n', "quote", "quote"),
     Mistake(
-        "backslash in double quotes", 'a:\n  cmd.run:\n    - name: "grep «\\d x"\n', "\\\\d|escape", "single quotes"
+        "single quote not closed",
+        "/etc/motd:\n  file.managed:\n    - contents: «'hi\n",
+        "quote",
+        "close",
     ),
-    Mistake("bracket not closed", "a:\n  pkg.installed:\n    - pkgs: «[vim, git\n", r"\[|bracket", r"\]"),
-    Mistake("brace not closed", "a:\n  test.nop:\n    - «{a: 1\n", r"\{|brace", r"\}"),
-    Mistake("two colons in one line", "a:\n  cmd.run:\n    - name: echo a«: b\n", "colon|: ", "quote"),
     Mistake(
-        "value continues as a mapping", "a:\n  cmd.run:\n    - name: x\n      cwd /tmp: y«: z\n", "colon|: ", "quote"
+        "quote within quotes", "a:\n  cmd.run:\n    - name: 'echo it«'s'\n", "quote", "twice|double"
+    ),
+    Mistake(
+        "text after a quoted value", 'a:\n  cmd.run:\n    - name: "echo«" hello\n', "quote", "quote"
+    ),
+    Mistake(
+        "backslash in double quotes",
+        'a:\n  cmd.run:\n    - name: "grep «\\d x"\n',
+        "\\\\d|escape",
+        "single quotes",
+    ),
+    Mistake(
+        "bracket not closed", "a:\n  pkg.installed:\n    - pkgs: «[vim, git\n", r"\[|bracket", r"\]"
+    ),
+    Mistake("brace not closed", "a:\n  test.nop:\n    - «{a: 1\n", r"\{|brace", r"\}"),
+    Mistake(
+        "two colons in one line", "a:\n  cmd.run:\n    - name: echo a«: b\n", "colon|: ", "quote"
+    ),
+    Mistake(
+        "value continues as a mapping",
+        "a:\n  cmd.run:\n    - name: x\n      cwd /tmp: y«: z\n",
+        "colon|: ",
+        "quote",
     ),
     Mistake("value begins with a percent sign", "a:\n  cmd.run:\n    - name: «%x\n", "%", "quote"),
     Mistake("value begins with an at sign", "a:\n  cmd.run:\n    - name: «@x\n", "@", "quote"),
     Mistake("value begins with a backtick", "a:\n  cmd.run:\n    - name: «`date`\n", "`", "quote"),
     Mistake("value begins with a star", "a:\n  cmd.run:\n    - name: «*x\n", r"\*|alias", "quote"),
-    Mistake("value begins with an exclamation mark", "a:\n  test.nop:\n    - name: «!x y\n", "!x|tag", "quote"),
-    Mistake("value begins with a brace", "a:\n  file.managed:\n    - name: «{x} y\n", r"\{", "quote"),
     Mistake(
-        "ID twice in one file", "a:\n  test.nop: []\nb:\n  test.nop: []\n«a:\n  test.nop: []\n", "'a'", "line 1|:1:1"
+        "value begins with an exclamation mark",
+        "a:\n  test.nop:\n    - name: «!x y\n",
+        "!x|tag",
+        "quote",
+    ),
+    Mistake(
+        "value begins with a brace", "a:\n  file.managed:\n    - name: «{x} y\n", r"\{", "quote"
+    ),
+    Mistake(
+        "ID twice in one file",
+        "a:\n  test.nop: []\nb:\n  test.nop: []\n«a:\n  test.nop: []\n",
+        "'a'",
+        "line 1|:1:1",
     ),
     Mistake(
         "function twice in one ID",
@@ -122,19 +184,52 @@ MISTAKES = [
         "cmd.run",
         ":2:3|line 2",
     ),
-    Mistake("argument twice in one mapping", "a:\n  test.nop:\n    - name: a\n      «name: b\n", "'name'", "3"),
-    Mistake("list and mapping mixed", "a:\n  file.managed:\n    - name: /x\n    «mode: '0644'\n", "list", "- mode"),
-    Mistake("mapping and list mixed", "a:\n  file.managed:\n    name: /x\n    «- mode: '0644'\n", "list", "- "),
+    Mistake(
+        "argument twice in one mapping",
+        "a:\n  test.nop:\n    - name: a\n      «name: b\n",
+        "'name'",
+        "3",
+    ),
+    Mistake(
+        "list and mapping mixed",
+        "a:\n  file.managed:\n    - name: /x\n    «mode: '0644'\n",
+        "list",
+        "- mode",
+    ),
+    Mistake(
+        "mapping and list mixed",
+        "a:\n  file.managed:\n    name: /x\n    «- mode: '0644'\n",
+        "list",
+        "- ",
+    ),
     Mistake("anchor that is not there", "a:\n  test.nop:\n    <<: «*base\n", "base", "&base"),
     Mistake("two documents", "a:\n  test.nop: []\n«---\nb:\n  test.nop: []\n", "document", "---"),
     Mistake(
-        "latin-1 text", {"web.sls": b"a:\n  test.nop:\n    - name: M" + HERE.encode() + b"\xfcller\n"}, "UTF-8", "UTF-8"
+        "latin-1 text",
+        {"web.sls": b"a:\n  test.nop:\n    - name: M" + HERE.encode() + b"\xfcller\n"},
+        "UTF-8",
+        "UTF-8",
     ),
-    Mistake("UTF-16", {"web.sls": HERE.encode() + "a:\n  test.nop: []\n".encode("utf-16")}, "UTF-16", "UTF-8"),
+    Mistake(
+        "UTF-16",
+        {"web.sls": HERE.encode() + "a:\n  test.nop: []\n".encode("utf-16")},
+        "UTF-16",
+        "UTF-8",
+    ),
     Mistake("NUL", "a:\n  test.nop:\n    - name: x«\0\n", "NUL", "take it out|remove|delete"),
-    Mistake("control character", "a:\n  test.nop:\n    - name: x«\x07\n", "character", "remove|take it out|delete"),
+    Mistake(
+        "control character",
+        "a:\n  test.nop:\n    - name: x«\x07\n",
+        "character",
+        "remove|take it out|delete",
+    ),
     Mistake("non-breaking space", "a:\n«\u00a0 test.nop: []\n", "test.nop", "space"),
-    Mistake("typographic quotes", "a:\n  cmd.run: [{name: x, unless: «“test: x”}]\n", "unless|quote|“", "quote"),
+    Mistake(
+        "typographic quotes",
+        "a:\n  cmd.run: [{name: x, unless: «“test: x”}]\n",
+        "unless|quote|“",
+        "quote",
+    ),
     Mistake("ID is a number", "«42:\n  test.nop: []\n", "42", "'42'"),
     Mistake("ID is yes", "«yes:\n  test.nop: []\n", "True|yes", "quote|'yes'"),
     Mistake("ID is empty", "«:\n  test.nop: []\n", "ID|key", "name|ID"),
@@ -153,16 +248,27 @@ MISTAKES = [
         "hello|colon|indent",
         "indent",
     ),
-    Mistake("unknown tag", "a:\n  test.nop:\n    - name: «!!python/object:os.system x\n", "python", "tag|quote|!!"),
+    Mistake(
+        "unknown tag",
+        "a:\n  test.nop:\n    - name: «!!python/object:os.system x\n",
+        "python",
+        "tag|quote|!!",
+    ),
     Mistake(
         "two merged mappings with the same key",
         "b: &b {x: 1}\nc: &c {x: 2}\na:\n  test.nop:\n    <<«: [*b, *c]\n",
         "conflicting ID 'x'",
         "of its own",
     ),
-    Mistake("merge of a list", "b: &b [1]\na:\n  test.nop:\n    <<«: *b\n", "merge|mapping", "mapping"),
-    Mistake("comma for colon", "a:\n  «pkg.installed, \n    - name: x\n", "colon", "pkg.installed:"),
-    Mistake("mode that is octal for YAML", "/x:\n  file.managed:\n    - «mode: 0o999\n", "0o999", "0644"),
+    Mistake(
+        "merge of a list", "b: &b [1]\na:\n  test.nop:\n    <<«: *b\n", "merge|mapping", "mapping"
+    ),
+    Mistake(
+        "comma for colon", "a:\n  «pkg.installed, \n    - name: x\n", "colon", "pkg.installed:"
+    ),
+    Mistake(
+        "mode that is octal for YAML", "/x:\n  file.managed:\n    - «mode: 0o999\n", "0o999", "0644"
+    ),
     Mistake(
         "merge conflict markers",
         "a:\n  test.nop: []\n«<<<<<<< HEAD\nb:\n  test.nop: []\n=======\nc:\n  test.nop: []\n>>>>>>> x\n",

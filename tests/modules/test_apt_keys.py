@@ -19,7 +19,10 @@ PACKET = bytes.fromhex(
     "98330461234567160924062b06010401da470f01010740000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f"
 )
 PACKET = PACKET[:1] + bytes([len(PACKET) - 2]) + PACKET[2:]
-ARMOUR = b"-----BEGIN PGP PUBLIC KEY BLOCK-----\nVersion: x\n\n%s\n=abcd\n-----END PGP PUBLIC KEY BLOCK-----\n"
+ARMOUR = (
+    b"-----BEGIN PGP PUBLIC KEY BLOCK-----\nVersion: x\n\n%s\n=abcd\n-----END PGP PUBLIC KEY"
+    b" BLOCK-----\n"
+)
 ARMOURED = ARMOUR % base64.b64encode(PACKET)
 
 
@@ -80,5 +83,8 @@ def test_fingerprint_is_that_of_gpg() -> None:
 
 
 def test_a_key_without_a_place_is_trusted_for_all() -> None:
-    assert keys.place("https://x.example/keys/Release Key.asc", True) == "/etc/apt/trusted.gpg.d/Release-Key.asc"
+    assert (
+        keys.place("https://x.example/keys/Release Key.asc", True)
+        == "/etc/apt/trusted.gpg.d/Release-Key.asc"
+    )
     assert keys.place("https://x.example/", False) == "/etc/apt/trusted.gpg.d/runner.gpg"

@@ -93,14 +93,18 @@ def test_lines_of_others_stay(tmp_path: Path) -> None:
     assert apt.with_source(str(path), source(f"{ENTRY} non-free")) == (
         f"# mine\n{ENTRY} non-free\ndeb http://other.example/d s c\n"
     )
-    assert apt.without_source(str(path), source(ENTRY)) == "# mine\ndeb http://other.example/d s c\n"
+    assert (
+        apt.without_source(str(path), source(ENTRY)) == "# mine\ndeb http://other.example/d s c\n"
+    )
 
 
 def test_list_repos_answers_as_salt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from modules import pkg
 
     (tmp_path / "a.sources").write_text(STANZA)
-    (tmp_path / "b.list").write_text(f"# {ENTRY}\ndeb-src [arch=amd64,i386] http://other.example.org x y z\n")
+    (tmp_path / "b.list").write_text(
+        f"# {ENTRY}\ndeb-src [arch=amd64,i386] http://other.example.org x y z\n"
+    )
     monkeypatch.setattr(apt, "MAIN", str(tmp_path / "none"))
     monkeypatch.setattr(apt, "PARTS", str(tmp_path))
     found = pkg.list_repos()
@@ -108,6 +112,14 @@ def test_list_repos_answers_as_salt(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert (first["dist"], second["dist"]) == ("bookworm", "bookworm-updates")
     assert first["suites"] == second["suites"] == ["bookworm", "bookworm-updates"]
     assert (first["signedby"], first["comps"], first["enabled"]) == ("/k.gpg", ["main"], True)
-    assert (off["file"], off["disabled"], off["suites"]) == (str(tmp_path / "b.list"), True, ["bookworm"])
+    assert (off["file"], off["disabled"], off["suites"]) == (
+        str(tmp_path / "b.list"),
+        True,
+        ["bookworm"],
+    )
     (other,) = found["http://other.example.org"]
-    assert (other["type"], other["architectures"], other["comps"]) == ("deb-src", ["amd64", "i386"], ["y", "z"])
+    assert (other["type"], other["architectures"], other["comps"]) == (
+        "deb-src",
+        ["amd64", "i386"],
+        ["y", "z"],
+    )

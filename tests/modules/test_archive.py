@@ -69,13 +69,17 @@ DANGERS: list[tuple[str, list[Entry], int]] = [
 
 
 @pytest.mark.parametrize(("reason", "entries", "strip"), DANGERS)
-def test_dangerous_archives_are_refused(tmp_path: Path, reason: str, entries: list[Entry], strip: int) -> None:
+def test_dangerous_archives_are_refused(
+    tmp_path: Path, reason: str, entries: list[Entry], strip: int
+) -> None:
     path = tar(tmp_path / "a.tgz", ("t/d/x", "fine", "file"), ("t/d/y/x", "fine", "file"), *entries)
     with pytest.raises(StateFailed, match=reason):
         archive.members(str(path), "tar", strip)
     options = f"--strip-components={strip}"
     with pytest.raises(StateFailed, match=reason):
-        apply(extracted, str(tmp_path / "out"), [str(path)], enforce_toplevel=False, options=options)
+        apply(
+            extracted, str(tmp_path / "out"), [str(path)], enforce_toplevel=False, options=options
+        )
     assert sorted(os.listdir(tmp_path)) == ["a.tgz"]
 
 
@@ -92,7 +96,11 @@ def test_set_user_id_is_refused(tmp_path: Path, mode: int) -> None:
 
 
 def test_links_inside_are_fine(tmp_path: Path) -> None:
-    entries: list[Entry] = [("t/a", "text", "file"), ("t/b/l", "../a", "link"), ("t/h", "t/a", "hard")]
+    entries: list[Entry] = [
+        ("t/a", "text", "file"),
+        ("t/b/l", "../a", "link"),
+        ("t/h", "t/a", "hard"),
+    ]
     apply(extracted, str(tmp_path / "out"), [str(tar(tmp_path / "a.tgz", *entries))])
     top = tmp_path / "out/t"
     assert (top / "b/l").read_text() == "text"
@@ -120,12 +128,18 @@ def test_a_failure_removes_nothing(tmp_path: Path, argument: str) -> None:
     assert failure.value.changes == {}
     assert old.read_text() == "old"
     assert sorted(os.listdir(tmp_path)) == ["a.tgz", "cut.tar", "out"]
-    assert sorted(p.name for p in (tmp_path / "out").rglob("*")) == sorted({"t", "kept", *old.parts[-2:]} - {"out"})
+    assert sorted(p.name for p in (tmp_path / "out").rglob("*")) == sorted(
+        {"t", "kept", *old.parts[-2:]} - {"out"}
+    )
 
 
 def test_zip_keeps_modes(tmp_path: Path) -> None:
     with zipfile.ZipFile(tmp_path / "a.zip", "w") as made:
-        for name, mode, text in (("t/", 0o40550, ""), ("t/run", 0o100755, "x"), ("t/l", 0o120777, "run")):
+        for name, mode, text in (
+            ("t/", 0o40550, ""),
+            ("t/run", 0o100755, "x"),
+            ("t/l", 0o120777, "run"),
+        ):
             info = zipfile.ZipInfo(name)
             info.external_attr = mode << 16
             made.writestr(info, text)
@@ -174,7 +188,10 @@ def test_list(tmp_path: Path, arguments: dict[str, Any], expected: Any) -> None:
 def test_programs(tmp_path: Path) -> None:
     (tmp_path / "f").write_text("text")
     (tmp_path / "d").mkdir()
-    assert archive.tar("czvf", str(tmp_path / "t.tgz"), sources="f,d", cwd=str(tmp_path)) == ["f", "d/"]
+    assert archive.tar("czvf", str(tmp_path / "t.tgz"), sources="f,d", cwd=str(tmp_path)) == [
+        "f",
+        "d/",
+    ]
     assert archive.tar("xf", str(tmp_path / "t.tgz"), dest=str(tmp_path / "d")) == []
     assert (tmp_path / "d/f").read_text() == "text"
     assert "Cannot open" in archive.tar("xf", str(tmp_path / "none"))[0]
@@ -190,14 +207,19 @@ def test_zip_and_unzip(tmp_path: Path) -> None:
     assert archive.zip_(path, "d", cwd=str(tmp_path)) == ["d/", "d/f"]
     assert archive.unzip(path, str(tmp_path / "u"), excludes="d/f") == ["d/"]
     assert os.listdir(tmp_path / "u/d") == []
-    assert archive.unzip(path, str(tmp_path / "u"), trim_output=1) == ["d/", "List trimmed after 1 files."]
+    assert archive.unzip(path, str(tmp_path / "u"), trim_output=1) == [
+        "d/",
+        "List trimmed after 1 files.",
+    ]
     assert (tmp_path / "u/d/f").read_text() == "text"
     assert archive.is_encrypted(path) is False
     with pytest.raises(StateFailed, match="say with cwd"):
         archive.zip_(path, "d")
 
 
-def test_what_is_larger_than_the_disk_is_not_begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_larger_than_the_disk_is_not_begun(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     source = tar(tmp_path / "a.tgz", ("t", "", "dir"), ("t/a", "x" * 100_000, "file"))
     disk = os.statvfs(tmp_path)
     free = [100_000]
@@ -208,7 +230,9 @@ def test_what_is_larger_than_the_disk_is_not_begun(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(os, "statvfs", with_free)
     assert apply(extracted, f"{tmp_path}/fits", source=[str(source)]).changes
     free[0] -= 1
-    with pytest.raises(StateFailed, match=r"needs 0.1 MB, and the disk of .* has 0.1 MB left; free some space"):
+    with pytest.raises(
+        StateFailed, match=r"needs 0.1 MB, and the disk of .* has 0.1 MB left; free some space"
+    ):
         apply(extracted, f"{tmp_path}/out", source=[str(source)])
     assert not (tmp_path / "out").exists()
 
@@ -224,7 +248,9 @@ def test_a_file_with_holes_needs_what_it_holds(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("options", [[], ["--exclude=none"]])
-def test_a_link_that_leaves_through_another_one_is_refused(tmp_path: Path, options: list[str]) -> None:
+def test_a_link_that_leaves_through_another_one_is_refused(
+    tmp_path: Path, options: list[str]
+) -> None:
     up = [("a/b/c", "", "dir"), ("a/b/top", "../..", "link"), ("out", "a/b/top/../../..", "link")]
     path = str(tar(tmp_path / "a.tgz", *up))
     archive.members(path, "tar")
@@ -235,7 +261,9 @@ def test_a_link_that_leaves_through_another_one_is_refused(tmp_path: Path, optio
 
 @pytest.mark.parametrize("options", [[], ["--exclude=none"]])
 @pytest.mark.parametrize("mode", [0o4755, 0o755])
-def test_another_archive_than_the_one_that_was_listed_is_refused(tmp_path: Path, options: list[str], mode: int) -> None:
+def test_another_archive_than_the_one_that_was_listed_is_refused(
+    tmp_path: Path, options: list[str], mode: int
+) -> None:
     path = str(tar(tmp_path / "a.tgz", ("t/f", "listed", "file")))
     archive.members(path, "tar", options=options)
     tar(tmp_path / "b.tgz", ("t/f", "another", "file"), mode=mode).rename(path)
@@ -256,7 +284,9 @@ def test_an_archive_that_its_owner_overwrites_while_it_is_unpacked(
 
     def overwritten(*args: Any) -> None:
         checked(*args)
-        path.write_bytes(tar(tmp_path / "b.tgz", ("t/f", "mine!!", "file"), mode=0o4755).read_bytes())
+        path.write_bytes(
+            tar(tmp_path / "b.tgz", ("t/f", "mine!!", "file"), mode=0o4755).read_bytes()
+        )
 
     monkeypatch.setattr(_extract, "refuse_changed", overwritten)
     unpacked = archive.unpack(str(path), f"{tmp_path}/new", "tar", options=options)

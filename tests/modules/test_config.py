@@ -24,7 +24,13 @@ OPTS: dict[str, Any] = {
         "test.fails": [],
     },
 }
-GRAINS = {"os": "Debian", "roles": ["web", "db"], "nest": {"a": "b c"}, "custom": {"grain": 1}, "ipv4": ["127.0.0.1"]}
+GRAINS = {
+    "os": "Debian",
+    "roles": ["web", "db"],
+    "nest": {"a": "b c"},
+    "custom": {"grain": 1},
+    "ipv4": ["127.0.0.1"],
+}
 PILLAR: dict[str, Any] = {
     "custom": {"sub": {"y": 2}, "other": 3},
     "app": {"port": 80},
@@ -37,12 +43,16 @@ class Here(HarnessHere):
     """With the engine's own matching."""
 
     def match(self, expression: Any, kind: str = "glob") -> bool:
-        return targets.matches(expression, kind, id=self.opts["id"], grains=self.grains, pillar=self.pillar)
+        return targets.matches(
+            expression, kind, id=self.opts["id"], grains=self.grains, pillar=self.pillar
+        )
 
 
 @pytest.fixture(autouse=True)
 def here() -> Iterator[HarnessHere]:
-    current = Here(opts=copy.deepcopy(OPTS), grains=copy.deepcopy(GRAINS), pillar=copy.deepcopy(PILLAR))
+    current = Here(
+        opts=copy.deepcopy(OPTS), grains=copy.deepcopy(GRAINS), pillar=copy.deepcopy(PILLAR)
+    )
     with running(current):
         yield current
 
@@ -55,11 +65,20 @@ def here() -> Iterator[HarnessHere]:
         (lambda: config.get("app:port"), 80),
         (lambda: config.get("app/port", delimiter="/"), 80),
         (lambda: config.get("nope", "d"), "d"),
-        (lambda: config.get("custom", merge="recurse"), {"sub": {"y": 2, "x": 1}, "other": 3, "grain": 1}),
-        (lambda: config.get("custom", merge=True), {"sub": {"y": 2, "x": 1}, "other": 3, "grain": 1}),
+        (
+            lambda: config.get("custom", merge="recurse"),
+            {"sub": {"y": 2, "x": 1}, "other": 3, "grain": 1},
+        ),
+        (
+            lambda: config.get("custom", merge=True),
+            {"sub": {"y": 2, "x": 1}, "other": 3, "grain": 1},
+        ),
         (lambda: config.get("custom", merge="overwrite"), {"sub": {"x": 1}}),
         (lambda: config.get("custom", omit_opts=True), {"grain": 1}),
-        (lambda: config.get("custom", omit_opts=True, omit_grains=True), {"sub": {"y": 2}, "other": 3}),
+        (
+            lambda: config.get("custom", omit_opts=True, omit_grains=True),
+            {"sub": {"y": 2}, "other": 3},
+        ),
         (lambda: config.get("app:port", omit_pillar=True), ""),
         (lambda: config.get("id", omit_master=True), "m1"),
         (lambda: config.option("roles"), ["web", "db"]),
@@ -73,8 +92,14 @@ def here() -> Iterator[HarnessHere]:
         (lambda: config.merge("roles", "d"), "d"),
         (lambda: config.dot_vals("my"), {"my.host": "h"}),
         (lambda: config.items()["id"], "m1"),
-        (lambda: [config.valid_fileproto(each) for each in ("salt://x", "x", "no://x")], [True, False, False]),
-        (lambda: [config.manage_mode(each) for each in ("644", 644, "0644", None)], ["0644"] * 3 + [None]),
+        (
+            lambda: [config.valid_fileproto(each) for each in ("salt://x", "x", "no://x")],
+            [True, False, False],
+        ),
+        (
+            lambda: [config.manage_mode(each) for each in ("644", 644, "0644", None)],
+            ["0644"] * 3 + [None],
+        ),
         (lambda: [config.manage_mode(each) for each in ("4755", 7, "")], ["4755", "0007", "0000"]),
         (lambda: [config.backup_mode(), config.backup_mode("minion")], ["", "minion"]),
     ],
@@ -131,7 +156,11 @@ def test_match(name: str, args: tuple[Any, ...], wanted: Any) -> None:
         ({"m1": None, "default": 3}, {}, None),
         ({"x1": {"a": 1}}, {"minion_id": "x1"}, {"a": 1}),
         ({"m.": 1}, {"tgt_type": "pcre"}, 1),
-        ({"m1": {"a": {"x": 1}, "l": [1]}}, {"merge": {"a": {"y": 2}, "l": [2]}}, {"a": {"x": 1, "y": 2}, "l": [2]}),
+        (
+            {"m1": {"a": {"x": 1}, "l": [1]}},
+            {"merge": {"a": {"y": 2}, "l": [2]}},
+            {"a": {"x": 1, "y": 2}, "l": [2]},
+        ),
         ({"m1": {"l": [1]}}, {"merge": {"l": [2]}, "merge_lists": True}, {"l": [1, 2]}),
     ],
 )
@@ -206,5 +235,9 @@ def test_match_ifelse(pairs: tuple[Any, ...], options: dict[str, Any], wanted: A
 
 
 def test_nobody_carries_calls_to_others() -> None:
-    assert publish.publish("*", "test.ping") == {} == publish.full_data("web*", "grains.get", ["os"], tgt_type="pcre")
+    assert (
+        publish.publish("*", "test.ping")
+        == {}
+        == publish.full_data("web*", "grains.get", ["os"], tgt_type="pcre")
+    )
     assert publish.runner("manage.up").startswith("No access to master.")

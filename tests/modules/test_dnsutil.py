@@ -54,13 +54,18 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[HarnessHer
         (lambda: dnsutil.AAAA("www.example.com"), ["fd00::1"]),
         (lambda: dnsutil.AAAA("::1"), ["::1"]),
         (lambda: dnsutil.NS("example.com"), ["10.0.0.53", "10.0.0.53"]),
-        (lambda: dnsutil.NS("example.com", resolve=False), ["ns1.example.com.", "ns2.example.com."]),
+        (
+            lambda: dnsutil.NS("example.com", resolve=False),
+            ["ns1.example.com.", "ns2.example.com."],
+        ),
         (lambda: dnsutil.MX("example.com"), [["10", "mx.example.com."]]),
         (lambda: dnsutil.MX("example.com", resolve=True), [["10", "10.0.0.25"]]),
         (lambda: dnsutil.SPF("example.com"), ["10.0.0.0/8", "fd00::/8"]),
         (lambda: dnsutil.SPF("nope"), []),
         (
-            lambda: [dnsutil.check_ip(each) for each in ("127.0.0.1", "::1", "127.1", "10.0.0.0/8", "")],
+            lambda: [
+                dnsutil.check_ip(each) for each in ("127.0.0.1", "::1", "127.1", "10.0.0.0/8", "")
+            ],
             [True, True] + [False] * 3,
         ),
         (
@@ -116,7 +121,9 @@ def test_serial(here: HarnessHere) -> None:
 
 
 def test_parse_hosts(tmp_path: Path) -> None:
-    (tmp_path / "hosts").write_text("127.0.0.1 localhost\n# c\n10.0.0.1 a b # note\n10.0.0.1 c\n\n::1 six\n")
+    (tmp_path / "hosts").write_text(
+        "127.0.0.1 localhost\n# c\n10.0.0.1 a b # note\n10.0.0.1 c\n\n::1 six\n"
+    )
     found = dnsutil.parse_hosts(str(tmp_path / "hosts"))
     assert found == {"127.0.0.1": ["localhost"], "10.0.0.1": ["a", "b", "c"], "::1": ["six"]}
     assert dnsutil.parse_hosts(hosts="10.0.0.1 a\n") == {"10.0.0.1": ["a"]}

@@ -57,7 +57,11 @@ def test_a_write_keeps_mode_and_attributes(tmp_path: Path) -> None:
     except OSError:
         pytest.skip("no extended attributes here")
     file.write(str(target), b"new")
-    assert (target.read_bytes(), mode(target), os.getxattr(target, "user.note")) == (b"new", "2751", b"mine")
+    assert (target.read_bytes(), mode(target), os.getxattr(target, "user.note")) == (
+        b"new",
+        "2751",
+        b"mine",
+    )
 
 
 @pytest.mark.skipif(not ROOT, reason="chown needs root")
@@ -71,9 +75,13 @@ def test_a_write_keeps_or_sets_the_owner(tmp_path: Path) -> None:
     assert (target.stat().st_uid, target.stat().st_gid) == (0, 2)
 
 
-def test_nobody_can_read_a_file_before_it_has_its_mode(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nobody_can_read_a_file_before_it_has_its_mode(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     seen: list[int] = []
-    monkeypatch.setattr(os, "fchmod", lambda handle, bits: seen.append(os.fstat(handle).st_mode & 0o077))
+    monkeypatch.setattr(
+        os, "fchmod", lambda handle, bits: seen.append(os.fstat(handle).st_mode & 0o077)
+    )
     file.write(str(tmp_path / "f"), b"x", mode="0666")
     assert seen == [0]
 
@@ -125,7 +133,9 @@ def test_a_name_of_255_bytes_can_be_written(tmp_path: Path) -> None:
     assert (tmp_path / name).read_bytes() == b"x"
 
 
-def test_a_link_replaces_what_is_there_in_one_step(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_link_replaces_what_is_there_in_one_step(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / ("n" * 255)
     path.write_text("old")
     neighbour = tmp_path / f".{path.name[:200]}"
@@ -153,7 +163,9 @@ def test_a_backup_keeps_the_old_file(tmp_path: Path, here: HarnessHere) -> None:
     assert mode(Path(here.state_dir) / "file_backup") == "0700"
 
 
-def test_a_file_that_is_a_mount_point_is_written_in_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_is_a_mount_point_is_written_in_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def busy(*_: object, **__: object) -> None:
         raise OSError(errno.EBUSY, "busy")
 
@@ -196,7 +208,11 @@ def test_remove_takes_trees_but_not_what_links_point_to(tmp_path: Path) -> None:
 def test_makedirs_gives_its_mode_to_all_that_it_makes(tmp_path: Path) -> None:
     tmp_path.chmod(0o750)
     file.makedirs(str(tmp_path / "a" / "b"), mode="2711")
-    assert [mode(path) for path in (tmp_path, tmp_path / "a", tmp_path / "a" / "b")] == ["0750", "2711", "2711"]
+    assert [mode(path) for path in (tmp_path, tmp_path / "a", tmp_path / "a" / "b")] == [
+        "0750",
+        "2711",
+        "2711",
+    ]
 
 
 def test_copy_of_files_and_folders(tmp_path: Path) -> None:
@@ -281,8 +297,12 @@ def filled(value: object, folder: Path) -> object:
     return [filled(each, folder) for each in value] if isinstance(value, list) else value
 
 
-@pytest.mark.parametrize(("name", "arguments", "answer"), CALLS, ids=[f"{c[0]}{n}" for n, c in enumerate(CALLS)])
-def test_functions_by_salts_names(tree: Path, name: str, arguments: list[object], answer: object) -> None:
+@pytest.mark.parametrize(
+    ("name", "arguments", "answer"), CALLS, ids=[f"{c[0]}{n}" for n, c in enumerate(CALLS)]
+)
+def test_functions_by_salts_names(
+    tree: Path, name: str, arguments: list[object], answer: object
+) -> None:
     arguments = [filled(each, tree) for each in arguments]
     assert Registry({}).function(f"file.{name}")(*arguments) == filled(answer, tree)
 

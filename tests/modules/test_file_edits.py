@@ -1,4 +1,6 @@
-"""Execution functions that edit files: answers and files are those of Salt 3008 with the same calls."""
+"""Execution functions that edit files: answers and files are those of Salt 3008 with the same
+calls.
+"""
 
 from __future__ import annotations
 
@@ -33,14 +35,32 @@ def path(tmp_path: Path) -> str:
 @pytest.mark.parametrize(
     ("function", "args", "named", "answer", "text"),
     [
-        ("replace", ("a=.*", "a=9"), {}, HEAD + "@@ -1,3 +1,3 @@\n-a=1\n+a=9\n #b=2\n c=3\n", "a=9\n#b=2\nc=3\n"),
+        (
+            "replace",
+            ("a=.*", "a=9"),
+            {},
+            HEAD + "@@ -1,3 +1,3 @@\n-a=1\n+a=9\n #b=2\n c=3\n",
+            "a=9\n#b=2\nc=3\n",
+        ),
         ("replace", ("zz", "x"), {}, "", TEXT),
         ("replace", ("a=.*", "a=9"), {"show_changes": False}, True, "a=9\n#b=2\nc=3\n"),
         ("replace", ("zz", "x"), {"show_changes": False}, False, TEXT),
         ("replace", ("a=.*", "a=9"), {"dry_run": True, "show_changes": False}, True, TEXT),
         ("replace", ("a=.*", "a=9"), {"search_only": True}, True, TEXT),
-        ("replace", ("zz", "x"), {"append_if_not_found": True, "show_changes": False}, True, TEXT + "x\n"),
-        ("replace", ("zz", "x"), {"prepend_if_not_found": True, "show_changes": False}, True, "x\n" + TEXT),
+        (
+            "replace",
+            ("zz", "x"),
+            {"append_if_not_found": True, "show_changes": False},
+            True,
+            TEXT + "x\n",
+        ),
+        (
+            "replace",
+            ("zz", "x"),
+            {"prepend_if_not_found": True, "show_changes": False},
+            True,
+            "x\n" + TEXT,
+        ),
         ("replace", ("(.)=.", "\\1"), {"count": 1, "show_changes": False}, True, "a\n#b=2\nc=3\n"),
         (
             "replace",
@@ -63,9 +83,21 @@ def path(tmp_path: Path) -> str:
         ("comment_line", ("c=3",), {"char": ";"}, None, "a=1\n#b=2\n;c=3\n"),
         ("comment_line", ("b=2",), {"cmnt": False, "backup": False}, None, "a=1\nb=2\nc=3\n"),
         ("line", ("x=1",), {"mode": "ensure", "after": "a=1"}, None, "a=1\nx=1\n#b=2\nc=3\n"),
-        ("line", ("a=1",), {"mode": "delete"}, HEAD + "@@ -1,3 +1,2 @@\n-a=1\n #b=2\n c=3\n", "#b=2\nc=3\n"),
+        (
+            "line",
+            ("a=1",),
+            {"mode": "delete"},
+            HEAD + "@@ -1,3 +1,2 @@\n-a=1\n #b=2\n c=3\n",
+            "#b=2\nc=3\n",
+        ),
         ("line", ("zz",), {"mode": "delete"}, False, TEXT),
-        ("line", ("x",), {"mode": "insert", "location": "end", "show_changes": False}, True, TEXT + "\nx"),
+        (
+            "line",
+            ("x",),
+            {"mode": "insert", "location": "end", "show_changes": False},
+            True,
+            TEXT + "\nx",
+        ),
         (
             "blockreplace",
             (),
@@ -86,7 +118,13 @@ def path(tmp_path: Path) -> str:
             True,
             TEXT,
         ),
-        ("sed", ("a=1", "a/2"), {}, {"pid": 0, "retcode": 0, "stdout": "", "stderr": ""}, "a/2\n#b=2\nc=3\n"),
+        (
+            "sed",
+            ("a=1", "a/2"),
+            {},
+            {"pid": 0, "retcode": 0, "stdout": "", "stderr": ""},
+            "a/2\n#b=2\nc=3\n",
+        ),
         ("sed", ("=", ":"), {"limit": "^#", "backup": ""}, None, "a=1\n#b:2\nc=3\n"),
         ("sed", ("=", ":"), {"limit": "^#", "negate_match": True}, None, "a:1\n#b=2\nc:3\n"),
         ("psed", ("=(.)", r":\1"), {"limit": "^[ac]"}, None, "a:1\n#b=2\nc:3\n"),
@@ -96,10 +134,14 @@ def path(tmp_path: Path) -> str:
         ("diskusage", (), {}, len(TEXT), TEXT),
     ],
 )
-def test_answers_and_files(path: str, function: str, args: Any, named: Any, answer: Any, text: str) -> None:
+def test_answers_and_files(
+    path: str, function: str, args: Any, named: Any, answer: Any, text: str
+) -> None:
     got = getattr(file, f"salt_{function}", None) or getattr(file, function)
     found = got(path, *args, **named)
-    assert answer is None or found == (answer.replace("{f}", path) if isinstance(answer, str) else answer)
+    assert answer is None or found == (
+        answer.replace("{f}", path) if isinstance(answer, str) else answer
+    )
     assert Path(path).read_text() == text
     kept = text != TEXT and function in (
         "replace",
@@ -135,7 +177,9 @@ def test_answers_and_files(path: str, function: str, args: Any, named: Any, answ
 def test_what_cannot_be_done_is_told(path: str, function: str, args: Any, message: str) -> None:
     folder = os.path.dirname(path)
     with pytest.raises(StateFailed) as error:
-        getattr(file, function)(*(each.replace("{d}", folder) if isinstance(each, str) else each for each in args))
+        getattr(file, function)(
+            *(each.replace("{d}", folder) if isinstance(each, str) else each for each in args)
+        )
     assert message.replace("{d}", folder) in error.value.message
     assert Path(path).read_text() == TEXT
 
@@ -153,11 +197,15 @@ def test_folders_and_special_files(path: str, tmp_path: Path) -> None:
     file.makedirs_perms(str(tmp_path / "d/e"), mode="0700")
     assert (tmp_path / "d").stat().st_mode & 0o777 == 0o700
     assert file.move(path, str(tmp_path / "d"))["result"] and (tmp_path / "d/f").read_text() == TEXT
-    assert file.rmdir(str(tmp_path / "d"), recurse=True) is False and not (tmp_path / "d/e").exists()
+    assert (
+        file.rmdir(str(tmp_path / "d"), recurse=True) is False and not (tmp_path / "d/e").exists()
+    )
     assert file.salt_mknod(str(tmp_path / "p"), "p", mode="0640") and (tmp_path / "p").is_fifo()
     (tmp_path / "l").symlink_to("nowhere")
     file.lchown(str(tmp_path / "l"), os.getuid(), None)
-    assert file.statvfs(path if os.path.exists(path) else "/")["f_bsize"] > 0 and file.pardir() == ".."
+    assert (
+        file.statvfs(path if os.path.exists(path) else "/")["f_bsize"] > 0 and file.pardir() == ".."
+    )
 
 
 def test_a_dry_run_of_module_run_writes_nothing(tmp_path: Path) -> None:

@@ -1,4 +1,6 @@
-"""Execution functions that trees call with module.run or in templates: git, data, status, jinja, what is not here."""
+"""Execution functions that trees call with module.run or in templates: git, data, status, jinja,
+what is not here.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,9 @@ seen:
     - comment: {{ salt['data.get']('token') | join }} {{ salt['data.keys']() | join }}
 """
     )
-    assert machine.results("sls", "data", "--test", code=0)["seen"]["comment"].startswith("1é token")
+    assert machine.results("sls", "data", "--test", code=0)["seen"]["comment"].startswith(
+        "1é token"
+    )
     assert answer(machine, "data.load") == {}
     machine("sls", "data")
     assert answer(machine, "data.items") == {"token": [1, "é"]}
@@ -49,8 +53,14 @@ def test_git_is_configured(machine: Machine) -> None:
     assert "does not exist" in machine("call", "git.config_unset", "user.name", cwd, code=1).stderr
     assert "global" in machine("call", "git.config_set", "user.name", "x", code=1).stderr
     words = ("git.remote_set", folder, "https://x.example/y", "up")
-    assert answer(machine, *words) == {"fetch": "https://x.example/y", "push": "https://x.example/y"}
-    assert answer(machine, *words, "push_url=ssh://p/q") == {"fetch": "https://x.example/y", "push": "ssh://p/q"}
+    assert answer(machine, *words) == {
+        "fetch": "https://x.example/y",
+        "push": "https://x.example/y",
+    }
+    assert answer(machine, *words, "push_url=ssh://p/q") == {
+        "fetch": "https://x.example/y",
+        "push": "ssh://p/q",
+    }
 
 
 PIP = """#!/bin/sh
@@ -66,9 +76,20 @@ def test_pip_is_asked_and_its_answer_returned(machine: Machine) -> None:
     pip.chmod(0o755)
     place = f"bin_env={pip}"
     assert answer(machine, "pip.is_installed", "my-demo", place) is True
-    assert answer(machine, "pip.install", place) == {"retcode": 0, "stdout": "No packages to install."}
-    assert answer(machine, "pip.install", "a,b==1", "upgrade=true", "no_index=true", place)["retcode"] == 0
-    assert answer(machine, "pip.install", "requirements=[/r]", "find_links=/w", "timeout=3", place)["stdout"] == ""
+    assert answer(machine, "pip.install", place) == {
+        "retcode": 0,
+        "stdout": "No packages to install.",
+    }
+    assert (
+        answer(machine, "pip.install", "a,b==1", "upgrade=true", "no_index=true", place)["retcode"]
+        == 0
+    )
+    assert (
+        answer(machine, "pip.install", "requirements=[/r]", "find_links=/w", "timeout=3", place)[
+            "stdout"
+        ]
+        == ""
+    )
     assert answer(machine, "pip.uninstall", "pkgs=[a]", place)["stderr"] == ""
     asked = (machine.folder / "asked").read_text().splitlines()
     assert asked[1:] == [
@@ -76,7 +97,9 @@ def test_pip_is_asked_and_its_answer_returned(machine: Machine) -> None:
         "install --requirement /r --find-links /w --timeout 3 --",
         "uninstall -y -- a",
     ]
-    machine.write(pip=f"ran:\n  module.run:\n    - pip.install:\n      - broken\n      - bin_env: {pip}\n")
+    machine.write(
+        pip=f"ran:\n  module.run:\n    - pip.install:\n      - broken\n      - bin_env: {pip}\n"
+    )
     failed = machine.results("sls", "pip", code=2)["ran"]
     assert failed["result"] is False and failed["comment"].startswith("'pip.install' failed")
     assert (
@@ -111,9 +134,15 @@ def test_maps_are_loaded(machine: Machine) -> None:
 
 @pytest.mark.parametrize(
     ("function", "hint"),
-    [("supervisord.update", "supervisorctl"), ("docker.pull", "container engine"), ("sdb.get", "pillar")],
+    [
+        ("supervisord.update", "supervisorctl"),
+        ("docker.pull", "container engine"),
+        ("sdb.get", "pillar"),
+    ],
 )
-def test_what_is_not_here_is_told_with_what_to_write(machine: Machine, function: str, hint: str) -> None:
+def test_what_is_not_here_is_told_with_what_to_write(
+    machine: Machine, function: str, hint: str
+) -> None:
     assert hint in machine("call", function, code=1).stderr
     machine.write(calls=f"ran:\n  module.run:\n    - {function}: []\n")
     assert hint in machine("sls", "calls", "--test", code=None).stderr

@@ -15,7 +15,21 @@ import pytest
 from command import Machine
 from harness import HarnessHere
 
-from modules import _processes, cmd, disk, dnsutil, environ, pkg, ps, random, service, smbios, state, status, test
+from modules import (
+    _processes,
+    cmd,
+    disk,
+    dnsutil,
+    environ,
+    pkg,
+    ps,
+    random,
+    service,
+    smbios,
+    state,
+    status,
+    test,
+)
 from runner.api import StateFailed, running
 
 
@@ -56,7 +70,11 @@ OWN_NAME = Path("/proc/self/comm").read_text().strip()  # pytest or python
         (lambda: os.getpid() in (ps.pgrep(OWN_NAME[1:]) or ()), True),
         (
             lambda: (
-                os.getpid() in (ps.pgrep(f"^.{OWN_NAME[1:]}$", user=getpass.getuser(), pattern_is_regex=True) or ())
+                os.getpid()
+                in (
+                    ps.pgrep(f"^.{OWN_NAME[1:]}$", user=getpass.getuser(), pattern_is_regex=True)
+                    or ()
+                )
             ),
             True,
         ),
@@ -99,7 +117,10 @@ BLKID = """/dev/sda1: LABEL="the boot" UUID="4-2" TYPE="ext4"
         (
             lambda: disk.usage("m"),
             ["df", "-P", "-m"],
-            "Filesystem 1048576-blocks Used Available Capacity Mounted on\na b  10  4  6  40%  /mnt/with a space\n",
+            (
+                "Filesystem 1048576-blocks Used Available Capacity Mounted on\na b  10  4  6  40% "
+                " /mnt/with a space\n"
+            ),
             {
                 "/mnt/with a space": {
                     "filesystem": "a b",
@@ -110,7 +131,12 @@ BLKID = """/dev/sda1: LABEL="the boot" UUID="4-2" TYPE="ext4"
                 }
             },
         ),
-        (lambda: smbios.get("system-uuid"), ["dmidecode", "-s", "system-uuid"], "# SMBIOS\nab-c\n", "ab-c"),
+        (
+            lambda: smbios.get("system-uuid"),
+            ["dmidecode", "-s", "system-uuid"],
+            "# SMBIOS\nab-c\n",
+            "ab-c",
+        ),
         (lambda: smbios.get("x"), ["dmidecode", "-s", "x"], "To Be Filled By O.E.M.\n", None),
         (lambda: smbios.get("x", clean=False), ["dmidecode", "-s", "x"], "None\n", "None"),
     ],
@@ -137,17 +163,30 @@ def test_df_takes_only_flags_that_leave_its_columns() -> None:
         ({"os": "Debian", "os_family": "Debian"}, [], ("debian_service", "aptpkg")),
         ({"os": "Ubuntu", "os_family": "Debian"}, ["systemctl"], ("systemd_service", "aptpkg")),
         ({"os": "Rocky", "os_family": "RedHat"}, ["systemctl"], ("systemd_service", "")),
-        ({"os": "Rocky", "os_family": "RedHat"}, ["systemctl", "dnf"], ("systemd_service", "yumpkg")),
-        ({"os": "Alpine", "os_family": "Alpine", "init": "openrc"}, ["apk"], ("gentoo_service", "apkpkg")),
+        (
+            {"os": "Rocky", "os_family": "RedHat"},
+            ["systemctl", "dnf"],
+            ("systemd_service", "yumpkg"),
+        ),
+        (
+            {"os": "Alpine", "os_family": "Alpine", "init": "openrc"},
+            ["apk"],
+            ("gentoo_service", "apkpkg"),
+        ),
         ({"os": "Arch", "os_family": "Arch"}, ["systemctl"], ("systemd_service", "pacmanpkg")),
     ],
 )
 def test_providers_by_the_grains(
-    monkeypatch: pytest.MonkeyPatch, grains: dict[str, str], programs: list[str], wanted: tuple[str, str]
+    monkeypatch: pytest.MonkeyPatch,
+    grains: dict[str, str],
+    programs: list[str],
+    wanted: tuple[str, str],
 ) -> None:
     """Of another machine, as its templates ask for them; systemd is not booted here."""
     monkeypatch.setattr(service.PROVIDERS, "certain", lambda named=None: None)
-    monkeypatch.setattr(shutil, "which", lambda program: f"/bin/{program}" if program in programs else None)
+    monkeypatch.setattr(
+        shutil, "which", lambda program: f"/bin/{program}" if program in programs else None
+    )
     with running(HarnessHere(grains=grains)):
         assert (test.provider("service"), test.provider("pkg")) == wanted
 
@@ -168,12 +207,16 @@ a:
     (chunk,) = json.loads(machine("show", "low-sls", "a", "--out", "json").stdout)["local"]
     keys = ("tried", "raised", "versions", "crossed", "grains")
     assert [chunk[key] for key in keys] == [[5, True], "Test Exception", "Linux", "x", "m1"]
-    assert "ValueError: x" in machine("call", "test.raise_exception", "ValueError", "x", code=1).stderr
+    assert (
+        "ValueError: x" in machine("call", "test.raise_exception", "ValueError", "x", code=1).stderr
+    )
     assert "Odd: x" in machine("call", "test.raise_exception", "Odd", "x", code=1).stderr
     assert "begins with 1" in machine("call", "test.collatz", "0", code=1).stderr
 
 
 def test_versions_that_yaml_read_as_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
-    compared = SimpleNamespace(compare=lambda one, how, other: one == other if how == "eq" else one < other)
+    compared = SimpleNamespace(
+        compare=lambda one, how, other: one == other if how == "eq" else one < other
+    )
     monkeypatch.setattr(pkg, "provider", lambda: compared)
     assert (pkg.version_cmp(1.5, "1.5"), pkg.version_cmp(1, 2, ignore_epoch=True)) == (0, -1)

@@ -47,7 +47,10 @@ def test_looks(tmp_path: Path) -> None:
         (git.list_tags(work), ["v1", "v2"]),
         (git.status(work), {"modified": ["f"], "new": ["n"], "untracked": ["u"]}),
         (git.ls_remote(work, ref="main"), {"refs/heads/main": head}),
-        (git.ls_remote(remote=str(tmp_path / "r"), opts="--heads").keys(), {"refs/heads/dev", "refs/heads/main"}),
+        (
+            git.ls_remote(remote=str(tmp_path / "r"), opts="--heads").keys(),
+            {"refs/heads/dev", "refs/heads/main"},
+        ),
         (git.is_worktree(work), False),
         (git.is_worktree(str(tmp_path / "more")), True),
         (git.is_worktree(str(tmp_path / "none")), False),

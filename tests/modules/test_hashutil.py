@@ -39,8 +39,16 @@ def here() -> Iterator[HarnessHere]:
         ("base64_b64decode", ("/w==",), b"\xff"),
         ("base64_encodestring", (LONG,), base64.encodebytes(LONG.encode()).decode()),
         ("base64_decodestring", ("Z2V0IHNhbHRlZA==\n",), "get salted"),
-        ("hmac_signature", ("get salted", "shared secret", "eBWf9bstXg+NiP5AOwppB5HMvZiYMPzEM9W5YMm/AmQ="), True),
-        ("hmac_signature", ("get salted", "other", "eBWf9bstXg+NiP5AOwppB5HMvZiYMPzEM9W5YMm/AmQ="), False),
+        (
+            "hmac_signature",
+            ("get salted", "shared secret", "eBWf9bstXg+NiP5AOwppB5HMvZiYMPzEM9W5YMm/AmQ="),
+            True,
+        ),
+        (
+            "hmac_signature",
+            ("get salted", "other", "eBWf9bstXg+NiP5AOwppB5HMvZiYMPzEM9W5YMm/AmQ="),
+            False,
+        ),
         ("hmac_compute", ("a", "b"), hmac.new(b"b", b"a", "sha256").hexdigest()),
         ("github_signature", ("a", "b", "sha1=" + hmac.new(b"b", b"a", "sha1").hexdigest()), True),
         ("github_signature", ("a", "b", "sha1=00"), False),

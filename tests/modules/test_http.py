@@ -49,14 +49,23 @@ class Server(http.server.BaseHTTPRequestHandler):
 @pytest.fixture(scope="module")
 def url() -> Iterator[str]:
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), Server) as server:
-        threading.Thread(target=server.serve_forever, daemon=True, kwargs={"poll_interval": 0.01}).start()
+        threading.Thread(
+            target=server.serve_forever, daemon=True, kwargs={"poll_interval": 0.01}
+        ).start()
         yield f"http://127.0.0.1:{server.server_address[1]}"
         server.shutdown()
 
 
 @pytest.fixture(autouse=True)
 def here(monkeypatch: pytest.MonkeyPatch) -> Iterator[HarnessHere]:
-    for name in ("http_proxy", "HTTP_PROXY", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY"):
+    for name in (
+        "http_proxy",
+        "HTTP_PROXY",
+        "https_proxy",
+        "HTTPS_PROXY",
+        "all_proxy",
+        "ALL_PROXY",
+    ):
         monkeypatch.delenv(name, raising=False)
     current = HarnessHere()
     with running(current):
@@ -91,7 +100,13 @@ def test_headers(url: str, tmp_path: Path) -> None:
         "agent": "me",
     }
     sent = web.query(f"{url}/x", decode=True, **options)["dict"]["headers"]
-    wanted = {"x-a": "1", "x-b": "second", "x-file": "Z", "authorization": "Basic dTpw", "user-agent": "me"}
+    wanted = {
+        "x-a": "1",
+        "x-b": "second",
+        "x-file": "Z",
+        "authorization": "Basic dTpw",
+        "user-agent": "me",
+    }
     assert {key: sent[key] for key in wanted} == wanted
     (tmp_path / "d").write_text("{{ y }}")
     found = web.query(f"{url}/x", method="POST", data_file=str(tmp_path / "d"), decode=True)
@@ -104,7 +119,11 @@ def test_headers(url: str, tmp_path: Path) -> None:
     ("path", "options", "wanted"),
     [
         ("/plain", {}, {"body": "hello"}),
-        ("/plain", {"status": True, "text": True}, {"body": "hello", "status": 200, "text": "hello"}),
+        (
+            "/plain",
+            {"status": True, "text": True},
+            {"body": "hello", "status": 200, "text": "hello"},
+        ),
         ("/plain", {"decode": True}, {"body": "hello", "text": "hello"}),
         ("/yaml", {"decode": True}, {"body": "a: 1\n", "dict": {"a": 1}}),
         ("/plain", {"decode": True, "decode_type": "yaml"}, {"body": "hello", "dict": "hello"}),
@@ -115,12 +134,19 @@ def test_headers(url: str, tmp_path: Path) -> None:
 )
 def test_what_is_answered(url: str, path: str, options: dict[str, Any], wanted: Any) -> None:
     if "test_url" in options:
-        options, wanted = {"test": True, "test_url": f"{url}/yaml"}, {"test": True, "body": "a: 1\n"}
+        options, wanted = (
+            {"test": True, "test_url": f"{url}/yaml"},
+            {"test": True, "body": "a: 1\n"},
+        )
     assert web.query(url + path, **options) == wanted
 
 
 def test_xml_and_headers(url: str) -> None:
-    assert web.query(f"{url}/xml", decode=True)["dict"] == [{"a": "1"}, {"b": [{"d": "x"}]}, {"e": None}]
+    assert web.query(f"{url}/xml", decode=True)["dict"] == [
+        {"a": "1"},
+        {"b": [{"d": "x"}]},
+        {"e": None},
+    ]
     assert web.query(f"{url}/plain", headers=True)["headers"]["Content-Type"] == "text/plain"
     with pytest.raises(StateFailed, match="no XML: it declares entities"):
         web.query(f"{url}/entity", decode=True)
@@ -136,7 +162,10 @@ def test_codes_from_400_on(url: str) -> None:
 
 def test_no_answer() -> None:
     assert web.query("http://127.0.0.1:1/") == {"error": "[Errno 111] Connection refused"}
-    assert web.query("http://127.0.0.1:1/", status=True) == {"status": 0, "error": "[Errno 111] Connection refused"}
+    assert web.query("http://127.0.0.1:1/", status=True) == {
+        "status": 0,
+        "error": "[Errno 111] Connection refused",
+    }
     for bad in ("rubbish", "", "file:///etc/hostname", "ftp://127.0.0.1/"):
         with pytest.raises(StateFailed, match=f"Unsupported url scheme: {bad}"):
             web.query(bad)
@@ -144,13 +173,17 @@ def test_no_answer() -> None:
 
 def test_a_name_that_nobody_resolves_holds_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(_names, "resolved", lambda host, version=None: [])
-    assert web.query("https://user@example.invalid:99/") == {"error": "[Errno -2] Name or service not known"}
+    assert web.query("https://user@example.invalid:99/") == {
+        "error": "[Errno -2] Name or service not known"
+    }
 
 
 def test_wrong_arguments_are_named(url: str) -> None:
     with pytest.raises(StateFailed, match="the answer is no JSON"):
         web.query(f"{url}/bad", decode=True)
-    assert "Invalid decode_type" in web.query(f"{url}/plain", decode=True, decode_type="nope")["error"]
+    assert (
+        "Invalid decode_type" in web.query(f"{url}/plain", decode=True, decode_type="nope")["error"]
+    )
     with pytest.raises(RunnerError, match="text_out is not supported"):
         web.query(f"{url}/plain", text_out="/tmp/x")
 

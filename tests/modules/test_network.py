@@ -49,7 +49,12 @@ CASES: list[tuple[str, tuple[Any, ...], dict[str, Any], Any]] = [
     ("ip_addrs", (), {"type": "public"}, ["8.8.4.4"]),
     ("ip_addrs", (), {"cidr": "10.0.0.0/8"}, ["10.1.2.3"]),
     ("ip_addrs", (), {"cidr": ["10.0.0.0/8", "8.8.4.0/24"]}, ["8.8.4.4", "10.1.2.3"]),
-    ("ip_addrs", (), {"cidr": "10.1.2.3/24"}, []),  # as Salt: no network, since it has bits after its prefix
+    (
+        "ip_addrs",
+        (),
+        {"cidr": "10.1.2.3/24"},
+        [],
+    ),  # as Salt: no network, since it has bits after its prefix
     ("ip_addrs", (), {"cidr": "rubbish"}, []),
     ("ip_addrs", (), {"cidr": ""}, ["8.8.4.4", "10.1.2.3"]),
     ("ip_addrs", ("lo",), {}, []),
@@ -107,7 +112,12 @@ CASES: list[tuple[str, tuple[Any, ...], dict[str, Any], Any]] = [
     ("get_fqdn", (), {}, "m1.example.com"),
     ("fqdns", (), {}, {"fqdns": ["m1.example.com"]}),
     ("connect", ("",), {}, {"result": False, "comment": "Required argument, host, is missing."}),
-    ("connect", ("127.0.0.1",), {}, {"result": False, "comment": "Required argument, port, is missing."}),
+    (
+        "connect",
+        ("127.0.0.1",),
+        {},
+        {"result": False, "comment": "Required argument, port, is missing."},
+    ),
 ]
 
 
@@ -116,7 +126,9 @@ def test_answers(name: str, args: tuple[Any, ...], kwargs: dict[str, Any], wante
     assert getattr(network, name)(*args, **kwargs) == wanted
 
 
-@pytest.mark.parametrize("name", ["is_private", "is_loopback", "calc_net", "convert_cidr", "reverse_ip", "get_route"])
+@pytest.mark.parametrize(
+    "name", ["is_private", "is_loopback", "calc_net", "convert_cidr", "reverse_ip", "get_route"]
+)
 def test_what_is_no_address_is_an_error(name: str) -> None:
     with pytest.raises(ValueError, match="does not appear to be an IPv4 or IPv6"):
         getattr(network, name)("rubbish")
@@ -125,7 +137,12 @@ def test_what_is_no_address_is_an_error(name: str) -> None:
 def test_interfaces_have_salts_shape() -> None:
     found = network.interfaces()
     assert found["eth0"]["inet"] == [
-        {"address": "10.1.2.3", "netmask": "255.255.255.0", "broadcast": "10.1.2.255", "label": "eth0"},
+        {
+            "address": "10.1.2.3",
+            "netmask": "255.255.255.0",
+            "broadcast": "10.1.2.255",
+            "label": "eth0",
+        },
         {"address": "8.8.4.4", "netmask": "255.255.255.252", "broadcast": None, "label": "eth0:1"},
     ]
     assert found["eth0"]["inet6"][1] == {"address": "fe80::2", "prefixlen": "64", "scope": "link"}
@@ -158,7 +175,10 @@ def test_routes_have_salts_shape(monkeypatch: pytest.MonkeyPatch) -> None:
         }
     ]
     assert [route["destination"] for route in network.routes("inet")] == ["0.0.0.0", "192.0.2.0"]
-    sixth = [(route["gateway"], route["flags"], route["interface"]) for route in network.default_route("inet6")]
+    sixth = [
+        (route["gateway"], route["flags"], route["interface"])
+        for route in network.default_route("inet6")
+    ]
     assert sixth == [("fd00::1", "UG", "eth0"), ("::", "!n", "lo")]
     assert len(network.routes()) == 4
     with pytest.raises(StateFailed, match="Invalid address family bogus"):
@@ -176,11 +196,17 @@ def test_connect_says_what_salt_says() -> None:
         port = server.getsockname()[1]
         found = network.connect("localhost", str(port), family="ipv4")
         assert found["result"] is True
-        assert found["comment"] == f"Successfully connected to localhost (127.0.0.1) on tcp port {port}"
+        assert (
+            found["comment"]
+            == f"Successfully connected to localhost (127.0.0.1) on tcp port {port}"
+        )
         assert network.connect("127.0.0.1", port, family="ipv6")["comment"].startswith(
             "Unable to resolve host 127.0.0.1"
         )
-    refused = {"result": False, "comment": f"Unable to connect to 127.0.0.1 (127.0.0.1) on tcp port {port}"}
+    refused = {
+        "result": False,
+        "comment": f"Unable to connect to 127.0.0.1 (127.0.0.1) on tcp port {port}",
+    }
     assert network.connect("127.0.0.1", port) == refused
     for bad in ("http!", 99999):
         assert network.connect("127.0.0.1", bad)["result"] is False
@@ -192,10 +218,15 @@ def test_udp_counts_only_an_answer() -> None:
         silent.bind(("127.0.0.1", 0))
         port = silent.getsockname()[1]
         found = network.connect("127.0.0.1", port, proto="udp", timeout=0.05)
-    assert found == {"result": False, "comment": f"Unable to connect to 127.0.0.1 (127.0.0.1) on udp port {port}"}
+    assert found == {
+        "result": False,
+        "comment": f"Unable to connect to 127.0.0.1 (127.0.0.1) on udp port {port}",
+    }
 
 
-def test_a_resolver_that_is_silent_holds_nobody_up(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_resolver_that_is_silent_holds_nobody_up(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     slow = tmp_path / "getent"
     slow.write_text("#!/bin/sh\nexec sleep 30\n")
     slow.chmod(0o755)

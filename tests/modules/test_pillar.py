@@ -14,7 +14,14 @@ from modules import grains, pillar
 from runner.api import RunnerError, running
 
 PILLAR: dict[Any, Any] = {
-    "app": {"port": 80, "names": ["a", "b"], "nest": {"x": 1, "y": [1, 2]}, "none": None, "empty": "", False: "off"},
+    "app": {
+        "port": 80,
+        "names": ["a", "b"],
+        "nest": {"x": 1, "y": [1, 2]},
+        "none": None,
+        "empty": "",
+        False: "off",
+    },
     "lst": [{"name": "one", "v": 1}, {"name": "two", "v": 2}],
     "deep": [[{"a": 1}], {"b": [{"c": 2}, {"c": 3}]}, "x"],
     "keys": {1: "int", "2": "str", 1.5: "float", None: "null", 10: "ten", "03": "z"},
@@ -111,7 +118,10 @@ def test_several_values() -> None:
     assert (pillar.ls(), pillar.ls("s", "nope")) == (list(PILLAR), ["s", "nope"])
     assert (pillar.raw("s"), pillar.raw("app:port")) == ("text", {})
     assert pillar.keys("app:nest") == ["x", "y"]
-    assert pillar.obfuscate("s", "lst") == {"s": "<str>", "lst": [{"name": "<str>", "v": "<int>"}] * 2}
+    assert pillar.obfuscate("s", "lst") == {
+        "s": "<str>",
+        "lst": [{"name": "<str>", "v": "<int>"}] * 2,
+    }
     for key, message in (("nope", "not found: nope"), ("s", "key s is not a dict")):
         with pytest.raises(RunnerError, match=message):
             pillar.keys(key)
@@ -188,7 +198,9 @@ def test_filter_by(lookup: dict[str, Any], options: dict[str, Any], wanted: Any)
 
 
 def test_filter_by_pillar() -> None:
-    assert pillar.filter_by({"te*": {"b": 2}, "base": {"z": 1}}, pillar="s", base="base", merge={"m": 1}) == {
+    assert pillar.filter_by(
+        {"te*": {"b": 2}, "base": {"z": 1}}, pillar="s", base="base", merge={"m": 1}
+    ) == {
         "z": 1,
         "b": 2,
         "m": 1,
@@ -198,7 +210,10 @@ def test_filter_by_pillar() -> None:
 
 @pytest.mark.parametrize(
     ("options", "message"),
-    [({"merge": "text"}, "merge argument must be a dictionary"), ({"base": "base"}, "must both be dictionaries")],
+    [
+        ({"merge": "text"}, "merge argument must be a dictionary"),
+        ({"base": "base"}, "must both be dictionaries"),
+    ],
 )
 def test_filter_by_names_what_is_wrong(options: dict[str, Any], message: str) -> None:
     with pytest.raises(RunnerError, match=message):

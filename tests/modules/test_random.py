@@ -51,7 +51,11 @@ def test_a_seed_gives_what_it_gives_in_salt() -> None:
 def test_codes() -> None:
     assert random.hash_("abc", "md5") == "900150983cd24fb0d6963f7d28e17f72"
     assert len(random.hash_("abc")) == 128
-    assert [random.str_encode("ü", code) for code in ("base64", "hex", "rot13")] == ["w7w=", "c3bc", "ü"]
+    assert [random.str_encode("ü", code) for code in ("base64", "hex", "rot13")] == [
+        "w7w=",
+        "c3bc",
+        "ü",
+    ]
     assert "\n" not in random.str_encode("x" * 100)
 
 
@@ -61,7 +65,9 @@ def test_codes() -> None:
         (lambda: random.hash_("abc", "nope"), CommandFailed, "no hash algorithm 'nope'"),
         (lambda: random.str_encode("abc", "nope"), RunnerError, "expected base64, hex or rot13"),
         (
-            lambda: random.get_str(1, lowercase=False, uppercase=False, digits=False, punctuation=False),
+            lambda: random.get_str(
+                1, lowercase=False, uppercase=False, digits=False, punctuation=False
+            ),
             RunnerError,
             "no characters",
         ),
@@ -79,15 +85,26 @@ def test_wrong_arguments_are_named(call: Any, problem: type[Exception], message:
 
 def test_a_hash_for_shadow() -> None:
     found = random.shadow_hash(crypt_salt="abcdefgh", password="pw")
-    assert found == "$6$abcdefgh$KQeXafAQAaOoKTevphVU215RvJdgzyfASRasIOuh12hO8u0r1bGW92ZnTmC9IjsiQ8VPiTXBiZF49dFL1U4wX/"
+    assert (
+        found
+        == "$6$abcdefgh$KQeXafAQAaOoKTevphVU215RvJdgzyfASRasIOuh12hO8u0r1bGW92ZnTmC9IjsiQ8VPiTXBiZF49dFL1U4wX/"
+    )
 
 
 def test_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("THERE", "x")
     monkeypatch.delenv("MISSING", raising=False)
-    assert [environ.get("THERE"), environ.get("MISSING"), environ.get("MISSING", "d")] == ["x", "", "d"]
+    assert [environ.get("THERE"), environ.get("MISSING"), environ.get("MISSING", "d")] == [
+        "x",
+        "",
+        "d",
+    ]
     assert environ.get(1) is environ.has_value(1) is False  # type: ignore[arg-type]
-    assert [environ.has_value(*each) for each in (("THERE",), ("THERE", "y"), ("MISSING",))] == [True, False, False]
+    assert [environ.has_value(*each) for each in (("THERE",), ("THERE", "y"), ("MISSING",))] == [
+        True,
+        False,
+        False,
+    ]
     assert environ.item(["THERE", "MISSING"], "d") == {"THERE": "x", "MISSING": "d"}
     assert environ.item("THERE") == {"THERE": "x"}
     assert environ.items()["THERE"] == "x"
@@ -103,7 +120,10 @@ def test_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         (lambda: test.outputter("x"), "x"),
         (lambda: test.arg(1, a=2), {"args": [1], "kwargs": {"a": 2}}),
         (lambda: test.arg_repr(1, a=2), {"args": "(1,)", "kwargs": "{'a': 2}"}),
-        (lambda: test.arg_type(1, a="x"), {"args": ["<class 'int'>"], "kwargs": {"a": "<class 'str'>"}}),
+        (
+            lambda: test.arg_type(1, a="x"),
+            {"args": ["<class 'int'>"], "kwargs": {"a": "<class 'str'>"}},
+        ),
         (lambda: test.args(1), [1]),
         (lambda: test.kwarg(a=1), {"a": 1}),
         (lambda: test.sleep(0), True),
@@ -121,4 +141,6 @@ def test_the_functions_that_do_nothing(found: Any, wanted: Any) -> None:
 def test_log(level: str, caplog: pytest.LogCaptureFixture) -> None:
     with caplog.at_level(logging.DEBUG, "runner.template"):
         assert getattr(log, level)("hello") is True
-    assert [(record.levelname.lower(), record.message) for record in caplog.records] == [(level, "hello")]
+    assert [(record.levelname.lower(), record.message) for record in caplog.records] == [
+        (level, "hello")
+    ]

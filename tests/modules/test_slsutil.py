@@ -68,7 +68,9 @@ def test_merge_all_and_update() -> None:
     inner = dest["d"]
     assert slsutil.update(dest, B, merge_lists=True) is dest
     assert (dest, dest["d"] is inner) == (LISTS, True)
-    assert slsutil.update({"d": {"x": 1}}, {"d": {"y": 2}}, recursive_update=False) == {"d": {"y": 2}}
+    assert slsutil.update({"d": {"x": 1}}, {"d": {"y": 2}}, recursive_update=False) == {
+        "d": {"y": 2}
+    }
 
 
 @pytest.mark.parametrize("strategy", ["smart", "recurse", "list", "overwrite"])
@@ -141,7 +143,9 @@ def test_findup(start: str | None, names: str | list[str], wanted: str) -> None:
 
 def test_findup_names_what_is_wrong() -> None:
     for start in ("nope", "/sub", "sub/nope"):
-        with pytest.raises(RunnerError, match=f"Starting path not found in the state tree: {start}"):
+        with pytest.raises(
+            RunnerError, match=f"Starting path not found in the state tree: {start}"
+        ):
             slsutil.findup(start, "a.sls")
     nothing: tuple[str | list[str], ...] = ("nope", [])
     for names in nothing:
@@ -158,7 +162,11 @@ def test_findup_names_what_is_wrong() -> None:
         (("salt://j.json",), {}, {"a": 2}),
         (("salt://sub/f.txt",), {"who": "me", "default_renderer": "jinja"}, "hello me"),
         (("salt://nope",), {}, {}),
-        ((), {"string": "a: {{ 1 + 1 }}\nb: 2020-01-01\nc: 010"}, {"a": 2, "b": "2020-01-01", "c": 10}),
+        (
+            (),
+            {"string": "a: {{ 1 + 1 }}\nb: 2020-01-01\nc: 010"},
+            {"a": 2, "b": "2020-01-01", "c": 10},
+        ),
         ((), {"string": "# nothing"}, {}),
         ((), {"string": "{{ sls }}{{ slsdotpath }}", "default_renderer": "jinja"}, ""),
         ((), {"string": "- &x [1]\n- *x\n- {<<: {a: 1}, b: 2}"}, [[1], [1], {"a": 1, "b": 2}]),
@@ -185,14 +193,22 @@ def test_renderer_names_what_is_wrong(options: dict[str, Any], message: str) -> 
 
 def test_banner() -> None:
     box = slsutil.banner(
-        width=20, title="T", text="some text that goes on", blockstart="/*", blockend="*/", newline=True
-    )
-    assert box == (
-        "/*\n####################\n#                  #\n#        T         #\n#                  #\n"
-        "# some text that   #\n# goes on          #\n####################\n*/\n"
+        width=20,
+        title="T",
+        text="some text that goes on",
+        blockstart="/*",
+        blockend="*/",
+        newline=True,
     )
     assert (
-        slsutil.banner(commentchar="//", borderchar="*", width=12, title="T", text="x").splitlines()[0]
+        box
+        == "/*\n####################\n#                  #\n#        T         #\n#                "
+        "  #\n# some text that   #\n# goes on          #\n####################\n*/\n"
+    )
+    assert (
+        slsutil.banner(
+            commentchar="//", borderchar="*", width=12, title="T", text="x"
+        ).splitlines()[0]
         == "//********//"
     )
     assert {len(line) for line in slsutil.banner().splitlines()} == {72}
@@ -201,7 +217,12 @@ def test_banner() -> None:
 
 
 def test_boolstr() -> None:
-    assert [slsutil.boolstr(value, "on", "off") for value in (True, 0, "no", "")] == ["on", "off", "on", "off"]
+    assert [slsutil.boolstr(value, "on", "off") for value in (True, 0, "no", "")] == [
+        "on",
+        "off",
+        "on",
+        "off",
+    ]
 
 
 # ---------------------------------------------------------------- defaults
@@ -216,7 +237,12 @@ def test_defaults_merge() -> None:
     assert defaults.merge(dest, {"d": {"x": 3}}, in_place=False)["d"] == {"x": 3, "y": 2}
     assert dest == kept
     assert defaults.merge(None, {"a": 1}, in_place=False) == {"a": 1}
-    for first, second, options in ((None, {}, {}), ({}, None, {"convert_none": False}), ("x", {}, {}), ({}, "x", {})):
+    for first, second, options in (
+        (None, {}, {}),
+        ({}, None, {"convert_none": False}),
+        ("x", {}, {}),
+        ({}, "x", {}),
+    ):
         with pytest.raises(TypeError, match="laid over"):
             defaults.merge(first, second, **options)
 
@@ -248,7 +274,13 @@ def test_defaults_get(key: str, wanted: Any) -> None:
 
 
 def test_an_unknown_strategy_is_told(caplog: pytest.LogCaptureFixture) -> None:
-    assert slsutil.merge({"a": {"b": 1}}, {"a": {"c": 2}}, strategy="none") == {"a": {"b": 1, "c": 2}}
+    assert slsutil.merge({"a": {"b": 1}}, {"a": {"c": 2}}, strategy="none") == {
+        "a": {"b": 1, "c": 2}
+    }
     assert not caplog.records
-    assert slsutil.merge({"a": {"b": 1}}, {"a": {"c": 2}}, strategy="smrt") == {"a": {"b": 1, "c": 2}}
-    assert [each.message for each in caplog.records] == ["Unknown merging strategy 'smrt', fallback to recurse"]
+    assert slsutil.merge({"a": {"b": 1}}, {"a": {"c": 2}}, strategy="smrt") == {
+        "a": {"b": 1, "c": 2}
+    }
+    assert [each.message for each in caplog.records] == [
+        "Unknown merging strategy 'smrt', fallback to recurse"
+    ]

@@ -1,8 +1,9 @@
 """What another user does to a path while it is changed does not become root's deed.
 
-A folder belongs to Mallory (uid 1). She replaces a target, a folder above it, or what is being made by a link to the
-victim's files, by a pipe, or by a file of root's that lies in her folder: before a changer is called, and at each call
-of the system that it makes. What the link leads to, and root's file, stay as they are.
+A folder belongs to Mallory (uid 1). She replaces a target, a folder above it, or what is being made
+by a link to the victim's files, by a pipe, or by a file of root's that lies in her folder: before a
+changer is called, and at each call of the system that it makes. What the link leads to, and root's
+file, stay as they are.
 """
 
 from __future__ import annotations
@@ -66,10 +67,14 @@ class Ground:
 
     def _victims(self) -> list[object]:
         paths = sorted([self.victim, *self.victim.rglob("*")])
-        return [(path, _facts(path), path.read_bytes() if path.is_file() else b"") for path in paths]
+        return [
+            (path, _facts(path), path.read_bytes() if path.is_file() else b"") for path in paths
+        ]
 
     def harm(self) -> list[object]:
-        """What has changed of the victim's, and of root's file and folder, wherever they have been moved to."""
+        """What has changed of the victim's, and of root's file and folder, wherever they have been
+        moved to.
+        """
         changed: list[object] = [each for each in self._victims() if each not in self._before]
         if len(self._victims()) < len(self._before):
             changed.append("something was removed")
@@ -116,7 +121,11 @@ class Ground:
 
     def _made(self) -> list[Path]:
         with suppress(OSError):
-            return [each for each in self.folder.iterdir() if each.name.startswith(".") or each.name == "made"]
+            return [
+                each
+                for each in self.folder.iterdir()
+                if each.name.startswith(".") or each.name == "made"
+            ]
         return []
 
     def _away(self, path: Path) -> None:
@@ -158,7 +167,9 @@ CALLS: dict[str, tuple[Call, ...]] = {
         lambda g: file.mkdir(str(g.folder / "made"), mode="0777", user=MALLORY, group=MALLORY),
         lambda g: file.mkdir(str(g.folder / "made"), mode="0755"),
     ),
-    "file.makedirs": (lambda g: file.makedirs(str(g.folder / "made/in/it"), mode="0777", user=MALLORY),),
+    "file.makedirs": (
+        lambda g: file.makedirs(str(g.folder / "made/in/it"), mode="0777", user=MALLORY),
+    ),
     "file.symlink": (lambda g: file.symlink("/nowhere", str(g.folder / "made")),),
     "file.put_symlink": (lambda g: file.put_symlink("/nowhere", str(g.target), MALLORY, MALLORY),),
     "file.link": (lambda g: file.link(str(g.source), str(g.folder / "made")),),
@@ -192,7 +203,11 @@ CALLS: dict[str, tuple[Call, ...]] = {
         lambda g: unpack_and(g, archive.discard),
         lambda g: unpack_and(g, archive.discard, "--exclude=x"),
     ),
-    "archive.place": (lambda g: unpack_and(g, lambda found: archive.place(found, str(g.folder), MALLORY, MALLORY)),),
+    "archive.place": (
+        lambda g: unpack_and(
+            g, lambda found: archive.place(found, str(g.folder), MALLORY, MALLORY)
+        ),
+    ),
     "archive.discard": (lambda g: unpack_and(g, archive.discard),),
     "archive.zip_": (lambda g: archive.zip_(str(g.target), [str(g.source)]),),
     "cp.get_file": (lambda g: cp.get_file(f"file://{g.source}", str(g.target)),),
@@ -204,7 +219,10 @@ def unpack_and(ground: Ground, then: Callable[[archive.Unpacked], object], *opti
     """Unpack an archive beside a folder of Mallory's, with what she owns in it."""
     packed = ground.victim.parent / "a.tar"
     with tarfile.open(packed, "w") as tar:
-        for name, kind, mode in (("sub", tarfile.DIRTYPE, 0o777), ("sub/f", tarfile.REGTYPE, 0o666)):
+        for name, kind, mode in (
+            ("sub", tarfile.DIRTYPE, 0o777),
+            ("sub/f", tarfile.REGTYPE, 0o666),
+        ):
             info = tarfile.TarInfo(name)
             info.type, info.mode, info.uid = kind, mode, MALLORY
             tar.addfile(info)
@@ -212,7 +230,11 @@ def unpack_and(ground: Ground, then: Callable[[archive.Unpacked], object], *opti
             info = tarfile.TarInfo(name)
             info.mode, info.size = 0o666, 3
             tar.addfile(info, io.BytesIO(b"new"))
-    then(archive.unpack(str(packed), str(ground.folder), "tar", user=MALLORY, group=MALLORY, options=options))
+    then(
+        archive.unpack(
+            str(packed), str(ground.folder), "tar", user=MALLORY, group=MALLORY, options=options
+        )
+    )
 
 
 _hook: list[Callable[[], None]] = []
@@ -220,14 +242,20 @@ _hook: list[Callable[[], None]] = []
 
 @sys.addaudithook
 def _audited(event: str, args: tuple[object, ...]) -> None:
-    """Call the hook of this moment, before a call of the system that is about some file; not for imports."""
+    """Call the hook of this moment, before a call of the system that is about some file; not for
+    imports.
+    """
     if _hook and event.startswith(("open", "os.", "shutil.")):
         if not str(args[0] if args else "").endswith((".py", ".pyc", ".so")):
             _hook[0]()
 
 
-def attempt(call: Call, ground: Ground, swap: Callable[[Ground], None] | None = None, at: int = 0) -> int:
-    """Call a changer, which may fail; how many audited calls it made. swap: done at the call of this number."""
+def attempt(
+    call: Call, ground: Ground, swap: Callable[[Ground], None] | None = None, at: int = 0
+) -> int:
+    """Call a changer, which may fail; how many audited calls it made. swap: done at the call of
+    this number.
+    """
     made = 0
 
     def count() -> None:
@@ -259,7 +287,9 @@ CASES = [(name, index) for name, calls in CALLS.items() for index in range(len(c
 
 @pytest.mark.parametrize("swap", SWAPS)
 @pytest.mark.parametrize(("name", "index"), CASES, ids=[f"{name}-{index}" for name, index in CASES])
-def test_a_swap_does_not_reach_what_is_not_hers(tmp_path: Path, name: str, index: int, swap: str) -> None:
+def test_a_swap_does_not_reach_what_is_not_hers(
+    tmp_path: Path, name: str, index: int, swap: str
+) -> None:
     call = CALLS[name][index]
     calls = attempt(call, Ground(tmp_path / "count"))
     assert calls > 0
@@ -295,7 +325,13 @@ def test_the_attacks_would_be_seen(tmp_path: Path) -> None:
 # ---------------------------------------------------------------- which links are followed
 
 
-def linked(tmp_path: Path, link_owner: int, target_owner: int, folder_owner: int = MALLORY, mode: int = 0o755) -> Path:
+def linked(
+    tmp_path: Path,
+    link_owner: int,
+    target_owner: int,
+    folder_owner: int = MALLORY,
+    mode: int = 0o755,
+) -> Path:
     """A link in a folder, and a file that it leads to."""
     folder, target = tmp_path / "hers", tmp_path / "target"
     folder.mkdir()
@@ -331,8 +367,14 @@ def test_a_link_is_followed_when_its_owner_could_write_there_himself(
         lambda: file.chown(str(link), 3, 3),
     ]
     if not follows:
-        for change in [lambda: file.read_bytes(str(link)), lambda: file.real_path(str(link)), *changes]:
-            with pytest.raises(StateFailed, match=rf"{link} is a symbolic link of daemon to .*: it is not followed"):
+        for change in [
+            lambda: file.read_bytes(str(link)),
+            lambda: file.real_path(str(link)),
+            *changes,
+        ]:
+            with pytest.raises(
+                StateFailed, match=rf"{link} is a symbolic link of daemon to .*: it is not followed"
+            ):
                 change()
         assert _facts(tmp_path / "target")[:3] == (stat.S_IFREG | 0o644, target_owner, 0)
         return
@@ -400,7 +442,8 @@ def test_a_hard_link_to_the_file_of_somebody_else_is_not_given_away(tmp_path: Pa
 
 # the changers without an attack, by the reason: a new one has to be put into CALLS or here
 WITHOUT: dict[str, str] = {
-    "no path of a file": """
+    "no path of a file": (
+        """
         alternatives.change apache.act cron.write debconf.set_answer environ.setenv firewalld.change group.add_member
         group.groupadd group.groupdel group.groupmod group.remove_member group.set_members ip.down ip.run_routes ip.up
         iptables.change kmod.load kmod.remove mount.swapoff mount.swapon pkg.download pkg.hold pkg.install pkg.remove
@@ -408,12 +451,17 @@ WITHOUT: dict[str, str] = {
         postgres.db_remove postgres.group_create postgres.user_create postgres.user_remove postgres.user_update
         selinux.remove_semod selinux.setsebools selinux.setsemod service.act service.reload_units shadow.del_password
         shadow.lock_password shadow.set_days shadow.set_password shadow.unlock_password sysctl.assign system._shutdown
-        timezone.set_hwclock user.useradd user.userdel user.usermod""",
-    "only files of root in /etc, with file.write": "aliases._write locale.gen_locale network.mod_hostname",
+        timezone.set_hwclock user.useradd user.userdel user.usermod"""
+    ),
+    "only files of root in /etc, with file.write": (
+        "aliases._write locale.gen_locale network.mod_hostname"
+    ),
     "calls another changer of this list for each file": "cp._copy cp.get_dir cp.get_template",
-    "the user's own command, or a program that finds its own way below a folder": """
+    "the user's own command, or a program that finds its own way below a folder": (
+        """
         archive._run cmd.execute cmd.execute_shell git.change git.config_change mount.mount mount.remount mount.umount
-        pip._answer pip.change postgres.datadir_init virtualenv.create""",
+        pip._answer pip.change postgres.datadir_init virtualenv.create"""
+    ),
     "a program that only reads a file": "debconf.set_file selinux.install_semod",
     "needs setfacl, tried on the throw-away machine": "acl.delfacl acl.modfacl acl.wipefacls",
 }
@@ -424,7 +472,10 @@ def changers() -> set[str]:
     names = set()
     for found in pkgutil.walk_packages(modules.__path__, "modules."):
         for value in vars(importlib.import_module(found.name)).values():
-            if getattr(type(value), "__name__", "") == "function" and "changes_the_machine" in value.__dict__:
+            if (
+                getattr(type(value), "__name__", "") == "function"
+                and "changes_the_machine" in value.__dict__
+            ):
                 names.add(f"{inspect.unwrap(value).__module__.split('.')[1]}.{value.__name__}")
     return names
 
@@ -447,11 +498,14 @@ def test_a_source_that_others_can_change_is_copied_before_it_is_verified(tmp_pat
 
 
 WRITING = {
-    "os": "chmod chown lchmod lchown link makedirs mkdir mkfifo mknod remove removedirs removexattr rename renames"
-    " replace rmdir setxattr symlink truncate unlink utime",
+    "os": (
+        "chmod chown lchmod lchown link makedirs mkdir mkfifo mknod remove removedirs removexattr"
+        " rename renames replace rmdir setxattr symlink truncate unlink utime"
+    ),
     "shutil": "chown copy copy2 copyfile copymode copystat copytree move rmtree",
 }
-# files of `modules` that may call these: the mechanism itself, and what is written where nobody else can
+# files of `modules` that may call these: the mechanism itself, and what is written where nobody
+# else can
 BY_PATH = {
     "file/_place.py": "the mechanism",
     "file/_unchangeable.py": "a private folder",
@@ -466,7 +520,9 @@ BY_PATH = {
 
 
 def test_paths_are_changed_by_the_one_mechanism() -> None:
-    """Whatever else changes a path by its name could be swapped: it uses a place (modules/file/_place.py)."""
+    """Whatever else changes a path by its name could be swapped: it uses a place
+    (modules/file/_place.py).
+    """
     top = Path(modules.__file__).parent
     calls: dict[str, set[str]] = {}
     for path in top.rglob("*.py"):
@@ -481,7 +537,12 @@ def _writes(node: ast.AST) -> str:
     """The function of the library by which something is changed at a path; empty for what is none."""
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
         return node.attr if node.attr in WRITING.get(node.value.id, "").split() else ""
-    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "open" and len(node.args) > 1:
+    if (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Name)
+        and node.func.id == "open"
+        and len(node.args) > 1
+    ):
         mode = node.args[1].value if isinstance(node.args[1], ast.Constant) else ""
         return "open" if set(str(mode)) & set("wax+") else ""
     return ""

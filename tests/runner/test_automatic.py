@@ -24,13 +24,18 @@ def order(machine: Machine, *words: str) -> list[str]:
         (FILE + FOLDER, ["folder", "file"]),
         (FOLDER + "other:\n  test.nop: []\n" + FILE, ["folder", "other", "file"]),
         # the rest stays where it was: only what is needed is pulled forward
-        ("one:\n  test.nop: []\n" + FILE + "two:\n  test.nop: []\n" + FOLDER, ["one", "folder", "file", "two"]),
+        (
+            "one:\n  test.nop: []\n" + FILE + "two:\n  test.nop: []\n" + FOLDER,
+            ["one", "folder", "file", "two"],
+        ),
         # what is explicit wins
         (FILE + FOLDER.rstrip() + "\n    - require:\n      - file: file\n", ["file", "folder"]),
         # what takes away is not ordered
         (FILE + "folder:\n  file.absent:\n    - name: {tmp}/d\n", ["file", "folder"]),
         (
-            "link:\n  file.symlink:\n    - name: {tmp}/l\n    - target: {tmp}/d/f\n" + FILE + FOLDER,
+            "link:\n  file.symlink:\n    - name: {tmp}/l\n    - target: {tmp}/d/f\n"
+            + FILE
+            + FOLDER,
             ["folder", "file", "link"],
         ),
         # order: gives way, as it does to require
@@ -75,14 +80,14 @@ def test_a_module_of_the_tree_has_hooks_too(machine: Machine) -> None:
 
 
 BOX = (
-    "import os\nfrom runner.api import Plan, Planned, StateFailed\n"
-    "def made(name: str, hears: str = '', tells: str = '', fails: bool = False) -> Planned:\n    'A box.'\n"
-    "    if fails:\n        raise StateFailed('no box')\n    if name.startswith('calm'):\n        return 'calm'\n"
-    "    yield Plan({name: 'made'}, 'set')\n    return 'made'\n"
-    "def mod_watch(name: str, sfun: str) -> Planned:\n    yield Plan({'told': name}, 'told')\n    return 'told'\n"
-    "def autosubscribe(name, hears='', **_):\n    return [('box', hears)] if hears else []\n"
-    "def autonotify(name, tells='', **_):\n    return [('box', tells)] if tells else []\n"
-    "def autobefore(name, tells='', **_):\n    return [('box', 'nobody')]\n"
+    "import os\nfrom runner.api import Plan, Planned, StateFailed\ndef made(name: str, hears: str ="
+    " '', tells: str = '', fails: bool = False) -> Planned:\n    'A box.'\n    if fails:\n       "
+    " raise StateFailed('no box')\n    if name.startswith('calm'):\n        return 'calm'\n   "
+    " yield Plan({name: 'made'}, 'set')\n    return 'made'\ndef mod_watch(name: str, sfun: str) ->"
+    " Planned:\n    yield Plan({'told': name}, 'told')\n    return 'told'\ndef autosubscribe(name,"
+    " hears='', **_):\n    return [('box', hears)] if hears else []\ndef autonotify(name, tells='',"
+    " **_):\n    return [('box', tells)] if tells else []\ndef autobefore(name, tells='', **_):\n  "
+    "  return [('box', 'nobody')]\n"
 )
 
 
@@ -92,10 +97,15 @@ def test_hooks_that_tell_of_changes(machine: Machine, on: bool) -> None:
     (machine.folder / "states/_states/box.py").write_text(BOX)
     machine.config["auto_relationships"] = on
     machine.write(
-        a="calm1:\n  box.made:\n    - hears: c\ncalm2:\n  box.made:\n    - hears: broken\n"
-        "c:\n  box.made:\n    - tells: calm3\nbroken:\n  box.made:\n    - fails: True\ncalm3:\n  box.made: []\n"
+        a=(
+            "calm1:\n  box.made:\n    - hears: c\ncalm2:\n  box.made:\n    - hears: broken\nc:\n "
+            " box.made:\n    - tells: calm3\nbroken:\n  box.made:\n    - fails: True\ncalm3:\n "
+            " box.made: []\n"
+        )
     )
     found = machine.results("sls", "a", code=2)
-    assert (found["calm1"]["comment"], found["calm3"]["comment"]) == (("told", "told") if on else ("calm", "calm"))
+    assert (found["calm1"]["comment"], found["calm3"]["comment"]) == (
+        ("told", "told") if on else ("calm", "calm")
+    )
     assert found["calm2"]["comment"] == "calm", "what fails stops nobody"
     assert ("box: c (autosubscribe)" in machine("why", "calm1", "a").stdout) is on

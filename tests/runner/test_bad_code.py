@@ -55,7 +55,9 @@ def ran(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, Any],
     (machine.folder / "states/_states").mkdir()
     (machine.folder / "states/_states/bad.py").write_text(STATES)
     lines = [f"{name}: {{bad.{name}: []}}\n" for name in (*FAILING, *WORKING)]
-    machine.write(t="".join(lines) + "after:\n  cmd.run: [{name: pwd; umask; echo x >> {tmp}/after}]\n")
+    machine.write(
+        t="".join(lines) + "after:\n  cmd.run: [{name: pwd; umask; echo x >> {tmp}/after}]\n"
+    )
     done = machine("sls", "t", "--out", "json", code=2)
     results = {each["__id__"]: each for each in json.loads(done.stdout)["local"].values()}
     return machine.folder, results, done.stderr
@@ -90,7 +92,10 @@ def test_names_that_are_no_utf8_are_kept_in_the_history(tmp_path: Path) -> None:
     ("code", "told"),
     [
         ("import sys\nsys.exit(3)", "m.py fails while it is loaded: SystemExit: 3"),
-        ("def __virtual__(): raise ValueError('v')", "m.py fails while it is loaded: ValueError: v"),
+        (
+            "def __virtual__(): raise ValueError('v')",
+            "m.py fails while it is loaded: ValueError: v",
+        ),
         (
             "def __init__(opts): raise ValueError('v')\nf = int",
             "m.py fails while it is loaded: ValueError: v",

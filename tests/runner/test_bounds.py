@@ -1,4 +1,5 @@
-"""Large files, endless texts and odd bytes, as a user meets them: an error with its place, in bounds of memory.
+"""Large files, endless texts and odd bytes, as a user meets them: an error with its place, in
+bounds of memory.
 
 bench/memory.py measures what each costs.
 """
@@ -30,7 +31,9 @@ def enlarged(path: Path, megabytes: int, text: str = "") -> None:
     os.truncate(path, megabytes * MEBIBYTE)
 
 
-@pytest.mark.parametrize("name", ["states/a.sls", "states/top.sls", "pillar/top.sls", "states/m.jinja"])
+@pytest.mark.parametrize(
+    "name", ["states/a.sls", "states/top.sls", "pillar/top.sls", "states/m.jinja"]
+)
 def test_what_is_compiled_has_a_limit(name: str, machine: Machine) -> None:
     machine.write(a="{% import 'm.jinja' as m %}\nx:\n  test.nop: []\n")
     (machine.folder / "states/m.jinja").touch()
@@ -110,15 +113,25 @@ BYTE = "\udce4"  # how Python shows an ä of Latin-1 on the command line
         (("sls", "template"), 1, "a value is not UTF-8: byte 0xe4"),
     ],
 )
-def test_bytes_that_are_no_utf8(words: tuple[str, ...], code: int, told: str, out: str, machine: Machine) -> None:
+def test_bytes_that_are_no_utf8(
+    words: tuple[str, ...], code: int, told: str, out: str, machine: Machine
+) -> None:
     machine.write(
         a="x:\n  test.nop: []\n",
         recurse="{tmp}/r:\n  file.recurse:\n    - source: salt://d\n",
-        template="{% for path in salt['cp.list_master']() %}\n'{{ path }}':\n  test.nop: []\n{% endfor %}\n",
+        template=(
+            "{% for path in salt['cp.list_master']() %}\n'{{ path }}':\n  test.nop: []\n{% endfor"
+            " %}\n"
+        ),
     )
     (machine.folder / "states/d").mkdir()
     (machine.folder / f"states/d/f{BYTE}").touch()
-    done = subprocess.run(machine.argv(*words, "--out", out), capture_output=True, env=machine.environment, check=False)
+    done = subprocess.run(
+        machine.argv(*words, "--out", out),
+        capture_output=True,
+        env=machine.environment,
+        check=False,
+    )
     error = done.stderr.decode("utf-8", "surrogateescape")
     assert done.returncode == code, error
     assert "bug in runner" not in error and "history of this run is not kept" not in error
@@ -160,7 +173,9 @@ def test_a_locked_database_is_waited_for_once(tmp_path: Path) -> None:
     patience(read)
 
 
-WATCHED = "c:\n  test.succeed_with_changes: []\nr:\n  test.nop:\n    - onchanges:\n      - test: c\n"
+WATCHED = (
+    "c:\n  test.succeed_with_changes: []\nr:\n  test.nop:\n    - onchanges:\n      - test: c\n"
+)
 
 
 @pytest.mark.parametrize("name", ["debts.sqlite", "history.sqlite"])
@@ -176,13 +191,18 @@ def test_a_time_limit_ends_the_wait_for_a_database(name: str, machine: Machine) 
         holder.rollback()
 
 
-def test_a_file_system_that_does_not_lock(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_system_that_does_not_lock(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def refused(descriptor: int, operation: int) -> None:
         raise OSError(errno.ENOLCK, "No locks available")
 
     monkeypatch.setattr(lock.fcntl, "flock", refused)
     message = "does not lock files: No locks available"
-    with pytest.raises(RunnerError, match=message) as caught, lock.held(str(machine.folder / "state")):
+    with (
+        pytest.raises(RunnerError, match=message) as caught,
+        lock.held(str(machine.folder / "state")),
+    ):
         pass
     assert caught.value.hint and "--cachedir" in caught.value.hint
 
@@ -199,7 +219,9 @@ def test_no_name_steers_who_reads_a_graph(out: str, machine: Machine) -> None:
     assert "dlrow" in shown and "\x1b" not in shown and "\u202e" not in shown
 
 
-@pytest.mark.parametrize("words", [("sls", "e"), ("show", "sls", "e"), ("show", "lowstate"), ("call", "test.arg", ODD)])
+@pytest.mark.parametrize(
+    "words", [("sls", "e"), ("show", "sls", "e"), ("show", "lowstate"), ("call", "test.arg", ODD)]
+)
 def test_yaml_shows_what_is_there(words: tuple[str, ...], machine: Machine) -> None:
     machine.write(e=f"{json.dumps(ODD)}:\n  test.nop: []\n", top="base: {'*': [e]}\n")
     shown = machine(*words, "--out", "yaml").stdout
@@ -264,7 +286,9 @@ def test_one_module_that_cannot_be_read(machine: Machine) -> None:
     def run(*words: str, code: int) -> str:
         argv = machine.argv(*words)
         argv[2] = f"import bad_disk; {argv[2]}"
-        done = subprocess.run(argv, capture_output=True, text=True, env=machine.environment, check=False)
+        done = subprocess.run(
+            argv, capture_output=True, text=True, env=machine.environment, check=False
+        )
         assert done.returncode == code, done.stderr
         return done.stdout + done.stderr
 
@@ -341,17 +365,24 @@ def test_what_is_within_bounds_is_whole(size: int, machine: Machine) -> None:
     assert machine.results("sls", "a")["x"]["changes"]["stdout"] == "y" * size
 
 
-@pytest.mark.parametrize("command", ["cat", "sleep 0.2; cat", "head -c 5", "exec cat <&-", "cat >&2", "sleep 1 & cat"])
+@pytest.mark.parametrize(
+    "command", ["cat", "sleep 0.2; cat", "head -c 5", "exec cat <&-", "cat >&2", "sleep 1 & cat"]
+)
 def test_a_large_stdin_is_written_beside_what_is_read(command: str, machine: Machine) -> None:
     machine.write(
-        a=f"x:\n  cmd.run:\n    - name: {command}\n    - stdin: '{'y' * 700000}'\n    - success_retcodes: 1\n"
+        a=(
+            f"x:\n  cmd.run:\n    - name: {command}\n    - stdin: '{'y' * 700000}'\n    -"
+            " success_retcodes: 1\n"
+        )
     )
     changes = machine.results("sls", "a")["x"]["changes"]
     sent = {"head -c 5": 5, "exec cat <&-": 0}.get(command, 700000)
     assert (changes["stderr"] if command == "cat >&2" else changes["stdout"]) == "y" * sent
 
 
-def test_check_waits_for_no_pipe_among_the_modules_and_reads_no_endless_one(machine: Machine) -> None:
+def test_check_waits_for_no_pipe_among_the_modules_and_reads_no_endless_one(
+    machine: Machine,
+) -> None:
     folder = machine.folder / "states/_states"
     folder.mkdir()
     os.mkfifo(folder / "pipe.py")
@@ -359,6 +390,10 @@ def test_check_waits_for_no_pipe_among_the_modules_and_reads_no_endless_one(mach
     enlarged(folder / "large.py", 17)
     machine.write(a="x: test.nop\n")
     done = machine("check", code=1)
-    for told in ("pipe.py is not a regular file", "endless.py is not a regular file", "large.py is larger than 16 MiB"):
+    for told in (
+        "pipe.py is not a regular file",
+        "endless.py is not a regular file",
+        "large.py is larger than 16 MiB",
+    ):
         assert told in done.stdout
     machine("sls", "a")

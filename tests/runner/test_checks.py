@@ -1,4 +1,6 @@
-"""docs/checks.md lists every code that `runner check` gives, with examples that give it and that do not."""
+"""docs/checks.md lists every code that `runner check` gives, with examples that give it and that do
+not.
+"""
 
 from __future__ import annotations
 
@@ -38,20 +40,28 @@ def checked(text: str, folder: Path, lenient: bool = False) -> list[Diagnostic]:
     if files and not any(path.endswith(".sls") for path in files):
         files["some.sls"] = ["some: test.nop"]
     for path, lines in files.items():
-        target = folder / path if path.startswith(("pillar/", "runner.yaml")) else folder / "states" / path
+        target = (
+            folder / path
+            if path.startswith(("pillar/", "runner.yaml"))
+            else folder / "states" / path
+        )
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text("\n".join(lines) + "\n")
     usual = {"file_roots": {"base": ["states"]}, "pillar_roots": {"base": ["pillar"]}, "id": "m1"}
     if "runner.yaml" not in files:
         (folder / "runner.yaml").write_text(json.dumps(usual))
     try:
-        options, warnings = load.load(str(folder / "runner.yaml"), {"cachedir": str(folder / "cache")}, {})
+        options, warnings = load.load(
+            str(folder / "runner.yaml"), {"cachedir": str(folder / "cache")}, {}
+        )
         return check.check(options, lenient=lenient, configuration=warnings)
     except RunnerError as error:
         return list(error.diagnostics)
 
 
-@pytest.mark.parametrize(("code", "kind", "text"), EXAMPLES, ids=[f"{code} {kind}" for code, kind, _ in EXAMPLES])
+@pytest.mark.parametrize(
+    ("code", "kind", "text"), EXAMPLES, ids=[f"{code} {kind}" for code, kind, _ in EXAMPLES]
+)
 def test_the_examples_of_the_page(code: str, kind: str, text: str, tmp_path: Path) -> None:
     (tmp_path / "states").mkdir()
     found = checked(text, tmp_path)
@@ -86,14 +96,20 @@ def test_every_code_of_a_warning_is_ignored_on_its_line(tmp_path: Path) -> None:
 
 
 def test_every_code_has_its_section() -> None:
-    """Codes of mistakes that the library names: everything that is handed to a Diagnostic or an error."""
+    """Codes of mistakes that the library names: everything that is handed to a Diagnostic or an
+    error.
+    """
     used = {"error", "compile"}  # bases, never given themselves
     for path in (ROOT / "runner").rglob("*.py"):
         if path.parent.name in ("cli", "output", "history", "grains"):
             continue
         text = path.read_text()
         used |= set(re.findall(r'^\s+code = "([a-z-]+)"', text, re.M))
-    missing = used - set(SECTIONS) - {"error", "compile", "locked", "unavailable", "interrupted", "state-failed"}
+    missing = (
+        used
+        - set(SECTIONS)
+        - {"error", "compile", "locked", "unavailable", "interrupted", "state-failed"}
+    )
     assert not missing, f"docs/checks.md has no section for {sorted(missing)}"
 
 
@@ -118,12 +134,17 @@ def test_what_templates_run_is_told(machine: Machine) -> None:
 
 def test_pillar_and_modules_that_this_machine_does_not_use_are_checked(machine: Machine) -> None:
     machine.write(
-        web="a: {test.nop: []}\n", pillar__top="base:\n  other:\n  - broken\n  - gone\n", pillar__broken="a: [1\n"
+        web="a: {test.nop: []}\n",
+        pillar__top="base:\n  other:\n  - broken\n  - gone\n",
+        pillar__broken="a: [1\n",
     )
     (machine.folder / "states/_modules").mkdir()
     (machine.folder / "states/_modules/box.py").write_text("def get(:\n")
     found = json.loads(machine("check", "--out", "json", code=1).stdout)["diagnostics"]
-    places = {(each["code"], each["file"].removeprefix(f"{machine.folder}/"), each["line"]) for each in found}
+    places = {
+        (each["code"], each["file"].removeprefix(f"{machine.folder}/"), each["line"])
+        for each in found
+    }
     assert places == {
         ("yaml", "pillar/broken.sls", 1),
         ("missing-sls", "pillar/top.sls", 4),
@@ -136,7 +157,10 @@ def test_a_file_that_several_environments_or_names_reach(machine: Machine) -> No
     states = str(machine.folder / "states")
     machine.config["file_roots"] = {"base": [states], "dev": [str(machine.folder / "dev"), states]}
     machine.write(
-        top="base: {'*': [a, roles/web]}", a="a: test.nop", roles__web="'{{ sls }}': test.nop", lost="c: test.nop"
+        top="base: {'*': [a, roles/web]}",
+        a="a: test.nop",
+        roles__web="'{{ sls }}': test.nop",
+        lost="c: test.nop",
     )
     told = json.loads(machine("check", "--out", "json").stdout)["diagnostics"]
     assert {(each["code"], each["file"]) for each in told} == {("unreached", f"{states}/lost.sls")}
@@ -144,7 +168,9 @@ def test_a_file_that_several_environments_or_names_reach(machine: Machine) -> No
 
 
 def test_a_state_that_there_is_not_has_its_place_whatever_its_source_is(machine: Machine) -> None:
-    machine.write(a="/x:\n  nobody.has:\n    - source: salt://y\nb:\n  test.nop:\n    - nonsense: 1\n")
+    machine.write(
+        a="/x:\n  nobody.has:\n    - source: salt://y\nb:\n  test.nop:\n    - nonsense: 1\n"
+    )
     told = json.loads(machine("check", "--out", "json", code=1).stdout)["diagnostics"]
     assert [(each["code"], each["line"]) for each in told] == [
         ("unknown-state", 2),
@@ -161,7 +187,9 @@ def test_forms_for_programs(machine: Machine) -> None:
     where = [each["locations"][0]["physicalLocation"] for each in sarif["results"]]
     assert [each["region"]["startLine"] for each in where] == [3, 5]
     lines = machine("check", "--out", "github", code=1).stdout.splitlines()
-    assert lines[0].startswith(f"::error file={machine.folder}/states/web.sls,line=3,col=7,title=unknown-argument::")
+    assert lines[0].startswith(
+        f"::error file={machine.folder}/states/web.sls,line=3,col=7,title=unknown-argument::"
+    )
     assert lines[1].startswith("::warning ")
     shown = machine("check", code=1).stdout
     assert "warning: file.managed: mode: 0644 without quotes" in shown
@@ -175,14 +203,21 @@ def test_the_hook_for_pre_commit_calls_a_command_that_there_is(machine: Machine)
     (hook,) = yaml.safe_load((ROOT / ".pre-commit-hooks.yaml").read_text())
     program, *words = hook["entry"].split()
     assert (program, hook["language"], hook["pass_filenames"]) == ("runner", "python", False)
-    assert [re.search(hook["files"], name) is not None for name in ("a/b.sls", "_states/x.py", "x.py")] == [1, 1, 0]
+    assert [
+        re.search(hook["files"], name) is not None for name in ("a/b.sls", "_states/x.py", "x.py")
+    ] == [1, 1, 0]
     machine.write(web="a:\n  test.nop: []\n")
     assert machine(*words).stdout == "No mistakes found.\n"
 
 
 def test_variables_of_a_template_among_the_arguments(machine: Machine) -> None:
-    """As with Salt, other arguments are variables of the template; one that it does not use is a mistake."""
-    state = "{tmp}/out:\n  file.managed:\n    - source: salt://t.sls\n    - template: jinja\n    - zone: a.example\n"
+    """As with Salt, other arguments are variables of the template; one that it does not use is a
+    mistake.
+    """
+    state = (
+        "{tmp}/out:\n  file.managed:\n    - source: salt://t.sls\n    - template: jinja\n    -"
+        " zone: a.example\n"
+    )
     machine.write(web=state, t="zone {{ zone }}\n")
     assert machine("check", "web").stdout == "No mistakes found.\n"
     machine("sls", "web")
@@ -210,7 +245,9 @@ def test_a_run_that_does_not_compile_tells_its_errors_in_salts_shape(machine: Ma
     assert "web.sls:4:7" in said
 
 
-def test_a_folder_that_may_not_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_that_may_not_be_read_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     hidden = str(tmp_path / "states/hidden")
     scan = os.scandir
 
@@ -220,19 +257,30 @@ def test_a_folder_that_may_not_be_read_is_told(tmp_path: Path, monkeypatch: pyte
         return scan(path)
 
     monkeypatch.setattr(os, "scandir", scandir)
-    (problem,) = checked("# top.sls\nbase: {'*': [a]}\n# a.sls\nx: test.nop\n# hidden/b.sls\ny: {", tmp_path)
-    assert (problem.severity, problem.message) == ("error", f"{hidden} cannot be read: Permission denied")
+    (problem,) = checked(
+        "# top.sls\nbase: {'*': [a]}\n# a.sls\nx: test.nop\n# hidden/b.sls\ny: {", tmp_path
+    )
+    assert (problem.severity, problem.message) == (
+        "error",
+        f"{hidden} cannot be read: Permission denied",
+    )
 
 
 def test_a_check_of_nothing_is_an_error(machine: Machine, tmp_path: Path) -> None:
     folder = tmp_path / "elsewhere"
     folder.mkdir()
     done = machine("check", code=1)  # a tree without a file
-    assert f"error: there is no tree to check: no SLS file below {machine.folder}/states\n" in done.stdout
+    assert (
+        f"error: there is no tree to check: no SLS file below {machine.folder}/states\n"
+        in done.stdout
+    )
     machine.config["file_roots"] = {"base": [str(folder / "nope")]}
     done = machine("check", code=1)
     assert "--state-tree" in done.stdout
-    assert f"below {folder}/nope (there is no such folder)" in done.stdout and "runner.yaml:1:" in done.stdout
+    assert (
+        f"below {folder}/nope (there is no such folder)" in done.stdout
+        and "runner.yaml:1:" in done.stdout
+    )
     machine.write(a="x: test.nop\n")
     machine.config["file_roots"] = {"base": ["states"]}
     assert machine("check").stdout == "No mistakes found.\n"
@@ -249,7 +297,12 @@ def test_trees_that_a_repository_brings_for_its_tests_are_left_out(machine: Mach
         _pillar__z=data,
     )
     for name in ("web", "other"):
-        machine.write(**{f"other__states__{name}": "b: test.nope\n", "other__states__top": "base: {'*': [web]}\n"})
+        machine.write(
+            **{
+                f"other__states__{name}": "b: test.nope\n",
+                "other__states__top": "base: {'*': [web]}\n",
+            }
+        )
         machine.write(**{f"states__test__{name}": data})
     # all of it lies below one root, as in a clone of a formula
     machine.config["file_roots"] = {"base": [str(machine.folder)]}
@@ -262,9 +315,20 @@ def test_trees_that_a_repository_brings_for_its_tests_are_left_out(machine: Mach
     counted = dict(re.findall(rf"{machine.folder}/([\w/]+) \((\d+)\)", left["message"]))
     pillars = {"pillar": "2", "states/_pillar": "1", "states/test/salt/pillar": "1"}
     assert counted == {**pillars, "states/other/states": "3", "test": "1"}
-    assert left["message"].startswith("8 SLS files are left out, because they are of") and left["severity"] == "info"
-    files = {each["file"].removeprefix(f"{machine.folder}/") for each in problems if each["severity"] == "error"}
-    assert files == {"states/web/bad.sls", "states/states/test/other.sls", "states/states/test/web.sls"}
+    assert (
+        left["message"].startswith("8 SLS files are left out, because they are of")
+        and left["severity"] == "info"
+    )
+    files = {
+        each["file"].removeprefix(f"{machine.folder}/")
+        for each in problems
+        if each["severity"] == "error"
+    }
+    assert files == {
+        "states/web/bad.sls",
+        "states/states/test/other.sls",
+        "states/states/test/web.sls",
+    }
     machine("check", "pillar.x", code=1)  # by its name it is looked at
     machine.write(web__init="include: [pillar.x]\n")
     found = json.loads(machine("check", "--out", "json", code=1).stdout)["diagnostics"]

@@ -56,7 +56,8 @@ class Engine:
 def engine(monkeypatch: pytest.MonkeyPatch) -> Engine:
     fake = Engine()
     modules = run, asking, checking, config = [
-        ModuleType(f"runner.{name}") for name in ("pipeline", "queries.show", "check", "config.load")
+        ModuleType(f"runner.{name}")
+        for name in ("pipeline", "queries.show", "check", "config.load")
     ]
     for name in ("highstate", "sls", "single", "call"):
         setattr(run, name, fake.recorder(name))
@@ -78,7 +79,14 @@ def code(*arguments: str, program: Any = main) -> int:
 
 @pytest.mark.parametrize(
     ("answer", "plain", "detailed"),
-    [(OK, 0, 0), (CHANGED, 0, 2), (FAILED, 2, 4), (BOTH, 2, 6), (STOPPED, 143, 143), (RunnerError("x"), 1, 1)],
+    [
+        (OK, 0, 0),
+        (CHANGED, 0, 2),
+        (FAILED, 2, 4),
+        (BOTH, 2, 6),
+        (STOPPED, 143, 143),
+        (RunnerError("x"), 1, 1),
+    ],
 )
 def test_exit_codes(engine: Engine, answer: Any, plain: int, detailed: int) -> None:
     engine.answer = answer
@@ -97,7 +105,9 @@ def test_other_exit_codes(engine: Engine, capsys: pytest.CaptureFixture[str]) ->
     assert "Sorry, this is a bug" in told and "Traceback" not in told
 
 
-def test_the_report_of_a_bug_has_no_secrets(engine: Engine, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_report_of_a_bug_has_no_secrets(
+    engine: Engine, capsys: pytest.CaptureFixture[str]
+) -> None:
     secrets = Secrets()
     secrets.add("Bug&Mark")
     engine.answer = ZeroDivisionError("Bug&Mark of https://u:L0ginMark@host/")
@@ -111,9 +121,19 @@ def test_the_report_of_a_bug_has_no_secrets(engine: Engine, capsys: pytest.Captu
 
 @pytest.mark.parametrize(
     "arguments",
-    [["sls"], ["bogus"], ["sls", "a", "--nope"], ["show", "nope"], ["show", "sls"], ["sls", "a", "--out", "x"], []],
+    [
+        ["sls"],
+        ["bogus"],
+        ["sls", "a", "--nope"],
+        ["show", "nope"],
+        ["show", "sls"],
+        ["sls", "a", "--out", "x"],
+        [],
+    ],
 )
-def test_usage_errors(engine: Engine, arguments: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+def test_usage_errors(
+    engine: Engine, arguments: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
     assert code(*arguments) == 1
     streams = capsys.readouterr()
     assert streams.out == "" and streams.err and "─" not in streams.err
@@ -140,9 +160,28 @@ def test_what_was_probably_meant(
 
 
 def test_what_the_engine_is_asked(engine: Engine) -> None:
-    code("sls", "a,b", "c", "--test", "--out", "json", "--pillar", "{k: 1}", "--state-tree", "/t", "--id", "me")
+    code(
+        "sls",
+        "a,b",
+        "c",
+        "--test",
+        "--out",
+        "json",
+        "--pillar",
+        "{k: 1}",
+        "--state-tree",
+        "/t",
+        "--id",
+        "me",
+    )
     assert engine.calls == [("sls", ["a", "b", "c"], ())]
-    expected = {"file": None, "id": "me", "test": True, "pillar": {"k": 1}, "file_roots": {"base": ["/t"]}}
+    expected = {
+        "file": None,
+        "id": "me",
+        "test": True,
+        "pillar": {"k": 1},
+        "file_roots": {"base": ["/t"]},
+    }
     assert engine.overrides == expected
 
 
@@ -182,7 +221,10 @@ def test_check(engine: Engine, capsys: pytest.CaptureFixture[str]) -> None:
         (["pillar.items"], ("show", "pillar", [])),
         (["state.single", "file.absent", "/x"], ("single", "file.absent", {"name": "/x"}, ())),
         (["pkg.version", "nginx"], ("call", "pkg.version", ["nginx"], {})),
-        (["state.low", "{state: file, fun: absent, name: /x}"], ("single", "file.absent", {"name": "/x"}, ())),
+        (
+            ["state.low", "{state: file, fun: absent, name: /x}"],
+            ("single", "file.absent", {"name": "/x"}, ()),
+        ),
     ],
 )
 def test_salt_call(engine: Engine, arguments: list[str], call: Any) -> None:
@@ -190,20 +232,24 @@ def test_salt_call(engine: Engine, arguments: list[str], call: Any) -> None:
         engine.answer = ({}, 0)
     assert code("--local", *arguments, "--out", "json", "--id", "me", program=salt_call.main) == 0
     assert engine.calls == [call]
-    assert engine.overrides["id"] == "me" and ("test" in engine.overrides) is ("test=True" in arguments)
+    assert engine.overrides["id"] == "me" and ("test" in engine.overrides) is (
+        "test=True" in arguments
+    )
 
 
 @pytest.mark.parametrize("arguments", ["'sls', '--help'", "'call', 'test.ping'"])
 def test_a_closed_pipe_is_quiet(arguments: str) -> None:
     program = (
-        "import sys, types, runner.config; fake = types.ModuleType('fake')\n"
-        "runner.pipeline = runner.config.load = fake\n"
-        "fake.load = lambda *a: (types.SimpleNamespace(raw={}), []); fake.call = lambda *a: ('x' * 100000, 0)\n"
-        f"from runner.cli import main; main([{arguments}])"
+        "import sys, types, runner.config; fake = types.ModuleType('fake')\nrunner.pipeline ="
+        " runner.config.load = fake\nfake.load = lambda *a: (types.SimpleNamespace(raw={}), []);"
+        " fake.call = lambda *a: ('x' * 100000, 0)\nfrom runner.cli import main;"
+        f" main([{arguments}])"
     )
     reading, writing = os.pipe()
     os.close(reading)
-    done = subprocess.run([sys.executable, "-c", program], stdout=writing, stderr=subprocess.PIPE, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], stdout=writing, stderr=subprocess.PIPE, text=True
+    )
     os.close(writing)
     assert (done.returncode, done.stderr) == (141, "")
 
@@ -211,36 +257,65 @@ def test_a_closed_pipe_is_quiet(arguments: str) -> None:
 def test_a_closed_stdout_is_no_bug() -> None:
     program = "from runner.cli import main; main(['sls', '--help'])"
     done = subprocess.run(
-        ["sh", "-c", '"$0" -c "$1" >&-', sys.executable, program], capture_output=True, text=True, check=False
+        ["sh", "-c", '"$0" -c "$1" >&-', sys.executable, program],
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
 
 
 def test_version_and_light_start() -> None:
-    program = "import sys; sys.argv = ['runner', '--version']\ntry:\n  from runner.cli import main; main()\n"
-    program += "finally: print(sorted({'rich', 'yaml', 'jinja2', 'networkx', 'sqlite3'} & sys.modules.keys()))"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    program = (
+        "import sys; sys.argv = ['runner', '--version']\ntry:\n  from runner.cli import main;"
+        " main()\n"
+    )
+    program += (
+        "finally: print(sorted({'rich', 'yaml', 'jinja2', 'networkx', 'sqlite3'} &"
+        " sys.modules.keys()))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
     assert done.stdout == f"runner {runner.__version__}\n[]\n"
 
 
-# what a start needs beyond the libraries that it cannot do without; dataclasses comes with jinja2.ext
-NEEDED = {"_contextvars", "contextvars", "_sqlite3", "sqlite3", "sqlite3.dbapi2", "gc", "glob", "shlex"}
+# what a start needs beyond the libraries that it cannot do without; dataclasses comes with
+# jinja2.ext
+NEEDED = {
+    "_contextvars",
+    "contextvars",
+    "_sqlite3",
+    "sqlite3",
+    "sqlite3.dbapi2",
+    "gc",
+    "glob",
+    "shlex",
+}
 NEEDED |= {"jinja2.ext", "jinja2.sandbox", "pprint", "dataclasses", "typer._click.decorators"}
 
 
 def test_a_converged_state_imports_little(machine: Machine) -> None:
     machine.write(a="{tmp}/x:\n  file.managed:\n    - contents: x\n")
     machine("sls", "a")
-    program = "import sys, yaml, jinja2, typer; floor = set(sys.modules)\ntry:\n  from runner.cli import main; main()\n"
+    program = (
+        "import sys, yaml, jinja2, typer; floor = set(sys.modules)\ntry:\n  from runner.cli import"
+        " main; main()\n"
+    )
     program += "finally: print(*(set(sys.modules) - floor), file=sys.stderr)"
     argv = machine.argv("sls", "a")
-    done = subprocess.run([argv[0], "-c", program, *argv[3:]], capture_output=True, text=True, env=machine.environment)
+    done = subprocess.run(
+        [argv[0], "-c", program, *argv[3:]], capture_output=True, text=True, env=machine.environment
+    )
     assert done.returncode == 0, done.stderr
     ours = ("runner", "states", "modules")
     assert {name for name in done.stderr.split() if name.split(".")[0] not in ours} <= NEEDED
 
 
-LOGGING = "{% do salt.log.debug('deb') %}{% do salt.log.warning('warn ' ~ pillar.password) %}\nx:\n  test.nop: []\n"
+LOGGING = (
+    "{% do salt.log.debug('deb') %}{% do salt.log.warning('warn ' ~ pillar.password) %}\nx:\n "
+    " test.nop: []\n"
+)
 
 
 WORK = """
@@ -266,7 +341,8 @@ def test_the_log_says_what_was_read_rendered_and_run(machine: Machine) -> None:
     wanted = [
         f"[INFO    ] configuration: {machine.folder}/runner.yaml; trees: {states}, {pillar}",
         f"[DEBUG   ] read {pillar}/p.sls",
-        "[DEBUG   ] run echo (with arguments that are not shown)",  # no secret is known before the pillar
+        # no secret is known before the pillar
+        "[DEBUG   ] run echo (with arguments that are not shown)",
         f"[INFO    ] rendered {pillar}/p.sls in ",
         "[DEBUG   ] run echo asked",
         f"[INFO    ] rendered {states}/a.sls in ",
@@ -289,12 +365,20 @@ def test_the_log_says_what_was_read_rendered_and_run(machine: Machine) -> None:
     whole = log.read_text()
     assert "hunter2" not in whole and "unspoken" not in whole and "early" not in whole
     told = machine("sls", "a", "--test", "-l", "info", code=2).stderr
-    assert "[INFO    ] dry run 2" in told and "would change: cmd.run  run it" in told and "DEBUG" not in told
+    assert (
+        "[INFO    ] dry run 2" in told
+        and "would change: cmd.run  run it" in told
+        and "DEBUG" not in told
+    )
     assert "[INFO" not in machine("sls", "a", code=2).stderr
 
 
 def test_the_configuration_makes_no_log_in_the_mail_of_cron(machine: Machine) -> None:
-    machine.config |= {"log_level": "info", "log_level_logfile": "debug", "log_file": str(machine.folder / "log")}
+    machine.config |= {
+        "log_level": "info",
+        "log_level_logfile": "debug",
+        "log_file": str(machine.folder / "log"),
+    }
     machine.write(a="x: {test.nop: []}")
     done = machine("sls", "a", "-q")
     assert done.stdout + done.stderr == ""
@@ -313,7 +397,9 @@ def test_log_level_and_log_file(machine: Machine) -> None:
     )
     usual = machine("call", "grains.get", "x")
     assert usual.stdout.strip() == "Linux"
-    assert usual.stderr.startswith("the grains of g.bad are missing: ZeroDivisionError: division by zero")
+    assert usual.stderr.startswith(
+        "the grains of g.bad are missing: ZeroDivisionError: division by zero"
+    )
     assert usual.stderr.count("\n") == 1
     assert machine("sls", "a").stderr.splitlines()[-1] == "warn **********"
     log = machine.folder / "log"

@@ -12,7 +12,10 @@ from command import Machine
 from runner.cli.completion import candidates
 
 FILES = {
-    "web": "nginx:\n  pkg.installed: []\n'a: b c':\n  test.nop: []\n{% set x = 1 %}\nno{{ x }}:\n  test.nop: []\n",
+    "web": (
+        "nginx:\n  pkg.installed: []\n'a: b c':\n  test.nop: []\n{% set x = 1 %}\nno{{ x }}:\n "
+        " test.nop: []\n"
+    ),
     "web__conf": "include:\n  - web\n/etc/x:\n  file.managed: []\n",
 }
 
@@ -50,7 +53,9 @@ CASES: list[tuple[list[str], set[str]]] = [
 ]
 
 
-@pytest.mark.parametrize(("typed", "wanted"), CASES, ids=lambda case: " ".join(case) if isinstance(case, list) else "")
+@pytest.mark.parametrize(
+    ("typed", "wanted"), CASES, ids=lambda case: " ".join(case) if isinstance(case, list) else ""
+)
 def test_what_is_offered(site: list[str], typed: list[str], wanted: set[str]) -> None:
     words = [part for word in typed for part in (site if word == "+" else [word])]
     assert {value for value, _ in candidates(words)} == wanted
@@ -59,7 +64,17 @@ def test_what_is_offered(site: list[str], typed: list[str], wanted: set[str]) ->
 def test_a_broken_configuration_is_silence(machine: Machine) -> None:
     machine("completion", "candidates", "--", "fish", "sls", "--config", "/none", "x", code=None)
     done = subprocess.run(
-        [*machine.argv()[:3], "completion", "candidates", "--", "fish", "sls", "--config", "/none", ""],
+        [
+            *machine.argv()[:3],
+            "completion",
+            "candidates",
+            "--",
+            "fish",
+            "sls",
+            "--config",
+            "/none",
+            "",
+        ],
         env=machine.environment,
         capture_output=True,
         text=True,
@@ -82,27 +97,36 @@ def test_bash(machine: Machine, site: list[str], tmp_path: Path, line: str, repl
     program = tmp_path / "runner"
     argv = machine.argv()
     program.write_text(
-        f"#!/bin/sh\nPYTHONPATH={machine.environment['PYTHONPATH']} exec {argv[0]} -c '{argv[2]}' \"$@\"\n"
+        f"#!/bin/sh\nPYTHONPATH={machine.environment['PYTHONPATH']} exec {argv[0]} -c '{argv[2]}'"
+        ' "$@"\n'
     )
     program.chmod(0o755)
     line = line.replace("CONFIG", f"--config={site[1]} --cachedir={site[3]}")
     script = (
-        f"{program} completion bash > {tmp_path}/c; . {tmp_path}/c; COMP_WORDS=({program} x); COMP_CWORD=1; _runner; "
-        'echo "${COMPREPLY[*]}"'
+        f"{program} completion bash > {tmp_path}/c; . {tmp_path}/c; COMP_WORDS=({program} x);"
+        ' COMP_CWORD=1; _runner; echo "${COMPREPLY[*]}"'
     )
     environment = {**machine.environment, "COMP_LINE": line, "COMP_POINT": str(len(line))}
-    done = subprocess.run(["bash", "-c", script], env=environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        ["bash", "-c", script], env=environment, capture_output=True, text=True, check=False
+    )
     assert done.stdout == f"{reply}\n"
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_scripts_are_good_shell(machine: Machine, shell: str) -> None:
     script = subprocess.run(
-        [*machine.argv()[:3], "completion", shell], env=machine.environment, capture_output=True, text=True, check=True
+        [*machine.argv()[:3], "completion", shell],
+        env=machine.environment,
+        capture_output=True,
+        text=True,
+        check=True,
     ).stdout
     assert "completion candidates" in script
     if shutil.which(shell):
-        assert subprocess.run([shell, "-n"], input=script, text=True, capture_output=True).stderr == ""
+        assert (
+            subprocess.run([shell, "-n"], input=script, text=True, capture_output=True).stderr == ""
+        )
 
 
 def test_completion_of_another_shell(machine: Machine) -> None:

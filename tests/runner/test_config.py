@@ -27,7 +27,11 @@ def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def load(
-    tmp_path: Path, text: str | None = None, environ: Any = None, name: str = "runner.yaml", **overrides: Any
+    tmp_path: Path,
+    text: str | None = None,
+    environ: Any = None,
+    name: str = "runner.yaml",
+    **overrides: Any,
 ) -> tuple[Options, list[Diagnostic]]:
     file = None
     if text is not None:
@@ -42,7 +46,11 @@ def load(
 def test_defaults(tmp_path: Path) -> None:
     options, warnings = load(tmp_path)
     assert warnings == []
-    assert (options.renderer, options.state_top, options.unknown_states) == ("jinja|yaml", "top.sls", "error")
+    assert (options.renderer, options.state_top, options.unknown_states) == (
+        "jinja|yaml",
+        "top.sls",
+        "error",
+    )
     assert (options.state_auto_order, options.test, options.saltenv) == (True, False, None)
     assert options.file_roots["base"][0] in ("/srv/runner/states", "/srv/salt")
     assert options.pillar_roots["base"][0] in ("/srv/runner/pillar", "/srv/pillar")
@@ -73,14 +81,32 @@ my_app: {anything: 1}
     base = f"{tmp_path}/conf"
     assert options.file_roots == {"base": (f"{base}/states", "/srv/more"), "dev": (f"{base}/dev",)}
     assert options.pillar_roots == {"base": (f"{tmp_path}/pillar",)}
-    assert (options.id, options.grains, options.nodegroups) == ("web1", {"roles": ["web"]}, {"webs": "web*"})
-    assert (options.failhard, options.state_aggregate, options.env_order) == (True, ("pkg",), ("base", "dev"))
-    assert (options.saltenv, options.pillarenv, options.jinja_env) == ("dev", "dev", {"trim_blocks": True})
+    assert (options.id, options.grains, options.nodegroups) == (
+        "web1",
+        {"roles": ["web"]},
+        {"webs": "web*"},
+    )
+    assert (options.failhard, options.state_aggregate, options.env_order) == (
+        True,
+        ("pkg",),
+        ("base", "dev"),
+    )
+    assert (options.saltenv, options.pillarenv, options.jinja_env) == (
+        "dev",
+        "dev",
+        {"trim_blocks": True},
+    )
     assert options.raw["mysql.host"] == "localhost" and options.raw["config_dir"] == base
 
 
 def test_the_command_line_wins(tmp_path: Path) -> None:
-    more = {"id": "me", "file_roots": {"base": ["/t"]}, "test": True, "pillar": {"a": 1}, "only": ["x"]}
+    more = {
+        "id": "me",
+        "file_roots": {"base": ["/t"]},
+        "test": True,
+        "pillar": {"a": 1},
+        "only": ["x"],
+    }
     options, _ = load(tmp_path, "id: web1\ntest: false\nfile_roots: {base: [s]}", **more)
     assert (options.id, options.file_roots, options.test) == ("me", {"base": ("/t",)}, True)
     assert (options.pillar, options.only, options.raw["test"]) == ({"a": 1}, ("x",), True)
@@ -104,7 +130,9 @@ def test_globs_in_roots(tmp_path: Path) -> None:
         ("minion", "cachedir: c", {}, "conf/c", None),
     ],
 )
-def test_cachedir(tmp_path: Path, name: str, text: str, overrides: Any, cache: str, state: str | None) -> None:
+def test_cachedir(
+    tmp_path: Path, name: str, text: str, overrides: Any, cache: str, state: str | None
+) -> None:
     options, _ = load(tmp_path, text, name=name, **overrides)
     usual = load(tmp_path)[0].state_dir
     assert options.cachedir == options.raw["cachedir"] == f"{tmp_path}/{cache}"
@@ -112,7 +140,9 @@ def test_cachedir(tmp_path: Path, name: str, text: str, overrides: Any, cache: s
 
 
 @pytest.mark.parametrize("environ", [{}, {"XDG_CACHE_HOME": "/xc", "XDG_STATE_HOME": "/xs"}])
-def test_folders_of_a_user(tmp_path: Path, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_folders_of_a_user(
+    tmp_path: Path, environ: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     options, _ = load(tmp_path, environ=environ)
     home = f"{tmp_path}/home"
@@ -146,14 +176,22 @@ def test_search_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(tmp_path / "work" / "runner.yaml", "id: folder")
     options, warnings = load(tmp_path)
     assert options.id == "folder"
-    assert [(item.code, item.message) for item in warnings] == [("config-used", f"using {tmp_path}/work/runner.yaml")]
+    assert [(item.code, item.message) for item in warnings] == [
+        ("config-used", f"using {tmp_path}/work/runner.yaml")
+    ]
     write(tmp_path / "named.yaml", "id: variable")
-    assert load(tmp_path, environ={"RUNNER_CONFIG": str(tmp_path / "named.yaml")})[0].id == "variable"
-    options, warnings = load(tmp_path, "id: flag", environ={"RUNNER_CONFIG": str(tmp_path / "named.yaml")})
+    assert (
+        load(tmp_path, environ={"RUNNER_CONFIG": str(tmp_path / "named.yaml")})[0].id == "variable"
+    )
+    options, warnings = load(
+        tmp_path, "id: flag", environ={"RUNNER_CONFIG": str(tmp_path / "named.yaml")}
+    )
     assert (options.id, warnings) == ("flag", [])
 
 
-@pytest.mark.parametrize(("folder", "file"), [(0o775, 0o644), (0o1777, 0o644), (0o755, 0o664), (0o755, 0o646)])
+@pytest.mark.parametrize(
+    ("folder", "file"), [(0o775, 0o644), (0o1777, 0o644), (0o755, 0o664), (0o755, 0o646)]
+)
 def test_a_file_that_others_can_write_is_not_used(tmp_path: Path, folder: int, file: int) -> None:
     path = tmp_path / "work" / "runner.yaml"
     write(path, "id: stranger")
@@ -204,16 +242,26 @@ def test_grains_and_id_beside_the_file(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("key", "near"),
-    [("file_root", "file_roots"), ("pilar_roots", "pillar_roots"), ("stict", "strict"), ("quite_different", None)],
+    [
+        ("file_root", "file_roots"),
+        ("pilar_roots", "pillar_roots"),
+        ("stict", "strict"),
+        ("quite_different", None),
+    ],
 )
 def test_unknown_keys(tmp_path: Path, key: str, near: str | None) -> None:
     _, warnings = load(tmp_path, f"id: a\n{key}: 1\n")
-    assert [(item.severity, item.hint) for item in warnings] == [("warning", near and f"did you mean {near}?")]
+    assert [(item.severity, item.hint) for item in warnings] == [
+        ("warning", near and f"did you mean {near}?")
+    ]
     assert str(warnings[0].source) == f"{tmp_path}/conf/runner.yaml:2:1"
 
 
 def test_a_salt_minions_keys_are_known(tmp_path: Path) -> None:
-    text = "master: salt\nmine_interval: 5\nextension_modules: /x\nstate_output: changes\nproviders: {pkg: apt}\n"
+    text = (
+        "master: salt\nmine_interval: 5\nextension_modules: /x\nstate_output: changes\nproviders:"
+        " {pkg: apt}\n"
+    )
     assert load(tmp_path, text, name="minion")[1] == []
 
 
@@ -221,12 +269,24 @@ def test_a_salt_minions_keys_are_known(tmp_path: Path) -> None:
     ("text", "message", "hint"),
     [
         ("file_roots: /srv/salt", "file_roots has to be a mapping, not '/srv/salt'", "- /srv/salt"),
-        ("file_roots: {base: [1]}", "file_roots: base has to be a list of folders, not [1]", "base:"),
-        ("failhard: 'yes'", "failhard has to be true or false, not 'yes'", "write true, without quotes"),
+        (
+            "file_roots: {base: [1]}",
+            "file_roots: base has to be a list of folders, not [1]",
+            "base:",
+        ),
+        (
+            "failhard: 'yes'",
+            "failhard has to be true or false, not 'yes'",
+            "write true, without quotes",
+        ),
         ("grains: [a]", "grains has to be a mapping", None),
         ("unknown_states: ignore", "unknown_states: there is no 'ignore'", "one of error, fail"),
         ("state_aggregate: pkg", "state_aggregate has to be true or false or a list", None),
-        ("file_ignore_regex: ['[']", "file_ignore_regex: '[' is no regular expression: unterminated", None),
+        (
+            "file_ignore_regex: ['[']",
+            "file_ignore_regex: '[' is no regular expression: unterminated",
+            None,
+        ),
         ("file_ignore_regex: (", "file_ignore_regex: '(' is no regular expression", None),
         ("file_ignore_glob: [5]", "file_ignore_glob: 5 is no text", None),
         ("env_order: [{a: 1}]", "env_order: {'a': 1} is no text", None),
@@ -236,7 +296,10 @@ def test_a_salt_minions_keys_are_known(tmp_path: Path) -> None:
 def test_wrong_values(tmp_path: Path, text: str, message: str, hint: str | None) -> None:
     with pytest.raises(UsageError) as error:
         load(tmp_path, "test: false\n" + text)
-    assert message in error.value.message and str(error.value.source) == f"{tmp_path}/conf/runner.yaml:2:1"
+    assert (
+        message in error.value.message
+        and str(error.value.source) == f"{tmp_path}/conf/runner.yaml:2:1"
+    )
     assert (hint or "") in (error.value.hint or "")
 
 
@@ -248,7 +311,12 @@ def test_all_wrong_values_at_once(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("text", "message"),
-    [("[a]", "not a mapping"), ("a: [", "no YAML"), ("a: 1\na b: {", "no YAML"), ("\x01", "no YAML")],
+    [
+        ("[a]", "not a mapping"),
+        ("a: [", "no YAML"),
+        ("a: 1\na b: {", "no YAML"),
+        ("\x01", "no YAML"),
+    ],
 )
 def test_unreadable_files(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(UsageError) as error:
@@ -271,9 +339,15 @@ def test_an_odd_strategy_is_a_warning(tmp_path: Path) -> None:
 
 
 def test_options_that_jinja_does_not_have_are_warnings(tmp_path: Path) -> None:
-    _, warnings = load(tmp_path, "jinja_env:\n  lstrip_bloks: true\njinja_sls_env: {trim_blocks: true, 5: 6}")
+    _, warnings = load(
+        tmp_path, "jinja_env:\n  lstrip_bloks: true\njinja_sls_env: {trim_blocks: true, 5: 6}"
+    )
     assert [(item.message, item.severity, str(item.source)) for item in warnings] == [
-        ("jinja_env: Jinja has no option 'lstrip_bloks'", "warning", f"{tmp_path}/conf/runner.yaml:2:3"),
+        (
+            "jinja_env: Jinja has no option 'lstrip_bloks'",
+            "warning",
+            f"{tmp_path}/conf/runner.yaml:2:3",
+        ),
         ("jinja_sls_env: Jinja has no option 5", "warning", f"{tmp_path}/conf/runner.yaml:3:36"),
     ]
     assert warnings[0].hint == "did you mean lstrip_blocks?"
@@ -281,8 +355,13 @@ def test_options_that_jinja_does_not_have_are_warnings(tmp_path: Path) -> None:
 
 def test_a_pillarenv_that_is_not_there_is_a_warning(tmp_path: Path) -> None:
     _, (warning,) = load(tmp_path, "pillar_roots: {base: [x]}\npillarenv: bse")
-    assert warning.message == "pillarenv: there is no environment 'bse', so that the pillar is empty"
-    assert (str(warning.source), warning.hint) == (f"{tmp_path}/conf/runner.yaml:2:1", "pillar_roots has: base")
+    assert (
+        warning.message == "pillarenv: there is no environment 'bse', so that the pillar is empty"
+    )
+    assert (str(warning.source), warning.hint) == (
+        f"{tmp_path}/conf/runner.yaml:2:1",
+        "pillar_roots has: base",
+    )
     assert load(tmp_path, "pillar_roots: {__env__: [x]}\npillarenv: bse")[1] == []
     assert load(tmp_path, "pillarenv_from_saltenv: true\nsaltenv: dev")[1] == []
 
@@ -315,14 +394,29 @@ def test_keys_without_an_effect_are_reported_once_with_what_to_use(machine: Mach
     machine.config |= asked
     named = set(asked) - {"engines", "fileserver_backend"}
     found = json.loads(machine("check", "--out", "json").stdout)["diagnostics"]
-    assert {each["message"] for each in found} == {f"{key} has no effect in runner" for key in named}
+    assert {each["message"] for each in found} == {
+        f"{key} has no effect in runner" for key in named
+    }
     assert all(each["hint"] and each["line"] and each["severity"] == "warning" for each in found)
     (said,) = machine("sls", "a").stderr.strip().split("warning: ")[1:]
     assert said.startswith("7 keys of the configuration have no effect in runner: ")
     assert all(key in said for key in named)
-    for words in (("sls", "a", "-q"), ("show", "lowstate"), ("show", "grains"), ("call", "test.ping")):
+    for words in (
+        ("sls", "a", "-q"),
+        ("show", "lowstate"),
+        ("show", "grains"),
+        ("call", "test.ping"),
+    ):
         assert "no effect" not in machine(*words, code=None).stderr
-    machine.config = {**machine.config, **dict.fromkeys(asked), "fileserver_backend": ["roots", "git"]}
+    machine.config = {
+        **machine.config,
+        **dict.fromkeys(asked),
+        "fileserver_backend": ["roots", "git"],
+    }
     assert "warning: fileserver_backend has no effect in runner" in machine("sls", "a").stderr
-    machine.config = {**machine.config, "fileserver_backend": ["roots"], "ext_pillar": [{"git": "main https://x"}]}
+    machine.config = {
+        **machine.config,
+        "fileserver_backend": ["roots"],
+        "ext_pillar": [{"git": "main https://x"}],
+    }
     assert "into a folder of pillar_roots" in machine("sls", "a", code=1).stderr

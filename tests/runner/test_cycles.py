@@ -10,8 +10,9 @@ from command import Machine
 
 LARGE = "".join(f"a{n}:\n  test.nop:\n    - require: [{{test: a{n + 1}}}]\n" for n in range(12))
 NAMES = [f"s{n}" for n in range(8)]
-SHUFFLED = "".join(f"{name}:\n  test.nop: []\n" for name in NAMES) + (
-    "last:\n  test.nop:\n    - order: last\nafter:\n  test.nop:\n    - require: [{test: s0}]\n"
+SHUFFLED = (
+    "".join(f"{name}:\n  test.nop: []\n" for name in NAMES)
+    + "last:\n  test.nop:\n    - order: last\nafter:\n  test.nop:\n    - require: [{test: s0}]\n"
     "{tmp}/d/f:\n  file.managed: []\n{tmp}/d:\n  file.directory: []\n"
 )
 
@@ -19,7 +20,10 @@ SHUFFLED = "".join(f"{name}:\n  test.nop: []\n" for name in NAMES) + (
 def test_a_large_cycle_is_folded_by_sls(machine: Machine) -> None:
     machine.write(
         a="include: [b]\n" + LARGE + "a12:\n  test.nop:\n    - require: [{test: b0}]\n",
-        b="b0:\n  test.nop:\n    - require: [{test: b1}]\nb1:\n  test.nop:\n    - require:\n      - test: a0\n",
+        b=(
+            "b0:\n  test.nop:\n    - require: [{test: b1}]\nb1:\n  test.nop:\n    - require:\n     "
+            " - test: a0\n"
+        ),
     )
     error = machine("sls", "a", code=1).stderr
     assert "Recursive requisites were found: 15 of them make one circle" in error
@@ -40,17 +44,28 @@ def test_each_cycle_has_a_page_of_its_own(machine: Machine) -> None:
     """Two mistakes of one answer, and the same again: a page is what the message beside it says."""
     for sls in ("north", "south"):
         first, second = f"{sls}-1", f"{sls}-2"
-        text = f"{first}: {{test.nop: [require: [test: {second}]]}}\n{second}: {{test.nop: [require: [test: {first}]]}}"
+        text = (
+            f"{first}: {{test.nop: [require: [test: {second}]]}}\n{second}: {{test.nop: [require:"
+            f" [test: {first}]]}}"
+        )
         machine.write(**{sls: text})
     hints = cycle_hints(machine)
     pages = [Path(hint.rpartition(" is drawn in ")[2]).read_text() for hint in hints]
-    assert [("north-1" in page, "south-1" in page) for page in pages] == [(True, False), (False, True)]
+    assert [("north-1" in page, "south-1" in page) for page in pages] == [
+        (True, False),
+        (False, True),
+    ]
     assert cycle_hints(machine) == hints
 
 
 def test_of_a_large_tree_the_cycle_is_drawn(machine: Machine) -> None:
     many = "".join(f"s{number}: test.nop\n" for number in range(600))
-    machine.write(a=f"{many}a1: {{test.nop: [require: [test: a2]]}}\na2: {{test.nop: [require: [test: a1]]}}\n")
+    machine.write(
+        a=(
+            f"{many}a1: {{test.nop: [require: [test: a2]]}}\na2: {{test.nop: [require: [test:"
+            " a1]]}\n"
+        )
+    )
     error = machine("sls", "a", code=1).stderr
     page = Path(error.rpartition("; it is drawn in ")[2].strip()).read_text()
     assert ("A cycle: 2 states wait for each other" in page, "s17" in page) == (True, False)
@@ -58,11 +73,16 @@ def test_of_a_large_tree_the_cycle_is_drawn(machine: Machine) -> None:
 
 def test_a_cycle_of_a_glob_names_the_line_of_the_chain(machine: Machine) -> None:
     machine.write(
-        a="x1:\n  test.nop: []\nx2:\n  test.nop:\n    - require:\n      - test: x1\n      - test: y\n"
-        "y:\n  test.nop: []\nchain:\n  - 'test: x* -> test: y'\n"
+        a=(
+            "x1:\n  test.nop: []\nx2:\n  test.nop:\n    - require:\n      - test: x1\n      - test:"
+            " y\ny:\n  test.nop: []\nchain:\n  - 'test: x* -> test: y'\n"
+        )
     )
     error = machine("check", "a", code=1).stdout
-    assert f"test: y has require on test: x2 ({machine.folder}/states/a.sls:11:5, by the chain" in error
+    assert (
+        f"test: y has require on test: x2 ({machine.folder}/states/a.sls:11:5, by the chain"
+        in error
+    )
     assert f"test: x2 has require on test: y ({machine.folder}/states/a.sls:7:9)" in error
     assert "at " + str(machine.folder / "states/a.sls:11:5") in error
     assert "that chain's glob means more than was meant" in error

@@ -30,20 +30,40 @@ CASES = [
     ("watch same", Verdict.RUN, ""),
     ("watch ok", Verdict.WATCH, ""),
     ("watch dry", Verdict.WATCH, ""),
-    ("onchanges same", Verdict.SKIP, "State was not run because none of the onchanges reqs changed"),
+    (
+        "onchanges same",
+        Verdict.SKIP,
+        "State was not run because none of the onchanges reqs changed",
+    ),
     ("onchanges ok", Verdict.RUN, ""),
     ("onchanges same; onchanges ok", Verdict.RUN, ""),
-    ("onchanges failch", Verdict.SKIP, "State was not run because none of the onchanges reqs changed"),
+    (
+        "onchanges failch",
+        Verdict.SKIP,
+        "State was not run because none of the onchanges reqs changed",
+    ),
     ("onchanges_any same; onchanges_any ok", Verdict.RUN, ""),
     ("onfail ok", Verdict.SKIP, "State was not run because onfail req did not change"),
     ("onfail ok; onfail fail", Verdict.RUN, ""),
     ("onfail_any ok; onfail_any fail", Verdict.RUN, ""),
-    ("onfail_all ok; onfail_all fail", Verdict.SKIP, "State was not run because onfail req did not change"),
+    (
+        "onfail_all ok; onfail_all fail",
+        Verdict.SKIP,
+        "State was not run because onfail req did not change",
+    ),
     ("onfail_all fail; onfail_all failch", Verdict.RUN, ""),
     ("require_any fail; require_any ok", Verdict.RUN, ""),
-    ("require_any fail; require_any failch", Verdict.FAIL, "One or more requisite failed: t.fail, t.failch"),
+    (
+        "require_any fail; require_any failch",
+        Verdict.FAIL,
+        "One or more requisite failed: t.fail, t.failch",
+    ),
     ("watch_any same; watch_any ok; watch_any fail", Verdict.WATCH, ""),
-    ("watch_any failch; watch_any fail", Verdict.FAIL, "One or more requisite failed: t.failch, t.fail"),
+    (
+        "watch_any failch; watch_any fail",
+        Verdict.FAIL,
+        "One or more requisite failed: t.failch, t.fail",
+    ),
     ("prereq same", Verdict.SKIP, "No changes detected"),
     ("prereq dry", Verdict.RUN, ""),
     ("prereq ok; prereq same; onfail ok", Verdict.RUN, ""),
@@ -55,11 +75,23 @@ CASES = [
     ("require_any skipped", Verdict.RUN, ""),
     ("require_any skipped; require_any fail", Verdict.FAIL, "One or more requisite failed: t.fail"),
     ("onfail_any stopped", Verdict.RUN, ""),
-    ("onfail_any stopped; onfail_any ok", Verdict.SKIP, "State was not run because onfail req did not change"),
+    (
+        "onfail_any stopped; onfail_any ok",
+        Verdict.SKIP,
+        "State was not run because onfail req did not change",
+    ),
     ("listen fail", Verdict.RUN, ""),
     ("require fail; onchanges same", Verdict.FAIL, "One or more requisite failed: t.fail"),
-    ("onchanges ok; onfail ok", Verdict.SKIP, "State was not run because onfail req did not change"),
-    ("onchanges ok; onfail ok; watch same", Verdict.SKIP, "State was not run because onfail req did not change"),
+    (
+        "onchanges ok; onfail ok",
+        Verdict.SKIP,
+        "State was not run because onfail req did not change",
+    ),
+    (
+        "onchanges ok; onfail ok; watch same",
+        Verdict.SKIP,
+        "State was not run because onfail req did not change",
+    ),
     ("watch ok; onfail ok", Verdict.SKIP, "State was not run because onfail req did not change"),
     ("onchanges ok; onfail ok; watch ok", Verdict.WATCH, ""),
 ]
@@ -78,11 +110,16 @@ def test_decide(text: str, verdict: Verdict, comment: str) -> None:
 
 def test_a_debt_counts_as_a_change() -> None:
     edges = [Edge(0, Kind.WATCH, 1, PLACE), Edge(0, Kind.ONCHANGES, 1, PLACE)]
-    assert decide(edges, lambda edge: result("same"), ["watch", "onchanges"]).verdict is Verdict.WATCH
+    assert (
+        decide(edges, lambda edge: result("same"), ["watch", "onchanges"]).verdict is Verdict.WATCH
+    )
 
 
 def test_nothing_more_is_asked_when_only_a_part_of_what_is_prepared_will_change() -> None:
-    edges, looks = [Edge(0, Kind.PREREQ, 1, PLACE), Edge(0, Kind.PREREQ, 2, PLACE)], {1: "ok", 2: "same"}
+    edges, looks = (
+        [Edge(0, Kind.PREREQ, 1, PLACE), Edge(0, Kind.PREREQ, 2, PLACE)],
+        {1: "ok", 2: "same"},
+    )
     assert decide(edges, lambda edge: result(looks[edge.target]), ["watch"]).verdict is Verdict.RUN
 
 

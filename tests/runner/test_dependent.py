@@ -47,14 +47,19 @@ def test_a_chain_is_undecided_link_by_link_and_counts_as_changes(machine: Machin
     assert dry["second"]["comment"].endswith("(depends on file: first)")
     assert dry["third"]["comment"] == "Parent directory not present (depends on file: second)"
     real = machine.results("sls", "chain")
-    assert {name: bool(result["changes"]) for name, result in real.items()} == dict.fromkeys(dry, True)
+    assert {name: bool(result["changes"]) for name, result in real.items()} == dict.fromkeys(
+        dry, True
+    )
 
 
 @pytest.mark.parametrize("words", [["--test"], []])
 def test_what_nobody_brings_fails(machine: Machine, words: list[str]) -> None:
     machine.write(chain=CHAIN.replace("{tmp}/a\n", "{tmp}/other\n"))
     results = machine.results("sls", "chain", *words, code=2)
-    assert (results["first"]["result"], results["second"]["result"]) == (None if words else True, False)
+    assert (results["first"]["result"], results["second"]["result"]) == (
+        None if words else True,
+        False,
+    )
     assert results["third"]["comment"].startswith("One or more requisite failed: chain.second")
 
 
@@ -101,9 +106,16 @@ disabled:
 def test_what_is_not_there_yet_may_have_to_go(machine: Machine) -> None:
     machine.write(gone=GONE)
     dry = machine.results("sls", "gone", "--test")
-    told = "The named service comes-with-the-package is not available; decided when cmd: unpacks is done"
-    assert {name: each["result"] for name, each in dry.items()} == dict.fromkeys(dry) | {"elsewhere": True}
-    assert dry["removed"]["comment"].endswith("/default is not present; decided when cmd: unpacks is done")
+    told = (
+        "The named service comes-with-the-package is not available; decided when cmd: unpacks is"
+        " done"
+    )
+    assert {name: each["result"] for name, each in dry.items()} == dict.fromkeys(dry) | {
+        "elsewhere": True
+    }
+    assert dry["removed"]["comment"].endswith(
+        "/default is not present; decided when cmd: unpacks is done"
+    )
     assert dry["stopped"]["comment"] == dry["disabled"]["comment"] == told
     assert dry["later"]["comment"].endswith("; decided when file: of this run is done")
     real = machine.results("sls", "gone")
@@ -112,30 +124,48 @@ def test_what_is_not_there_yet_may_have_to_go(machine: Machine) -> None:
     assert set(real["removed"]["changes"]) == {"removed"}
     assert real["stopped"]["comment"] == "The named service comes-with-the-package is not available"
     machine.write(alone=GONE[GONE.index("stopped:") :])
-    assert [each["result"] for each in machine.results("sls", "alone", "--test").values()] == [True, True]
+    assert [each["result"] for each in machine.results("sls", "alone", "--test").values()] == [
+        True,
+        True,
+    ]
 
 
 def test_of_several_that_may_bring_it_the_required_one_is_named(machine: Machine) -> None:
     machine.write(
-        a="first:\n  cmd.run:\n    - name: 'true'\nsecond:\n  cmd.run:\n    - name: 'true'\n"
-        "{tmp}/no/folder/any:\n  file.managed:\n    - contents: x\n"
-        "{tmp}/no/folder/required:\n  file.managed:\n    - contents: x\n    - require:\n      - cmd: second\n"
+        a=(
+            "first:\n  cmd.run:\n    - name: 'true'\nsecond:\n  cmd.run:\n    - name:"
+            " 'true'\n{tmp}/no/folder/any:\n  file.managed:\n    - contents:"
+            " x\n{tmp}/no/folder/required:\n  file.managed:\n    - contents: x\n    - require:\n   "
+            "   - cmd: second\n"
+        )
     )
     found = machine.results("sls", "a", "--test")
-    told = [each["comment"].rpartition(" (")[2] for each in found.values() if each["__id__"].startswith("/")]
+    told = [
+        each["comment"].rpartition(" (")[2]
+        for each in found.values()
+        if each["__id__"].startswith("/")
+    ]
     assert told == ["depends on cmd: first)", "depends on cmd: second)"]
 
 
 def test_of_several_that_are_required_the_one_that_may_bring_it_is_named(machine: Machine) -> None:
-    """Not a required one that has nothing to do with it, nor the first of all that may; through others, too."""
+    """Not a required one that has nothing to do with it, nor the first of all that may; through
+    others, too.
+    """
     machine.write(
-        a="basic:\n  cmd.run:\n    - name: 'true'\nright:\n  cmd.run:\n    - name: 'true'\n"
-        "{tmp}/plain:\n  file.managed:\n    - contents: x\n"
-        "between:\n  test.succeed_with_changes:\n    - require: [cmd: right]\n"
-        "{tmp}/no/folder/several:\n  file.managed:\n    - contents: x\n"
-        "    - require: [file: {tmp}/plain, cmd: right]\n"
-        "{tmp}/no/folder/through:\n  file.managed:\n    - contents: x\n    - require: [test: between]\n"
+        a=(
+            "basic:\n  cmd.run:\n    - name: 'true'\nright:\n  cmd.run:\n    - name:"
+            " 'true'\n{tmp}/plain:\n  file.managed:\n    - contents: x\nbetween:\n "
+            " test.succeed_with_changes:\n    - require: [cmd: right]\n{tmp}/no/folder/several:\n "
+            " file.managed:\n    - contents: x\n    - require: [file: {tmp}/plain, cmd:"
+            " right]\n{tmp}/no/folder/through:\n  file.managed:\n    - contents: x\n    - require:"
+            " [test: between]\n"
+        )
     )
     found = machine.results("sls", "a", "--test")
-    comments = [each["comment"].rpartition(" (")[2] for key, each in found.items() if "/no/folder/" in each["__id__"]]
+    comments = [
+        each["comment"].rpartition(" (")[2]
+        for key, each in found.items()
+        if "/no/folder/" in each["__id__"]
+    ]
     assert comments == ["depends on cmd: right)"] * 2

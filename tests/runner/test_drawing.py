@@ -22,14 +22,18 @@ def drawn(text: str) -> dict[str, Any]:
     chunks, relations, errors = compile_tree(text)
     assert not errors
     cyclic_edges = ordering.cyclic_edges(chunks, relations)
-    return picture(chunks, relations, () if cyclic_edges else ordering.arrange(chunks, relations), cyclic_edges)
+    return picture(
+        chunks, relations, () if cyclic_edges else ordering.arrange(chunks, relations), cyclic_edges
+    )
 
 
 def test_layout_puts_no_box_over_another_and_waiters_to_the_right() -> None:
     rng = random.Random(7)
     for count in (1, 2, 9, 60):
         sizes = [(rng.uniform(40, 300), 42.0) for _ in range(count)]
-        pairs = [(a, b) for a in range(count) for b in range(a + 1, count) if rng.random() < 2 / count]
+        pairs = [
+            (a, b) for a in range(count) for b in range(a + 1, count) if rng.random() < 2 / count
+        ]
         back = [(b, a) for a, b in pairs[:2]]
         found = arranged(sizes, [*pairs, *back, (0, 0)])
         assert len(found.boxes) == count
@@ -40,24 +44,46 @@ def test_layout_puts_no_box_over_another_and_waiters_to_the_right() -> None:
             assert a.y >= -0.01
             assert a.y + a.height <= found.height + 0.01
             for b in found.boxes[:n]:
-                assert a.x >= b.x + b.width or b.x >= a.x + a.width or a.y >= b.y + b.height or b.y >= a.y + a.height
+                assert (
+                    a.x >= b.x + b.width
+                    or b.x >= a.x + a.width
+                    or a.y >= b.y + b.height
+                    or b.y >= a.y + a.height
+                )
         for a, b in pairs:
             if (a, b) not in [(y, x) for x, y in back]:
                 assert found.boxes[a].x < found.boxes[b].x
-            assert found.routes[a, b][0][0] in (found.boxes[a].x, found.boxes[a].x + found.boxes[a].width)
+            assert found.routes[a, b][0][0] in (
+                found.boxes[a].x,
+                found.boxes[a].x + found.boxes[a].width,
+            )
 
 
 def test_arrows_that_follow_from_others_are_left_out() -> None:
     chain = [(n, n + 1) for n in range(1500)]
     assert telling(1501, [*chain, (0, 2), (3, 900), (0, 1500), (5, 5)]) == set(chain)
-    assert telling(3, [(0, 1), (1, 2), (2, 0), (0, 2)]) >= {(0, 1), (1, 2), (2, 0)}, "what leads back is kept"
+    assert telling(3, [(0, 1), (1, 2), (2, 0), (0, 2)]) >= {
+        (0, 1),
+        (1, 2),
+        (2, 0),
+    }, "what leads back is kept"
 
 
 def test_requisites_on_whole_sls_files_stay_readable(machine: Machine) -> None:
     names = [f"q{n}" for n in range(20)]
     for n, name in enumerate(names):
-        needs = f"    - require: [{', '.join(f'{{sls: {other}}}' for other in names[:n])}]\n" if n else ""
-        machine.write(**{name: "".join(f"{name}_{k}:\n  test.nop:\n    - name: n{n}_{k}\n{needs}" for k in range(5))})
+        needs = (
+            f"    - require: [{', '.join(f'{{sls: {other}}}' for other in names[:n])}]\n"
+            if n
+            else ""
+        )
+        machine.write(
+            **{
+                name: "".join(
+                    f"{name}_{k}:\n  test.nop:\n    - name: n{n}_{k}\n{needs}" for k in range(5)
+                )
+            }
+        )
     machine.write(top=f"base:\n  '*': [{', '.join(names)}]\n")
     html = machine("show", "graph", "--out", "html").stdout
     assert "Arrows that follow from others are left out" in html
@@ -70,8 +96,9 @@ def test_requisites_on_whole_sls_files_stay_readable(machine: Machine) -> None:
 
 def test_a_cycle_is_marked_and_nothing_else_is() -> None:
     text = (
-        "a:\n  test.nop:\n    - require: [{test: b}]\nb:\n  test.nop:\n    - watch: [{test: c}]\n"
-        "c:\n  test.nop:\n    - require_in: [{test: d}]\n    - require: [{test: a}]\nd:\n  test.nop: []\n"
+        "a:\n  test.nop:\n    - require: [{test: b}]\nb:\n  test.nop:\n    - watch: [{test:"
+        " c}]\nc:\n  test.nop:\n    - require_in: [{test: d}]\n    - require: [{test: a}]\nd:\n "
+        " test.nop: []\n"
     )
     found = drawn(text)
     assert [state["id"] for state in found["states"] if state["cycle"]] == ["a", "b", "c"]
@@ -87,7 +114,8 @@ def test_a_cycle_is_marked_and_nothing_else_is() -> None:
 
 def test_what_runs_first_is_where_the_arrow_begins() -> None:
     text = (
-        "b:\n  test.nop:\n    - prereq: [{test: a}]\na:\n  test.nop: []\nc:\n  test.nop:\n    - listen: [{test: a}]\n"
+        "b:\n  test.nop:\n    - prereq: [{test: a}]\na:\n  test.nop: []\nc:\n  test.nop:\n    -"
+        " listen: [{test: a}]\n"
     )
     found = drawn(text)
     ids = [state["id"] for state in found["states"]]
@@ -96,7 +124,9 @@ def test_what_runs_first_is_where_the_arrow_begins() -> None:
 
 
 def test_nothing_in_an_id_breaks_the_languages() -> None:
-    found = drawn(json.dumps({NASTY: {"test.nop": []}, "b": {"test.nop": [{"require": [{"test": NASTY}]}]}}))
+    found = drawn(
+        json.dumps({NASTY: {"test.nop": []}, "b": {"test.nop": [{"require": [{"test": NASTY}]}]}})
+    )
     ElementTree.fromstring(page.svg(found))
     assert "var(" not in page.svg(found), "not every program knows variables"
     html = page.html(found, NASTY)
@@ -109,14 +139,17 @@ def test_nothing_in_an_id_breaks_the_languages() -> None:
 def test_many_states_are_folded_by_sls(machine: Machine) -> None:
     for part in ("one", "two"):
         states = "".join(
-            f"{part}{n}:\n  test.nop:\n    - require: [{{test: {part}{n - 1}}}]\n"
-            if n
-            else f"{part}0:\n  test.nop: []\n"
+            (
+                f"{part}{n}:\n  test.nop:\n    - require: [{{test: {part}{n - 1}}}]\n"
+                if n
+                else f"{part}0:\n  test.nop: []\n"
+            )
             for n in range(50)
         )
         machine.write(**{part: states})
     machine.write(
-        top="base:\n  '*': [one, two, files]\n", files="{tmp}/d:\n  file.directory: []\n{tmp}/d/f: file.managed\n"
+        top="base:\n  '*': [one, two, files]\n",
+        files="{tmp}/d:\n  file.directory: []\n{tmp}/d/f: file.managed\n",
     )
     mermaid = machine("show", "graph", "--out", "mermaid").stdout
     assert 'n0["one (50)"]' in mermaid
@@ -133,7 +166,12 @@ def test_many_states_are_folded_by_sls(machine: Machine) -> None:
 
 
 def test_a_cycle_is_shown_and_told(machine: Machine) -> None:
-    machine.write(a="x:\n  test.nop:\n    - require: [{test: y}]\ny:\n  test.nop:\n    - require: [{test: x}]\n")
+    machine.write(
+        a=(
+            "x:\n  test.nop:\n    - require: [{test: y}]\ny:\n  test.nop:\n    - require: [{test:"
+            " x}]\n"
+        )
+    )
     done = machine("show", "graph", "a", "--out", "json")
     assert "Recursive requisites" in done.stderr
     found = json.loads(done.stdout)["local"]
@@ -165,8 +203,10 @@ def test_any_graph_is_laid_out() -> None:
 def test_the_states_of_names_are_told_apart(machine: Machine) -> None:
     machine.write(
         a="n: {test.nop: [names: [x, y]]}\no: {test.nop: [name: oo, require: [test: n]]}\n",
-        circle="n: {test.nop: [names: [x, y: [{require: [test: x]}]], watch: [test: o]]}\n"
-        "o: {test.nop: [require: [test: y]]}\n",
+        circle=(
+            "n: {test.nop: [names: [x, y: [{require: [test: x]}]], watch: [test: o]]}\n"
+            "o: {test.nop: [require: [test: y]]}\n"
+        ),
     )
     dot = machine("show", "graph", "a", "--out", "dot").stdout
     assert [line.split('"')[1] for line in dot.splitlines() if "test.nop" in line] == [

@@ -15,13 +15,16 @@ from runner.output import why
 from runner.queries import explain
 
 WEB = (
-    "defaults:\n  file: {mode: '0640'}\ninclude: [base]\nconf:\n  file.managed:\n    - name: {tmp}/conf\n"
-    "    - contents: x\nreload:\n  cmd.wait:\n    - name: 'true'\n    - watch:\n      - file: conf\n"
+    "defaults:\n  file: {mode: '0640'}\ninclude: [base]\nconf:\n  file.managed:\n    - name:"
+    " {tmp}/conf\n    - contents: x\nreload:\n  cmd.wait:\n    - name: 'true'\n    - watch:\n     "
+    " - file: conf\n"
 )
 
 
 def test_why(machine: Machine) -> None:
-    machine.write(top="base:\n  'm*':\n    - web\n", web=WEB, base="{tmp}/d:\n  file.directory: []\n")
+    machine.write(
+        top="base:\n  'm*':\n    - web\n", web=WEB, base="{tmp}/d:\n  file.directory: []\n"
+    )
     machine("highstate")
     (found,) = json.loads(machine("why", "conf", "--run", "--out", "json").stdout)["local"]
     assert found["declared"].endswith("web.sls:5:3")
@@ -29,7 +32,9 @@ def test_why(machine: Machine) -> None:
     assert found["arguments"]["mode"]["place"].endswith("web.sls:2:16"), "a default has its place"
     assert found["waited_for_by"][0]["state"] == "cmd: reload"
     assert found["last_run"]["result"] is True
-    (below,) = json.loads(machine("why", f"file: {machine.folder}/d", "--out", "json").stdout)["local"]
+    (below,) = json.loads(machine("why", f"file: {machine.folder}/d", "--out", "json").stdout)[
+        "local"
+    ]
     assert below["included_by"] == ["web"]
     text = machine("why", "reload", "web").stdout
     assert "waits for file: conf (watch" in text
@@ -39,18 +44,18 @@ def test_why(machine: Machine) -> None:
 SITE = {
     "top": "base:\n  'm*':\n    - web\n",
     "web__init": (
-        "defaults:\n  file: {mode: '0640'}\ninclude:\n  - .conf\nchain:\n  - 'file: {tmp}/out ~> cmd: reload'\n"
-        "{tmp}/out:\n  file.directory: []\nreload:\n  cmd.wait:\n    - name: 'true'\nlate:\n  cmd.run:\n"
-        "    - name: exit 1\n    - order: 1\n    - require:\n      - test: pinned\npinned:\n  test.nop: []\n"
-        "after late:\n  cmd.run:\n    - name: 'true'\n    - require: [{cmd: late}]\n"
-        "guarded:\n  cmd.run:\n    - name: 'true'\n    - unless: 'true'\n"
+        "defaults:\n  file: {mode: '0640'}\ninclude:\n  - .conf\nchain:\n  - 'file: {tmp}/out ~>"
+        " cmd: reload'\n{tmp}/out:\n  file.directory: []\nreload:\n  cmd.wait:\n    - name:"
+        " 'true'\nlate:\n  cmd.run:\n    - name: exit 1\n    - order: 1\n    - require:\n      -"
+        " test: pinned\npinned:\n  test.nop: []\nafter late:\n  cmd.run:\n    - name: 'true'\n    -"
+        " require: [{cmd: late}]\nguarded:\n  cmd.run:\n    - name: 'true'\n    - unless: 'true'\n"
     ),
     "web__conf": (
-        "base file:\n  file.managed:\n    - name: {tmp}/out/base\n    - contents: a\n    - makedirs: true\n"
-        "web conf:\n  file.managed:\n    - name: {tmp}/out/conf\n    - use: [{file: base file}]\n"
-        "    - require_in:\n      - cmd: reload\n"
-        "extend:\n  web conf:\n    file:\n      - makedirs: false\n      - listen: [{test: pinned}]\n"
-        "looker:\n  cmd.run:\n    - name: 'true'\n    - prereq: [{file: web conf}]\n"
+        "base file:\n  file.managed:\n    - name: {tmp}/out/base\n    - contents: a\n    -"
+        " makedirs: true\nweb conf:\n  file.managed:\n    - name: {tmp}/out/conf\n    - use:"
+        " [{file: base file}]\n    - require_in:\n      - cmd: reload\nextend:\n  web conf:\n   "
+        " file:\n      - makedirs: false\n      - listen: [{test: pinned}]\nlooker:\n  cmd.run:\n  "
+        "  - name: 'true'\n    - prereq: [{file: web conf}]\n"
     ),
 }
 
@@ -64,7 +69,9 @@ def site(machine: Machine) -> Machine:
 
 def told(site: Machine, wanted: str, with_run: bool = False) -> str:
     site.argv()
-    options = load.load(str(site.folder / "runner.yaml"), {"cachedir": str(site.folder / "cache")}, {})[0]
+    options = load.load(
+        str(site.folder / "runner.yaml"), {"cachedir": str(site.folder / "cache")}, {}
+    )[0]
     return why.text(explain.why(options, wanted, (), with_run)).replace(f"{site.folder}/", "")
 
 
@@ -84,9 +91,18 @@ def test_why_tells_where_each_argument_comes_from(site: Machine) -> None:
 def test_why_tells_why_a_state_stands_where_it_does(site: Machine) -> None:
     text = told(site, "web conf")
     assert "  runs as number 6 of 9 (order 10001, by its place in the tree)\n" in text
-    assert "    moved behind what it waits for: cmd: looker (prereq), file: out (autorequire)\n" in text
-    assert "comes after cmd: looker, which looks at it (prereq, states/web/conf.sls:20:16), number 5" in text
-    assert "reacts at the end of the run to test: pinned (listen, states/web/conf.sls:16:18), number 1" in text
+    assert (
+        "    moved behind what it waits for: cmd: looker (prereq), file: out (autorequire)\n"
+        in text
+    )
+    assert (
+        "comes after cmd: looker, which looks at it (prereq, states/web/conf.sls:20:16), number 5"
+        in text
+    )
+    assert (
+        "reacts at the end of the run to test: pinned (listen, states/web/conf.sls:16:18), number 1"
+        in text
+    )
     written = "states/web/conf.sls:11:9, written as require_in of file: web conf), number 7"
     assert f"waited for by cmd: reload (require, {written}" in text
     assert "written as a chain), number 3" in told(site, "reload")
@@ -117,7 +133,9 @@ def test_init_makes_a_tree_that_passes_check_and_applies(machine: Machine, tmp_p
 
     def run(*words: str, code: int = 0, where: Path = folder) -> str:
         environment = machine.environment | {"PWD": str(where)}
-        done = subprocess.run([*argv, *words], env=environment, capture_output=True, text=True, cwd=where)
+        done = subprocess.run(
+            [*argv, *words], env=environment, capture_output=True, text=True, cwd=where
+        )
         assert done.returncode == code, done.stdout + done.stderr
         return done.stdout + done.stderr
 
@@ -125,13 +143,20 @@ def test_init_makes_a_tree_that_passes_check_and_applies(machine: Machine, tmp_p
     assert "cd 'new tree' && runner check" in said
     for path in (*folder.rglob("*.yaml"), *folder.rglob("*.yml")):
         assert yaml.safe_load(path.read_text()), path
-    pillar = ["--pillar", f"{{motd: {{path: {tmp_path}/motd, text: Hello}}}}", "--cachedir", str(tmp_path / "c")]
+    pillar = [
+        "--pillar",
+        f"{{motd: {{path: {tmp_path}/motd, text: Hello}}}}",
+        "--cachedir",
+        str(tmp_path / "c"),
+    ]
     assert "No mistakes found" in run("check", *pillar)
     run("highstate", "--test", *pillar)
     assert not (tmp_path / "motd").exists()
     run("highstate", *pillar)
     assert (tmp_path / "motd").read_text() == "Hello\n"
-    assert "changed" not in run("highstate", *pillar, "--detailed-exitcodes").replace("unchanged", "")
+    assert "changed" not in run("highstate", *pillar, "--detailed-exitcodes").replace(
+        "unchanged", ""
+    )
     assert "is there already" in run("init"), "an unaltered tree is left alone"
     (folder / "pillar/motd.sls").unlink()
     (folder / "states/top.sls").write_text("mine")
@@ -141,9 +166,9 @@ def test_init_makes_a_tree_that_passes_check_and_applies(machine: Machine, tmp_p
 
 
 LINT = (
-    "a:\n  cmd.run:\n    - name: 'true'\nb:\n  cmd.run: # runner: ignore[cmd-unguarded]\n    - name: 'true'\n"
-    "/etc/x.pem:\n  file.managed:\n    - watch:\n      - cmd: a\n"
-    "c:\n  test.nop:\n    - order: 1\n    - require:\n      - test: d\nd:\n  test.nop:\n    - order: 5\n"
+    "a:\n  cmd.run:\n    - name: 'true'\nb:\n  cmd.run: # runner: ignore[cmd-unguarded]\n    -"
+    " name: 'true'\n/etc/x.pem:\n  file.managed:\n    - watch:\n      - cmd: a\nc:\n  test.nop:\n  "
+    "  - order: 1\n    - require:\n      - test: d\nd:\n  test.nop:\n    - order: 5\n"
 )
 
 
@@ -151,7 +176,12 @@ def test_check_warns_of_what_is_probably_not_meant(machine: Machine) -> None:
     machine.write(a=LINT)
     found = json.loads(machine("check", "--out", "json").stdout)["diagnostics"]
     places = {(each["code"], each["line"]) for each in found}
-    assert places == {("cmd-unguarded", 2), ("secret-mode", 8), ("watch-no-reaction", 10), ("order-overridden", 13)}
+    assert places == {
+        ("cmd-unguarded", 2),
+        ("secret-mode", 8),
+        ("watch-no-reaction", 10),
+        ("order-overridden", 13),
+    }
     assert {each["severity"] for each in found} == {"warning"}
 
 
@@ -164,7 +194,9 @@ def test_check_speaks_to_programs(machine: Machine, form: str) -> None:
         (result,) = json.loads(out)["runs"][0]["results"]
         assert result["locations"][0]["physicalLocation"]["region"]["startLine"] == 4
     if form == "github":
-        assert out.startswith(f"::error file={machine.folder}/states/a.sls,line=4,col=7,title=unknown-argument::")
+        assert out.startswith(
+            f"::error file={machine.folder}/states/a.sls,line=4,col=7,title=unknown-argument::"
+        )
     assert machine("check", "--out", form, "--lenient").stdout
 
 
@@ -172,7 +204,9 @@ def test_check_for_another_machine(machine: Machine, tmp_path: Path) -> None:
     machine.write(a="{% if grains['os'] == 'Plan9' %}\nx:\n  nosuch.state: []\n{% endif %}\n")
     machine("check")
     (tmp_path / "grains.yaml").write_text("os: Plan9\n")
-    assert "nosuch.state" in machine("check", "--grains", str(tmp_path / "grains.yaml"), code=1).stdout
+    assert (
+        "nosuch.state" in machine("check", "--grains", str(tmp_path / "grains.yaml"), code=1).stdout
+    )
     assert "--grains /none" in machine("check", "--grains", "/none", code=1).stderr
 
 

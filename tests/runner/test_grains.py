@@ -16,54 +16,112 @@ from runner.grains.groups import Group
 from runner.grains.system import osgrains
 
 OS_RELEASES = {
-    "debian": 'PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\nNAME="Debian GNU/Linux"\nVERSION_ID="12"\n'
-    'VERSION="12 (bookworm)"\nVERSION_CODENAME=bookworm\nID=debian\n',
-    "sid": 'PRETTY_NAME="Debian GNU/Linux forky/sid"\nNAME="Debian GNU/Linux"\nVERSION_CODENAME=forky\nID=debian\n',
-    "raspbian": 'NAME="Raspbian GNU/Linux"\nVERSION_ID="12"\nVERSION_CODENAME=bookworm\nID=raspbian\nID_LIKE=debian\n',
+    "debian": (
+        'PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\nNAME="Debian GNU/Linux"\nVERSION_ID="12"\n'
+        'VERSION="12 (bookworm)"\nVERSION_CODENAME=bookworm\nID=debian\n'
+    ),
+    "sid": (
+        'PRETTY_NAME="Debian GNU/Linux forky/sid"\nNAME="Debian'
+        ' GNU/Linux"\nVERSION_CODENAME=forky\nID=debian\n'
+    ),
+    "raspbian": (
+        'NAME="Raspbian'
+        ' GNU/Linux"\nVERSION_ID="12"\nVERSION_CODENAME=bookworm\nID=raspbian\nID_LIKE=debian\n'
+    ),
     "ubuntu": 'NAME="Ubuntu"\nVERSION_ID="22.04"\nVERSION_CODENAME=jammy\nID=ubuntu\n',
-    "mint": 'NAME="Linux Mint"\nID=linuxmint\nID_LIKE="ubuntu debian"\nVERSION_ID="21.3"\nVERSION_CODENAME=virginia\n',
+    "mint": (
+        'NAME="Linux Mint"\nID=linuxmint\nID_LIKE="ubuntu'
+        ' debian"\nVERSION_ID="21.3"\nVERSION_CODENAME=virginia\n'
+    ),
     "pop": 'NAME="Pop!_OS"\nID=pop\nVERSION_ID="22.04"\nVERSION_CODENAME=jammy\n',
     "kali": 'NAME="Kali GNU/Linux"\nVERSION_ID="2024.1"\nVERSION_CODENAME=kali-rolling\nID=kali\n',
     "devuan": 'NAME="Devuan GNU/Linux"\nVERSION_ID="5"\nVERSION_CODENAME="daedalus"\nID=devuan\n',
-    "rhel": 'NAME="Red Hat Enterprise Linux"\nVERSION="9.4 (Plow)"\nID="rhel"\nVERSION_ID="9.4"\n'
-    'PRETTY_NAME="Red Hat Enterprise Linux 9.4 (Plow)"\n',
-    "rocky": 'NAME="Rocky Linux"\nVERSION="9.4 (Blue Onyx)"\nID="rocky"\nVERSION_ID="9.4"\n'
-    'PRETTY_NAME="Rocky Linux 9.4 (Blue Onyx)"\n',
-    "alma": 'NAME="AlmaLinux"\nVERSION="9.4 (Seafoam Ocelot)"\nID="almalinux"\nVERSION_ID="9.4"\n'
-    'PRETTY_NAME="AlmaLinux 9.4 (Seafoam Ocelot)"\n',
-    "centos7": 'NAME="CentOS Linux"\nVERSION="7 (Core)"\nID="centos"\nVERSION_ID="7"\n'
-    'PRETTY_NAME="CentOS Linux 7 (Core)"\n',
-    "stream": 'NAME="CentOS Stream"\nVERSION="9"\nID="centos"\nVERSION_ID="9"\nPRETTY_NAME="CentOS Stream 9"\n',
-    "fedora": 'NAME="Fedora Linux"\nVERSION="40 (Server Edition)"\nID=fedora\nVERSION_ID=40\nVERSION_CODENAME=""\n'
-    'PRETTY_NAME="Fedora Linux 40 (Server Edition)"\n',
-    "oracle": 'NAME="Oracle Linux Server"\nVERSION="8.9"\nID="ol"\nVERSION_ID="8.9"\n'
-    'PRETTY_NAME="Oracle Linux Server 8.9"\n',
-    "amazon": 'NAME="Amazon Linux"\nVERSION="2023"\nID="amzn"\nVERSION_ID="2023"\nPRETTY_NAME="Amazon Linux 2023"\n',
-    "leap": 'NAME="openSUSE Leap"\nVERSION="15.5"\nID="opensuse-leap"\nVERSION_ID="15.5"\n'
-    'PRETTY_NAME="openSUSE Leap 15.5"\n',
-    "tumbleweed": 'NAME="openSUSE Tumbleweed"\nID="opensuse-tumbleweed"\nVERSION_ID="20240501"\n'
-    'PRETTY_NAME="openSUSE Tumbleweed"\n',
-    "sles": 'NAME="SLES"\nVERSION="15-SP5"\nVERSION_ID="15.5"\nID="sles"\n'
-    'PRETTY_NAME="SUSE Linux Enterprise Server 15 SP5"\n',
+    "rhel": (
+        'NAME="Red Hat Enterprise Linux"\nVERSION="9.4 (Plow)"\nID="rhel"\nVERSION_ID="9.4"\n'
+        'PRETTY_NAME="Red Hat Enterprise Linux 9.4 (Plow)"\n'
+    ),
+    "rocky": (
+        'NAME="Rocky Linux"\nVERSION="9.4 (Blue Onyx)"\nID="rocky"\nVERSION_ID="9.4"\n'
+        'PRETTY_NAME="Rocky Linux 9.4 (Blue Onyx)"\n'
+    ),
+    "alma": (
+        'NAME="AlmaLinux"\nVERSION="9.4 (Seafoam Ocelot)"\nID="almalinux"\nVERSION_ID="9.4"\n'
+        'PRETTY_NAME="AlmaLinux 9.4 (Seafoam Ocelot)"\n'
+    ),
+    "centos7": (
+        'NAME="CentOS Linux"\nVERSION="7 (Core)"\nID="centos"\nVERSION_ID="7"\n'
+        'PRETTY_NAME="CentOS Linux 7 (Core)"\n'
+    ),
+    "stream": (
+        'NAME="CentOS Stream"\nVERSION="9"\nID="centos"\nVERSION_ID="9"\nPRETTY_NAME="CentOS Stream'
+        ' 9"\n'
+    ),
+    "fedora": (
+        'NAME="Fedora Linux"\nVERSION="40 (Server'
+        ' Edition)"\nID=fedora\nVERSION_ID=40\nVERSION_CODENAME=""\nPRETTY_NAME="Fedora Linux 40'
+        ' (Server Edition)"\n'
+    ),
+    "oracle": (
+        'NAME="Oracle Linux Server"\nVERSION="8.9"\nID="ol"\nVERSION_ID="8.9"\n'
+        'PRETTY_NAME="Oracle Linux Server 8.9"\n'
+    ),
+    "amazon": (
+        'NAME="Amazon Linux"\nVERSION="2023"\nID="amzn"\nVERSION_ID="2023"\nPRETTY_NAME="Amazon'
+        ' Linux 2023"\n'
+    ),
+    "leap": (
+        'NAME="openSUSE Leap"\nVERSION="15.5"\nID="opensuse-leap"\nVERSION_ID="15.5"\n'
+        'PRETTY_NAME="openSUSE Leap 15.5"\n'
+    ),
+    "tumbleweed": (
+        'NAME="openSUSE Tumbleweed"\nID="opensuse-tumbleweed"\nVERSION_ID="20240501"\n'
+        'PRETTY_NAME="openSUSE Tumbleweed"\n'
+    ),
+    "sles": (
+        'NAME="SLES"\nVERSION="15-SP5"\nVERSION_ID="15.5"\nID="sles"\n'
+        'PRETTY_NAME="SUSE Linux Enterprise Server 15 SP5"\n'
+    ),
     "arch": 'NAME="Arch Linux"\nPRETTY_NAME="Arch Linux"\nID=arch\nBUILD_ID=rolling\n',
     "manjaro": 'NAME="Manjaro Linux"\nPRETTY_NAME="Manjaro Linux"\nID=manjaro\n',
-    "alpine": 'NAME="Alpine Linux"\nID=alpine\nVERSION_ID=3.19.1\nPRETTY_NAME="Alpine Linux v3.19"\n',
-    "nixos": 'NAME=NixOS\nID=nixos\nVERSION_ID="23.11"\nVERSION_CODENAME=tapir\nPRETTY_NAME="NixOS 23.11 (Tapir)"\n',
-    "photon": 'NAME="VMware Photon OS"\nID=photon\nVERSION_ID=5.0\nPRETTY_NAME="VMware Photon OS/Linux"\n',
+    "alpine": (
+        'NAME="Alpine Linux"\nID=alpine\nVERSION_ID=3.19.1\nPRETTY_NAME="Alpine Linux v3.19"\n'
+    ),
+    "nixos": (
+        'NAME=NixOS\nID=nixos\nVERSION_ID="23.11"\nVERSION_CODENAME=tapir\nPRETTY_NAME="NixOS 23.11'
+        ' (Tapir)"\n'
+    ),
+    "photon": (
+        'NAME="VMware Photon OS"\nID=photon\nVERSION_ID=5.0\nPRETTY_NAME="VMware Photon OS/Linux"\n'
+    ),
     "kitten": 'NAME="AlmaLinux Kitten"\nVERSION="10 (Lion Cub)"\nID="almalinux"\nVERSION_ID="10"\n',
-    "alibaba": 'NAME="Alibaba Cloud Linux"\nVERSION="3 (OpenAnolis Edition)"\nID="alinux"\nVERSION_ID="3"\n'
-    'PRETTY_NAME="Alibaba Cloud Linux 3"\n',
-    "openeuler": 'NAME="openEuler"\nVERSION="24.03 (LTS)"\nID="openEuler"\nVERSION_ID="24.03"\nPRETTY_NAME="oE 24"\n',
-    "tumbleweed of old": 'NAME="openSUSE"\nVERSION="Tumbleweed"\nID="opensuse"\nVERSION_ID="20160504"\n'
-    'PRETTY_NAME="openSUSE Tumbleweed (20160504)"\n',
-    "micro": 'NAME="SL-Micro"\nVERSION_ID="6.0"\nID="sl-micro"\nPRETTY_NAME="SUSE Linux Micro 6.0"\n'
-    'CPE_NAME="cpe:/o:suse:sl-micro:6.0"\n',
+    "alibaba": (
+        'NAME="Alibaba Cloud Linux"\nVERSION="3 (OpenAnolis'
+        ' Edition)"\nID="alinux"\nVERSION_ID="3"\nPRETTY_NAME="Alibaba Cloud Linux 3"\n'
+    ),
+    "openeuler": (
+        'NAME="openEuler"\nVERSION="24.03'
+        ' (LTS)"\nID="openEuler"\nVERSION_ID="24.03"\nPRETTY_NAME="oE 24"\n'
+    ),
+    "tumbleweed of old": (
+        'NAME="openSUSE"\nVERSION="Tumbleweed"\nID="opensuse"\nVERSION_ID="20160504"\n'
+        'PRETTY_NAME="openSUSE Tumbleweed (20160504)"\n'
+    ),
+    "micro": (
+        'NAME="SL-Micro"\nVERSION_ID="6.0"\nID="sl-micro"\nPRETTY_NAME="SUSE Linux Micro 6.0"\n'
+        'CPE_NAME="cpe:/o:suse:sl-micro:6.0"\n'
+    ),
     "arm": 'NAME="Arch Linux ARM"\nPRETTY_NAME="Arch Linux ARM"\nID=archarm\n',
     "manjaro arm": 'NAME="Manjaro ARM"\nPRETTY_NAME="Manjaro ARM"\nID=manjaro-arm\n',
-    "mendel": 'NAME="Mendel GNU/Linux"\nPRETTY_NAME="Mendel GNU/Linux 5 (Eagle)"\nID=mendel\nVERSION_CODENAME=eagle\n',
+    "mendel": (
+        'NAME="Mendel GNU/Linux"\nPRETTY_NAME="Mendel GNU/Linux 5'
+        ' (Eagle)"\nID=mendel\nVERSION_CODENAME=eagle\n'
+    ),
     "parrot": 'NAME="Parrot OS"\nID=parrot\nVERSION_ID="5.1"\nVERSION_CODENAME=ara\n',
     "orel": 'NAME="Astra Linux (Orel)"\nID=astra\nVERSION_ID="2.12"\nVERSION_CODENAME=orel\n',
-    "smolensk": 'NAME="Astra Linux (Smolensk)"\nID=astra\nVERSION_ID="1.6"\nVARIANT_ID=smolensk\nPRETTY_NAME="Astra"\n',
+    "smolensk": (
+        'NAME="Astra Linux'
+        ' (Smolensk)"\nID=astra\nVERSION_ID="1.6"\nVARIANT_ID=smolensk\nPRETTY_NAME="Astra"\n'
+    ),
     "foo": 'NAME="Foo Linux"\nID=foo\nID_LIKE="debian"\nVERSION_ID="3.1"\nVERSION_CODENAME=bar\n',
 }
 # os, os_family, osfullname, osrelease, osmajorrelease, oscodename, osfinger
@@ -74,16 +132,64 @@ EXPECTED: dict[str, tuple[Any, ...]] = {
     "ubuntu": ("Ubuntu", "Debian", "Ubuntu", "22.04", 22, "jammy", "Ubuntu-22.04"),
     "mint": ("Mint", "Debian", "Linux Mint", "21.3", 21, "virginia", "Linux Mint-21"),
     "pop": ("Pop", "Debian", "Pop!_OS", "22.04", 22, "jammy", "Pop!_OS-22.04"),
-    "kali": ("Kali", "Debian", "Kali GNU/Linux", "2024.1", 2024, "kali-rolling", "Kali GNU/Linux-2024"),
+    "kali": (
+        "Kali",
+        "Debian",
+        "Kali GNU/Linux",
+        "2024.1",
+        2024,
+        "kali-rolling",
+        "Kali GNU/Linux-2024",
+    ),
     "devuan": ("Devuan", "Debian", "Devuan GNU/Linux", "5", 5, "daedalus", "Devuan GNU/Linux-5"),
-    "rhel": ("RedHat", "RedHat", "Red Hat Enterprise Linux", "9.4", 9, "Plow", "Red Hat Enterprise Linux-9"),
+    "rhel": (
+        "RedHat",
+        "RedHat",
+        "Red Hat Enterprise Linux",
+        "9.4",
+        9,
+        "Plow",
+        "Red Hat Enterprise Linux-9",
+    ),
     "rocky": ("Rocky", "RedHat", "Rocky Linux", "9.4", 9, "Blue Onyx", "Rocky Linux-9"),
     "alma": ("AlmaLinux", "RedHat", "AlmaLinux", "9.4", 9, "Seafoam Ocelot", "AlmaLinux-9"),
-    "centos7": ("CentOS", "RedHat", "CentOS Linux", "7", 7, "CentOS Linux 7 (Core)", "CentOS Linux-7"),
-    "stream": ("CentOS Stream", "RedHat", "CentOS Stream", "9", 9, "CentOS Stream 9", "CentOS Stream-9"),
+    "centos7": (
+        "CentOS",
+        "RedHat",
+        "CentOS Linux",
+        "7",
+        7,
+        "CentOS Linux 7 (Core)",
+        "CentOS Linux-7",
+    ),
+    "stream": (
+        "CentOS Stream",
+        "RedHat",
+        "CentOS Stream",
+        "9",
+        9,
+        "CentOS Stream 9",
+        "CentOS Stream-9",
+    ),
     "fedora": ("Fedora", "RedHat", "Fedora Linux", "40", 40, "", "Fedora Linux-40"),
-    "oracle": ("OEL", "RedHat", "Oracle Linux Server", "8.9", 8, "Oracle Linux Server 8.9", "Oracle Linux Server-8"),
-    "amazon": ("Amazon", "RedHat", "Amazon Linux", "2023", 2023, "Amazon Linux 2023", "Amazon Linux-2023"),
+    "oracle": (
+        "OEL",
+        "RedHat",
+        "Oracle Linux Server",
+        "8.9",
+        8,
+        "Oracle Linux Server 8.9",
+        "Oracle Linux Server-8",
+    ),
+    "amazon": (
+        "Amazon",
+        "RedHat",
+        "Amazon Linux",
+        "2023",
+        2023,
+        "Amazon Linux 2023",
+        "Amazon Linux-2023",
+    ),
     "leap": ("SUSE", "Suse", "Leap", "15.5", 15, "openSUSE Leap 15.5", "Leap-15"),
     "tumbleweed": (
         *("SUSE", "Suse", "openSUSE Tumbleweed", "20240501", 20240501),
@@ -92,9 +198,25 @@ EXPECTED: dict[str, tuple[Any, ...]] = {
     "sles": ("SUSE", "Suse", "SLES", "15.5", 15, "SUSE Linux Enterprise Server 15 SP5", "SLES-15"),
     "arch": ("Arch", "Arch", "Arch Linux", "", None, "Arch Linux", None),
     "manjaro": ("Manjaro", "Arch", "Manjaro Linux", "", None, "Manjaro Linux", None),
-    "alpine": ("Alpine", "Alpine", "Alpine Linux", "3.19.1", 3, "Alpine Linux v3.19", "Alpine Linux-3"),
+    "alpine": (
+        "Alpine",
+        "Alpine",
+        "Alpine Linux",
+        "3.19.1",
+        3,
+        "Alpine Linux v3.19",
+        "Alpine Linux-3",
+    ),
     "nixos": ("NixOS", "NixOS", "NixOS", "23.11", 23, "tapir", "NixOS-23.11"),
-    "photon": ("VMware Photon OS", "RedHat", "VMware Photon OS", "5.0", 5, "VMware Photon OS/Linux", None),
+    "photon": (
+        "VMware Photon OS",
+        "RedHat",
+        "VMware Photon OS",
+        "5.0",
+        5,
+        "VMware Photon OS/Linux",
+        None,
+    ),
     "kitten": ("AlmaLinux", "RedHat", "AlmaLinux Kitten", "10", 10, "Lion Cub", "AlmaLinux-10"),
     "alibaba": (
         *("Alinux", "RedHat", "Alibaba Cloud Linux", "3", 3, "Alibaba Cloud Linux 3"),
@@ -110,8 +232,24 @@ EXPECTED: dict[str, tuple[Any, ...]] = {
     "manjaro arm": ("Manjaro ARM", "Arch", "Manjaro ARM", "", None, "Manjaro ARM", None),
     "mendel": ("Mendel", "Debian", "Mendel GNU/Linux", "5", 5, "eagle", "Mendel GNU/Linux-5"),
     "parrot": ("Parrot OS", "Debian", "Parrot OS", "5.1", 5, "ara", "Parrot OS-5"),
-    "orel": ("AstraLinuxCE", "Debian", "Astra Linux (Orel)", "2.12", 2, "orel", "Astra Linux (Orel)-2"),
-    "smolensk": ("AstraLinuxSE", "Debian", "Astra Linux (Smolensk)", "1.6", 1, "smolensk", "Astra Linux (Smolensk)-1"),
+    "orel": (
+        "AstraLinuxCE",
+        "Debian",
+        "Astra Linux (Orel)",
+        "2.12",
+        2,
+        "orel",
+        "Astra Linux (Orel)-2",
+    ),
+    "smolensk": (
+        "AstraLinuxSE",
+        "Debian",
+        "Astra Linux (Smolensk)",
+        "1.6",
+        1,
+        "smolensk",
+        "Astra Linux (Smolensk)-1",
+    ),
     "foo": ("Foo", "Foo", "Foo Linux", "3.1", 3, "bar", "Foo Linux-3"),
 }
 KEYS = ("os", "os_family", "osfullname", "osrelease", "osmajorrelease", "oscodename", "osfinger")
@@ -129,16 +267,31 @@ def test_operating_systems(name: str) -> None:
 def test_versions_in_their_parts() -> None:
     assert osgrains(OS_RELEASES["ubuntu"])["osrelease_info"] == (22, 4)
     assert osgrains(OS_RELEASES["leap"])["lsb_distrib_id"] == "openSUSE Leap"
-    assert osgrains(OS_RELEASES["rhel"])["lsb_distrib_codename"] == "Red Hat Enterprise Linux 9.4 (Plow)"
-    exact = osgrains(OS_RELEASES["centos7"], redhat_release="CentOS Linux release 7.9.2009 (Core)\n")
-    assert (exact["osrelease"], exact["osmajorrelease"], exact["osfinger"]) == ("7.9.2009", 7, "CentOS Linux-7")
+    assert (
+        osgrains(OS_RELEASES["rhel"])["lsb_distrib_codename"]
+        == "Red Hat Enterprise Linux 9.4 (Plow)"
+    )
+    exact = osgrains(
+        OS_RELEASES["centos7"], redhat_release="CentOS Linux release 7.9.2009 (Core)\n"
+    )
+    assert (exact["osrelease"], exact["osmajorrelease"], exact["osfinger"]) == (
+        "7.9.2009",
+        7,
+        "CentOS Linux-7",
+    )
     assert "osrelease_info" not in osgrains(OS_RELEASES["arch"])
     assert osgrains("")["os"] == "Linux"
 
 
 def test_release_values() -> None:
     text = '# comment\nA=plain\nB="a \\"b\\" \\$c"\nC=\'single\'\nD=\nE="\nrubbish\n'
-    assert system.release_values(text) == {"A": "plain", "B": 'a "b" $c', "C": "single", "D": "", "E": '"'}
+    assert system.release_values(text) == {
+        "A": "plain",
+        "B": 'a "b" $c',
+        "C": "single",
+        "D": "",
+        "E": '"',
+    }
 
 
 # ---------------------------------------------------------------- this machine
@@ -150,13 +303,28 @@ def everything() -> dict[str, Any]:
 
 
 TYPES: dict[str, type] = {
-    **dict.fromkeys(("os", "os_family", "osarch", "kernel", "kernelrelease", "cpuarch", "cpu_model", "virtual"), str),
-    **dict.fromkeys(("host", "fqdn", "domain", "localhost", "nodename", "init", "path", "shell", "username"), str),
+    **dict.fromkeys(
+        ("os", "os_family", "osarch", "kernel", "kernelrelease", "cpuarch", "cpu_model", "virtual"),
+        str,
+    ),
+    **dict.fromkeys(
+        ("host", "fqdn", "domain", "localhost", "nodename", "init", "path", "shell", "username"),
+        str,
+    ),
     **dict.fromkeys(("saltversion", "saltpath", "pythonexecutable", "cwd", "ps", "groupname"), str),
-    **dict.fromkeys(("mem_total", "swap_total", "num_cpus", "uid", "gid", "pid", "server_id", "num_gpus"), int),
-    **dict.fromkeys(("cpu_flags", "ipv4", "ipv6", "fqdn_ip4", "fqdn_ip6", "fqdns", "disks", "ssds", "gpus"), list),
-    **dict.fromkeys(("saltversioninfo", "pythonversion", "pythonpath", "systempath", "kernelparams"), list),
-    **dict.fromkeys(("ip_interfaces", "ip4_interfaces", "ip6_interfaces", "hwaddr_interfaces", "dns"), dict),
+    **dict.fromkeys(
+        ("mem_total", "swap_total", "num_cpus", "uid", "gid", "pid", "server_id", "num_gpus"), int
+    ),
+    **dict.fromkeys(
+        ("cpu_flags", "ipv4", "ipv6", "fqdn_ip4", "fqdn_ip6", "fqdns", "disks", "ssds", "gpus"),
+        list,
+    ),
+    **dict.fromkeys(
+        ("saltversioninfo", "pythonversion", "pythonpath", "systempath", "kernelparams"), list
+    ),
+    **dict.fromkeys(
+        ("ip_interfaces", "ip4_interfaces", "ip6_interfaces", "hwaddr_interfaces", "dns"), dict
+    ),
     **dict.fromkeys(("efi", "efi-secure-boot", "transactional", "ip_gw"), bool),
     "locale_info": dict,
 }
@@ -169,10 +337,15 @@ def test_types(everything: dict[str, Any], name: str) -> None:
 
 def test_values(everything: dict[str, Any]) -> None:
     assert everything["server_id"] == 2067164805  # what Salt makes of the ID `vm`
-    assert everything["kernel"] == os.uname().sysname and everything["nodename"] == socket.gethostname()
+    assert (
+        everything["kernel"] == os.uname().sysname
+        and everything["nodename"] == socket.gethostname()
+    )
     assert everything["saltversion"] == "3008.3" and everything["saltversioninfo"] == [3008, 3]
     assert everything["fqdn"].split(".")[0] == everything["host"]
-    assert everything["uid"] == os.geteuid() and everything["pythonversion"] == list(sys.version_info)
+    assert everything["uid"] == os.geteuid() and everything["pythonversion"] == list(
+        sys.version_info
+    )
     assert everything["num_cpus"] >= 1 and everything["mem_total"] > 0
     json.dumps(everything)
 
@@ -190,12 +363,15 @@ def test_addresses_are_those_of_the_system() -> None:
 
     if which("ip") is None:
         pytest.skip("no `ip` to compare with")
-    links = json.loads(subprocess.run(["ip", "-json", "addr"], capture_output=True, text=True, check=True).stdout)
+    links = json.loads(
+        subprocess.run(["ip", "-json", "addr"], capture_output=True, text=True, check=True).stdout
+    )
     family = {"inet": "ip4_interfaces", "inet6": "ip6_interfaces"}
     grains = Grains({})
     for kind, name in family.items():
         expected = {
-            link["ifname"]: [each["local"] for each in link["addr_info"] if each["family"] == kind] for link in links
+            link["ifname"]: [each["local"] for each in link["addr_info"] if each["family"] == kind]
+            for link in links
         }
         assert grains[name] == expected
     assert grains["hwaddr_interfaces"]["lo"] == "00:00:00:00:00:00"
@@ -214,16 +390,27 @@ def watched(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
         return Group(names, look)
 
-    monkeypatch.setattr("runner.grains.GROUPS", (group("os", "os_family"), group("ipv4"), group("host")))
+    monkeypatch.setattr(
+        "runner.grains.GROUPS", (group("os", "os_family"), group("ipv4"), group("host"))
+    )
     return seen
 
 
 def test_only_what_is_asked_for_is_computed(monkeypatch: pytest.MonkeyPatch) -> None:
     seen = watched(monkeypatch)
     grains = Grains({"roles": ["web"]}, id="web1")
-    assert grains["roles"] == ["web"] and grains["id"] == "web1" and "nope" not in grains and seen == []
+    assert (
+        grains["roles"] == ["web"]
+        and grains["id"] == "web1"
+        and "nope" not in grains
+        and seen == []
+    )
     assert grains.get("os") == "core os" and "os_family" in grains and seen == ["os"]
-    assert sorted(grains) == ["host", "id", "ipv4", "os", "os_family", "roles"] and seen == ["os", "ipv4", "host"]
+    assert sorted(grains) == ["host", "id", "ipv4", "os", "os_family", "roles"] and seen == [
+        "os",
+        "ipv4",
+        "host",
+    ]
     assert len(grains) == 6 and grains == dict(grains) and len(seen) == 3
     with pytest.raises(KeyError):
         grains["nope"]
@@ -234,7 +421,12 @@ def test_who_wins(monkeypatch: pytest.MonkeyPatch) -> None:
     watched(monkeypatch)
     own = {"os": "own", "host": "own", "more": 1}
     grains = Grains({"host": "static"}, {"m.f": lambda: own})
-    assert [grains[name] for name in ("host", "os", "more", "os_family")] == ["static", "own", 1, "core os_family"]
+    assert [grains[name] for name in ("host", "os", "more", "os_family")] == [
+        "static",
+        "own",
+        1,
+        "core os_family",
+    ]
 
 
 def test_functions_of_the_tree(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -252,7 +444,9 @@ def test_functions_of_the_tree(monkeypatch: pytest.MonkeyPatch) -> None:
     assert grains["s"] == 1 and calls == []
     assert grains["seen"] == "core os" and seen == ["os"] and calls == ["asks"]
     assert dict(grains)["seen"] == "core os" and calls == ["asks"]
-    assert [each.message for each in grains.problems] == ["the grains of m.fails are missing: ValueError: oops"]
+    assert [each.message for each in grains.problems] == [
+        "the grains of m.fails are missing: ValueError: oops"
+    ]
 
 
 # ---------------------------------------------------------------- files of the network
@@ -285,7 +479,8 @@ def test_no_name_server_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_resolver_settings() -> None:
     text = (
-        "# c\nnameserver 10.0.0.1\nnameserver fd00::1 # x\n;nameserver 1.1.1.1\nsearch a.org b.org\noptions ndots:2\n"
+        "# c\nnameserver 10.0.0.1\nnameserver fd00::1 # x\n;nameserver 1.1.1.1\nsearch a.org"
+        " b.org\noptions ndots:2\n"
     )
     assert network.resolver_settings(text) == {
         "nameservers": ["10.0.0.1", "fd00::1"],
@@ -300,22 +495,34 @@ def test_resolver_settings() -> None:
 
 def test_gateways() -> None:
     head = "Iface\tDestination\tGateway\tFlags\tRefCnt\tUse\tMetric\tMask\tMTU\tWindow\tIRTT\n"
-    rows = "eth1 00000000 0202A8C0 0003 0 0 100 00000000 0 0 0\neth0 00000000 0102A8C0 0003 0 0 0 00000000 0 0 0\n"
+    rows = (
+        "eth1 00000000 0202A8C0 0003 0 0 100 00000000 0 0 0\neth0 00000000 0102A8C0 0003 0 0 0"
+        " 00000000 0 0 0\n"
+    )
     if sys.byteorder == "little":
         assert network.default_gateway(head + rows) == "192.168.2.1"
     assert network.default_gateway(head) is None
     zero, gate = "0" * 32, "fd00" + "0" * 27 + "1"
     row = f"{zero} 00 {zero} 00 {gate} 00000400 00000001 00000000 00000003 eth0\n"
-    assert network.default_gateway6(f"{zero} 00 {zero} 00 {zero} ffffffff 1 0 00200200 lo\n{row}") == "fd00::1"
+    assert (
+        network.default_gateway6(f"{zero} 00 {zero} 00 {zero} ffffffff 1 0 00200200 lo\n{row}")
+        == "fd00::1"
+    )
     assert network.default_gateway6("") is None
 
 
 def test_a_look_imports_only_what_it_needs() -> None:
     program = (
-        "import sys; from runner.grains import Grains; Grains({'a': 1}, id='x')['a']; print('socket' in sys.modules)"
+        "import sys; from runner.grains import Grains; Grains({'a': 1}, id='x')['a'];"
+        " print('socket' in sys.modules)"
     )
-    program += "; Grains({}, id='x')['os_family']; print('socket' in sys.modules or 'subprocess' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    program += (
+        "; Grains({}, id='x')['os_family']; print('socket' in sys.modules or 'subprocess' in"
+        " sys.modules)"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
     assert done.stdout.split() == ["False", "False"]
 
 

@@ -24,7 +24,10 @@ CASES: list[tuple[dict[str, Any], str | None]] = [
     ({"onlyif": "true", "unless": "false"}, None),
     ({"unless": "false", "creates": "/"}, "unless condition is false\n/ exists"),
     ({"onlyif": "false", "creates": "/nope"}, "onlyif condition is false\nCreates files not found"),
-    ({"onlyif": "true", "creates": ["/", "/usr"]}, "onlyif condition is true\nAll files in creates exist"),
+    (
+        {"onlyif": "true", "creates": ["/", "/usr"]},
+        "onlyif condition is true\nAll files in creates exist",
+    ),
     ({"creates": ["/", "/nope"]}, None),
     ({"onlyif": [{}]}, None),
     ({"unless": [{"args": [1]}]}, None),
@@ -34,7 +37,10 @@ CASES: list[tuple[dict[str, Any], str | None]] = [
     ({"onlyif": [{"fun": "failing.truth"}]}, "onlyif condition is false"),
     ({"unless": [{"fun": "failing.truth"}, "true"]}, None),
     ({"onlyif": [{"fun": "test.echo", "text": {"a": [0, 1]}, "get_return": "a:1"}]}, None),
-    ({"onlyif": [{"fun": "test.echo", "text": {"a": [0, 1]}, "get_return": "a:7"}]}, "onlyif condition is false"),
+    (
+        {"onlyif": [{"fun": "test.echo", "text": {"a": [0, 1]}, "get_return": "a:7"}]},
+        "onlyif condition is false",
+    ),
 ]
 
 
@@ -70,13 +76,20 @@ def test_a_guard_that_calls_a_function_looks_at_its_exit_code(machine: Machine) 
     )
     machine.write(t="".join(lines))
     found = machine.results("sls", "t")
-    skipped = [name for name, result in found.items() if result["comment"] == "onlyif condition is false"]
+    skipped = [
+        name for name, result in found.items() if result["comment"] == "onlyif condition is false"
+    ]
     assert skipped == ["s0", "s3", "s4"]
 
 
 def test_a_check_that_cannot_be_made_keeps_what_was_changed(machine: Machine) -> None:
     changing = "test.succeed_with_changes: [{check_cmd: 'true'}, {cwd: /no/such/folder}]"
-    machine.write(t=f"a:\n  {changing}\nb:\n  test.succeed_with_changes: [{{check_cmd: [{{fun: test.true}}]}}]\n")
+    machine.write(
+        t=(
+            f"a:\n  {changing}\nb:\n  test.succeed_with_changes: [{{check_cmd: [{{fun:"
+            " test.true}]}]\n"
+        )
+    )
     for result in machine.results("sls", "t", code=2).values():
         assert result["result"] is False and "testing" in result["changes"]
 
@@ -84,8 +97,10 @@ def test_a_check_that_cannot_be_made_keeps_what_was_changed(machine: Machine) ->
 def test_a_check_waits_for_the_change(machine: Machine) -> None:
     """Salt runs it in the look, too, before there is a change that it could check."""
     machine.write(
-        t="prepares:\n  test.succeed_with_changes: [prereq: [test: checked]]\n"
-        "checked:\n  test.succeed_with_changes: [check_cmd: ['false']]\n"
+        t=(
+            "prepares:\n  test.succeed_with_changes: [prereq: [test: checked]]\n"
+            "checked:\n  test.succeed_with_changes: [check_cmd: ['false']]\n"
+        )
     )
     found = machine.results("sls", "t", "--test")
     assert (found["prepares"]["result"], found["checked"]["result"]) == (None, None)
@@ -100,8 +115,12 @@ def test_an_empty_check_is_met(machine: Machine) -> None:
 
 
 def test_an_attempt_that_a_guard_skipped_says_why(machine: Machine) -> None:
-    machine.write(t="a:\n  test.nop: [creates: /, retry: {attempts: 2, interval: 0, until: false}]\n")
-    told = 'Attempt 1: Returned a result of "True", with the following comment: "/ exists"\n/ exists'
+    machine.write(
+        t="a:\n  test.nop: [creates: /, retry: {attempts: 2, interval: 0, until: false}]\n"
+    )
+    told = (
+        'Attempt 1: Returned a result of "True", with the following comment: "/ exists"\n/ exists'
+    )
     assert machine.results("sls", "t")["a"]["comment"] == told
 
 
@@ -154,14 +173,18 @@ MALFORMED = {
 
 def test_slots(machine: Machine) -> None:
     machine.config["grains"] = {"number": 5}
-    states = {f"s{place}": f"__slot__:salt:{slot}" for place, slot in enumerate([*SLOTS, *MALFORMED])}
+    states = {
+        f"s{place}": f"__slot__:salt:{slot}" for place, slot in enumerate([*SLOTS, *MALFORMED])
+    }
     written = {name: {"test.show_notification": [{"text": slot}]} for name, slot in states.items()}
     machine.write(t=json.dumps(written))
     done = machine.results("sls", "t", code=2)
     found = {slot.removeprefix("__slot__:salt:"): done[name] for name, slot in states.items()}
     assert {slot: found[slot]["comment"] for slot in SLOTS} == SLOTS
     for slot, hint in MALFORMED.items():
-        assert found[slot]["result"] is False and f"hint: {hint}" in found[slot]["comment"], found[slot]
+        assert found[slot]["result"] is False and f"hint: {hint}" in found[slot]["comment"], found[
+            slot
+        ]
     machine.write(run="a:\n  cmd.run: [{name: '__slot__:salt:test.echo(\"echo hi\")'}]\n")
     assert machine.results("sls", "run")["a"]["changes"]["stdout"] == "hi"
 

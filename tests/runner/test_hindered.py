@@ -58,7 +58,12 @@ SOMEBODY = [
     "--bounding-set",
     "-all,+dac_read_search",
 ]
-SOMEBODY += ["--inh-caps", "+dac_read_search", "--ambient-caps", "+dac_read_search"]  # the tests may lie in root's home
+SOMEBODY += [
+    "--inh-caps",
+    "+dac_read_search",
+    "--ambient-caps",
+    "+dac_read_search",
+]  # the tests may lie in root's home
 READ_ONLY = 'mount --bind {0} {0}; mount -o remount,ro,bind {0}; exec "$@"'
 
 
@@ -69,7 +74,14 @@ def site(machine: Machine) -> Path:
     for name in ("rewritten", "mode", "gone", "appended", "touched", "from", "open.ini"):
         (site / name).write_text("")
     site.chmod(0o755)
-    theirs = ["theirs", "theirs-kept", "theirs-kept/2001", "theirs-kept/2002", "theirs/pruned", "theirs/pruned/empty"]
+    theirs = [
+        "theirs",
+        "theirs-kept",
+        "theirs-kept/2001",
+        "theirs-kept/2002",
+        "theirs/pruned",
+        "theirs/pruned/empty",
+    ]
     for name in theirs:
         (site / name).mkdir()
     (site / "theirs/tidy").touch()
@@ -92,7 +104,9 @@ def site(machine: Machine) -> Path:
 
 def wrapped(machine: Machine, prefix: list[str], *words: str) -> dict[str, bool | None]:
     """The results by name, of a runner that something is put before."""
-    cache = machine.folder / "cache"  # runner keeps its files only where nobody but the caller and root can write
+    cache = (
+        machine.folder / "cache"
+    )  # runner keeps its files only where nobody but the caller and root can write
     cache.mkdir(exist_ok=True)
     os.chown(cache, *((65534, 65534) if prefix == SOMEBODY else (0, 0)))
     argv = [*prefix, *machine.argv(*words, "--out", "json")]
@@ -117,7 +131,9 @@ def test_a_plain_user(machine: Machine, site: Path) -> None:
     assert refused == [name for name in named if "theirs" not in name]
 
 
-def test_a_plain_user_in_a_folder_of_his_own_with_files_of_others(machine: Machine, site: Path) -> None:
+def test_a_plain_user_in_a_folder_of_his_own_with_files_of_others(
+    machine: Machine, site: Path
+) -> None:
     os.chown(site, 65534, 65534)
     names = {"rewritten", "given", "dir", "mode", "appended", "touched", "open.ini"}
     assert set(compare(machine, SOMEBODY)) == {f"site/{name}" for name in names}
@@ -125,7 +141,17 @@ def test_a_plain_user_in_a_folder_of_his_own_with_files_of_others(machine: Machi
 
 def test_a_plain_user_in_a_sticky_folder(machine: Machine, site: Path) -> None:
     site.chmod(0o1777)
-    names = {"rewritten", "given", "dir", "mode", "gone", "appended", "touched", "moved", "open.ini"}
+    names = {
+        "rewritten",
+        "given",
+        "dir",
+        "mode",
+        "gone",
+        "appended",
+        "touched",
+        "moved",
+        "open.ini",
+    }
     assert set(compare(machine, SOMEBODY)) == {f"site/{name}" for name in names}
 
 
@@ -189,9 +215,13 @@ opens:
 
 
 @pytest.mark.parametrize(
-    "before", ["cmd.run: [name: 'true']", "file.directory: [name: '{tmp}/site', mode: '0777']"], ids=["cmd", "file"]
+    "before",
+    ["cmd.run: [name: 'true']", "file.directory: [name: '{tmp}/site', mode: '0777']"],
+    ids=["cmd", "file"],
 )
-def test_what_an_earlier_state_may_open_is_not_refused(machine: Machine, site: Path, before: str) -> None:
+def test_what_an_earlier_state_may_open_is_not_refused(
+    machine: Machine, site: Path, before: str
+) -> None:
     os.chown(site / "rewritten", 65534, 65534)
     os.chown(site, 65534, 65534)
     machine.write(after=AFTER.replace("{}", before, 1))

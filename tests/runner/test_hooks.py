@@ -6,16 +6,15 @@ import pytest
 from command import Machine
 
 PLANNED = (
-    "from runner.api import Plan, Planned, StateFailed\n"
-    "def made(name: str, size: int = 1) -> Planned:\n    yield Plan({name: size}, 'p')\n    return 'made'\n"
-    "def pre_run_check(name: str, size: int = 1) -> None:\n"
-    "    if size > 9:\n        raise StateFailed(f'{name} is too large')\n"
+    "from runner.api import Plan, Planned, StateFailed\ndef made(name: str, size: int = 1) ->"
+    " Planned:\n    yield Plan({name: size}, 'p')\n    return 'made'\ndef pre_run_check(name: str,"
+    " size: int = 1) -> None:\n    if size > 9:\n        raise StateFailed(f'{name} is too"
+    " large')\n"
 )
 CLASSIC = (
-    "import os\n"
-    "def made(name):\n    __salt__\n    return {'name': name, 'changes': {}, 'result': True, 'comment': ''}\n"
-    "def mod_init(low):\n    with open(os.path.join(__opts__['cachedir'], 'log'), 'a') as f:\n"
-    "        f.write(low['__id__'] + '\\n')\n    return True\n"
+    "import os\ndef made(name):\n    __salt__\n    return {'name': name, 'changes': {}, 'result':"
+    " True, 'comment': ''}\ndef mod_init(low):\n    with open(os.path.join(__opts__['cachedir'],"
+    " 'log'), 'a') as f:\n        f.write(low['__id__'] + '\\n')\n    return True\n"
 )
 
 
@@ -25,9 +24,16 @@ def module(machine: Machine, text: str) -> None:
 
 
 @pytest.mark.parametrize("words", [["--test"], []])
-def test_what_must_not_run_stops_everything_before_it_starts(machine: Machine, words: list[str]) -> None:
+def test_what_must_not_run_stops_everything_before_it_starts(
+    machine: Machine, words: list[str]
+) -> None:
     module(machine, PLANNED)
-    machine.write(a="{tmp}/f:\n  file.managed: []\nx:\n  box.made:\n    - size: 10\ny:\n  box.made:\n    - size: 11\n")
+    machine.write(
+        a=(
+            "{tmp}/f:\n  file.managed: []\nx:\n  box.made:\n    - size: 10\ny:\n  box.made:\n    -"
+            " size: 11\n"
+        )
+    )
     error = machine("sls", "a", *words, code=1).stderr
     assert "x is too large" in error
     assert "y is too large" in error
@@ -112,30 +118,41 @@ def test_states_of_a_kind_are_done_together_and_each_reports_its_share(machine: 
 
 def test_the_configuration_turns_aggregation_on(machine: Machine) -> None:
     module(machine, TOGETHER)
-    machine.write(a="a:\n  box.made: []\nb:\n  box.made: []\nc:\n  box.made:\n    - aggregate: False\n")
+    machine.write(
+        a="a:\n  box.made: []\nb:\n  box.made: []\nc:\n  box.made:\n    - aggregate: False\n"
+    )
     machine.config["state_aggregate"] = ["box"]  # type: ignore[assignment]
     machine("sls", "a")
     assert (machine.folder / "cache/log").read_text().split() == ["a+b", "c"]
 
 
 SELF = (
-    "import os\nfrom runner.api import Plan, Planned, changer\nfrom modules import file\nSELF_REFRESH = True\n"
-    "def made(name: str, dies: bool = False) -> Planned:\n    '''A box.'''\n    if os.path.exists(name):\n"
-    "        return 'there'\n    yield Plan({'made': name}, 'to be made')\n    file.write(name, b'x')\n"
-    "    if dies:\n        os.kill(os.getpid(), 9)\n    return 'made'\n"
-    "def mod_watch(name: str, sfun: str) -> Planned:\n    yield Plan({'refreshed': name}, 'to be refreshed')\n"
-    "    with open(name + '.log', 'a') as log:\n        log.write('refreshed\\n')\n    return 'refreshed'\n"
+    "import os\nfrom runner.api import Plan, Planned, changer\nfrom modules import"
+    " file\nSELF_REFRESH = True\ndef made(name: str, dies: bool = False) -> Planned:\n    '''A"
+    " box.'''\n    if os.path.exists(name):\n        return 'there'\n    yield Plan({'made': name},"
+    " 'to be made')\n    file.write(name, b'x')\n    if dies:\n        os.kill(os.getpid(), 9)\n   "
+    " return 'made'\ndef mod_watch(name: str, sfun: str) -> Planned:\n    yield Plan({'refreshed':"
+    " name}, 'to be refreshed')\n    with open(name + '.log', 'a') as log:\n       "
+    " log.write('refreshed\\n')\n    return 'refreshed'\n"
 )
 
 
 def test_a_module_can_react_to_its_own_changes(machine: Machine) -> None:
     module(machine, SELF)
-    machine.write(a="{tmp}/f:\n  box.made:\n    - watch: [{test: t}]\nt:\n  test.succeed_with_changes: []\n")
+    machine.write(
+        a="{tmp}/f:\n  box.made:\n    - watch: [{test: t}]\nt:\n  test.succeed_with_changes: []\n"
+    )
     name, log = str(machine.folder / "f"), machine.folder / "f.log"
     dry = machine.results("sls", "a", "--test")[name]
-    assert (dry["changes"], dry["comment"]) == ({"made": name, "refreshed": name}, "to be made\nto be refreshed")
+    assert (dry["changes"], dry["comment"]) == (
+        {"made": name, "refreshed": name},
+        "to be made\nto be refreshed",
+    )
     real = machine.results("sls", "a")[name]
-    assert (real["changes"], real["comment"]) == ({"made": name, "refreshed": name}, "made\nrefreshed")
+    assert (real["changes"], real["comment"]) == (
+        {"made": name, "refreshed": name},
+        "made\nrefreshed",
+    )
     assert log.read_text() == "refreshed\n", "once, however many events"
     machine.write(a="{tmp}/f:\n  box.made: []\n")
     assert machine.results("sls", "a")[name]["changes"] == {}
@@ -152,14 +169,14 @@ def test_the_reaction_to_an_own_change_survives_a_kill(machine: Machine) -> None
 
 
 PARTLY = (
-    "import os\nfrom runner.api import Plan, Planned, changer\nfrom modules import file\n"
-    "def made(name: str, starts: bool = False, dies: bool = False) -> Planned:\n    '''A box.'''\n"
-    "    if os.path.exists(name):\n        return 'there'\n"
-    "    keys = {'enabled': True} | ({'started': True} if starts else {})\n"
-    "    yield Plan(keys, 'to be made', reacted_by=['started'])\n    file.write(name, b'x')\n"
-    "    if dies:\n        os.kill(os.getpid(), 9)\n    return 'made'\n"
-    "def mod_watch(name: str, sfun: str) -> Planned:\n    yield Plan({'restarted': True}, 'to be restarted')\n"
-    "    with open(name + '.log', 'a') as log:\n        log.write('restarted\\n')\n    return 'restarted'\n"
+    "import os\nfrom runner.api import Plan, Planned, changer\nfrom modules import file\ndef"
+    " made(name: str, starts: bool = False, dies: bool = False) -> Planned:\n    '''A box.'''\n   "
+    " if os.path.exists(name):\n        return 'there'\n    keys = {'enabled': True} | ({'started':"
+    " True} if starts else {})\n    yield Plan(keys, 'to be made', reacted_by=['started'])\n   "
+    " file.write(name, b'x')\n    if dies:\n        os.kill(os.getpid(), 9)\n    return 'made'\ndef"
+    " mod_watch(name: str, sfun: str) -> Planned:\n    yield Plan({'restarted': True}, 'to be"
+    " restarted')\n    with open(name + '.log', 'a') as log:\n        log.write('restarted\\n')\n  "
+    "  return 'restarted'\n"
 )
 WATCHING = """
 {tmp}/conf:
@@ -173,13 +190,18 @@ WATCHING = """
 
 
 @pytest.mark.parametrize(("more", "reacts"), [("starts: False", True), ("starts: True", False)])
-def test_a_change_that_is_no_reaction_leaves_the_reaction_due(machine: Machine, more: str, reacts: bool) -> None:
+def test_a_change_that_is_no_reaction_leaves_the_reaction_due(
+    machine: Machine, more: str, reacts: bool
+) -> None:
     module(machine, PARTLY)
     machine.write(a=WATCHING.replace("MORE", more))
     name, log = str(machine.folder / "box"), machine.folder / "box.log"
     keys = ["enabled", "restarted"] if reacts else ["enabled", "started"]
     dry = machine.results("sls", "a", "--test")[name]
-    assert (list(dry["changes"]), dry["comment"]) == (keys, "to be made" + "\nto be restarted" * reacts)
+    assert (list(dry["changes"]), dry["comment"]) == (
+        keys,
+        "to be made" + "\nto be restarted" * reacts,
+    )
     report = machine("sls", "a").stdout
     assert (f"restarted, because file: {machine.folder}/conf changed" in report) is reacts
     assert log.exists() is reacts
@@ -188,9 +210,11 @@ def test_a_change_that_is_no_reaction_leaves_the_reaction_due(machine: Machine, 
 
 def test_a_mount_that_only_gets_its_fstab_line_is_remounted_too(machine: Machine) -> None:
     machine.write(
-        a=f"conf: {{file.managed: [name: {machine.folder}/conf, contents: a]}}\n"
-        f"/proc: {{mount.mounted: [device: proc, fstype: proc, opts: rw, config: {machine.folder}/fstab,"
-        " watch: [file: conf]]}\n"
+        a=(
+            f"conf: {{file.managed: [name: {machine.folder}/conf, contents: a]}}\n/proc:"
+            " {mount.mounted: [device: proc, fstype: proc, opts: rw, config:"
+            f" {machine.folder}/fstab, watch: [file: conf]]}}\n"
+        )
     )
     (machine.folder / "fstab").touch()
     mounted = machine.results("sls", "a", "--test")["/proc"]
@@ -215,14 +239,28 @@ def test_a_reaction_that_is_still_due_survives_a_kill(machine: Machine) -> None:
 @pytest.mark.parametrize(
     ("hook", "message", "line"),
     [
-        ("def pre_run_check(name):\n    return 1 / 0\n", "box.pre_run_check failed for x: ZeroDivisionError", 4),
+        (
+            "def pre_run_check(name):\n    return 1 / 0\n",
+            "box.pre_run_check failed for x: ZeroDivisionError",
+            4,
+        ),
         ("def pre_run_check():\n    pass\n", "box.pre_run_check failed for x: TypeError", 3),
-        ("def autorequire(name):\n    yield 'file', name\n    nothing()\n", "box.autorequire failed for x: NameErr", 5),
-        ("def autorequire(name):\n    return ['/etc/x']\n", "box.autorequire for x gives ['/etc/x']", 3),
+        (
+            "def autorequire(name):\n    yield 'file', name\n    nothing()\n",
+            "box.autorequire failed for x: NameErr",
+            5,
+        ),
+        (
+            "def autorequire(name):\n    return ['/etc/x']\n",
+            "box.autorequire for x gives ['/etc/x']",
+            3,
+        ),
         ("def autonotify(name):\n    return 5\n", "box.autonotify for x gives 5", 3),
     ],
 )
-def test_a_hook_that_fails_is_told_by_its_line(machine: Machine, hook: str, message: str, line: int) -> None:
+def test_a_hook_that_fails_is_told_by_its_line(
+    machine: Machine, hook: str, message: str, line: int
+) -> None:
     module(machine, "def made(name: str) -> str:\n    return 'made'\n" + hook)
     machine.write(a="x:\n  box.made: []\n")
     error = machine("sls", "a", code=1).stderr
@@ -239,7 +277,10 @@ RESTLESS = (
 def test_verify_looks_again_after_each_change(machine: Machine) -> None:
     module(machine, RESTLESS)
     machine.write(
-        a="x:\n  box.made: []\n{tmp}/f:\n  file.managed:\n    - contents: a\nc:\n  cmd.run:\n    - name: 'true'\n"
+        a=(
+            "x:\n  box.made: []\n{tmp}/f:\n  file.managed:\n    - contents: a\nc:\n  cmd.run:\n   "
+            " - name: 'true'\n"
+        )
     )
     assert machine.results("sls", "a")["x"]["result"] is True
     (machine.folder / "f").unlink()
@@ -261,8 +302,10 @@ def test_a_classic_mod_watch_sees_what_it_is_called_for(machine: Machine) -> Non
         f"    return {answer}' '.join(told)}}\n",
     )
     machine.write(
-        a="source:\n  test.succeed_with_changes: []\nother: test.nop\n"
-        "x:\n  box.made:\n    - watch: [test: source, test: other]\ny:\n  box.made:\n    - listen: [test: source]\n"
+        a=(
+            "source:\n  test.succeed_with_changes: []\nother: test.nop\nx:\n  box.made:\n    -"
+            " watch: [test: source, test: other]\ny:\n  box.made:\n    - listen: [test: source]\n"
+        )
     )
     found = machine.results("sls", "a")
     comments = {name: found[name]["comment"] for name in ("x", "y", "listener_y")}

@@ -79,20 +79,26 @@ def grain():
 def registry(tmp_path: Path) -> Registry:
     files = {
         "_states/my.py": CLASSIC_STATE,
-        "_states/off.py": "def __virtual__():\n    return False, 'no client'\n\ndef go(name):\n    pass\n",
+        "_states/off.py": (
+            "def __virtual__():\n    return False, 'no client'\n\ndef go(name):\n    pass\n"
+        ),
         "_modules/mine.py": MODULE,
         "_modules/other_file.py": "__virtualname__ = 'nicer'\ndef hello():\n    return 'hi'\n",
         "_modules/uses_salt.py": "import salt.utils.event\ndef f():\n    pass\n",
         "_modules/broken.py": "def f(:\n",
         "_grains/g.py": "def colour():\n    return {'colour': 'red'}\n",
         "_grains/lacking.py": "import no_such_thing\ndef size():\n    return {'size': 1}\n",
-        "_grains/other.py": "def __virtual__():\n    return False\ndef size():\n    return {'size': 2}\n",
+        "_grains/other.py": (
+            "def __virtual__():\n    return False\ndef size():\n    return {'size': 2}\n"
+        ),
     }
     for name, text in files.items():
         path = tmp_path / name
         path.parent.mkdir(exist_ok=True)
         path.write_text(dedent(text))
-    folders = {kind: [str(tmp_path / f"_{kind}")] for kind in ("states", "modules", "grains", "utils")}
+    folders = {
+        kind: [str(tmp_path / f"_{kind}")] for kind in ("states", "modules", "grains", "utils")
+    }
     return Registry(folders, {"id": "me"}, {"engine.ping": lambda: True})
 
 
@@ -106,8 +112,12 @@ def test_a_classic_state_of_the_tree(registry: Registry, tmp_path: Path) -> None
     assert not list(tmp_path.rglob("__pycache__"))
 
 
-@pytest.mark.parametrize(("dry", "result", "comment"), [(True, None, "is to grow"), (False, True, "grown")])
-def test_a_classic_state_calls_a_planned_one(registry: Registry, dry: bool, result: bool | None, comment: str) -> None:
+@pytest.mark.parametrize(
+    ("dry", "result", "comment"), [(True, None, "is to grow"), (False, True, "grown")]
+)
+def test_a_classic_state_calls_a_planned_one(
+    registry: Registry, dry: bool, result: bool | None, comment: str
+) -> None:
     with running(HarnessHere(dry=dry)):
         answer = registry.state("my.calls").function(name="x")
     assert answer == {"name": "x", "changes": {"size": 5}, "result": result, "comment": comment}
@@ -126,7 +136,9 @@ def test_a_new_style_state_of_the_tree(registry: Registry, name: str) -> None:
     assert not registry.state(name).classic
 
 
-@pytest.mark.parametrize("name", ["my._private", "my.join", "my.os", "my.nothing", "nothing.at_all"])
+@pytest.mark.parametrize(
+    "name", ["my._private", "my.join", "my.os", "my.nothing", "nothing.at_all"]
+)
 def test_what_is_no_state_function(registry: Registry, name: str) -> None:
     with pytest.raises(UnknownFunction):
         registry.state(name)
@@ -150,9 +162,13 @@ def test_execution_functions(registry: Registry) -> None:
     assert registry.function("mine.ids")() == ["me"]
     assert registry.function("nicer.hello")() == "hi"
     assert registry.function("engine.ping")() is True
-    assert {"grain", "ids", "twice"} < set(registry.functions("mine"))  # besides those of the built-in mine
+    assert {"grain", "ids", "twice"} < set(
+        registry.functions("mine")
+    )  # besides those of the built-in mine
     assert not registry.has_function("mine.twofold")
-    assert registry.has_function("other_file.hello")  # without __virtual__, its file's name holds too, as with Salt
+    assert registry.has_function(
+        "other_file.hello"
+    )  # without __virtual__, its file's name holds too, as with Salt
 
 
 def test_other_parts_of_salt_fail_with_a_hint(registry: Registry) -> None:
@@ -198,7 +214,10 @@ def test_an_unknown_function_in_a_template(registry: Registry, template: str) ->
 def test_a_state_function_in_a_template(registry: Registry) -> None:
     with pytest.raises(RunnerError) as error:
         jinja2.Template("{{ salt['user.present']() }}").render(salt=registry.salt)
-    assert error.value.hint == "user.present is a state function: declare a state with it (`user.present:`)"
+    assert (
+        error.value.hint
+        == "user.present is a state function: declare a state with it (`user.present:`)"
+    )
 
 
 def test_refresh_finds_what_is_new(registry: Registry, tmp_path: Path) -> None:
@@ -230,23 +249,35 @@ def test_folders_of_modules_that_the_configuration_names(machine: Machine) -> No
         "more/direct.py": "def f():\n    return 'direct'\n",
         "more/modules/below.py": "def f():\n    return 'below'\n",
         "more/grains/here.py": "def g():\n    return {'mine': 1}\n",
-        "own/st.py": "def run(name):\n    return {'name': name, 'changes': {}, 'result': True, 'comment': name}\n",
+        "own/st.py": (
+            "def run(name):\n    return {'name': name, 'changes': {}, 'result': True, 'comment':"
+            " name}\n"
+        ),
         "states/_modules/direct.py": "def f():\n    return 'tree'\n",
     }
     for name, text in files.items():
         (machine.folder / name).parent.mkdir(parents=True, exist_ok=True)
         (machine.folder / name).write_text(text)
-    machine.write(a="{{ salt['direct.f']() }}{{ salt['below.f']() }}{{ grains.mine }}:\n  st.run: []\n")
+    machine.write(
+        a="{{ salt['direct.f']() }}{{ salt['below.f']() }}{{ grains.mine }}:\n  st.run: []\n"
+    )
     assert machine.results("sls", "a")["directbelow1"]["comment"] == "directbelow1"
 
 
 def test_which_state_modules_react_is_told_without_importing_them() -> None:
     registry = Registry({})
-    own = [name for name, module in library("states").items() if hasattr(import_module(module), "mod_watch")]
+    own = [
+        name
+        for name, module in library("states").items()
+        if hasattr(import_module(module), "mod_watch")
+    ]
     assert [name for name in library("states") if registry.reacts(name)] == own
     assert {"service", "cmd", "pkg"} <= set(own)
     program = (
-        "import sys; from runner.loader.registry import Registry; print(Registry({}).reacts('service'), *sys.modules)"
+        "import sys; from runner.loader.registry import Registry;"
+        " print(Registry({}).reacts('service'), *sys.modules)"
     )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True
+    )
     assert done.stdout.startswith("True ") and "states.service" not in done.stdout.split()

@@ -25,14 +25,29 @@ from runner.pipeline.session import Session
 ROOT = Path(__file__).parent.parent.parent
 LIBRARY = Registry({})
 PILLAR = {"db_password": "x"}  # what the examples take from it
-OF_THE_MACHINE = ("missing-file", "feature")  # the files of the examples' trees, the programs of this machine
+OF_THE_MACHINE = (
+    "missing-file",
+    "feature",
+)  # the files of the examples' trees, the programs of this machine
 JINJA = jinja2.Environment(extensions=["jinja2.ext.do"])
 STATES = [f"{module}.{name}" for module, names in pages.contents(LIBRARY).items() for name in names]
-FUNCTIONS = [f"{module}.{name}" for module, names in pages.execution(LIBRARY).items() for name in names]
+FUNCTIONS = [
+    f"{module}.{name}" for module, names in pages.execution(LIBRARY).items() for name in names
+]
 
 # known, and not worth a line on the page: Salt's names for what runner does by itself
 SILENT = frozenset(
-    ["id", "state", "fun", "sls", "pillarenv", "group", "providers", "parallel_group", "cmd_opts_include"]
+    [
+        "id",
+        "state",
+        "fun",
+        "sls",
+        "pillarenv",
+        "group",
+        "providers",
+        "parallel_group",
+        "cmd_opts_include",
+    ]
     + ["onfail_stop", "runas_password", "python_shell", "output_loglevel", "hide_output", "use_vt"]
     + ["success_stdout", "success_stderr", "require_all", "watch_all", "onchanges_all"]
 )
@@ -45,7 +60,9 @@ def examples(tmp_path_factory: pytest.TempPathFactory) -> Session:
     for page in [*(pages.state_page(LIBRARY, name) for name in STATES), pages.everywhere()]:
         for number, example in enumerate(page.examples):
             (tree / f"{page.name.replace('.', '-')}-{number}.sls").write_text(example)
-    (tree / "runner.yaml").write_text(f"file_roots: {{base: [{tree}]}}\ncachedir: {tree}/cache\nid: m1\n")
+    (tree / "runner.yaml").write_text(
+        f"file_roots: {{base: [{tree}]}}\ncachedir: {tree}/cache\nid: m1\n"
+    )
     return Session(load.load(str(tree / "runner.yaml"), {"pillar": PILLAR}, {})[0])
 
 
@@ -54,7 +71,9 @@ def test_every_example_compiles_and_binds(examples: Session) -> None:
     with examples.opened():
         read_pillar(examples)
         for name in examples.tree.sls_names("base"):
-            _, found = compile_chunks(examples, gather(examples, [Request(name, "base")]), strict=True)
+            _, found = compile_chunks(
+                examples, gather(examples, [Request(name, "base")]), strict=True
+            )
             problems += [f"{name}: {each}" for each in found if each.code not in OF_THE_MACHINE]
     assert not problems, "\n".join(problems)
 
@@ -63,7 +82,9 @@ def test_every_example_compiles_and_binds(examples: Session) -> None:
 def test_every_state_function_has_a_page_with_an_example(name: str) -> None:
     page = pages.state_page(LIBRARY, name)
     assert page.summary.endswith(".")
-    assert any(re.search(rf"\b{re.escape(name)}\b", example) for example in page.examples), "no example"
+    assert any(re.search(rf"\b{re.escape(name)}\b", example) for example in page.examples), (
+        "no example"
+    )
 
 
 def test_every_execution_function_has_a_page_and_its_examples_fit_its_signature() -> None:
@@ -71,12 +92,18 @@ def test_every_execution_function_has_a_page_and_its_examples_fit_its_signature(
     for name in FUNCTIONS:
         page = pages.function_page(LIBRARY, name)
         assert page.summary.rstrip(".:)"), name
-        for call in (each for text in page.examples for each in JINJA.parse(_closed(text)).find_all(nodes.Call)):
+        for call in (
+            each
+            for text in page.examples
+            for each in JINJA.parse(_closed(text)).find_all(nodes.Call)
+        ):
             if isinstance(call.node, nodes.Getitem) and isinstance(call.node.arg, nodes.Const):
                 count += 1
                 try:
                     named = {each.key: each.value for each in call.kwargs}
-                    inspect.signature(LIBRARY.definition(call.node.arg.value)).bind(*call.args, **named)
+                    inspect.signature(LIBRARY.definition(call.node.arg.value)).bind(
+                        *call.args, **named
+                    )
                 except TypeError as error:
                     pytest.fail(f"{name}: {error}")
     assert count > 10
@@ -96,7 +123,9 @@ def test_the_reference_is_what_the_code_says() -> None:
     folder = ROOT / "docs/reference"
     wanted = reference.files(LIBRARY)
     there = {str(path.relative_to(folder)): path.read_text() for path in folder.rglob("*.md")}
-    stale = sorted(name for name in wanted.keys() | there.keys() if wanted.get(name) != there.get(name))
+    stale = sorted(
+        name for name in wanted.keys() | there.keys() if wanted.get(name) != there.get(name)
+    )
     assert not stale, f"stale: {', '.join(stale)}; `sh docs/reference.sh` makes them anew"
 
 
@@ -158,7 +187,9 @@ def test_doc_knows_the_states_of_the_tree(machine: Machine) -> None:
         "from runner.api import Planned\ndef made(name: str, size: int = 3) -> Planned:\n"
         "    '''Make a box.\n\n    size: in metres. Not less than 1.\n    '''\n    return 'x'\n"
     )
-    (machine.folder / "states/_states/broken.py").write_text("def __virtual__():\n    return False, 'no client'\n")
+    (machine.folder / "states/_states/broken.py").write_text(
+        "def __virtual__():\n    return False, 'no client'\n"
+    )
     page = machine("doc", "box.made").stdout
     assert "Make a box." in page
     assert "    size (a whole number, default 3)\n        in metres. Not less than 1.\n" in page

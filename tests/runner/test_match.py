@@ -42,29 +42,107 @@ YES: dict[str, list[str]] = {
     "pcre": ["web", r"web1\.example.com$", ".*"],
     "list": ["web1.example.com,b"],
     "grain": [
-        *["roles:web", "roles:we*", "roles:*", "os2:family:Debian", "os2:family:debian", "os2:list:a"],
-        *["os2:list:b:c:d", "os2:list:b", "num:5", "num:*", "flag:True", "flag:true", "none:*", "none:None"],
-        *["deep:a:b:c:x", "deep:a:b:*", "deep:a:*", "deep:*:b:c:x", "deep:a:b", "colon:a:b:c", "colon:a*"],
-        *["url:http://x", "url:http*", "dictlist:web", "dictlist:web:port:80", "dictlist:web:*", "dictlist:w*"],
-        *["id:web1*", "saltversioninfo:3008", "ipv4:127.0.0.1", "os:D?bian", "loud:web", "loud:WEB", "D:Key:x"],
+        *[
+            "roles:web",
+            "roles:we*",
+            "roles:*",
+            "os2:family:Debian",
+            "os2:family:debian",
+            "os2:list:a",
+        ],
+        *[
+            "os2:list:b:c:d",
+            "os2:list:b",
+            "num:5",
+            "num:*",
+            "flag:True",
+            "flag:true",
+            "none:*",
+            "none:None",
+        ],
+        *[
+            "deep:a:b:c:x",
+            "deep:a:b:*",
+            "deep:a:*",
+            "deep:*:b:c:x",
+            "deep:a:b",
+            "colon:a:b:c",
+            "colon:a*",
+        ],
+        *[
+            "url:http://x",
+            "url:http*",
+            "dictlist:web",
+            "dictlist:web:port:80",
+            "dictlist:web:*",
+            "dictlist:w*",
+        ],
+        *[
+            "id:web1*",
+            "saltversioninfo:3008",
+            "ipv4:127.0.0.1",
+            "os:D?bian",
+            "loud:web",
+            "loud:WEB",
+            "D:Key:x",
+        ],
     ],
     "grain_pcre": [
         "os2:*:Deb.*",
-        *["roles:we", "roles:^web$", "roles:(web|x)", "os2:family:deb", "num:[0-9]", "deep:a:b:c:.", "loud:W"],
+        *[
+            "roles:we",
+            "roles:^web$",
+            "roles:(web|x)",
+            "os2:family:deb",
+            "num:[0-9]",
+            "deep:a:b:c:.",
+            "loud:W",
+        ],
         *["os:(Debian|Ubuntu)", "loud:web"],
     ],
-    "pillar": ["role:a:webby", "role:a:web*", "role:l:x", "role:n:5", "role:*", "role:l", "*:a:webby"],
+    "pillar": [
+        "role:a:webby",
+        "role:a:web*",
+        "role:l:x",
+        "role:n:5",
+        "role:*",
+        "role:l",
+        "*:a:webby",
+    ],
     "pillar_pcre": ["role:a:web.*", "*:a:^webby$"],
     "pillar_exact": ["role:a:webby"],
-    "ipcidr": ["127.0.0.0/8", "127.0.0.1", "192.0.2.2", "192.0.2.0/24", "fd00::/64", "::1", "fe80::/10"],
+    "ipcidr": [
+        "127.0.0.0/8",
+        "127.0.0.1",
+        "192.0.2.2",
+        "192.0.2.0/24",
+        "fd00::/64",
+        "::1",
+        "fe80::/10",
+    ],
     "nodegroup": ["webs", "comp"],
     "compound": [
         *["web*", "G@roles:web", "G@roles:web and web*", "G@roles:nope or web*", "not db*"],
-        *["( db* or web* ) and G@roles:web", "P@roles:we", r"E@web\d", "L@a,web1.example.com", "I@role:a:webby"],
+        *[
+            "( db* or web* ) and G@roles:web",
+            "P@roles:we",
+            r"E@web\d",
+            "L@a,web1.example.com",
+            "I@role:a:webby",
+        ],
         *["J@role:a:web", "S@127.0.0.0/8", "N@webs", "N@comp", "N@words", "N@lst", "not ( db* )"],
-        *["G@roles:web and ( not db* )", "not (db* or web*)", "web* not db*", "G;@os2;family;Debian"],
+        *[
+            "G@roles:web and ( not db* )",
+            "not (db* or web*)",
+            "web* not db*",
+            "G;@os2;family;Debian",
+        ],
         *["G|@os2|family|Debian", "P%@os2%family%Deb.*", "I|@role|a|webby", "web* or db* and db*"],
-        *["db* or G@roles:web and not G@roles:nope", "db* and web* or web*", "G@flag:True and G@num:5"],
+        *[
+            "db* or G@roles:web and not G@roles:nope",
+            "db* and web* or web*",
+            "G@flag:True and G@num:5",
+        ],
         *["E@web1.* and not E@db.*", "I@role:l:x or G@x:y", "not G@roles:web or web*"],
         *["web1.example.com or ( db* and ( G@x:y or not I@a:b ) )"],
     ],
@@ -82,23 +160,53 @@ NO: dict[str, list[str]] = {
     "nodegroup": ["nope", "loop1"],
     "range": ["%web"],
     "compound": [
-        *["not web*", "web* and not G@roles:db", "(db* or web*) and G@roles:web", "L@a,b", "N@loop1", "X@foo"],
-        *["G@roles:web or", "and web*", "web* and and web*", "G@roles:web AND db*", "not not web*", "N@unknown", ""],
-        *["( web*", "web* )", "G@roles:web and not N@webs", "web* web*", "R@foo", "D@x:y", "G@roles:web web*", "( )"],
+        *[
+            "not web*",
+            "web* and not G@roles:db",
+            "(db* or web*) and G@roles:web",
+            "L@a,b",
+            "N@loop1",
+            "X@foo",
+        ],
+        *[
+            "G@roles:web or",
+            "and web*",
+            "web* and and web*",
+            "G@roles:web AND db*",
+            "not not web*",
+            "N@unknown",
+            "",
+        ],
+        *[
+            "( web*",
+            "web* )",
+            "G@roles:web and not N@webs",
+            "web* web*",
+            "R@foo",
+            "D@x:y",
+            "G@roles:web web*",
+            "( )",
+        ],
     ],
 }
 
 
 def match(expression: Any, kind: str, grains: Any = GRAINS) -> bool:
-    return matches(expression, kind, id="web1.example.com", grains=grains, pillar=PILLAR, nodegroups=NODEGROUPS)
+    return matches(
+        expression, kind, id="web1.example.com", grains=grains, pillar=PILLAR, nodegroups=NODEGROUPS
+    )
 
 
-@pytest.mark.parametrize(("kind", "expression"), [(kind, text) for kind, texts in YES.items() for text in texts])
+@pytest.mark.parametrize(
+    ("kind", "expression"), [(kind, text) for kind, texts in YES.items() for text in texts]
+)
 def test_matches(kind: str, expression: str) -> None:
     assert match(expression, kind) is True
 
 
-@pytest.mark.parametrize(("kind", "expression"), [(kind, text) for kind, texts in NO.items() for text in texts])
+@pytest.mark.parametrize(
+    ("kind", "expression"), [(kind, text) for kind, texts in NO.items() for text in texts]
+)
 def test_matches_not(kind: str, expression: str) -> None:
     assert match(expression, kind) is False
 
@@ -146,15 +254,35 @@ def problem(expression: str, kind: str) -> str:
         ("compound", "web* or", "nothing follows 'or'"),
         ("compound", "and web*", "'and' stands where"),
         ("compound", "", "empty"),
-        ("compound", "web* or Z@x", "'Z@x': no kind of target has the letter Z; there are G (grain), "),
-        ("compound", "not G@os", "'os' is a grain without a value; write a grain, a colon and the value: `os:VALUE`"),
+        (
+            "compound",
+            "web* or Z@x",
+            "'Z@x': no kind of target has the letter Z; there are G (grain), ",
+        ),
+        (
+            "compound",
+            "not G@os",
+            "'os' is a grain without a value; write a grain, a colon and the value: `os:VALUE`",
+        ),
         ("compound", "web* or S@10.0.0.1/8", "'10.0.0.1/8' is no address and no network; write"),
         ("compound", "N@wbs", "there is no node group 'wbs'; did you mean webs?"),
         ("ipcidr", "10.0.0.0/99", "'10.0.0.0/99' is no address and no network"),
         ("pillar_exact", "a", "'a' is a pillar key without a value"),
-        ("nodegroup", "nope", "there is no node group 'nope'; nodegroups of the configuration has: "),
-        ("nodegroup", "ring", "in the node group 'ring': the node group 'ring' contains itself (ring -> ring)"),
-        ("nodegroup", "odd", "in the node group 'odd': the compound expression 'web* and' cannot be read"),
+        (
+            "nodegroup",
+            "nope",
+            "there is no node group 'nope'; nodegroups of the configuration has: ",
+        ),
+        (
+            "nodegroup",
+            "ring",
+            "in the node group 'ring': the node group 'ring' contains itself (ring -> ring)",
+        ),
+        (
+            "nodegroup",
+            "odd",
+            "in the node group 'odd': the compound expression 'web* and' cannot be read",
+        ),
     ],
 )
 def test_what_keeps_a_target_from_being_read(kind: str, expression: str, says: str) -> None:

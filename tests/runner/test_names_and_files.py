@@ -1,4 +1,6 @@
-"""`names`, `exclude`, `include`, `use` and references; each expectation is what Salt 3008 does with the same tree."""
+"""`names`, `exclude`, `include`, `use` and references; each expectation is what Salt 3008 does with
+the same tree.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,10 @@ NAMES = {
     "a null stands for no name": ("names: [x, null]", [("x", 10000.0001), (None, 10000.0002)]),
     "a number stays one": ("names: [7]", [(7, 10000.0001)]),
     "first and last of one name": (
-        "names: [a, {b: [{order: first}]}, {c: [{order: last}]}, {d: [{order: -1}]}, {e: [{order: 2}]}]",
+        (
+            "names: [a, {b: [{order: first}]}, {c: [{order: last}]}, {d: [{order: -1}]}, {e:"
+            " [{order: 2}]}]"
+        ),
         [("b", 0.0002), ("e", 2.0005), ("a", 10000.0001), ("d", 1010099.0004), ("c", 1010100.0003)],
     ),
     "the last of one name counts": (
@@ -55,7 +60,10 @@ def test_first_of_one_name_is_no_mistake(machine: Machine) -> None:
 
 def test_an_order_that_is_none_pulls_as_one_at_the_end(machine: Machine) -> None:
     """What it needs comes before what is declared to be last."""
-    text = "n: {test.nop: [order: {}, require: [test: l]]}\nl: {test.nop: [order: last]}\nm: {test.nop: [order: -3]}\n"
+    text = (
+        "n: {test.nop: [order: {}, require: [test: l]]}\nl: {test.nop: [order: last]}\nm:"
+        " {test.nop: [order: -3]}\n"
+    )
     machine.write(web=text.replace("{}", "null"))
     assert [low["name"] for low in lowstate(machine)] == ["l", "n", "m"]
 
@@ -66,7 +74,10 @@ def test_an_order_that_is_none_pulls_as_one_at_the_end(machine: Machine) -> None
         ("- null", "a null among the names of state 'n' is no name"),
         ("- [a, b]", "['a', 'b'] among the names of state 'n' in SLS 'web' is no name"),
         ("- {}", "{} among the names of state 'n' in SLS 'web' is no name"),
-        ("- a: [failhard]", "'failhard' below 'a' among the names of state 'n' in SLS 'web' is no argument"),
+        (
+            "- a: [failhard]",
+            "'failhard' below 'a' among the names of state 'n' in SLS 'web' is no argument",
+        ),
     ],
 )
 def test_what_is_no_name_is_a_mistake_at_its_place(machine: Machine, said: str, cause: str) -> None:
@@ -83,9 +94,17 @@ def test_the_second_name_of_one_entry_is_told(machine: Machine) -> None:
 
 
 def test_a_name_that_stands_twice_with_other_arguments_is_told(machine: Machine) -> None:
-    machine.write(web="n:\n  test.show_notification:\n    - text: a\n    - names:\n      - x\n      - x: [{text: b}]\n")
+    machine.write(
+        web=(
+            "n:\n  test.show_notification:\n    - text: a\n    - names:\n      - x\n      - x:"
+            " [{text: b}]\n"
+        )
+    )
     answer = machine("sls", "web", "-v")
-    assert "'x' stands twice among the names of state 'n'" in answer.stderr and "web.sls:5" in answer.stderr
+    assert (
+        "'x' stands twice among the names of state 'n'" in answer.stderr
+        and "web.sls:5" in answer.stderr
+    )
     assert "1 state: 1 unchanged" in answer.stdout
 
 
@@ -101,22 +120,37 @@ EXCLUDES = {
 @pytest.mark.parametrize("case", EXCLUDES, ids=str)
 def test_exclude(machine: Machine, case: str) -> None:
     said, expected = EXCLUDES[case]
-    machine.write(web=f"include: [inc]\nexclude: {said}\nw: test.nop\n", inc="a: test.nop\nb: test.nop\n")
+    machine.write(
+        web=f"include: [inc]\nexclude: {said}\nw: test.nop\n", inc="a: test.nop\nb: test.nop\n"
+    )
     assert [low["name"] for low in lowstate(machine)] == [*expected, "w"]
 
 
 @pytest.mark.parametrize("excluded", ["sls: inc", "sls: 'in*'"])
-def test_an_excluded_sls_takes_only_its_own_words_about_others_along(machine: Machine, excluded: str) -> None:
-    """Salt keeps one SLS for all that `x_in` and `use` say about an ID: with it everything goes, or nothing."""
+def test_an_excluded_sls_takes_only_its_own_words_about_others_along(
+    machine: Machine, excluded: str
+) -> None:
+    """Salt keeps one SLS for all that `x_in` and `use` say about an ID: with it everything goes, or
+    nothing.
+    """
     machine.write(
-        inc="i: {test.nop: [require_in: [test: b, test: c]]}\nextend: {c: {test: [failhard: true]}}\n",
-        web=f"include: [inc]\nexclude: [{excluded}]\na: {{test.nop: [require_in: [test: b], onlyif: 'true']}}\n"
-        "b: test.nop\nc: {test.nop: [use: [test: a]]}\n",
+        inc=(
+            "i: {test.nop: [require_in: [test: b, test: c]]}\nextend: {c: {test: [failhard:"
+            " true]}}\n"
+        ),
+        web=(
+            f"include: [inc]\nexclude: [{excluded}]\na: {{test.nop: [require_in: [test: b], onlyif:"
+            " 'true']}\nb: test.nop\nc: {test.nop: [use: [test: a]]}\n"
+        ),
     )
     found = {low["name"]: low for low in lowstate(machine)}
     assert list(found) == ["a", "b", "c"]
     assert found["b"]["require"] == [{"test": "a"}]
-    assert (found["c"]["onlyif"], "require" in found["c"], "failhard" in found["c"]) == ("true", False, False)
+    assert (found["c"]["onlyif"], "require" in found["c"], "failhard" in found["c"]) == (
+        "true",
+        False,
+        False,
+    )
 
 
 def test_a_plain_name_that_is_an_id_is_told_with_the_right_form(machine: Machine) -> None:
@@ -158,8 +192,10 @@ def test_a_dot_in_the_pillar(machine: Machine) -> None:
 
 def test_a_bare_reference_of_an_in_form_means_the_first_state(machine: Machine) -> None:
     machine.write(
-        web="a: {test.nop: [require_in: [two, own]]}\nb: {test.nop: [name: own]}\n"
-        "two: {test.nop: [], file.exists: [name: /]}\n"
+        web=(
+            "a: {test.nop: [require_in: [two, own]]}\nb: {test.nop: [name: own]}\n"
+            "two: {test.nop: [], file.exists: [name: /]}\n"
+        )
     )
     found = {(low["state"], low["name"]): low.get("require") for low in lowstate(machine)}
     assert found["test", "two"] == [{"test": "a"}] * 2
@@ -169,9 +205,11 @@ def test_a_bare_reference_of_an_in_form_means_the_first_state(machine: Machine) 
 
 def test_several_uses_join_what_they_require(machine: Machine) -> None:
     machine.write(
-        web="x: test.nop\ny: test.nop\na: {test.nop: [require_any: [test: x]]}\n"
-        "b: {test.nop: [require_any: [test: y]]}\n"
-        "c: {test.nop: [use: [test: a, test: b]]}\n"
+        web=(
+            "x: test.nop\ny: test.nop\na: {test.nop: [require_any: [test: x]]}\n"
+            "b: {test.nop: [require_any: [test: y]]}\n"
+            "c: {test.nop: [use: [test: a, test: b]]}\n"
+        )
     )
     found = {low["name"]: low.get("require_any") for low in lowstate(machine)}
     assert found["c"] == [{"test": "x"}, {"test": "y"}]
@@ -179,20 +217,35 @@ def test_several_uses_join_what_they_require(machine: Machine) -> None:
 
 
 def test_what_is_looked_at_and_looks_itself_has_both_marks(machine: Machine) -> None:
-    machine.write(web="a: {test.nop: [prereq: [test: b]]}\nb: {test.nop: [prereq: [test: c]]}\nc: test.nop\n")
+    machine.write(
+        web="a: {test.nop: [prereq: [test: b]]}\nb: {test.nop: [prereq: [test: c]]}\nc: test.nop\n"
+    )
     marks = {
-        low["name"]: [mark for mark in ("__prereq__", "__prerequiring__") if mark in low] for low in lowstate(machine)
+        low["name"]: [mark for mark in ("__prereq__", "__prerequiring__") if mark in low]
+        for low in lowstate(machine)
     }
-    assert marks == {"a": ["__prerequiring__"], "b": ["__prereq__", "__prerequiring__"], "c": ["__prereq__"]}
+    assert marks == {
+        "a": ["__prerequiring__"],
+        "b": ["__prereq__", "__prerequiring__"],
+        "c": ["__prereq__"],
+    }
 
 
 def test_arguments_of_one_name_as_a_mapping(machine: Machine) -> None:
-    assert orders(machine, "n: {test.nop: [names: [a: {order: 3}, b]]}\n") == [("a", 3.0001), ("b", 10000.0002)]
+    assert orders(machine, "n: {test.nop: [names: [a: {order: 3}, b]]}\n") == [
+        ("a", 3.0001),
+        ("b", 10000.0002),
+    ]
 
 
 def test_a_reference_of_an_in_form_to_one_of_names_means_all_of_them(machine: Machine) -> None:
-    machine.write(web="a: {test.nop: [require_in: [test: y]]}\nn: {test.nop: [names: [x, y: [{order: 1}]]]}\n")
-    assert [low["name"] for low in lowstate(machine) if low.get("require") == [{"test": "a"}]] == ["y", "x"]
+    machine.write(
+        web="a: {test.nop: [require_in: [test: y]]}\nn: {test.nop: [names: [x, y: [{order: 1}]]]}\n"
+    )
+    assert [low["name"] for low in lowstate(machine) if low.get("require") == [{"test": "a"}]] == [
+        "y",
+        "x",
+    ]
 
 
 def test_what_a_glob_excludes_says_nothing(machine: Machine) -> None:
@@ -206,55 +259,90 @@ def test_what_a_glob_excludes_says_nothing(machine: Machine) -> None:
 
 def test_an_exclude_with_two_keys_is_a_mistake(machine: Machine) -> None:
     machine.write(web="exclude:\n  - sls: a\n    id: b\nw: test.nop\n")
-    assert "Invalid exclude {'sls': 'a', 'id': 'b'} in SLS web" in machine("sls", "web", code=1).stderr
+    assert (
+        "Invalid exclude {'sls': 'a', 'id': 'b'} in SLS web" in machine("sls", "web", code=1).stderr
+    )
 
 
 def test_a_listener_that_cannot_react_does_nothing(machine: Machine) -> None:
-    machine.write(web="a: {test.succeed_with_changes: []}\ng: {grains.exists: [name: id, listen: [test: a]]}\n")
+    machine.write(
+        web=(
+            "a: {test.succeed_with_changes: []}\ng: {grains.exists: [name: id, listen: [test:"
+            " a]]}\n"
+        )
+    )
     assert list(machine.results("sls", "web")) == ["a", "g"]
 
 
 def test_a_guard_with_a_function_is_asked_each_time(machine: Machine) -> None:
     machine.write(
-        web="p: {test.nop: [prereq: [test: s]]}\n"
-        "s: {test.succeed_with_changes: [onlyif: [fun: test.false]]}\n"
-        "r: {test.succeed_with_changes: [onlyif: [fun: test.false], retry: {attempts: 2, interval: 0}]}\n"
+        web=(
+            "p: {test.nop: [prereq: [test: s]]}\ns: {test.succeed_with_changes: [onlyif: [fun:"
+            " test.false]]}\nr: {test.succeed_with_changes: [onlyif: [fun: test.false], retry:"
+            " {attempts: 2, interval: 0}]}\n"
+        )
     )
     found = machine.results("sls", "web")
-    assert {found[each]["comment"].rpartition("onlyif ")[2] for each in "sr"} == {"condition is false"}
+    assert {found[each]["comment"].rpartition("onlyif ")[2] for each in "sr"} == {
+        "condition is false"
+    }
 
 
 def test_a_listen_of_one_name_is_of_that_name(machine: Machine) -> None:
-    machine.write(web="c: test.succeed_with_changes\nn: {test.nop: [names: [x, y: [listen: [test: c]]]]}\n")
+    machine.write(
+        web="c: test.succeed_with_changes\nn: {test.nop: [names: [x, y: [listen: [test: c]]]]}\n"
+    )
     found = json.loads(machine("sls", "web", "--out", "json").stdout)["local"]
     assert [key for key in found if "listener" in key] == ["test_|-listener_n_|-y_|-mod_watch"]
 
 
 def test_a_failed_requisite_that_a_prereq_looked_at_is_named(machine: Machine) -> None:
     machine.write(
-        web="f: {test.configurable_test_state: [result: false]}\n"
-        "p: {test.nop: [prereq: [test: f]]}\nr: {test.nop: [require: [test: f]]}\n"
+        web=(
+            "f: {test.configurable_test_state: [result: false]}\n"
+            "p: {test.nop: [prereq: [test: f]]}\nr: {test.nop: [require: [test: f]]}\n"
+        )
     )
-    assert machine.results("sls", "web", code=2)["r"]["comment"] == "One or more requisite failed: web.f"
+    assert (
+        machine.results("sls", "web", code=2)["r"]["comment"]
+        == "One or more requisite failed: web.f"
+    )
 
 
 def test_twins_run_in_the_order_of_their_ids(machine: Machine) -> None:
-    """The same function, name and order number: as Salt they are compared as in the tag of a result."""
+    """The same function, name and order number: as Salt they are compared as in the tag of a
+    result.
+    """
     twin = "{cmd.wait: [name: 'true', order: %s]}"
     waits = twin[:-2] + ", require: [test: z]]}"
     machine.write(
-        web=f"b: {twin % 5}\na: {waits % 5}\nB: {twin % 5}\nb-1: {twin % 5}\nb_c: {twin % 5}\n"
-        f"y: {twin % 'last'}\nx: {twin % 'last'}\nz: {{test.nop: [order: 1]}}\n"
+        web=(
+            f"b: {twin % 5}\na: {waits % 5}\nB: {twin % 5}\nb-1: {twin % 5}\nb_c: {twin % 5}\n"
+            f"y: {twin % 'last'}\nx: {twin % 'last'}\nz: {{test.nop: [order: 1]}}\n"
+        )
     )
-    assert [low["__id__"] for low in lowstate(machine)] == ["z", "B", "a", "b-1", "b_c", "b", "x", "y"]
+    assert [low["__id__"] for low in lowstate(machine)] == [
+        "z",
+        "B",
+        "a",
+        "b-1",
+        "b_c",
+        "b",
+        "x",
+        "y",
+    ]
 
 
 def test_a_watch_that_cannot_react_does_not_stand_in_for_an_onfail(machine: Machine) -> None:
-    """With an onchanges and a watch that changed Salt asks no more whether something failed; here there is no watch."""
+    """With an onchanges and a watch that changed Salt asks no more whether something failed; here
+    there is no watch.
+    """
     machine.write(
-        web="c: test.succeed_with_changes\nd: test.succeed_with_changes\n"
-        "g: {grains.exists: [name: id, watch: [test: c], onchanges: [test: d], onfail: [test: d]]}\n"
-        "t: {test.nop: [watch: [test: c], onchanges: [test: d], onfail: [test: d]]}\n"
+        web=(
+            "c: test.succeed_with_changes\nd: test.succeed_with_changes\ng: {grains.exists: [name:"
+            " id, watch: [test: c], onchanges: [test: d], onfail: [test: d]]}\nt: {test.nop:"
+            " [watch: [test: c], onchanges: [test: d], onfail: [test: d]]}\n"
+        )
     )
     found = machine.results("sls", "web")
     assert found["g"]["comment"] == "State was not run because onfail req did not change"

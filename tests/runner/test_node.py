@@ -14,8 +14,10 @@ TELL = "tell:\n  test.configurable_test_state:\n    - changes: False\n    - comm
 @pytest.fixture
 def node(machine: Machine) -> Machine:
     machine.write(
-        top="base:\n  '*':\n    - a\n    - vars: {role: web, pillar: 3, port: 2}\n    - vars: {more: 1}\n"
-        "    - defaults:\n        file: {mode: '0644'}\n",
+        top=(
+            "base:\n  '*':\n    - a\n    - vars: {role: web, pillar: 3, port: 2}\n    - vars:"
+            " {more: 1}\n    - defaults:\n        file: {mode: '0644'}\n"
+        ),
         b="{tmp}/f:\n  file.managed: []\n",
     )
     command(machine, CLASSES)
@@ -37,8 +39,14 @@ def told(machine: Machine, text: str, *words: str) -> str:
 
 def test_the_nearer_scope_wins_and_the_outer_one_can_be_reached(node: Machine) -> None:
     node.config["vars"] = {"port": 1, "conf": "here"}
-    text = "{% set port = 9 %}{% set pillar = 8 %}{{ port }} {{ vars.port }} {{ top.port }} {{ role }} {{ top.role }} "
-    text += "{{ size }} {{ conf }} {{ more }} {{ vars.pillar }} {{ grains.id }} {{ top.opts.id }} {{ top.pillar }}"
+    text = (
+        "{% set port = 9 %}{% set pillar = 8 %}{{ port }} {{ vars.port }} {{ top.port }} {{ role }}"
+        " {{ top.role }} "
+    )
+    text += (
+        "{{ size }} {{ conf }} {{ more }} {{ vars.pillar }} {{ grains.id }} {{ top.opts.id }} {{"
+        " top.pillar }}"
+    )
     assert told(node, text) == "9 2 1 web enc 5 here 1 3 m1 m1 3"
 
 
@@ -59,7 +67,10 @@ def test_master_tops_names_sls_files(node: Machine) -> None:
     [
         ("echo [b, c]", {"base": ["a", "b", "c"]}),
         ("echo '{dev: [b], base: [c]}'", {"base": ["a", "c"], "dev": ["b"]}),
-        ("echo '{classes: {b: {x: 1}, c: }, environment: dev}'", {"base": ["a"], "dev": ["b", "c"]}),
+        (
+            "echo '{classes: {b: {x: 1}, c: }, environment: dev}'",
+            {"base": ["a"], "dev": ["b", "c"]},
+        ),
         ('echo \'{"parameters": {"x": 1}}\'', {"base": ["a"]}),
         ("true", {"base": ["a"]}),
         ("echo [$1]", {"base": ["a", "m1"]}),
@@ -109,11 +120,20 @@ def test_what_is_set_twice_is_told_with_both_places(node: Machine) -> None:
     error = node("sls", "a", "--test").stderr
     where = f"({node.folder}/runner.yaml:1:"
     for what in (
-        f"the variable port is set below a target of the top file, and by `vars` of the configuration {where}",
-        f"the variable more is set below a target of the top file, and by `pillar` of the configuration {where}",
+        (
+            "the variable port is set below a target of the top file, and by `vars` of the"
+            f" configuration {where}"
+        ),
+        (
+            "the variable more is set below a target of the top file, and by `pillar` of the"
+            f" configuration {where}"
+        ),
         f"the variable role is set below a target of the top file, and by master_tops {where}",
         f" and the external pillar cmd_yaml {where}",
-        f"the default of file: mode is set below a target of the top file, and by the configuration {where}",
+        (
+            "the default of file: mode is set below a target of the top file, and by the"
+            f" configuration {where}"
+        ),
         "templates have something else called pillar",
         f"at {node.folder}/states/top.sls:4:14",
         f"at {node.folder}/states/top.sls:5:14",
@@ -133,7 +153,12 @@ def test_why_shows_where_defaults_come_from(node: Machine) -> None:
 
 
 def test_check_sees_the_variables_too(node: Machine) -> None:
-    node.write(a="x:\n  test.configurable_test_state:\n    - comment: {{ port }}{{ size }}\n    - changes: False\n")
+    node.write(
+        a=(
+            "x:\n  test.configurable_test_state:\n    - comment: {{ port }}{{ size }}\n    -"
+            " changes: False\n"
+        )
+    )
     assert "undefined" not in node("check", code=None).stdout
 
 
@@ -145,7 +170,9 @@ def test_nothing_leaks_and_what_is_anothers_is_imported(machine: Machine) -> Non
         b=TELL.replace("tell", "told") + "{{ x is defined }} {{ vars is defined }}\n",
     )
     assert machine.results("sls", "a")["told"]["comment"] == "False False"
-    assert told(machine, "{% import 'lib/params.jinja' as params %}{{ params.confdir }}") == "/etc/lib"
+    assert (
+        told(machine, "{% import 'lib/params.jinja' as params %}{{ params.confdir }}") == "/etc/lib"
+    )
 
 
 FILE = "/{}:\n  file.managed: []\n"
@@ -182,9 +209,11 @@ def test_the_first_who_brings_an_sls_is_its_parent(
 
 def test_a_loop_makes_ids_and_the_chain_that_holds_them(machine: Machine) -> None:
     machine.write(
-        a="{% set names = ['x', 'y'] %}\nlast:\n  test.nop: []\n"
-        "{% for name in names %}\n{{ name }}:\n  test.nop: []\n{% endfor %}\n"
-        "chain:\n  - 'test: [{{ names | join(', ') }}] -> test: last'\n"
+        a=(
+            "{% set names = ['x', 'y'] %}\nlast:\n  test.nop: []\n"
+            "{% for name in names %}\n{{ name }}:\n  test.nop: []\n{% endfor %}\n"
+            "chain:\n  - 'test: [{{ names | join(', ') }}] -> test: last'\n"
+        )
     )
     found = machine.results("sls", "a")
     assert sorted(found, key=lambda name: int(found[name]["__run_num__"])) == ["x", "y", "last"]

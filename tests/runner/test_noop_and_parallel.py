@@ -21,14 +21,20 @@ REACTIONS = (
         *(("'yes'", None, True), ("'off'", True, False)),
     ],
 )
-def test_noop(machine: Machine, by_state: bool | str | None, by_configuration: bool | None, planned: bool) -> None:
+def test_noop(
+    machine: Machine, by_state: bool | str | None, by_configuration: bool | None, planned: bool
+) -> None:
     if by_configuration is not None:
         machine.config["noop"] = by_configuration
     machine.write(a=FILE + (f"    - noop: {by_state}\n" if by_state is not None else ""))
     found = machine.results("sls", "a")["plan"]
-    assert (found["result"], found.get("__noop__", False)) == ((None, True) if planned else (True, False))
+    assert (found["result"], found.get("__noop__", False)) == (
+        (None, True) if planned else (True, False)
+    )
     assert (machine.folder / "f").exists() is not planned
-    assert ("no-op" in machine("sls", "a", "--detailed-exitcodes", code=2 if planned else 0).stdout) is planned
+    assert (
+        "no-op" in machine("sls", "a", "--detailed-exitcodes", code=2 if planned else 0).stdout
+    ) is planned
 
 
 def test_what_is_neither_true_nor_false_is_a_mistake(machine: Machine) -> None:
@@ -68,7 +74,9 @@ def test_what_no_op_spares_is_told_down_the_chain(machine: Machine) -> None:
     machine.write(a=FILE + "    - noop: True\n" + CHAIN)
     found = machine.results("sls", "a")
     for name, source in (("w1", "file: plan"), ("w2", "cmd: w1"), ("changed", "cmd: w2")):
-        assert found[name]["comment"].endswith(f"It would have reacted to a change of {source} (no-op)")
+        assert found[name]["comment"].endswith(
+            f"It would have reacted to a change of {source} (no-op)"
+        )
         assert (found[name]["result"], found[name]["changes"]) == (True, {})
     assert "no-op" not in found["plain"]["comment"], "file.managed cannot react"
     assert not (machine.folder / "log").exists()
@@ -79,7 +87,9 @@ def test_what_no_op_spares_is_told_down_the_chain(machine: Machine) -> None:
 
 
 @pytest.mark.parametrize("words", [["--test"], []])
-def test_a_dry_run_and_no_op_everywhere_tell_the_whole_chain(machine: Machine, words: list[str]) -> None:
+def test_a_dry_run_and_no_op_everywhere_tell_the_whole_chain(
+    machine: Machine, words: list[str]
+) -> None:
     machine.config["noop"] = not words
     machine.write(a=FILE + CHAIN)
     found = machine.results("sls", "a", *words)
@@ -91,9 +101,11 @@ def test_a_dry_run_and_no_op_everywhere_tell_the_whole_chain(machine: Machine, w
 
 def test_a_skipped_state_names_the_root_cause_beside_salts_comment(machine: Machine) -> None:
     machine.write(
-        a="a:\n  test.fail_without_changes: []\nb:\n  test.nop:\n    - require: [{test: a}]\n"
-        "c:\n  cmd.wait:\n    - name: echo 1 > {tmp}/log\n    - require: [{test: b}]\n    - watch: [{test: d}]\n"
-        "d:\n  test.succeed_with_changes: []\n"
+        a=(
+            "a:\n  test.fail_without_changes: []\nb:\n  test.nop:\n    - require: [{test: a}]\nc:\n"
+            "  cmd.wait:\n    - name: echo 1 > {tmp}/log\n    - require: [{test: b}]\n    - watch:"
+            " [{test: d}]\nd:\n  test.succeed_with_changes: []\n"
+        )
     )
     found = machine.results("sls", "a", code=2)
     assert found["b"]["comment"] == "One or more requisite failed: a.a"
@@ -104,7 +116,10 @@ def test_a_skipped_state_names_the_root_cause_beside_salts_comment(machine: Mach
 
 
 def test_parallel_states_run_side_by_side_and_are_waited_for(machine: Machine) -> None:
-    text = "".join(f"p{n}:\n  cmd.run:\n    - name: sleep 1.5; echo {n}\n    - parallel: True\n" for n in range(4))
+    text = "".join(
+        f"p{n}:\n  cmd.run:\n    - name: sleep 1.5; echo {n}\n    - parallel: True\n"
+        for n in range(4)
+    )
     machine.write(
         a=text + "after:\n  cmd.run:\n    - name: date +%s.%N\n    - require:\n      - cmd: p3\n"
         "reacts:\n  cmd.wait:\n    - name: 'true'\n    - watch:\n      - cmd: p0\n"
@@ -120,8 +135,10 @@ def test_parallel_states_run_side_by_side_and_are_waited_for(machine: Machine) -
 
 def test_a_failed_parallel_state_stops_who_requires_it(machine: Machine) -> None:
     machine.write(
-        a="p:\n  cmd.run:\n    - name: sleep 0.2; false\n    - parallel: True\n"
-        "after:\n  test.nop:\n    - require:\n      - cmd: p\n"
+        a=(
+            "p:\n  cmd.run:\n    - name: sleep 0.2; false\n    - parallel: True\n"
+            "after:\n  test.nop:\n    - require:\n      - cmd: p\n"
+        )
     )
     found = machine.results("sls", "a", code=2)
     assert found["after"]["result"] is False
@@ -130,23 +147,33 @@ def test_a_failed_parallel_state_stops_who_requires_it(machine: Machine) -> None
 
 def test_a_parallel_state_that_waits_for_another_holds_up_none_after_it(machine: Machine) -> None:
     machine.write(
-        a="a:\n  cmd.run:\n    - name: sleep 0.2\n    - parallel: True\n"
-        "long:\n  cmd.run:\n    - name: sleep 1; echo long >> {tmp}/log\n    - parallel: True\n"
-        "    - require: [cmd: a]\n"
-        "waits:\n  cmd.run:\n    - name: echo waits >> {tmp}/log\n    - parallel: True\n    - require: [cmd: long]\n"
-        "beside:\n  cmd.run:\n    - name: echo beside >> {tmp}/log\n    - parallel: True\n    - require: [cmd: a]\n"
-        "after:\n  cmd.run:\n    - name: echo after >> {tmp}/log\n    - require: [cmd: waits]\n"
+        a=(
+            "a:\n  cmd.run:\n    - name: sleep 0.2\n    - parallel: True\nlong:\n  cmd.run:\n    -"
+            " name: sleep 1; echo long >> {tmp}/log\n    - parallel: True\n    - require: [cmd:"
+            " a]\nwaits:\n  cmd.run:\n    - name: echo waits >> {tmp}/log\n    - parallel: True\n  "
+            "  - require: [cmd: long]\nbeside:\n  cmd.run:\n    - name: echo beside >> {tmp}/log\n "
+            "   - parallel: True\n    - require: [cmd: a]\nafter:\n  cmd.run:\n    - name: echo"
+            " after >> {tmp}/log\n    - require: [cmd: waits]\n"
+        )
     )
     found = machine.results("sls", "a")
     assert (machine.folder / "log").read_text().split() == ["beside", "long", "waits", "after"]
-    assert sorted(found, key=lambda name: found[name]["__run_num__"]) == ["a", "long", "beside", "waits", "after"]
+    assert sorted(found, key=lambda name: found[name]["__run_num__"]) == [
+        "a",
+        "long",
+        "beside",
+        "waits",
+        "after",
+    ]
 
 
 def test_a_failure_that_ends_the_run_starts_nothing_that_was_put_off(machine: Machine) -> None:
     machine.write(
-        a="long:\n  cmd.run:\n    - name: sleep 0.5\n    - parallel: True\n"
-        "waits:\n  cmd.run:\n    - name: echo waits >> {tmp}/log\n    - parallel: True\n    - require: [cmd: long]\n"
-        "fails:\n  test.fail_without_changes:\n    - failhard: True\n"
+        a=(
+            "long:\n  cmd.run:\n    - name: sleep 0.5\n    - parallel: True\nwaits:\n  cmd.run:\n  "
+            "  - name: echo waits >> {tmp}/log\n    - parallel: True\n    - require: [cmd:"
+            " long]\nfails:\n  test.fail_without_changes:\n    - failhard: True\n"
+        )
     )
     assert set(machine.results("sls", "a", code=2)) == {"long", "fails"}
     assert not (machine.folder / "log").exists()
@@ -155,7 +182,9 @@ def test_a_failure_that_ends_the_run_starts_nothing_that_was_put_off(machine: Ma
 def test_no_more_states_side_by_side_than_the_configuration_allows(machine: Machine) -> None:
     machine.config |= {"state_max_parallel": 1}
     line = "echo {0} >> {{tmp}}/log; sleep 0.2; echo {0} >> {{tmp}}/log"
-    states = (f"s{n}:\n  cmd.run:\n    - name: {line.format(n)}\n    - parallel: True\n" for n in range(3))
+    states = (
+        f"s{n}:\n  cmd.run:\n    - name: {line.format(n)}\n    - parallel: True\n" for n in range(3)
+    )
     machine.write(a="".join(states))
     machine("sls", "a")
     assert (machine.folder / "log").read_text().split() == ["0", "0", "1", "1", "2", "2"]
@@ -163,7 +192,9 @@ def test_no_more_states_side_by_side_than_the_configuration_allows(machine: Mach
 
 def test_a_parallel_state_reacts_to_what_it_watches(machine: Machine) -> None:
     machine.write(
-        t="a: {test.succeed_with_changes: [{parallel: true}]}\n"
-        "b: {cmd.wait: [{name: echo reacted}, {parallel: true}, {watch: [{test: a}]}]}\n"
+        t=(
+            "a: {test.succeed_with_changes: [{parallel: true}]}\n"
+            "b: {cmd.wait: [{name: echo reacted}, {parallel: true}, {watch: [{test: a}]}]}\n"
+        )
     )
     assert machine.results("sls", "t")["b"]["changes"]["stdout"] == "reacted"

@@ -1,4 +1,6 @@
-"""The order of a run: definition, `order`, requisites; each expectation is what Salt 3008 does with the same tree."""
+"""The order of a run: definition, `order`, requisites; each expectation is what Salt 3008 does with
+the same tree.
+"""
 
 from __future__ import annotations
 
@@ -22,18 +24,33 @@ def tree(*lines: str) -> str:
             if key == "order":
                 text += f"    - order: {value}\n"
             else:
-                text += f"    - {key}: [{', '.join(f'{{test: {each}}}' for each in value.split(','))}]\n"
+                text += (
+                    f"    - {key}:"
+                    f" [{', '.join(f'{{test: {each}}}' for each in value.split(','))}]\n"
+                )
     return text
 
 
 CASES = {
     "definition": (("b", "a", "c"), "b a c"),
-    "numbers first": (("a", "b order=5", "c order=last", "d order=-2", "e order=first"), "e b a d c"),
-    "negative counts from the end": (("a order=-1", "c order=-5", "d order=last", "f order=0", "h"), "f h c a d"),
-    "what others need comes before them": (("a require=d", "b", "c", "d require=f", "e", "f"), "b c f d a e"),
+    "numbers first": (
+        ("a", "b order=5", "c order=last", "d order=-2", "e order=first"),
+        "e b a d c",
+    ),
+    "negative counts from the end": (
+        ("a order=-1", "c order=-5", "d order=last", "f order=0", "h"),
+        "f h c a d",
+    ),
+    "what others need comes before them": (
+        ("a require=d", "b", "c", "d require=f", "e", "f"),
+        "b c f d a e",
+    ),
     "pulled one step up": (("a require=d,c", "b require=c", "c", "d", "e"), "c d a b e"),
     "a low number pulls": (("p", "x", "s", "y", "z order=2 require=s"), "s z p x y"),
-    "a negative number pulls all the way": (("s0 order=-1 require=s1", "s1", "s4 order=1"), "s1 s4 s0"),
+    "a negative number pulls all the way": (
+        ("s0 order=-1 require=s1", "s1", "s4 order=1"),
+        "s1 s4 s0",
+    ),
     "last does not pull": (("s0 order=last require=s1", "s1", "s4 order=1"), "s4 s1 s0"),
     "the strongest kind decides": (
         ("s9 order=100", "a order=60 watch=s9", "b order=30 require=s9", "f order=40"),
@@ -47,10 +64,19 @@ CASES = {
         ("x", "k watch_any=x", "p order=1 onfail=x", "d order=5"),
         "d x p k",
     ),
-    "as strong as require": (("x", "k require=x", "p order=1 onfail_all=x", "d order=5"), "d x p k"),
-    "stronger than require": (("x", "k require=x", "p order=1 require_any=x", "d order=5"), "x p d k"),
+    "as strong as require": (
+        ("x", "k require=x", "p order=1 onfail_all=x", "d order=5"),
+        "d x p k",
+    ),
+    "stronger than require": (
+        ("x", "k require=x", "p order=1 require_any=x", "d order=5"),
+        "x p d k",
+    ),
     "what a prereq looks at pulls": (("d order=5", "p prereq=x", "x order=1"), "p x d"),
-    "what a prereq looks at pulls by its real number": (("p prereq=x", "d", "q prereq=x", "x order=-1"), "p d q x"),
+    "what a prereq looks at pulls by its real number": (
+        ("p prereq=x", "d", "q prereq=x", "x order=-1"),
+        "p d q x",
+    ),
     "a stronger kind stops what a prereq looks at": (
         ("d order=5", "k watch_any=p", "p prereq=x", "x order=1"),
         "d p x k",
@@ -68,8 +94,14 @@ def test_order(case: str) -> None:
 
 
 LOOKS = {
-    "a look at what is looked at already waits for its own look": (("a prereq=b", "b prereq=x", "x"), "x b a b x"),
-    "a look before its own prereq is known does not": (("b prereq=x", "a prereq=b", "x"), "b a x b x"),
+    "a look at what is looked at already waits for its own look": (
+        ("a prereq=b", "b prereq=x", "x"),
+        "x b a b x",
+    ),
+    "a look before its own prereq is known does not": (
+        ("b prereq=x", "a prereq=b", "x"),
+        "b a x b x",
+    ),
 }
 
 
@@ -84,7 +116,10 @@ def test_lexicographic() -> None:
 
 
 def test_order_of_names() -> None:
-    text = "n:\n  test.nop:\n    - order: 3\n    - names:\n      - x\n      - y:\n        - order: 1\n      - z\n"
+    text = (
+        "n:\n  test.nop:\n    - order: 3\n    - names:\n      - x\n      - y:\n        - order: 1\n"
+        "      - z\n"
+    )
     assert order(text) == ["y", "x", "z"]
 
 
@@ -102,7 +137,12 @@ CIRCLES = {
     ("a require=b", "b", "c prereq=a,b"): "a require b, c prereq a, b prereq c",
     ("a require=b", "b require=d", "c prereq=a,b", "d"): "a require b, c prereq a, b require c",
     ("a require=b watch=b", "b onfail=a onchanges=a"): "b onfail a, a require b",
-    ("a require=c", "b watch=a", "c require=b,d", "d require=a"): "b watch a, c require b, a require c",
+    (
+        "a require=c",
+        "b watch=a",
+        "c require=b,d",
+        "d require=a",
+    ): "b watch a, c require b, a require c",
 }
 
 
@@ -117,14 +157,23 @@ def test_a_cycle_begins_with_salts_words(lines: tuple[str, ...]) -> None:
 
 def test_use_hands_on_what_stands_in_the_tree_only() -> None:
     """What a state has by `use` itself is not used again, and of several the last one counts."""
-    text = "a:\n  test.nop:\n    - name: A\n    - order: 4\n    - x: 1\nb:\n  test.nop:\n    - x: 2\n    - y: 3\n"
-    text += "c:\n  test.nop:\n    - use: [{test: a}, {test: b}]\nd:\n  test.nop:\n    - use: [{test: c}]\n"
+    text = (
+        "a:\n  test.nop:\n    - name: A\n    - order: 4\n    - x: 1\nb:\n  test.nop:\n    - x: 2\n "
+        "   - y: 3\n"
+    )
+    text += (
+        "c:\n  test.nop:\n    - use: [{test: a}, {test: b}]\nd:\n  test.nop:\n    - use: [{test:"
+        " c}]\n"
+    )
     low = {chunk.id: chunk.args for chunk in compile_tree(text)[0]}
     assert (low["c"]["x"], low["c"]["y"], low["d"].get("x")) == (2, 3, None)
 
 
 def test_use_hands_on_an_order_where_there_is_none() -> None:
-    text = "s11: {test.nop: []}\ns4: {test.nop: []}\ns1: {test.nop: [order: -2, use_in: [test: s11]]}\n"
+    text = (
+        "s11: {test.nop: []}\ns4: {test.nop: []}\ns1: {test.nop: [order: -2, use_in: [test:"
+        " s11]]}\n"
+    )
     assert order({"main": text}, auto_order=False) == ["s4", "s11", "s1"]
     assert order({"main": text}) == ["s11", "s4", "s1"]
 
@@ -141,8 +190,11 @@ def test_includes_come_first() -> None:
 
 def test_in_forms_and_extend() -> None:
     files = {
-        "t": "include: [x]\na:\n  test.nop:\n    - require_in: [{test: b}, {test: x1}]\nb: test.nop\n"
-        "extend:\n  x1:\n    test:\n      - name: new\n      - require: [{test: x2}]\n",
+        "t": (
+            "include: [x]\na:\n  test.nop:\n    - require_in: [{test: b}, {test: x1}]\nb:"
+            " test.nop\nextend:\n  x1:\n    test:\n      - name: new\n      - require: [{test:"
+            " x2}]\n"
+        ),
         "x": "x1: test.nop\nx2: test.nop\nx3: test.nop",
     }
     assert order(files) == ["x2", "a", "new", "x3", "b"]
@@ -150,11 +202,17 @@ def test_in_forms_and_extend() -> None:
 
 NAMED = {
     "a bare requisite means names too": (
-        "a: {test.nop: [require: [x]]}\nb: {test.nop: [name: x], cmd.run: [name: x]}\nx: test.nop\n",
+        (
+            "a: {test.nop: [require: [x]]}\nb: {test.nop: [name: x], cmd.run: [name: x]}\nx:"
+            " test.nop\n"
+        ),
         "x x x a",
     ),
     "a name alone": ("a: {test.nop: [require: [x]]}\nb: {test.nop: [name: x]}\n", "x a"),
-    "a bare glob": ("a: {test.nop: [onchanges: ['x*']]}\nb: {test.nop: [name: x1]}\nx: test.nop\n", "x1 x a"),
+    "a bare glob": (
+        "a: {test.nop: [onchanges: ['x*']]}\nb: {test.nop: [name: x1]}\nx: test.nop\n",
+        "x1 x a",
+    ),
     "an alias of a whole state": ("b: &s {test.nop: [x: 1]}\na: *s\n", "b a"),
     "onfail_stop is no requisite": ("a: {test.nop: [onfail_stop: false]}\n", "a"),
     "an order behind another argument counts for nothing": (
@@ -179,7 +237,9 @@ def test_what_is_named(case: str) -> None:
         ("require_in: [{test: x}]", "require_in: [{sls: nothing}]", ["x", "y", "z", "a"]),
     ],
 )
-def test_extend_adds_to_requisites_and_replaces_the_in_forms(said: str, extended: str, expected: list[str]) -> None:
+def test_extend_adds_to_requisites_and_replaces_the_in_forms(
+    said: str, extended: str, expected: list[str]
+) -> None:
     files = {
         "t": f"include: [nothing, s]\nextend: {{a: {{test: [{{{extended}}}]}}}}\n",
         "s": f"x: test.nop\ny: test.nop\nz: test.nop\na: {{test.nop: [{{{said}}}]}}",
@@ -189,38 +249,60 @@ def test_extend_adds_to_requisites_and_replaces_the_in_forms(said: str, extended
 
 
 MISTAKES = {
-    "x: {test.nop: [{require_in: [{test: a}]}]}\na: test.nop\nexclude: [{id: x}]": "Referenced state does not exist "
-    "for requisite [require: (test: x)] in state [a] in SLS [main]",
-    "a: {test.nop: [{require: [{test: b}], x: 1}]}\nb: test.nop": "Multiple dictionaries defined in argument of "
-    "state 'a' in SLS 'main'",
+    "x: {test.nop: [{require_in: [{test: a}]}]}\na: test.nop\nexclude: [{id: x}]": (
+        "Referenced state does not exist "
+        "for requisite [require: (test: x)] in state [a] in SLS [main]"
+    ),
+    "a: {test.nop: [{require: [{test: b}], x: 1}]}\nb: test.nop": (
+        "Multiple dictionaries defined in argument of state 'a' in SLS 'main'"
+    ),
     "a: {test.nop: [{name: x}, {require: [x]}]}": "Recursive requisites were found",
     "a: 3": "ID a in SLS main is not a dictionary",
-    "3: test.nop": "ID '3' in SLS 'main' is not formed as a string, but is type int. It may need to be quoted.",
-    "a: {test: [nop, fail]}": "Too many functions declared in state 'a' in SLS 'main'. "
-    "Please choose one of the following: nop, fail",
+    "3: test.nop": (
+        "ID '3' in SLS 'main' is not formed as a string, but is type int. It may need to be quoted."
+    ),
+    "a: {test: [nop, fail]}": (
+        "Too many functions declared in state 'a' in SLS 'main'. "
+        "Please choose one of the following: nop, fail"
+    ),
     "a: {test: []}": "No function declared in state 'a' in SLS 'main'",
     "a: {test.nop: {x: 1}}": "State 'a' in SLS 'main' is not formed as a list",
     "a: {test: nop}": "State 'a' in SLS 'main' is not formed as a list",
-    "a: {test.nop: }": "ID 'a' in SLS 'main' contains a short declaration (test.nop) with a trailing colon",
+    "a: {test.nop: }": (
+        "ID 'a' in SLS 'main' contains a short declaration (test.nop) with a trailing colon"
+    ),
     "a: {test.nop: [name, null]}": "Too many functions declared in state 'a' in SLS 'main'",
-    "a: {test.nop: [], test.fail: []}": "ID 'a' in SLS 'main' contains multiple state declarations of the same type",
-    "a: {test.nop: [{require: b}]}\nb: test.nop": "The require statement in state 'a' in SLS 'main' needs to be "
-    "formed as a list",
-    "a: {test.nop: [{require: [{test: b}]}]}": "Referenced state does not exist for requisite [require: (test: b)] "
-    "in state [a] in SLS [main]",
-    "a: {test.nop: [{listen: [{test: b}]}]}": "Referenced state does not exist for requisite [listen: (test: b)] "
-    "in state [a] in SLS [main]",
-    "a: {test.nop: [{require: ['zz*']}]}": "Referenced state does not exist for requisite [require: (id: zz*)] "
-    "in state [a] in SLS [main]",
-    "a: {test.nop: [{require: [{test: [b]}]}]}": 'Illegal requisite "[\'b\']" in SLS "main", please check your syntax.',
+    "a: {test.nop: [], test.fail: []}": (
+        "ID 'a' in SLS 'main' contains multiple state declarations of the same type"
+    ),
+    "a: {test.nop: [{require: b}]}\nb: test.nop": (
+        "The require statement in state 'a' in SLS 'main' needs to be formed as a list"
+    ),
+    "a: {test.nop: [{require: [{test: b}]}]}": (
+        "Referenced state does not exist for requisite [require: (test: b)] "
+        "in state [a] in SLS [main]"
+    ),
+    "a: {test.nop: [{listen: [{test: b}]}]}": (
+        "Referenced state does not exist for requisite [listen: (test: b)] "
+        "in state [a] in SLS [main]"
+    ),
+    "a: {test.nop: [{require: ['zz*']}]}": (
+        "Referenced state does not exist for requisite [require: (id: zz*)] "
+        "in state [a] in SLS [main]"
+    ),
+    "a: {test.nop: [{require: [{test: [b]}]}]}": (
+        'Illegal requisite "[\'b\']" in SLS "main", please check your syntax.'
+    ),
     "include: x": "Include Declaration in SLS main is not formed as a list",
     "include: [nope]": "Specified SLS nope in saltenv base is not available",
     **dict.fromkeys(["false", "0", "[]", "''"], "SLS main does not render to a dictionary"),
     "[a, b]": "SLS main does not render to a dictionary",
     "extend: 3": "Extension value in SLS 'main' is not a dictionary",
-    "extend: {b: {test: [{x: 1}]}}": "Cannot extend ID 'b' in 'base:main'. It is not part of the high state.\n"
-    "This is likely due to a missing include statement or an incorrectly typed ID.\n"
-    "Ensure that a state with an ID of 'b' is available\nin environment 'base' and to SLS 'main'",
+    "extend: {b: {test: [{x: 1}]}}": (
+        "Cannot extend ID 'b' in 'base:main'. It is not part of the high state.\nThis is likely due"
+        " to a missing include statement or an incorrectly typed ID.\nEnsure that a state with an"
+        " ID of 'b' is available\nin environment 'base' and to SLS 'main'"
+    ),
 }
 
 
@@ -244,14 +326,28 @@ def test_sls_glob_without_match_is_no_error() -> None:
 @pytest.mark.parametrize(
     ("said", "other", "expected"),
     [
-        ("extend: {x: {test: [{name: new}]}}\nexclude: [{id: x}]", "x: test.nop\ny: test.nop", ["y"]),
-        ("extend: {x: {test: [{name: new}]}}\nexclude: [{sls: s}]\na: test.nop", "x: test.nop", ["a"]),
+        (
+            "extend: {x: {test: [{name: new}]}}\nexclude: [{id: x}]",
+            "x: test.nop\ny: test.nop",
+            ["y"],
+        ),
+        (
+            "extend: {x: {test: [{name: new}]}}\nexclude: [{sls: s}]\na: test.nop",
+            "x: test.nop",
+            ["a"],
+        ),
         ("a: {test.nop: [{require_in: [{test: x}]}]}\nexclude: [{id: x}]", "x: test.nop", ["a"]),
         ("a: test.nop\nexclude: [{sls: s}]", "x: {test.nop: [{require_in: [{test: a}]}]}", ["a"]),
-        ("a: test.nop\nexclude: [{sls: s}]", "x: test.nop\nextend: {a: {test: [{name: new}]}}", ["a"]),
+        (
+            "a: test.nop\nexclude: [{sls: s}]",
+            "x: test.nop\nextend: {a: {test: [{name: new}]}}",
+            ["a"],
+        ),
     ],
 )
-def test_what_is_excluded_can_be_extended_and_says_nothing(said: str, other: str, expected: list[str]) -> None:
+def test_what_is_excluded_can_be_extended_and_says_nothing(
+    said: str, other: str, expected: list[str]
+) -> None:
     assert order({"t": f"include: [s]\n{said}", "s": other}) == expected
 
 
@@ -265,7 +361,10 @@ def test_exclude_takes_globs_of_sls_files_and_no_globs_of_ids() -> None:
 
 
 def test_of_an_empty_list_of_names_the_id_is_the_name() -> None:
-    assert order("a: {test.nop: [{names: []}]}\nb: {test.nop: [{require: [{test: a}]}]}\n") == ["a", "b"]
+    assert order("a: {test.nop: [{names: []}]}\nb: {test.nop: [{require: [{test: a}]}]}\n") == [
+        "a",
+        "b",
+    ]
 
 
 def test_arguments_that_states_share_by_an_alias_are_those_of_each() -> None:

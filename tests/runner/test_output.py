@@ -27,36 +27,62 @@ def printed(*results: Result, dry: bool = False, encoding: str = "utf-8", **opti
     raw = io.BytesIO()
     stream = io.TextIOWrapper(raw, encoding=encoding)
     listener = Pretty(stream, **options)
-    events: list[Event] = [RunStarted(len(results), dry), *(StateFinished(each) for each in results)]
+    events: list[Event] = [
+        RunStarted(len(results), dry),
+        *(StateFinished(each) for each in results),
+    ]
     for event in [*events, RunFinished(Report(results, dry))]:
         listener(event)
     return raw.getvalue().decode(encoding)
 
 
 CHANGED = Result(
-    chunk(), True, "File updated", {"diff": "--- a\n+++ b\n-old\n+new\n", "mode": {"old": "1", "new": "2"}}
+    chunk(),
+    True,
+    "File updated",
+    {"diff": "--- a\n+++ b\n-old\n+new\n", "mode": {"old": "1", "new": "2"}},
 )
 UNCHANGED = Result(chunk("same"), True, "in the correct state")
 FAILED = Result(chunk("bad"), False, "Parent directory not present")
-SKIPPED = Result(chunk("sk"), False, "requisite failed", ran=False, cause="file_|-bad_|-/x_|-managed")
+SKIPPED = Result(
+    chunk("sk"), False, "requisite failed", ran=False, cause="file_|-bad_|-/x_|-managed"
+)
 
 
 def test_salt_keys_of_a_result() -> None:
     data = json_.report(Report((CHANGED, SKIPPED), False))["local"]
     assert list(data) == ["file_|-ok_|-/x_|-managed", "file_|-sk_|-/x_|-managed"]
-    keys = ["name", "changes", "result", "comment", "__sls__", "__run_num__", "start_time", "duration", "__id__"]
+    keys = [
+        "name",
+        "changes",
+        "result",
+        "comment",
+        "__sls__",
+        "__run_num__",
+        "start_time",
+        "duration",
+        "__id__",
+    ]
     assert list(data["file_|-ok_|-/x_|-managed"]) == keys
     assert data["file_|-sk_|-/x_|-managed"]["__state_ran__"] is False
 
 
 def test_a_listener_has_its_own_id() -> None:
     item = Result(chunk("l", "l"), True, "fired", key="test_|-listener_l_|-l_|-mod_watch")
-    assert json_.report(Report((item,), False))["local"]["test_|-listener_l_|-l_|-mod_watch"]["__id__"] == "listener_l"
+    assert (
+        json_.report(Report((item,), False))["local"]["test_|-listener_l_|-l_|-mod_watch"]["__id__"]
+        == "listener_l"
+    )
 
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [({1: {2}}, '{"1": [2]}'), (b"\xff", '"\\ufffd"'), ((1, None), "[1, null]"), (Path("/a"), '"/a"')],
+    [
+        ({1: {2}}, '{"1": [2]}'),
+        (b"\xff", '"\\ufffd"'),
+        ((1, None), "[1, null]"),
+        (Path("/a"), '"/a"'),
+    ],
 )
 def test_anything_becomes_json(value: object, text: str) -> None:
     assert json.loads(json_.text(value)) == json.loads(text)
@@ -114,7 +140,9 @@ def test_changes(changes: dict[str, Any], lines: list[str]) -> None:
 def test_a_mistake_with_its_line_and_a_caret(tmp_path: Path) -> None:
     file = tmp_path / "a.sls"
     file.write_text("x:\n  file.mananged: []\n")
-    problem = Diagnostic("no such state", Source(str(file), 2, 3, rendered="file.mananged: []"), "file.managed")
+    problem = Diagnostic(
+        "no such state", Source(str(file), 2, 3, rendered="file.mananged: []"), "file.managed"
+    )
     assert diagnostics.format_one(problem).splitlines() == [
         "error: no such state",
         f"  at {file}:2:3",
@@ -133,13 +161,18 @@ def test_safe_keeps_lone_surrogates_printable() -> None:
 
 def test_a_very_long_line_is_shown_in_part(tmp_path: Path) -> None:
     (tmp_path / "t.sls").write_text(f"above\n{'x' * 5000}!{'y' * 5000}\n")
-    shown = diagnostics.format_one(Diagnostic("odd", Source(str(tmp_path / "t.sls"), 2, 5001))).splitlines()
+    shown = diagnostics.format_one(
+        Diagnostic("odd", Source(str(tmp_path / "t.sls"), 2, 5001))
+    ).splitlines()
     assert shown[2].endswith("above") and len(shown[3]) < 180
     assert shown[3][shown[4].index("^")] == "!"
 
 
 def test_an_info_is_not_as_red_as_an_error() -> None:
-    shown = {each: format_one(Diagnostic("m", severity=each), None, True) for each in ("info", "warning", "error")}
+    shown = {
+        each: format_one(Diagnostic("m", severity=each), None, True)
+        for each in ("info", "warning", "error")
+    }
     assert ["\x1b[31m" in text for text in shown.values()] == [False, False, True]
 
 
@@ -147,18 +180,30 @@ def test_a_long_diff_is_cut_with_a_hint() -> None:
     diff = "--- \n+++ \n@@ -1 +1,3200 @@\n" + "".join(f"+line {number}\n" for number in range(3200))
     long = Result(chunk(), True, "File updated", {"diff": diff})
     text = printed(long)
-    assert text.count("+line") == MOST - 2 and "3,102 more lines: `runner history show last` has all" in text
+    assert (
+        text.count("+line") == MOST - 2
+        and "3,102 more lines: `runner history show last` has all" in text
+    )
     assert "--- " not in text and "+++" not in text, "files without names"
     assert printed(long, verbose=True).count("+line") == 3200
     assert (
-        printed(Result(chunk(), True, "", {"diff": "".join(f"+line {n}\n" for n in range(105))})).count("+line") == 105
+        printed(
+            Result(chunk(), True, "", {"diff": "".join(f"+line {n}\n" for n in range(105))})
+        ).count("+line")
+        == 105
     )
 
 
 def test_a_diff_with_empty_lines_behind_its_heads_is_shown_without_them() -> None:
     diff = "--- \n\n+++ \n\n@@ -1,2 +1,3 @@\n\n q\n \n+x\n+"
     shown = printed(Result(chunk(), True, "", {"diff": diff})).splitlines()
-    assert [line[16:] for line in shown if line.startswith(" " * 16)] == ["@@ -1,2 +1,3 @@", " q", " ", "+x", "+"]
+    assert [line[16:] for line in shown if line.startswith(" " * 16)] == [
+        "@@ -1,2 +1,3 @@",
+        " q",
+        " ",
+        "+x",
+        "+",
+    ]
 
 
 def test_lines_end_between_words_on_a_terminal() -> None:
@@ -172,7 +217,13 @@ def test_lines_end_between_words_on_a_terminal() -> None:
 
 def test_the_list_of_runs_ends_its_lines_between_words_on_a_terminal() -> None:
     command = "runner sls " + " ".join(f"--only state{number}" for number in range(12))
-    run = {"id": 1, "kind": "run", "started": "2026-01-01T00:00:00", "outcome": "done", "command": command}
+    run = {
+        "id": 1,
+        "kind": "run",
+        "started": "2026-01-01T00:00:00",
+        "outcome": "done",
+        "command": command,
+    }
     run |= {"errors": [], "total": 1, "changed": 0, "failed": 0, "skipped": 0}
     assert len(history.text([run], "list").splitlines()) == 1
     lines = history.text([run], "list", 80).splitlines()

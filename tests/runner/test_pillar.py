@@ -16,11 +16,15 @@ from runner.pillar.sls import Pillar
 PLACE = Place(Untyped("top.sls"), 3, 7)
 
 
-def pillar(files: dict[str, str], *names: str, override: Mapping[str, Any] | None = None, **more: Any) -> Any:
+def pillar(
+    files: dict[str, str], *names: str, override: Mapping[str, Any] | None = None, **more: Any
+) -> Any:
     def read(sls: str, env: str, variables: Mapping[str, Any] | None = None) -> SlsFile:
         for name, is_init in ((sls, sls.endswith(".init")), (f"{sls}.init", True)):
             if name in files:
-                text = jinja2.Template(files[name], undefined=jinja2.StrictUndefined).render(**(variables or {}))
+                text = jinja2.Template(files[name], undefined=jinja2.StrictUndefined).render(
+                    **(variables or {})
+                )
                 return SlsFile(yaml.safe_load(text), f"{name}.sls", is_init)
         raise RunnerError(f"no {sls}", code="missing-sls")
 
@@ -33,32 +37,59 @@ def pillar(files: dict[str, str], *names: str, override: Mapping[str, Any] | Non
 
 A = "{m: {x: 1, l: [1, 2], d: {a: 1}}, l: [1], s: a, nul: 1, mix: {a: 1}}"
 B = "{m: {y: 2, l: [3, 2], d: {b: 1}}, l: [2, 1], s: b, nul: null, mix: 4}"
-SMART = {"m": {"x": 1, "l": [3, 2], "d": {"a": 1, "b": 1}, "y": 2}, "l": [2, 1], "s": "b", "nul": None, "mix": 4}
+SMART = {
+    "m": {"x": 1, "l": [3, 2], "d": {"a": 1, "b": 1}, "y": 2},
+    "l": [2, 1],
+    "s": "b",
+    "nul": None,
+    "mix": 4,
+}
 OVER = {"m": {"y": 2, "l": [3, 2], "d": {"b": 1}}, "l": [2, 1], "s": "b", "nul": None, "mix": 4}
 
 
 @pytest.mark.parametrize(
     ("strategy", "expected"),
-    [("smart", SMART), ("recurse", SMART), ("none", SMART), ("bogus", SMART), ("overwrite", OVER), ("aggregate", OVER)],
+    [
+        ("smart", SMART),
+        ("recurse", SMART),
+        ("none", SMART),
+        ("bogus", SMART),
+        ("overwrite", OVER),
+        ("aggregate", OVER),
+    ],
 )
 def test_strategies(strategy: str, expected: Any) -> None:
     assert pillar({"a": A, "b": B}, "a", "b", strategy=strategy) == expected
 
 
 def test_lists_are_joined_where_wanted() -> None:
-    found = pillar({"a": "l: [3, {a: 1}, 1, 1]", "b": "l: [{a: 1}, 3, 4]"}, "a", "b", lists=True, override={"l": [7]})
+    found = pillar(
+        {"a": "l: [3, {a: 1}, 1, 1]", "b": "l: [{a: 1}, 3, 4]"},
+        "a",
+        "b",
+        lists=True,
+        override={"l": [7]},
+    )
     assert found == {"l": [3, {"a": 1}, 1, 1, 4, 7]}
-    assert pillar({"a": "l: [1]", "b": "l: [2]"}, "a", "b", lists=True, strategy="none") == {"l": [2]}
+    assert pillar({"a": "l: [1]", "b": "l: [2]"}, "a", "b", lists=True, strategy="none") == {
+        "l": [2]
+    }
 
 
 def test_the_list_strategy_keeps_both() -> None:
     old, new = {"foo": 42, "bar": {"e1": True}}, {"foo": "bar", "bar": {"e2": True}, "baz": "q"}
-    assert merge(old, new, "list") == {"foo": [42, "bar"], "bar": {"e1": True, "e2": True}, "baz": "q"}
+    assert merge(old, new, "list") == {
+        "foo": [42, "bar"],
+        "bar": {"e1": True, "e2": True},
+        "baz": "q",
+    }
     assert old == {"foo": 42, "bar": {"e1": True}}
 
 
 def test_the_command_line_wins() -> None:
-    assert pillar({"a": "m: {l: [1], x: 1, y: 1}"}, "a", override={"m": {"l": [9], "x": 5}, "new": 1}) == {
+    assert pillar(
+        {"a": "m: {l: [1], x: 1, y: 1}"}, "a", override={"m": {"l": [9], "x": 5}, "new": 1}
+    ) == {
         "m": {"l": [9], "x": 5, "y": 1},
         "new": 1,
     }
@@ -66,7 +97,10 @@ def test_the_command_line_wins() -> None:
 
 def test_includes_come_first_and_lose() -> None:
     files = {
-        "inc": "{include: [i.one, {i.two: {defaults: {v: 7}, key: 'k1:k2'}}, i.one, i.thr*], own: 1, val: inc}",
+        "inc": (
+            "{include: [i.one, {i.two: {defaults: {v: 7}, key: 'k1:k2'}}, i.one, i.thr*], own: 1,"
+            " val: inc}"
+        ),
         "i.one": "{one: 1, val: one, lst: [a]}",
         "i.two": "{two: {{ v }}, lst: [b]}",
         "i.three": "{three: {{ v|default('none') }}, lst: [c]}",
@@ -79,7 +113,9 @@ def test_includes_come_first_and_lose() -> None:
 
 
 def test_defaults_hold_for_what_comes_after_and_below() -> None:
-    """As in Salt, odd as it is: until other defaults are given, and an include with other defaults replaces them."""
+    """As in Salt, odd as it is: until other defaults are given, and an include with other defaults
+    replaces them.
+    """
     files = {
         "inc": "include: [{mid: {defaults: {v: 7, w: 1}}}, leaf3]",
         "mid": "{include: [leaf, {leaf2: {defaults: {w: 2}, key: sub}}], mid: {{ v }}}",
@@ -97,10 +133,19 @@ def test_an_sls_is_rendered_once() -> None:
         "leaf": "leaf: {{ v | default('none') }}",
     }
     assert pillar(files, "one") == {"a": {"leaf": 1}, "b": {"leaf": 1}}
-    assert pillar(files, "leaf", "one") == {"leaf": "none", "a": {"leaf": "none"}, "b": {"leaf": "none"}}
-    # the top file itself gives no defaults; what is included again brings its own includes no second time
+    assert pillar(files, "leaf", "one") == {
+        "leaf": "none",
+        "a": {"leaf": "none"},
+        "b": {"leaf": "none"},
+    }
+    # the top file itself gives no defaults; what is included again brings its own includes no
+    # second time
     assert pillar(files, "one", "leaf") == {"leaf": "none", "a": {"leaf": 1}, "b": {"leaf": 1}}
-    files = {"a": "include: [{x: {key: k}}, {x: {key: l}}]", "x": "{include: [y], x: 1}", "y": "y: 2"}
+    files = {
+        "a": "include: [{x: {key: k}}, {x: {key: l}}]",
+        "x": "{include: [y], x: 1}",
+        "y": "y: 2",
+    }
     assert pillar(files, "a") == {"k": {"y": 2, "x": 1}, "l": {"x": 1}}
 
 
@@ -111,7 +156,11 @@ def test_an_sls_is_rendered_once() -> None:
         ({"a": "{include: [b], x: 1}", "b": "{include: [a], y: 1}"}, ["a"], {"y": 1, "x": 1}),
         ({"a": "{include: [{x: {key: 'a:b'}}, {x: {key: c}}], o: 1}", "x": "x: 1"}, ["a"], None),
         ({"a": "{include: [x], x: 2}", "x": "x: 1"}, ["a", "x"], {"x": 1}),
-        ({"n.rel": "include: [.two, n.three]", "n.two": "two: 2", "n.three": "three: 3"}, ["n.rel"], None),
+        (
+            {"n.rel": "include: [.two, n.three]", "n.two": "two: 2", "n.three": "three: 3"},
+            ["n.rel"],
+            None,
+        ),
         ({"n.init": "include: [.two, ..top]", "n.two": "two: 2", "top": "three: 3"}, ["n"], None),
         ({"web.a": "o: [a]", "web.b": "o: [b]", "web.init": "o: [i]"}, ["web.*"], {"o": ["b"]}),
         ({"a": "", "b": "b: 1"}, ["a", "b"], {"b": 1}),
@@ -151,4 +200,6 @@ def test_all_mistakes_at_once_with_the_line_of_the_top_file() -> None:
 
 
 def test_a_missing_sls_may_be_ignored() -> None:
-    assert pillar({"ok": "ok: 1"}, "gone", "gone*", "ok", optional={("base", "gone"), ("base", "gone*")}) == {"ok": 1}
+    assert pillar(
+        {"ok": "ok: 1"}, "gone", "gone*", "ok", optional={("base", "gone"), ("base", "gone*")}
+    ) == {"ok": 1}

@@ -18,7 +18,9 @@ from runner.cli.option_spec import COMMANDS, Option
 
 
 def _signature(name: str) -> inspect.Signature:
-    return inspect.signature(getattr(import_module(f"runner.cli.{COMMANDS[name]}"), name), eval_str=True)
+    return inspect.signature(
+        getattr(import_module(f"runner.cli.{COMMANDS[name]}"), name), eval_str=True
+    )
 
 
 def _by_typer(signature: inspect.Signature, words: list[str]) -> dict[str, Any] | None:
@@ -43,8 +45,27 @@ def _lines(signature: inspect.Signature, count: int) -> list[list[str]]:
     """Lines of options and words, many of them right."""
     draw = random.Random(7)
     declared = [get_args(each.annotation) for each in signature.parameters.values()]
-    flags = [(flag, kind) for kind, said in declared if isinstance(said, Option) for flag in said.names]
-    words = ["a", "x=1", "5", "0.5", "-", "", "-1", "--", "--nope", "-zv", "--help", "ä b", "1_0", " 7 ", "nan", "a,b"]
+    flags = [
+        (flag, kind) for kind, said in declared if isinstance(said, Option) for flag in said.names
+    ]
+    words = [
+        "a",
+        "x=1",
+        "5",
+        "0.5",
+        "-",
+        "",
+        "-1",
+        "--",
+        "--nope",
+        "-zv",
+        "--help",
+        "ä b",
+        "1_0",
+        " 7 ",
+        "nan",
+        "a,b",
+    ]
     values = ["a", "x=1", "5", "0.5", "-", "", "-1", "--test", "1_0", "nan", "{a: 1}"]
     found = []
     for _ in range(count):

@@ -32,12 +32,16 @@ def test_what_could_not_be_prepared_is_not_done(machine: Machine, words: list[st
     assert found["change"]["changes"] == {}
     assert found["change"]["__cause__"] == "test_|-prepare_|-prepare_|-fail_without_changes"
     assert found["helps"]["comment"] == "Success!", "it is called for, as with Salt"
-    assert found["reacts"]["comment"] == "State was not run because none of the onchanges reqs changed"
+    assert (
+        found["reacts"]["comment"] == "State was not run because none of the onchanges reqs changed"
+    )
 
 
 def test_one_of_two_that_prepare_is_enough_to_keep_it_back(machine: Machine) -> None:
     more = "also:\n  test.succeed_with_changes:\n    - prereq: [test: change]\n"
-    machine.write(a=TREE.format(prepare="fail_without_changes", change="succeed_with_changes") + more)
+    machine.write(
+        a=TREE.format(prepare="fail_without_changes", change="succeed_with_changes") + more
+    )
     found = machine.results("sls", "a", code=2)
     assert found["also"]["changes"]
     assert found["change"]["result"] is None
@@ -52,9 +56,11 @@ def test_what_has_nothing_to_change_needs_no_preparation(machine: Machine) -> No
 
 def test_a_look_that_shows_that_a_state_is_kept_from_running_is_final(machine: Machine) -> None:
     machine.write(
-        a="x:\n  test.fail_without_changes: []\n"
-        "prepare:\n  test.nop:\n    - prereq: [test: change]\n"
-        "change:\n  test.succeed_with_changes:\n    - require: [test: x]\n"
+        a=(
+            "x:\n  test.fail_without_changes: []\n"
+            "prepare:\n  test.nop:\n    - prereq: [test: change]\n"
+            "change:\n  test.succeed_with_changes:\n    - require: [test: x]\n"
+        )
     )
     found = machine.results("sls", "a", code=2)
     assert [each for each in found if not found[each]["result"]] == ["x", "change", "prepare"]
@@ -63,10 +69,13 @@ def test_a_look_that_shows_that_a_state_is_kept_from_running_is_final(machine: M
 
 def test_listen_takes_globs_and_whole_files_and_outlives_a_failhard(machine: Machine) -> None:
     machine.write(
-        a="include: [b]\na1:\n  test.succeed_with_changes: []\na2:\n  test.succeed_without_changes: []\n"
-        "glob:\n  test.nop:\n    - listen: [test: 'a*']\nfile:\n  test.nop:\n    - listen: [sls: b]\n"
-        "unchanged:\n  test.nop:\n    - listen: [test: 'a2*']\n"
-        "fails:\n  test.fail_without_changes:\n    - failhard: True\nlater:\n  test.nop:\n    - listen: [test: a1]\n",
+        a=(
+            "include: [b]\na1:\n  test.succeed_with_changes: []\na2:\n "
+            " test.succeed_without_changes: []\nglob:\n  test.nop:\n    - listen: [test:"
+            " 'a*']\nfile:\n  test.nop:\n    - listen: [sls: b]\nunchanged:\n  test.nop:\n    -"
+            " listen: [test: 'a2*']\nfails:\n  test.fail_without_changes:\n    - failhard:"
+            " True\nlater:\n  test.nop:\n    - listen: [test: a1]\n"
+        ),
         b="o:\n  test.succeed_with_changes: []\n",
     )
     found = machine.results("sls", "a", code=2)
@@ -80,8 +89,10 @@ def test_listen_takes_globs_and_whole_files_and_outlives_a_failhard(machine: Mac
 
 def test_a_look_takes_in_the_prereqs_of_what_it_looks_at(machine: Machine) -> None:
     machine.write(
-        a="b:\n  test.succeed_with_changes:\n    - prereq: [test: x]\n"
-        "a:\n  test.succeed_with_changes:\n    - prereq: [test: b]\nx:\n  test.nop: []\n"
+        a=(
+            "b:\n  test.succeed_with_changes:\n    - prereq: [test: x]\n"
+            "a:\n  test.succeed_with_changes:\n    - prereq: [test: b]\nx:\n  test.nop: []\n"
+        )
     )
     found = machine.results("sls", "a")
     assert {found[name]["comment"] for name in "ab"} == {"No changes detected"}
@@ -89,9 +100,11 @@ def test_a_look_takes_in_the_prereqs_of_what_it_looks_at(machine: Machine) -> No
 
 def test_what_a_chain_of_prereqs_keeps_from_running_ends_with_the_look(machine: Machine) -> None:
     machine.write(
-        a="fine:\n  test.nop: []\nfirst:\n  test.succeed_with_changes: [prereq: [test: second]]\n"
-        "second:\n  test.succeed_with_changes: [prereq: [test: kept]]\n"
-        "kept:\n  test.succeed_with_changes: [onfail_any: [test: fine]]\n"
+        a=(
+            "fine:\n  test.nop: []\nfirst:\n  test.succeed_with_changes: [prereq: [test: second]]\n"
+            "second:\n  test.succeed_with_changes: [prereq: [test: kept]]\n"
+            "kept:\n  test.succeed_with_changes: [onfail_any: [test: fine]]\n"
+        )
     )
     found = machine.results("sls", "a")
     order = sorted(found, key=lambda name: found[name]["__run_num__"])
@@ -101,9 +114,11 @@ def test_what_a_chain_of_prereqs_keeps_from_running_ends_with_the_look(machine: 
 
 def test_what_is_kept_from_running_ends_where_the_look_stands(machine: Machine) -> None:
     machine.write(
-        a="fine:\n  test.nop: []\nother:\n  test.nop: []\n"
-        "kept:\n  test.succeed_with_changes:\n    - order: 3\n    - onfail_any: [test: fine]\n"
-        "prepares:\n  test.nop:\n    - prereq: [{test: kept}, {test: last}]\nlast:\n  test.nop: []\n"
+        a=(
+            "fine:\n  test.nop: []\nother:\n  test.nop: []\nkept:\n  test.succeed_with_changes:\n  "
+            "  - order: 3\n    - onfail_any: [test: fine]\nprepares:\n  test.nop:\n    - prereq:"
+            " [{test: kept}, {test: last}]\nlast:\n  test.nop: []\n"
+        )
     )
     found = machine.results("sls", "a")
     order = sorted(found, key=lambda name: found[name]["__run_num__"])
@@ -111,17 +126,21 @@ def test_what_is_kept_from_running_ends_where_the_look_stands(machine: Machine) 
 
 
 def test_a_dry_run_expects_no_failure_of_what_would_change(machine: Machine) -> None:
-    machine.write(a="a:\n  test.succeed_with_changes: []\nb:\n  test.nop:\n    - onfail: [test: a]\n")
+    machine.write(
+        a="a:\n  test.succeed_with_changes: []\nb:\n  test.nop:\n    - onfail: [test: a]\n"
+    )
     found = machine.results("sls", "a", "--test")
     assert found["b"]["comment"] == "State was not run because onfail req did not change"
 
 
 def test_listeners_are_told_in_the_order_of_who_says_so(machine: Machine) -> None:
     machine.write(
-        a="last:\n  test.nop: []\nfirst:\n  test.nop: []\n"
-        "source:\n  test.succeed_with_changes:\n    - listen_in: [{test: own}, {test: first}, {test: last}]\n"
-        "own:\n  test.nop:\n    - listen: [test: source]\n"
-        "early:\n  test.nop:\n    - order: 1\n    - listen: [test: source]\n"
+        a=(
+            "last:\n  test.nop: []\nfirst:\n  test.nop: []\nsource:\n  test.succeed_with_changes:\n"
+            "    - listen_in: [{test: own}, {test: first}, {test: last}]\nown:\n  test.nop:\n    -"
+            " listen: [test: source]\nearly:\n  test.nop:\n    - order: 1\n    - listen: [test:"
+            " source]\n"
+        )
     )
     found = machine.results("sls", "a")
     told = [name.removeprefix("listener_") for name in found if name.startswith("listener_")]
@@ -141,18 +160,25 @@ def test_what_is_prepared_listens_unless_its_requisites_keep_it(
     machine: Machine, prepares: str, more: str, told: bool | None
 ) -> None:
     machine.write(
-        a="fine:\n  test.succeed_with_changes: []\nfails:\n  test.fail_without_changes: []\n"
-        f"prepares:\n  test.{prepares}:\n    - prereq: [test: change]\n"
-        f"change:\n  test.succeed_with_changes:\n    - listen: [test: fine]\n{more}"
+        a=(
+            "fine:\n  test.succeed_with_changes: []\nfails:\n  test.fail_without_changes: []\n"
+            f"prepares:\n  test.{prepares}:\n    - prereq: [test: change]\n"
+            f"change:\n  test.succeed_with_changes:\n    - listen: [test: fine]\n{more}"
+        )
     )
-    assert machine.results("sls", "a", code=2).get("listener_change", {"result": None})["result"] is told
+    assert (
+        machine.results("sls", "a", code=2).get("listener_change", {"result": None})["result"]
+        is told
+    )
 
 
 def test_a_look_sees_the_reaction_that_is_due(machine: Machine) -> None:
     machine.write(
-        a="prepares:\n  test.nop:\n    - prereq: [test: reacts]\n"
-        "source:\n  test.succeed_with_changes: []\n"
-        "reacts:\n  test.succeed_without_changes:\n    - watch: [test: source]\n"
+        a=(
+            "prepares:\n  test.nop:\n    - prereq: [test: reacts]\n"
+            "source:\n  test.succeed_with_changes: []\n"
+            "reacts:\n  test.succeed_without_changes:\n    - watch: [test: source]\n"
+        )
     )
     found = machine.results("sls", "a")
     assert found["prepares"]["comment"] == "Success!"
@@ -161,10 +187,16 @@ def test_a_look_sees_the_reaction_that_is_due(machine: Machine) -> None:
 
 def test_a_look_at_a_test_state_that_will_fail_without_changes(machine: Machine) -> None:
     """As with Salt a look learns of its failure only by `allow_test_mode_failure`."""
-    for failure, comment in ((False, "No changes detected"), (True, "One or more requisite failed: a.fails")):
+    for failure, comment in (
+        (False, "No changes detected"),
+        (True, "One or more requisite failed: a.fails"),
+    ):
         machine.write(
-            a="prepares:\n  test.nop:\n    - prereq: [test: fails]\nfails:\n  test.configurable_test_state:\n"
-            f"    - changes: false\n    - result: false\n    - allow_test_mode_failure: {failure}\n"
+            a=(
+                "prepares:\n  test.nop:\n    - prereq: [test: fails]\nfails:\n "
+                " test.configurable_test_state:\n    - changes: false\n    - result: false\n    -"
+                f" allow_test_mode_failure: {failure}\n"
+            )
         )
         found = machine.results("sls", "a", "--test", code=2 if failure else 0)
         assert (found["fails"]["result"], found["prepares"]["comment"]) == (not failure, comment)
@@ -174,9 +206,11 @@ def test_a_look_at_a_test_state_that_will_fail_without_changes(machine: Machine)
 
 def test_the_reaction_of_a_test_state(machine: Machine) -> None:
     machine.write(
-        a="source:\n  test.succeed_with_changes: []\n"
-        "fine:\n  test.nop:\n    - watch: [test: source]\n"
-        "fails:\n  test.nop:\n    - result: False\n    - watch: [test: source]\n"
+        a=(
+            "source:\n  test.succeed_with_changes: []\n"
+            "fine:\n  test.nop:\n    - watch: [test: source]\n"
+            "fails:\n  test.nop:\n    - result: False\n    - watch: [test: source]\n"
+        )
     )
     found = machine.results("sls", "a", "--test")
     assert (found["fine"]["result"], found["fails"]["result"]) == (None, None)

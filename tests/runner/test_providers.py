@@ -8,7 +8,18 @@ import pytest
 from command import Machine
 from harness import HarnessHere, apply, look
 
-from runner.api import Done, Feature, Plan, Planned, Property, Provider, Providers, StateFailed, ensured, running
+from runner.api import (
+    Done,
+    Feature,
+    Plan,
+    Planned,
+    Property,
+    Provider,
+    Providers,
+    StateFailed,
+    ensured,
+    running,
+)
 from runner.model.errors import RunnerError
 
 
@@ -51,7 +62,10 @@ class Half:
         return False
 
 
-FEATURES = {"drawing": Feature("it draws lines", ("draw",)), "outdoors": Feature("rain does not matter")}
+FEATURES = {
+    "drawing": Feature("it draws lines", ("draw",)),
+    "outdoors": Feature("rain does not matter"),
+}
 
 
 def painters(*candidates: Any) -> Providers[Painter]:
@@ -66,7 +80,10 @@ def test_the_one_that_suits_or_is_named() -> None:
         assert found("pencil").features() == ["drawing"]
         assert found("pencil").draw("x") == "drew x"
         assert found("roller").NAMES[0] == "brush"
-        assert [found("pencil").has("drawing"), found("pencil").has("drawing", "outdoors")] == [True, False]
+        assert [found("pencil").has("drawing"), found("pencil").has("drawing", "outdoors")] == [
+            True,
+            False,
+        ]
         with pytest.raises(StateFailed, match="there is no painter 'spray'"):
             found("spray")
         with pytest.raises(StateFailed, match="this machine has no painter"):
@@ -88,7 +105,10 @@ def test_the_librarys_own_are_complete(kind: str) -> None:
     import importlib
 
     table = importlib.import_module(f"modules.{kind}").PROVIDERS
-    assert [each.NAMES[0] for each in table.all()] == {"pkg": ["apt"], "service": ["systemd", "sysv"]}[kind]
+    assert [each.NAMES[0] for each in table.all()] == {
+        "pkg": ["apt"],
+        "service": ["systemd", "sysv"],
+    }[kind]
     assert all(
         set(feature.methods) < set(dir(importlib.import_module(f"modules.{kind}").Manager))
         for feature in table.feature_table.values()
@@ -130,8 +150,11 @@ def test_a_state_that_needs_what_the_provider_cannot_do(machine: Machine, suits:
     (machine.folder / "states/_states").mkdir()
     (machine.folder / "states/_states/box.py").write_text(BOX.replace("SUITS", suits))
     machine.write(
-        a="x:\n  box.made:\n    - provider: wood\n    - oven: True\ny:\n  box.burnt: []\n"
-        "z:\n  box.made:\n    - oven: False\ns:\n  box.made:\n    - provider: steel\n    - oven: True\n"
+        a=(
+            "x:\n  box.made:\n    - provider: wood\n    - oven: True\ny:\n  box.burnt: []\nz:\n "
+            " box.made:\n    - oven: False\ns:\n  box.made:\n    - provider: steel\n    - oven:"
+            " True\n"
+        )
     )
     error = machine("sls", "a", "--test", code=1).stderr
     assert "box.made: oven needs the feature fire, which the provider wood has not" in error
@@ -143,7 +166,9 @@ def test_a_state_that_needs_what_the_provider_cannot_do(machine: Machine, suits:
 
 
 ARGUMENTS = {
-    "service.running: unmask needs the feature maskable, which the provider sysv has not": "unmask: true",
+    "service.running: unmask needs the feature maskable, which the provider sysv has not": (
+        "unmask: true"
+    ),
     "service.running: unmask_runtime needs the feature maskable, which the provider sysv has not": (
         "unmask_runtime: true"
     ),
@@ -151,7 +176,9 @@ ARGUMENTS = {
 
 
 @pytest.mark.parametrize("told", ARGUMENTS)
-def test_an_argument_of_the_library_that_needs_what_the_provider_cannot_do(machine: Machine, told: str) -> None:
+def test_an_argument_of_the_library_that_needs_what_the_provider_cannot_do(
+    machine: Machine, told: str
+) -> None:
     machine.write(a=f"x:\n  service.running:\n    - provider: sysv\n    - {ARGUMENTS[told]}\n")
     error = machine("sls", "a", "--test", code=1).stderr
     assert told in error
@@ -174,7 +201,10 @@ def test_holding_needs_a_provider_that_can() -> None:
 def test_the_manual_describes_features(machine: Machine) -> None:
     page = " ".join(machine("doc", "service.masked").stdout.split())
     assert "It needs a provider with: maskable." in page
-    assert "Provider feature maskable: services can be masked: nothing can start them (systemd)." in page
+    assert (
+        "Provider feature maskable: services can be masked: nothing can start them (systemd)."
+        in page
+    )
 
 
 # ---------------------------------------------------------------- properties
@@ -204,9 +234,17 @@ NOW = {"shell": "sh", "minute": [0, 30], "mode": 0o644, "size": 1}
     [
         ({}, None, []),
         ({"shell": ["bash", "sh"]}, None, []),  # any of them will do
-        ({"shell": ["bash", "zsh"]}, {"shell": {"old": "sh", "new": "bash"}}, [("shell", "bash")]),  # the first is set
+        (
+            {"shell": ["bash", "zsh"]},
+            {"shell": {"old": "sh", "new": "bash"}},
+            [("shell", "bash")],
+        ),  # the first is set
         ({"minute": [0, 30]}, None, []),
-        ({"minute": [0]}, {"minute": {"old": "0, 30", "new": "0"}}, [("minute", [0])]),  # all of them count
+        (
+            {"minute": [0]},
+            {"minute": {"old": "0, 30", "new": "0"}},
+            [("minute", [0])],
+        ),  # all of them count
         ({"mode": 0o600}, {"mode": {"old": "0o644", "new": "0o600"}}, [("mode", 0o600)]),
         (
             {"size": 2, "shell": "ksh"},
@@ -215,7 +253,9 @@ NOW = {"shell": "sh", "minute": [0, 30], "mode": 0o644, "size": 1}
         ),
     ],
 )
-def test_properties(wanted: dict[str, Any], changes: dict[str, Any] | None, done: list[Any]) -> None:
+def test_properties(
+    wanted: dict[str, Any], changes: dict[str, Any] | None, done: list[Any]
+) -> None:
     log: list[Any] = []
     planned = look(cron, NOW, log, **wanted)
     assert (planned.changes if isinstance(planned, Plan) else None) == changes
@@ -295,14 +335,28 @@ class Packages:
         ("installed", {}, "All specified packages are already installed", False),
         ("latest", {}, "Package sed is already up-to-date", False),
         ("installed", {"reinstall_on_refresh": True}, "Package sed was reinstalled.", True),
-        ("latest", {"reinstall_on_refresh": True, "pkgs": ["sed"]}, "Package sed was reinstalled.", True),
-        ("removed", {"pkgs": ["x"], "reinstall_on_refresh": True}, "All specified packages are already absent", False),
+        (
+            "latest",
+            {"reinstall_on_refresh": True, "pkgs": ["sed"]},
+            "Package sed was reinstalled.",
+            True,
+        ),
+        (
+            "removed",
+            {"pkgs": ["x"], "reinstall_on_refresh": True},
+            "All specified packages are already absent",
+            False,
+        ),
         ("purged", {"pkgs": ["x"]}, "None of the targeted packages are installed", False),
         ("held", {}, None, False),
     ],
 )
 def test_what_packages_do_when_something_changed(
-    monkeypatch: pytest.MonkeyPatch, sfun: str, more: dict[str, Any], comment: str | None, anew: bool
+    monkeypatch: pytest.MonkeyPatch,
+    sfun: str,
+    more: dict[str, Any],
+    comment: str | None,
+    anew: bool,
 ) -> None:
     from modules import pkg
     from states.pkg import mod_watch

@@ -13,9 +13,13 @@ from runner.config.load import load
 from runner.queries import show
 
 
-def compiled(folder: Path, files: dict[str, str], pillar: dict[str, Any] | None = None) -> list[dict[str, Any]]:
+def compiled(
+    folder: Path, files: dict[str, str], pillar: dict[str, Any] | None = None
+) -> list[dict[str, Any]]:
     """The low chunks of `site` in a tree of these files."""
-    (folder / "runner.yaml").write_text("id: web1\nfile_roots: {base: [states]}\npillar_roots: {base: [pillar]}\n")
+    (folder / "runner.yaml").write_text(
+        "id: web1\nfile_roots: {base: [states]}\npillar_roots: {base: [pillar]}\n"
+    )
     for name, text in files.items():
         path = folder / "states" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -48,7 +52,10 @@ STACK = """
 
 def test_merged_mappings(tmp_path: Path) -> None:
     """A key of its own wins wherever it stands; tags that Python 2 wrote are texts."""
-    text = "site: {test.nop: [{a: &a {x: 1, y: 2}}, {b: {x: 5, <<: [*a, {z: 3}]}}, {c: !!python/unicode text}]}"
+    text = (
+        "site: {test.nop: [{a: &a {x: 1, y: 2}}, {b: {x: 5, <<: [*a, {z: 3}]}}, {c:"
+        " !!python/unicode text}]}"
+    )
     (chunk,) = compiled(tmp_path, {"site.sls": text})
     assert (chunk["b"], chunk["c"]) == ({"x": 5, "y": 2, "z": 3}, "text")
 
@@ -58,10 +65,15 @@ def test_a_macro_that_answers_in_yaml(tmp_path: Path) -> None:
         "site/stack.jinja": STACK,
         "site/one.yaml": "values: {name: one, deep: {a: 1}}\n",
         "site/two.yaml": "values: {deep: {b: 2}}\n",
-        "site/map.jinja": '{% from tpldir ~ "/stack.jinja" import stack with context %}'
-        '{% set data = (stack(["site/one.yaml", "site/gone.yaml", "site/two.yaml"]) | load_yaml)["values"] %}',
-        "site/init.sls": '{% from tpldir ~ "/map.jinja" import data with context %}\n'
-        "{{ data.name }}: {test.nop: [deep: {{ data.deep | json }}]}\n",
+        "site/map.jinja": (
+            '{% from tpldir ~ "/stack.jinja" import stack with context %}{% set data ='
+            ' (stack(["site/one.yaml", "site/gone.yaml", "site/two.yaml"]) |'
+            ' load_yaml)["values"] %}'
+        ),
+        "site/init.sls": (
+            '{% from tpldir ~ "/map.jinja" import data with context %}\n'
+            "{{ data.name }}: {test.nop: [deep: {{ data.deep | json }}]}\n"
+        ),
     }
     (chunk,) = compiled(tmp_path, files)
     assert (chunk["__id__"], chunk["deep"]) == ("one", {"a": 1, "b": 2})
@@ -69,13 +81,25 @@ def test_a_macro_that_answers_in_yaml(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("form", ["yaml", "json"])
 def test_a_macro_s_answer_read_again(tmp_path: Path, form: str) -> None:
-    text = '{% macro said() %}{"a": 1}{% endmacro %}{% set x = said() | load_' + form + " %}\nx{{ x.a }}: test.nop\n"
+    text = (
+        '{% macro said() %}{"a": 1}{% endmacro %}{% set x = said() | load_'
+        + form
+        + " %}\nx{{ x.a }}: test.nop\n"
+    )
     assert ids(compiled(tmp_path, {"site.sls": text})) == ["x1"]
 
 
 def test_functions_named_in_the_list_are_numbered_first(tmp_path: Path) -> None:
-    text = "a:\n  pkg.installed: []\n  service: [running]\n  file.absent: [name: /x]\n  cmd: [run, name: y]\n"
-    assert [chunk["state"] for chunk in compiled(tmp_path, {"site.sls": text})] == ["service", "cmd", "pkg", "file"]
+    text = (
+        "a:\n  pkg.installed: []\n  service: [running]\n  file.absent: [name: /x]\n  cmd: [run,"
+        " name: y]\n"
+    )
+    assert [chunk["state"] for chunk in compiled(tmp_path, {"site.sls": text})] == [
+        "service",
+        "cmd",
+        "pkg",
+        "file",
+    ]
 
 
 def test_an_empty_id_is_no_mistake(machine: Machine) -> None:
@@ -96,7 +120,10 @@ def test_check_of_a_tree_whose_files_do_not_fit_into_one_run(machine: Machine) -
         **{
             "app/init": "include: [.install, .extra]\n",
             "app/install": "app: {test.nop: []}\n",
-            "app/clean": "app: {test.succeed_without_changes: [require: [test: gone]]}\ngone: {test.nop: []}\n",
+            "app/clean": (
+                "app: {test.succeed_without_changes: [require: [test: gone]]}\ngone: {test.nop:"
+                " []}\n"
+            ),
             "app/extra": "more: {test.nop: [require_in: [test: app]]}\n",
         }
     )
@@ -109,19 +136,25 @@ def test_check_of_a_tree_whose_files_do_not_fit_into_one_run(machine: Machine) -
 
 
 def test_a_command_of_a_template_needs_no_shell(tmp_path: Path, machine: Machine) -> None:
-    """As with Salt: the words are the program's, unless a shell is asked for; `runner call` takes one."""
+    """As with Salt: the words are the program's, unless a shell is asked for; `runner call` takes
+    one.
+    """
     calls = [
         "'cmd.run']('echo a | cat'",
         "'cmd.run_stdout']('echo a | cat', python_shell=True",
         "'cmd.shell']('echo a;'",
     ]
-    text = "".join(f"{number}-{{{{ salt[{call}) }}}}: test.nop\n" for number, call in enumerate(calls))
+    text = "".join(
+        f"{number}-{{{{ salt[{call}) }}}}: test.nop\n" for number, call in enumerate(calls)
+    )
     assert ids(compiled(tmp_path, {"site.sls": text})) == ["0-a | cat", "1-a", "2-a"]
     assert machine("call", "cmd.run", "echo a | cat").stdout == "a\n"
 
 
 def test_mappings_of_the_pillar_keep_their_order(tmp_path: Path) -> None:
-    """Written as YAML they have it; operations on texts show that they are such mappings, as with Salt."""
+    """Written as YAML they have it; operations on texts show that they are such mappings, as with
+    Salt.
+    """
     (tmp_path / "pillar").mkdir()
     (tmp_path / "pillar/top.sls").write_text("base: {'*': [one, two]}")
     (tmp_path / "pillar/one.sls").write_text("app: {z: 1, b: [{d: 1, c: 2}]}")
@@ -147,23 +180,37 @@ def test_mappings_of_the_pillar_keep_their_order(tmp_path: Path) -> None:
 def test_arguments_keep_their_order(machine: Machine) -> None:
     """In the templates of files, and for states in Salt's style."""
     machine.write(
-        a="{tmp}/f:\n  file.managed:\n    - source: salt://f.jinja\n    - template: jinja\n"
-        "    - context: {app: {z: 1, b: [{d: 1, c: 2}]}}\n    - defaults: {more: {y: 1, x: 2}}\n"
-        "x:\n  own.said:\n    - what: {b: 1, a: {d: 1, c: 2}}\n"
+        a=(
+            "{tmp}/f:\n  file.managed:\n    - source: salt://f.jinja\n    - template: jinja\n    -"
+            " context: {app: {z: 1, b: [{d: 1, c: 2}]}}\n    - defaults: {more: {y: 1, x: 2}}\nx:\n"
+            "  own.said:\n    - what: {b: 1, a: {d: 1, c: 2}}\n"
+        )
     )
     states = machine.folder / "states"
     (states / "f.jinja").write_text("{{ app | yaml }} {{ more | yaml }}\n")
     (states / "_states").mkdir()
     answer = "{'name': name, 'changes': {}, 'result': True, 'comment': str(what)}"
-    (states / "_states/own.py").write_text(f"def said(name, what=None, **kwargs):\n    return {answer}\n")
+    (states / "_states/own.py").write_text(
+        f"def said(name, what=None, **kwargs):\n    return {answer}\n"
+    )
     found = machine.results("sls", "a")
     assert (machine.folder / "f").read_text() == "{z: 1, b: [{d: 1, c: 2}]} {y: 1, x: 2}\n"
-    assert found["x"]["comment"] == "OrderedDict([('b', 1), ('a', OrderedDict([('d', 1), ('c', 2)]))])"
+    assert (
+        found["x"]["comment"] == "OrderedDict([('b', 1), ('a', OrderedDict([('d', 1), ('c', 2)]))])"
+    )
 
 
 def test_lines_of_a_printed_mapping_are_kept(tmp_path: Path) -> None:
-    """A mapping that is put out as it is keeps its line breaks; YAML would not read them in single quotes."""
-    pillar = {"vpn": {"key": "a\nb\n", "list": [{"tab\t'": '"x"\ty'}, "plain\\n"], "rest": [None, True, 1.5, "it's"]}}
+    """A mapping that is put out as it is keeps its line breaks; YAML would not read them in single
+    quotes.
+    """
+    pillar = {
+        "vpn": {
+            "key": "a\nb\n",
+            "list": [{"tab\t'": '"x"\ty'}, "plain\\n"],
+            "rest": [None, True, 1.5, "it's"],
+        }
+    }
     text = "site:\n  test.nop:\n    - vpn: {{ pillar['vpn'] }}\n"
     (chunk,) = compiled(tmp_path, {"site.sls": text}, pillar)
     assert chunk["vpn"]["key"] == "a\nb\n"
@@ -182,7 +229,10 @@ def test_an_unknown_test_is_named_where_it_stands(machine: Machine) -> None:
 
 def test_check_takes_what_another_part_of_the_tree_declares(machine: Machine) -> None:
     machine.write(top="base: {'*': [web, tls]}\n", web="w: test.nop\n", tls="t: test.nop\n")
-    machine.write(part="p: {test.nop: [require_in: [sls: tls]]}\n", other="o: {test.nop: [require: [sls: web]]}\n")
+    machine.write(
+        part="p: {test.nop: [require_in: [sls: tls]]}\n",
+        other="o: {test.nop: [require: [sls: web]]}\n",
+    )
     assert "error" not in machine("check").stdout
 
 
@@ -203,8 +253,10 @@ def test_the_sls_that_declares_it_comes_before_what_is_spelt_alike(machine: Mach
 def test_names_of_sls_files_with_slashes(tmp_path: Path) -> None:
     """As with Salt: what is asked for as a/b is called so, by the requisites of its states, too."""
     files = {
-        "site.sls": "include: [roles/core, .more]\n"
-        "x: {test.nop: [{require: [{sls: roles/core}, {sls: roles/core.deep}]}]}",
+        "site.sls": (
+            "include: [roles/core, .more]\n"
+            "x: {test.nop: [{require: [{sls: roles/core}, {sls: roles/core.deep}]}]}"
+        ),
         "roles/core/init.sls": "include: [.deep]\n'{{ sls }}': test.nop\n",
         "roles/core/deep.sls": "'{{ sls }} {{ slspath }}': test.nop\n",
         "more.sls": "include: [/roles/other]\n",
@@ -223,7 +275,11 @@ def test_templates_ask_for_the_tree(tmp_path: Path) -> None:
     exists = "{{ [salt['state.sls_exists']('a,b.c'), salt['state.sls_exists'](['a', 'b.d'])] }}"
     files = {
         "top.sls": "base: {'*': [site], 'web*': [b/c]}\n",
-        "site.sls": "x: {test.nop: [{top: {{ salt['state.show_top']() | json }}}, {exists: " + exists + "}]}\n",
+        "site.sls": (
+            "x: {test.nop: [{top: {{ salt['state.show_top']() | json }}}, {exists: "
+            + exists
+            + "}]}\n"
+        ),
         "a.sls": "{}",
         "b/c/init.sls": "{}",
     }
@@ -233,13 +289,21 @@ def test_templates_ask_for_the_tree(tmp_path: Path) -> None:
 
 def test_modules_import_any_exception_of_salt(tmp_path: Path) -> None:
     module = "from salt.exceptions import CommandExecutionError, SaltCloudConfigError\n"
-    module += "def get():\n    try:\n        raise CommandExecutionError(SaltCloudConfigError('not declared'))\n"
+    module += (
+        "def get():\n    try:\n        raise CommandExecutionError(SaltCloudConfigError('not"
+        " declared'))\n"
+    )
     module += "    except CommandExecutionError as error:\n        return str(error)\n"
-    files = {"_modules/node.py": module, "site.sls": "x: {test.nop: [{got: {{ salt['node.get']() }}}]}"}
+    files = {
+        "_modules/node.py": module,
+        "site.sls": "x: {test.nop: [{got: {{ salt['node.get']() }}}]}",
+    }
     assert compiled(tmp_path, files)[0]["got"] == "not declared"
 
 
-def test_templates_are_imported_by_absolute_paths_and_by_their_path_below_the_formula(machine: Machine) -> None:
+def test_templates_are_imported_by_absolute_paths_and_by_their_path_below_the_formula(
+    machine: Machine,
+) -> None:
     names = {
         "absolute": "{tmp}/states/web/map.jinja",
         "outside": "{tmp}/more.jinja",
@@ -270,4 +334,7 @@ def test_templates_are_imported_by_absolute_paths_and_by_their_path_below_the_fo
         "below": "web/sub web/sub/map.jinja",
     }
     machine.write(web__bad="{% from 'nope/map.jinja' import x %}")
-    assert "the template nope/map.jinja does not exist" in machine("show", "sls", "web.bad", code=1).stderr
+    assert (
+        "the template nope/map.jinja does not exist"
+        in machine("show", "sls", "web.bad", code=1).stderr
+    )

@@ -61,7 +61,11 @@ WRONG: list[tuple[tuple[Any, ...], dict[str, Any]]] = [
 @pytest.mark.parametrize(("values", "named"), CALLS)
 def test_it_is_made_as_a_named_tuple_is(values: tuple[Any, ...], named: dict[str, Any]) -> None:
     mine, theirs = Mine(*values, **named), Theirs(*values, **named)
-    assert tuple(mine) == tuple(theirs) and mine.sum == theirs.sum and mine._asdict() == theirs._asdict()
+    assert (
+        tuple(mine) == tuple(theirs)
+        and mine.sum == theirs.sum
+        and mine._asdict() == theirs._asdict()
+    )
     assert (mine.x, mine.y, mine.name, mine.more) == tuple(theirs)
     assert repr(mine) == repr(theirs).replace("Theirs", "Mine") and mine._fields == theirs._fields
 
@@ -102,4 +106,6 @@ def test_answers_show_its_names() -> None:
 
 
 def test_a_class_of_it_may_have_its_own_text() -> None:
-    assert str(Source("a.sls", 3)) == "a.sls:3" and repr(Source("a.sls")).startswith("Source(file='a.sls', line=0")
+    assert str(Source("a.sls", 3)) == "a.sls:3" and repr(Source("a.sls")).startswith(
+        "Source(file='a.sls', line=0"
+    )

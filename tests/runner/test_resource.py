@@ -42,7 +42,11 @@ def applied(machine: Machine, sls: str) -> dict[str, object]:
     """The changes that applying an SLS plans, by ID."""
     (machine.folder / "states/what.sls").write_text(sls)
     found = machine.results("sls", "what", "--test")
-    return {name: each["comment"] for name, each in found.items() if each["changes"] or each["result"] is not True}
+    return {
+        name: each["comment"]
+        for name, each in found.items()
+        if each["changes"] or each["result"] is not True
+    }
 
 
 def test_paths(machine: Machine) -> None:
@@ -54,10 +58,22 @@ def test_paths(machine: Machine) -> None:
     (tree / "lines").chmod(0o4751)
     (tree / "link").symlink_to("no where")
     os.mkfifo(tree / "pipe", 0o620)
-    names = [str(tree), *(str(path) for path in sorted(tree.iterdir())), "/dev/null", str(tree / "missing")]
+    names = [
+        str(tree),
+        *(str(path) for path in sorted(tree.iterdir())),
+        "/dev/null",
+        str(tree / "missing"),
+    ]
     sls = machine("resource", "file", *names).stdout
     assert applied(machine, sls) == {}
-    for part in ("- target: no where", "- mode: '2750'", "- mode: '4751'", "- ntype: p", "- major: 1", "file.absent"):
+    for part in (
+        "- target: no where",
+        "- mode: '2750'",
+        "- mode: '4751'",
+        "- ntype: p",
+        "- major: 1",
+        "file.absent",
+    ):
         assert part in sls
     assert "    - contents: |\n        hello\n        world\n" in sls
     assert "70000 bytes: the contents are not shown" in sls
@@ -94,7 +110,13 @@ def test_a_parameter_of_the_kernel(machine: Machine) -> None:
     [
         (["file"], "paths are not listed"),
         (["file", "motd"], "motd is not an absolute path"),
-        (["fiel", "/x"], "fiel is no state module\n  hint: these do: cron, file, group, host, mount, pkg, service,"),
+        (
+            ["fiel", "/x"],
+            (
+                "fiel is no state module\n  hint: these do: cron, file, group, host, mount, pkg,"
+                " service,"
+            ),
+        ),
         (["cmd"], "cmd does not tell what is there"),
         (["host", "no.such.host"], "there is no host no.such.host"),
     ],
@@ -106,12 +128,13 @@ def test_mistakes(machine: Machine, words: list[str], message: str) -> None:
 def test_states_of_the_tree_have_the_hook_too(machine: Machine) -> None:
     (machine.folder / "states/_states").mkdir()
     (machine.folder / "states/_states/box.py").write_text(
-        "from runner.api import Resource\n"
-        "def made(name: str, size: int = 1) -> str:\n    'A box.'\n    return 'made'\n"
-        "def resources(name):\n"
-        "    return [Resource('box.made', each, {'size': 3}) for each in ([name] if name else 'ab')]\n"
+        "from runner.api import Resource\ndef made(name: str, size: int = 1) -> str:\n    'A"
+        " box.'\n    return 'made'\ndef resources(name):\n    return [Resource('box.made', each,"
+        " {'size': 3}) for each in ([name] if name else 'ab')]\n"
     )
-    assert machine("resource", "box").stdout == "".join(f"{x}:\n  box.made:\n    - size: 3\n" for x in "ab")
+    assert machine("resource", "box").stdout == "".join(
+        f"{x}:\n  box.made:\n    - size: 3\n" for x in "ab"
+    )
     data = machine("resource", "box", "c", "--out", "json").stdout
     assert "".join(data.split()) == '{"local":{"c":{"box.made":[{"size":3}]}}}'
     assert "resources" not in machine("doc").stdout.replace("sync_resources", "")
@@ -176,12 +199,29 @@ def test_crontabs(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(cron, "read", lambda user: tuple(CRONTAB.splitlines()))
     monkeypatch.setattr(told_of_cron, "_users", lambda: ["root"])
     found = told("cron")
-    assert [each.name for each in found] == ["MAILTO", "/usr/local/bin/backup --all", "@daily run", "off"]
+    assert [each.name for each in found] == [
+        "MAILTO",
+        "/usr/local/bin/backup --all",
+        "@daily run",
+        "off",
+    ]
     assert found[0].note == "crontab of root has entries that are not managed: 5 4 * * * by hand"
-    wanted = {"user": "root", "identifier": "backup", "minute": "0", "hour": "3", "dayweek": "1", "comment": "nightly"}
+    wanted = {
+        "user": "root",
+        "identifier": "backup",
+        "minute": "0",
+        "hour": "3",
+        "dayweek": "1",
+        "comment": "nightly",
+    }
     assert found[1].arguments == wanted
     assert found[2].arguments == {"user": "root", "special": "@daily"}
-    assert found[3].arguments == {"user": "root", "identifier": False, "minute": "*/5", "commented": True}
+    assert found[3].arguments == {
+        "user": "root",
+        "identifier": False,
+        "minute": "*/5",
+        "commented": True,
+    }
     assert plans(found) == []
     assert told("cron", "backup") == found[1:2]
 
@@ -203,7 +243,13 @@ def test_lines_of_fstab_and_mounts(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
     monkeypatch.setattr(mount, "swaps", lambda: ["/swapfile", "/other"])
     found = told("mount")
     functions = sorted(each.function for each in found)
-    assert functions == ["mount.fstab_present", "mount.mounted", "mount.mounted", "mount.swap", "mount.swap"]
+    assert functions == [
+        "mount.fstab_present",
+        "mount.mounted",
+        "mount.mounted",
+        "mount.swap",
+        "mount.swap",
+    ]
     root = next(each for each in found if each.name == "/")
     assert root.arguments["hidden_opts"] == ["odd"]
     assert root.arguments["pass_num"] == 1
@@ -219,7 +265,9 @@ def test_kept_parameters_of_the_kernel(monkeypatch: pytest.MonkeyPatch, tmp_path
     (tmp_path / "b.conf").write_text("vm.y=3\n")
     monkeypatch.setattr(sysctl, "exists", lambda name: True)
     monkeypatch.setattr(sysctl, "FOLDER", str(tmp_path))
-    monkeypatch.setattr(sysctl, "get", lambda name: {"vm.x": "1", "vm.y": "3", "net.z": "4 5"}.get(name, ""))
+    monkeypatch.setattr(
+        sysctl, "get", lambda name: {"vm.x": "1", "vm.y": "3", "net.z": "4 5"}.get(name, "")
+    )
     monkeypatch.setattr(sysctl, "default_config", lambda: str(tmp_path / "a.conf"))
     found = {each.name: each for each in told("sysctl") if each.name in ("vm.x", "vm.y")}
     assert found["vm.x"].arguments == {"value": 1}

@@ -21,8 +21,10 @@ Ask = Callable[..., tuple[int, str, str]]
 TREE = {
     "top": "base: {'*': [one]}",
     "one": "include: [two]\na: {test.nop: [{require: [{test: b}]}]}",
-    "two": "b: {test.configurable_test_state: [{changes: true}, {result: true}]}\n"
-    "c:\n  cmd.run: [{name: touch {tmp}/c}]",
+    "two": (
+        "b: {test.configurable_test_state: [{changes: true}, {result: true}]}\n"
+        "c:\n  cmd.run: [{name: touch {tmp}/c}]"
+    ),
     "bad": "d: test.fail_without_changes",
 }
 
@@ -32,11 +34,15 @@ def ask(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Ask:
     (tmp_path / "states").mkdir()
     for name, text in TREE.items():
         (tmp_path / f"states/{name}.sls").write_text(text.replace("{tmp}", str(tmp_path)))
-    (tmp_path / "minion").write_text(json.dumps({"id": "m1", "file_roots": {"base": [str(tmp_path / "states")]}}))
+    (tmp_path / "minion").write_text(
+        json.dumps({"id": "m1", "file_roots": {"base": [str(tmp_path / "states")]}})
+    )
 
     def run(*words: str) -> tuple[int, str, str]:
         with pytest.raises(SystemExit) as stop:
-            salt_call.main(["--local", "-c", str(tmp_path), "--cachedir", str(tmp_path / "cache"), *words])
+            salt_call.main(
+                ["--local", "-c", str(tmp_path), "--cachedir", str(tmp_path / "cache"), *words]
+            )
         streams = capsys.readouterr()
         return int(stop.value.code or 0), streams.out, streams.err
 
@@ -50,11 +56,17 @@ def answer(ask: Ask, *words: str, code: int = 0) -> Any:
 
 
 def test_options_of_a_cron_line(ask: Ask, tmp_path: Path) -> None:
-    line = "--state-output=changes --state_verbose=False --log-file-level=quiet --no-color --hard-crash --master x"
+    line = (
+        "--state-output=changes --state_verbose=False --log-file-level=quiet --no-color"
+        " --hard-crash --master x"
+    )
     code, out, _ = ask(*line.split(), "--out=quiet", "state.apply", "-t", "5")
     assert (code, out) == (0, "") and (tmp_path / "c").exists()
     assert ask("--output-file", str(tmp_path / "out"), "--out=txt", "test.echo", "a")[:2] == (0, "")
-    assert ask("--out-file-append", f"--out-file={tmp_path}/out", "--out=raw", "test.ping")[:2] == (0, "")
+    assert ask("--out-file-append", f"--out-file={tmp_path}/out", "--out=raw", "test.ping")[:2] == (
+        0,
+        "",
+    )
     assert (tmp_path / "out").read_text() == "local: a\n{'local': True}\n"
     assert "Is a directory" in ask(f"--out-file={tmp_path}", "test.ping")[2]
 
@@ -66,7 +78,10 @@ def test_options_of_a_cron_line(ask: Ask, tmp_path: Path) -> None:
         (["--out=newline_values_only", "test.arg", "a", "[b, 1]"], "a\nb\n1\n"),
         (["--out=pprint", "test.echo", "x"], "{'local': 'x'}\n"),
         (["--out=json", "--out-indent=-1", "test.echo", "x"], '{"local": "x"}\n'),
-        (["--no-parse=a", "--out=raw", "test.kwarg", "a=1", "b=1"], "{'local': {'a': '1', 'b': 1}}\n"),
+        (
+            ["--no-parse=a", "--out=raw", "test.kwarg", "a=1", "b=1"],
+            "{'local': {'a': '1', 'b': 1}}\n",
+        ),
         (["--version"], "runner 0.1.0\n"),
     ],
 )
@@ -102,7 +117,10 @@ def test_mock_calls_nothing(ask: Ask, tmp_path: Path) -> None:
 
 def test_exclude(ask: Ask) -> None:
     def ids(said: str) -> list[str]:
-        return [each["__id__"] for each in answer(ask, "state.apply", "test=True", f"exclude={said}").values()]
+        return [
+            each["__id__"]
+            for each in answer(ask, "state.apply", "test=True", f"exclude={said}").values()
+        ]
 
     assert ids("[{id: c}]") == ["b", "a"]
     assert ids("[{sls: c}]") == ["b", "c", "a"]
@@ -110,9 +128,18 @@ def test_exclude(ask: Ask) -> None:
 
 
 def test_states_without_an_sls(ask: Ask, tmp_path: Path) -> None:
-    done = answer(ask, "state.low", "{state: test, fun: nop, name: n, __id__: i, order: 3, __env__: base}")
-    assert (done["name"], done["__id__"], done["__sls__"], done["comment"]) == ("n", "i", None, "Success!")
-    assert answer(ask, "state.low", "{state: test, name: n}", code=1)[0].startswith('Missing "fun" data')
+    done = answer(
+        ask, "state.low", "{state: test, fun: nop, name: n, __id__: i, order: 3, __env__: base}"
+    )
+    assert (done["name"], done["__id__"], done["__sls__"], done["comment"]) == (
+        "n",
+        "i",
+        None,
+        "Success!",
+    )
+    assert answer(ask, "state.low", "{state: test, name: n}", code=1)[0].startswith(
+        'Missing "fun" data'
+    )
     for words in (
         ["state.single", "test.nop", "n"],
         ["state.high", "{n: {test: [nop]}}"],
@@ -129,7 +156,13 @@ def test_states_without_an_sls(ask: Ask, tmp_path: Path) -> None:
 
 def test_what_is_in_the_tree(ask: Ask) -> None:
     assert answer(ask, "state.show_state_usage") == {
-        "base": {"used": ["one"], "unused": ["bad", "two"], "count_all": 3, "count_used": 1, "count_unused": 2}
+        "base": {
+            "used": ["one"],
+            "unused": ["bad", "two"],
+            "count_all": 3,
+            "count_used": 1,
+            "count_unused": 2,
+        }
     }
     assert answer(ask, "state.sls_exists", "nope", code=1) is False
     assert answer(ask, "state.sls", "nope,one,no*", code=1)[0].startswith(
@@ -140,9 +173,30 @@ def test_what_is_in_the_tree(ask: Ask) -> None:
 @pytest.mark.parametrize(
     ("text", "value"),
     [
-        *(("0640", 640), ("-5", -5), ("1.5", 1.5), ("yes", True), ("None", None), ("~", None), ("'1'", "1")),
-        *(("[a, 1]", ["a", 1]), ("{a: 1}", {"a": 1}), ("a: b", "a: b"), ("- a", "- a"), ("a # b", "a # b")),
-        *(("#", "#"), ("", ""), (" a ", " a "), ("1_000", "1_000"), ("2020-01-01", "2020-01-01"), ("*x", "*x")),
+        *(
+            ("0640", 640),
+            ("-5", -5),
+            ("1.5", 1.5),
+            ("yes", True),
+            ("None", None),
+            ("~", None),
+            ("'1'", "1"),
+        ),
+        *(
+            ("[a, 1]", ["a", 1]),
+            ("{a: 1}", {"a": 1}),
+            ("a: b", "a: b"),
+            ("- a", "- a"),
+            ("a # b", "a # b"),
+        ),
+        *(
+            ("#", "#"),
+            ("", ""),
+            (" a ", " a "),
+            ("1_000", "1_000"),
+            ("2020-01-01", "2020-01-01"),
+            ("*x", "*x"),
+        ),
         ("{a", "{a"),
     ],
 )
@@ -151,7 +205,10 @@ def test_values_of_the_command_line(text: str, value: object) -> None:
 
 
 def test_a_mapping_that_is_none() -> None:
-    for text, why in {"{a": "no YAML: the bracket { is not closed", "[1]": "expected a mapping"}.items():
+    for text, why in {
+        "{a": "no YAML: the bracket { is not closed",
+        "[1]": "expected a mapping",
+    }.items():
         with pytest.raises(RunnerError, match=re.escape(why)):
             mapping(text, "--pillar")
 
@@ -161,7 +218,9 @@ def test_only_a_word_with_one_equals_sign_is_a_pair() -> None:
     assert arguments_of(words) == (["Zm9v==", "b==2", "=x"], {"a": 1, "c": "d=e"})
 
 
-def test_test_false_counts_more_than_the_configuration_and_the_pillar(ask: Ask, tmp_path: Path) -> None:
+def test_test_false_counts_more_than_the_configuration_and_the_pillar(
+    ask: Ask, tmp_path: Path
+) -> None:
     (tmp_path / "pillar").mkdir()
     (tmp_path / "pillar/top.sls").write_text("base: {'*': [p]}")
     (tmp_path / "pillar/p.sls").write_text("test: true")
@@ -179,9 +238,13 @@ def test_another_top_file_is_that_of_the_states_alone(ask: Ask, tmp_path: Path) 
     (tmp_path / "pillar/top.sls").write_text("base: {'*': [p]}")
     (tmp_path / "pillar/p.sls").write_text("role: web")
     (tmp_path / "states/other.sls").write_text("base: {'role:web': [{match: pillar}, bad]}")
-    minion = json.loads((tmp_path / "minion").read_text()) | {"pillar_roots": {"base": [str(tmp_path / "pillar")]}}
+    minion = json.loads((tmp_path / "minion").read_text()) | {
+        "pillar_roots": {"base": [str(tmp_path / "pillar")]}
+    }
     (tmp_path / "minion").write_text(json.dumps(minion))
-    assert list(answer(ask, "state.top", "other.sls", code=2)) == ["test_|-d_|-d_|-fail_without_changes"]
+    assert list(answer(ask, "state.top", "other.sls", code=2)) == [
+        "test_|-d_|-d_|-fail_without_changes"
+    ]
 
 
 def test_without_a_configuration_of_its_own_it_takes_salts(
@@ -192,7 +255,9 @@ def test_without_a_configuration_of_its_own_it_takes_salts(
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
     monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit):
-        salt_call.main(["--local", "--cachedir", str(tmp_path / "cache"), "state.show_states", "--out=json"])
+        salt_call.main(
+            ["--local", "--cachedir", str(tmp_path / "cache"), "state.show_states", "--out=json"]
+        )
     streams = capsys.readouterr()
     assert json.loads(streams.out)["local"] == ["two", "one"] and streams.err == ""
 
@@ -206,7 +271,9 @@ def typed(machine: Machine, *words: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(argv, capture_output=True, text=True, env=machine.environment, timeout=60)
 
 
-def test_the_next_command_and_the_history_have_the_program_that_was_called(machine: Machine) -> None:
+def test_the_next_command_and_the_history_have_the_program_that_was_called(
+    machine: Machine,
+) -> None:
     machine.write(web="{tmp}/f: {file.managed: [contents: x]}", top="base: {'*': [web]}")
     for words in (["state.apply", "web", "test=True"], ["state.highstate", "test=true"]):
         command = typed(machine, "--local", *words).stdout.splitlines()[-1].split()
@@ -224,13 +291,29 @@ def test_the_next_command_and_the_history_have_the_program_that_was_called(machi
     ("files", "said"),
     [
         ({"x": "a:\n  - b\n c"}, ["Rendering SLS 'base:x' failed: "]),
-        ({"x": "{{ nope() }}"}, ["Rendering SLS 'base:x' failed: Jinja variable 'nope' is undefined"]),
-        ({"x": "{% if %}"}, ["Rendering SLS 'base:x' failed: "]),
-        ({"x": "include: [other]", "other": "{{ nope() }}"}, ["Rendering SLS 'base:other' failed: Jinja variable"]),
-        ({"x": "include: [gone]"}, ["Specified SLS gone in saltenv base is not available on the salt master"]),
         (
-            {"x": "a: {test.nop: []}", "pillar__top": "base: {'*': [p]}", "pillar__p": "a: {{ nope() }}"},
-            ["Pillar failed to render with the following messages:", "Rendering SLS 'p' failed: Jinja variable"],
+            {"x": "{{ nope() }}"},
+            ["Rendering SLS 'base:x' failed: Jinja variable 'nope' is undefined"],
+        ),
+        ({"x": "{% if %}"}, ["Rendering SLS 'base:x' failed: "]),
+        (
+            {"x": "include: [other]", "other": "{{ nope() }}"},
+            ["Rendering SLS 'base:other' failed: Jinja variable"],
+        ),
+        (
+            {"x": "include: [gone]"},
+            ["Specified SLS gone in saltenv base is not available on the salt master"],
+        ),
+        (
+            {
+                "x": "a: {test.nop: []}",
+                "pillar__top": "base: {'*': [p]}",
+                "pillar__p": "a: {{ nope() }}",
+            },
+            [
+                "Pillar failed to render with the following messages:",
+                "Rendering SLS 'p' failed: Jinja variable",
+            ],
         ),
         (
             {"x": "a: {test.nop: []}", "pillar__top": "base: {'*': [gone]}"},
@@ -238,7 +321,9 @@ def test_the_next_command_and_the_history_have_the_program_that_was_called(machi
         ),
     ],
 )
-def test_compile_errors_begin_with_salts_words(machine: Machine, files: dict[str, str], said: list[str]) -> None:
+def test_compile_errors_begin_with_salts_words(
+    machine: Machine, files: dict[str, str], said: list[str]
+) -> None:
     machine.write(**files)
     done = typed(machine, "--local", "state.apply", "x", "--out", "json")
     found = json.loads(done.stdout)["local"]

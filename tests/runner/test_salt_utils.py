@@ -1,4 +1,6 @@
-"""What tree code imports of Salt. The expected answers are those of Salt 3008.3's own modules, recorded once."""
+"""What tree code imports of Salt. The expected answers are those of Salt 3008.3's own modules,
+recorded once.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ def names() -> dict[str, object]:
 @pytest.mark.parametrize("expression", ANSWERS)
 def test_answers_are_salts(expression: str, names: dict[str, object]) -> None:
     try:
-        answer = repr(eval(expression, dict(names)))  # noqa: S307 - they stand in this repository
+        answer = repr(eval(expression, dict(names)))  # noqa: S307
     except Exception as error:
         answer = f"raises {type(error).__name__}"
     assert answer == ANSWERS[expression]
@@ -35,7 +37,10 @@ def test_files(names: dict[str, object], tmp_path: Path) -> None:
     path = str(tmp_path / "a")
     with files.fpopen(path, "w", mode=0o600) as file:
         file.write("ä")
-    assert (Path(path).read_text(encoding="utf-8"), Path(path).stat().st_mode & 0o777) == ("ä", 0o600)
+    assert (Path(path).read_text(encoding="utf-8"), Path(path).stat().st_mode & 0o777) == (
+        "ä",
+        0o600,
+    )
     with files.set_umask(0o77):
         assert files.get_umask() == 0o77
         (tmp_path / "private").touch()

@@ -27,7 +27,10 @@ def test_intervals(every: str, cron: str, calendar: str) -> None:
     plan = Plan(("/usr/bin/runner", "highstate", "-q"), scheduling.minutes(every), splay=600)
     assert expression(plan) == cron
     assert f"{cron} root /usr/bin/runner highstate -q --splay 600\n" in scheduling.cron_text(plan)
-    assert f"OnCalendar={calendar}\nRandomizedDelaySec=600\nPersistent=true\n" in scheduling.timer_text(plan)
+    assert (
+        f"OnCalendar={calendar}\nRandomizedDelaySec=600\nPersistent=true\n"
+        in scheduling.timer_text(plan)
+    )
 
 
 @pytest.mark.parametrize("every", ["7m", "45m", "5h", "2d", "90s", "0m", "soon"])
@@ -53,7 +56,9 @@ def test_due(text: str, wanted: datetime | None) -> None:
     assert due(text, NOW) == wanted
 
 
-@pytest.mark.parametrize("text", ["* * * *", "60 * * * *", "x * * * *", "*/0 * * * *", "5-1 * * * *", "@daily"])
+@pytest.mark.parametrize(
+    "text", ["* * * *", "60 * * * *", "x * * * *", "*/0 * * * *", "5-1 * * * *", "@daily"]
+)
 def test_expressions_that_cron_would_not_take(text: str) -> None:
     with pytest.raises(UsageError):
         expression(Plan((), None, text))
@@ -62,7 +67,9 @@ def test_expressions_that_cron_would_not_take(text: str) -> None:
 def test_words_are_quoted_for_their_reader() -> None:
     plan = Plan(("/opt/my tools/runner", "--config", "/etc/100%.yaml"))
     assert "'/opt/my tools/runner' --config /etc/100\\%.yaml" in scheduling.cron_text(plan)
-    assert 'ExecStart="/opt/my tools/runner" --config /etc/100%%.yaml\n' in scheduling.service_text(plan)
+    assert 'ExecStart="/opt/my tools/runner" --config /etc/100%%.yaml\n' in scheduling.service_text(
+        plan
+    )
 
 
 def test_a_cron_expression_is_not_for_timers() -> None:

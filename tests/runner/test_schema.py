@@ -43,7 +43,10 @@ def test_no_false_alarm_on_the_rendered_examples(
     session = Session(load.load(str(ROOT / "sls_examples/runner.yaml"), over, {})[0])
     with session.opened():
         read_pillar(session)
-        found = {request.sls: session.read(request.sls, request.env).value for request in all_requests(session)}
+        found = {
+            request.sls: session.read(request.sls, request.env).value
+            for request in all_requests(session)
+        }
     assert "webserver.config" in found
     assert "pillar.webserver" not in found, "a pillar inside of the tree is none of its states"
     assert {sls: errors for sls, value in found.items() if (errors := wrong(schema, value))} == {}
@@ -137,7 +140,9 @@ def test_what_editors_show(schema: dict[str, Any]) -> None:
         if name.startswith("arguments_")
         for value in each["properties"].values()
     ]
-    silent = [value for value in told if value and "$ref" not in value and "description" not in value]
+    silent = [
+        value for value in told if value and "$ref" not in value and "description" not in value
+    ]
     assert len(silent) < len(told) / 100, "nearly every argument has a description"
 
 
@@ -152,14 +157,26 @@ def test_the_states_of_the_tree_are_known(machine: Machine) -> None:
         "__virtualname__ = 'older'\ndef __virtual__():\n    return __virtualname__\n"
         "def done(name, mood='fine', **kwargs):\n    '''Old style.'''\n    return {}\n"
     )
-    (machine.folder / "states/_states/later.py").write_text("def __virtual__():\n    return False, 'no client'\n")
+    (machine.folder / "states/_states/later.py").write_text(
+        "def __virtual__():\n    return False, 'no client'\n"
+    )
     schema = json.loads(machine("schema").stdout)
-    assert schema["definitions"]["arguments_box.made"]["properties"]["size"]["description"] == "in metres."
+    assert (
+        schema["definitions"]["arguments_box.made"]["properties"]["size"]["description"]
+        == "in metres."
+    )
     assert wrong(schema, {"a": {"box.made": [{"size": 4}, {"lid": "shut"}]}}) == []
     assert wrong(schema, {"a": {"box.made": [{"lid": "ajar"}]}})
     assert wrong(schema, {"a": {"older.done": [{"mood": []}, {"anything": 1}]}}) == []
     assert wrong(schema, {"a": {"old.done": []}})
     assert (
-        wrong(schema, {"a": {"later.done": [{"b": 1}]}, "c": "later.done", "extend": {"d": {"later": [{"e": 1}]}}})
+        wrong(
+            schema,
+            {
+                "a": {"later.done": [{"b": 1}]},
+                "c": "later.done",
+                "extend": {"d": {"later": [{"e": 1}]}},
+            },
+        )
         == []
     )

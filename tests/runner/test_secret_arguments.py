@@ -41,7 +41,10 @@ def machine(tmp_path_factory: pytest.TempPathFactory) -> Machine:
 @pytest.mark.parametrize(
     "words",
     [
-        *(["sls", "t", *more] for more in ([], ["--out", "json"], ["--out", "junit"], ["--events", "-"], ["--test"])),
+        *(
+            ["sls", "t", *more]
+            for more in ([], ["--out", "json"], ["--out", "junit"], ["--events", "-"], ["--test"])
+        ),
         *(["history", "show", "1", *more] for more in ([], ["--out", "json"])),
         *(["why", id_, "t", "--run"] for id_ in ("silent", "classic", "environment")),
     ],
@@ -59,7 +62,9 @@ def test_states_stay_apart(machine: Machine) -> None:
         "cmd_|-silent_|-**********_|-run",
         "cmd_|-silent_|-********** 1_|-run",
     ]
-    assert answer["test_|-/etc/keys/a.pem_|-/etc/keys/a.pem_|-nop"]["result"] is True  # a path is no secret
+    assert (
+        answer["test_|-/etc/keys/a.pem_|-/etc/keys/a.pem_|-nop"]["result"] is True
+    )  # a path is no secret
 
 
 def test_show_hides_passwords(machine: Machine) -> None:
@@ -74,8 +79,12 @@ def test_the_line_of_a_mistake(machine: Machine, tmp_path: Path) -> None:
     assert "- password: **********" in told and SECRET not in told
 
 
-@pytest.mark.parametrize("words", [["sls", "bad"], ["check", "bad"], ["check", "bad", "--out", "json"]], ids=" ".join)
-def test_a_mistake_in_a_state_with_no_log_shows_neither_value_nor_line(machine: Machine, words: list[str]) -> None:
+@pytest.mark.parametrize(
+    "words", [["sls", "bad"], ["check", "bad"], ["check", "bad", "--out", "json"]], ids=" ".join
+)
+def test_a_mistake_in_a_state_with_no_log_shows_neither_value_nor_line(
+    machine: Machine, words: list[str]
+) -> None:
     arguments = ["makedirs: typedMark", "mode: {{ pw }}", "nosuch: {{ pw }}", "no_log: true"]
     lines = "".join(f"    - {each}\n" for each in arguments)
     machine.write(bad=f"{{% set pw = '{SECRET}' %}}\n/x:\n  file.managed:\n{lines}")
@@ -88,8 +97,10 @@ def test_a_mistake_in_a_state_with_no_log_shows_neither_value_nor_line(machine: 
 def test_names_of_what_is_owed(machine: Machine) -> None:
     machine.write(pillar__top="base:\n  '*': [s]\n", pillar__s=f"password: {SECRET}\n")
     machine.write(
-        owes="changes:\n  test.succeed_with_changes\n"
-        "{{ pillar.password }}:\n  cmd.wait:\n    - name: 'false'\n    - watch:\n      - test: changes\n"
+        owes=(
+            "changes:\n  test.succeed_with_changes\n{{ pillar.password }}:\n  cmd.wait:\n    -"
+            " name: 'false'\n    - watch:\n      - test: changes\n"
+        )
     )
     machine("sls", "owes", code=2)
     told = machine("show", "debts").stdout

@@ -39,12 +39,21 @@ def machine(tmp_path: Path) -> Machine:
 def test_what_states_are_called_stays_readable(machine: Machine) -> None:
     secrets = {"zabbix": {"user": "zabbix", "password": "zabbix"}, "typed": {"password": "x7Kp2q"}}
     secrets["other"] = {"password": "Correct0Horse"}
-    machine.write(zabbix__server=WORDS, pillar__top="base: {'*': [p]}\n", pillar__p=json.dumps(secrets))
+    machine.write(
+        zabbix__server=WORDS, pillar__top="base: {'*': [p]}\n", pillar__p=json.dumps(secrets)
+    )
     machine.write(top="base: {'*': [zabbix.server]}\n")
     done = machine("sls", "zabbix.server", "-v", "--test")
     assert done.stderr.count("cannot be hidden") == 2
-    assert "zabbix:password of the pillar" in done.stderr and "typed:password of the pillar" in done.stderr
-    for words in (["sls", "zabbix.server", "-v"], ["show", "sls", "zabbix.server"], ["show", "lowstate"]):
+    assert (
+        "zabbix:password of the pillar" in done.stderr
+        and "typed:password of the pillar" in done.stderr
+    )
+    for words in (
+        ["sls", "zabbix.server", "-v"],
+        ["show", "sls", "zabbix.server"],
+        ["show", "lowstate"],
+    ):
         shown = machine(*words).stdout
         assert "zabbix_pgsql_user" in shown and f"{machine.folder}/zabbix/server.conf" in shown
         assert "conf_x7Kp2q" in shown
@@ -56,12 +65,17 @@ def test_what_states_are_called_stays_readable(machine: Machine) -> None:
 
 
 def test_a_word_is_hidden_where_a_key_says_what_it_is(machine: Machine) -> None:
-    secrets = {"zabbix": {"user": "zabbix", "password": "zabbix"}, "other": {"password": "Correct0Horse"}}
+    secrets = {
+        "zabbix": {"user": "zabbix", "password": "zabbix"},
+        "other": {"password": "Correct0Horse"},
+    }
     machine.write(zabbix=WORDS, pillar__top="base: {'*': [p]}\n", pillar__p=json.dumps(secrets))
     machine("sls", "zabbix")
     text = (machine.folder / "zabbix/server.conf").read_text()
     (machine.folder / "zabbix/server.conf").write_text(text.replace("=zabbix", "=different"))
-    diff = machine.results("sls", "zabbix")[f"{machine.folder}/zabbix/server.conf"]["changes"]["diff"]
+    diff = machine.results("sls", "zabbix")[f"{machine.folder}/zabbix/server.conf"]["changes"][
+        "diff"
+    ]
     assert "+DBName=zabbix\n" in diff and f"+DBPassword={HIDDEN}\n" in diff
     assert f" password: {HIDDEN}\n" in diff and " /var/lib/zabbix\n" in diff
     pillar = json.loads(machine("show", "pillar", "--out", "json").stdout)["local"]
@@ -70,19 +84,30 @@ def test_a_word_is_hidden_where_a_key_says_what_it_is(machine: Machine) -> None:
 
 def test_a_word_that_nothing_is_called_is_hidden(machine: Machine) -> None:
     machine.write(pillar__top="base: {'*': [p]}\n", pillar__p="password: correcthorse\n")
-    machine.write(a="x:\n  cmd.run:\n    - name: echo {{ pillar.password }} and http://u:{{ pillar.password }}@host/\n")
+    machine.write(
+        a=(
+            "x:\n  cmd.run:\n    - name: echo {{ pillar.password }} and http://u:{{ pillar.password"
+            " }}@host/\n"
+        )
+    )
     done = machine("sls", "a", "-v")
     assert "correcthorse" not in done.stdout + done.stderr
 
 
 def test_passwords_in_urls_are_secrets(machine: Machine) -> None:
     machine.write(
-        a="x:\n  cmd.run:\n    - name: 'true'\n    - env: {PIP: 'https://joe:L0ginMark@host/simple'}\n"
-        "    - unless: echo L0ginMark https://joe:L0ginMark@host\n"
-        "say:\n  cmd.run:\n    - name: echo L0ginMark\n"
-        "L0ginMark at https://ann:N4meMark@host/:\n  test.nop: []\n"
+        a=(
+            "x:\n  cmd.run:\n    - name: 'true'\n    - env: {PIP:"
+            " 'https://joe:L0ginMark@host/simple'}\n    - unless: echo L0ginMark"
+            " https://joe:L0ginMark@host\nsay:\n  cmd.run:\n    - name: echo L0ginMark\nL0ginMark"
+            " at https://ann:N4meMark@host/:\n  test.nop: []\n"
+        )
     )
-    for words in (["sls", "a", "-v"], ["sls", "a", "--out", "json"], ["history", "show", "1", "--out", "json"]):
+    for words in (
+        ["sls", "a", "-v"],
+        ["sls", "a", "--out", "json"],
+        ["history", "show", "1", "--out", "json"],
+    ):
         done = machine(*words)
         assert "L0ginMark" not in done.stdout + done.stderr and "N4meMark" not in done.stdout
 
@@ -94,9 +119,17 @@ def test_passwords_in_urls_are_secrets(machine: Machine) -> None:
     ("old", "new", "shown"),
     [
         ("pw=old0secret\n", "pw={pw}\n", f"-pw={HIDDEN}\n+pw={HIDDEN}\n"),
-        ("a=1\npw=old0secret # why\n", "a=2\npw={pw} # why\n", f"-a=1\n-pw={HIDDEN} # why\n+a=2\n+pw={HIDDEN} # why\n"),
+        (
+            "a=1\npw=old0secret # why\n",
+            "a=2\npw={pw} # why\n",
+            f"-a=1\n-pw={HIDDEN} # why\n+a=2\n+pw={HIDDEN} # why\n",
+        ),
         ("old0secret\n", "{pw}\n", f"-{HIDDEN}\n+{HIDDEN}\n"),
-        ("  old0secret\nname: x\n", "  {pw}\nname: y\n", f"-  {HIDDEN}\n-name: x\n+  {HIDDEN}\n+name: y\n"),
+        (
+            "  old0secret\nname: x\n",
+            "  {pw}\nname: y\n",
+            f"-  {HIDDEN}\n-name: x\n+  {HIDDEN}\n+name: y\n",
+        ),
         ("pw='old0secret' x=1\n", "pw='{pw}' x=2\n", f"-pw='{HIDDEN}\n+pw='{HIDDEN}' x=2\n"),
         ("pw={pw} x=1\n", "pw={pw} x=2\n", f"-pw={HIDDEN} x=1\n+pw={HIDDEN} x=2\n"),
         ("a: 1\n", "a: 2\npw: {pw}\n", f"-a: 1\n+a: 2\n+pw: {HIDDEN}\n"),
@@ -137,15 +170,22 @@ def test_a_secret_of_a_former_run_is_hidden(machine: Machine) -> None:
 @pytest.mark.parametrize(
     ("words", "shown"),
     [
-        (["sls", "a", "--pillar", '{"token": "T0kenMark", "colour": "blue"}'], f"sls a --pillar {HIDDEN}"),
+        (
+            ["sls", "a", "--pillar", '{"token": "T0kenMark", "colour": "blue"}'],
+            f"sls a --pillar {HIDDEN}",
+        ),
         (["single", "cmd.run", "name=sleep 5; : T0kenMark"], "single cmd.run ..."),
         (["single", "cmd.run", "sleep 5; : T0kenMark"], "single cmd.run ..."),
     ],
 )
-def test_who_holds_the_lock_shows_no_secrets(machine: Machine, words: list[str], shown: str) -> None:
+def test_who_holds_the_lock_shows_no_secrets(
+    machine: Machine, words: list[str], shown: str
+) -> None:
     machine.write(a="x:\n  cmd.run:\n    - name: sleep 5\n", pillar__top="base: {'*': [p]}\n")
     machine.write(pillar__p="token: T0kenMark\n")
-    first = subprocess.Popen(machine.argv(*words), env=machine.environment, stdout=subprocess.DEVNULL)
+    first = subprocess.Popen(
+        machine.argv(*words), env=machine.environment, stdout=subprocess.DEVNULL
+    )
     try:
         lock = machine.folder / "cache/state/lock"
         until = time.monotonic() + 30
@@ -164,7 +204,10 @@ def test_the_command_to_go_on_with_shows_no_secret(machine: Machine) -> None:
     machine.write(a="x:\n  test.succeed_with_changes: []\n")
     shown = machine("sls", "a", "--test", "--pillar", "{token: T0kenMark}").stdout
     assert f"--pillar '{HIDDEN}'" in shown and "T0kenMark" not in shown
-    assert "--pillar '{colour: blue}'" in machine("sls", "a", "--test", "--pillar", "{colour: blue}").stdout
+    assert (
+        "--pillar '{colour: blue}'"
+        in machine("sls", "a", "--test", "--pillar", "{colour: blue}").stdout
+    )
 
 
 def test_the_pillar_of_a_file_and_of_stdin(machine: Machine) -> None:
@@ -172,7 +215,9 @@ def test_the_pillar_of_a_file_and_of_stdin(machine: Machine) -> None:
     given.write_text("colour: blue\n")
     assert machine("call", "pillar.get", "colour", "--pillar", f"@{given}").stdout == "blue\n"
     argv = machine.argv("call", "pillar.get", "colour", "--pillar", "-")
-    done = subprocess.run(argv, input="{colour: red}", capture_output=True, text=True, env=machine.environment)
+    done = subprocess.run(
+        argv, input="{colour: red}", capture_output=True, text=True, env=machine.environment
+    )
     assert done.stdout == "red\n"
     told = machine("show", "pillar", "--pillar", "@/no/such", code=1).stderr
     assert "--pillar @/no/such: No such file or directory" in told
@@ -189,15 +234,32 @@ def test_resource_shows_secrets_only_when_asked(machine: Machine) -> None:
     (machine.folder / "f").write_text("pw=F1leSecret\n")
     done = machine("resource", "file", str(machine.folder / "f"))
     assert f"pw={HIDDEN}" in done.stdout and "are shown as" in done.stderr
-    assert "pw=F1leSecret" in machine("resource", "file", str(machine.folder / "f"), "--show-secrets").stdout
+    assert (
+        "pw=F1leSecret"
+        in machine("resource", "file", str(machine.folder / "f"), "--show-secrets").stdout
+    )
 
 
 def test_pip_gets_logins_by_its_environment(machine: Machine) -> None:
     pip = machine.folder / "pip"
-    pip.write_text('#!/bin/sh\necho "words: $*; index: $PIP_INDEX_URL; more: $PIP_EXTRA_INDEX_URL"\n')
+    pip.write_text(
+        '#!/bin/sh\necho "words: $*; index: $PIP_INDEX_URL; more: $PIP_EXTRA_INDEX_URL"\n'
+    )
     pip.chmod(0o755)
-    urls = ["index_url=https://joe:P1pMark@host/a b", "extra_index_url=[https://x/, 'https://u:M0reMark@y/']"]
-    done = machine("call", "pip.install", "requests", f"bin_env={pip}", *urls, "proxy=http://p:1", "--out", "json")
+    urls = [
+        "index_url=https://joe:P1pMark@host/a b",
+        "extra_index_url=[https://x/, 'https://u:M0reMark@y/']",
+    ]
+    done = machine(
+        "call",
+        "pip.install",
+        "requests",
+        f"bin_env={pip}",
+        *urls,
+        "proxy=http://p:1",
+        "--out",
+        "json",
+    )
     said = json.loads(done.stdout)["local"]["stdout"]
     assert said.startswith("words: install --proxy http://p:1 -- requests; index: https://joe:")
     assert f"more: https://x/ https://u:{HIDDEN}@y/" in said and "Mark" not in done.stdout
@@ -212,17 +274,29 @@ def test_git_gets_the_logins_of_pips_requirements_by_its_environment(machine: Ma
         ' grep -c -e "word=P1p&Mark" -e "word=M0reMark"\ndone\n'
     )
     pip.chmod(0o755)
-    wanted = ["git+https://u:P1p%26Mark@one.invalid/x.git@v1#egg=x", "y @ git+https://w:M0reMark@two.invalid/y"]
-    done = machine("call", "pip.install", f"pkgs={json.dumps(wanted)}", f"bin_env={pip}", "--out", "json")
+    wanted = [
+        "git+https://u:P1p%26Mark@one.invalid/x.git@v1#egg=x",
+        "y @ git+https://w:M0reMark@two.invalid/y",
+    ]
+    done = machine(
+        "call", "pip.install", f"pkgs={json.dumps(wanted)}", f"bin_env={pip}", "--out", "json"
+    )
     told = json.loads(done.stdout)["local"]["stdout"].splitlines()
-    assert told == ["words: install -- git+https://one.invalid/x.git@v1#egg=x y @ git+https://two.invalid/y", "1", "1"]
+    assert told == [
+        "words: install -- git+https://one.invalid/x.git@v1#egg=x y @ git+https://two.invalid/y",
+        "1",
+        "1",
+    ]
 
 
 def test_things_of_the_machine_keep_names_that_are_plain_words(machine: Machine) -> None:
     machine.write(pillar__top="base: {'*': [p]}\n", pillar__p="password: zabbixword\n")
     (machine.folder / "zabbixword").write_text("password=zabbixword\n")
     done = machine("resource", "file", str(machine.folder / "zabbixword"))
-    assert done.stdout.startswith(f"{machine.folder}/zabbixword:") and f"password={HIDDEN}" in done.stdout
+    assert (
+        done.stdout.startswith(f"{machine.folder}/zabbixword:")
+        and f"password={HIDDEN}" in done.stdout
+    )
 
 
 def test_events_of_a_state_with_no_log_have_no_data(machine: Machine) -> None:
@@ -234,11 +308,12 @@ def test_events_of_a_state_with_no_log_have_no_data(machine: Machine) -> None:
 def test_secrets_that_threads_add_are_hidden_at_once(machine: Machine) -> None:
     (machine.folder / "states/_modules").mkdir()
     (machine.folder / "states/_modules/keys.py").write_text(
-        "from runner.api import here\n\n\ndef make(number):\n    here.secret(f'Made{number:04d}Mark')\n"
-        "    return f'Made{number:04d}Mark'\n"
+        "from runner.api import here\n\n\ndef make(number):\n   "
+        " here.secret(f'Made{number:04d}Mark')\n    return f'Made{number:04d}Mark'\n"
     )
     states = "".join(
-        f"x{number}:\n  module.run:\n    - keys.make: [{{number: {number}}}]\n    - parallel: true\n"
+        f"x{number}:\n  module.run:\n    - keys.make: [{{number: {number}}}]\n    - parallel:"
+        " true\n"
         for number in range(60)
     )
     machine.write(a=states)
@@ -252,7 +327,8 @@ def test_secrets_that_threads_add_are_hidden_at_once(machine: Machine) -> None:
 
 def test_a_thousand_secrets_cost_no_more_than_one() -> None:
     text = "".join(
-        f"line {number} of a file that has words, numbers like {number:032x} and so on\n" for number in range(3000)
+        f"line {number} of a file that has words, numbers like {number:032x} and so on\n"
+        for number in range(3000)
     )
     taken = []
     for count in (1, 1000):
@@ -265,7 +341,9 @@ def test_a_thousand_secrets_cost_no_more_than_one() -> None:
     assert taken[1] < 10 * taken[0] + 1, taken
 
 
-@pytest.mark.parametrize("word", ["a" * 60, "ab-" * 20 + "!", "&" * 40, "0123456789abcdef" * 4, "$" * 6])
+@pytest.mark.parametrize(
+    "word", ["a" * 60, "ab-" * 20 + "!", "&" * 40, "0123456789abcdef" * 4, "$" * 6]
+)
 def test_masking_is_linear_in_the_text(word: str) -> None:
     secrets = Secrets()
     secrets.add(word)
@@ -292,7 +370,8 @@ def test_many_secrets_at_once_are_found_where_they_stand() -> None:
     for value in values:
         secrets.add(value)
     told = "".join(
-        f"{value}{value} {value.replace(chr(39), '&#39;')} {base64.b64encode(f'{at}:{value}'.encode()).decode()}\n"
+        f"{value}{value} {value.replace(chr(39), '&#39;')}"
+        f" {base64.b64encode(f'{at}:{value}'.encode()).decode()}\n"
         for at, value in enumerate(values)
     )
     shown = secrets.mask(told)

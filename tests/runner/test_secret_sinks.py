@@ -72,7 +72,18 @@ DUMPS = ("xxd", "xxd -p", "od -An -tx1", "od -Ax -tx1", "hexdump -C", "base64", 
 SINKS = {
     "a dry run": ("sls", "a", "--test", "-v"),
     "a dry run, JSON": ("sls", "a", "--test", "--out", "json"),
-    "a run, YAML": ("sls", "a", "--out", "yaml", "--events", "EVENTS", "-l", "debug", "--log-file", "LOG"),
+    "a run, YAML": (
+        "sls",
+        "a",
+        "--out",
+        "yaml",
+        "--events",
+        "EVENTS",
+        "-l",
+        "debug",
+        "--log-file",
+        "LOG",
+    ),
     "JUnit": ("sls", "a", "--out", "junit"),
     "events": ("sls", "a", "--events", "-"),
     "the history": ("history",),
@@ -97,7 +108,11 @@ SINKS = {
 
 def printed(secret: str) -> str:
     """A line for each form."""
-    return "".join(f"{number} [{form}]\n" for number, form in enumerate(forms(secret).values()) if "\n" not in form)
+    return "".join(
+        f"{number} [{form}]\n"
+        for number, form in enumerate(forms(secret).values())
+        if "\n" not in form
+    )
 
 
 def laid_out(secret: str) -> str:
@@ -107,7 +122,9 @@ def laid_out(secret: str) -> str:
         for words in DUMPS:
             data = (ahead + secret + " and what comes after it").encode()
             parts.append(
-                subprocess.run(shlex.split(words), input=data, capture_output=True, check=True).stdout.decode()
+                subprocess.run(
+                    shlex.split(words), input=data, capture_output=True, check=True
+                ).stdout.decode()
             )
     return "\n".join(parts)
 
@@ -118,7 +135,9 @@ def leaks(secret: str, sink: str) -> list[str]:
     data = secret.encode()
     for name, encode in ENCODINGS.items():
         for number, text in enumerate(encode(data)):
-            needles[f"{name}, {number}"] = max(re.findall("[A-Za-z0-9]+", text.rstrip("=")[2:-2]), key=len)
+            needles[f"{name}, {number}"] = max(
+                re.findall("[A-Za-z0-9]+", text.rstrip("=")[2:-2]), key=len
+            )
     # what dumps show of it: the last bytes, and groups of these
     tail = [f"{byte:02x}" for byte in END[secret].encode()]
     needles |= {"bytes": " ".join(tail[:4]), "pairs": f"{tail[-4]}{tail[-3]} {tail[-2]}{tail[-1]}"}
@@ -142,7 +161,11 @@ def sinks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         if secret == OLD:
             assert "**********" in machine("sls", "a", code=2).stdout
     for sink, words in SINKS.items():
-        changed = {"TARGET": str(machine.folder), "EVENTS": f"{machine.folder}/events", "LOG": f"{machine.folder}/log"}
+        changed = {
+            "TARGET": str(machine.folder),
+            "EVENTS": f"{machine.folder}/events",
+            "LOG": f"{machine.folder}/log",
+        }
         for old, new in changed.items():
             words = tuple(word.replace(old, new) for word in words)
         done = machine(*words, code=None)
@@ -151,7 +174,9 @@ def sinks(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     for path in [*state.iterdir(), *(machine.folder / name for name in ("events", "log", "prom"))]:
         if path.is_file():
             outputs[f"the file {path.name}"] = path.read_bytes().decode(errors="replace")
-            assert path.name == "prom" or path.stat().st_mode & 0o077 == 0, f"{path.name} can be read by others"
+            assert path.name == "prom" or path.stat().st_mode & 0o077 == 0, (
+                f"{path.name} can be read by others"
+            )
     return outputs
 
 
@@ -167,7 +192,10 @@ def test_no_form_is_in_a_sink(sinks: dict[str, str], sink: str) -> None:
 @pytest.mark.parametrize("sink", [*SINKS, *(f"the file {name}" for name in FILES)])
 def test_no_form_of_the_old_secret_is_in_a_sink(sinks: dict[str, str], sink: str) -> None:
     assert leaks(OLD, sinks[sink]) == []
-    assert "UnkeyedMark" not in sinks[sink] or sink in ("show sls", "show low-sls"), "a state with no_log"
+    assert "UnkeyedMark" not in sinks[sink] or sink in (
+        "show sls",
+        "show low-sls",
+    ), "a state with no_log"
 
 
 def test_the_test_would_see_them() -> None:
@@ -176,7 +204,13 @@ def test_the_test_would_see_them() -> None:
         assert len(leaks(secret, laid_out(secret))) > 3
 
 
-VALUES = (NOW, "plain0word1X", "a\\b\tc%d{e}`f`|~^#@*;()[]", "first line of it\nthe second of it", "日本語パスワード")
+VALUES = (
+    NOW,
+    "plain0word1X",
+    "a\\b\tc%d{e}`f`|~^#@*;()[]",
+    "first line of it\nthe second of it",
+    "日本語パスワード",
+)
 
 
 @pytest.mark.parametrize("value", VALUES)
@@ -184,7 +218,10 @@ def test_each_form_is_found(value: str) -> None:
     secrets = Secrets()
     secrets.add(value)
     shown = {name: secrets.mask(f"before [{form}] after") for name, form in forms(value).items()}
-    whole = re.compile(rf"before \[\S?{re.escape(HIDDEN)}[^A-Za-z]{{0,8}}[A-Za-z0-9]{{0,3}}[^A-Za-z]{{0,12}}\] after")
+    whole = re.compile(
+        rf"before \[\S?{re.escape(HIDDEN)}[^A-Za-z]{{0,8}}[A-Za-z0-9]{{0,3}}[^A-Za-z]{{0,12}}\]"
+        r" after"
+    )
     assert {name: text for name, text in shown.items() if not whole.fullmatch(text)} == {}
 
 

@@ -22,7 +22,9 @@ def converted(annotation: Any, value: Any) -> Any:
     def function(name: str, x: Any = "default") -> None: ...
 
     function.__annotations__["x"] = annotation
-    return bind(function, {"name": "n", "x": value}, places={}, default_place=HERE).arguments.get("x", "not given")
+    return bind(function, {"name": "n", "x": value}, places={}, default_place=HERE).arguments.get(
+        "x", "not given"
+    )
 
 
 @pytest.mark.parametrize(
@@ -92,8 +94,16 @@ def test_converts(annotation: Any, value: Any, expected: Any) -> None:
         (SHADE, "green", "x: green ones are too slow"),
         (SHADE, "a b", "x: expected a colour, got 'a b'"),
         (OneOrMany[SHADE], ["red", "-"], r"x\[1\]: expected a colour, got '-'"),
-        (Annotated[Literal["a", "b"], Check(lambda v: "no b" if v == "b" else None)], "b", "x: no b"),
-        (Annotated[Literal["a", "b"], Check(lambda v: None), Munge(str.upper)], "c", "expected one of 'a', 'b'"),
+        (
+            Annotated[Literal["a", "b"], Check(lambda v: "no b" if v == "b" else None)],
+            "b",
+            "x: no b",
+        ),
+        (
+            Annotated[Literal["a", "b"], Check(lambda v: None), Munge(str.upper)],
+            "c",
+            "expected one of 'a', 'b'",
+        ),
         (Annotated[str, Check(lambda v: "too short" if len(v) < 2 else None)], "a", "x: too short"),
     ],
 )
@@ -103,7 +113,11 @@ def test_says_what_is_wrong(annotation: Any, value: Any, message: str) -> None:
 
 
 def sample(
-    name: str, target: AbsolutePath, global_: bool = False, dir_mode: Mode | None = None, password: Secret[str] = ""
+    name: str,
+    target: AbsolutePath,
+    global_: bool = False,
+    dir_mode: Mode | None = None,
+    password: Secret[str] = "",
 ) -> None:
     """A sample."""
 
@@ -114,19 +128,47 @@ def test_everything_at_once_with_places() -> None:
     given = {"name": "n", "dir_mode": "rw", "global": "maybe"}
     with pytest.raises(CompileError) as error:
         bind(sample, given, places=places, default_place=HERE, where="my.sample")
-    told = [(problem.message.split(", got")[0], str(problem.source)) for problem in error.value.diagnostics]
+    told = [
+        (problem.message.split(", got")[0], str(problem.source))
+        for problem in error.value.diagnostics
+    ]
     assert told == [
-        ("my.sample: dir_mode: 'rw' is not a file mode; expected up to four octal digits like '0644'", "b.sls:7:9"),
+        (
+            (
+                "my.sample: dir_mode: 'rw' is not a file mode; expected up to four octal digits"
+                " like '0644'"
+            ),
+            "b.sls:7:9",
+        ),
         ("my.sample: global: expected true or false", "a.sls:3:5"),
         ("my.sample: the argument 'target' is missing", "a.sls:3:5"),
     ]
 
 
 def test_unknown_arguments_are_told_not_dropped_silently() -> None:
-    given = {"name": "n", "target": "/a", "dirmode": 755, "onlyif": "true", "reload": True, "__env__": "x", "cwd": "/"}
-    bound = bind(sample, given, places={}, default_place=HERE, extra_known=frozenset(["reload"]), where="my.sample")
+    given = {
+        "name": "n",
+        "target": "/a",
+        "dirmode": 755,
+        "onlyif": "true",
+        "reload": True,
+        "__env__": "x",
+        "cwd": "/",
+    }
+    bound = bind(
+        sample,
+        given,
+        places={},
+        default_place=HERE,
+        extra_known=frozenset(["reload"]),
+        where="my.sample",
+    )
     assert [(item.message, item.hint, item.severity) for item in bound.unknown] == [
-        ("my.sample has no argument 'dirmode'; it is ignored", "did you mean 'dir_mode'?", "warning")
+        (
+            "my.sample has no argument 'dirmode'; it is ignored",
+            "did you mean 'dir_mode'?",
+            "warning",
+        )
     ]
     assert bound.arguments == {"name": "n", "target": "/a"}
 
@@ -145,7 +187,9 @@ def test_the_name_var_defaults_to_the_name() -> None:
     def function(path: Annotated[str, NameVar()], other: int = 1) -> None: ...
 
     assert bind(function, {"name": "n"}, places={}, default_place=HERE).arguments == {"path": "n"}
-    assert bind(function, {"name": "n", "path": "p"}, places={}, default_place=HERE).arguments == {"path": "p"}
+    assert bind(function, {"name": "n", "path": "p"}, places={}, default_place=HERE).arguments == {
+        "path": "p"
+    }
 
 
 def test_open_arguments() -> None:
@@ -161,12 +205,16 @@ def test_open_arguments() -> None:
 
 
 def test_open_arguments_whose_names_are_known() -> None:
-    def card(name: str, **options: Annotated[int, Named(lambda key: key in ("speed", "rx-ring"))]) -> None: ...
+    def card(
+        name: str, **options: Annotated[int, Named(lambda key: key in ("speed", "rx-ring"))]
+    ) -> None: ...
 
     given = {"name": "eth0", "speed": "100", "sped": 1, "rx-ring": 2, "onlyif": "true"}
     found = bind(card, given, places={}, default_place=HERE, where="net.card")
     assert found.arguments == {"name": "eth0", "speed": 100, "rx-ring": 2}
-    assert [each.message for each in found.unknown] == ["net.card has no argument 'sped'; it is ignored"]
+    assert [each.message for each in found.unknown] == [
+        "net.card has no argument 'sped'; it is ignored"
+    ]
 
 
 def test_known_and_schema() -> None:
@@ -181,7 +229,9 @@ def test_known_and_schema() -> None:
 def test_the_class_will_do_as_name_variable() -> None:
     def function(path: Annotated[AbsolutePath, NameVar], other: int = 1) -> None: ...
 
-    assert bind(function, {"name": "/id"}, places={}, default_place=HERE).arguments == {"path": "/id"}
+    assert bind(function, {"name": "/id"}, places={}, default_place=HERE).arguments == {
+        "path": "/id"
+    }
     given = {"name": "an id", "path": "/p"}
     assert bind(function, given, places={}, default_place=HERE).arguments == {"path": "/p"}
     assert "required" not in json_schema(function)

@@ -1,4 +1,6 @@
-"""Top files in, SLS names out; the answers are those of a real Salt's state.show_top and pillar.items."""
+"""Top files in, SLS names out; the answers are those of a real Salt's state.show_top and
+pillar.items.
+"""
 
 from typing import Any
 
@@ -33,7 +35,13 @@ base:
 third:
   '*': [z]
 """
-TRUE = {("*", "compound"), ("web1", "compound"), ("web*", "compound"), ("os:Debian", "grain"), ("l,web1", "list")}
+TRUE = {
+    ("*", "compound"),
+    ("web1", "compound"),
+    ("web*", "compound"),
+    ("os:Debian", "grain"),
+    ("l,web1", "list"),
+}
 OWN = ["a", "w.*", "a", "b", "g", "l"]
 
 
@@ -70,7 +78,9 @@ def names(files: dict[str, str], envs: tuple[str, ...] = ("base", "dev"), **more
     ],
 )
 def test_several_environments(settings: dict[str, Any], expected: dict[str, list[str]]) -> None:
-    dev = DEV.replace("third:\n  '*': [z]\n", "") if settings.get("strategy") == "merge_all" else DEV
+    dev = (
+        DEV.replace("third:\n  '*': [z]\n", "") if settings.get("strategy") == "merge_all" else DEV
+    )
     assert names({"base": BASE, "dev": dev}, **settings).as_data() == expected
 
 
@@ -81,7 +91,10 @@ def test_env_order_puts_environments_first() -> None:
 
 
 def test_base_silences_a_whole_environment() -> None:
-    files = {"base": "{base: {'*': [a]}, dev: {'x*': [q]}}", "dev": "{dev: {'*': [r]}, base: {'web1': [s]}}"}
+    files = {
+        "base": "{base: {'*': [a]}, dev: {'x*': [q]}}",
+        "dev": "{dev: {'*': [r]}, base: {'web1': [s]}}",
+    }
     assert names(files).as_data() == {"base": ["a"]}
 
 
@@ -98,7 +111,10 @@ def test_pillar_tops() -> None:
         "dev": "{dev: {'*': [d2], 'web*': [d3, d1]}, base: {'*': [b2], 'web*': [b3]}}",
     }
     assert names(files, pillar=True).as_data() == {"base": ["b2", "b3"], "dev": ["d2", "d3", "d1"]}
-    text = "base: {'*': [a], 'web*': [{order: 1}, b], 'web1': [{order: -1}, c], 'os:Debian': [{match: grain}, d]}"
+    text = (
+        "base: {'*': [a], 'web*': [{order: 1}, b], 'web1': [{order: -1}, c], 'os:Debian': [{match:"
+        " grain}, d]}"
+    )
     assert names({"base": text}, pillar=True).as_data() == {"base": ["c", "a", "d", "b"]}
     assert names({"base": text}).as_data() == {"base": ["a", "b", "c", "d"]}
 
@@ -154,15 +170,25 @@ def test_places() -> None:
 
     text = "base:\n  '*':\n    - a\n  'web1':\n    - match: bogus\n    - b\n"
     value = render.load(text, Untyped("/srv/top.sls"))
-    found = top.names(lambda env: value if env == "base" else None, ["base"], lambda expression, kind: True)
-    assert [str(place.source) for _, _, place in found.requests()] == ["/srv/top.sls:3:7", "/srv/top.sls:6:7"]
+    found = top.names(
+        lambda env: value if env == "base" else None, ["base"], lambda expression, kind: True
+    )
+    assert [str(place.source) for _, _, place in found.requests()] == [
+        "/srv/top.sls:3:7",
+        "/srv/top.sls:6:7",
+    ]
     with pytest.raises(CompileError) as error:
         top.names(lambda env: value, ["base"], matches)
     assert "/srv/top.sls:4:3" in str(error.value)
 
 
 def test_show_top_tells_which_line_matched(machine: Machine) -> None:
-    machine.write(top="base:\n  '*':\n    - a\n  'web* or (':\n    - b\n  'os:None':\n    - match: grain\n    - c\n")
+    machine.write(
+        top=(
+            "base:\n  '*':\n    - a\n  'web* or (':\n    - b\n  'os:None':\n    - match: grain\n   "
+            " - c\n"
+        )
+    )
     lines = machine("show", "top").stdout.splitlines()
     top = machine.folder / "states" / "top.sls"
     assert lines[:3] == ["base:", f"- a  # '*', {top}:3", lines[2]]

@@ -27,9 +27,15 @@ def whole(top: str) -> Any:
 @pytest.mark.parametrize(
     ("top", "found"),
     [
-        ("include: [t2]\nbase: {'l*': [one]}", {"base": {"l*": ["one"], "*": ["two"], "x": ["three"]}}),
+        (
+            "include: [t2]\nbase: {'l*': [one]}",
+            {"base": {"l*": ["one"], "*": ["two"], "x": ["three"]}},
+        ),
         ("include: [t2]\nbase: {'*': [one]}", {"base": {"*": ["two"], "x": ["three"]}}),
-        ("include: ['t2', '*t3']", {"base": {"*": ["two"], "x": ["three"]}, "dev": {"*": ["four"]}}),
+        (
+            "include: ['t2', '*t3']",
+            {"base": {"*": ["two"], "x": ["three"]}, "dev": {"*": ["four"]}},
+        ),
         ("include: [t4]\nbase: {'*': [one]}", {"base": {"*": ["one"]}}),
         ("base: {'*': [one]}", {"base": {"*": ["one"]}}),
         ("- base", ["base"]),
@@ -63,8 +69,12 @@ def test_with_the_command_line(machine: Machine) -> None:
         pillar__t2="base:\n  '*':\n    - p\n",
         pillar__p="true: {~: 1}\n",
     )
-    assert json.loads(machine("show", "top", "--out", "json").stdout) == {"local": {"base": ["one", "two"]}}
-    assert json.loads(machine("show", "pillar", "--out", "json").stdout) == {"local": {"true": {"null": 1}}}
+    assert json.loads(machine("show", "top", "--out", "json").stdout) == {
+        "local": {"base": ["one", "two"]}
+    }
+    assert json.loads(machine("show", "pillar", "--out", "json").stdout) == {
+        "local": {"true": {"null": 1}}
+    }
     assert "states/tops/t2.sls:3" in machine("show", "top").stdout
     machine("check")
     machine.write(top="hello\n", pillar__top="5\n")

@@ -10,9 +10,29 @@ from runner.fileroots import FileTree
 from runner.model.errors import RunnerError
 
 FILES = [
-    *["one/top.sls", "one/both.sls", "one/both/init.sls", "one/w/a.sls", "one/w/init.sls", "one/w/x/init.sls"],
-    *["one/dot.ted/x.sls", "one/file.dot.sls", "one/files/motd", "one/files/.hidden", "one/files/sub/deep.txt"],
-    *["one/files/a.bak", "two/both/init.sls", "two/only.sls", "two/files/motd", "two/files/more", "dev/d.sls"],
+    *[
+        "one/top.sls",
+        "one/both.sls",
+        "one/both/init.sls",
+        "one/w/a.sls",
+        "one/w/init.sls",
+        "one/w/x/init.sls",
+    ],
+    *[
+        "one/dot.ted/x.sls",
+        "one/file.dot.sls",
+        "one/files/motd",
+        "one/files/.hidden",
+        "one/files/sub/deep.txt",
+    ],
+    *[
+        "one/files/a.bak",
+        "two/both/init.sls",
+        "two/only.sls",
+        "two/files/motd",
+        "two/files/more",
+        "dev/d.sls",
+    ],
 ]
 
 
@@ -41,7 +61,19 @@ def below(tmp_path: Path, found: str | None) -> str | None:
         ("w.x", "one/w/x/init.sls"),
         ("./w/a", "one/w/a.sls"),
         ("only", "two/only.sls"),
-        *[(name, None) for name in ("dot.ted.x", "file.dot", "w/a/", "nope", "", "..secret", "../secret", ".w.a")],
+        *[
+            (name, None)
+            for name in (
+                "dot.ted.x",
+                "file.dot",
+                "w/a/",
+                "nope",
+                "",
+                "..secret",
+                "../secret",
+                ".w.a",
+            )
+        ],
     ],
 )
 def test_sls_path(tmp_path: Path, roots: Any, name: str, expected: str | None) -> None:
@@ -55,7 +87,10 @@ def test_sls_path(tmp_path: Path, roots: Any, name: str, expected: str | None) -
         ("/files/motd", "one/files/motd"),
         ("files/more", "two/files/more"),
         ("w/../files/motd", "one/files/motd"),
-        *[(path, None) for path in ("files", "../secret.sls", "w/../../secret.sls", "..", ".", "", "x\0y")],
+        *[
+            (path, None)
+            for path in ("files", "../secret.sls", "w/../../secret.sls", "..", ".", "", "x\0y")
+        ],
     ],
 )
 def test_find(tmp_path: Path, roots: Any, path: str, expected: str | None) -> None:
@@ -66,13 +101,25 @@ def test_fetch(tmp_path: Path, roots: Any) -> None:
     (tmp_path / "one" / "a?b").write_text("")
     tree = FileTree(roots)
     whole = f"{tmp_path}/one/files/motd"
-    for url, env in (("salt://files/motd", "base"), ("salt://files/motd?saltenv=base", "dev"), (whole, "dev")):
+    for url, env in (
+        ("salt://files/motd", "base"),
+        ("salt://files/motd?saltenv=base", "dev"),
+        (whole, "dev"),
+    ):
         assert tree.fetch(url, env) == whole
     assert tree.fetch(f"file://{whole}", "base") == whole
     assert below(tmp_path, tree.fetch("salt://d.sls?saltenv=dev", "base")) == "dev/d.sls"
     assert below(tmp_path, tree.fetch("salt://a?b", "base")) == "one/a?b"
     assert below(tmp_path, tree.fetch("salt://|a?b", "base")) == "one/a?b"
-    for url in ("salt://nope", "salt://../secret.sls", "/nope", "file:///nope", "http://x/y", "files/motd", "/tmp"):
+    for url in (
+        "salt://nope",
+        "salt://../secret.sls",
+        "/nope",
+        "file:///nope",
+        "http://x/y",
+        "files/motd",
+        "/tmp",
+    ):
         assert tree.fetch(url, "base") is None
 
 
@@ -82,14 +129,22 @@ def test_listings(roots: Any) -> None:
     assert tree.files("files", "base") == tree.files("/files/", "base") == hidden
     assert tree.folders("files", "base") == ["files/sub"]
     assert tree.files("", "dev") == ["d.sls"]
-    assert tree.files("file", "base") == tree.folders("nope", "base") == tree.files("", "nope") == []
+    assert (
+        tree.files("file", "base") == tree.folders("nope", "base") == tree.files("", "nope") == []
+    )
 
 
 def test_names_and_suggestions(roots: Any) -> None:
     tree = FileTree(roots)
     assert tree.sls_names("base") == ["both", "only", "w", "w.a", "w.x"]
     for top in ("only.sls", "salt://only.sls"):
-        assert FileTree(roots, {"state_top": top}).sls_names("base") == ["both", "top", "w", "w.a", "w.x"]
+        assert FileTree(roots, {"state_top": top}).sls_names("base") == [
+            "both",
+            "top",
+            "w",
+            "w.a",
+            "w.x",
+        ]
     near = {"w/a.sls": "w.a", "boht": "both", "x": "w.x", "q.only": "only", "zzzzz": None}
     assert {name: tree.suggest(name, "base") for name in near} == near
 
@@ -118,7 +173,9 @@ def test_ignored_files(roots: Any, settings: dict[str, Any], gone: set[str]) -> 
         ({"file_ignore_regex": ["/files/"]}, False),
     ],
 )
-def test_a_file_that_is_asked_for_is_ignored_by_its_whole_path(roots: Any, settings: Any, found: bool) -> None:
+def test_a_file_that_is_asked_for_is_ignored_by_its_whole_path(
+    roots: Any, settings: Any, found: bool
+) -> None:
     assert bool(FileTree(roots, settings).find("files/motd", "base")) == found
 
 
@@ -130,7 +187,9 @@ def test_links(tmp_path: Path, roots: Any) -> None:
     assert tree.sls_path("link", "base") and "link" in tree.sls_names("base")
     assert strict.sls_path("link", "base") and "link" not in strict.sls_names("base")
     assert "files/again" in strict.folders("", "base")
-    assert "files/again" in tree.folders("", "base") and "files/again/again" not in tree.folders("", "base")
+    assert "files/again" in tree.folders("", "base") and "files/again/again" not in tree.folders(
+        "", "base"
+    )
     assert "broken" not in tree.files("", "base")
     unfollowed = FileTree(roots, {"fileserver_followsymlinks": False})
     assert "files/again" not in unfollowed.folders("", "base")
@@ -153,7 +212,9 @@ def test_folders_that_may_not_be_read(roots: Any, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(os, "scandir", may(os.scandir))
     with pytest.raises(RunnerError) as error:
         FileTree(roots).sls_path("w.a", "base")
-    assert str(error.value).startswith(f"{denied[0]}a.sls cannot be read: Permission denied\n  at {denied[0]}a.sls")
+    assert str(error.value).startswith(
+        f"{denied[0]}a.sls cannot be read: Permission denied\n  at {denied[0]}a.sls"
+    )
     tree = FileTree(roots)
     assert tree.sls_path("both", "base") and "w" not in tree.sls_names("base")
     assert [f"{folder}/" for folder in tree.closed] == denied  # `check` tells them
@@ -162,7 +223,9 @@ def test_folders_that_may_not_be_read(roots: Any, monkeypatch: pytest.MonkeyPatc
         FileTree(roots).sls_names("base")
 
 
-def test_a_lookup_lists_nothing_and_a_listing_is_read_once(roots: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_lookup_lists_nothing_and_a_listing_is_read_once(
+    roots: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     listed = []
     scan = os.scandir
     monkeypatch.setattr(os, "scandir", lambda path: [listed.append(path), scan(path)][1])
@@ -192,11 +255,18 @@ def test_links_of_the_tree(tmp_path: Path) -> None:
     root = tmp_path / "states"
     (root / "a" / "folder").mkdir(parents=True)
     (root / "f").write_text("")
-    for name, target in {"file": "../f", "dir": "folder", "nowhere": "no", "out": "/etc/hostname"}.items():
+    for name, target in {
+        "file": "../f",
+        "dir": "folder",
+        "nowhere": "no",
+        "out": "/etc/hostname",
+    }.items():
         (root / "a" / name).symlink_to(target)
     (root / "a" / "folder" / "up").symlink_to("../../f")
     found = FileTree({"base": [str(root)]}).links("a", "base")
-    assert found == {f"a/{name}": f"{root}/a/{name}" for name in ("file", "dir", "nowhere", "folder/up")}
+    assert found == {
+        f"a/{name}": f"{root}/a/{name}" for name in ("file", "dir", "nowhere", "folder/up")
+    }
 
 
 def test_a_link_to_what_holds_the_tree_is_not_walked(tmp_path: Path, roots: Any) -> None:
@@ -208,7 +278,9 @@ def test_a_link_to_what_holds_the_tree_is_not_walked(tmp_path: Path, roots: Any)
     assert "beside.only" in tree.sls_names("base")
 
 
-def test_a_link_to_far_too_much(tmp_path: Path, roots: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_link_to_far_too_much(
+    tmp_path: Path, roots: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "one/many").symlink_to(tmp_path / "more")
     (tmp_path / "more").mkdir()
     for number in range(12):
@@ -222,7 +294,9 @@ def test_a_link_to_far_too_much(tmp_path: Path, roots: Any, monkeypatch: pytest.
 
 
 def test_links_out_of_the_root_that_are_not_followed(tmp_path: Path, roots: Any) -> None:
-    """As with Salt: what lies in the root is found through links, too; what lies elsewhere is not there."""
+    """As with Salt: what lies in the root is found through links, too; what lies elsewhere is not
+    there.
+    """
     one = tmp_path / "one"
     (one / "out.sls").symlink_to(tmp_path / "secret.sls")
     (one / "folder").symlink_to(tmp_path)

@@ -17,8 +17,12 @@ from runner.model.errors import RunnerError
 @pytest.fixture
 def options(tmp_path: Path) -> Options:
     (tmp_path / "states" / "_modules").mkdir(parents=True)
-    (tmp_path / "runner.yaml").write_text(json.dumps({"file_roots": {"base": ["states"]}, "id": "m"}))
-    found, _ = load(str(tmp_path / "runner.yaml"), {"cachedir": str(tmp_path / "cache")}, os.environ)
+    (tmp_path / "runner.yaml").write_text(
+        json.dumps({"file_roots": {"base": ["states"]}, "id": "m"})
+    )
+    found, _ = load(
+        str(tmp_path / "runner.yaml"), {"cachedir": str(tmp_path / "cache")}, os.environ
+    )
     return found
 
 
@@ -34,7 +38,11 @@ def written(options: Options, name: str, text: str) -> str:
         ("def f():\n    return 1 / 0\n", "tree.f: ZeroDivisionError: division by zero", 2),
         ("def f():\n    return {}['x']\n", "tree.f: KeyError: 'x'", 2),
         ("def f():\n    import nosuch\n", "tree.f: ModuleNotFoundError", 2),
-        ("import sys\nsys.exit(4)\ndef f(): pass\n", "tree.py fails while it is loaded: SystemExit: 4", 2),
+        (
+            "import sys\nsys.exit(4)\ndef f(): pass\n",
+            "tree.py fails while it is loaded: SystemExit: 4",
+            2,
+        ),
         (
             "def __virtual__():\n    return 1 / 0\ndef f(): pass\n",
             "tree.py fails while it is loaded: ZeroDivisionError",
@@ -47,7 +55,9 @@ def written(options: Options, name: str, text: str) -> str:
         ),
     ],
 )
-def test_a_module_that_fails_is_named_with_its_line(options: Options, code: str, told: str, line: int) -> None:
+def test_a_module_that_fails_is_named_with_its_line(
+    options: Options, code: str, told: str, line: int
+) -> None:
     path = written(options, "_modules/tree.py", code)
     with pytest.raises(RunnerError) as error:
         pipeline.call(options, "tree.f", [], {})
@@ -56,7 +66,9 @@ def test_a_module_that_fails_is_named_with_its_line(options: Options, code: str,
     assert (error.value.source.file, error.value.source.line) == (path, line)
 
 
-def test_an_exception_of_the_library_stays_a_bug(options: Options, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_exception_of_the_library_stays_a_bug(
+    options: Options, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def broken(text: str) -> str:
         raise ZeroDivisionError(text)
 
@@ -70,7 +82,11 @@ def test_an_exception_of_the_library_stays_a_bug(options: Options, monkeypatch: 
 
 def test_slsutil_renderer_takes_every_pipe(options: Options) -> None:
     (Path(options.file_roots["base"][0]) / "_renderers").mkdir()
-    written(options, "_renderers/own.py", "def render(d, saltenv='base', sls='', **k):\n    return {'own': d.read()}\n")
+    written(
+        options,
+        "_renderers/own.py",
+        "def render(d, saltenv='base', sls='', **k):\n    return {'own': d.read()}\n",
+    )
     written(options, "p.sls", "#!py\ndef run():\n    return {'a': x}\n")
 
     def rendered(**given: object) -> object:
@@ -79,7 +95,10 @@ def test_slsutil_renderer_takes_every_pipe(options: Options) -> None:
     assert rendered(path="salt://p.sls", x=5) == {"a": 5}
     assert rendered(string="q", default_renderer="jinja|own") == {"own": "q"}
     assert rendered(string="#!yamlex\na: !aggregate [1]") == {"a": [1]}
-    for text, told in {"#!nosuch\nx": "there is no renderer 'nosuch'", "#!py\nrun = 5": "has to define run()"}.items():
+    for text, told in {
+        "#!nosuch\nx": "there is no renderer 'nosuch'",
+        "#!py\nrun = 5": "has to define run()",
+    }.items():
         with pytest.raises(RunnerError, match=re.escape(told)):
             rendered(string=text)
 

@@ -1,4 +1,6 @@
-"""Python files of a tree: the names they go by, what they add to built-in modules, what they may import."""
+"""Python files of a tree: the names they go by, what they add to built-in modules, what they may
+import.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,9 @@ def put(machine: Machine, files: dict[str, str]) -> None:
 
 def rendered(machine: Machine, **texts: str) -> dict[str, str]:
     """What templates make of texts."""
-    states = {name: {"test.show_notification": [{"text": f"<{text}>"}]} for name, text in texts.items()}
+    states = {
+        name: {"test.show_notification": [{"text": f"<{text}>"}]} for name, text in texts.items()
+    }
     machine.write(rendered=json.dumps(states))
     done = machine.results("sls", "rendered")
     return {name: done[name]["comment"][1:-1] for name in texts}
@@ -31,7 +35,10 @@ def rendered(machine: Machine, **texts: str) -> dict[str, str]:
 
 @pytest.mark.parametrize("virtual", ["", "def __virtual__():\n    return __virtualname__\n"])
 def test_a_module_of_the_name_of_a_built_in_one_adds_to_it(machine: Machine, virtual: str) -> None:
-    code = f"__virtualname__ = 'test'\n{virtual}def own():\n    return 'own'\ndef ping():\n    return 'pong'\n"
+    code = (
+        f"__virtualname__ = 'test'\n{virtual}def own():\n    return 'own'\ndef ping():\n    return"
+        " 'pong'\n"
+    )
     put(machine, {"_modules/override_test": code})
     found = rendered(
         machine,
@@ -54,13 +61,17 @@ def test_a_state_module_of_the_name_of_a_built_in_one_adds_to_it(machine: Machin
     own = STATE.format(name="own", said="own") + STATE.format(name="nop", said="overridden")
     put(machine, {"_states/more_tests": f"def __virtual__():\n    return 'test'\n{own}"})
     machine.write(
-        t="a: {test.own: []}\nb: {test.nop: []}\nc: {test.succeed_with_changes: []}\n"
-        "d:\n  test.nop: [{name: x}, {watch: [{test: c}]}]\n"
+        t=(
+            "a: {test.own: []}\nb: {test.nop: []}\nc: {test.succeed_with_changes: []}\n"
+            "d:\n  test.nop: [{name: x}, {watch: [{test: c}]}]\n"
+        )
     )
     done = machine.results("sls", "t")
     assert [done[name]["comment"] for name in "ab"] == ["own", "overridden"]
     assert done["c"]["changes"]
-    assert done["d"]["comment"] == "Watch statement fired."  # the built-in module's mod_watch, as with Salt
+    assert (
+        done["d"]["comment"] == "Watch statement fired."
+    )  # the built-in module's mod_watch, as with Salt
 
 
 def test_a_state_module_in_a_file_of_the_built_in_name_has_its_own_hooks(machine: Machine) -> None:
@@ -77,15 +88,20 @@ def test_several_files_of_one_name_add_up(machine: Machine) -> None:
         {
             "_modules/aaa": f"{named}def both():\n    return 'first'\ndef one():\n    return 1\n",
             "_modules/bbb": f"{named}def both():\n    return 'second'\ndef two():\n    return 2\n",
-            "_modules/ccc": "__virtualname__ = 'box'\n"
-            "def __virtual__():\n    return False, 'no client'\ndef three(): pass\n",
+            "_modules/ccc": (
+                "__virtualname__ = 'box'\n"
+                "def __virtual__():\n    return False, 'no client'\ndef three(): pass\n"
+            ),
             "_grains/a": "__virtualname__ = 'g'\ndef f():\n    return {'first': 1}\n",
             "_grains/b": "__virtualname__ = 'g'\ndef f():\n    return {'second': 2}\n",
         },
     )
     found = rendered(
         machine,
-        calls="{{ salt['box.both']() }} {{ salt['box.one']() }} {{ salt['box.two']() }} {{ 'box.three' in salt }}",
+        calls=(
+            "{{ salt['box.both']() }} {{ salt['box.one']() }} {{ salt['box.two']() }} {{"
+            " 'box.three' in salt }}"
+        ),
         grains="{{ grains.first }} {{ grains.second }}",
     )
     assert found == {"calls": "first 1 2 False", "grains": "1 2"}
@@ -104,7 +120,9 @@ def test_what_a_file_of_the_tree_may_import(machine: Machine) -> None:
             "_modules/box": "import shared\ndef f():\n    return shared.VALUE\n",
         },
     )
-    assert rendered(machine, a="{{ grains.fact }} {{ salt['box.f']() }}") == {"a": "['deep'] shared"}
+    assert rendered(machine, a="{{ grains.fact }} {{ salt['box.f']() }}") == {
+        "a": "['deep'] shared"
+    }
     assert not list(machine.folder.glob("states/**/__pycache__"))
 
 
@@ -122,14 +140,23 @@ LINES = {"old": 2, "raising": 2, "lacking": 1, "ending": 2, "failing": 2, "unsur
 def test_a_broken_grains_file_is_reported_and_the_run_goes_on(machine: Machine) -> None:
     put(machine, {f"_grains/{name}": code for name, code in BROKEN.items()})
     put(machine, {"_grains/good": "def f():\n    return {'good': 'yes'}\n"})
-    machine.write(t="x:\n  test.show_notification: [{text: '{{ grains.good }}'}]\n", other="y: {test.nope: []}\n")
+    machine.write(
+        t="x:\n  test.show_notification: [{text: '{{ grains.good }}'}]\n",
+        other="y: {test.nope: []}\n",
+    )
     done = machine("sls", "t", "--out", "json")
     assert '"comment": "yes"' in done.stdout
     for name, line in LINES.items():
         (said,) = [each for each in done.stderr.splitlines() if f"the grains of {name}" in each]
         assert f"_grains/{name}.py:{line}" in said, said
     problems = json.loads(machine("check", "--out", "json", code=1).stdout)["diagnostics"]
-    places = {each["file"].rpartition("/")[2]: (each["severity"], each["line"]) for each in problems if each["file"]}
+    places = {
+        each["file"].rpartition("/")[2]: (each["severity"], each["line"])
+        for each in problems
+        if each["file"]
+    }
     assert {name: places[f"{name}.py"][1] for name in LINES} == LINES
     assert {name for name in BROKEN if places[f"{name}.py"][0] == "error"} == {"old"}
-    assert places["other.sls"][0] == "error", "a broken file of grains does not hide what else is wrong"
+    assert places["other.sls"][0] == "error", (
+        "a broken file of grains does not hide what else is wrong"
+    )

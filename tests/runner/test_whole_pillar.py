@@ -36,14 +36,25 @@ def test_a_pillar_sls_sees_the_pillar_of_a_first_reading(machine: Machine) -> No
     machine.config["pillar"] = {"z": 1, "a": 0}
     machine.write(
         pillar__top="base: {'*': [x], 'I@role:web': [y]}",
-        pillar__x="a: 5\n{% if pillar.get('role') %}seen: {{ pillar.a }}\n{% else %}role: web\n{% endif %}",
+        pillar__x=(
+            "a: 5\n{% if pillar.get('role') %}seen: {{ pillar.a }}\n{% else %}role: web\n{%"
+            " endif %}"
+        ),
         pillar__y="y: {{ salt['pillar.get']('z') }}",
     )
-    assert pillar(machine, "--pillar", "{a: 7}") == {"z": 1, "a": 7, "role": "web", "seen": 5, "y": 1}
+    assert pillar(machine, "--pillar", "{a: 7}") == {
+        "z": 1,
+        "a": 7,
+        "role": "web",
+        "seen": 5,
+        "y": 1,
+    }
 
 
 @pytest.mark.parametrize(("order", "wins"), [(["base", "dev"], "dev"), (["dev", "base"], "base")])
-def test_the_last_environment_of_env_order_wins(machine: Machine, order: list[str], wins: str) -> None:
+def test_the_last_environment_of_env_order_wins(
+    machine: Machine, order: list[str], wins: str
+) -> None:
     folder = machine.folder / "outside" / "dev"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "top.sls").write_text("dev: {'*': [x]}")
@@ -57,7 +68,11 @@ def test_the_last_environment_of_env_order_wins(machine: Machine, order: list[st
 
 
 def test_test_true_in_the_pillar_makes_a_dry_run(machine: Machine) -> None:
-    machine.write(pillar__top="base: {'*': [x]}", pillar__x="test: true", a="x:\n  test.succeed_with_changes: []\n")
+    machine.write(
+        pillar__top="base: {'*': [x]}",
+        pillar__x="test: true",
+        a="x:\n  test.succeed_with_changes: []\n",
+    )
     assert machine.results("sls", "a")["x"]["result"] is None
 
 
@@ -72,9 +87,14 @@ def test_pillar_opts(machine: Machine) -> None:
 
 
 def test_commands(machine: Machine) -> None:
-    commands = [{"cmd_yaml": "printf 'a: 1\\nb: {c: 2}\\n'"}, {"cmd_json": 'echo \'{"b": {"d": "%s"}}\''}]
+    commands = [
+        {"cmd_yaml": "printf 'a: 1\\nb: {c: 2}\\n'"},
+        {"cmd_json": 'echo \'{"b": {"d": "%s"}}\''},
+    ]
     external(machine, *commands)
-    machine.write(pillar__top="base: {'*': [x]}", pillar__x="b: {c: own, e: {{ pillar.get('a', 'none') }}}")
+    machine.write(
+        pillar__top="base: {'*': [x]}", pillar__x="b: {c: own, e: {{ pillar.get('a', 'none') }}}"
+    )
     assert pillar(machine) == {"a": 1, "b": {"c": 2, "d": "m1", "e": 1}}
     external(machine, *commands, ext_pillar_first=True)
     assert pillar(machine) == {"a": 1, "b": {"c": "own", "d": "m1", "e": 1}}
@@ -82,11 +102,19 @@ def test_commands(machine: Machine) -> None:
 
 def test_file_tree(machine: Machine) -> None:
     root = write(
-        machine, hosts__m1__d__one="1\n\n", hosts__m2__no="x", nodegroups__g__d__one="0", nodegroups__g__two="2"
+        machine,
+        hosts__m1__d__one="1\n\n",
+        hosts__m2__no="x",
+        nodegroups__g__d__one="0",
+        nodegroups__g__two="2",
     )
     external(machine, {"file_tree": {"root_dir": root}}, nodegroups={"g": "m*", "other": "x*"})
     assert pillar(machine) == {"d": {"one": "1\n"}, "two": "2"}
-    write(machine, hosts__m1__d__one="{{ grains.id }}\n", hosts__m1__three="#!jinja|yaml\na: {{ 1 + 1 }}\n")
+    write(
+        machine,
+        hosts__m1__d__one="{{ grains.id }}\n",
+        hosts__m1__three="#!jinja|yaml\na: {{ 1 + 1 }}\n",
+    )
     options = {"root_dir": root, "template": True, "render_default": "jinja"}
     external(machine, {"file_tree": options})
     assert pillar(machine) == {"d": {"one": "m1"}, "two": "2", "three": {"a": 2}}
@@ -94,10 +122,17 @@ def test_file_tree(machine: Machine) -> None:
 
 STACK = {
     "stack.cfg": "common/*.yml\n\nminions/{{ minion_id }}.yml\nnothing.yml\n",
-    "common__a.yml": "l: [1]\nm: {x: 1, y: 2, z: {q: 1}}\nu: {one: 1}\nf: 1\n{% if stack.nothing %}no: 1{% endif %}\n",
-    "common__b.yml": "l: [2]\nm: {x: 2, z: {r: {{ pillar.p }}}}\nu: {__: overwrite, two: [2]}\nf: {a: 1}",
-    "minions__m1.yml": "l: [{__: merge-first}, 0]\nm: {__: remove, y: }\n"
-    "f: {__: merge-first, a: 2, b: {{ stack.l[0] }}}",
+    "common__a.yml": (
+        "l: [1]\nm: {x: 1, y: 2, z: {q: 1}}\nu: {one: 1}\nf: 1\n{% if stack.nothing %}no: 1{% endif"
+        " %}\n"
+    ),
+    "common__b.yml": (
+        "l: [2]\nm: {x: 2, z: {r: {{ pillar.p }}}}\nu: {__: overwrite, two: [2]}\nf: {a: 1}"
+    ),
+    "minions__m1.yml": (
+        "l: [{__: merge-first}, 0]\nm: {__: remove, y: }\n"
+        "f: {__: merge-first, a: 2, b: {{ stack.l[0] }}}"
+    ),
 }
 
 
@@ -105,21 +140,39 @@ def test_stack(machine: Machine) -> None:
     root = write(machine, **STACK)
     machine.write(pillar__top="base: {'*': [x]}", pillar__x="p: 3")
     external(machine, {"stack": f"{root}/stack.cfg"})
-    expected = {"l": [0, 1, 2], "m": {"x": 2, "z": {"q": 1, "r": 3}}, "u": {"two": [2]}, "f": {"a": 1, "b": 1}}
+    expected = {
+        "l": [0, 1, 2],
+        "m": {"x": 2, "z": {"q": 1, "r": 3}},
+        "u": {"two": [2]},
+        "f": {"a": 1, "b": 1},
+    }
     assert pillar(machine) == {"p": 3, **expected}
     external(machine, {"cmd_yaml": ["echo 'c: 1'"]}, {"cmd_json": {"command": "echo '{}'"}})
     assert pillar(machine) == {"p": 3, "c": 1}
-    external(machine, {"stack": {"pillar:p": {3: "/nowhere"}, "opts:id": {"m1": [f"{root}/stack.cfg"], "m2": "/x"}}})
+    external(
+        machine,
+        {
+            "stack": {
+                "pillar:p": {3: "/nowhere"},
+                "opts:id": {"m1": [f"{root}/stack.cfg"], "m2": "/x"},
+            }
+        },
+    )
     assert pillar(machine) == {"p": 3, **expected}
 
 
 def test_the_items_of_a_list_of_a_stack_are_as_they_are(machine: Machine) -> None:
-    """The `__` of a list's first item says how it is merged; in another item it is data, as in Salt."""
+    """The `__` of a list's first item says how it is merged; in another item it is data, as in
+    Salt.
+    """
     first = "l: [1, {__: x}]\nm: [{__: merge-last, a: 1}, [{__: remove}, 2]]\n"
     second = "l: [{__: merge-first}, {__: y, b: {__: z}}]\nm: [{__: remove}, 3]\n"
     root = write(machine, **{"stack.cfg": "*.yml\n", "a.yml": first, "b.yml": second})
     external(machine, {"stack": f"{root}/stack.cfg"})
-    assert pillar(machine) == {"l": [{"__": "y", "b": {"__": "z"}}, 1, {"__": "x"}], "m": [[{"__": "remove"}, 2]]}
+    assert pillar(machine) == {
+        "l": [{"__": "y", "b": {"__": "z"}}, 1, {"__": "x"}],
+        "m": [[{"__": "remove"}, 2]],
+    }
 
 
 @pytest.mark.parametrize(
@@ -173,8 +226,22 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> Any:
         pytest.skip("gpg is not installed")
     home = tmp_path_factory.mktemp("keys")
     home.chmod(0o700)
-    gpg = ["gpg", "--homedir", str(home), "--batch", "--quiet", "--passphrase", "", "--pinentry-mode", "loopback"]
-    subprocess.run([*gpg, "--quick-generate-key", "runner", "default", "default"], check=True, capture_output=True)
+    gpg = [
+        "gpg",
+        "--homedir",
+        str(home),
+        "--batch",
+        "--quiet",
+        "--passphrase",
+        "",
+        "--pinentry-mode",
+        "loopback",
+    ]
+    subprocess.run(
+        [*gpg, "--quick-generate-key", "runner", "default", "default"],
+        check=True,
+        capture_output=True,
+    )
     encrypt = [*gpg, "--trust-model", "always", "--armor", "--encrypt", "--recipient", "runner"]
     done = subprocess.run(encrypt, input="secret", capture_output=True, text=True, check=True)
     yield home, "".join(f"      {line}\n" for line in done.stdout.splitlines())
@@ -182,12 +249,19 @@ def keys(tmp_path_factory: pytest.TempPathFactory) -> Any:
 
 
 def test_decrypt_pillar(machine: Machine, keys: tuple[Path, str]) -> None:
-    machine.config.update(gpg_keydir=str(keys[0]), decrypt_pillar=["a|b", {"l": "gpg"}, "not|there"])
+    machine.config.update(
+        gpg_keydir=str(keys[0]), decrypt_pillar=["a|b", {"l": "gpg"}, "not|there"]
+    )
     machine.config["decrypt_pillar_delimiter"] = "|"
     machine.write(
         pillar__top="base: {'*': [x]}",
-        pillar__x=f"a:\n  b:\n    c: |\n{keys[1]}l:\n  - plain\n  - |\n{keys[1]}other: |\n{keys[1]}",
-        a="x:\n  test.show_notification:\n    - text: {{ (pillar.a.b.c ~ pillar.l[1]) | length }}\n",
+        pillar__x=(
+            f"a:\n  b:\n    c: |\n{keys[1]}l:\n  - plain\n  - |\n{keys[1]}other: |\n{keys[1]}"
+        ),
+        a=(
+            "x:\n  test.show_notification:\n    - text: {{ (pillar.a.b.c ~ pillar.l[1]) | length"
+            " }}\n"
+        ),
     )
     assert machine.results("sls", "a")["x"]["comment"] == "12"
     found = pillar(machine)

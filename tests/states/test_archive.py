@@ -20,8 +20,11 @@ def release(machine: Machine, text: str, **more: str) -> None:
     found = hashlib.sha256((machine.folder / "x.tar").read_bytes()).hexdigest()
     lines = "".join(f"    - {key}: {value}\n" for key, value in more.items())
     machine.write(
-        a=f"x:\n  archive.extracted:\n    - name: {machine.folder}/out\n    - source: {machine.folder}/x.tar\n"
-        f"    - source_hash: sha256={found}\n    - source_hash_update: true\n{lines}"
+        a=(
+            f"x:\n  archive.extracted:\n    - name: {machine.folder}/out\n    - source:"
+            f" {machine.folder}/x.tar\n    - source_hash: sha256={found}\n    - source_hash_update:"
+            f" true\n{lines}"
+        )
     )
 
 

@@ -49,7 +49,12 @@ def test_functions_of_an_sls_in_python_are_called(tmp_path: Path) -> None:
     machine = Machine(tmp_path)
     machine.write(a=CALLS)
     dry = machine.results("sls", "a", "--test")
-    assert [dry[name]["result"] for name in ("now", "fails", "later", "never")] == [None, None, None, True]
+    assert [dry[name]["result"] for name in ("now", "fails", "later", "never")] == [
+        None,
+        None,
+        None,
+        True,
+    ]
     real = machine.results("sls", "a", code=2)
     assert (real["now"]["changes"], real["now"]["comment"]) == ({"sum": 3}, "added")
     assert (real["fails"]["changes"], real["fails"]["result"]) == ({"retval": False}, False)
@@ -67,11 +72,16 @@ def test_arguments_for_windows_are_told(tmp_path: Path) -> None:
 def test_a_command_without_a_folder_runs_at_home(tmp_path: Path) -> None:
     machine = Machine(tmp_path)
     machine.write(
-        a="own: {cmd.run: [{name: pwd}]}\nguarded: {test.nop: [{onlyif: 'test $(pwd) = {tmp}'}]}\n"
-        "told: {test.show_notification: [{text: {{ salt['cmd.run']('pwd') }}}]}\n"
+        a=(
+            "own: {cmd.run: [{name: pwd}]}\nguarded: {test.nop: [{onlyif: 'test $(pwd) ="
+            " {tmp}'}]}\ntold: {test.show_notification: [{text: {{ salt['cmd.run']('pwd') }}}]}\n"
+        )
     )
     done = machine.results("sls", "a")
-    assert (done["own"]["changes"]["stdout"], done["told"]["comment"]) == (str(tmp_path), str(tmp_path))
+    assert (done["own"]["changes"]["stdout"], done["told"]["comment"]) == (
+        str(tmp_path),
+        str(tmp_path),
+    )
     assert done["guarded"]["comment"] == "Success!"
 
 
@@ -96,8 +106,10 @@ def test_commands_speak_no_language(tmp_path: Path) -> None:
     machine.environment |= {"LC_ALL": "de_DE.UTF-8", "LANGUAGE": "de"}
     show = "echo ${LC_ALL:-none} $LC_MESSAGES $LANGUAGE"
     machine.write(
-        a=f"own: {{cmd.run: [{{name: '{show}'}}]}}\n"
-        f"given: {{cmd.run: [{{name: '{show}'}}, {{env: [{{LC_ALL: C}}]}}]}}\n"
+        a=(
+            f"own: {{cmd.run: [{{name: '{show}'}}]}}\n"
+            f"given: {{cmd.run: [{{name: '{show}'}}, {{env: [{{LC_ALL: C}}]}}]}}\n"
+        )
     )
     done = machine.results("sls", "a")
     assert [done[id_]["changes"]["stdout"] for id_ in ("own", "given")] == ["none C C", "C de"]
@@ -121,39 +133,60 @@ script:
         ("cwd: {tmp}/nowhere", 'Desired working directory "{tmp}/nowhere" is not available'),
         ("runas: nobody-has-this-name", "User 'nobody-has-this-name' is not available"),
         ("group: nobody-has-this-name", "Group 'nobody-has-this-name' is not available"),
-        ("runas: root\n    - group: nobody-has-this-name", "Group 'nobody-has-this-name' is not available"),
+        (
+            "runas: root\n    - group: nobody-has-this-name",
+            "Group 'nobody-has-this-name' is not available",
+        ),
         ("shell: {tmp}/sh", "The shell {tmp}/sh is not available"),
     ],
 )
-def test_what_cannot_be_started_fails_in_a_dry_run_too(machine: Machine, argument: str, message: str) -> None:
+def test_what_cannot_be_started_fails_in_a_dry_run_too(
+    machine: Machine, argument: str, message: str
+) -> None:
     machine.write(a=SURROUNDINGS.replace("{argument}", argument))
     (machine.folder / "states/it.sh").write_text("true\n")
     for words in (["--test"], []):
-        comments = {each["comment"] for each in machine.results("sls", "a", *words, code=2).values()}
+        comments = {
+            each["comment"] for each in machine.results("sls", "a", *words, code=2).values()
+        }
         assert comments == {message.replace("{tmp}", str(machine.folder))}
 
 
 def test_what_a_pending_state_brings_is_promised(machine: Machine) -> None:
     made = "{tmp}/new:\n  file.directory: []\n"
     after = "after:\n  file.managed:\n    - name: {tmp}/new/made/by-command\n"
-    machine.write(a=made + SURROUNDINGS.replace("{argument}", "cwd: {tmp}/new").replace('"true"', "mkdir made") + after)
+    machine.write(
+        a=made
+        + SURROUNDINGS.replace("{argument}", "cwd: {tmp}/new").replace('"true"', "mkdir made")
+        + after
+    )
     (machine.folder / "states/it.sh").write_text("true\n")
     assert {each["result"] for each in machine.results("sls", "a", "--test").values()} == {None}
     assert {each["result"] for each in machine.results("sls", "a").values()} == {True}
 
 
-@pytest.mark.parametrize(("guard", "said"), [("onlyif: 'true'", "false"), ("unless: 'false'", "true")])
-def test_a_guard_without_its_folder_skips_the_state(machine: Machine, guard: str, said: str) -> None:
+@pytest.mark.parametrize(
+    ("guard", "said"), [("onlyif: 'true'", "false"), ("unless: 'false'", "true")]
+)
+def test_a_guard_without_its_folder_skips_the_state(
+    machine: Machine, guard: str, said: str
+) -> None:
     argument = f"cwd: {{tmp}}/new\n    - {guard}"
     machine.write(a=SURROUNDINGS.replace("{argument}", argument))
     (machine.folder / "states/it.sh").write_text("true\n")
     for words in (["--test"], []):
         for result in machine.results("sls", "a", *words).values():
-            assert (result["result"], result["comment"]) == (True, f"{guard[:6]} condition is {said}")
+            assert (result["result"], result["comment"]) == (
+                True,
+                f"{guard[:6]} condition is {said}",
+            )
             assert result["warnings"] == [
-                f"the cwd {machine.folder}/new is not there: what guards should run in it was not asked"
+                f"the cwd {machine.folder}/new is not there: what guards should run in it was not"
+                " asked"
             ]
-    machine.write(a="{tmp}/new:\n  file.directory: []\n" + SURROUNDINGS.replace("{argument}", argument))
+    machine.write(
+        a="{tmp}/new:\n  file.directory: []\n" + SURROUNDINGS.replace("{argument}", argument)
+    )
     dry = machine.results("sls", "a", "--test")["command"]
     assert (dry["result"], dry["comment"].rpartition("; ")[2]) == (
         None,

@@ -32,8 +32,13 @@ def tab(machine: Machine) -> Machine:
     ("command", "line"),
     [("/bin/theirs now", 1), ("/bin/each day", 4), ("/bin/longer", 0), ("/bin/switched-off", 0)],
 )
-def test_lines_of_others_for_the_same_command_are_told(tab: Machine, command: str, line: int) -> None:
-    tab.write(a=f"x:\n  cron.absent:\n    - name: {command}\n", b=f"x:\n  cron.present:\n    - name: {command}\n")
+def test_lines_of_others_for_the_same_command_are_told(
+    tab: Machine, command: str, line: int
+) -> None:
+    tab.write(
+        a=f"x:\n  cron.absent:\n    - name: {command}\n",
+        b=f"x:\n  cron.present:\n    - name: {command}\n",
+    )
     absent = tab.results("sls", "a")["x"]
     told = f"line {line} of root's crontab, which is not one of cron.present's, runs {command} "
     assert absent["comment"] == f"Cron {command} already absent"
@@ -43,5 +48,7 @@ def test_lines_of_others_for_the_same_command_are_told(tab: Machine, command: st
         assert tab.results("sls", "b", *words)["x"].get("warnings", []) == twice
     kept = (tab.folder / "tab").read_text()
     assert kept.startswith(TAB) and kept.endswith(f"* * * * * {command}\n")
-    assert not tab.results("sls", "a")["x"]["comment"].endswith("already absent"), "its own line goes"
+    assert not tab.results("sls", "a")["x"]["comment"].endswith("already absent"), (
+        "its own line goes"
+    )
     assert (tab.folder / "tab").read_text().startswith(TAB)

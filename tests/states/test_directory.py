@@ -26,7 +26,10 @@ def top(tmp_path: Path) -> Path:
 
 
 def modes(top: Path) -> dict[str, str]:
-    return {str(path.relative_to(top)): f"{path.lstat().st_mode & 0o7777:o}" for path in (top, *top.rglob("*"))}
+    return {
+        str(path.relative_to(top)): f"{path.lstat().st_mode & 0o7777:o}"
+        for path in (top, *top.rglob("*"))
+    }
 
 
 def test_a_new_folder(tmp_path: Path) -> None:
@@ -47,7 +50,14 @@ def test_recursion_reports_each_path_and_what_was_set_last(top: Path) -> None:
         "mode": "0600",
     }
     assert done.comment == f"Directory {top} updated"
-    assert modes(top) == {".": "700", "f": "600", "s": "700", "s/g": "600", "s/t": "700", "s/t/h": "600"}
+    assert modes(top) == {
+        ".": "700",
+        "f": "600",
+        "s": "700",
+        "s/g": "600",
+        "s/t": "700",
+        "s/t/h": "600",
+    }
 
 
 RECURSIONS: list[tuple[dict[str, Any], list[str]]] = [
@@ -113,7 +123,14 @@ def test_cleaning_keeps_what_is_excluded(top: Path, patterns: list[str], kept: l
 def chunk(name: str, id_: str, *requires: tuple[str, str], fun: str = "managed") -> SimpleNamespace:
     requisites = [SimpleNamespace(state=state, target=target) for state, target in requires]
     return SimpleNamespace(
-        function=f"file.{fun}", state="file", fun=fun, id=id_, name=name, sls="a.b", requisites=requisites, args={}
+        function=f"file.{fun}",
+        state="file",
+        fun=fun,
+        id=id_,
+        name=name,
+        sls="a.b",
+        requisites=requisites,
+        args={},
     )
 
 
@@ -140,11 +157,17 @@ def test_what_is_in_the_way(tmp_path: Path) -> None:
         look(directory, str(target))
     done = apply(directory, str(target), backupname="kept")
     kept = tmp_path / "kept"
-    assert done.changes == {str(target): {"directory": "new"}, "backup": f"{target} was renamed to {kept}"}
+    assert done.changes == {
+        str(target): {"directory": "new"},
+        "backup": f"{target} was renamed to {kept}",
+    }
     assert (tmp_path / "kept").read_text() == "x"
     assert target.is_dir()
     done = apply(directory, f"{tmp_path}/kept", force=True)
-    assert done.changes == {f"{tmp_path}/kept": {"directory": "new"}, "forced": "File was forcibly replaced"}
+    assert done.changes == {
+        f"{tmp_path}/kept": {"directory": "new"},
+        "forced": "File was forcibly replaced",
+    }
 
 
 def test_a_dangling_link_is_in_the_way(tmp_path: Path) -> None:

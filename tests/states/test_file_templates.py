@@ -9,7 +9,18 @@ from typing import Any
 import pytest
 from command import Machine
 
-ASKED = ["sls", "slspath", "tpldir", "tplfile", "tplpath", "tpldot", "tplroot", "env", "template", "context"]
+ASKED = [
+    "sls",
+    "slspath",
+    "tpldir",
+    "tplfile",
+    "tplpath",
+    "tpldot",
+    "tplroot",
+    "env",
+    "template",
+    "context",
+]
 PROBE = "".join(f"{{{{ {name} | default('-') }}}}" for name in ASKED)
 LIBRARY = "{% macro where() %}{{ tpldir }} {{ tplfile }}{% endmacro %}"
 PROGRAM = "def run():\n    return repr((context, name, mode, extra, i))\n"
@@ -21,7 +32,11 @@ CASES: dict[str, tuple[bytes, dict[str, Any], bytes]] = {
     "places": (PROBE.encode(), {}, b"-" * len(ASKED)),
     "after_import": (b"{% import 'd/lib' as m %}{{ tpldir | default('-') }}\n", {}, b"-\n"),
     "imported": (b"{% from './lib' import where %}{{ where() }}\n", {}, b"d ./lib\n"),
-    "absolute": (b"{% import 'salt://d/lib' as m %}{% import '/d/lib' as n %}{{ n.where() }}\n", {}, b"/d /d/lib\n"),
+    "absolute": (
+        b"{% import 'salt://d/lib' as m %}{% import '/d/lib' as n %}{{ n.where() }}\n",
+        {},
+        b"/d /d/lib\n",
+    ),
     "keep": (b"{{ mode }}\n", {"mode": "keep"}, b"None\n"),
     "mode": (b"{{ mode }}\n", {"mode": 640}, b"0640\n"),
     "none": (b"{{ i }}\n", {"template": False}, b"{{ i }}\n"),
@@ -34,7 +49,11 @@ CASES: dict[str, tuple[bytes, dict[str, Any], bytes]] = {
         {"defaults": {"a": 1, "b": 2}, "context": {"b": None, "d": {"x": True}}},
         BESIDE,
     ),
-    "program": (PROGRAM.encode(), {"template": "py", "context": {"i": 3, "name": "n"}, "defaults": {"j": 4}}, b""),
+    "program": (
+        PROGRAM.encode(),
+        {"template": "py", "context": {"i": 3, "name": "n"}, "defaults": {"j": 4}},
+        b"",
+    ),
     "bytes": (b"def run():\n    return b'x'\n", {"template": "py"}, b"x"),
 }
 
@@ -51,9 +70,16 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, (text, more, _) in {**CASES, "number": (b"", {"template": "py"}, b"")}.items():
         if text:
             (folder / "states/d" / name).write_bytes(text)
-        arguments = {"name": f"{folder}/{name}", "source": f"salt://d/{name}", "template": "jinja", "context": {"i": 3}}
+        arguments = {
+            "name": f"{folder}/{name}",
+            "source": f"salt://d/{name}",
+            "template": "jinja",
+            "context": {"i": 3},
+        }
         more = {**more, "extra": "e"} if name == "program" else more
-        high[name] = {"file.managed": [{key: value} for key, value in {**arguments, **more}.items()]}
+        high[name] = {
+            "file.managed": [{key: value} for key, value in {**arguments, **more}.items()]
+        }
     machine.write(all="#!json\n" + json.dumps(high))
     (folder / "results.json").write_text(json.dumps(machine.results("sls", "all", code=2)))
     return folder

@@ -1,4 +1,6 @@
-"""git.latest and its neighbours on real repositories: what they say and change, compared with Salt's real runs."""
+"""git.latest and its neighbours on real repositories: what they say and change, compared with
+Salt's real runs.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,11 @@ CLONE = "git clone -q file://$PWD/r wt; "
 MORE = "cd r; echo 3 > f; git commit -qam three; git tag v3; cd ..; "
 LOCAL = "cd wt; echo l > l; git add l; git commit -qm local; cd ..; "
 DEV = "git -C wt checkout -q -b dev origin/dev; "
-ONE, TWO, THREE = "4b7094c", "8543f38", "b95ad7f"  # dates and names are fixed, so the commits are, too
+ONE, TWO, THREE = (
+    "4b7094c",
+    "8543f38",
+    "b95ad7f",
+)  # dates and names are fixed, so the commits are, too
 
 
 @pytest.fixture(scope="session")
@@ -45,8 +51,16 @@ def who(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[None]:
 
 
 def sh(script: str, folder: Path) -> None:
-    fixed = {f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER") for what, value in WHO.items()}
-    subprocess.run(["sh", "-ec", script], cwd=folder, check=True, capture_output=True, env={**os.environ, **fixed})
+    fixed = {
+        f"GIT_{who}_{what}": value for who in ("AUTHOR", "COMMITTER") for what, value in WHO.items()
+    }
+    subprocess.run(
+        ["sh", "-ec", script],
+        cwd=folder,
+        check=True,
+        capture_output=True,
+        env={**os.environ, **fixed},
+    )
 
 
 WHO = {"NAME": "n", "EMAIL": "a@b", "DATE": "2020-01-01T00:00:00Z"}
@@ -92,14 +106,19 @@ CASES: list[tuple[str, dict[str, Any], str, dict[str, Any]]] = [
     (
         CLONE + "echo x > wt/f",
         {"force_reset": True},
-        f"{UP}\n\nChanges made: Uncommitted changes were discarded. Repository was hard-reset to remote HEAD ({TWO}).",
+        (
+            f"{UP}\n\nChanges made: Uncommitted changes were discarded. Repository was hard-reset"
+            f" to remote HEAD ({TWO})."
+        ),
         {"forced update": True},
     ),
     (
         CLONE + MORE,
         {"update_head": False},
-        f"Remote head ({THREE}) is already present and local HEAD ({TWO}) does not match, but update_head=False. HEAD "
-        "has not been updated locally.",
+        (
+            f"Remote head ({THREE}) is already present and local HEAD ({TWO}) does not match, but"
+            " update_head=False. HEAD has not been updated locally."
+        ),
         {"new_tags": ["v3"]},
     ),
     (
@@ -120,17 +139,28 @@ CASES: list[tuple[str, dict[str, Any], str, dict[str, Any]]] = [
         f"{UP}\n\nChanges made: Remote 'origin' changed from /other to URL",
         {},
     ),
-    (CLONE + DEV, {"rev": "main", "branch": "main"}, "'main' was checked out", {"revision": ("4c8e878", TWO)}),
+    (
+        CLONE + DEV,
+        {"rev": "main", "branch": "main"},
+        "'main' was checked out",
+        {"revision": ("4c8e878", TWO)},
+    ),
     (
         CLONE,
         {"rev": "main", "branch": "new"},
-        f"{UP}\n\nChanges made: New branch 'new' was checked out, with origin/main ({TWO}) as a starting point",
+        (
+            f"{UP}\n\nChanges made: New branch 'new' was checked out, with origin/main ({TWO}) as a"
+            " starting point"
+        ),
         {},
     ),
     (
         CLONE + "git -C r branch fresh v1",
         {"rev": "fresh", "branch": "fresh"},
-        f"{FETCHED}. New branch 'fresh' was checked out, with origin/fresh ({ONE}) as a starting point.",
+        (
+            f"{FETCHED}. New branch 'fresh' was checked out, with origin/fresh ({ONE}) as a"
+            " starting point."
+        ),
         {"revision": (TWO, ONE)},
     ),
     (
@@ -158,7 +188,12 @@ def plain(text: str, url: str, target: str) -> str:
 
 @pytest.mark.parametrize(("script", "arguments", "comment", "changes"), CASES)
 def test_latest(
-    made: Path, tmp_path: Path, script: str, arguments: dict[str, Any], comment: str, changes: dict[str, Any]
+    made: Path,
+    tmp_path: Path,
+    script: str,
+    arguments: dict[str, Any],
+    comment: str,
+    changes: dict[str, Any],
 ) -> None:
     url, target = start(made, tmp_path, script)
     planned = look(latest, url, target, **arguments)
@@ -171,10 +206,26 @@ def test_latest(
 
 
 FAILURES: list[tuple[str, dict[str, Any], str]] = [
-    (CLONE + "git -C r checkout -q dev", {}, "it may be advisable to set the 'branch' argument to 'dev' instead"),
-    (CLONE, {"rev": "dev"}, r"The desired rev \(dev\) differs from the name of the local branch \(main\)"),
-    (CLONE + "echo x > wt/f; " + MORE, {}, f"updated from {TWO} to {THREE}, but there are uncommitted changes"),
-    (CLONE + DEV + "echo x > wt/f", {"branch": "main"}, r"\(after checking out local branch 'main'\), but there are"),
+    (
+        CLONE + "git -C r checkout -q dev",
+        {},
+        "it may be advisable to set the 'branch' argument to 'dev' instead",
+    ),
+    (
+        CLONE,
+        {"rev": "dev"},
+        r"The desired rev \(dev\) differs from the name of the local branch \(main\)",
+    ),
+    (
+        CLONE + "echo x > wt/f; " + MORE,
+        {},
+        f"updated from {TWO} to {THREE}, but there are uncommitted changes",
+    ),
+    (
+        CLONE + DEV + "echo x > wt/f",
+        {"branch": "main"},
+        r"\(after checking out local branch 'main'\), but there are",
+    ),
     (CLONE + "cd r; git commit -q --amend -m new", {}, "Set 'force_fetch' to True"),
     (CLONE + LOCAL + MORE, {}, "not a fast-forward merge(.|\n)*Changes already made: file://"),
     ("mkdir wt; touch wt/x", {}, "non-empty and is not a git repository"),
@@ -183,7 +234,9 @@ FAILURES: list[tuple[str, dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("script", "arguments", "message"), FAILURES)
-def test_latest_loses_nothing(made: Path, tmp_path: Path, script: str, arguments: dict[str, Any], message: str) -> None:
+def test_latest_loses_nothing(
+    made: Path, tmp_path: Path, script: str, arguments: dict[str, Any], message: str
+) -> None:
     url, target = start(made, tmp_path, script)
     kept = {path: path.read_bytes() for path in Path(target).glob("*") if path.is_file()}
     if "target" in arguments:
@@ -214,7 +267,9 @@ def test_a_failed_clone_leaves_nothing(made: Path, tmp_path: Path) -> None:
     assert not Path(target).exists()
 
 
-def test_a_hooks_environment_does_no_harm(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_hooks_environment_does_no_harm(
+    made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     url, target = start(made, tmp_path, "")
     monkeypatch.setenv("GIT_DIR", str(tmp_path / "elsewhere"))
     monkeypatch.setenv("GIT_WORK_TREE", str(tmp_path))
@@ -229,7 +284,10 @@ def test_cloned(made: Path, tmp_path: Path) -> None:
     assert plain(done.comment, url, target) == "URL cloned to WT with branch 'dev'"
     assert done.changes == {"new": f"{url} => {target}"}
     done = apply(cloned, url, target, branch="main")
-    assert (done.comment, done.changes) == ("Branch changed to 'main'", {"branch": {"old": "dev", "new": "main"}})
+    assert (done.comment, done.changes) == (
+        "Branch changed to 'main'",
+        {"branch": {"old": "dev", "new": "main"}},
+    )
     assert apply(cloned, url, target).comment == f"Repository already exists at {target}"
 
 
@@ -237,8 +295,10 @@ def test_detached(made: Path, tmp_path: Path) -> None:
     url, target = start(made, tmp_path, CLONE + MORE)
     done = apply(detached, url, "v3", target)
     sha = done.changes["HEAD"]["new"] if done.changes else ""
-    assert done.comment == (
-        f"Remote origin was fetched, resulting in updated refs. Commit ID {sha} was checked out at {target}."
+    assert (
+        done.comment
+        == f"Remote origin was fetched, resulting in updated refs. Commit ID {sha} was checked out"
+        f" at {target}."
     )
     assert sha.startswith(THREE)
     assert apply(detached, url, "v3", target).comment == "Already checked out at correct revision"
@@ -246,7 +306,9 @@ def test_detached(made: Path, tmp_path: Path) -> None:
     with pytest.raises(StateFailed, match="would overwrite uncommitted changes of f"):
         apply(detached, url, "v1", target)
     done = apply(detached, url, "v1", target, hard_reset=True)
-    assert done.comment.startswith("Repository was reset to HEAD before checking out revision. Commit ID 4b7094c")
+    assert done.comment.startswith(
+        "Repository was reset to HEAD before checking out revision. Commit ID 4b7094c"
+    )
 
 
 def test_config(made: Path, tmp_path: Path) -> None:
@@ -261,7 +323,10 @@ def test_config(made: Path, tmp_path: Path) -> None:
     assert (done.comment, done.changes) == ("Value(s) successfully unset", {"foo.bar": ["a"]})
     done = apply(config_set, "foo.bar", value="", repo=repo)
     assert done.comment == "'foo.bar' was set to ''"
-    assert apply(config_set, "foo.bar", value="", repo=repo).comment == "'foo.bar' is already set to ''"
+    assert (
+        apply(config_set, "foo.bar", value="", repo=repo).comment
+        == "'foo.bar' is already set to ''"
+    )
     done = apply(config_set, "user.name", value="Zoë", global_=True)
     assert done.comment == "Global key 'user.name' was added as 'Zoë'"
     assert (tmp_path / ".gitconfig").exists()

@@ -30,7 +30,9 @@ def roots(tmp_path: Path) -> Path:
     root = tmp_path / "tree"
     root.mkdir()
     (root / "plain").write_text("hello\nworld\n")
-    (root / "t.j2").write_text("{{ name }}|{{ source }}|{{ user }}|{{ mode }}|{{ x }}|{{ y }}|{{ saltenv }}")
+    (root / "t.j2").write_text(
+        "{{ name }}|{{ source }}|{{ user }}|{{ mode }}|{{ x }}|{{ y }}|{{ saltenv }}"
+    )
     return root
 
 
@@ -78,7 +80,12 @@ def test_contents_of_the_pillar(tmp_path: Path, keys: list[str], written: bytes)
 
 def test_a_template_sees_the_arguments_and_the_context_wins(tmp_path: Path, roots: Path) -> None:
     target = str(tmp_path / "f")
-    arguments = {"source": ["salt://t.j2"], "template": "jinja", "mode": "0600", "defaults": {"x": 1, "y": 2}}
+    arguments = {
+        "source": ["salt://t.j2"],
+        "template": "jinja",
+        "mode": "0600",
+        "defaults": {"x": 1, "y": 2},
+    }
     apply(managed, target, **arguments, context={"x": 3}, current=here(roots))
     assert Path(target).read_text() == f"{target}|salt://t.j2|None|0600|3|2|base"
     apply(managed, target, **arguments, context={"name": "mine"}, current=here(roots))
@@ -99,7 +106,9 @@ DIFFS: list[tuple[bytes | None, Any, dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("old", "new", "more", "diff"), DIFFS)
-def test_diffs_in_both_runs(tmp_path: Path, old: bytes | None, new: Any, more: dict[str, Any], diff: str) -> None:
+def test_diffs_in_both_runs(
+    tmp_path: Path, old: bytes | None, new: Any, more: dict[str, Any], diff: str
+) -> None:
     if old is not None:
         (tmp_path / "f").write_bytes(old)
     plan = look(managed, str(tmp_path / "f"), contents=new, **more)
@@ -125,21 +134,41 @@ def test_the_mode_of_a_new_file(
     if (tmp_path / "usual").stat().st_mode & 0o777 != 0o644:
         pytest.skip("made for the usual umask")
     done = apply(managed, str(tmp_path / "f"), **arguments, current=here(roots))
-    assert (f"{(tmp_path / 'f').stat().st_mode & 0o7777:04o}", (done.changes or {}).get("mode")) == (mode, told)
+    assert (
+        f"{(tmp_path / 'f').stat().st_mode & 0o7777:04o}",
+        (done.changes or {}).get("mode"),
+    ) == (mode, told)
 
 
 COMMENTS: list[tuple[str, dict[str, Any], str, str]] = [
     ("f", {"contents": "new"}, "set to be changed", "File {f} updated"),
-    ("f", {"contents": "old"}, "File {f} is in the correct state", "File {f} is in the correct state"),
-    ("f", {}, "exists with proper permissions", "File {f} exists with proper permissions. No changes made."),
+    (
+        "f",
+        {"contents": "old"},
+        "File {f} is in the correct state",
+        "File {f} is in the correct state",
+    ),
+    (
+        "f",
+        {},
+        "exists with proper permissions",
+        "File {f} exists with proper permissions. No changes made.",
+    ),
     ("f", {"mode": "0600"}, "updated with permissions 0600 from its current state of 0640", ""),
     ("n", {}, "set to be changed", "Empty file"),
-    ("n", {"contents": "x", "create": False}, "not set for creation", "File {f} is not present and is not set"),
+    (
+        "n",
+        {"contents": "x", "create": False},
+        "not set for creation",
+        "File {f} is not present and is not set",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("name", "arguments", "dry", "real"), COMMENTS)
-def test_comments(tmp_path: Path, name: str, arguments: dict[str, Any], dry: str, real: str) -> None:
+def test_comments(
+    tmp_path: Path, name: str, arguments: dict[str, Any], dry: str, real: str
+) -> None:
     (tmp_path / "f").write_text("old\n")
     (tmp_path / "f").chmod(0o640)
     path = str(tmp_path / name)
@@ -154,8 +183,14 @@ def test_what_is_missing_may_come_from_another_state(tmp_path: Path) -> None:
     for arguments, missing in (
         ({"name": f"{tmp_path}/no/f", "contents": "x"}, ("file", f"{tmp_path}/no")),
         ({"name": f"{tmp_path}/f", "source": [f"{tmp_path}/src"]}, ("file", f"{tmp_path}/src")),
-        ({"name": f"{tmp_path}/f", "contents": "x", "user": "no-one-here"}, ("user", "no-one-here")),
-        ({"name": f"{tmp_path}/f", "contents": "x", "group": "no-one-here"}, ("group", "no-one-here")),
+        (
+            {"name": f"{tmp_path}/f", "contents": "x", "user": "no-one-here"},
+            ("user", "no-one-here"),
+        ),
+        (
+            {"name": f"{tmp_path}/f", "contents": "x", "group": "no-one-here"},
+            ("group", "no-one-here"),
+        ),
     ):
         with pytest.raises(StateFailed) as failure:
             look(managed, **arguments)
@@ -165,12 +200,18 @@ def test_what_is_missing_may_come_from_another_state(tmp_path: Path) -> None:
 def test_a_plan_provides_the_file_and_its_folders(tmp_path: Path) -> None:
     plan = look(managed, f"{tmp_path}/a/b/f", contents="x", makedirs=True)
     assert isinstance(plan, Plan)
-    assert set(plan.provides) == {("file", f"{tmp_path}/a/b/f"), ("file", f"{tmp_path}/a"), ("file", f"{tmp_path}/a/b")}
+    assert set(plan.provides) == {
+        ("file", f"{tmp_path}/a/b/f"),
+        ("file", f"{tmp_path}/a"),
+        ("file", f"{tmp_path}/a/b"),
+    }
 
 
 def test_folders_above_get_the_mode_with_x(tmp_path: Path) -> None:
     apply(managed, f"{tmp_path}/a/b/f", contents="x", makedirs=True, mode="0640")
-    assert [f"{(tmp_path / path).stat().st_mode & 0o7777:04o}" for path in ("a", "a/b", "a/b/f")] == [
+    assert [
+        f"{(tmp_path / path).stat().st_mode & 0o7777:04o}" for path in ("a", "a/b", "a/b/f")
+    ] == [
         "0750",
         "0750",
         "0640",
@@ -192,7 +233,14 @@ def test_a_check_gets_the_new_contents(tmp_path: Path) -> None:
     script = tmp_path / "check"
     script.write_text(f'#!/bin/sh\ncp "$1" {tmp_path}/seen\necho "$1" > {tmp_path}/path\n')
     script.chmod(0o755)
-    apply(managed, f"{tmp_path}/f", contents="x", check_cmd=str(script), tmp_dir=str(tmp_path), tmp_ext=".conf")
+    apply(
+        managed,
+        f"{tmp_path}/f",
+        contents="x",
+        check_cmd=str(script),
+        tmp_dir=str(tmp_path),
+        tmp_ext=".conf",
+    )
     path = (tmp_path / "path").read_text().strip()
     assert (tmp_path / "seen").read_text() == "x\n"
     assert path.startswith(f"{tmp_path}/") and path.endswith(".conf") and not os.path.exists(path)
@@ -207,7 +255,10 @@ def test_a_check_that_cannot_run_says_so(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "told"),
-    [({"check_cmd": "echo 'x"}, "No closing quotation"), ({"check_cmd": "true", "tmp_dir": "/no/such"}, "tmp_dir")],
+    [
+        ({"check_cmd": "echo 'x"}, "No closing quotation"),
+        ({"check_cmd": "true", "tmp_dir": "/no/such"}, "tmp_dir"),
+    ],
 )
 def test_a_check_that_cannot_be_tried(tmp_path: Path, arguments: dict[str, Any], told: str) -> None:
     with pytest.raises(StateFailed, match=told) as failure:
@@ -235,7 +286,9 @@ class _Server(http.server.SimpleHTTPRequestHandler):
 def web(roots: Path) -> Iterator[SimpleNamespace]:
     handler = functools.partial(_Server, directory=str(roots))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        threading.Thread(
+            target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True
+        ).start()
         _Server.asked.clear()
         yield SimpleNamespace(url=f"http://127.0.0.1:{server.server_port}", asked=_Server.asked)
         server.shutdown()
@@ -255,8 +308,12 @@ def test_http_with_a_hash(tmp_path: Path, web: SimpleNamespace) -> None:
 def test_http_without_a_hash(tmp_path: Path, web: SimpleNamespace) -> None:
     with pytest.raises(StateFailed, match="please set source_hash"):
         look(managed, f"{tmp_path}/f", source=[f"{web.url}/plain"])
-    apply(managed, f"{tmp_path}/f", source=[f"{web.url}/plain"], skip_verify=True, keep_source=False)
-    assert isinstance(look(managed, f"{tmp_path}/f", source=[f"{web.url}/plain"], skip_verify=True), Done)
+    apply(
+        managed, f"{tmp_path}/f", source=[f"{web.url}/plain"], skip_verify=True, keep_source=False
+    )
+    assert isinstance(
+        look(managed, f"{tmp_path}/f", source=[f"{web.url}/plain"], skip_verify=True), Done
+    )
 
 
 @pytest.mark.parametrize(
@@ -264,11 +321,19 @@ def test_http_without_a_hash(tmp_path: Path, web: SimpleNamespace) -> None:
     [
         ({"source": ["{url}/plain"], "source_hash": "0" * 64}, "does not match actual checksum"),
         ({"source": ["{url}/no"], "skip_verify": True}, "HTTP 404"),
-        ({"source": ["http://127.0.0.1:1/x"], "skip_verify": True}, "Failed to cache http://127.0.0.1:1/x"),
+        (
+            {"source": ["http://127.0.0.1:1/x"], "skip_verify": True},
+            "Failed to cache http://127.0.0.1:1/x",
+        ),
     ],
 )
-def test_http_failures(tmp_path: Path, web: SimpleNamespace, arguments: dict[str, Any], message: str) -> None:
-    arguments = {**arguments, "source": [url.replace("{url}", web.url) for url in arguments["source"]]}
+def test_http_failures(
+    tmp_path: Path, web: SimpleNamespace, arguments: dict[str, Any], message: str
+) -> None:
+    arguments = {
+        **arguments,
+        "source": [url.replace("{url}", web.url) for url in arguments["source"]],
+    }
     with pytest.raises(StateFailed, match=message):
         look(managed, f"{tmp_path}/f", **arguments)
 
@@ -289,7 +354,14 @@ def test_no_copy_is_kept_without_keep_source(tmp_path: Path, web: SimpleNamespac
     here = HarnessHere()
     url = f"{web.url}/plain"
     for keep in (True, False):
-        apply(managed, f"{tmp_path}/f{keep}", source=[url], skip_verify=True, keep_source=keep, current=here)
+        apply(
+            managed,
+            f"{tmp_path}/f{keep}",
+            source=[url],
+            skip_verify=True,
+            keep_source=keep,
+            current=here,
+        )
         with running(here):
             assert bool(cp.is_cached(url)) is keep
 
@@ -347,7 +419,9 @@ def test_a_large_source_is_never_in_memory(tmp_path: Path, roots: Path) -> None:
 def test_the_difference_of_large_texts_is_not_shown(tmp_path: Path, roots: Path) -> None:
     (roots / "large").write_text("".join(f"new {number:0100}\n" for number in range(45_000)))
     (tmp_path / "f").write_text("old\n")
-    plan = look(managed, str(tmp_path / "f"), source=["salt://large"], current=here(roots, dry=True))
+    plan = look(
+        managed, str(tmp_path / "f"), source=["salt://large"], current=here(roots, dry=True)
+    )
     assert plan.changes == {"diff": "The difference is not shown: 4.5 MiB instead of 4 bytes"}
 
 
@@ -357,7 +431,10 @@ def test_a_source_that_changes_between_look_and_write(tmp_path: Path, roots: Pat
         outcome = managed(str(tmp_path / "f"), source=["salt://plain"])
         next(outcome)  # type: ignore[arg-type]
         os.utime(roots / "plain", (1, 1))
-        with changes_allowed(), pytest.raises(StateFailed, match="was changed while it was being read"):
+        with (
+            changes_allowed(),
+            pytest.raises(StateFailed, match="was changed while it was being read"),
+        ):
             next(outcome)  # type: ignore[arg-type]
     assert not (tmp_path / "f").exists()
 
@@ -365,8 +442,16 @@ def test_a_source_that_changes_between_look_and_write(tmp_path: Path, roots: Pat
 def test_what_is_edited_has_a_limit(tmp_path: Path, roots: Path) -> None:
     with (tmp_path / "f").open("wb") as file:
         file.truncate(3 << 20)
-    with pytest.raises(StateFailed, match=r"it is larger than 2 MiB; `edit_size_limit` \(MiB\) in the configuration"):
-        look(append, str(tmp_path / "f"), text=["x"], current=here(roots, dry=True, opts={"edit_size_limit": 2}))
+    with pytest.raises(
+        StateFailed,
+        match=r"it is larger than 2 MiB; `edit_size_limit` \(MiB\) in the configuration",
+    ):
+        look(
+            append,
+            str(tmp_path / "f"),
+            text=["x"],
+            current=here(roots, dry=True, opts={"edit_size_limit": 2}),
+        )
     for limit in (3, 0):
         current = here(roots, dry=True, opts={"edit_size_limit": limit})
         assert isinstance(look(append, str(tmp_path / "f"), text=["x"], current=current), Plan)

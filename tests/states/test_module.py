@@ -23,7 +23,12 @@ NEW: dict[str, tuple[Any, bool, str, Any]] = {
     "nothing": ({"probe.answer": None}, True, "probe.answer: None", {"probe.answer": None}),
     "no": ({"probe.answer": [False]}, False, "'probe.answer': False", {}),
     "zero is no failure": ({"probe.answer": [0]}, True, "probe.answer: 0", {"probe.answer": 0}),
-    "a mapping": ({"probe.answer": [{"what": {"a": 1}}]}, True, "probe.answer: Success", {"probe.answer": {"a": 1}}),
+    "a mapping": (
+        {"probe.answer": [{"what": {"a": 1}}]},
+        True,
+        "probe.answer: Success",
+        {"probe.answer": {"a": 1}},
+    ),
     "its comment": (
         {"probe.answer": [{"what": {"result": True, "comment": "hi"}}]},
         *(True, "probe.answer: hi", {"probe.answer": {"result": True, "comment": "hi"}}),
@@ -43,7 +48,11 @@ NEW: dict[str, tuple[Any, bool, str, Any]] = {
     "missing": ({"probe.two": ["a"]}, False, "'probe.two' failed: Missing arguments: second", {}),
     "missing word": (
         {"probe.only": ["a"]},
-        *(False, "'probe.only' failed: only() missing 1 required keyword-only argument: 'word'", {}),
+        *(
+            False,
+            "'probe.only' failed: only() missing 1 required keyword-only argument: 'word'",
+            {},
+        ),
     ),
     "unexpected": (
         {"probe.many": [{"a": 1}]},
@@ -55,7 +64,13 @@ NEW: dict[str, tuple[Any, bool, str, Any]] = {
     ),
     "several": (
         {"probe.answer": [False], "probe.many": [1], "probe.two": []},
-        *(False, "'probe.answer': False, probe.many: [1], 'probe.two' failed: Missing arguments: first, second"),
+        *(
+            False,
+            (
+                "'probe.answer': False, probe.many: [1], 'probe.two' failed: Missing arguments:"
+                " first, second"
+            ),
+        ),
         {"probe.many": [1]},
     ),
     "one breaks": (
@@ -66,15 +81,39 @@ NEW: dict[str, tuple[Any, bool, str, Any]] = {
 }
 DONE = "Module function probe.{} executed"
 OLD: dict[str, tuple[str, Any, bool, str, Any]] = {
-    "m_name": ("named", {"m_name": "a", "m_names": ["b"]}, True, DONE, {"ret": {"name": "a", "names": ["b"]}}),
+    "m_name": (
+        "named",
+        {"m_name": "a", "m_names": ["b"]},
+        True,
+        DONE,
+        {"ret": {"name": "a", "names": ["b"]}},
+    ),
     "m_fun": ("fun", {"m_fun": "f", "m_saltenv": "dev"}, True, DONE, {"ret": ["f", "dev"]}),
     "places": ("many", {"m_names": ["a", "b"]}, True, DONE, {"ret": ["a", "b"]}),
     "no list": ("many", {"m_names": "a"}, False, "'names' must be a list.", {}),
-    "rest": ("more", {"first": 1, "args": [2], "kwargs": {"a": 3}}, True, DONE, {"ret": [1, [2], {"a": 3}]}),
-    "absent": ("two", {"kwargs": {}}, False, "The following arguments are missing: first second", {}),
+    "rest": (
+        "more",
+        {"first": 1, "args": [2], "kwargs": {"a": 3}},
+        True,
+        DONE,
+        {"ret": [1, [2], {"a": 3}]},
+    ),
+    "absent": (
+        "two",
+        {"kwargs": {}},
+        False,
+        "The following arguments are missing: first second",
+        {},
+    ),
     "false": ("answer", {"what": False}, False, DONE, {"ret": False}),
     "code": ("answer", {"what": {"retcode": 1}}, False, DONE, {"ret": {"retcode": 1}}),
-    "raises": ("boom", {}, False, "Module function probe.{} threw an exception. Exception: kaboom", {}),
+    "raises": (
+        "boom",
+        {},
+        False,
+        "Module function probe.{} threw an exception. Exception: kaboom",
+        {},
+    ),
     "nowhere": ("nope", {}, False, "Module function probe.{} is not available", {}),
 }
 
@@ -85,7 +124,9 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     modules: Path = machine.folder / "states" / "_modules"
     modules.mkdir()
     (modules / "probe.py").write_text(PROBE)
-    states: dict[str, Any] = {key: {"module.run": [{f: a} for f, a in case[0].items()]} for key, case in NEW.items()}
+    states: dict[str, Any] = {
+        key: {"module.run": [{f: a} for f, a in case[0].items()]} for key, case in NEW.items()
+    }
     for key, (function, given, *_) in OLD.items():
         words = [{"name": f"probe.{function}"}, *({k: v} for k, v in given.items())]
         states[key] = {"module.run": words}
@@ -99,7 +140,11 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 @pytest.mark.parametrize("key", NEW)
 def test_functions_with_their_arguments_as_a_list(results: dict[str, Any], key: str) -> None:
     _, result, comment, changes = NEW[key]
-    assert (results[key]["result"], results[key]["comment"], results[key]["changes"]) == (result, comment, changes)
+    assert (results[key]["result"], results[key]["comment"], results[key]["changes"]) == (
+        result,
+        comment,
+        changes,
+    )
 
 
 @pytest.mark.parametrize("key", OLD)

@@ -53,20 +53,30 @@ def machine(tmp_path: Path) -> Machine:
 
 def roles() -> str:
     return server.sql(
-        "SELECT rolname, rolcanlogin FROM pg_roles UNION SELECT datname, true FROM pg_database ORDER BY 1"
+        "SELECT rolname, rolcanlogin FROM pg_roles UNION SELECT datname, true FROM pg_database"
+        " ORDER BY 1"
     )
 
 
 def test_a_site(machine: Machine) -> None:
-    machine.write(site=SITE.replace("{socket}", str(server.FOLDER)).replace("{port}", str(server.PORT)))
+    machine.write(
+        site=SITE.replace("{socket}", str(server.FOLDER)).replace("{port}", str(server.PORT))
+    )
     before = roles()
     dry = machine.results("sls", "site", "--test")
-    assert {each["result"] for each in dry.values()} == {None}, "what is not there yet depends on what makes it"
+    assert {each["result"] for each in dry.values()} == {None}, (
+        "what is not there yet depends on what makes it"
+    )
     assert roles() == before, "a dry run changes nothing"
     real = machine.results("sls", "site")
     assert {each["result"] for each in real.values()} == {True}
     assert real["site_app"]["changes"] == {"site_app": "Present"}
-    assert server.sql("SELECT has_schema_privilege('site_readers', 'reports', 'USAGE')", database="site") == "t\n"
+    assert (
+        server.sql(
+            "SELECT has_schema_privilege('site_readers', 'reports', 'USAGE')", database="site"
+        )
+        == "t\n"
+    )
     assert "s3cret" not in str(real)
     again = machine.results("sls", "site")
     assert not any(each["changes"] for each in again.values())
@@ -82,7 +92,10 @@ def test_no_server_and_no_client_are_told(machine: Machine) -> None:
 
 def test_the_client_may_come_in_the_run_itself(machine: Machine) -> None:
     machine.write(
-        a="client:\n  cmd.run:\n    - name: 'true'\nzoe:\n  postgres_user.present:\n    - require: [cmd: client]\n"
+        a=(
+            "client:\n  cmd.run:\n    - name: 'true'\nzoe:\n  postgres_user.present:\n    -"
+            " require: [cmd: client]\n"
+        )
     )
     machine.environment["PATH"] = "/nowhere"
     dry = machine.results("sls", "a", "--test")
@@ -95,21 +108,35 @@ def test_salts_functions(machine: Machine) -> None:
 
     def call(function: str, *words: str, code: int = 0) -> str:
         said = [f"{key}={value}" for key, value in connection.items()]
-        return machine("call", f"postgres.{function}", *words, *said, "--out", "json", code=code).stdout
+        return machine(
+            "call", f"postgres.{function}", *words, *said, "--out", "json", code=code
+        ).stdout
 
     assert "true" in call("group_create", "fn_readers")
     assert "true" in call(
-        "user_create", "fn_app", "createdb=true", "groups=fn_readers", "rolepassword=x", "encrypted=md5"
+        "user_create",
+        "fn_app",
+        "createdb=true",
+        "groups=fn_readers",
+        "rolepassword=x",
+        "encrypted=md5",
     )
     assert "false" in call("user_create", "fn_app")
     assert "true" in call("user_update", "fn_app", "createdb=false", "valid_until=2040-01-01")
     found = json.loads(call("role_get", "fn_app"))["local"]
     assert (found["login"], found["createdb"], found["groups"]) == (True, False, ["fn_readers"])
-    assert "true" in call("db_create", "fn_site", "owner=fn_app", "template=template0", "encoding=UTF8")
+    assert "true" in call(
+        "db_create", "fn_site", "owner=fn_app", "template=template0", "encoding=UTF8"
+    )
     looks = "schema_list('fn_site', ** c).keys() | sort", "tablespace_exists('pg_default', ** c)"
-    looks += "language_exists('plpgsql', 'fn_site', ** c)", "is_installed_extension('plpgsql', ** c)"
+    looks += (
+        "language_exists('plpgsql', 'fn_site', ** c)",
+        "is_installed_extension('plpgsql', ** c)",
+    )
     looks += "is_available_extension('nope', ** c)", "schema_exists('fn_site', 'nope', ** c)"
-    shown = "".join(f"    - {number}: {{{{ salt.postgres.{look} }}}}\n" for number, look in enumerate(looks))
+    shown = "".join(
+        f"    - {number}: {{{{ salt.postgres.{look} }}}}\n" for number, look in enumerate(looks)
+    )
     machine.write(a=f"{{% set c = {connection!r} %}}\nx:\n  test.nop:\n{shown}")
     (chunk,) = json.loads(machine("show", "low-sls", "a", "--out", "json").stdout)["local"]
     assert "public" in chunk["0"]
@@ -117,7 +144,9 @@ def test_salts_functions(machine: Machine) -> None:
     assert "true" in call("db_remove", "fn_site")
     assert "true" in call("user_remove", "fn_app")
     assert "false" in call("user_remove", "fn_app")
-    machine.write(a="x: {test.nop: [{v: {{ salt['postgres.user_create'] | default(none) is callable }}}]}")
+    machine.write(
+        a="x: {test.nop: [{v: {{ salt['postgres.user_create'] | default(none) is callable }}}]}"
+    )
     assert "'v': True" in str(json.loads(machine("show", "low-sls", "a", "--out", "json").stdout))
     machine.environment["PATH"] = "/nowhere"
     assert "'v': False" in str(json.loads(machine("show", "low-sls", "a", "--out", "json").stdout))
@@ -142,16 +171,29 @@ def test_looks_of_templates_find_nothing_where_there_is_no_server(machine: Machi
         "schema_list('x')": {},
         "schema_get('x', 'y')": None,
     }
-    values = [f"    - v{number}: {{{{ salt.postgres.{look} | json }}}}\n" for number, look in enumerate(looks)]
+    values = [
+        f"    - v{number}: {{{{ salt.postgres.{look} | json }}}}\n"
+        for number, look in enumerate(looks)
+    ]
     machine.write(a=f"x:\n  test.nop:\n{''.join(values)}")
-    for said in ({"host": "/no/such/folder"}, {"host": "127.0.0.1", "port": 1}, {"host": "no.such.invalid"}):
+    for said in (
+        {"host": "/no/such/folder"},
+        {"host": "127.0.0.1", "port": 1},
+        {"host": "no.such.invalid"},
+    ):
         machine.config |= {f"postgres.{key}": value for key, value in said.items()}  # type: ignore[dict-item]
         (chunk,) = json.loads(machine("show", "low-sls", "a", "--out", "json").stdout)["local"]
         assert {look: chunk[f"v{number}"] for number, look in enumerate(looks)} == looks
     machine.config |= {"postgres.host": str(server.FOLDER), "postgres.port": server.PORT}  # type: ignore[dict-item]
-    machine.write(a="x: {test.nop: [{v: {{ salt['postgres.psql_query']('SELECT nonsense') | json }}}]}")
-    assert "nonsense" in machine("show", "low-sls", "a", code=1).stderr, "a mistake is not taken for an absent server"
-    machine.write(a="x: {test.nop: [{v: {{ salt['postgres.schema_exists']('no_such_database', 'public') }}}]}")
+    machine.write(
+        a="x: {test.nop: [{v: {{ salt['postgres.psql_query']('SELECT nonsense') | json }}}]}"
+    )
+    assert "nonsense" in machine("show", "low-sls", "a", code=1).stderr, (
+        "a mistake is not taken for an absent server"
+    )
+    machine.write(
+        a="x: {test.nop: [{v: {{ salt['postgres.schema_exists']('no_such_database', 'public') }}}]}"
+    )
     assert "'v': False" in str(json.loads(machine("show", "low-sls", "a", "--out", "json").stdout))
 
 
@@ -164,4 +206,6 @@ def test_functions_are_not_there_without_their_program(machine: Machine) -> None
     assert {name: chunk[name] for name in names} == dict.fromkeys(names, False)
     for name in names:
         assert name in machine("doc", name).stdout, "the manual knows them all the same"
-    assert machine("call", "cron.list_tab", "root", code=1).stderr.endswith("crontab is not installed (yet)\n")
+    assert machine("call", "cron.list_tab", "root", code=1).stderr.endswith(
+        "crontab is not installed (yet)\n"
+    )

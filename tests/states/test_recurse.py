@@ -47,7 +47,9 @@ CHOICES: list[tuple[dict[str, Any], list[str]]] = [
 
 
 @pytest.mark.parametrize(("arguments", "names"), CHOICES)
-def test_what_arrives(roots: Path, tmp_path: Path, arguments: dict[str, Any], names: list[str]) -> None:
+def test_what_arrives(
+    roots: Path, tmp_path: Path, arguments: dict[str, Any], names: list[str]
+) -> None:
     run(roots, tmp_path, **arguments)
     assert arrived(tmp_path) == names
 
@@ -88,7 +90,9 @@ def test_cleaning_keeps_what_is_about_to_arrive(roots: Path, tmp_path: Path) -> 
     assert done.changes["removed"] == [f"{tmp_path}/d/sub/deep/old", f"{tmp_path}/d/zz"]
 
 
-def test_a_failing_file_does_not_keep_the_others_from_being_written(roots: Path, tmp_path: Path) -> None:
+def test_a_failing_file_does_not_keep_the_others_from_being_written(
+    roots: Path, tmp_path: Path
+) -> None:
     (tmp_path / "d" / "a").mkdir(parents=True)
     with pytest.raises(StateFailed) as dry:
         look(recurse, f"{tmp_path}/d", source=["salt://r"], current=HarnessHere(roots, dry=True))
@@ -96,7 +100,10 @@ def test_a_failing_file_does_not_keep_the_others_from_being_written(roots: Path,
     with pytest.raises(StateFailed) as real:
         run(roots, tmp_path)
     for failure in (dry, real):
-        assert failure.value.message == f"#### {tmp_path}/d/a ####\nSpecified target {tmp_path}/d/a is a directory"
+        assert (
+            failure.value.message
+            == f"#### {tmp_path}/d/a ####\nSpecified target {tmp_path}/d/a is a directory"
+        )
     assert dry.value.changes == real.value.changes
     assert real.value.changes and f"{tmp_path}/d/sub/b" in real.value.changes
     assert arrived(tmp_path) == ALL
@@ -114,11 +121,19 @@ def test_a_link_in_whose_place_a_file_stands(roots: Path, tmp_path: Path) -> Non
 
 def test_a_dry_run_titles_its_parts(roots: Path, tmp_path: Path) -> None:
     plan = look(recurse, f"{tmp_path}/d", source=["salt://r"], current=HarnessHere(roots, dry=True))
-    assert f"#### {tmp_path}/d/sub/b ####\nThe file {tmp_path}/d/sub/b is set to be changed" in plan.comment
+    assert (
+        f"#### {tmp_path}/d/sub/b ####\nThe file {tmp_path}/d/sub/b is set to be changed"
+        in plan.comment
+    )
 
 
 def test_several_sources_are_merged_and_the_earliest_wins(roots: Path, tmp_path: Path) -> None:
-    for name, text in (("one/a", "first\n"), ("two/a/under", "x\n"), ("two/sub/b", "second\n"), ("one/sub/c", "c\n")):
+    for name, text in (
+        ("one/a", "first\n"),
+        ("two/a/under", "x\n"),
+        ("two/sub/b", "second\n"),
+        ("one/sub/c", "c\n"),
+    ):
         (roots / name).parent.mkdir(parents=True, exist_ok=True)
         (roots / name).write_text(text)
     run(roots, tmp_path, source=["salt://one", "salt://two", "salt://none"], merge=True)
@@ -154,12 +169,16 @@ def test_links_are_kept_where_what_they_point_to_arrives(
     links: Path, tmp_path: Path, arguments: dict[str, Any]
 ) -> None:
     run(links, tmp_path, source=["salt://l"], keep_symlinks=True, **arguments)
-    found = {path.name: str(path.readlink()) for path in (tmp_path / "d").rglob("*") if path.is_symlink()}
+    found = {
+        path.name: str(path.readlink()) for path in (tmp_path / "d").rglob("*") if path.is_symlink()
+    }
     expected = LINKS | ({"to_hollow": "hollow"} if "include_empty" in arguments else {})
     if "exclude_pat" in arguments:
         expected = {"to_file": "folder/f", "nowhere": "no"}
     assert found == expected
-    assert (tmp_path / "d" / "out_of_the_tree").is_file() and not (tmp_path / "d" / "out_of_the_tree").is_symlink()
+    assert (tmp_path / "d" / "out_of_the_tree").is_file() and not (
+        tmp_path / "d" / "out_of_the_tree"
+    ).is_symlink()
 
 
 @pytest.mark.parametrize("keep", [False, True])
@@ -180,7 +199,11 @@ def test_sources_laid_over_each_other(links: Path, tmp_path: Path, keep: bool) -
         include_empty=True,
     )
     top = tmp_path / "d"
-    assert (top / "folder" / "g").is_file() and (top / "folder" / "f").is_file() and (top / "folder" / "sub").is_dir()
+    assert (
+        (top / "folder" / "g").is_file()
+        and (top / "folder" / "f").is_file()
+        and (top / "folder" / "sub").is_dir()
+    )
     assert (top / "to_file" / "inner").is_file(), "a folder over a link"
     assert (top / "hollow").is_file(), "a file over an empty folder"
     assert (top / "nowhere").is_dir(), "an empty folder over a link"
@@ -221,7 +244,9 @@ def test_clean_makes_way_for_things_of_another_kind(roots: Path, tmp_path: Path)
     assert arrived(tmp_path) == ALL
 
 
-def test_a_link_to_a_folder_that_is_managed_is_not_cleaned_away(roots: Path, tmp_path: Path) -> None:
+def test_a_link_to_a_folder_that_is_managed_is_not_cleaned_away(
+    roots: Path, tmp_path: Path
+) -> None:
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "d").mkdir()
     (tmp_path / "d" / "sub").symlink_to(tmp_path / "elsewhere")

@@ -24,9 +24,16 @@ CASES: dict[str, tuple[dict[str, Any], str, str]] = {
     ),
     "ini some option": (
         {"ini.options_absent": [{"name": INI}, {"sections": {"s": ["q", "y"]}}]},
-        *("Key q in section s does not exist.\nDeleted key y in section s.\n", "Changes take effect"),
+        *(
+            "Key q in section s does not exist.\nDeleted key y in section s.\n",
+            "Changes take effect",
+        ),
     ),
-    "ini no options": ({"ini.options_absent": [{"name": INI}]}, "No changes detected.", "No anomaly detected"),
+    "ini no options": (
+        {"ini.options_absent": [{"name": INI}]},
+        "No changes detected.",
+        "No anomaly detected",
+    ),
     "ini sections": (
         {"ini.sections_present": [{"name": INI}, {"sections": ["s", "t"]}]},
         *("Section unchanged s.\nCreated new section t.\n", "Changes take effect"),
@@ -43,10 +50,17 @@ CASES: dict[str, tuple[dict[str, Any], str, str]] = {
         {"grains.present": [{"name": "m/n"}, {"value": 1}, {"delimiter": "/"}]},
         *("Grain m:n is set to be added", "Set grain m:n to 1"),
     ),
-    "grains value to key": (NAMED, "Grain g:is:deep is set to be added", "Set grain g:is:deep to {'k': 1}"),
+    "grains value to key": (
+        NAMED,
+        "Grain g:is:deep is set to be added",
+        "Set grain g:is:deep to {'k': 1}",
+    ),
     "grains in a list": (
         {"grains.absent": [{"name": "l:is:a"}]},
-        *("Value for grain l:is:a is set to be deleted (None)", "Value for grain l:is:a was set to None"),
+        *(
+            "Value for grain l:is:a is set to be deleted (None)",
+            "Value for grain l:is:a was set to None",
+        ),
     ),
     "grains mapping of a list": (
         {"grains.absent": [{"name": "l:is"}]},
@@ -71,7 +85,13 @@ CASES: dict[str, tuple[dict[str, Any], str, str]] = {
     ),
     "test pillar": (
         {"test.check_pillar": [{"present": "p"}, {"string": ["q", "none"]}, {"verbose": True}]},
-        *(["Pillar key \"none\" is missing.\nThose keys passed the check:\n- p (None)\n- q ((<class 'str'>,))\n"] * 2),
+        *(
+            [
+                'Pillar key "none" is missing.\nThose keys passed the check:\n- p (None)\n- q'
+                " ((<class 'str'>,))\n"
+            ]
+            * 2
+        ),
     ),
 }
 
@@ -85,7 +105,11 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> tuple[dict[str, Any], d
     words = ("sls", "a", "--pillar", '{"p": 1, "q": "text"}')
     dry = machine.results(*words, "--test", code=2)
     real = machine.results(*words, code=2)
-    return dry, real, (machine.folder / "a.ini").read_text() + (machine.folder / "grains").read_text()
+    return (
+        dry,
+        real,
+        (machine.folder / "a.ini").read_text() + (machine.folder / "grains").read_text(),
+    )
 
 
 @pytest.mark.parametrize("key", CASES)
@@ -97,4 +121,7 @@ def test_what_states_say(results: tuple[dict[str, Any], dict[str, Any], str], ke
 
 def test_what_they_leave(results: tuple[dict[str, Any], dict[str, Any], str]) -> None:
     ini = "[s]\nx = 1\n\n[t]\n\n[n]\nv = None\n"
-    assert results[2] == ini + "g:\n  is:\n    deep:\n      k: 1\nl:\n- x\n- is:\n    a: null\nm:\n  n: 1\n"
+    assert (
+        results[2]
+        == ini + "g:\n  is:\n    deep:\n      k: 1\nl:\n- x\n- is:\n    a: null\nm:\n  n: 1\n"
+    )

@@ -16,7 +16,8 @@ def test_what_a_state_makes_has_its_umask(machine: Machine) -> None:
         "cmd.run": "    - name: touch {tmp}/cmd.run\n",
     }
     text = "".join(
-        f"{{tmp}}/{function}:\n  {function}:\n    - umask: '077'\n{more}" for function, more in states.items()
+        f"{{tmp}}/{function}:\n  {function}:\n    - umask: '077'\n{more}"
+        for function, more in states.items()
     )
     machine.write(a=text + "{tmp}/other:\n  file.touch\n")
     before = os.umask(0o022)

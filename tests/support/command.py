@@ -19,8 +19,16 @@ class Machine:
         self.folder = folder
         (folder / "states").mkdir()
         (folder / "pillar").mkdir()
-        self.config = {"file_roots": {"base": ["states"]}, "pillar_roots": {"base": ["pillar"]}, "id": "m1"}
-        self.environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "PYTHONPATH": str(ROOT)}
+        self.config = {
+            "file_roots": {"base": ["states"]},
+            "pillar_roots": {"base": ["pillar"]},
+            "id": "m1",
+        }
+        self.environment = {
+            "PATH": os.environ["PATH"],
+            "HOME": str(folder),
+            "PYTHONPATH": str(ROOT),
+        }
 
     def write(self, **files: str) -> None:
         """`a__b="..."` is states/a/b.sls; `pillar__x` lies in the pillar."""
@@ -33,11 +41,18 @@ class Machine:
 
     def argv(self, *words: str) -> list[str]:
         (self.folder / "runner.yaml").write_text(json.dumps(self.config))
-        where = ["--config", str(self.folder / "runner.yaml"), "--cachedir", str(self.folder / "cache")]
+        where = [
+            "--config",
+            str(self.folder / "runner.yaml"),
+            "--cachedir",
+            str(self.folder / "cache"),
+        ]
         return [sys.executable, "-c", "from runner.cli import main; main()", *words, *where]
 
     def __call__(self, *words: str, code: int | None = 0) -> subprocess.CompletedProcess[str]:
-        done = subprocess.run(self.argv(*words), capture_output=True, text=True, env=self.environment, timeout=60)
+        done = subprocess.run(
+            self.argv(*words), capture_output=True, text=True, env=self.environment, timeout=60
+        )
         assert "Traceback" not in done.stdout + done.stderr
         assert code is None or done.returncode == code, done.stdout + done.stderr
         return done

@@ -38,7 +38,9 @@ def compile_tree(
     problems = list(gatherer.problems)
     chunks, found = low.lower(gatherer.high)
     relations, unmet = requisites.resolve(chunks, frozenset())
-    errors = [problem.message for problem in [*problems, *found, *unmet] if problem.severity == "error"]
+    errors = [
+        problem.message for problem in [*problems, *found, *unmet] if problem.severity == "error"
+    ]
     return chunks, relations, errors
 
 

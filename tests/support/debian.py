@@ -1,7 +1,9 @@
-"""A throw-away Debian machine: a real systemd, apt and cron beside this computer's, in a second; gone with its `with`.
+"""A throw-away Debian machine: a real systemd, apt and cron beside this computer's, in a second;
+gone with its `with`.
 
-It is a copy of this computer's files that lie on its root file system (an overlay: what is changed lies in memory), in
-namespaces of its own. There is no network but its own loopback; apt finds the packages of the layer.
+It is a copy of this computer's files that lie on its root file system (an overlay: what is changed
+lies in memory), in namespaces of its own. There is no network but its own loopback; apt finds the
+packages of the layer.
 """
 
 from __future__ import annotations
@@ -39,7 +41,11 @@ class NoDebian(Exception):
 def shared() -> tuple[str, ...]:
     """What a machine shares with this computer: this Python, its environment, the checkout."""
     wanted = sorted({str(ROOT), sys.prefix, sys.base_prefix} - {"/usr", "/usr/local"}, key=len)
-    return tuple(path for i, path in enumerate(wanted) if not any(path.startswith(f"{other}/") for other in wanted[:i]))
+    return tuple(
+        path
+        for i, path in enumerate(wanted)
+        if not any(path.startswith(f"{other}/") for other in wanted[:i])
+    )
 
 
 class Debian:
@@ -52,10 +58,29 @@ class Debian:
     def argv(self, words: Sequence[str]) -> list[str]:
         """The command here that runs a command there."""
         dropped = ",".join(f"-{name}" for name in CAPABILITIES)
-        enter = ["setpriv", "--bounding-set", dropped, "nsenter", "-t", str(self.pid), "--all", "--"]
-        return [*enter, "env", "-i", "-C", "/root", *(f"{name}={value}" for name, value in ENVIRONMENT.items()), *words]
+        enter = [
+            "setpriv",
+            "--bounding-set",
+            dropped,
+            "nsenter",
+            "-t",
+            str(self.pid),
+            "--all",
+            "--",
+        ]
+        return [
+            *enter,
+            "env",
+            "-i",
+            "-C",
+            "/root",
+            *(f"{name}={value}" for name, value in ENVIRONMENT.items()),
+            *words,
+        ]
 
-    def run(self, *words: str, code: int | None = 0, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    def run(
+        self, *words: str, code: int | None = 0, stdin: str = ""
+    ) -> subprocess.CompletedProcess[str]:
         """Run a program, or a line of shell, as root; code: the expected status, None for any."""
         command = self.argv(words if len(words) > 1 else ["sh", "-c", words[0]])
         done = subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=300)
@@ -142,7 +167,9 @@ def _pid(holder: subprocess.Popen[bytes]) -> int:
             raise NoDebian("it did not start in time")
         piece = os.read(holder.stdout.fileno(), 100)
         if not piece:
-            raise NoDebian(holder.stderr.read().decode().strip().rpartition("\n")[2] or "it did not start")
+            raise NoDebian(
+                holder.stderr.read().decode().strip().rpartition("\n")[2] or "it did not start"
+            )
         said += piece
     return int(said.split()[0])
 

@@ -1,7 +1,9 @@
-"""What a throw-away machine has that this computer lacks: made once with apt in a copy of this computer, and kept.
+"""What a throw-away machine has that this computer lacks: made once with apt in a copy of this
+computer, and kept.
 
-The layer holds an init, cron and ssh, and an archive of packages, so that apt works in a machine that has no network.
-It is one tar file in the cache folder, made anew when this computer's packages change.
+The layer holds an init, cron and ssh, and an archive of packages, so that apt works in a machine
+that has no network. It is one tar file in the cache folder, made anew when this computer's packages
+change.
 """
 
 from __future__ import annotations
@@ -14,15 +16,25 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-INSTALLED = ("systemd-sysv", "libpam-systemd", "dbus", "cron", "iproute2", "procps", "openssh-server", "sudo")
+INSTALLED = (
+    "systemd-sysv",
+    "libpam-systemd",
+    "dbus",
+    "cron",
+    "iproute2",
+    "procps",
+    "openssh-server",
+    "sudo",
+)
 # what the tests install
 ARCHIVE = ("hello", "nginx-light", "iptables", "ifupdown", "firewalld", "acl", "apache2")
 # what only slows a machine without hardware down, or would reach for this computer's
 MASKED = (
-    "systemd-modules-load.service systemd-sysctl.service systemd-udevd.service systemd-udev-trigger.service "
-    "systemd-remount-fs.service systemd-journal-flush.service systemd-update-utmp.service systemd-pstore.service "
-    "dev-hugepages.mount sys-kernel-debug.mount sys-kernel-tracing.mount sys-kernel-config.mount "
-    "sys-fs-fuse-connections.mount console-getty.service getty@.service"
+    "systemd-modules-load.service systemd-sysctl.service systemd-udevd.service"
+    " systemd-udev-trigger.service systemd-remount-fs.service systemd-journal-flush.service"
+    " systemd-update-utmp.service systemd-pstore.service dev-hugepages.mount sys-kernel-debug.mount"
+    " sys-kernel-tracing.mount sys-kernel-config.mount sys-fs-fuse-connections.mount"
+    " console-getty.service getty@.service"
 )
 # a package of our own in two versions: what can be upgraded, without a download
 OWN = "greeting"
@@ -86,7 +98,9 @@ class NoLayer(Exception):
 
 def script(archive: Sequence[str]) -> str:
     """The shell that furnishes a copy of this computer."""
-    return MAKE.format(installed=" ".join(INSTALLED), archive=" ".join(archive), own=OWN, masked=MASKED)
+    return MAKE.format(
+        installed=" ".join(INSTALLED), archive=" ".join(archive), own=OWN, masked=MASKED
+    )
 
 
 def layer(archive: Sequence[str] = ARCHIVE) -> Path:
@@ -113,7 +127,9 @@ def _make(kept: Path, furnish: str) -> None:
     with tempfile.TemporaryDirectory() as folder:
         command = ["unshare", "-m", "sh", "-c", ENTER, folder, str(unfinished), furnish]
         try:
-            done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE)
+            done = subprocess.run(
+                command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE
+            )
         except subprocess.TimeoutExpired:
             raise NoLayer(f"apt is not done after {PATIENCE} seconds") from None
     if done.returncode:

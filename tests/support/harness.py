@@ -33,10 +33,14 @@ class FolderTree:
         return path if Path(path).is_file() else None
 
     def files(self, prefix: str, saltenv: str) -> list[str]:
-        return sorted(str(p.relative_to(self.root)) for p in (self.root / prefix).rglob("*") if p.is_file())
+        return sorted(
+            str(p.relative_to(self.root)) for p in (self.root / prefix).rglob("*") if p.is_file()
+        )
 
     def folders(self, prefix: str, saltenv: str) -> list[str]:
-        return sorted(str(p.relative_to(self.root)) for p in (self.root / prefix).rglob("*") if p.is_dir())
+        return sorted(
+            str(p.relative_to(self.root)) for p in (self.root / prefix).rglob("*") if p.is_dir()
+        )
 
     def links(self, prefix: str, saltenv: str) -> dict[str, str]:
         return FileTree({"base": [str(self.root)]}).links(prefix, "base")
@@ -49,8 +53,12 @@ class HarnessHere:
         self._folder = tempfile.TemporaryDirectory(prefix="harness-", ignore_cleanup_errors=True)
         weakref.finalize(self, self._folder.cleanup)
         base = Path(self._folder.name)
-        self.opts: Mapping[str, Any] = values.get("opts", {"test": dry, "config_dir": str(root or base)})
-        self.own_grains: Mapping[str, Any] = values.get("grains", {"os_family": "Debian", "os": "Debian"})
+        self.opts: Mapping[str, Any] = values.get(
+            "opts", {"test": dry, "config_dir": str(root or base)}
+        )
+        self.own_grains: Mapping[str, Any] = values.get(
+            "grains", {"os_family": "Debian", "os": "Debian"}
+        )
         self.reload("grains")
         self.pillar: Mapping[str, Any] = values.get("pillar", {})
         self.saltenv = "base"
@@ -84,12 +92,22 @@ class HarnessHere:
         return tempfile.mkdtemp(prefix="scratch-", dir=self.cache_dir)
 
     def render(
-        self, text: str, engine: str, context: Mapping[str, Any], *, file: str = "", saltenv: str = "base"
+        self,
+        text: str,
+        engine: str,
+        context: Mapping[str, Any],
+        *,
+        file: str = "",
+        saltenv: str = "base",
     ) -> str:
         import jinja2
 
         base = {"grains": self.grains, "pillar": self.pillar, "opts": self.opts, "saltenv": saltenv}
-        return jinja2.Environment(undefined=jinja2.StrictUndefined).from_string(text).render(**base | dict(context))
+        return (
+            jinja2.Environment(undefined=jinja2.StrictUndefined)
+            .from_string(text)
+            .render(**base | dict(context))
+        )
 
     def call(self, name: str, /, *args: Any, **kwargs: Any) -> Any:
         return self.function(name)(*args, **kwargs)
@@ -135,8 +153,12 @@ class HarnessHere:
         self.events.append(event)
 
 
-def look(function: Callable[..., Any], *args: Any, current: HarnessHere | None = None, **kwargs: Any) -> Plan | Done:
-    """The dry run of a state function with converted arguments: its Plan, or what it answers without one."""
+def look(
+    function: Callable[..., Any], *args: Any, current: HarnessHere | None = None, **kwargs: Any
+) -> Plan | Done:
+    """The dry run of a state function with converted arguments: its Plan, or what it answers
+    without one.
+    """
     with running(current or HarnessHere(dry=True)):
         outcome = function(*args, **kwargs)
         if not isinstance(outcome, Generator):
@@ -149,7 +171,9 @@ def look(function: Callable[..., Any], *args: Any, current: HarnessHere | None =
             outcome.close()
 
 
-def apply(function: Callable[..., Any], *args: Any, current: HarnessHere | None = None, **kwargs: Any) -> Done:
+def apply(
+    function: Callable[..., Any], *args: Any, current: HarnessHere | None = None, **kwargs: Any
+) -> Done:
     """The real run of a state function with converted arguments; StateFailed passes through."""
     with running(current or HarnessHere()):
         outcome = function(*args, **kwargs)

@@ -1,4 +1,6 @@
-"""Scenarios for the three laws: each state function says here how it is tried; tests/test_laws.py runs them all."""
+"""Scenarios for the three laws: each state function says here how it is tried; tests/test_laws.py
+runs them all.
+"""
 
 from __future__ import annotations
 
@@ -17,11 +19,12 @@ def nothing(_: Path) -> None:
 class Scenario:
     """One way to use a state function.
 
-    function: "file.absent". args: as the SLS would say them, `{tmp}` in strings becomes the scenario's own folder.
-    setup: prepares the folder. plans: whether the look has something to change. fails: part of the message of a
-    failure that is expected (dry and real alike). breaks: part of the message of one that only the real run can meet.
-    machine: needs the throw-away machine (root); setup is then a shell
-    script in `prepare`. converges: False for functions in their module's NON_IDEMPOTENT.
+    function: "file.absent". args: as the SLS would say them, `{tmp}` in strings becomes the
+    scenario's own folder. setup: prepares the folder. plans: whether the look has something to
+    change. fails: part of the message of a failure that is expected (dry and real alike). breaks:
+    part of the message of one that only the real run can meet. machine: needs the throw-away
+    machine (root); setup is then a shell script in `prepare`. converges: False for functions in
+    their module's NON_IDEMPOTENT.
     """
 
     function: str

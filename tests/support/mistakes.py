@@ -1,4 +1,6 @@
-"""Mistakes that people make, and what a good message says: the data in tests/mistakes, for test_mistakes.py."""
+"""Mistakes that people make, and what a good message says: the data in tests/mistakes, for
+test_mistakes.py.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +10,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-HERE = "«"  # stands in a text where the message has to point; it is taken out before the text is used
+HERE = (
+    "«"  # stands in a text where the message has to point; it is taken out before the text is used
+)
 
 
 @dataclass(frozen=True)
 class Mistake:
     """One mistake.
 
-    files: path below the tree's folder ("web.sls" is states/web.sls, "pillar/x.sls", "runner.yaml") -> its text, with
-    one HERE. cause, cure: words of the message and of its hint, in any order and case. also: words that stand anywhere
-    in what a person sees (the second place of a conflict, the value that a loop had). config: more configuration.
-    names: what is checked; nothing for the whole tree. check_only: what a run does not refuse.
+    files: path below the tree's folder ("web.sls" is states/web.sls, "pillar/x.sls", "runner.yaml")
+    -> its text, with one HERE. cause, cure: words of the message and of its hint, in any order and
+    case. also: words that stand anywhere in what a person sees (the second place of a conflict, the
+    value that a loop had). config: more configuration. names: what is checked; nothing for the
+    whole tree. check_only: what a run does not refuse.
     """
 
     name: str
@@ -36,7 +41,9 @@ class Mistake:
         place = ("", 0, 0)
         files = {"web.sls": self.files} if isinstance(self.files, str) else self.files
         for name, content in files.items():
-            path = folder / (name if name.startswith("pillar/") or name == "runner.yaml" else f"states/{name}")
+            path = folder / (
+                name if name.startswith("pillar/") or name == "runner.yaml" else f"states/{name}"
+            )
             path.parent.mkdir(parents=True, exist_ok=True)
             data = content if isinstance(content, bytes) else content.encode()
             before, mark, after = data.partition(HERE.encode())
@@ -49,7 +56,12 @@ class Mistake:
     def configuration(self, folder: Path) -> Path:
         """The configuration file; its text is the case's own where that has one."""
         path = folder / "runner.yaml"
-        usual = {"file_roots": {"base": ["states"]}, "pillar_roots": {"base": ["pillar"]}, "id": "m1", "grains": {}}
+        usual = {
+            "file_roots": {"base": ["states"]},
+            "pillar_roots": {"base": ["pillar"]},
+            "id": "m1",
+            "grains": {},
+        }
         if not path.exists():
             path.write_text(json.dumps({**usual, **self.config}))
         return path

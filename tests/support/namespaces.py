@@ -1,7 +1,9 @@
-"""Namespaces of its own for a process: PID 1 of a throw-away machine. Run as a program it boots one and holds it.
+"""Namespaces of its own for a process: PID 1 of a throw-away machine. Run as a program it boots one
+and holds it.
 
-Everything here guards against accidents, not against attacks. A chain of deaths (PR_SET_PDEATHSIG) takes the machine
-away with whoever asked for it, however that dies; only the empty folder of its control group may be left.
+Everything here guards against accidents, not against attacks. A chain of deaths (PR_SET_PDEATHSIG)
+takes the machine away with whoever asked for it, however that dies; only the empty folder of its
+control group may be left.
 """
 
 from __future__ import annotations
@@ -24,7 +26,14 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 SET_DEATH_SIGNAL, DROP_CAPABILITY = 1, 24  # prctl(2)
 READ_ONLY, NO_SUID, NO_DEVICES, NO_PROGRAMS, REMOUNT, BIND = 1, 2, 4, 8, 32, 4096  # mount(2)
 RECURSIVE, PRIVATE, DETACH = 1 << 14, 1 << 18, 2
-MOUNTS, CGROUP, NAMES, MESSAGES, PROCESSES, NETWORK = 1 << 17, 1 << 25, 1 << 26, 1 << 27, 1 << 29, 1 << 30  # unshare(2)
+MOUNTS, CGROUP, NAMES, MESSAGES, PROCESSES, NETWORK = (
+    1 << 17,
+    1 << 25,
+    1 << 26,
+    1 << 27,
+    1 << 29,
+    1 << 30,
+)  # unshare(2)
 # what no namespace holds: the clock, kernel modules, the kernel's log, security modules, bpf
 CAPABILITIES = {
     "sys_module": 16,
@@ -41,7 +50,14 @@ CAPABILITIES = {
     "perfmon": 38,
     "bpf": 39,
 }
-DEVICES = {"null": (1, 3), "zero": (1, 5), "full": (1, 7), "random": (1, 8), "urandom": (1, 9), "tty": (5, 0)}
+DEVICES = {
+    "null": (1, 3),
+    "zero": (1, 5),
+    "full": (1, 7),
+    "random": (1, 8),
+    "urandom": (1, 9),
+    "tty": (5, 0),
+}
 ENVIRONMENT = {
     "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
     "HOME": "/root",
@@ -55,8 +71,8 @@ LAYER, MACHINE = "/media", "/mnt"  # covered only in mount namespaces of our own
 class Config:
     """A machine to be.
 
-    layer: a tar file of what it has beyond this computer's own files. shared: folders that it shares, read-only, at
-    the same paths. cgroup: a new control group's folder, for systemd.
+    layer: a tar file of what it has beyond this computer's own files. shared: folders that it
+    shares, read-only, at the same paths. cgroup: a new control group's folder, for systemd.
     """
 
     layer: str
@@ -102,13 +118,22 @@ def unpack(layer: str) -> None:
     checked(LIBC.unshare(MOUNTS), "unshare")
     mount("", "/", flags=RECURSIVE | PRIVATE)
     mount("tmpfs", LAYER, "tmpfs", data="mode=755")
-    subprocess.run(["tar", "--xattrs", "--xattrs-include=*", "-C", LAYER, "-xpf", layer], check=True)
+    subprocess.run(
+        ["tar", "--xattrs", "--xattrs-include=*", "-C", LAYER, "-xpf", layer], check=True
+    )
 
 
-def hold(config: Config, program: Callable[[], None], asker: int, tell: Callable[[int], None] = lambda _: None) -> int:
-    """Run a program as PID 1 of a new machine until it ends or this process is told to; its exit status.
+def hold(
+    config: Config,
+    program: Callable[[], None],
+    asker: int,
+    tell: Callable[[int], None] = lambda _: None,
+) -> int:
+    """Run a program as PID 1 of a new machine until it ends or this process is told to; its exit
+    status.
 
-    asker: the parent of this process, with whom it dies. tell: called with the number of that PID 1.
+    asker: the parent of this process, with whom it dies. tell: called with the number of that PID
+    1.
     """
     die_with_parent(signal.SIGTERM)
     if os.getppid() != asker:  # died before we could ask to die with it
@@ -144,7 +169,10 @@ def _enter(config: Config) -> None:
     """Move this process into the machine: namespaces, file system, devices; no way back."""
     if config.cgroup:
         Path(config.cgroup, "cgroup.procs").write_text("0")
-    checked(LIBC.unshare(MOUNTS | NAMES | MESSAGES | NETWORK | (CGROUP if config.cgroup else 0)), "unshare")
+    checked(
+        LIBC.unshare(MOUNTS | NAMES | MESSAGES | NETWORK | (CGROUP if config.cgroup else 0)),
+        "unshare",
+    )
     _loopback()
     shared = [(path, os.open(path, os.O_PATH)) for path in config.shared]
     mount("tmpfs", MACHINE, "tmpfs", data="mode=755,size=4G")
@@ -201,11 +229,19 @@ def _devices(folder: str) -> None:
         os.chmod(f"{folder}/{name}", 0o666)
     for name in ("pts", "shm", "mqueue"):
         os.mkdir(f"{folder}/{name}")
-    mount("devpts", f"{folder}/pts", "devpts", NO_SUID | NO_PROGRAMS, "newinstance,ptmxmode=0666,mode=620,gid=5")
+    mount(
+        "devpts",
+        f"{folder}/pts",
+        "devpts",
+        NO_SUID | NO_PROGRAMS,
+        "newinstance,ptmxmode=0666,mode=620,gid=5",
+    )
     mount("tmpfs", f"{folder}/shm", "tmpfs", NO_SUID | NO_DEVICES, "mode=1777")
     mount("mqueue", f"{folder}/mqueue", "mqueue", NO_SUID | NO_DEVICES | NO_PROGRAMS)
     links = {"ptmx": "pts/ptmx", "fd": "/proc/self/fd"}
-    links |= {name: f"/proc/self/fd/{number}" for number, name in enumerate(("stdin", "stdout", "stderr"))}
+    links |= {
+        name: f"/proc/self/fd/{number}" for number, name in enumerate(("stdin", "stdout", "stderr"))
+    }
     for name, target in links.items():
         os.symlink(target, f"{folder}/{name}")
     Path(folder, "console").touch()

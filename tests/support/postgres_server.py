@@ -1,4 +1,6 @@
-"""A PostgreSQL server for the tests of this process, on a socket in a folder of its own; no network."""
+"""A PostgreSQL server for the tests of this process, on a socket in a folder of its own; no
+network.
+"""
 
 from __future__ import annotations
 
@@ -18,13 +20,17 @@ import pytest
 from namespaces import die_with_parent
 
 PORT = 5999  # only a part of the socket's name
-FOLDER = Path(tempfile.gettempdir(), f"runner-postgres-{os.getpid()}")  # of the socket: what db_host says
+FOLDER = Path(
+    tempfile.gettempdir(), f"runner-postgres-{os.getpid()}"
+)  # of the socket: what db_host says
 
 
 def _programs() -> Path:
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
     if not found and os.environ.get("RUNNER_MACHINE") == "required":
-        pytest.fail("RUNNER_MACHINE=required, but PostgreSQL's server is not installed", pytrace=False)
+        pytest.fail(
+            "RUNNER_MACHINE=required, but PostgreSQL's server is not installed", pytrace=False
+        )
     if not found:
         pytest.skip("PostgreSQL's server is not installed")
     return found[-1].parent
@@ -32,11 +38,19 @@ def _programs() -> Path:
 
 def _start(argv: Sequence[object]) -> subprocess.Popen[bytes]:
     """Start a program as the user who may run PostgreSQL; it dies with this process."""
-    user: dict[str, Any] = {"user": "postgres", "group": "postgres", "extra_groups": []} if os.geteuid() == 0 else {}
+    user: dict[str, Any] = (
+        {"user": "postgres", "group": "postgres", "extra_groups": []} if os.geteuid() == 0 else {}
+    )
     quiet = subprocess.DEVNULL
     dying = functools.partial(die_with_parent, signal.SIGQUIT)
     return subprocess.Popen(
-        [str(word) for word in argv], stdin=quiet, stdout=quiet, stderr=quiet, cwd="/", preexec_fn=dying, **user
+        [str(word) for word in argv],
+        stdin=quiet,
+        stdout=quiet,
+        stderr=quiet,
+        cwd="/",
+        preexec_fn=dying,
+        **user,
     )
 
 
@@ -44,7 +58,9 @@ def _start(argv: Sequence[object]) -> subprocess.Popen[bytes]:
 def started() -> bool:
     """Start the server; it ends with this process."""
     programs, base = _programs(), FOLDER
-    os.environ["PATH"] = f"{programs}:{os.environ['PATH']}"  # psql itself: Debian's wrapper takes most of the time
+    os.environ["PATH"] = (
+        f"{programs}:{os.environ['PATH']}"  # psql itself: Debian's wrapper takes most of the time
+    )
     (base / "space").mkdir(parents=True)
     if os.geteuid() == 0:
         shutil.chown(base, "postgres", "postgres")
@@ -52,7 +68,14 @@ def started() -> bool:
     made = ["-D", base / "data", "-U", "postgres", "-A", "trust", "--no-sync", "--locale=C.UTF-8"]
     assert _start([programs / "initdb", *made]).wait() == 0
     options = ("fsync=off", "listen_addresses=", f"unix_socket_directories={base}", f"port={PORT}")
-    server = _start([programs / "postgres", "-D", base / "data", *(word for each in options for word in ("-c", each))])
+    server = _start(
+        [
+            programs / "postgres",
+            "-D",
+            base / "data",
+            *(word for each in options for word in ("-c", each)),
+        ]
+    )
 
     def stop() -> None:
         server.send_signal(signal.SIGQUIT)

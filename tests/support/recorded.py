@@ -1,7 +1,7 @@
 """Execution functions, called with hostile arguments while nothing may be started or written.
 
-What they would start (arguments and input) and would write is printed, a line of JSON each. A process of its own: an
-audit hook that forbids cannot be taken away.
+What they would start (arguments and input) and would write is printed, a line of JSON each. A
+process of its own: an audit hook that forbids cannot be taken away.
 
     python tests/support/recorded.py
 """
@@ -31,7 +31,14 @@ HOSTILE = ("-oHOSTILE", "x\nHOSTILE")
 SECONDS = 2  # for a call: some functions wait for what will not come
 # what other arguments are, so that a call gets as far as it can
 SAMPLES: dict[str, Any] = {
-    **{"user": "root", "runas": "root", "username": "root", "group": "root", "cwd": "/", "path": "/etc/hostname"},
+    **{
+        "user": "root",
+        "runas": "root",
+        "username": "root",
+        "group": "root",
+        "cwd": "/",
+        "path": "/etc/hostname",
+    },
     **{
         "file_name": "/etc/hostname",
         "config": "/etc/hostname",
@@ -39,12 +46,45 @@ SAMPLES: dict[str, Any] = {
         "home": "/root",
         "shell": "/bin/sh",
     },
-    **{"family": "ipv4", "table": "filter", "chain": "INPUT", "acl_type": "user", "perms": "r", "clock": "UTC"},
-    **{"members_list": "root", "sections": {"a": {"b": "c"}}, "name": "root", "mode": "0644", "ip": "192.0.2.1"},
-    **{"timezone": "UTC", "way": "up", "kind": "mod", "program": "a2enmod", "url": "/etc/hostname", "alias": "root"},
+    **{
+        "family": "ipv4",
+        "table": "filter",
+        "chain": "INPUT",
+        "acl_type": "user",
+        "perms": "r",
+        "clock": "UTC",
+    },
+    **{
+        "members_list": "root",
+        "sections": {"a": {"b": "c"}},
+        "name": "root",
+        "mode": "0644",
+        "ip": "192.0.2.1",
+    },
+    **{
+        "timezone": "UTC",
+        "way": "up",
+        "kind": "mod",
+        "program": "a2enmod",
+        "url": "/etc/hostname",
+        "alias": "root",
+    },
 }
 LEFT_OUT = {  # what never comes back, or asks other machines
-    *("cmd", "state", "test", "module", "http", "saltutil", "publish", "mine", "jinja", "slsutil", "data", "log"),
+    *(
+        "cmd",
+        "state",
+        "test",
+        "module",
+        "http",
+        "saltutil",
+        "publish",
+        "mine",
+        "jinja",
+        "slsutil",
+        "data",
+        "log",
+    ),
 }
 
 
@@ -61,7 +101,13 @@ def main() -> None:
             for value in HOSTILE:
                 records.clear()
                 error = called(current, function, parameter, value)
-                found = {"function": name, "argument": parameter, "value": value, "error": error, "did": records}
+                found = {
+                    "function": name,
+                    "argument": parameter,
+                    "value": value,
+                    "error": error,
+                    "did": records,
+                }
                 print(json.dumps(found))
 
 
@@ -77,7 +123,11 @@ def functions() -> Iterator[tuple[str, Callable[..., Any]]]:
 
 def texts(function: Callable[..., Any]) -> list[str]:
     found = inspect.signature(function).parameters.values()
-    return [each.name for each in found if "str" in str(each.annotation) or each.annotation in ("Any", "object")]
+    return [
+        each.name
+        for each in found
+        if "str" in str(each.annotation) or each.annotation in ("Any", "object")
+    ]
 
 
 def called(current: HarnessHere, function: Callable[..., Any], parameter: str, value: str) -> str:
@@ -90,12 +140,19 @@ def called(current: HarnessHere, function: Callable[..., Any], parameter: str, v
         elif each.kind in (each.VAR_POSITIONAL, each.VAR_KEYWORD):
             continue
         elif each.name == parameter:
-            arguments[each.name] = [value] if str(each.annotation).startswith(("list", "Sequence[")) else value
+            arguments[each.name] = (
+                [value] if str(each.annotation).startswith(("list", "Sequence[")) else value
+            )
         elif each.default is each.empty or each.name in ("user", "cwd"):
             arguments[each.name] = sample(each)
     signal.alarm(SECONDS)
     try:
-        with running(current), changes_allowed(), redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+        with (
+            running(current),
+            changes_allowed(),
+            redirect_stdout(io.StringIO()),
+            redirect_stderr(io.StringIO()),
+        ):
             if rest:
                 function(*arguments.values(), *rest)
             else:
@@ -114,7 +171,11 @@ def sample(parameter: inspect.Parameter) -> Any:
     if parameter.name in SAMPLES:
         return SAMPLES[parameter.name]
     return (
-        1 if kind.startswith(("int", "float")) else ["x"] if kind.startswith(("list", "Sequence[", "Iterable")) else "x"
+        1
+        if kind.startswith(("int", "float"))
+        else ["x"]
+        if kind.startswith(("list", "Sequence[", "Iterable"))
+        else "x"
     )
 
 
@@ -127,12 +188,17 @@ def silence(records: list[dict[str, Any]]) -> None:
 
     def write(path: str, data: Any, **_: Any) -> None:
         records.append(
-            {"writes": path, "data": data.decode("utf-8", "replace")[:5000] if isinstance(data, bytes) else ""}
+            {
+                "writes": path,
+                "data": data.decode("utf-8", "replace")[:5000] if isinstance(data, bytes) else "",
+            }
         )
 
     def forbid(event: str, arguments: tuple[Any, ...]) -> None:
         writes = (
-            event == "open" and isinstance(arguments[2], int) and arguments[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)
+            event == "open"
+            and isinstance(arguments[2], int)
+            and arguments[2] & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)
         )
         if event == "open" and str(arguments[0]).startswith("/tmp/harness-"):
             return
@@ -157,9 +223,34 @@ def silence(records: list[dict[str, Any]]) -> None:
 
 
 FORBIDDEN = {
-    *("subprocess.Popen", "os.system", "os.posix_spawn", "os.exec", "os.fork", "os.kill", "socket.connect"),
-    *("os.remove", "os.rename", "os.link", "os.symlink", "os.chmod", "os.chown", "os.utime", "os.mkdir", "os.rmdir"),
-    *("os.truncate", "os.setxattr", "os.removexattr", "shutil.rmtree", "shutil.move", "socket.getaddrinfo"),
+    *(
+        "subprocess.Popen",
+        "os.system",
+        "os.posix_spawn",
+        "os.exec",
+        "os.fork",
+        "os.kill",
+        "socket.connect",
+    ),
+    *(
+        "os.remove",
+        "os.rename",
+        "os.link",
+        "os.symlink",
+        "os.chmod",
+        "os.chown",
+        "os.utime",
+        "os.mkdir",
+        "os.rmdir",
+    ),
+    *(
+        "os.truncate",
+        "os.setxattr",
+        "os.removexattr",
+        "shutil.rmtree",
+        "shutil.move",
+        "socket.getaddrinfo",
+    ),
 }
 
 if __name__ == "__main__":

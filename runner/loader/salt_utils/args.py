@@ -39,7 +39,12 @@ def get_function_argspec(func: Callable[..., Any], is_class_method: bool | None 
     if not callable(func):
         raise TypeError(f"{func} is not a callable")
     spec = inspect.getfullargspec(inspect.unwrap(func))
-    return _Spec(spec.args[1:] if inspect.ismethod(func) else spec.args, spec.varargs, spec.varkw, spec.defaults)
+    return _Spec(
+        spec.args[1:] if inspect.ismethod(func) else spec.args,
+        spec.varargs,
+        spec.varkw,
+        spec.defaults,
+    )
 
 
 def arg_lookup(fun: Callable[..., Any], aspec: Any = None) -> dict[str, Any]:
@@ -47,7 +52,10 @@ def arg_lookup(fun: Callable[..., Any], aspec: Any = None) -> dict[str, Any]:
     spec = aspec or get_function_argspec(fun)
     count = len(spec.defaults or ())
     needed = len(spec.args) - count
-    return {"kwargs": dict(zip(spec.args[needed:], spec.defaults or (), strict=False)), "args": spec.args[:needed]}
+    return {
+        "kwargs": dict(zip(spec.args[needed:], spec.defaults or (), strict=False)),
+        "args": spec.args[:needed],
+    }
 
 
 def parse_kwarg(string_: str) -> tuple[str | None, str | None]:
@@ -57,7 +65,9 @@ def parse_kwarg(string_: str) -> tuple[str | None, str | None]:
 
 
 def yamlify_arg(arg: Any) -> Any:
-    """A word of a command line as YAML has it; texts of several lines, with `#` and `:` at their end stay."""
+    """A word of a command line as YAML has it; texts of several lines, with `#` and `:` at their
+    end stay.
+    """
     from runner.loader.salt_utils.yaml import YAMLError, safe_load
 
     if not isinstance(arg, str) or arg.strip() == "" or "\n" in arg:
@@ -93,4 +103,7 @@ def shlex_split(s: Any, **options: Any) -> Any:
 
 def test_mode(**kwargs: Any) -> bool:
     """Whether `test` is true among arguments."""
-    return any(key.lower() == "test" and str(value).lower() in ("true", "1") for key, value in kwargs.items())
+    return any(
+        key.lower() == "test" and str(value).lower() in ("true", "1")
+        for key, value in kwargs.items()
+    )

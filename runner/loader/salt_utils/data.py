@@ -8,7 +8,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from runner.filters.data import from_entries, json_query, to_entries, traverse
-from runner.filters.lists import compare_dicts, compare_lists, flatten, is_iter, is_list, sorted_ignorecase
+from runner.filters.lists import (
+    compare_dicts,
+    compare_lists,
+    flatten,
+    is_iter,
+    is_list,
+    sorted_ignorecase,
+)
 from runner.filters.lists import exactly_n_true as exactly_n
 from runner.filters.lists import exactly_one_true as exactly_one
 from runner.filters.lists import substring_in_list as substr_in_list
@@ -49,7 +56,9 @@ def is_true(value: Any = None) -> bool:
 
 def is_dictlist(data: Any) -> bool:
     """Whether this is a list of mappings with one key each."""
-    return isinstance(data, list) and all(isinstance(each, dict) and len(each) == 1 for each in data)
+    return isinstance(data, list) and all(
+        isinstance(each, dict) and len(each) == 1 for each in data
+    )
 
 
 def repack_dictlist(
@@ -66,7 +75,9 @@ def repack_dictlist(
         except (YAMLError, ValueError):
             return {}
     items = data
-    if not isinstance(items, list) or not all(isinstance(each, str | int | float | dict) for each in items):
+    if not isinstance(items, list) or not all(
+        isinstance(each, str | int | float | dict) for each in items
+    ):
         return {}
     found: dict[Any, Any] = {}
     for item in items:
@@ -94,7 +105,11 @@ def subdict_match(
         text = str(value).lower()
         if exact_match:
             return text == pattern.lower()
-        return bool(re.match(pattern.lower(), text)) if regex_match else fnmatch.fnmatch(text, pattern.lower())
+        return (
+            bool(re.match(pattern.lower(), text))
+            if regex_match
+            else fnmatch.fnmatch(text, pattern.lower())
+        )
 
     parts = expr.split(delimiter)
     for count in range(1, len(parts)):
@@ -111,7 +126,9 @@ def subdict_match(
     return False
 
 
-def decode(data: Any, *args: Any, preserve_tuples: bool = False, to_str: bool = False, **options: Any) -> Any:
+def decode(
+    data: Any, *args: Any, preserve_tuples: bool = False, to_str: bool = False, **options: Any
+) -> Any:
     """Data whose bytes have become texts."""
     return _mapped(data, lambda each: _text(each), preserve_tuples)
 
@@ -121,7 +138,9 @@ decode_dict = decode_list = decode_tuple = decode
 
 def encode(data: Any, *args: Any, preserve_tuples: bool = False, **options: Any) -> Any:
     """Data whose texts have become bytes."""
-    return _mapped(data, lambda each: to_bytes(each) if isinstance(each, str) else each, preserve_tuples)
+    return _mapped(
+        data, lambda each: to_bytes(each) if isinstance(each, str) else each, preserve_tuples
+    )
 
 
 encode_dict = encode_list = encode_tuple = encode
@@ -133,7 +152,10 @@ def _text(value: Any) -> Any:
 
 def _mapped(data: Any, change: Any, tuples: bool) -> Any:
     if isinstance(data, Mapping):
-        return {_mapped(key, change, True): _mapped(value, change, tuples) for key, value in data.items()}
+        return {
+            _mapped(key, change, True): _mapped(value, change, tuples)
+            for key, value in data.items()
+        }
     if isinstance(data, tuple) and tuples:
         return tuple(_mapped(each, change, tuples) for each in data)
     if isinstance(data, list | tuple):
@@ -147,30 +169,44 @@ def stringify(data: Any) -> list[str]:
 
 
 def filter_falsey(data: Any, recurse_depth: int | None = None, ignore_types: Any = ()) -> Any:
-    """Data without what is empty or false. recurse_depth: how deep, negative: all; without it at the top alone."""
+    """Data without what is empty or false. recurse_depth: how deep, negative: all; without it at
+    the top alone.
+    """
     deeper = bool(recurse_depth)
     left = recurse_depth - 1 if recurse_depth else None
 
     def inner(value: Any) -> Any:
-        return filter_falsey(value, left, ignore_types) if deeper and isinstance(value, dict | list) else value
+        return (
+            filter_falsey(value, left, ignore_types)
+            if deeper and isinstance(value, dict | list)
+            else value
+        )
 
     def kept(value: Any) -> bool:
         return bool(value) or type(value) in ignore_types
 
     if isinstance(data, dict):
-        return type(data)((key, value) for key, value in ((k, inner(v)) for k, v in data.items()) if kept(value))
+        return type(data)(
+            (key, value) for key, value in ((k, inner(v)) for k, v in data.items()) if kept(value)
+        )
     if isinstance(data, list):
         return type(data)(value for value in map(inner, data) if kept(value))
     return data
 
 
 def recursive_diff(
-    old: Any, new: Any, ignore_keys: Any = None, ignore_order: bool = False, ignore_missing_keys: bool = False
+    old: Any,
+    new: Any,
+    ignore_keys: Any = None,
+    ignore_order: bool = False,
+    ignore_missing_keys: bool = False,
 ) -> dict[str, Any]:
     """What differs between two values, as {old: ..., new: ...} with what differs only."""
     left_out = ignore_keys or ()
     if isinstance(old, Mapping) and isinstance(new, Mapping):
-        keys = [key for key in (*old, *(key for key in new if key not in old)) if key not in left_out]
+        keys = [
+            key for key in (*old, *(key for key in new if key not in old)) if key not in left_out
+        ]
         parts: dict[str, dict[Any, Any]] = {"old": {}, "new": {}}
         for key in keys:
             if key not in old or key not in new:

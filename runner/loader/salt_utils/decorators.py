@@ -13,12 +13,16 @@ def memoize(func: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def depends(*dependencies: Any, **options: Any) -> Callable[[Any], Any]:
-    """The function as it is where what it depends on is true; else one that fails, or the given fallback."""
+    """The function as it is where what it depends on is true; else one that fails, or the given
+    fallback.
+    """
 
     def decorate(function: Any) -> Any:
         lacking = [each for each in dependencies if not isinstance(each, str) and not each]
         names = function.__globals__
-        lacking += [each for each in dependencies if isinstance(each, str) and not names.get(each, True)]
+        lacking += [
+            each for each in dependencies if isinstance(each, str) and not names.get(each, True)
+        ]
         return options.get("fallback_function") or _failing(function) if lacking else function
 
     return decorate

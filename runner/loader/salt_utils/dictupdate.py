@@ -6,13 +6,29 @@ import copy
 from collections.abc import Mapping
 from typing import Any
 
-from runner.filters.data import append_dict_key_value, extend_dict_key_value, set_dict_key_value, update_dict_key_value
+from runner.filters.data import (
+    append_dict_key_value,
+    extend_dict_key_value,
+    set_dict_key_value,
+    update_dict_key_value,
+)
 from runner.pillar.merge import merge as _merge
 
-__all__ = ["append_dict_key_value", "extend_dict_key_value", "set_dict_key_value", "update_dict_key_value"]
+__all__ = [
+    "append_dict_key_value",
+    "extend_dict_key_value",
+    "set_dict_key_value",
+    "update_dict_key_value",
+]
 
 
-def update(dest: Any, upd: Any, recursive_update: bool = True, merge_lists: bool = False, strict: bool = False) -> Any:
+def update(
+    dest: Any,
+    upd: Any,
+    recursive_update: bool = True,
+    merge_lists: bool = False,
+    strict: bool = False,
+) -> Any:
     """Lay a mapping over another one, which is changed."""
     if not isinstance(dest, Mapping) or not isinstance(upd, Mapping):
         raise TypeError("Cannot update using non-dict types in dictupdate.update()")
@@ -20,14 +36,25 @@ def update(dest: Any, upd: Any, recursive_update: bool = True, merge_lists: bool
         before = dest.get(key)
         if recursive_update and isinstance(before, Mapping) and isinstance(value, Mapping):
             dest[key] = update(before, value, merge_lists=merge_lists)  # type: ignore[index]
-        elif recursive_update and merge_lists and isinstance(before, list) and isinstance(value, list):
+        elif (
+            recursive_update
+            and merge_lists
+            and isinstance(before, list)
+            and isinstance(value, list)
+        ):
             dest[key] = [*before, *(each for each in value if each not in before)]  # type: ignore[index]
         else:
             dest[key] = value  # type: ignore[index]
     return dest
 
 
-def merge(obj_a: Any, obj_b: Any, strategy: str = "smart", renderer: str = "yaml", merge_lists: bool = False) -> Any:
+def merge(
+    obj_a: Any,
+    obj_b: Any,
+    strategy: str = "smart",
+    renderer: str = "yaml",
+    merge_lists: bool = False,
+) -> Any:
     """A new mapping of two."""
     known = ("list", "recurse", "aggregate", "overwrite", "none", "smart")
     return _merge(obj_a, obj_b, strategy if strategy in known else "recurse", merge_lists)
@@ -40,7 +67,10 @@ def merge_recurse(obj_a: Any, obj_b: Any, merge_lists: bool = False) -> Any:
 
 def merge_list(obj_a: Any, obj_b: Any) -> Any:
     """A new mapping that keeps both values of equal keys."""
-    return {**obj_a, **{key: [obj_a[key], value] if key in obj_a else value for key, value in obj_b.items()}}
+    return {
+        **obj_a,
+        **{key: [obj_a[key], value] if key in obj_a else value for key, value in obj_b.items()},
+    }
 
 
 def merge_overwrite(obj_a: Any, obj_b: Any, merge_lists: bool = False) -> Any:

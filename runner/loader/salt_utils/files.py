@@ -123,7 +123,9 @@ def set_umask(mask: int | None) -> Iterator[None]:
         os.umask(before)
 
 
-def safe_walk(top: str, topdown: bool = True, onerror: Any = None, followlinks: bool = True) -> Iterator[Any]:
+def safe_walk(
+    top: str, topdown: bool = True, onerror: Any = None, followlinks: bool = True
+) -> Iterator[Any]:
     """os.walk, without walking in circles."""
     seen: set[tuple[int, int]] = set()
     for folder, folders, files in os.walk(top, topdown, onerror, followlinks):
@@ -139,7 +141,11 @@ def normalize_mode(mode: Any) -> str | None:
     """A mode as a text of digits."""
     if mode is None:
         return None
-    return str(mode).strip("\"'").lstrip("0Oo").zfill(4) if not isinstance(mode, int) else str(mode).zfill(4)
+    return (
+        str(mode).strip("\"'").lstrip("0Oo").zfill(4)
+        if not isinstance(mode, int)
+        else str(mode).zfill(4)
+    )
 
 
 def st_mode_to_octal(mode: int) -> str:
@@ -152,7 +158,9 @@ def st_mode_to_octal(mode: int) -> str:
 
 def human_size_to_bytes(human_size: str) -> int:
     """The bytes of a size like 10M."""
-    return human_to_bytes(human_size.strip()) if human_size.strip()[-1:].isalpha() else int(human_size)
+    return (
+        human_to_bytes(human_size.strip()) if human_size.strip()[-1:].isalpha() else int(human_size)
+    )
 
 
 def guess_archive_type(name: str) -> str | None:
@@ -161,5 +169,16 @@ def guess_archive_type(name: str) -> str | None:
     for kind in ("zip", "rar"):
         if lowered.endswith(f".{kind}"):
             return kind
-    ends = (".tar", ".tgz", ".tbz", ".tbz2", ".txz", ".tlz", ".tar.gz", ".tar.bz2", ".tar.xz", ".tar.lzma")
+    ends = (
+        ".tar",
+        ".tgz",
+        ".tbz",
+        ".tbz2",
+        ".txz",
+        ".tlz",
+        ".tar.gz",
+        ".tar.bz2",
+        ".tar.xz",
+        ".tar.lzma",
+    )
     return "tar" if lowered.endswith(ends) else None

@@ -15,7 +15,14 @@ from runner.filters.hashing import sha1 as sha1_digest
 from runner.filters.hashing import sha256 as sha256_digest
 from runner.filters.hashing import sha512 as sha512_digest
 
-__all__ = ["base64_b64decode", "base64_b64encode", "get_hash", "hmac_compute", "hmac_signature", "md5_digest"]
+__all__ = [
+    "base64_b64decode",
+    "base64_b64encode",
+    "get_hash",
+    "hmac_compute",
+    "hmac_signature",
+    "md5_digest",
+]
 __all__ += ["random_hash", "sha1_digest", "sha256_digest", "sha512_digest"]
 
 

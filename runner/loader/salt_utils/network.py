@@ -40,7 +40,13 @@ def in_subnet(cidr: str, addr: Any = None) -> bool:
         network = ipaddress.ip_network(cidr)
     except ValueError:
         return False
-    addresses = [addr] if isinstance(addr, str) else addr if addr is not None else [*ip_addrs(), "127.0.0.1"]
+    addresses = (
+        [addr]
+        if isinstance(addr, str)
+        else addr
+        if addr is not None
+        else [*ip_addrs(), "127.0.0.1"]
+    )
     return any(ipaddress.ip_address(each) in network for each in addresses)
 
 
@@ -58,14 +64,22 @@ def interfaces() -> dict[str, Any]:
     return dict(here.call("network.interfaces"))
 
 
-def ip_addrs(interface: str | None = None, include_loopback: bool = False, **options: Any) -> list[str]:
+def ip_addrs(
+    interface: str | None = None, include_loopback: bool = False, **options: Any
+) -> list[str]:
     """The IPv4 addresses of this machine."""
-    return list(here.call("network.ip_addrs", interface=interface, include_loopback=include_loopback))
+    return list(
+        here.call("network.ip_addrs", interface=interface, include_loopback=include_loopback)
+    )
 
 
-def ip_addrs6(interface: str | None = None, include_loopback: bool = False, **options: Any) -> list[str]:
+def ip_addrs6(
+    interface: str | None = None, include_loopback: bool = False, **options: Any
+) -> list[str]:
     """The IPv6 addresses of this machine."""
-    return list(here.call("network.ip_addrs6", interface=interface, include_loopback=include_loopback))
+    return list(
+        here.call("network.ip_addrs6", interface=interface, include_loopback=include_loopback)
+    )
 
 
 def get_fqhostname() -> str:
@@ -76,7 +90,9 @@ def get_fqhostname() -> str:
 def host_to_ips(host: str) -> list[str] | None:
     """The addresses of a name."""
     try:
-        found = [str(each[4][0]) for each in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)]
+        found = [
+            str(each[4][0]) for each in socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+        ]
     except OSError:
         return None
     return list(dict.fromkeys(found)) or None

@@ -12,7 +12,9 @@ __all__ = ["OrderedDict"]
 class DefaultOrderedDict(OrderedDict[Any, Any]):
     """An ordered mapping that makes what it lacks."""
 
-    def __init__(self, default_factory: Callable[[], Any] | None = None, *args: Any, **items: Any) -> None:
+    def __init__(
+        self, default_factory: Callable[[], Any] | None = None, *args: Any, **items: Any
+    ) -> None:
         super().__init__(*args, **items)
         self.default_factory = default_factory
 

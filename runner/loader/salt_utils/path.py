@@ -53,7 +53,9 @@ def expand(path: str) -> str:
 
 
 def safe_path(path: str, allow_path: str | None = None) -> bool:
-    """Whether a path leads to nothing outside of a folder (that of the file itself when none is given)."""
+    """Whether a path leads to nothing outside of a folder (that of the file itself when none is
+    given).
+    """
     allowed = os.path.realpath(allow_path or os.path.dirname(os.path.abspath(path)))
     return os.path.realpath(path).startswith(allowed)
 

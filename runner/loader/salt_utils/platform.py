@@ -15,7 +15,9 @@ def _no() -> bool:
     return False
 
 
-is_windows = is_darwin = is_sunos = is_smartos = is_smartos_globalzone = is_smartos_zone = is_freebsd = _no
+is_windows = is_darwin = is_sunos = is_smartos = is_smartos_globalzone = is_smartos_zone = (
+    is_freebsd
+) = _no
 is_netbsd = is_openbsd = is_aix = is_junos = is_proxy = spawning_platform = _no
 
 

@@ -14,11 +14,19 @@ from runner.filters.text import contains_whitespace, human_to_bytes, is_hex, to_
 from runner.filters.text import to_camelcase as snake_to_camel_case
 from runner.filters.text import to_snake_case as camel_to_snake_case
 
-__all__ = ["camel_to_snake_case", "check_whitelist_blacklist", "contains_whitespace", "human_to_bytes", "is_hex"]
+__all__ = [
+    "camel_to_snake_case",
+    "check_whitelist_blacklist",
+    "contains_whitespace",
+    "human_to_bytes",
+    "is_hex",
+]
 __all__ += ["random", "snake_to_camel_case", "to_num"]
 
 
-def to_unicode(s: Any, encoding: Any = None, errors: str = "strict", normalize: bool = False) -> str:
+def to_unicode(
+    s: Any, encoding: Any = None, errors: str = "strict", normalize: bool = False
+) -> str:
     """A text, of text or bytes."""
     if not isinstance(s, str | bytes | bytearray):
         raise TypeError(f"expected str, bytes, or bytearray not {type(s)}")
@@ -47,7 +55,9 @@ def to_none(text: Any) -> Any:
 
 def is_quoted(value: Any) -> str:
     """The quotes that a text stands in; empty when it does not."""
-    quoted = isinstance(value, str) and len(value) > 1 and value[0] == value[-1] and value[0] in "\"'"
+    quoted = (
+        isinstance(value, str) and len(value) > 1 and value[0] == value[-1] and value[0] in "\"'"
+    )
     return value[0] if quoted else ""
 
 
@@ -75,11 +85,17 @@ def expr_match(line: str, expr: str) -> bool:
         return False
 
 
-def check_include_exclude(path_str: str, include_pat: str | None = None, exclude_pat: str | None = None) -> bool:
+def check_include_exclude(
+    path_str: str, include_pat: str | None = None, exclude_pat: str | None = None
+) -> bool:
     """Whether a path is wanted: by patterns, globs or `E@regular expressions`."""
 
     def fits(pattern: str) -> bool:
-        return bool(re.search(pattern[2:], path_str) if pattern[:2] == "E@" else fnmatch.fnmatch(path_str, pattern))
+        return bool(
+            re.search(pattern[2:], path_str)
+            if pattern[:2] == "E@"
+            else fnmatch.fnmatch(path_str, pattern)
+        )
 
     return bool(not include_pat or fits(include_pat)) and not (exclude_pat and fits(exclude_pat))
 
@@ -94,6 +110,8 @@ def get_context(template: str, line: int, num_lines: int = 5, marker: str | None
     """The lines around one, which a marker may point out."""
     lines = template.splitlines()
     first, last = max(0, line - num_lines - 1), min(len(lines), line + num_lines)
-    shown = [f"{text}{marker or ''}" if number == line else text for number, text in enumerate(lines, 1)][first:last]
+    shown = [
+        f"{text}{marker or ''}" if number == line else text for number, text in enumerate(lines, 1)
+    ][first:last]
     before, after = ["[...]"] if first else [], ["[...]"] if last < len(lines) else []
     return "\n".join(["---", *before, *shown, *after, "---"])

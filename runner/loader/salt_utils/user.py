@@ -51,7 +51,11 @@ def get_group_list(user: str, include_default: bool = True) -> list[str]:
 
 def get_group_dict(user: str | None = None, include_default: bool = True) -> dict[str, int]:
     """The groups of a user (or all), with their numbers."""
-    names = [group.gr_name for group in grp.getgrall()] if user is None else get_group_list(user, include_default)
+    names = (
+        [group.gr_name for group in grp.getgrall()]
+        if user is None
+        else get_group_list(user, include_default)
+    )
     return {name: grp.getgrnam(name).gr_gid for name in names}
 
 

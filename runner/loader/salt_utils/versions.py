@@ -67,18 +67,31 @@ _OPERATORS: dict[str, Callable[[Any, Any], bool]] = {
 }
 
 
-def compare(ver1: Any = "", oper: str = "==", ver2: Any = "", cmp_func: Any = None, ignore_epoch: bool = False) -> bool:
+def compare(
+    ver1: Any = "",
+    oper: str = "==",
+    ver2: Any = "",
+    cmp_func: Any = None,
+    ignore_epoch: bool = False,
+) -> bool:
     """Whether a comparison of two versions holds."""
     found = (cmp_func or version_cmp)(ver1, ver2, ignore_epoch=ignore_epoch)
     return oper in _OPERATORS and found is not None and _OPERATORS[oper](found, 0)
 
 
-def warn_until(version: Any, message: str, category: Any = DeprecationWarning, **options: Any) -> None:
+def warn_until(
+    version: Any, message: str, category: Any = DeprecationWarning, **options: Any
+) -> None:
     """Warn of what will be gone."""
-    warnings.warn(str(message).format(version=version), category, stacklevel=options.get("stacklevel") or 2)
+    warnings.warn(
+        str(message).format(version=version), category, stacklevel=options.get("stacklevel") or 2
+    )
 
 
 def kwargs_warn_until(kwargs: Any, version: Any, **options: Any) -> None:
     """Warn of arguments that nobody takes."""
     if kwargs:
-        warn_until(version, "The following parameter(s) have been deprecated: " + ", ".join(map(repr, kwargs)))
+        warn_until(
+            version,
+            "The following parameter(s) have been deprecated: " + ", ".join(map(repr, kwargs)),
+        )

@@ -1,4 +1,6 @@
-"""External pillars (`ext_pillar` of the configuration): data from commands, trees of files and stacks of templates."""
+"""External pillars (`ext_pillar` of the configuration): data from commands, trees of files and
+stacks of templates.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,8 @@ def gathered(
     merge: Merge,
     note: Callable[[str, Mapping[str, Any]], None] = lambda name, data: None,
 ) -> dict[str, Any]:
-    """The pillar with what the external ones add, each laid over those before it. Raises RunnerError.
+    """The pillar with what the external ones add, each laid over those before it. Raises
+    RunnerError.
 
     note: is told what each of them gives.
     """
@@ -48,7 +51,9 @@ def gathered(
             raise _unknown(entry.name, tools)
         data = look(tools, found, entry.said)
         if not isinstance(data, Mapping):
-            raise tools.problem(f"the external pillar {entry.name} gives {data!r:.60}, not a mapping")
+            raise tools.problem(
+                f"the external pillar {entry.name} gives {data!r:.60}, not a mapping"
+            )
         note(entry.name, data)
         found = merge(found, data)
     return found
@@ -60,7 +65,9 @@ def _entries(entries: Any, tools: Tools) -> Iterator[Entry]:
         raise tools.problem('The "ext_pillar" option is malformed: it is no list', hint)
     for item in entries:
         if not isinstance(item, Mapping):
-            raise tools.problem(f'The "ext_pillar" option is malformed: {item!r} is no mapping', hint)
+            raise tools.problem(
+                f'The "ext_pillar" option is malformed: {item!r} is no mapping', hint
+            )
         yield from (Entry(str(name), said) for name, said in item.items())
 
 
@@ -68,10 +75,14 @@ def _unknown(name: str, tools: Tools) -> RunnerError:
     import difflib
 
     if name == "git":
-        hint = "clone the repository into a folder of pillar_roots (git.latest in a state, or `git pull` from a timer)"
+        hint = (
+            "clone the repository into a folder of pillar_roots (git.latest in a state, or `git"
+            " pull` from a timer)"
+        )
         return tools.problem("runner has no external pillar 'git'", hint)
     near = difflib.get_close_matches(name, LOOKS, 1)
     there = f"there are {', '.join(LOOKS)}"
     return tools.problem(
-        f"runner has no external pillar {name!r}", f"did you mean {near[0]}? ({there})" if near else there
+        f"runner has no external pillar {name!r}",
+        f"did you mean {near[0]}? ({there})" if near else there,
     )

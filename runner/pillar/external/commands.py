@@ -1,4 +1,5 @@
-"""The external pillars cmd_yaml and cmd_json: what a command prints. `%s` in it is the machine's ID.
+"""The external pillars cmd_yaml and cmd_json: what a command prints. `%s` in it is the machine's
+ID.
 
 Behaviour: Salt's, except that a command that fails stops the run.
 """
@@ -26,11 +27,15 @@ def json(tools: Tools, pillar: Any, command: Any) -> Any:
     try:
         return json.loads(output) if output.strip() else {}
     except ValueError as error:
-        raise tools.problem(f"the external pillar cmd_json: `{command}` prints no JSON: {error}") from None
+        raise tools.problem(
+            f"the external pillar cmd_json: `{command}` prints no JSON: {error}"
+        ) from None
 
 
 def _command(tools: Tools, name: str, said: Any) -> str:
-    """The command, which may also stand in a list of one or below `command`, as Salt hands arguments over."""
+    """The command, which may also stand in a list of one or below `command`, as Salt hands
+    arguments over.
+    """
     if isinstance(said, dict) and list(said) == ["command"]:
         said = said["command"]
     elif isinstance(said, list) and len(said) == 1:
@@ -46,5 +51,7 @@ def _output(tools: Tools, name: str, command: str) -> str:
     if done["retcode"] and not output.strip():
         said = str(done["stderr"]).strip().splitlines()
         why = f": {said[-1]}" if said else ""
-        raise tools.problem(f"the external pillar {name}: `{command}` failed with exit code {done['retcode']}{why}")
+        raise tools.problem(
+            f"the external pillar {name}: `{command}` failed with exit code {done['retcode']}{why}"
+        )
     return output

@@ -32,7 +32,9 @@ def look(tools: Tools, pillar: Any, said: Any) -> dict[str, Any]:
     """The values of this machine's node groups, and over them its own."""
     options = {**OPTIONS, **(said if isinstance(said, Mapping) else {"root_dir": said})}
     for name in options.keys() - OPTIONS.keys():
-        raise tools.problem(f"the external pillar file_tree has no option {name!r}", f"it has {', '.join(OPTIONS)}")
+        raise tools.problem(
+            f"the external pillar file_tree has no option {name!r}", f"it has {', '.join(OPTIONS)}"
+        )
     found: dict[str, Any] = {}
     for root in _roots(tools, options["root_dir"]):
         groups = tools.opts.get("nodegroups") or {}
@@ -50,10 +52,14 @@ def _roots(tools: Tools, said: Any) -> list[str]:
     roots = said if isinstance(said, list) else [said]
     for root in roots:
         if not isinstance(root, str) or not os.path.isabs(root):
-            raise tools.problem(f"the external pillar file_tree needs an absolute root_dir, not {root!r}")
+            raise tools.problem(
+                f"the external pillar file_tree needs an absolute root_dir, not {root!r}"
+            )
         if not os.path.isdir(root) or not os.access(root, os.X_OK):
             why = "cannot be read" if os.path.isdir(root) else "is no folder"
-            raise tools.problem(f"the external pillar file_tree: {root} {why}", "name the folder that holds hosts/")
+            raise tools.problem(
+                f"the external pillar file_tree: {root} {why}", "name the folder that holds hosts/"
+            )
     return roots
 
 

@@ -3,9 +3,9 @@
     ext_pillar:
       - stack: /srv/stack/stack.cfg
 
-A configuration file is a template that lists files (globs, beside it). A mapping or list says with `__` how it goes
-together with the one below it: merge-last (what holds without it), merge-first, remove, overwrite.
-Behaviour: Salt's documentation.
+A configuration file is a template that lists files (globs, beside it). A mapping or list says with
+`__` how it goes together with the one below it: merge-last (what holds without it), merge-first,
+remove, overwrite. Behaviour: Salt's documentation.
 """
 
 from __future__ import annotations
@@ -43,13 +43,22 @@ def _configs(said: Any, tools: Tools, pillar: Mapping[str, Any]) -> Iterator[str
             kind, _, path = str(place).partition(":")
             whole = {"pillar": pillar, "grains": tools.grains, "opts": tools.opts}.get(kind)
             if whole is None or not isinstance(choices, Mapping):
-                hint = "write\n    - stack:\n        pillar:role:\n          web: /srv/stack/web.cfg"
+                hint = (
+                    "write\n    - stack:\n        pillar:role:\n          web: /srv/stack/web.cfg"
+                )
                 raise tools.problem(f"the external pillar stack does not know {place!r}", hint)
             value = _traverse(whole, path)
             chosen = [value] if isinstance(value, str) else value if isinstance(value, list) else []
-            yield from (each for one in chosen if one in choices for each in _configs(choices[one], tools, pillar))
+            yield from (
+                each
+                for one in chosen
+                if one in choices
+                for each in _configs(choices[one], tools, pillar)
+            )
     else:
-        raise tools.problem(f"the external pillar stack takes the path of its configuration, not {said!r}")
+        raise tools.problem(
+            f"the external pillar stack takes the path of its configuration, not {said!r}"
+        )
 
 
 def _traverse(data: Any, path: str, default: Any = None, delimiter: str = ":") -> Any:
@@ -60,12 +69,22 @@ def _traverse(data: Any, path: str, default: Any = None, delimiter: str = ":") -
     return data
 
 
-def _names(tools: Tools, pillar: Mapping[str, Any], stack: Mapping[str, Any], config: str) -> dict[str, Any]:
+def _names(
+    tools: Tools, pillar: Mapping[str, Any], stack: Mapping[str, Any], config: str
+) -> dict[str, Any]:
     own = {"traverse": _traverse, "cfg_path": config}
-    return {**tools.names, "minion_id": tools.id, "pillar": pillar, "stack": stack, "__stack__": own}
+    return {
+        **tools.names,
+        "minion_id": tools.id,
+        "pillar": pillar,
+        "stack": stack,
+        "__stack__": own,
+    }
 
 
-def _listed(config: str, tools: Tools, pillar: Mapping[str, Any], stack: Mapping[str, Any]) -> Iterator[str]:
+def _listed(
+    config: str, tools: Tools, pillar: Mapping[str, Any], stack: Mapping[str, Any]
+) -> Iterator[str]:
     """The files that a configuration file lists."""
     folder = os.path.dirname(config)
     tools.seen(config)
@@ -77,11 +96,15 @@ def _listed(config: str, tools: Tools, pillar: Mapping[str, Any], stack: Mapping
     for item in said if isinstance(said, list) else rendered.text.splitlines():
         if str(item).strip():
             yield from sorted(
-                path for path in glob.glob(os.path.join(folder, str(item).strip())) if os.path.isfile(path)
+                path
+                for path in glob.glob(os.path.join(folder, str(item).strip()))
+                if os.path.isfile(path)
             )
 
 
-def _laid(path: str, tools: Tools, pillar: Mapping[str, Any], stack: dict[str, Any], config: str) -> dict[str, Any]:
+def _laid(
+    path: str, tools: Tools, pillar: Mapping[str, Any], stack: dict[str, Any], config: str
+) -> dict[str, Any]:
     """The stack with one more file on it."""
     tools.seen(path)
     rendered = tools.template(path, os.path.dirname(config), _names(tools, pillar, stack, config))
@@ -96,7 +119,9 @@ def _laid(path: str, tools: Tools, pillar: Mapping[str, Any], stack: dict[str, A
 
 
 def _unknown(place: Any, strategy: Any) -> RenderError:
-    return RenderError(f"stack has no strategy {strategy!r}", place, f"it has {', '.join(STRATEGIES)}")
+    return RenderError(
+        f"stack has no strategy {strategy!r}", place, f"it has {', '.join(STRATEGIES)}"
+    )
 
 
 # ---------------------------------------------------------------- merging
@@ -114,7 +139,11 @@ def _mapping(old: dict[str, Any], new: Mapping[str, Any], problem: Any) -> dict[
         return {key: _clean(value) for key, value in said.items()}
     made = dict(old)
     for key, value in said.items():
-        made[key] = _value(old[key], value, strategy == "merge-first", problem) if key in old else _clean(value)
+        made[key] = (
+            _value(old[key], value, strategy == "merge-first", problem)
+            if key in old
+            else _clean(value)
+        )
     return made
 
 
@@ -148,7 +177,9 @@ def _strategy(values: list[Any]) -> tuple[str, list[Any]]:
 
 
 def _clean(value: Any) -> Any:
-    """A value without the words that say how to merge it. The items of a list are taken as they are, as Salt does."""
+    """A value without the words that say how to merge it. The items of a list are taken as they
+    are, as Salt does.
+    """
     if isinstance(value, Mapping):
         return {key: _clean(item) for key, item in value.items() if key != "__"}
     return _strategy(value)[1] if isinstance(value, list) else value

@@ -47,7 +47,9 @@ class Called(Record):
             return ""
         code, values = self.frame.f_code, self.frame.f_locals
         count, named = code.co_argcount, code.co_argcount + code.co_kwonlyargcount
-        names = [name for name in code.co_varnames[:named] if name in values and name not in _OF_JINJA]
+        names = [
+            name for name in code.co_varnames[:named] if name in values and name not in _OF_JINJA
+        ]
         plain = {each.name: each.default for each in self._parameters()}
         shown = [_of(name, values[name]) for name in names[:1] if name in code.co_varnames[:count]]
         rest = names[len(shown) :]
@@ -56,20 +58,32 @@ class Called(Record):
         if self.kind != "function":  # Jinja's own fill in what is None
             rest = [name for name in rest if plain.get(name, ...) is not None]
         if code.co_flags & inspect.CO_VARKEYWORDS:
-            more = values.get(code.co_varnames[named + bool(code.co_flags & inspect.CO_VARARGS)], {})
+            more = values.get(
+                code.co_varnames[named + bool(code.co_flags & inspect.CO_VARARGS)], {}
+            )
             values = {**values, **more}
             rest += more
-        shown += [f"{name}={_of(name, values[name])}" for name in rest if not _same(values[name], plain.get(name, ...))]
+        shown += [
+            f"{name}={_of(name, values[name])}"
+            for name in rest
+            if not _same(values[name], plain.get(name, ...))
+        ]
         if self.kind == "function":
             return f"{self.name}({', '.join(shown)})"
-        first = f"{shown[0]} {'|' if self.kind == 'filter' else 'is'} {self.name}" if shown else self.name
+        first = (
+            f"{shown[0]} {'|' if self.kind == 'filter' else 'is'} {self.name}"
+            if shown
+            else self.name
+        )
         return first + (f"({', '.join(shown[1:])})" if shown[1:] else "")
 
     def wrong_argument(self, text: str) -> str | None:
         """The argument that was probably meant."""
         wrong = re.search(r"keyword argument '(\w+)'", text)
         names = [each.name for each in self._parameters()]
-        return next(iter(difflib.get_close_matches(wrong[1], names, 1, 0.5)), None) if wrong else None
+        return (
+            next(iter(difflib.get_close_matches(wrong[1], names, 1, 0.5)), None) if wrong else None
+        )
 
     def _parameters(self) -> list[inspect.Parameter]:
         try:
@@ -79,8 +93,12 @@ class Called(Record):
         return [each for each in found if each.name not in _OF_JINJA]
 
 
-def called(error: Exception, row: str, variables: Mapping[str, Any], environment: PlacedEnvironment) -> Called | None:
-    """What the line called when it went wrong; None if the expression itself could not be worked out."""
+def called(
+    error: Exception, row: str, variables: Mapping[str, Any], environment: PlacedEnvironment
+) -> Called | None:
+    """What the line called when it went wrong; None if the expression itself could not be worked
+    out.
+    """
     frame = _entered(error)
     name = frame.f_code.co_name if frame else ""
     if frame is None:
@@ -98,8 +116,12 @@ def called(error: Exception, row: str, variables: Mapping[str, Any], environment
     return Called("function", name, given, None) if callable(given) else found
 
 
-def _of_jinja(name: str, frame: FrameType | None, row: str, environment: PlacedEnvironment) -> Called | None:
-    """The filter or test of a line, by the name that it has there; a text that is in no file has no lines."""
+def _of_jinja(
+    name: str, frame: FrameType | None, row: str, environment: PlacedEnvironment
+) -> Called | None:
+    """The filter or test of a line, by the name that it has there; a text that is in no file has no
+    lines.
+    """
     known = [each for each, (_, real) in WHERE.items() if real == name]
     for kind, more in (("filter", known), ("test", [])):
         table: Mapping[str, Any] = environment.filters if kind == "filter" else environment.tests
@@ -136,16 +158,27 @@ def _is(function: Any, name: str, frame: FrameType | None) -> bool:
     inner = inspect.unwrap(function) if callable(function) else None
     if frame is None:
         return getattr(inner, "__name__", "") == name
-    return getattr(function, "__code__", ...) is frame.f_code or getattr(inner, "__code__", ...) is frame.f_code
+    return (
+        getattr(function, "__code__", ...) is frame.f_code
+        or getattr(inner, "__code__", ...) is frame.f_code
+    )
 
 
-def _function(name: str, frame: FrameType | None, row: str, variables: Mapping[str, Any]) -> Called | None:
+def _function(
+    name: str, frame: FrameType | None, row: str, variables: Mapping[str, Any]
+) -> Called | None:
     """The execution function of a line: the only one, or that of this name."""
     typed = {each: _got(variables, each) for each in functions_of(row)}
     said = (name, name.rstrip("_"), name.removeprefix("salt_"))
-    alike = [each for each, got in typed.items() if each.partition(".")[2] in said or _is(got, name, frame)]
+    alike = [
+        each
+        for each, got in typed.items()
+        if each.partition(".")[2] in said or _is(got, name, frame)
+    ]
     chosen = alike or (list(typed) if frame is not None else [])
-    package, _, rest = str(frame.f_globals.get("__name__", "")).partition(".") if frame else ("", "", "")
+    package, _, rest = (
+        str(frame.f_globals.get("__name__", "")).partition(".") if frame else ("", "", "")
+    )
     if not row and package == "modules":
         return Called("function", f"{rest.partition('.')[0]}.{said[2]}", None, frame)
     return Called("function", chosen[0], typed[chosen[0]], frame) if len(chosen) == 1 else None
@@ -193,6 +226,7 @@ def refused(name: str, source: Source) -> RenderError:
     return RenderError(
         f"{what} changes the machine, and a file that is being rendered only looks",
         source,
-        f"declare a state for it; `module.run:` with `- {name or 'MODULE.FUNCTION'}: [...]` calls it in its turn",
+        f"declare a state for it; `module.run:` with `- {name or 'MODULE.FUNCTION'}: [...]` calls"
+        " it in its turn",
         "changes",
     )

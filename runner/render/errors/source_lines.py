@@ -43,9 +43,13 @@ def values_of(frame: FrameType, row: str) -> tuple[tuple[str, str], ...]:
     own = {name.split("_", 2)[2] for name in frame.f_locals if re.match(r"l_\d+_", name)}
     words = dict.fromkeys(re.findall(r"(?<![\w.'\"])[A-Za-z_]\w*", row))
     own -= {"pillar", "grains", "opts", "salt"}
-    found = {name: value for name, value in locals_of(frame).items() if name in own and name in words}
+    found = {
+        name: value for name, value in locals_of(frame).items() if name in own and name in words
+    }
     plain = (str, int, float, bool, list, dict, type(None))
-    return tuple((name, _brief(found[name])) for name in words if isinstance(found.get(name, ...), plain))[:4]
+    return tuple(
+        (name, _brief(found[name])) for name in words if isinstance(found.get(name, ...), plain)
+    )[:4]
 
 
 def _brief(value: Any) -> str:

@@ -1,4 +1,6 @@
-"""What a mistake in a template's syntax probably is: Jinja says which token it did not expect, and in which line."""
+"""What a mistake in a template's syntax probably is: Jinja says which token it did not expect, and
+in which line.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +12,43 @@ from runner.model.diagnostics import did_you_mean
 from runner.model.records import Record
 
 TAGS = (
-    *("if", "elif", "else", "for", "set", "macro", "import", "from", "include", "do", "call", "filter", "block"),
-    *("break", "continue", "extends", "with", "raw", "autoescape", "import_yaml", "import_json", "import_text"),
-    *("load_yaml", "load_json", "load_text", "profile", "endif", "endfor", "endset", "endmacro", "endcall"),
+    *(
+        "if",
+        "elif",
+        "else",
+        "for",
+        "set",
+        "macro",
+        "import",
+        "from",
+        "include",
+        "do",
+        "call",
+        "filter",
+        "block",
+    ),
+    *(
+        "break",
+        "continue",
+        "extends",
+        "with",
+        "raw",
+        "autoescape",
+        "import_yaml",
+        "import_json",
+        "import_text",
+    ),
+    *(
+        "load_yaml",
+        "load_json",
+        "load_text",
+        "profile",
+        "endif",
+        "endfor",
+        "endset",
+        "endmacro",
+        "endcall",
+    ),
     *("endfilter", "endblock", "endwith", "endraw", "endload", "endprofile"),
 )
 BLOCKS = {"load_yaml": "load", "load_json": "load", "load_text": "load"}
@@ -37,8 +73,12 @@ class Tag(Record):
     rest: str
 
 
-def explained(message: str, line: int, source: str, filters: Collection[str], tests: Collection[str]) -> Found:
-    """The place and the cure of a syntax error. source: the template. filters, tests: the names there are."""
+def explained(
+    message: str, line: int, source: str, filters: Collection[str], tests: Collection[str]
+) -> Found:
+    """The place and the cure of a syntax error. source: the template. filters, tests: the names
+    there are.
+    """
     row = _row(source, line)
     named = re.search(r"No (filter|test) named '([^']*)'", message)
     if named:
@@ -50,13 +90,20 @@ def explained(message: str, line: int, source: str, filters: Collection[str], te
     if "Unexpected end of template" in message:
         return _unclosed(source) or Found(line, _tag_column(row), None)
     if "Missing end of raw" in message:
-        tag = next((tag for tag in _tags(source) if tag.name == "raw"), Tag("raw", line, _tag_column(row), ""))
+        tag = next(
+            (tag for tag in _tags(source) if tag.name == "raw"),
+            Tag("raw", line, _tag_column(row), ""),
+        )
         return Found(tag.line, tag.column, "write `{% endraw %}` where it ends")
     if "expected token 'in'" in message:
         return Found(line, _tag_column(row), "write `{% for NAME in LIST %}`")
     if "Missing end of comment" in message:
         at = source.rfind("{#")
-        return Found(source.count("\n", 0, at) + 1, at - source.rfind("\n", 0, at), "close the comment with #}")
+        return Found(
+            source.count("\n", 0, at) + 1,
+            at - source.rfind("\n", 0, at),
+            "close the comment with #}",
+        )
     unknown = re.search(r"Encountered unknown tag '([^']*)'", message)
     if unknown:
         return _unknown_tag(unknown[1], line, row, source, "innermost block" in message)
@@ -83,7 +130,11 @@ def _tag_column(row: str) -> int:
 
 def _tags(source: str) -> Iterator[Tag]:
     plain = re.sub(r"\{#.*?#\}", lambda match: re.sub(r"[^\n]", " ", match[0]), source, flags=re.S)
-    raw = re.sub(r"(?s)(\{%-?\s*raw\s*-?%\}).*?(?=\{%-?\s*endraw)", lambda m: re.sub(r"[^\n]", " ", m[0]), plain)
+    raw = re.sub(
+        r"(?s)(\{%-?\s*raw\s*-?%\}).*?(?=\{%-?\s*endraw)",
+        lambda m: re.sub(r"[^\n]", " ", m[0]),
+        plain,
+    )
     for match in re.finditer(r"\{%[-+]?\s*(\w+)(.*?)[-+]?%\}", raw, re.S):
         line = raw.count("\n", 0, match.start()) + 1
         yield Tag(match[1], line, match.start() - raw.rfind("\n", 0, match.start()), match[2])
@@ -98,7 +149,9 @@ def _open(source: str, before: int | None = None) -> list[Tag]:
         if tag.name.startswith("end"):
             if stack and _end_of(stack[-1]) == tag.name:
                 stack.pop()
-        elif f"end{BLOCKS.get(tag.name, tag.name)}" in TAGS and not (tag.name == "set" and "=" in tag.rest):
+        elif f"end{BLOCKS.get(tag.name, tag.name)}" in TAGS and not (
+            tag.name == "set" and "=" in tag.rest
+        ):
             stack.append(tag)
     return stack
 
@@ -115,7 +168,9 @@ def _unclosed(source: str) -> Found | None:
     hint = f"write `{{% {_end_of(tag)} %}}` where it ends"
     if tag.name == "set":
         hint = f"write `{{% set {tag.rest.strip()} = VALUE %}}`, or close it with `{{% endset %}}`"
-    return Found(tag.line, tag.column, hint, f"the `{{% {tag.name} %}}` that begins here is not closed")
+    return Found(
+        tag.line, tag.column, hint, f"the `{{% {tag.name} %}}` that begins here is not closed"
+    )
 
 
 def _unknown_tag(name: str, line: int, row: str, source: str, inside: bool) -> Found:
@@ -126,19 +181,35 @@ def _unknown_tag(name: str, line: int, row: str, source: str, inside: bool) -> F
         stack = _open(source, line)
         if stack:
             tag = stack[-1]
-            hint = f"the `{{% {tag.name} %}}` of line {tag.line} is still open: close it with `{{% {_end_of(tag)} %}}`"
+            hint = (
+                f"the `{{% {tag.name} %}}` of line {tag.line} is still open: close it with `{{%"
+                f" {_end_of(tag)} %}}`"
+            )
             return Found(line, column, hint)
         opening = "if or for" if name in ("else", "elif") else name.removeprefix("end")
         broken = re.search(
-            rf"\{{[ ]*({opening.replace(' or ', '|')})\b[^{{}}]*?%?\}}|(?<!\{{)%[ ]*({opening})\b", source
+            rf"\{{[ ]*({opening.replace(' or ', '|')})\b[^{{}}]*?%?\}}|(?<!\{{)%[ ]*({opening})\b",
+            source,
         )
         if broken:
             at, said = broken.start(), broken[0][: broken.end(1) - broken.start()] or broken[0]
             place = source.count("\n", 0, at) + 1, at - source.rfind("\n", 0, at)
-            return Found(*place, f"write `{{% {broken[1] or broken[2]} ... %}}`", f"`{said}` does not begin a tag")
-        return Found(line, column, f"no `{{% {opening} %}}` is open here: take it away, or write what it closes")
+            return Found(
+                *place,
+                f"write `{{% {broken[1] or broken[2]} ... %}}`",
+                f"`{said}` does not begin a tag",
+            )
+        return Found(
+            line,
+            column,
+            f"no `{{% {opening} %}}` is open here: take it away, or write what it closes",
+        )
     near = [f"`{{% {each} %}}`" for each in difflib.get_close_matches(name, TAGS, 2, 0.6)]
-    return Found(line, column, f"did you mean {' or '.join(near)}?" if near else "tags are " + ", ".join(TAGS[:12]))
+    return Found(
+        line,
+        column,
+        f"did you mean {' or '.join(near)}?" if near else "tags are " + ", ".join(TAGS[:12]),
+    )
 
 
 # ---------------------------------------------------------------- expressions
@@ -156,7 +227,10 @@ def _expression(message: str, line: int, row: str, source: str, filters: Collect
         at = re.search(r"(?<![=!<>])=(?!=)", row)
         return Found(line, at.start() + 1 if at else column, "a comparison is written ==")
     if "unexpected '%'" in message or "got '%'" in message:
-        hint = "a tag cannot stand inside {{ }}: write `{{ 'x' if CONDITION else 'y' }}`, or put the tag around it"
+        hint = (
+            "a tag cannot stand inside {{ }}: write `{{ 'x' if CONDITION else 'y' }}`, or put the"
+            " tag around it"
+        )
         return Found(line, column, hint)
     bracket = re.search(r", expected '([\])}])'", message)
     if bracket:
@@ -167,22 +241,32 @@ def _expression(message: str, line: int, row: str, source: str, filters: Collect
         return unclosed
     got = re.search(r"got '(\w+)'", message)
     if got and got[1] in filters:
-        return Found(line, _word(row, got[1]) or column, f"a filter stands behind a bar: `| {got[1]}`")
+        return Found(
+            line, _word(row, got[1]) or column, f"a filter stands behind a bar: `| {got[1]}`"
+        )
     if "expected token ':'" in message:
         return Found(line, column, "a mapping is written `{'key': value}`")
     extra = re.search(r"unexpected '([)\]}])'", message)
     if extra:
-        return Found(line, column, f"there is one {extra[1]} too many, or its opening bracket is missing")
+        return Found(
+            line, column, f"there is one {extra[1]} too many, or its opening bracket is missing"
+        )
     return Found(line, column, "look for a missing comma, operator, quote or bracket in this line")
 
 
 def _character(character: str, offset: int, line: int, row: str, source: str) -> Found:
     # Jinja counts in the text with the newlines as it keeps them
-    column = offset - source.rfind("\n", 0, offset) if source[offset : offset + 1] == character[:1] else 0
+    column = (
+        offset - source.rfind("\n", 0, offset)
+        if source[offset : offset + 1] == character[:1]
+        else 0
+    )
     column = column or (row.find(character[:1]) + 1)
     sign = character[:1]
     if sign in "'\"":
-        return Found(line, column, f"the quote {sign} is not closed: write {sign} at the end of the text")
+        return Found(
+            line, column, f"the quote {sign} is not closed: write {sign} at the end of the text"
+        )
     if sign in OPERATORS:
         return Found(line, column, f"Jinja's word for that is `{OPERATORS[sign]}`")
     return Found(line, column, f"take {sign} away, or put the text in quotes")

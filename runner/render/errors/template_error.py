@@ -30,7 +30,9 @@ from runner.render.jinja.environment import PlacedEnvironment
 
 
 def explained(error: Exception, file: str, environment: PlacedEnvironment) -> RenderError:
-    """The error of a template for its author: innermost place first, then the calls and imports that led there."""
+    """The error of a template for its author: innermost place first, then the calls and imports
+    that led there.
+    """
     passed = list(frames(error.__traceback__))
     places = list(dict.fromkeys(place for place, _ in reversed(passed)))
     if isinstance(error, jinja2.TemplateSyntaxError):
@@ -55,7 +57,11 @@ def explained(error: Exception, file: str, environment: PlacedEnvironment) -> Re
 
 
 def _told(
-    error: Exception, row: str, source: Source, frame: FrameType | None, environment: PlacedEnvironment
+    error: Exception,
+    row: str,
+    source: Source,
+    frame: FrameType | None,
+    environment: PlacedEnvironment,
 ) -> RenderError:
     missing = error if isinstance(error, jinja2.UndefinedError) else _given_to_filter(error)
     if missing is not None:
@@ -65,11 +71,17 @@ def _told(
             message = "a template is named by a text, not by none or an empty list"
             return RenderError(message, source, "write its path below the roots in quotes")
         names = ", ".join(map(str, error.templates))
-        return RenderError(f"none of these templates exists: {names}", source, "a path begins at the file roots")
+        return RenderError(
+            f"none of these templates exists: {names}", source, "a path begins at the file roots"
+        )
     if isinstance(error, jinja2.TemplateNotFound):
-        return RenderError(f"the template {error.name} does not exist", source, _template_hint(error, environment))
+        return RenderError(
+            f"the template {error.name} does not exist", source, _template_hint(error, environment)
+        )
     if isinstance(error, RaisedByTemplate):
-        return RenderError(str(error), source, "the template itself raises this, with `raise(...)`", "raised")
+        return RenderError(
+            str(error), source, "the template itself raises this, with `raise(...)`", "raised"
+        )
     unknown = re.search(r"No test named '([^']*)'", str(error))
     if unknown:
         found = syntax.explained(str(error), source.line, text_of(source), (), environment.tests)
@@ -80,7 +92,9 @@ def _told(
     call = called(error, row, locals_of(frame), environment)
     if type(error).__name__ == "ChangeNotAllowed":
         return refused(str(call or ""), source)
-    if any(each.__name__ == "StateFailed" for each in type(error).__mro__):  # refused by a function, in its own words
+    if any(
+        each.__name__ == "StateFailed" for each in type(error).__mro__
+    ):  # refused by a function, in its own words
         return _refused(str(error), source, call)
     raised = _raised_in(error)
     text = str(error) if call is None else re.sub(r"^\w+(?=\(\) )", call.name, str(error))
@@ -101,13 +115,18 @@ def _refused(text: str, source: Source, call: Called | None) -> RenderError:
 
 
 def _no_text(source: Source) -> RenderError:
-    """What a `{% filter %}` makes is put out as it is: found when the output is put together, which has no place."""
+    """What a `{% filter %}` makes is put out as it is: found when the output is put together, which
+    has no place.
+    """
     for line, row in enumerate(text_of(source).split("\n"), 1):
         if re.search(r"\{%[-+]?\s*filter\b", row):
             source = source._replace(line=line)
             break
     return RenderError(
-        "a {% filter %} has to make text", source, "end it with text: `{% filter unique | join %}`", "jinja"
+        "a {% filter %} has to make text",
+        source,
+        "end it with text: `{% filter unique | join %}`",
+        "jinja",
     )
 
 
@@ -115,7 +134,10 @@ def _no_text(source: Source) -> RenderError:
 
 
 def _syntax(
-    error: jinja2.TemplateSyntaxError, file: str, environment: PlacedEnvironment, places: list[Source]
+    error: jinja2.TemplateSyntaxError,
+    file: str,
+    environment: PlacedEnvironment,
+    places: list[Source],
 ) -> RenderError:
     name = error.filename or (environment.file_of(error.name) if error.name else file) or file
     said = error.message or ""
@@ -133,16 +155,26 @@ def _misplaced(error: SyntaxError, file: str) -> RenderError:
     twice = re.search(r"duplicate argument 'l_\d+_(\w+)'", str(error.msg))
     if twice:
         pattern = rf"\{{%[-+]?\s*(macro|call)\b[^%]*\b{twice[1]}\b[^%]*\b{twice[1]}\b"
-        found = [number for number, row in enumerate(text_of(Source(name)).split("\n"), 1) if re.search(pattern, row)]
+        found = [
+            number
+            for number, row in enumerate(text_of(Source(name)).split("\n"), 1)
+            if re.search(pattern, row)
+        ]
         message = f"Jinja syntax error: the argument {twice[1]!r} stands twice in a macro"
-        return RenderError(message, Source(name, found[0] if found else 0), "take one away", "jinja")
+        return RenderError(
+            message, Source(name, found[0] if found else 0), "take one away", "jinja"
+        )
     word = "continue" if "continue" in str(error) else "break"
     rows = text_of(Source(name)).split("\n")
-    found = [number for number, row in enumerate(rows, 1) if re.search(rf"\{{%[-+]?\s*{word}\b", row)]
+    found = [
+        number for number, row in enumerate(rows, 1) if re.search(rf"\{{%[-+]?\s*{word}\b", row)
+    ]
     line = found[0] if found else 0
     column = tag_column(rows[line - 1]) if line else 0
     hint = "it ends a `{% for %}`: put it inside of one, or use `{% if %}`"
-    return RenderError(f"Jinja syntax error: {error.msg}", Source(name, line, column), hint, "jinja")
+    return RenderError(
+        f"Jinja syntax error: {error.msg}", Source(name, line, column), hint, "jinja"
+    )
 
 
 def _template_hint(error: jinja2.TemplateNotFound, environment: PlacedEnvironment) -> str:
@@ -153,15 +185,22 @@ def _template_hint(error: jinja2.TemplateNotFound, environment: PlacedEnvironmen
 # ---------------------------------------------------------------- other exceptions
 
 
-def _hint(error: Exception, text: str, call: Called | None, variables: Mapping[str, Any]) -> str | None:
+def _hint(
+    error: Exception, text: str, call: Called | None, variables: Mapping[str, Any]
+) -> str | None:
     macro = re.match(r"macro '(\w+)' takes", text)
     arguments = getattr(variables.get(macro[1]), "arguments", None) if macro else None
     if macro and arguments is not None:
         return f"it takes: {macro[1]}({', '.join(arguments)})"
     if call and call.frame is None:
         near = call.wrong_argument(text)
-        return (f"did you mean {near}? " if near else "") + f"it takes: {call.takes() or call.name + '(...)'}"
-    known = next((hint for pattern, hint in _HINTS if re.search(pattern, f"{type(error).__name__}: {text}")), "")
+        return (
+            f"did you mean {near}? " if near else ""
+        ) + f"it takes: {call.takes() or call.name + '(...)'}"
+    known = next(
+        (hint for pattern, hint in _HINTS if re.search(pattern, f"{type(error).__name__}: {text}")),
+        "",
+    )
     given = call.given() if call else ""
     if given:
         return f"{known}; it was given: {given}" if known else f"it was given: {given}"
@@ -169,21 +208,36 @@ def _hint(error: Exception, text: str, call: Called | None, variables: Mapping[s
 
 
 _HINTS = (
-    (r"SecurityError: access to attribute '_", "what begins with an underscore is not for templates, as with Salt"),
+    (
+        r"SecurityError: access to attribute '_",
+        "what begins with an underscore is not for templates, as with Salt",
+    ),
     (r"concatenate|unsupported operand", "`~` joins text (`a ~ b`), `| int` makes a number of it"),
     (r"ZeroDivisionError", "the value on the right is zero: ask for it with `{% if %}` first"),
     (r"not iterable", "a loop and `in` need a list: `| default([])`, or [ ] around the one value"),
-    (r"not callable", "what stands before the ( ) is no function: take them away, or look at its name"),
-    (r"macro '?\w*'? takes", "look at its `{% macro NAME(...) %}`: call it with the arguments that stand there"),
+    (
+        r"not callable",
+        "what stands before the ( ) is no function: take them away, or look at its name",
+    ),
+    (
+        r"macro '?\w*'? takes",
+        "look at its `{% macro NAME(...) %}`: call it with the arguments that stand there",
+    ),
     (r"not subscriptable", "it has no parts: `| default({})`, or look at the value before the [ ]"),
     (r"'NoneType'", "the value is none: give it one, or use `| default(..., true)`"),
     (r"JSON", "the text is no JSON"),
-    (r"values to unpack", "loop over `.items()` of a mapping; each item has to have as many parts as there are names"),
+    (
+        r"values to unpack",
+        "loop over `.items()` of a mapping; each item has to have as many parts as there are names",
+    ),
     (
         r"non-namespace object",
         "`set a.b` is for a namespace(); for a mapping write `{% do a.update({'b': ...}) %}`",
     ),
-    (r"RecursionError", "templates or macros call each other in a circle: take one of the calls or imports away"),
+    (
+        r"RecursionError",
+        "templates or macros call each other in a circle: take one of the calls or imports away",
+    ),
 )
 
 

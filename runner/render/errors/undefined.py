@@ -18,19 +18,29 @@ from runner.render.jinja.environment import PlacedEnvironment, Told
 
 
 def undefined(
-    error: jinja2.UndefinedError, row: str, source: Source, frame: FrameType | None, environment: PlacedEnvironment
+    error: jinja2.UndefinedError,
+    row: str,
+    source: Source,
+    frame: FrameType | None,
+    environment: PlacedEnvironment,
 ) -> RenderError:
     told = error.args[0] if error.args else ""
     name, obj = getattr(told, "name", None), getattr(told, "obj", jinja2.utils.missing)
     imported = re.search(r"the template '(.*)' \(imported on line (\d+) in '(.*)'\)", str(told))
     if imported:
         return _not_exported(str(told), name or "", imported, source, environment)
-    if isinstance(told, Told) and told.spot and (obj is not jinja2.utils.missing or not _names(row, name)):
+    if (
+        isinstance(told, Told)
+        and told.spot
+        and (obj is not jinja2.utils.missing or not _names(row, name))
+    ):
         source = _looked_up(told.spot, source)
         row = row_of(source)
     if not isinstance(told, Told) or name is None:
         what = "Jinja variable" if told.startswith("'") else "Jinja:"
-        return RenderError(f"{what} {told}", source, "give it a value, or use | default(...)", "undefined")
+        return RenderError(
+            f"{what} {told}", source, "give it a value, or use | default(...)", "undefined"
+        )
     if obj is jinja2.utils.missing:
         if told.startswith("parameter "):
             hint = f"give it in the call, or a value in the macro: `{{% macro ...({name}=...) %}}`"
@@ -38,7 +48,10 @@ def undefined(
         names = [*locals_of(frame), *(name for name in environment.globals)] if frame else []
         column = column_of(row, rf"(?<![\w.'\"]){re.escape(name)}(?!\w)")
         return RenderError(
-            f"Jinja variable {told}", source._replace(column=column), _name_hint(name, names, row), "undefined"
+            f"Jinja variable {told}",
+            source._replace(column=column),
+            _name_hint(name, names, row),
+            "undefined",
         )
     holder = _holder(obj, name, row, environment)
     if not holder:  # a tag of several lines begins there
@@ -47,21 +60,35 @@ def undefined(
             if holder:
                 source, row = source._replace(line=number), each
                 break
-    keys = [str(key) for key in (obj if hasattr(obj, "keys") else dir(type(obj))) if not str(key).startswith("_")]
+    keys = [
+        str(key)
+        for key in (obj if hasattr(obj, "keys") else dir(type(obj)))
+        if not str(key).startswith("_")
+    ]
     methods = ["items", "keys", "values", "get"] if hasattr(obj, "keys") else []
     near = difflib.get_close_matches(str(name), [*keys, *methods], 1, 0.6)
     key = re.escape(str(name))
     column = column_of(row, rf"(?<=\.){key}(?!\w)|(?<=\[['\"]){key}(?=['\"]\])|(?<=\[){key}(?=\])")
     kind = "element" if isinstance(name, int) else "attribute"
-    message = f"Jinja variable '{holder}' has no {kind} {name!r}" if holder else f"Jinja variable {told}"
-    hint = f"did you mean {near[0]!r}?" if near else f"it has: {', '.join(keys[:8])}" if keys else "it is empty"
+    message = (
+        f"Jinja variable '{holder}' has no {kind} {name!r}" if holder else f"Jinja variable {told}"
+    )
+    hint = (
+        f"did you mean {near[0]!r}?"
+        if near
+        else f"it has: {', '.join(keys[:8])}"
+        if keys
+        else "it is empty"
+    )
     if isinstance(name, int) and isinstance(obj, list | tuple):
         hint = f"it has {len(obj)}, and the first one is 0" if obj else "it is empty"
     if hasattr(obj, "keys") and not set(near) & set(methods):
         hint = f"{hint.rstrip('?')}; `{holder or 'it'}.get({name!r}, DEFAULT)` does without it"
     if obj is None:
         message = f"Jinja variable {holder!r} is none, so that it has no attribute {name!r}"
-        hint = f"give {holder or 'it'} a value, with `default=` of grains.filter_by or pillar.get, say"
+        hint = (
+            f"give {holder or 'it'} a value, with `default=` of grains.filter_by or pillar.get, say"
+        )
     return RenderError(message, source._replace(column=column), hint, "undefined")
 
 
@@ -73,7 +100,9 @@ def _looked_up(spot: Source, used: Source) -> Source:
     """The place of a look-up; its use further down or in another file is told as what led there."""
     if (spot.file, spot.line) == (used.file, used.line) or not spot.line:
         return used
-    return spot._replace(via=without([used._replace(via=(), values=()), *used.via], spot.file, spot.line))
+    return spot._replace(
+        via=without([used._replace(via=(), values=()), *used.via], spot.file, spot.line)
+    )
 
 
 def _rest_of_tag(source: Source) -> Iterator[tuple[int, str]]:
@@ -87,7 +116,9 @@ def _rest_of_tag(source: Source) -> Iterator[tuple[int, str]]:
                 return
 
 
-def _holder(obj: Any, name: Any, row: str, environment: PlacedEnvironment, typed: bool = False) -> str:
+def _holder(
+    obj: Any, name: Any, row: str, environment: PlacedEnvironment, typed: bool = False
+) -> str:
     """What an attribute was looked for in, as it was typed. typed: only if the row has it."""
     for known in () if typed else ("pillar", "grains", "opts", "salt"):
         if obj is not None and obj is environment.globals.get(known):
@@ -122,8 +153,13 @@ def _not_exported(
     told: str, name: str, imported: re.Match[str], source: Source, environment: PlacedEnvironment
 ) -> RenderError:
     file = environment.file_of(imported[1])
-    exported = re.findall(r"\{%[-+]?\s*(?:set|macro|import_\w+\s.*?\sas|load_\w+\s+as)\s+(\w+)", text_of(Source(file)))
-    hint = did_you_mean(name, exported, 0.5) or f"{imported[1]} has: {', '.join(exported) or 'nothing'}"
+    exported = re.findall(
+        r"\{%[-+]?\s*(?:set|macro|import_\w+\s.*?\sas|load_\w+\s+as)\s+(\w+)", text_of(Source(file))
+    )
+    hint = (
+        did_you_mean(name, exported, 0.5)
+        or f"{imported[1]} has: {', '.join(exported) or 'nothing'}"
+    )
     where = Source(environment.file_of(imported[3]), int(imported[2]))
     where = where._replace(column=column_of(row_of(where), rf"\b{re.escape(name)}\b"))
     return RenderError(

@@ -14,7 +14,13 @@ from runner.filters import TESTS, filters
 from runner.model.errors import RunnerError
 from runner.model.places import Source
 from runner.render.jinja.cache import Pack, Store, store
-from runner.render.jinja.environment import Find, LenientUndefined, PlacedEnvironment, StrictUndefined, TreeLoader
+from runner.render.jinja.environment import (
+    Find,
+    LenientUndefined,
+    PlacedEnvironment,
+    StrictUndefined,
+    TreeLoader,
+)
 from runner.render.jinja.limits import WIDE, checked
 from runner.render.jinja.options_line import Headed, headed
 from runner.render.jinja.static_files import plain
@@ -38,9 +44,11 @@ class Jinja:
         near: Find = lambda path, saltenv: None,
         seen: Callable[[str], None] = lambda path: None,
     ) -> None:
-        """find: of the tree. opts: for jinja_env and jinja_sls_env. cache_dir: of compiled templates.
+        """find: of the tree. opts: for jinja_env and jinja_sls_env. cache_dir: of compiled
+        templates.
 
-        near: the file of the tree that was probably meant. seen: is shown each file that is imported.
+        near: the file of the tree that was probably meant. seen: is shown each file that is
+        imported.
         """
         self._seen = seen
         self._near = near
@@ -52,12 +60,19 @@ class Jinja:
         self._environments: dict[tuple[Any, ...], PlacedEnvironment] = {}
 
     def render(
-        self, text: str, file: str, name: str, context: Mapping[str, Any], *, saltenv: str, sls: bool
+        self,
+        text: str,
+        file: str,
+        name: str,
+        context: Mapping[str, Any],
+        *,
+        saltenv: str,
+        sls: bool,
     ) -> Rendered:
         """A rendered text with its line map.
 
-        file: what messages call it. name: its path below the roots, which relative imports start from.
-        Raises RenderError with the place as written.
+        file: what messages call it. name: its path below the roots, which relative imports start
+        from. Raises RenderError with the place as written.
         """
         head = headed(text, file)
         environment = self.environment(saltenv, sls, head)
@@ -66,13 +81,17 @@ class Jinja:
         if output is None:
             try:
                 with environment.given(context):
-                    template = environment.made(head.text, name, file, dict(environment.globals), head.lines)
+                    template = environment.made(
+                        head.text, name, file, dict(environment.globals), head.lines
+                    )
                     output = concat(template.root_render_func(template.new_context()))
             except Exception as error:
                 from runner.render.errors.template_error import explained
 
                 raise explained(error, file, environment) from None
-        if text.endswith("\n") and not environment.keep_trailing_newline:  # Jinja takes it from every template
+        if (
+            text.endswith("\n") and not environment.keep_trailing_newline
+        ):  # Jinja takes it from every template
             output = concat((output, Piece.make("\n", file, text.count("\n"), True)))
         return Rendered(str.__str__(output), file, output)
 
@@ -89,7 +108,9 @@ class Jinja:
             raise explained(error, file, environment) from None
 
     def environment(self, saltenv: str, sls: bool, head: Headed = Headed("")) -> PlacedEnvironment:
-        """The environment for SLS files, or the one for all other templates, or that of a file's own options."""
+        """The environment for SLS files, or the one for all other templates, or that of a file's
+        own options.
+        """
         key = (saltenv, sls, head.options)
         if key not in self._environments:
             self._environments[key] = self._made(saltenv, sls, head)
@@ -103,7 +124,8 @@ class Jinja:
                 loader=TreeLoader(self._find, saltenv, self._near, self._opts, self._seen),
                 undefined=self._undefined,
                 extensions=["jinja2.ext.do", "jinja2.ext.loopcontrols", SaltTags],
-                optimized=False,  # what a filter finds (a file, the time, chance) must not be kept in a compiled one
+                # what a filter finds (a file, the time, chance) must not be kept in a compiled one
+                optimized=False,
                 cache_size=-1,
                 auto_reload=False,
                 **options,
@@ -117,7 +139,12 @@ class Jinja:
         wide = {name: checked(name, environment.filters[name]) for name in WIDE}
         environment.filters = filters({**environment.filters, **wide})
         environment.tests.update(TESTS)
-        own = {"raise": _raise, "show_full_context": _full_context, "odict": OrderedDict, "ifelse": _ifelse}
+        own = {
+            "raise": _raise,
+            "show_full_context": _full_context,
+            "odict": OrderedDict,
+            "ifelse": _ifelse,
+        }
         environment.globals.update(own)
         environment.given_always, environment.fresh = environment.globals, {}
         return environment
@@ -133,7 +160,9 @@ class Jinja:
 def _untouched(environment: PlacedEnvironment, text: str, file: str, above: int) -> Pieces | None:
     """What comes of a text without Jinja; None when there is Jinja in it."""
     same = plain(environment, text)
-    return None if same is None else concat((Piece.make(same, file, 1 + above, True),) if same else ())
+    return (
+        None if same is None else concat((Piece.make(same, file, 1 + above, True),) if same else ())
+    )
 
 
 def outside(folder: str, opts: Mapping[str, Any]) -> Jinja:
@@ -144,13 +173,22 @@ def outside(folder: str, opts: Mapping[str, Any]) -> Jinja:
 
 def _revision() -> list[tuple[int, int]]:
     """Which code compiled a template or read data: an old one is of no use to a new runner."""
-    names = ("codegen.py", "environment.py", "shared_code.py", "tags.py", "../../yaml/load.py", "static_files.py")
+    names = (
+        "codegen.py",
+        "environment.py",
+        "shared_code.py",
+        "tags.py",
+        "../../yaml/load.py",
+        "static_files.py",
+    )
     files = [os.path.join(os.path.dirname(__file__), name) for name in names]
     return [(found.st_mtime_ns, found.st_size) for found in map(os.stat, files)]
 
 
 def _options(opts: Mapping[str, Any], key: str) -> dict[str, Any]:
-    """What the configuration says of an environment (Salt's older jinja_trim_blocks and jinja_lstrip_blocks too)."""
+    """What the configuration says of an environment (Salt's older jinja_trim_blocks and
+    jinja_lstrip_blocks too).
+    """
     older = {name: True for name in ("trim_blocks", "lstrip_blocks") if opts.get(f"jinja_{name}")}
     options = {**older, **(opts.get(key) or {})}
     return {name: value for name, value in options.items() if name in NAMES}
@@ -162,7 +200,9 @@ def configured(opts: Mapping[str, Any], key: str) -> Source:
 
     found = Source(str(opts.get("conf_file") or "the configuration"))
     rows = enumerate(text_of(found).split("\n"), 1)
-    places = (Source(found.file, line, column_of(row, rf"(?<!\w){key}(?!\w)")) for line, row in rows)
+    places = (
+        Source(found.file, line, column_of(row, rf"(?<!\w){key}(?!\w)")) for line, row in rows
+    )
     return next((place for place in places if place.column), found)
 
 
@@ -183,5 +223,7 @@ _full_context.__name__ = _full_context.__qualname__ = "show_full_context"
 
 @jinja2.pass_context
 def _ifelse(context: Any, *pairs: Any, **options: Any) -> Any:
-    """The value beside the first target that means this machine; the last argument when there is none."""
+    """The value beside the first target that means this machine; the last argument when there is
+    none.
+    """
     return context["salt"]["match.ifelse"](*pairs, **options)

@@ -1,6 +1,8 @@
-"""Compiled templates, and the data that they import, on disk: one file in a folder that only the caller can write.
+"""Compiled templates, and the data that they import, on disk: one file in a folder that only the
+caller can write.
 
-Records are only ever appended, each with one write; a reader leaves the file at the first one that is not whole.
+Records are only ever appended, each with one write; a reader leaves the file at the first one that
+is not whole.
 """
 
 from __future__ import annotations
@@ -80,7 +82,9 @@ class Pack:
 
 
 class Store:
-    """The compiled code of texts: one record for each text, and one for each shape (shared_code.py)."""
+    """The compiled code of texts: one record for each text, and one for each shape
+    (shared_code.py).
+    """
 
     def __init__(self, pack: Pack, options: str) -> None:
         self._pack = pack
@@ -127,7 +131,9 @@ class Store:
         self._pack.put(self._key(f"\0{tag}\0{text}"), data)
 
     def _key(self, text: str) -> bytes:
-        return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16, key=self._options).digest()
+        return hashlib.blake2b(
+            text.encode("utf-8", "surrogatepass"), digest_size=16, key=self._options
+        ).digest()
 
 
 def store(folder: str, version: str) -> Pack | None:

@@ -1,7 +1,7 @@
 """Jinja's code generator with places: each piece of output is marked with its line.
 
-What it makes depends on the shape of the template alone (shared_code.py): the name, the file and its texts are given
-to the code when a template is made of it.
+What it makes depends on the shape of the template alone (shared_code.py): the name, the file and
+its texts are given to the code when a template is made of it.
 """
 
 from __future__ import annotations
@@ -43,7 +43,9 @@ class _Verbatim(str):
 
 
 class PlacedCodeGenerator(CodeGenerator):
-    """Wraps every output in `environment.mark(value, name, line)`; texts as typed are `placed[number]`."""
+    """Wraps every output in `environment.mark(value, name, line)`; texts as typed are
+    `placed[number]`.
+    """
 
     _line = 0
     _including = 0  # the line of the include whose output is being passed on
@@ -61,14 +63,18 @@ class PlacedCodeGenerator(CodeGenerator):
         """Only texts as typed are constants: a filter or a test is asked again in every run."""
         if isinstance(node, nodes.TemplateData) and isinstance(node.data, Lifted):
             return node.data
-        if not isinstance(node, nodes.TemplateData | nodes.Const) or isinstance(node.as_const(), Lifted):
+        if not isinstance(node, nodes.TemplateData | nodes.Const) or isinstance(
+            node.as_const(), Lifted
+        ):
             raise nodes.Impossible
         return super()._output_child_to_const(node, frame, finalize)
 
     def _output_const_repr(self, group: Any) -> str:
         (text,) = group
         return (
-            f"placed[{text.number}]" if isinstance(text, Lifted) else f"mark({text!r}, placed_file, {self._line}, True)"
+            f"placed[{text.number}]"
+            if isinstance(text, Lifted)
+            else f"mark({text!r}, placed_file, {self._line}, True)"
         )
 
     def _output_child_pre(self, node: nodes.Expr, frame: Frame, finalize: Any) -> None:
@@ -99,7 +105,9 @@ class PlacedCodeGenerator(CodeGenerator):
         self._importing = importing
 
     def position(self, node: nodes.Node) -> str:
-        """`line 3 in 'web.sls'`, for the text in which it is to stand: an f-string, or one in double quotes."""
+        """`line 3 in 'web.sls'`, for the text in which it is to stand: an f-string, or one in
+        double quotes.
+        """
         if self._importing:
             return _Verbatim(f"line {node.lineno} in {{placed_name!r}}")
         return f'line {node.lineno} in " + repr(placed_name) + "'

@@ -1,4 +1,6 @@
-"""The Jinja environment of a run: its output knows where it was typed, its templates are compiled once."""
+"""The Jinja environment of a run: its output knows where it was typed, its templates are compiled
+once.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,10 @@ class LenientUndefined(jinja2.Undefined):
     @property
     def _undefined_message(self) -> str:
         return Told.of(
-            super()._undefined_message, self._undefined_obj, self._undefined_name, self._undefined_spot.source()
+            super()._undefined_message,
+            self._undefined_obj,
+            self._undefined_name,
+            self._undefined_spot.source(),
         )
 
 
@@ -107,7 +112,9 @@ class PlacedEnvironment(BoundedEnvironment):
         """The file of a template, for places."""
         return self.files.get(name or "", name or "<template>")
 
-    def made(self, text: str, name: str, file: str, globals: Any, above: int = 0) -> jinja2.Template:
+    def made(
+        self, text: str, name: str, file: str, globals: Any, above: int = 0
+    ) -> jinja2.Template:
         """The template of a text. above: how many lines of the file stand above it."""
         unit = self.unit(text, name, file, above)
         place = self.file_of(name)
@@ -135,7 +142,9 @@ class PlacedEnvironment(BoundedEnvironment):
     def _compiled(self, text: str, key: str, name: str, file: str, above: int) -> Unit:
         text = "\n" * above + text
         try:
-            own = shaped(_without(above, self._tokens(text, name, file), len(self.newline_sequence)))
+            own = shaped(
+                _without(above, self._tokens(text, name, file), len(self.newline_sequence))
+            )
             code = self.codes.get(own.shape) or (self.store.code(own.shape) if self.store else None)
             if code is None:
                 generator = PlacedCodeGenerator(self, name, file, optimized=False)
@@ -158,8 +167,8 @@ class PlacedEnvironment(BoundedEnvironment):
     def join_path(self, template: str, parent: str) -> str:
         """`./x` and `../x` are relative to the importing template, all else to the roots.
 
-        What is not there is looked for below the folder of its formula, `tplroot`. The dots stay: a template that is
-        imported both ways is two to Jinja, as their tpldir may differ.
+        What is not there is looked for below the folder of its formula, `tplroot`. The dots stay: a
+        template that is imported both ways is two to Jinja, as their tpldir may differ.
         """
         if template.startswith(("./", "../")):
             return os.path.join(os.path.dirname(parent), template)
@@ -170,21 +179,32 @@ class PlacedEnvironment(BoundedEnvironment):
                 return f"{formula}/{template}"
         return template
 
-    def get_template(self, name: Any, parent: str | None = None, globals: Any = None) -> jinja2.Template:
+    def get_template(
+        self, name: Any, parent: str | None = None, globals: Any = None
+    ) -> jinja2.Template:
         if isinstance(name, str):
             name = name.removeprefix("salt://")
             relative = parent is not None and name.startswith(("./", "../"))
             name = name if relative or parent is None else self.join_path(name, parent)
-            folder = os.path.normpath(os.path.dirname(parent if relative and parent else name))  # as Salt has it
-            own = {"tpldir": folder, "tpldot": "" if folder == "." else folder.replace("/", "."), "tplfile": name}
+            folder = os.path.normpath(
+                os.path.dirname(parent if relative and parent else name)
+            )  # as Salt has it
+            own = {
+                "tpldir": folder,
+                "tpldot": "" if folder == "." else folder.replace("/", "."),
+                "tplfile": name,
+            }
             globals = {**self.globals, **(globals or {}), **own}
         elif not isinstance(name, jinja2.Template | jinja2.Undefined):
             what = "none" if name is None else repr(name)
             raise RunnerError(
-                f"a template is named by a text, not by {what}", hint="write its path below the roots in quotes"
+                f"a template is named by a text, not by {what}",
+                hint="write its path below the roots in quotes",
             )
         template = super().get_template(name, parent, globals)
-        if self.fresh.get(template) is None:  # what an earlier rendering left in it is of another file or another time
+        if (
+            self.fresh.get(template) is None
+        ):  # what an earlier rendering left in it is of another file or another time
             template._module = None
             template.globals = globals
             self.fresh[template] = True
@@ -201,7 +221,9 @@ class PlacedEnvironment(BoundedEnvironment):
 
     @contextmanager
     def given(self, names: Mapping[str, Any]) -> Iterator[None]:
-        """While one text is rendered, its variables are global: an import without context sees them too."""
+        """While one text is rendered, its variables are global: an import without context sees them
+        too.
+        """
         before = self.globals, self.fresh
         self.globals, self.fresh = {**self.given_always, **names}, {}
         try:
@@ -211,7 +233,9 @@ class PlacedEnvironment(BoundedEnvironment):
 
 
 def _without(above: int, tokens: list[Token], newline: int) -> list[Token]:
-    """The tokens of a text before which there were some newlines, so that its lines are counted as in its file."""
+    """The tokens of a text before which there were some newlines, so that its lines are counted as
+    in its file.
+    """
     first = tokens[0] if tokens and above else None
     if first is None or first.type != "data":  # a `{%-` at the beginning has taken them
         return tokens
@@ -223,7 +247,12 @@ class TreeLoader(jinja2.BaseLoader):
     """Templates below the file roots."""
 
     def __init__(
-        self, find: Find, saltenv: str, near: Find, opts: Mapping[str, Any], seen: Callable[[str], None]
+        self,
+        find: Find,
+        saltenv: str,
+        near: Find,
+        opts: Mapping[str, Any],
+        seen: Callable[[str], None],
     ) -> None:
         """seen: is shown each file before it is read."""
         self._find = find
@@ -247,7 +276,9 @@ class TreeLoader(jinja2.BaseLoader):
             return name
         return self._find(name, query or self._saltenv)
 
-    def get_source(self, environment: jinja2.Environment, template: str) -> tuple[str, str, Callable[[], bool]]:
+    def get_source(
+        self, environment: jinja2.Environment, template: str
+    ) -> tuple[str, str, Callable[[], bool]]:
         path = self._path(template)
         if path is None:
             raise jinja2.TemplateNotFound(template)
@@ -256,7 +287,9 @@ class TreeLoader(jinja2.BaseLoader):
         self._seen(path)
         return read_text(path, self._opts), path, lambda: True
 
-    def load(self, environment: jinja2.Environment, name: str, globals: Any = None) -> jinja2.Template:
+    def load(
+        self, environment: jinja2.Environment, name: str, globals: Any = None
+    ) -> jinja2.Template:
         assert isinstance(environment, PlacedEnvironment)
         text, path, _ = self.get_source(environment, name)
         return environment.made(text, name, path, globals or {})

@@ -1,4 +1,6 @@
-"""What rendering one file may cost: endless loops and texts that grow without end are errors that name their place."""
+"""What rendering one file may cost: endless loops and texts that grow without end are errors that
+name their place.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,8 @@ from jinja2.sandbox import SandboxedEnvironment
 from runner.model.errors import RenderError
 from runner.model.places import Source
 
-SECONDS = 5.0  # of the processor, for one file with all that it imports (`render_limit` of the configuration)
+# of the processor, for one file with all that it imports (`render_limit` of the configuration)
+SECONDS = 5.0
 MEGABYTES = 512  # that the process may grow after the first look
 LARGEST = 64 * 1024 * 1024  # characters of a text that one operation makes
 ITEMS = 8 * 1024 * 1024  # items of a list or a mapping
@@ -44,19 +47,26 @@ class Bound:
     def check(self, used: float) -> None:
         """Raise TooMuch when the file has used more. used: seconds of the processor."""
         if used >= self._seconds:
-            hint = "is there a loop without end? `render_limit: 60` in the configuration allows more"
-            raise TooMuch(f"this takes more than {self._seconds:g} s of the processor", None, hint, "limit")
+            hint = (
+                "is there a loop without end? `render_limit: 60` in the configuration allows more"
+            )
+            raise TooMuch(
+                f"this takes more than {self._seconds:g} s of the processor", None, hint, "limit"
+            )
         if _resident() - self._at_first > MEGABYTES:
             raise TooMuch(f"this takes more than {MEGABYTES} MB of memory", None, None, "limit")
 
 
 _bounds: list[Bound] = []  # of the file that is being rendered
-_listening: list[bool] = []  # whether ticks are heard: a handler is set once, which costs more than many a file
+_listening: list[
+    bool
+] = []  # whether ticks are heard: a handler is set once, which costs more than many a file
 
 
 @contextmanager
 def bounded(file: str, seconds: float | None = None) -> Iterator[None]:
-    """Raise TooMuch in what runs inside when it takes too much. What it starts (commands) is not counted.
+    """Raise TooMuch in what runs inside when it takes too much. What it starts (commands) is not
+    counted.
 
     seconds: 0 for no limit. Inside of another bound that one holds.
     """
@@ -78,14 +88,20 @@ def bounded(file: str, seconds: float | None = None) -> Iterator[None]:
     try:
         yield
     except TooMuch as error:
-        raise error if error.source else RenderError(error.message, Source(file), error.hint, error.code) from None
+        raise (
+            error
+            if error.source
+            else RenderError(error.message, Source(file), error.hint, error.code)
+        ) from None
     finally:
         signal.setitimer(signal.ITIMER_PROF, 0)
         _bounds.pop()
 
 
 def _tick(number: int, frame: Any) -> None:
-    """Look at what was used; a tick that was on its way when the timer was stopped finds nothing to look at."""
+    """Look at what was used; a tick that was on its way when the timer was stopped finds nothing to
+    look at.
+    """
     for bound in _bounds:
         bound.tick()
 
@@ -109,13 +125,21 @@ def check_operation(operator: str, left: Any, right: Any) -> None:
     """Raise TooMuch for a sum, a product, a power or a `%` that would make something far too large."""
     if operator == "*":
         for many, times in ((left, right), (right, left)):
-            if isinstance(many, str | list | tuple) and isinstance(times, int) and len(many) * times > _most(many):
+            if (
+                isinstance(many, str | list | tuple)
+                and isinstance(times, int)
+                and len(many) * times > _most(many)
+            ):
                 raise _far_too_large(f"{type(many).__name__} * {times}")
     elif operator == "**":
         if isinstance(left, int) and isinstance(right, int) and left.bit_length() * right > LARGEST:
             raise _far_too_large(f"a number ** {right}")
     elif operator == "+":
-        if isinstance(left, str | list) and isinstance(right, str | list) and len(left) + len(right) > _most(left):
+        if (
+            isinstance(left, str | list)
+            and isinstance(right, str | list)
+            and len(left) + len(right) > _most(left)
+        ):
             raise _far_too_large(f"{type(left).__name__} + {type(right).__name__}")
     elif isinstance(left, str):
         check_format(left)
@@ -127,7 +151,9 @@ def _most(value: str | list[Any] | tuple[Any, ...]) -> int:
 
 
 def check_growth(container: Any, values: Any) -> None:
-    """Raise TooMuch when a method of a list, mapping or set is given so much that this would be far too large."""
+    """Raise TooMuch when a method of a list, mapping or set is given so much that this would be far
+    too large.
+    """
     if len(container) + sum(len(value) for value in values if hasattr(value, "__len__")) > ITEMS:
         raise _far_too_large(f"this {type(container).__name__}")
 
@@ -166,7 +192,10 @@ class BoundedEnvironment(SandboxedEnvironment):
 
     def call(__self, __context: Any, __obj: Any, *args: Any, **kwargs: Any) -> Any:
         owner = getattr(__obj, "__self__", None)
-        if isinstance(owner, list | dict | set) and getattr(__obj, "__name__", "") in ("extend", "update"):
+        if isinstance(owner, list | dict | set) and getattr(__obj, "__name__", "") in (
+            "extend",
+            "update",
+        ):
             check_growth(owner, args)
         if isinstance(owner, str):  # a method of a text
             check_arguments(getattr(__obj, "__name__", ""), args)
@@ -177,7 +206,10 @@ class BoundedEnvironment(SandboxedEnvironment):
 
 def _far_too_large(what: str) -> TooMuch:
     return TooMuch(
-        f"{what} would be far too large", None, "write a smaller number, or look where it comes from", "limit"
+        f"{what} would be far too large",
+        None,
+        "write a smaller number, or look where it comes from",
+        "limit",
     )
 
 

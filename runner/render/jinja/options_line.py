@@ -1,4 +1,6 @@
-"""The line `#jinja2: {"trim_blocks": true}` at the head of a template: options of Jinja for this file alone."""
+"""The line `#jinja2: {"trim_blocks": true}` at the head of a template: options of Jinja for this
+file alone.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,8 @@ from runner.model.errors import RenderError
 from runner.model.places import Source
 from runner.model.records import Record
 
-# the first line, or the second where the first one names the renderers (what is left of that is an empty line)
+# the first line, or the second where the first one names the renderers (what is left of that is an
+# empty line)
 _LINE = r"((?:#!(?!/).*)?\n)?#jinja2:[ \t]*(\{.*)(?:\n|\Z)"
 
 
@@ -37,7 +40,9 @@ def headed(text: str, file: str) -> Headed:
         said = json.loads(found[2])
     except ValueError as error:
         hint = 'write JSON: `#jinja2: {"trim_blocks": true}`'
-        raise RenderError(f"the options after #jinja2: are no JSON: {error}", place, hint, "jinja") from None
+        raise RenderError(
+            f"the options after #jinja2: are no JSON: {error}", place, hint, "jinja"
+        ) from None
     for name, value in said.items():
         _check(name, value, place)
     return Headed(lead + text[found.end() :], tuple(sorted(said.items())), 1, place)

@@ -1,9 +1,10 @@
 """Templates that differ only in their texts share their compiled code.
 
-Most of the time that a tree needs when it is compiled for the first time goes into Jinja's parser and code generator,
-and formulas are much alike. So texts as typed and strings are taken out of the tokens of a template: what is left is
-its shape, and the code that is made of a shape takes them from a table. Variables with a number in their name, as trees
-have that a program wrote, get their names when the code is there.
+Most of the time that a tree needs when it is compiled for the first time goes into Jinja's parser
+and code generator, and formulas are much alike. So texts as typed and strings are taken out of the
+tokens of a template: what is left is its shape, and the code that is made of a shape takes them
+from a table. Variables with a number in their name, as trees have that a program wrote, get their
+names when the code is there.
 """
 
 from __future__ import annotations
@@ -45,12 +46,16 @@ class Shaped(Record):
 
 _VARIABLE = re.compile(r"zq(\d+)z")  # in the tokens and in the code: the variable of a number
 _NUMBERED = re.compile(r"[A-Za-z][A-Za-z_]*\d\w*", re.ASCII)
-_NO_VARIABLE_AFTER = frozenset(["dot", "pipe", "is", "is not", "filter"])  # but an attribute, a filter or a test
+_NO_VARIABLE_AFTER = frozenset(
+    ["dot", "pipe", "is", "is not", "filter"]
+)  # but an attribute, a filter or a test
 
 
 def shaped(tokens: list[Token]) -> Shaped:
     """What the tokens of a template share with other templates, and what is their own."""
-    if any(kind == "name" and value == "autoescape" for _, kind, value in tokens):  # asks texts while it is compiled
+    if any(
+        kind == "name" and value == "autoescape" for _, kind, value in tokens
+    ):  # asks texts while it is compiled
         return Shaped(tokens, tuple(tokens), (), (), ())
     names = _numbered(tokens)
     shape: list[Any] = []
@@ -62,7 +67,10 @@ def shaped(tokens: list[Token]) -> Shaped:
             tokens[number] = Token(line, kind, Lifted.of(value, len(texts)))
             shape.append((line, kind))
             texts.append((value, line))
-        elif kind == "string" and kind not in (kinds[number], kinds[number + 2]):  # neighbours become one string
+        elif kind == "string" and kind not in (
+            kinds[number],
+            kinds[number + 2],
+        ):  # neighbours become one string
             tokens[number] = Token(line, kind, Lifted.of(value, len(strings)))
             shape.append((line, kind))
             strings.append(value)
@@ -78,13 +86,19 @@ def _numbered(tokens: list[Token]) -> tuple[str, ...]:
     before = ""
     for number, (_, kind, value) in enumerate(tokens):
         if kind == "name":
-            if before not in _NO_VARIABLE_AFTER and _NUMBERED.fullmatch(value) and not keyword.iskeyword(value):
+            if (
+                before not in _NO_VARIABLE_AFTER
+                and _NUMBERED.fullmatch(value)
+                and not keyword.iskeyword(value)
+            ):
                 names.setdefault(value, len(names))
                 found.append((number, value))
             before = "is not" if (before, value) == ("is", "not") else value
         else:
             before = kind
-    if not found or any(isinstance(token.value, str) and _VARIABLE.search(token.value) for token in tokens):
+    if not found or any(
+        isinstance(token.value, str) and _VARIABLE.search(token.value) for token in tokens
+    ):
         return ()
     for number, name in found:
         tokens[number] = tokens[number]._replace(value=f"zq{names[name]}z")
@@ -127,4 +141,8 @@ class TokenParser(Parser):
     def parse_primary(self, *arguments: Any, **named: Any) -> nodes.Expr:
         token = self.stream.current
         node = super().parse_primary(*arguments, **named)
-        return nodes.Const(token.value, lineno=token.lineno) if isinstance(token.value, Lifted) else node
+        return (
+            nodes.Const(token.value, lineno=token.lineno)
+            if isinstance(token.value, Lifted)
+            else node
+        )

@@ -1,4 +1,6 @@
-"""Files that templates import as data and that have no Jinja in them: read without it, and once for all runs."""
+"""Files that templates import as data and that have no Jinja in them: read without it, and once for
+all runs.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ class Verbatim:
         self._known: dict[str, bytes] = {}
 
     def value(self, tag: str, parse: Callable[[str, str, str], Any]) -> Any:
-        """The value for a tag, for the importing template to alter as it likes. parse: (tag, text, file) -> value."""
+        """The value for a tag, for the importing template to alter as it likes. parse: (tag, text,
+        file) -> value.
+        """
         data = self._known.get(tag)
         if data is None:
             data = self._known[tag] = self._read(tag, parse)
@@ -44,7 +48,9 @@ class Verbatim:
         return data
 
 
-def verbatim(environment: jinja2.Environment, text: str, file: str, store: Store | None) -> Verbatim | None:
+def verbatim(
+    environment: jinja2.Environment, text: str, file: str, store: Store | None
+) -> Verbatim | None:
     """The file as it is; None when there is Jinja in it."""
     same = plain(environment, text)
     return None if same is None else Verbatim(same, file, store)
@@ -52,8 +58,16 @@ def verbatim(environment: jinja2.Environment, text: str, file: str, store: Store
 
 def plain(environment: jinja2.Environment, text: str) -> str | None:
     """The text with the newlines that Jinja would give it; None when there is Jinja in it."""
-    starts = (environment.block_start_string, environment.variable_start_string, environment.comment_start_string)
-    if environment.line_statement_prefix or environment.line_comment_prefix or any(start in text for start in starts):
+    starts = (
+        environment.block_start_string,
+        environment.variable_start_string,
+        environment.comment_start_string,
+    )
+    if (
+        environment.line_statement_prefix
+        or environment.line_comment_prefix
+        or any(start in text for start in starts)
+    ):
         return None
     newline = environment.newline_sequence
     if "\r" in text or newline != "\n":

@@ -1,4 +1,6 @@
-"""Salt's own Jinja tags: import_yaml, import_json, import_text, load_yaml, load_json, load_text, profile."""
+"""Salt's own Jinja tags: import_yaml, import_json, import_text, load_yaml, load_json, load_text,
+profile.
+"""
 
 from __future__ import annotations
 
@@ -38,9 +40,16 @@ class SaltTags(Extension):
         parser.parse_import_context(imported, False)
         if not imported.with_context:
             named: list[nodes.Expr] = [nodes.Const(tag), template, _own_name()]
-            return [nodes.Assign(target, self.call_method("_read", named, lineno=line), lineno=line)]
+            return [
+                nodes.Assign(target, self.call_method("_read", named, lineno=line), lineno=line)
+            ]
         arguments: list[nodes.Expr] = [nodes.Const(tag), nodes.Name(module, "load")]
-        return [imported, nodes.Assign(target, self.call_method("_imported", arguments, lineno=line), lineno=line)]
+        return [
+            imported,
+            nodes.Assign(
+                target, self.call_method("_imported", arguments, lineno=line), lineno=line
+            ),
+        ]
 
     def _load(self, parser: Parser, tag: str, line: int) -> list[nodes.Node]:
         parser.stream.expect("name:as")
@@ -49,15 +58,22 @@ class SaltTags(Extension):
         text = f"_loaded_{line}"
         block = nodes.AssignBlock(nodes.Name(text, "store"), None, body, lineno=line)
         arguments: list[nodes.Expr] = [nodes.Const(tag), nodes.Name(text, "load")]
-        return [block, nodes.Assign(target, self.call_method("_loaded", arguments, lineno=line), lineno=line)]
+        return [
+            block,
+            nodes.Assign(target, self.call_method("_loaded", arguments, lineno=line), lineno=line),
+        ]
 
     def _profile(self, parser: Parser, line: int) -> list[nodes.Node]:
         parser.stream.expect("name:as")
         label = parser.parse_expression()
         body = parser.parse_statements(("name:endprofile",), drop_needle=True)
         timer = f"_profile_{line}"
-        start = nodes.Assign(nodes.Name(timer, "store"), self.call_method("_started", []), lineno=line)
-        end = nodes.ExprStmt(self.call_method("_ended", [label, nodes.Name(timer, "load")]), lineno=line)
+        start = nodes.Assign(
+            nodes.Name(timer, "store"), self.call_method("_started", []), lineno=line
+        )
+        end = nodes.ExprStmt(
+            self.call_method("_ended", [label, nodes.Name(timer, "load")]), lineno=line
+        )
         return [start, *body, end]
 
     # -------------------------------------------------- called while rendering
@@ -84,12 +100,16 @@ class SaltTags(Extension):
         seconds = time.perf_counter() - start
         import logging
 
-        logging.getLogger("runner.render").info("Time (in seconds) to render block '%s': %s", label, seconds)
+        logging.getLogger("runner.render").info(
+            "Time (in seconds) to render block '%s': %s", label, seconds
+        )
 
 
 def _own_name() -> nodes.InternalName:
     """The variable of the code that holds the template's name."""
-    made: nodes.InternalName = object.__new__(nodes.InternalName)  # Jinja makes them only with a name of its own
+    made: nodes.InternalName = object.__new__(
+        nodes.InternalName
+    )  # Jinja makes them only with a name of its own
     nodes.Node.__init__(made, "placed_name")
     return made
 

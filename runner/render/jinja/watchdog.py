@@ -1,4 +1,5 @@
-"""The bounds of what is rendered beside the main thread (`parallel: True`), where no signal is handled.
+"""The bounds of what is rendered beside the main thread (`parallel: True`), where no signal is
+handled.
 
 One thread looks at all that render and raises the error in those that take too much.
 """
@@ -55,7 +56,9 @@ _watchers: list[threading.Thread] = []
 
 @contextmanager
 def watched(bound: Bound) -> Iterator[None]:
-    """Raise TooMuch in what this thread does inside when it takes too much. Inside of another bound that one holds."""
+    """Raise TooMuch in what this thread does inside when it takes too much. Inside of another bound
+    that one holds.
+    """
     thread = threading.get_ident()
     if thread in _watches:
         yield
@@ -85,6 +88,8 @@ def _watch() -> None:
 
 
 def _raise_in(thread: int, error: type[BaseException] | None) -> None:
-    """Have a thread raise an error at its next step in Python; None takes back what it has not raised yet."""
+    """Have a thread raise an error at its next step in Python; None takes back what it has not
+    raised yet.
+    """
     kind = None if error is None else ctypes.py_object(error)
     ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), kind)

@@ -23,7 +23,11 @@ def stage(name: str) -> Callable[[Any, Scope, Arguments], Any]:
 def _jinja(text: Rendered, scope: Scope, arguments: Arguments) -> Rendered:
     if arguments and arguments != ("-s",):
         hint = "renderers are separated by |, as in `#!jinja|yaml`"
-        raise RenderError(f"the renderer jinja takes no argument {' '.join(arguments)!r}", Source(scope.path, 1), hint)
+        raise RenderError(
+            f"the renderer jinja takes no argument {' '.join(arguments)!r}",
+            Source(scope.path, 1),
+            hint,
+        )
     return scope.renderer.jinja(text, scope)
 
 

@@ -12,7 +12,9 @@ from runner.model.places import Document, Source
 
 
 def read_text(path: str, opts: Mapping[str, Any]) -> str:
-    """The text of a template file. Raises RenderError for what is no readable UTF-8 text, or larger than allowed."""
+    """The text of a template file. Raises RenderError for what is no readable UTF-8 text, or larger
+    than allowed.
+    """
     try:
         data = read_bounded(path, size_limit(opts))
     except RunnerError as error:
@@ -30,7 +32,9 @@ def read_text(path: str, opts: Mapping[str, Any]) -> str:
 
 def _not_utf8(path: str, data: bytes, at: int) -> RenderError:
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        return RenderError("the file is UTF-16, not UTF-8", Source(path, 1, 1), "save it as UTF-8", "encoding")
+        return RenderError(
+            "the file is UTF-16, not UTF-8", Source(path, 1, 1), "save it as UTF-8", "encoding"
+        )
     before = data[data.rfind(b"\n", 0, at) + 1 : at]
     place = Source(path, data.count(b"\n", 0, at) + 1, len(before.decode("utf-8", "replace")) + 1)
     letter = data[at : at + 1].decode("latin-1")
@@ -53,15 +57,21 @@ def load_json(text: str, document: Document) -> Any:
     try:
         return json.loads(text)
     except RecursionError:
-        raise RenderError("the JSON is nested too deeply", document.source(1, 1), code="json") from None
+        raise RenderError(
+            "the JSON is nested too deeply", document.source(1, 1), code="json"
+        ) from None
     except ValueError as error:
         place = document.source(getattr(error, "lineno", 1), getattr(error, "colno", 0))
         hint = "JSON has no comma before } or ], no single quotes and no comments"
-        raise RenderError(f"this is no JSON: {getattr(error, 'msg', error)}", place, hint, "json") from None
+        raise RenderError(
+            f"this is no JSON: {getattr(error, 'msg', error)}", place, hint, "json"
+        ) from None
 
 
 def load_toml(text: str, document: Document) -> Any:
-    """The value of a TOML text; dates and times are texts. Raises RenderError with the place as written."""
+    """The value of a TOML text; dates and times are texts. Raises RenderError with the place as
+    written.
+    """
     import re
     import tomllib
 
@@ -69,7 +79,9 @@ def load_toml(text: str, document: Document) -> Any:
         return _undated(tomllib.loads(text))
     except tomllib.TOMLDecodeError as error:
         found = re.search(r"^(.*) \(at line (\d+), column (\d+)\)$", str(error))
-        what, line, column = (found[1], int(found[2]), int(found[3])) if found else (str(error), 1, 0)
+        what, line, column = (
+            (found[1], int(found[2]), int(found[3])) if found else (str(error), 1, 0)
+        )
         raise RenderError(f"this is no TOML: {what}", document.source(line, column)) from None
 
 

@@ -19,11 +19,13 @@ _MESSAGE = re.compile(r"-----BEGIN PGP MESSAGE-----.*?-----END PGP MESSAGE-----"
 class Decryptor:
     """Decrypts what one file holds; equal messages once.
 
-    keydir: gpg's home. secret: is told each decrypted value, which then appears in no output. lenient: leave what
-    cannot be decrypted as it is.
+    keydir: gpg's home. secret: is told each decrypted value, which then appears in no output.
+    lenient: leave what cannot be decrypted as it is.
     """
 
-    def __init__(self, keydir: str | None, secret: Callable[[str], None], lenient: bool = False) -> None:
+    def __init__(
+        self, keydir: str | None, secret: Callable[[str], None], lenient: bool = False
+    ) -> None:
         own = "/etc/runner/gpgkeys"
         self._lenient = lenient
         self._keydir = keydir or (own if os.path.isdir(own) else KEYDIR)
@@ -39,7 +41,9 @@ class Decryptor:
             for index, item in enumerate(value):
                 value[index] = self.data(item, item_place(value, index, place))
         elif isinstance(value, str) and "-----BEGIN PGP MESSAGE-----" in value:
-            return self.text(value, place.source).rstrip("\n")  # a password typed as `|` ends with its last letter
+            return self.text(value, place.source).rstrip(
+                "\n"
+            )  # a password typed as `|` ends with its last letter
         return value
 
     def document(self, rendered: Rendered) -> Rendered:
@@ -65,16 +69,33 @@ class Decryptor:
         return self._known[message]
 
     def _decrypted(self, message: str, source: Source) -> str:
-        argv = ["gpg", "--homedir", self._keydir, "--batch", "--no-tty", "--quiet", "--status-fd", "2", "--decrypt"]
+        argv = [
+            "gpg",
+            "--homedir",
+            self._keydir,
+            "--batch",
+            "--no-tty",
+            "--quiet",
+            "--status-fd",
+            "2",
+            "--decrypt",
+        ]
         try:
-            plain = "\n".join(line.strip() for line in message.replace("\\n", "\n").splitlines()) + "\n"
-            done = subprocess.run(argv, input=plain.encode(), capture_output=True, timeout=30, check=False)
+            plain = (
+                "\n".join(line.strip() for line in message.replace("\\n", "\n").splitlines()) + "\n"
+            )
+            done = subprocess.run(
+                argv, input=plain.encode(), capture_output=True, timeout=30, check=False
+            )
         except FileNotFoundError:
-            raise RenderError("a PGP message needs gpg, which is not installed", source, "install gnupg") from None
+            raise RenderError(
+                "a PGP message needs gpg, which is not installed", source, "install gnupg"
+            ) from None
         except (OSError, subprocess.TimeoutExpired) as problem:
             raise RenderError(f"gpg does not work: {problem}", source) from None
         said = done.stderr.decode("utf-8", "replace").strip().splitlines()
-        # gpg complains of the armor of a message whose lines were folded, and decrypts it all the same
+        # gpg complains of the armor of a message whose lines were folded, and decrypts it all the
+        # same
         failed = done.returncode and "[GNUPG:] DECRYPTION_OKAY" not in said
         if failed and self._lenient:
             return message
@@ -90,14 +111,19 @@ class Decryptor:
 
 def decryptor(opts: Mapping[str, Any], secret: Callable[[str], None]) -> Decryptor:
     """As the configuration says."""
-    return Decryptor(opts.get("gpg_keydir"), secret, lenient=opts.get("gpg_decrypt_must_succeed") is False)
+    return Decryptor(
+        opts.get("gpg_keydir"), secret, lenient=opts.get("gpg_decrypt_must_succeed") is False
+    )
 
 
 def _lines(rendered: Rendered, text: str, first: int) -> list[str]:
     """A part of a text in lines that know their places."""
     places = (rendered.source(first + number, 1) for number in range(text.count("\n") + 1))
     lines = text.splitlines(keepends=True)
-    return [Piece.make(line, place.file, place.line, True) for line, place in zip(lines, places, strict=False)]
+    return [
+        Piece.make(line, place.file, place.line, True)
+        for line, place in zip(lines, places, strict=False)
+    ]
 
 
 def place_of(value: Any, default: Place) -> Place:

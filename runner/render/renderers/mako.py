@@ -16,30 +16,44 @@ if TYPE_CHECKING:
 
 
 def rendered(text: str, scope: Scope) -> Rendered:
-    """A text rendered by Mako; it may include and inherit files of the tree. Raises RenderError with the line."""
+    """A text rendered by Mako; it may include and inherit files of the tree. Raises RenderError
+    with the line.
+    """
     try:
         from mako import exceptions  # type: ignore[import-not-found,import-untyped,unused-ignore]
     except ImportError:
         hint = "install it beside runner: pip install Mako"
-        raise RenderError("a mako template needs the Python package Mako", Source(scope.path, 1), hint) from None
+        raise RenderError(
+            "a mako template needs the Python package Mako", Source(scope.path, 1), hint
+        ) from None
     uri = str(scope.names.get("tplfile") or scope.path)
     lookup = _lookup(scope)
     try:
         return Rendered(str(lookup.made(text, uri, scope.path).render(**scope.names)), scope.path)
     except exceptions.MakoException as error:
-        place = Source(getattr(error, "filename", None) or scope.path, getattr(error, "lineno", 0) or 0)
+        place = Source(
+            getattr(error, "filename", None) or scope.path, getattr(error, "lineno", 0) or 0
+        )
         raise RenderError(f"Mako: {error}", place) from None
     except RenderError:
         raise
     except (Exception, SystemExit) as error:
         traced = exceptions.RichTraceback()
         path = lookup.files.get(_uri(traced), scope.path)
-        missing = isinstance(error, NameError) and re.fullmatch(r"'(\w+)' is not defined", str(error))
+        missing = isinstance(error, NameError) and re.fullmatch(
+            r"'(\w+)' is not defined", str(error)
+        )
         if missing:  # told when the template begins, whether the variable is used or not
-            line = _line_of(missing[1], text if path == scope.path else read_text(path, scope.renderer.opts))
+            line = _line_of(
+                missing[1], text if path == scope.path else read_text(path, scope.renderer.opts)
+            )
             hint = f"where it may be missing write context.get({missing[1]!r}, DEFAULT)"
-            raise RenderError(f"Mako: the variable {missing[1]!r} has no value", Source(path, line), hint) from None
-        raise RenderError(f"Mako: {type(error).__name__}: {error}", Source(path, traced.lineno or 0)) from None
+            raise RenderError(
+                f"Mako: the variable {missing[1]!r} has no value", Source(path, line), hint
+            ) from None
+        raise RenderError(
+            f"Mako: {type(error).__name__}: {error}", Source(path, traced.lineno or 0)
+        ) from None
 
 
 def _line_of(name: str, text: str) -> int:
@@ -75,8 +89,12 @@ def _lookup(scope: Scope) -> Any:
             path = scope.renderer.find(uri.removeprefix("salt://"), scope.saltenv)
             if path is None:
                 raise RenderError(
-                    f"the template {uri} does not exist", Source(scope.path), "its path begins at the file roots"
+                    f"the template {uri} does not exist",
+                    Source(scope.path),
+                    "its path begins at the file roots",
                 )
-            return self.made(read_text(path, scope.renderer.opts), uri.removeprefix("salt://").strip("/"), path)
+            return self.made(
+                read_text(path, scope.renderer.opts), uri.removeprefix("salt://").strip("/"), path
+            )
 
     return Lookup()

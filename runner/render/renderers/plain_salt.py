@@ -1,4 +1,6 @@
-"""`__salt__` of Python programs: what it gives of the pillar is the program's own, as plain dictionaries."""
+"""`__salt__` of Python programs: what it gives of the pillar is the program's own, as plain
+dictionaries.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,9 @@ from typing import Any
 
 
 class PlainSalt(Mapping[str, Callable[..., Any]]):
-    """Salt's functions. Those of `pillar` answer with copies, which `yaml.dump` writes as plain YAML."""
+    """Salt's functions. Those of `pillar` answer with copies, which `yaml.dump` writes as plain
+    YAML.
+    """
 
     def __init__(self, salt: Any) -> None:
         self._salt = salt

@@ -1,6 +1,8 @@
-"""The pydsl renderer: an SLS that is a Python program, which builds its states by `state(ID).module.function()`.
+"""The pydsl renderer: an SLS that is a Python program, which builds its states by
+`state(ID).module.function()`.
 
-Behaviour: the examples of Salt's documentation, as Salt 3007 renders them (3008 no longer has the renderer).
+Behaviour: the examples of Salt's documentation, as Salt 3007 renders them (3008 no longer has the
+renderer).
 """
 
 from __future__ import annotations
@@ -23,7 +25,8 @@ if TYPE_CHECKING:
     from runner.render import Scope
 
 Target = dict[str, str]
-# cmd.call and cmd.wait_call take what is behind the Python function as the arguments of that function
+# cmd.call and cmd.wait_call take what is behind the Python function as the arguments of that
+# function
 CALLING = frozenset(["call", "wait_call"])
 
 
@@ -51,7 +54,12 @@ class _Function:
 
     def __call__(self, *positional: Any, **named: Any) -> _Function:
         program = self._module._program
-        if self._module._name == "cmd" and self._name in CALLING and positional and callable(positional[0]):
+        if (
+            self._module._name == "cmd"
+            and self._name in CALLING
+            and positional
+            and callable(positional[0])
+        ):
             function, *given = positional
             name = getattr(function, "__name__", "call")
             self._set({"name": name, "args": given, "kws": named})
@@ -59,7 +67,9 @@ class _Function:
             return self
         if len(positional) > 1:
             what = f"{self._module._name}.{self._name} takes one argument by its place, the name"
-            raise program.mistake(what, f"write all else by name: {self._name}('NAME', argument='value')")
+            raise program.mistake(
+                what, f"write all else by name: {self._name}('NAME', argument='value')"
+            )
         self._set(({"name": positional[0]} if positional else {}) | named)
         return self
 
@@ -67,7 +77,10 @@ class _Function:
         if kind.startswith("_"):
             raise AttributeError(kind)
         if kind not in REQUISITE_KEYS:
-            hint = did_you_mean(kind, REQUISITE_KEYS) or "behind a function come requisites: .require(pkg='nginx')"
+            hint = (
+                did_you_mean(kind, REQUISITE_KEYS)
+                or "behind a function come requisites: .require(pkg='nginx')"
+            )
             raise self._module._program.mistake(f"{kind!r} is no requisite", hint)
 
         def add(*states: Any, **targets: Any) -> _Function:
@@ -114,7 +127,10 @@ class _Function:
         requisites = {kind: list(targets) for kind, targets in self._requisites.items()}
         for name, (value, line) in self._arguments.items():
             if name in requisites and isinstance(value, list):
-                value = [*value, *(known for known, _ in requisites.pop(name) if known not in value)]
+                value = [
+                    *value,
+                    *(known for known, _ in requisites.pop(name) if known not in value),
+                ]
             _append(body, name, value, line)
         for kind, targets in requisites.items():
             listed = PlacedList(document, (targets[0][1], 1))
@@ -163,7 +179,9 @@ class _Module:
         function = self._made()
         if function._name not in ("", name):
             what = f"{self!r} has the function {function._name} already, and gets {name}"
-            raise self._program.mistake(what, "an ID has one state of each module: give this one another ID")
+            raise self._program.mistake(
+                what, "an ID has one state of each module: give this one another ID"
+            )
         function._name = name
         return function
 
@@ -192,17 +210,23 @@ class _State:
 
     def __call__(self) -> None:
         hint = (
-            "take the call away, then its states run in their turn; to ask the machine while the SLS is compiled "
-            "there is __salt__"
+            "take the call away, then its states run in their turn; to ask the machine while the"
+            " SLS is compiled there is __salt__"
         )
-        raise self._program.mistake(f"{self!r}() would execute states while the SLS is compiled", hint)
+        raise self._program.mistake(
+            f"{self!r}() would execute states while the SLS is compiled", hint
+        )
 
     def _merge(self, other: _State) -> None:
         """Take over what another one of the same ID says."""
         for name, module in other._modules.items():
             function = module._function
             if function is not None and name in self._modules:
-                own = getattr(self, name)._named(function._name) if function._name else getattr(self, name)._made()
+                own = (
+                    getattr(self, name)._named(function._name)
+                    if function._name
+                    else getattr(self, name)._made()
+                )
                 own._merge(function)
             else:
                 self._modules[name] = module
@@ -216,7 +240,11 @@ class _State:
                 continue
             if function is None or not (function._name or extends):
                 source = Source(self._program.path, module._line)
-                raise RenderError(f"{module!r} names no function", source, f"call one of it: {module!r}.FUNCTION()")
+                raise RenderError(
+                    f"{module!r} names no function",
+                    source,
+                    f"call one of it: {module!r}.FUNCTION()",
+                )
             state = f"{name}.{function._name}" if function._name else name
             made[state] = function._body(document)
             made.at[state] = (function._line, 1, function._line, 1)
@@ -236,7 +264,9 @@ class _Settings:
         """Set `ordered`: from here on each new state requires the one before it."""
         for name, value in settings.items():
             if name != "ordered":
-                raise self._program.mistake(f"__pydsl__ has no setting {name!r}", "there is `ordered`")
+                raise self._program.mistake(
+                    f"__pydsl__ has no setting {name!r}", "there is `ordered`"
+                )
             self._program.current.ordered = bool(value)
 
 
@@ -270,7 +300,9 @@ class _Program:
         self._declare()
 
     def _names(self) -> dict[str, Any]:
-        """What pydsl adds to the names of a program; errors call these functions as the program does."""
+        """What pydsl adds to the names of a program; errors call these functions as the program
+        does.
+        """
 
         def state(id: Any = None) -> _State:
             return self.current.state(id)
@@ -287,7 +319,9 @@ class _Program:
 
     @property
     def current(self) -> _Program:
-        """The program that runs now: a function of this one may be called by an SLS that includes it."""
+        """The program that runs now: a function of this one may be called by an SLS that includes
+        it.
+        """
         running = self._scope.renderer.running_programs
         innermost: _Program = running[-1] if running else self
         return innermost
@@ -312,7 +346,9 @@ class _Program:
             self._unnamed += 1
             id = f".{self.sls.replace('.', '/')}:{self._unnamed}"
         if not isinstance(id, str):
-            raise self.mistake(f"the ID of a state is a text, not {id!r}", f"write state({str(id)!r})")
+            raise self.mistake(
+                f"the ID of a state is a text, not {id!r}", f"write state({str(id)!r})"
+            )
         if id not in self._states:
             self._states[id] = _State(self, id)
         return self._states[id]
@@ -326,12 +362,16 @@ class _Program:
         self._last = function
 
     def include(self, names: tuple[Any, ...], delayed: bool) -> Any:
-        """Include SLS files; the Python modules of those that are written in pydsl, None for the others."""
+        """Include SLS files; the Python modules of those that are written in pydsl, None for the
+        others.
+        """
         at = (self.line(), 1)
         listed = self.high.setdefault("include", PlacedList(self.high.document, at))
         for name in names:
             if not isinstance(name, str):
-                raise self.mistake(f"include() takes names of SLS files, not {name!r}", "include('web', 'db')")
+                raise self.mistake(
+                    f"include() takes names of SLS files, not {name!r}", "include('web', 'db')"
+                )
             listed.append(name)
             listed.items_at.append(at)
         if delayed:
@@ -348,7 +388,9 @@ class _Program:
             if path is not None:
                 break
         else:
-            return None  # whoever compiles the include finds it missing, too, and says where it looked
+            return (
+                None  # whoever compiles the include finds it missing, too, and says where it looked
+            )
         running = {program.path: program.module for program in renderer.running_programs}
         unfinished: ModuleType | None = running.get(path)
         if unfinished is not None:  # the two include each other
@@ -373,7 +415,10 @@ class _Program:
         """Make of functions what extends states of other SLS files."""
         for function in functions:
             if not isinstance(function, _Function):
-                hint = "write extend(state('ID').MODULE.FUNCTION(argument='value')), or .MODULE.watch(...)"
+                hint = (
+                    "write extend(state('ID').MODULE.FUNCTION(argument='value')), or"
+                    " .MODULE.watch(...)"
+                )
                 raise self.mistake(f"extend() takes functions of states, not {function!r}", hint)
             state = function._module._state
             if self._states.get(state.id) is state:  # not yet extended by the function before it
@@ -417,10 +462,17 @@ def _data(value: Any, name: str, program: _Program) -> Any:
     if isinstance(value, list | tuple | set | frozenset):
         return [_data(item, name, program) for item in value]
     if isinstance(value, _Function | _Module | _State) or callable(value):
-        hint = "write texts, numbers, lists and mappings; requisites have methods: .require(state('ID').pkg)"
+        hint = (
+            "write texts, numbers, lists and mappings; requisites have methods:"
+            " .require(state('ID').pkg)"
+        )
         raise program.mistake(f"the argument {name} is {_kind(value)}, not data", hint)
     return value
 
 
 def _kind(value: Any) -> str:
-    return f"the state {value!r}" if isinstance(value, _Function | _Module | _State) else "a function or a class"
+    return (
+        f"the state {value!r}"
+        if isinstance(value, _Function | _Module | _State)
+        else "a function or a class"
+    )

@@ -25,12 +25,17 @@ from runner.render.renderers.python import execute, namespace
 if TYPE_CHECKING:
     from runner.render import Scope
 
-# lines that are no Python: `import salt://lib.sls`, `from salt://lib.sls import name, other as another`
+# lines that are no Python: `import salt://lib.sls`, `from salt://lib.sls import name, other as
+# another`
 _IMPORT = re.compile(
-    r"^(\s*)(?:import[ \t]+(salt://\S+)[ \t]*$|from[ \t]+(salt://\S+)[ \t]+import[ \t]+(\w[^\n#]*))", re.M
+    r"^(\s*)(?:import[ \t]+(salt://\S+)[ \t]*$|from[ \t]+(salt://\S+)[ \t]+import["
+    r" \t]+(\w[^\n#]*))",
+    re.M,
 )
 _OURS = re.compile(
-    r"^\s*(from[ \t]+salt\.utils\.pyobjects[ \t]+import|import[ \t]+salt\.utils\.pyobjects\b)[^\n]*", re.M
+    r"^\s*(from[ \t]+salt\.utils\.pyobjects[ \t]+import|import["
+    r" \t]+salt\.utils\.pyobjects\b)[^\n]*",
+    re.M,
 )
 
 
@@ -86,7 +91,9 @@ class _Module:
 
         def state(*ids: Any, **arguments: Any) -> _Reference:
             if len(ids) != 1:
-                raise TypeError("a state takes one ID by its place, all else by name: Test.nop('ID', name='x')")
+                raise TypeError(
+                    "a state takes one ID by its place, all else by name: Test.nop('ID', name='x')"
+                )
             return self._program.state(self._name, function, ids[0], arguments)
 
         return state
@@ -144,7 +151,9 @@ class _Program:
         for entry in names.split(","):
             name, _, other = entry.strip().partition(" as ")
             if name not in found:
-                raise RenderError(f"{url} has no {name!r}", place, did_you_mean(name, map(str, found)))
+                raise RenderError(
+                    f"{url} has no {name!r}", place, did_you_mean(name, map(str, found))
+                )
             known[other.strip() or name] = found[name]
         return f"{indent}pass"
 
@@ -154,12 +163,16 @@ class _Program:
         if not self._importing:
             self.high.setdefault("include", []).extend(names)
 
-    def state(self, module: str, function: str, id: str | _Extended, arguments: dict[str, Any]) -> _Reference:
+    def state(
+        self, module: str, function: str, id: str | _Extended, arguments: dict[str, Any]
+    ) -> _Reference:
         """One state, with the requisites of the `with` around it."""
         for kind, target in self.within:
             said = arguments.get(kind, [])
             arguments[kind] = [*(said if isinstance(said, list | tuple) else [said]), target]
-        body = [{name: _plain(arguments[name], name in REQUISITE_KEYS)} for name in sorted(arguments)]
+        body = [
+            {name: _plain(arguments[name], name in REQUISITE_KEYS)} for name in sorted(arguments)
+        ]
         place = (self._line(), 1)
         if isinstance(id, _Extended):
             high = self.high.setdefault("extend", PlacedMap(self.high.document, place))
@@ -202,7 +215,9 @@ def _capitals(text: str, path: str) -> list[str]:
         tree = ast.parse(text, path)
     except SyntaxError:
         return []
-    names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id[:1].isupper()}
+    names = {
+        node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and node.id[:1].isupper()
+    }
     return [name for name in names if not hasattr(builtins, name)]
 
 
@@ -234,9 +249,15 @@ def _chosen(cls: type, salt: Any) -> list[Mapping[str, Any]]:
         if isinstance(inner, type) and not name.startswith("_"):
             grain = getattr(inner, "__grain__", "os_family")
             if salt["grains.get"](grain) == getattr(inner, "__match__", name):
-                values = {key: value for key, value in vars(inner).items() if not key.startswith("_")}
-                fitting.append((priority.index(grain) if grain in priority else len(priority), values))
-    chosen: list[Mapping[str, Any]] = [values for _, values in sorted(fitting, key=lambda each: each[0])]
+                values = {
+                    key: value for key, value in vars(inner).items() if not key.startswith("_")
+                }
+                fitting.append(
+                    (priority.index(grain) if grain in priority else len(priority), values)
+                )
+    chosen: list[Mapping[str, Any]] = [
+        values for _, values in sorted(fitting, key=lambda each: each[0])
+    ]
     merge = getattr(cls, "merge", "")
     said = (salt["pillar.get"](merge) if merge else None) or {}
     if not isinstance(said, Mapping):

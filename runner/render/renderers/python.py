@@ -23,7 +23,9 @@ def run(text: str, scope: Scope) -> Value:
     execute(text, scope.path, space)
     if not callable(space.get("run")):
         raise RenderError(
-            "a py SLS has to define run()", Source(scope.path, 1, 1), "write `def run():`, which returns {...}"
+            "a py SLS has to define run()",
+            Source(scope.path, 1, 1),
+            "write `def run():`, which returns {...}",
         )
     _needs_nothing(space["run"], scope.path)
     try:
@@ -48,9 +50,18 @@ def written(value: Any, path: str) -> str:
 def _needs_nothing(run: Any, path: str) -> None:
     """Refuse a run() that cannot be called without arguments."""
     code = getattr(run, "__code__", None)
-    if code is not None and code.co_filename == path and code.co_argcount > len(run.__defaults__ or ()):
-        what = f"run() has to do without arguments: {', '.join(code.co_varnames[: code.co_argcount])}"
-        hint = "write `def run():`; what a program needs is in __salt__, __grains__, __pillar__ and __opts__"
+    if (
+        code is not None
+        and code.co_filename == path
+        and code.co_argcount > len(run.__defaults__ or ())
+    ):
+        what = (
+            f"run() has to do without arguments: {', '.join(code.co_varnames[: code.co_argcount])}"
+        )
+        hint = (
+            "write `def run():`; what a program needs is in __salt__, __grains__, __pillar__ and"
+            " __opts__"
+        )
         raise RenderError(what, Source(path, code.co_firstlineno), hint, "python")
 
 
@@ -90,7 +101,9 @@ def execute(text: str, path: str, space: dict[str, Any]) -> None:
 
 
 def located(error: RunnerError, path: str) -> RunnerError:
-    """An error of a function that a program called, with the line of the call when it has no place of its own."""
+    """An error of a function that a program called, with the line of the call when it has no place
+    of its own.
+    """
     if error.source is not None and error.source.line:
         return error
     return RenderError(error.message, Source(path, _line(error, path)), error.hint, error.code)
@@ -107,10 +120,14 @@ def python_error(error: BaseException, who: str, path: str) -> RenderError:
         named = functions_of(row_of(place))
         return refused(named[0] if len(named) == 1 else "", place)
     hint = "the Python code of this file raised it"
-    return RenderError(f"{who}: {type(error).__name__}: {error}".removeprefix(": "), place, hint, "python")
+    return RenderError(
+        f"{who}: {type(error).__name__}: {error}".removeprefix(": "), place, hint, "python"
+    )
 
 
-def check_takes(render: Callable[..., Any], name: str, given: tuple[Any, ...], more: Mapping[str, Any]) -> None:
+def check_takes(
+    render: Callable[..., Any], name: str, given: tuple[Any, ...], more: Mapping[str, Any]
+) -> None:
     """Refuse a renderer of the tree that cannot be called as Salt calls it."""
     import inspect
 
@@ -126,7 +143,11 @@ def check_takes(render: Callable[..., Any], name: str, given: tuple[Any, ...], m
 def _line(error: BaseException, path: str) -> int:
     import traceback
 
-    lines = [frame.lineno for frame in traceback.extract_tb(error.__traceback__) if frame.filename == path]
+    lines = [
+        frame.lineno
+        for frame in traceback.extract_tb(error.__traceback__)
+        if frame.filename == path
+    ]
     return (lines[-1] or 0) if lines else 0
 
 

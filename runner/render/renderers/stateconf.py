@@ -1,7 +1,9 @@
-"""The stateconf renderer: an SLS with parameters of its own (stateconf.set) and short names for its states.
+"""The stateconf renderer: an SLS with parameters of its own (stateconf.set) and short names for its
+states.
 
-Behaviour: the examples of Salt's documentation, as Salt 3008 renders them. `.id` is `sls::id`; what stateconf.set says
-above the end marker is a variable below it, and a state tree that includes the SLS may `extend` it.
+Behaviour: the examples of Salt's documentation, as Salt 3008 renders them. `.id` is `sls::id`; what
+stateconf.set says above the end marker is a variable below it, and a state tree that includes the
+SLS may `extend` it.
 """
 
 from __future__ import annotations
@@ -64,12 +66,18 @@ def _options(arguments: tuple[str, ...], path: str) -> Options:
     data, _, template = " ".join(words).partition(" . ")
     usage = "#!stateconf [-G] [-o] [-s] [-p] [yaml . jinja]"
     if words and not template:
-        raise RenderError("stateconf needs a renderer of data and one of text", Source(path, 1), usage)
+        raise RenderError(
+            "stateconf needs a renderer of data and one of text", Source(path, 1), usage
+        )
     for letter in switches:
         if letter not in "Gops":
             raise RenderError(f"runner's stateconf has no option -{letter}", Source(path, 1), usage)
     chosen = Options("G" not in switches, "s" in switches, "o" in switches, "p" in switches)
-    return chosen._replace(data=tuple(data.split()), template=tuple(template.split())) if words else chosen
+    return (
+        chosen._replace(data=tuple(data.split()), template=tuple(template.split()))
+        if words
+        else chosen
+    )
 
 
 def _through(text: Rendered, options: Options, scope: Scope, names: dict[str, Any]) -> Any:
@@ -85,7 +93,9 @@ class Name(Record):
     sls: str
 
     def absolute(self, reference: str) -> str:
-        """The ID that a reference means: `.id`, `.below.id`, `.other_sls::id`, `..sls_above::id`, or the ID itself."""
+        """The ID that a reference means: `.id`, `.below.id`, `.other_sls::id`, `..sls_above::id`,
+        or the ID itself.
+        """
         if not reference.startswith("."):
             return reference
         sls, mark, rest = reference.partition("::")
@@ -96,7 +106,9 @@ class Name(Record):
         return "::".join(".".join([*above, reference[dots:]]).rsplit(".", 1))
 
     def relative(self, sls: str) -> str:
-        """The SLS that `.name` means beside this one (`..name`: one folder up); an init.sls is no exception."""
+        """The SLS that `.name` means beside this one (`..name`: one folder up); an init.sls is no
+        exception.
+        """
         if not sls.startswith("."):
             return sls
         dots = len(sls) - len(sls.lstrip("."))
@@ -166,10 +178,17 @@ class _Sls:
             name = self._named(key, options)
             made[name] = body
             made.at[name] = self._data.where(key)
-        own = [reference for key in made if key not in RESERVED for reference in _references(key, made[key])]
+        own = [
+            reference
+            for key in made
+            if key not in RESERVED
+            for reference in _references(key, made[key])
+        ]
         if options.ordered:
             order(made, self._nowhere)
-        for key in [key for key in self._data if str(key).startswith(".")]:  # short names come last, as with Salt
+        for key in [
+            key for key in self._data if str(key).startswith(".")
+        ]:  # short names come last, as with Salt
             name = self._sls.absolute(str(key))
             made[name] = made.pop(name)
         self._ends(made, own, options)
@@ -180,11 +199,23 @@ class _Sls:
         if not isinstance(key, str) or not key.startswith("."):
             return key
         name = self._sls.absolute(key)
-        made = [word for word, wanted in ((".start", options.start), (".goal", options.goal)) if wanted]
+        made = [
+            word for word, wanted in ((".start", options.start), (".goal", options.goal)) if wanted
+        ]
         if name in self._data or key in [self._end(word) for word in made]:
-            what = f"ID {name} is declared too" if name in self._data else "stateconf makes this state itself"
-            hint = "give it another ID" if name in self._data or key != self._end(".goal") else "-G makes no .goal"
-            raise RenderError(f"the ID {key} is {name} in full: {what}", self._key_source(key), hint)
+            what = (
+                f"ID {name} is declared too"
+                if name in self._data
+                else "stateconf makes this state itself"
+            )
+            hint = (
+                "give it another ID"
+                if name in self._data or key != self._end(".goal")
+                else "-G makes no .goal"
+            )
+            raise RenderError(
+                f"the ID {key} is {name} in full: {what}", self._key_source(key), hint
+            )
         return name
 
     def _end(self, word: str) -> str:
@@ -242,7 +273,11 @@ class _Sls:
             if isinstance(item, dict):
                 for kind, target in item.items():
                     if isinstance(target, str):
-                        item[kind] = self._sls.relative(target) if kind == "sls" else self._sls.absolute(target)
+                        item[kind] = (
+                            self._sls.relative(target)
+                            if kind == "sls"
+                            else self._sls.absolute(target)
+                        )
         return said
 
 

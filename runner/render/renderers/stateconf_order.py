@@ -1,4 +1,6 @@
-"""`#!stateconf -o`: the states of an SLS run in the order as written, each requires the one before it."""
+"""`#!stateconf -o`: the states of an SLS run in the order as written, each requires the one before
+it.
+"""
 
 from __future__ import annotations
 
@@ -25,7 +27,9 @@ def order(made: PlacedMap, nowhere: Place) -> None:
         before = {state.partition(".")[0]: key}
 
 
-def _check(arguments: list[Any], number: int, places: dict[tuple[str, str], int], place: Place) -> None:
+def _check(
+    arguments: list[Any], number: int, places: dict[tuple[str, str], int], place: Place
+) -> None:
     for index, item in enumerate(arguments):
         if not isinstance(item, dict):
             continue
@@ -35,12 +39,16 @@ def _check(arguments: list[Any], number: int, places: dict[tuple[str, str], int]
             raise RenderError("`names` cannot be used with stateconf -o", where, hint)
         for kind in REQUISITE_KEYS & item.keys():
             for target in item[kind] if isinstance(item[kind], list) else ():
-                pair = next(iter(target.items()), ("", "")) if isinstance(target, dict) else ("", "")
+                pair = (
+                    next(iter(target.items()), ("", "")) if isinstance(target, dict) else ("", "")
+                )
                 other = places.get(pair, number)
                 if (other < number) if kind.endswith("_in") else (other > number):
                     side = "before" if kind.endswith("_in") else "after"
                     what = f"{kind} of {pair[0]}: {pair[1]}, which is written {side} this state"
-                    raise RenderError(what, where, "stateconf -o runs the states in the order as written")
+                    raise RenderError(
+                        what, where, "stateconf -o runs the states in the order as written"
+                    )
 
 
 def _requiring(arguments: list[Any], target: dict[str, str]) -> list[Any]:

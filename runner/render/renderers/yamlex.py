@@ -1,4 +1,5 @@
-"""The yamlex renderer: YAML in which a key may come again, and `!aggregate` values add to the earlier ones.
+"""The yamlex renderer: YAML in which a key may come again, and `!aggregate` values add to the
+earlier ones.
 
 hosts: !aggregate [a]
 hosts: !aggregate [b]     # hosts: [a, b]

@@ -17,13 +17,34 @@ from runner.render.jinja.shared_code import TokenParser, shaped
 
 TEMPLATES = [
     "a: {{ b }}\n{% if c == 'x' %}d{% elif c['y'] %}e{% else %}{{ 'f' }}{{ 'g' 'h' }}{% endif %}\n",
-    "{% set x = {'a': 'b', 'c': ['d', \"e\"]} %}{% for k, v in x.items() %}{{ loop.index ~ k ~ '=' ~ v }}{% endfor %}",
-    "{% macro m(a, b='x') -%} {{ a|default('y', true) }} {%- endmacro %}{% call(z) m('q') %}in{{ z }}{% endcall %}",
-    "{% from 'x.jinja' import y, z as w with context %}{% import 'x' ~ '.jinja' as q %}{% include ['a'] %}{{ y if w }}",
-    "{% import_yaml 'a.yaml' as a %}{% load_yaml as b %}x: {{ 'y' }}\n{% endload %}{% import_json 'j' as j %}",
-    "{% extends 'base' %}{% block one %}text{{ super() }}{% endblock %}{% raw %}{{ 'as is' }}{% endraw %}",
-    "{% autoescape 'x' %}<b>{{ 'a' }}</b>{% endautoescape %}{% filter indent(2, 'x') %}a\nb{% endfilter %}",
-    "{% set a %}captured {{ 'b' }}{% endset %}{# no #}{{ a is sameas 'x' }}{{ 'x' in 'xy' }}{{ 'a%s' % 'b' }}{{ 5 }}",
+    (
+        "{% set x = {'a': 'b', 'c': ['d', \"e\"]} %}{% for k, v in x.items() %}{{ loop.index ~ k ~"
+        " '=' ~ v }}{% endfor %}"
+    ),
+    (
+        "{% macro m(a, b='x') -%} {{ a|default('y', true) }} {%- endmacro %}{% call(z) m('q')"
+        " %}in{{ z }}{% endcall %}"
+    ),
+    (
+        "{% from 'x.jinja' import y, z as w with context %}{% import 'x' ~ '.jinja' as q %}{%"
+        " include ['a'] %}{{ y if w }}"
+    ),
+    (
+        "{% import_yaml 'a.yaml' as a %}{% load_yaml as b %}x: {{ 'y' }}\n{% endload %}{%"
+        " import_json 'j' as j %}"
+    ),
+    (
+        "{% extends 'base' %}{% block one %}text{{ super() }}{% endblock %}{% raw %}{{ 'as is' }}{%"
+        " endraw %}"
+    ),
+    (
+        "{% autoescape 'x' %}<b>{{ 'a' }}</b>{% endautoescape %}{% filter indent(2, 'x') %}a\nb{%"
+        " endfilter %}"
+    ),
+    (
+        "{% set a %}captured {{ 'b' }}{% endset %}{# no #}{{ a is sameas 'x' }}{{ 'x' in 'xy' }}{{"
+        " 'a%s' % 'b' }}{{ 5 }}"
+    ),
 ]
 
 
@@ -42,30 +63,59 @@ def test_the_code_of_a_shape_with_its_texts_is_the_code_of_the_template(text: st
     typed = [f"mark({each!r}, placed_file, {line}, True)" for each, line in own.texts]
     made = re.sub(r"placed\[(\d+)\]", lambda found: typed[int(found[1])], made)
     made = re.sub(r"given\[(\d+)\]", lambda found: repr(own.strings[int(found[1])]), made)
-    made = re.sub(r"mark\(\(('\w+')\), placed_file", r"mark(\1, placed_file", made)  # a string that is put out
+    made = re.sub(
+        r"mark\(\(('\w+')\), placed_file", r"mark(\1, placed_file", made
+    )  # a string that is put out
     assert made == code(environment, environment._parse(text, "name", "file"))
 
 
 NUMBERED = [  # each with the same in other names
-    ("{% set a1 = 1 %}{% if not a1 %}{% set a1 = 2 %}{% endif %}{{ a1 if a1 is not odd else a1.real }}", {"a1": "b2"}),
-    ("{% for x1, y1 in [(1, 2)] %}{{ x1 ~ y1 }}{% set z1 = x1 %}{{ z1 }}{% endfor %}", {"x1": "q9", "y1": "r9"}),
-    ("{% macro m1(a1, b1=3) %}{{ a1 }}{{ b1 }}{{ n1 }}{% endmacro %}{{ m1(b1=4, a1=n1) }}", {"a1": "k7", "m1": "o2"}),
-    ("{% set s1 = namespace(v1=1) %}{% set s1.v1 = 2 %}{{ s1.v1 }}{{ n1 | default(s1) }}", {"s1": "t5"}),
     (
-        "{% block b1 %}{{ n1 }}{% endblock %}{% set c1 %}x{% endset %}{{ c1 }}{% from 'm' import f1 %}{{ f1 }}",
+        (
+            "{% set a1 = 1 %}{% if not a1 %}{% set a1 = 2 %}{% endif %}{{ a1 if a1 is not odd else"
+            " a1.real }}"
+        ),
+        {"a1": "b2"},
+    ),
+    (
+        "{% for x1, y1 in [(1, 2)] %}{{ x1 ~ y1 }}{% set z1 = x1 %}{{ z1 }}{% endfor %}",
+        {"x1": "q9", "y1": "r9"},
+    ),
+    (
+        "{% macro m1(a1, b1=3) %}{{ a1 }}{{ b1 }}{{ n1 }}{% endmacro %}{{ m1(b1=4, a1=n1) }}",
+        {"a1": "k7", "m1": "o2"},
+    ),
+    (
+        "{% set s1 = namespace(v1=1) %}{% set s1.v1 = 2 %}{{ s1.v1 }}{{ n1 | default(s1) }}",
+        {"s1": "t5"},
+    ),
+    (
+        (
+            "{% block b1 %}{{ n1 }}{% endblock %}{% set c1 %}x{% endset %}{{ c1 }}{% from 'm'"
+            " import f1 %}{{ f1 }}"
+        ),
         {"c1": "d1"},
     ),
 ]
 
 
 @pytest.mark.parametrize(("text", "others"), NUMBERED)
-def test_numbered_names_are_lifted_too(tree: Tree, compiled: list[str], text: str, others: dict[str, str]) -> None:
+def test_numbered_names_are_lifted_too(
+    tree: Tree, compiled: list[str], text: str, others: dict[str, str]
+) -> None:
     tree.folder.joinpath("m").write_text("{% set f1 = 5 %}")
     other = re.sub(r"\w+", lambda found: others.get(found[0], found[0]), text)
     for _ in range(2):
         jinja = Jinja(lambda path, saltenv: str(tree.folder / path), {}, str(tree.cache))
-        shown = [jinja.render(each, "x", "x", {"n1": 7}, saltenv="base", sls=True).text for each in (text, other)]
-        assert shown[0] == shown[1] == jinja2.Environment(loader=tree.loader).from_string(text).render(n1=7)
+        shown = [
+            jinja.render(each, "x", "x", {"n1": 7}, saltenv="base", sls=True).text
+            for each in (text, other)
+        ]
+        assert (
+            shown[0]
+            == shown[1]
+            == jinja2.Environment(loader=tree.loader).from_string(text).render(n1=7)
+        )
         with pytest.raises(RenderError, match=f"{max(others.values())}.*undefined"):
             wrong = f"{{{{ {max(others.values())} }}}}"
             jinja.render(wrong, "x", "x", {}, saltenv="base", sls=True)
@@ -84,7 +134,9 @@ class Tree:
         (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
         (self.folder / name).write_text(text)
         jinja = Jinja(lambda path, saltenv: str(self.folder / path), {}, str(self.cache))
-        return jinja.render(text, str(self.folder / name), name, names, saltenv="base", sls=True).text
+        return jinja.render(
+            text, str(self.folder / name), name, names, saltenv="base", sls=True
+        ).text
 
 
 @pytest.fixture
@@ -113,7 +165,9 @@ def test_equal_templates_keep_their_own_names_and_places(tree: Tree, compiled: l
         (tree.folder / folder / "inner").write_text(f"{folder}{{# #}}")
         with pytest.raises(RenderError) as caught:
             tree.render(f"{folder}/x.sls", text)
-        assert caught.value.source and caught.value.source.file == str(tree.folder / folder / "x.sls")
+        assert caught.value.source and caught.value.source.file == str(
+            tree.folder / folder / "x.sls"
+        )
         assert tree.render(f"{folder}/x.sls", text, missing=folder) == f"{folder} {folder}\n"
     assert compiled == ["x.sls", "inner"]
 
@@ -149,11 +203,14 @@ def test_a_head_of_its_own_is_kept_apart(tree: Tree, compiled: list[str]) -> Non
 def test_imported_data_is_read_once(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
     monkeypatch.setattr("runner.yaml.load.check_depth", read.append)
-    (tree.folder / "d.yaml").write_text("a: &a {x: 1}\nb: *a\n0644: !!set {c}\nd: !!pairs [e: [f]]\n")
+    (tree.folder / "d.yaml").write_text(
+        "a: &a {x: 1}\nb: *a\n0644: !!set {c}\nd: !!pairs [e: [f]]\n"
+    )
     once = "{% import_yaml 'd.yaml' as d %}{% do d.a.update(x=2) %}{{ d }}"
     for _ in range(2):  # each import its own, each alias too
         assert (
-            tree.render("a.sls", once + once) == "{'a': {'x': 2}, 'b': {'x': 1}, 644: {'c'}, 'd': [['e', ['f']]]}" * 2
+            tree.render("a.sls", once + once)
+            == "{'a': {'x': 2}, 'b': {'x': 1}, 644: {'c'}, 'd': [['e', ['f']]]}" * 2
         )
     assert len(read) == 1
     assert "'a: &a" in tree.render("a.sls", "{% import_text 'd.yaml' as d %}{{ [d] }}")
@@ -168,7 +225,11 @@ def test_a_damaged_cache_is_made_anew(tree: Tree, compiled: list[str], damage: s
     (pack,) = (tree.cache).iterdir()
     data = pack.read_bytes()
     changed = data[:60] + b"xx" + data[62:]
-    pack.write_bytes({"cut": data[:-5], "changed": changed, "empty": b"", "strange": b"something else" * 9}[damage])
+    pack.write_bytes(
+        {"cut": data[:-5], "changed": changed, "empty": b"", "strange": b"something else" * 9}[
+            damage
+        ]
+    )
     for _ in range(3):
         assert tree.render("a.sls", "x: {{ a }}\n", a=1) == "x: 1\n"
     assert 1 < len(compiled) < 4

@@ -96,7 +96,10 @@ CASES = [
     ("{'a':1,'b':[1,2]}|dict_to_sls_yaml_params", "- a: 1\n- b:\n  - 1\n  - 2"),
     ("'text'|hmac('key','x')", "False"),
     ("'get salted'|hmac('shared secret','eBWf9bstXg+NiP5AOwppB5HMvZiYMPzEM9W5YMm/AmQ=')", "True"),
-    ("'get salted'|hmac_compute('shared secret')", "78159ff5bb2d5e0f8d88fe403b0a690791ccbd989830fcc433d5b960c9bf0264"),
+    (
+        "'get salted'|hmac_compute('shared secret')",
+        "78159ff5bb2d5e0f8d88fe403b0a690791ccbd989830fcc433d5b960c9bf0264",
+    ),
     ("'/etc/passwd'|is_text_file", "True"),
     ("'/bin/ls'|is_bin_file", "True"),
     ("'/etc/passwd'|file_hashsum|length", "64"),
@@ -172,7 +175,10 @@ def test_filter(session: Session, expression: str, wanted: str) -> None:
         ("{{ '{' | load_json }}", "JSONDecodeError"),
         ("{{ 'xyz' | mac_str_to_bytes }}", "is no MAC address"),
         ("{{ 'a' | method_call('__class__') }}", "is private"),
-        ("{{ {} | update_dict_key_value('a', 42) }}", "Cannot update <class 'dict'> with a <class 'int'>."),
+        (
+            "{{ {} | update_dict_key_value('a', 42) }}",
+            "Cannot update <class 'dict'> with a <class 'int'>.",
+        ),
         ("{% set p = {} %}{{ p.port | regex_replace('a', 'b') }}", "has no attribute 'port'"),
         ("{% set p = {} %}{{ [{'a': p.port}] | json }}", "has no attribute 'port'"),
         ("{{ salt.nope.x() }}", "'nope.x' is not available"),
@@ -191,24 +197,36 @@ def test_mistakes_name_what_is_wrong_and_where(session: Session, text: str, mess
     ("text", "message", "hint"),
     [
         ("{{ 5 | wordwrap }}", "the filter wordwrap: AttributeError", "it was given: 5 | wordwrap"),
-        ("{{ ('x' * 99) | strftime }}", "the filter strftime", "it was given: <str of 101 characters> | strftime"),
+        (
+            "{{ ('x' * 99) | strftime }}",
+            "the filter strftime",
+            "it was given: <str of 101 characters> | strftime",
+        ),
         (
             "{{ salt['network.calc_net']('x') }}",
             "network.calc_net: ",
             "it was given: network.calc_net('x', netmask=none)",
         ),
-        ("{{ salt['random.shadow_hash']('x', 'hunter2', 'no') }}", "random.shadow_hash", "password=**********"),
+        (
+            "{{ salt['random.shadow_hash']('x', 'hunter2', 'no') }}",
+            "random.shadow_hash",
+            "password=**********",
+        ),
         ("{{ salt['file.touch']('/no/x') }}", "file.touch changes the machine", "module.run"),
     ],
 )
-def test_a_text_that_is_in_no_file_names_them_too(session: Session, text: str, message: str, hint: str) -> None:
+def test_a_text_that_is_in_no_file_names_them_too(
+    session: Session, text: str, message: str, hint: str
+) -> None:
     """`contents` with a template, say."""
     with pytest.raises(RunnerError) as error:
         session.template(text, "jinja", {})
     assert error.value.message.startswith(message) and hint in str(error.value.hint)
 
 
-def test_what_is_wrong_with_arguments_names_the_filter_that_was_typed(session: Session, tmp_path: Path) -> None:
+def test_what_is_wrong_with_arguments_names_the_filter_that_was_typed(
+    session: Session, tmp_path: Path
+) -> None:
     for text, told in {
         "{{ {}|yaml(nosuch=1) }}": "the filter yaml got an unexpected keyword argument 'nosuch'",
         "{{ 'x' is match }}": "the test match missing 1 required positional argument",
@@ -216,7 +234,9 @@ def test_what_is_wrong_with_arguments_names_the_filter_that_was_typed(session: S
         "{{ [1]|exactly_n_true('1') }}": "the filter exactly_n_true: TypeError",
         "{{ none|abs(1) }}": "the filter abs takes exactly one argument",
         "{{ none|to_num }}": "the filter to_num: TypeError",
-        "{{ salt['slsutil.serialize']('nosuch', 1) }}": "slsutil.serialize: The nosuch serializer could not be found.",
+        "{{ salt['slsutil.serialize']('nosuch', 1) }}": (
+            "slsutil.serialize: The nosuch serializer could not be found."
+        ),
     }.items():
         (tmp_path / "t").write_text(text)
         with pytest.raises(RunnerError) as error:

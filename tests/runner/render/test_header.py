@@ -38,7 +38,11 @@ def test_what_comes_of_it(session: Session, text: str, made: str) -> None:
     [
         ('#jinja2: {"trim_blocks": \n', "the options after #jinja2: are no JSON", "1:10"),
         ('#jinja2: {"trim_block": true}\n', "Jinja has no option 'trim_block'", "1:10"),
-        ('#!jinja\n#jinja2: {"trim_blocks": "x"}\n', "trim_blocks is true or false, not 'x'", "2:10"),
+        (
+            '#!jinja\n#jinja2: {"trim_blocks": "x"}\n',
+            "trim_blocks is true or false, not 'x'",
+            "2:10",
+        ),
         ('#jinja2: {"newline_sequence": 5}\n', "newline_sequence is a text, not 5", "1:10"),
         ('#jinja2: {"variable_start_string": "{%"}\n', "start strings must be different", "1:10"),
         (TRIMMED + "a\n{{ nosuch }}\n", "Jinja variable 'nosuch' is undefined", "3:4"),
@@ -63,10 +67,16 @@ def test_options_of_the_configuration_are_told_with_their_line(tmp_path: Path) -
 
     conf = tmp_path / "runner.yaml"
     conf.write_text("id: x\njinja_env:\n  newline_sequence: 5\n")
-    opts = {"conf_file": str(conf), "jinja_env": {"newline_sequence": 5}, "jinja_sls_env": {"newline_sequence": "x"}}
+    opts = {
+        "conf_file": str(conf),
+        "jinja_env": {"newline_sequence": 5},
+        "jinja_sls_env": {"newline_sequence": "x"},
+    }
     for sls, place in ((False, "2:1"), (True, "")):
         with pytest.raises(RunnerError) as error:
-            Jinja(lambda name, env: None, opts).render("{{ 1 }}", "x", "x", {}, saltenv="base", sls=sls)
+            Jinja(lambda name, env: None, opts).render(
+                "{{ 1 }}", "x", "x", {}, saltenv="base", sls=sls
+            )
         assert str(error.value.source).startswith(f"{conf}:{place}".rstrip(":"))
 
 

@@ -30,7 +30,10 @@ DEEP = {
 def test_what_nests_too_deeply_is_told_before_it_is_read(text: str, machine: Machine) -> None:
     machine.write(a=f"x:\n  {text if text[0] == ' ' else text.replace(chr(10), chr(10) + '  ')}\n")
     done = machine("sls", "a", "--test", code=1)
-    assert "a.sls:" in done.stderr and "the YAML is nested too deeply (more than 200 levels)" in done.stderr
+    assert (
+        "a.sls:" in done.stderr
+        and "the YAML is nested too deeply (more than 200 levels)" in done.stderr
+    )
 
 
 def test_many_small_brackets_are_not_read_twice(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -51,22 +54,33 @@ def test_the_timer_stands_still_afterwards() -> None:
 
 
 ENDLESS = "{% for i in range(100000) %}{% for j in range(100000) %}{% endfor %}{% endfor %}"
-GROWING = "{% set l = [] %}{% for i in range(100000) %}{% do l.append('x' * 10000000 ~ i) %}{% endfor %}"
+GROWING = (
+    "{% set l = [] %}{% for i in range(100000) %}{% do l.append('x' * 10000000 ~ i) %}{% endfor %}"
+)
 
 
 @pytest.mark.parametrize("more", ["", "    - parallel: true\n"])
 @pytest.mark.parametrize(
     ("template", "told"),
-    [(ENDLESS, "this takes more than 1 s of the processor"), (GROWING, "this takes more than 512 MB of memory")],
+    [
+        (ENDLESS, "this takes more than 1 s of the processor"),
+        (GROWING, "this takes more than 512 MB of memory"),
+    ],
 )
-def test_templates_of_states_are_bounded(template: str, told: str, more: str, machine: Machine) -> None:
+def test_templates_of_states_are_bounded(
+    template: str, told: str, more: str, machine: Machine
+) -> None:
     machine.config["render_limit"] = 1 if template is ENDLESS else 60
     (machine.folder / "states/t").write_text(template)
     state = "{tmp}/f:\n  file.managed:\n    - source: salt://t\n    - template: jinja\n" + more
     machine.write(a=state + "other:\n  test.nop: []\n")
     results = machine.results("sls", "a", code=2)
     failed = results[f"{machine.folder}/f"]
-    assert failed["result"] is False and told in failed["comment"] and "states/t:1" in failed["comment"]
+    assert (
+        failed["result"] is False
+        and told in failed["comment"]
+        and "states/t:1" in failed["comment"]
+    )
     assert results["other"]["result"] is True
 
 

@@ -25,9 +25,15 @@ def shown(machine: Machine) -> Any:
         "#!yaml\nx:\n  test.nop:\n    - name: n\n",
         '#!json\n{"x": {"test.nop": [{"name": "n"}]}}\n',
         '#!jinja|json\n{"{{ "x" }}": {"test.nop": [{"name": "n"}]}}\n',
-        "#!yamlex\nx: !aggregate\n  test.nop:\n    - name: m\nx: !reset\n  test.nop:\n    - name: n\n",
+        (
+            "#!yamlex\nx: !aggregate\n  test.nop:\n    - name: m\nx: !reset\n  test.nop:\n    -"
+            " name: n\n"
+        ),
         '#!jinja|toml\n[x]\n"test.nop" = [{name = "{{ "n" }}"}]\n',
-        "#!py\ndef run():\n    return {'x': {'test.nop': [{'name': __salt__['test.echo']('n')}]}}\n",
+        (
+            "#!py\ndef run():\n    return {'x': {'test.nop': [{'name':"
+            " __salt__['test.echo']('n')}]}}\n"
+        ),
         "#!jinja|py\ndef run():\n    return {'{{ sls }}x'[1:]: {'test.nop': [{'name': 'n'}]}}\n",
     ],
 )
@@ -48,9 +54,17 @@ def test_pipes(machine: Machine, text: str) -> None:
         ("#!py\ndef run(:\n", "Python:", "a.sls:2"),
         ("#!jinja\nx\n", "end with text", "a.sls:1"),
         ("#!pyobjects\n\nTest.nop('x', y=1 / 0)\n", "ZeroDivisionError", "a.sls:3"),
-        ("#!pyobjects\nTest.nop('x')\nTest.nop('x')\n", "there is already a state test.nop", "a.sls:3"),
+        (
+            "#!pyobjects\nTest.nop('x')\nTest.nop('x')\n",
+            "there is already a state test.nop",
+            "a.sls:3",
+        ),
         ("#!pyobjects\n\nTest.nop()\n", "a state takes one ID by its place", "a.sls:3"),
-        ("#!pyobjects\n\nimport salt://nosuch.sls\n", "salt://nosuch.sls does not exist", "a.sls:3"),
+        (
+            "#!pyobjects\n\nimport salt://nosuch.sls\n",
+            "salt://nosuch.sls does not exist",
+            "a.sls:3",
+        ),
         ("#!pyobjects\n\nNope.nop('x')\n", "State 'nope.nop' was not found", "a.sls:3"),
         ("#!stateconf -x\nx: {}\n", "has no option -x", "a.sls:1"),
         (
@@ -61,16 +75,25 @@ def test_pipes(machine: Machine, text: str) -> None:
         ("#!stateconf\n.goal: test.nop\n", "stateconf makes this state itself", "a.sls:2:1"),
         ("#!stateconf\na::x: test.nop\n.x: test.nop\n", "ID a::x is declared too", "a.sls:3:1"),
         ("#!broken|yaml\nx: {}\n", "the renderer broken: KeyError", "broken.py:2"),
-        ("#!yaml|gpg\nx:\n  test.nop:\n    - name: |\n{message}", "the PGP message cannot be decrypted", "a.sls:4"),
+        (
+            "#!yaml|gpg\nx:\n  test.nop:\n    - name: |\n{message}",
+            "the PGP message cannot be decrypted",
+            "a.sls:4",
+        ),
     ],
 )
 def test_mistakes(machine: Machine, text: str, message: str, place: str) -> None:
-    armour = "        -----BEGIN PGP MESSAGE-----\n\n        nonsense\n        -----END PGP MESSAGE-----\n"
+    armour = (
+        "        -----BEGIN PGP MESSAGE-----\n\n        nonsense\n        -----END PGP"
+        " MESSAGE-----\n"
+    )
     machine.config["gpg_keydir"] = str(machine.folder / "keys")
     (machine.folder / "keys").mkdir(mode=0o700)
     folder = machine.folder / "states" / "_renderers"
     folder.mkdir()
-    (folder / "broken.py").write_text("def render(data, saltenv='base', sls='', **kwargs):\n    return {}['x']\n")
+    (folder / "broken.py").write_text(
+        "def render(data, saltenv='base', sls='', **kwargs):\n    return {}['x']\n"
+    )
     machine.write(a=text.replace("{message}", armour))
     error = machine("sls", "a", code=1).stderr
     assert message in error
@@ -88,25 +111,48 @@ def test_a_renderer_that_only_the_configuration_names(machine: Machine) -> None:
     machine.config |= {"state_top": "nope.sls"}
     assert "looked for nope.sls in" in machine("show", "lowstate", code=1).stderr
     machine.config |= {"saltenv": "dev"}
-    assert "there is no environment 'dev' in file_roots; there is: base" in machine("show", "lowstate", code=1).stderr
+    assert (
+        "there is no environment 'dev' in file_roots; there is: base"
+        in machine("show", "lowstate", code=1).stderr
+    )
 
 
 @pytest.mark.skipif(not shutil.which("gpg"), reason="gpg is not installed")
 def test_gpg_in_the_pillar_is_decrypted_and_shown_nowhere(machine: Machine) -> None:
     keys = machine.folder / "keys"
     keys.mkdir(mode=0o700)
-    gpg = ["gpg", "--homedir", str(keys), "--batch", "--quiet", "--passphrase", "", "--pinentry-mode", "loopback"]
-    subprocess.run([*gpg, "--quick-generate-key", "runner", "default", "default"], check=True, capture_output=True)
+    gpg = [
+        "gpg",
+        "--homedir",
+        str(keys),
+        "--batch",
+        "--quiet",
+        "--passphrase",
+        "",
+        "--pinentry-mode",
+        "loopback",
+    ]
+    subprocess.run(
+        [*gpg, "--quick-generate-key", "runner", "default", "default"],
+        check=True,
+        capture_output=True,
+    )
     encrypt = [*gpg, "--trust-model", "always", "--armor", "--encrypt", "--recipient", "runner"]
-    done = subprocess.run(encrypt, input="hunter2 by gpg", capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        encrypt, input="hunter2 by gpg", capture_output=True, text=True, check=True
+    )
     indented = "".join(f"  {line}\n" for line in done.stdout.splitlines())
     machine.config["gpg_keydir"] = str(keys)
     machine.write(
-        a="{tmp}/f:\n  file.managed:\n    - contents_pillar: word\n"
-        "say:\n  cmd.run:\n    - name: echo {{ pillar.word }}\n",
+        a=(
+            "{tmp}/f:\n  file.managed:\n    - contents_pillar: word\n"
+            "say:\n  cmd.run:\n    - name: echo {{ pillar.word }}\n"
+        ),
         pillar__top="base:\n  '*':\n    - p\n",
-        pillar__p=f"#!yaml|gpg\nword: |\n{indented}\nfolded: >\n{indented}\n"
-        f"literal: '{done.stdout.strip().replace(chr(10), chr(92) + 'n')}'\n",
+        pillar__p=(
+            f"#!yaml|gpg\nword: |\n{indented}\nfolded: >\n{indented}\n"
+            f"literal: '{done.stdout.strip().replace(chr(10), chr(92) + 'n')}'\n"
+        ),
     )
     out = machine("sls", "a").stdout
     assert Path(machine.folder / "f").read_text() == "hunter2 by gpg\n"
@@ -115,7 +161,9 @@ def test_gpg_in_the_pillar_is_decrypted_and_shown_nowhere(machine: Machine) -> N
     assert "hunter2" not in machine("show", "low-sls", "a", "--out", "json").stdout
     whole = json.loads(machine("show", "pillar", "--show-secrets", "--out", "json").stdout)["local"]
     assert whole == dict.fromkeys(["word", "folded", "literal"], "hunter2 by gpg")
-    done = subprocess.run(encrypt, input="swordfish by gpg", capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        encrypt, input="swordfish by gpg", capture_output=True, text=True, check=True
+    )
     (machine.folder / "m.asc").write_text(done.stdout)
     call = f"gpg.decrypt filename={machine.folder}/m.asc gnupghome={keys}"
     assert machine("call", *call.split(), "bare=True").stdout == "swordfish by gpg\n"
@@ -123,8 +171,11 @@ def test_gpg_in_the_pillar_is_decrypted_and_shown_nowhere(machine: Machine) -> N
     plain = machine.folder / "plain"
     assert plain.read_text() == "swordfish by gpg" and plain.stat().st_mode & 0o777 == 0o600
     machine.write(
-        a=f"say:\n  cmd.run:\n    - name: echo {{{{ salt['gpg.decrypt'](filename='{machine.folder}/m.asc', "
-        f"gnupghome='{keys}').data }}}}\n"
+        a=(
+            "say:\n  cmd.run:\n    - name: echo {{"
+            f" salt['gpg.decrypt'](filename='{machine.folder}/m.asc', gnupghome='{keys}').data"
+            " }}\n"
+        )
     )
     out = machine("sls", "a").stdout
     assert "swordfish" not in out and "**********" in out
@@ -183,7 +234,11 @@ Test.nop("z")
 
 
 def test_pyobjects(machine: Machine) -> None:
-    machine.write(a=PYOBJECTS, b="b:\n  test.nop: []\n", lib="#!pyobjects\nFOUR = 4\ndef twice(x): return 2 * x\n")
+    machine.write(
+        a=PYOBJECTS,
+        b="b:\n  test.nop: []\n",
+        lib="#!pyobjects\nFOUR = 4\ndef twice(x): return 2 * x\n",
+    )
     machine.write(pillar__top="base: {'*': [p]}", pillar__p="names: {two: theirs}")
     machine.config["grains"] = {"host_number": 1}
     assert low(machine, "a", "n", "cwd", "require", "watch_in") == [
@@ -238,7 +293,9 @@ def test_stateconf(machine: Machine) -> None:
 
 
 def test_what_is_imported_as_data_is_each_importers_own(machine: Machine) -> None:
-    importing = "{% import_yaml 'd.yaml' as d %}{% import_text 'd.yaml' as t %}{% do d.l.append(sls) %}"
+    importing = (
+        "{% import_yaml 'd.yaml' as d %}{% import_text 'd.yaml' as t %}{% do d.l.append(sls) %}"
+    )
     body = "\n{{ sls }}:\n  test.nop:\n    - d: {{ d }}\n    - t: {{ t | json }}\n"
     machine.write(a="include: [b, c]" + importing + body, b=importing + body, c=importing + body)
     (machine.folder / "states" / "d.yaml").write_bytes(b"k: &x [1]\r\nl: [2]\nm: *x\n")
@@ -276,7 +333,12 @@ text: !aggregate "1"
 def test_yamlex(machine: Machine) -> None:
     second = "#!yamlex\nlist: !aggregate [9]\nplain: {c: 3}\nspread: {foo: !aggregate {z: 1}}\n"
     machine.write(pillar__top="base: {'*': [one, two]}", pillar__one=YAMLEX, pillar__two=second)
-    shared = {"scalars": [1, "two"], "later": 5, "reset": {"b": [2]}, "deep": {"a": [1, 2], "b": [2]}}
+    shared = {
+        "scalars": [1, "two"],
+        "later": 5,
+        "reset": {"b": [2]},
+        "deep": {"a": [1, 2], "b": [2]},
+    }
     shared |= {"empty": [], "text": ["1"]}
     found = json.loads(machine("show", "pillar", "--out", "json").stdout)["local"]
     spread = {"foo": {"foo": 42, "bar": None, "z": 1}}
@@ -288,7 +350,12 @@ def test_yamlex(machine: Machine) -> None:
 
 def test_stateconf_ids_with_dots(machine: Machine) -> None:
     """As with Salt: the last dot ends the name of an SLS."""
-    machine.write(a="#!stateconf -G\n.f-.vimrc: test.nop\n.b:\n  test.nop:\n    - require:\n      - test: .f-.vimrc\n")
+    machine.write(
+        a=(
+            "#!stateconf -G\n.f-.vimrc: test.nop\n.b:\n  test.nop:\n    - require:\n      - test:"
+            " .f-.vimrc\n"
+        )
+    )
     assert low(machine, "a", "name", "require") == [
         ("a.f-::vimrc", "nop", "f-.vimrc", None),
         ("a::b", "nop", "b", [{"test": "a.f-::vimrc"}]),
@@ -304,8 +371,14 @@ def also(id):
 
 
 def test_pyobjects_hands_states_on_and_imports_in_order(machine: Machine) -> None:
-    using = "from salt://lib.sls import made, also as lib\nimport salt://lib.sls\nfrom salt://lib.sls import also\n"
-    body = "one = made('{tmp}/f')\nTest.nop('x', require=[one, also('y').requisite], name=lib.made.__name__)\n"
+    using = (
+        "from salt://lib.sls import made, also as lib\nimport salt://lib.sls\nfrom salt://lib.sls"
+        " import also\n"
+    )
+    body = (
+        "one = made('{tmp}/f')\nTest.nop('x', require=[one, also('y').requisite],"
+        " name=lib.made.__name__)\n"
+    )
     machine.write(lib=LIBRARY, a="#!pyobjects\n" + using + body)
     required = [{"file": str(machine.folder / "f")}, {"test": "y"}]
     assert ("x", "nop", "made", required) in low(machine, "a", "name", "require")
@@ -321,9 +394,14 @@ def states():
 """
 
 
-@pytest.mark.parametrize("get", ["__salt__['pillar.get']('deep')", "salt.pillar.item('deep')['deep']"])
+@pytest.mark.parametrize(
+    "get", ["__salt__['pillar.get']('deep')", "salt.pillar.item('deep')['deep']"]
+)
 def test_the_pillar_that_programs_get_is_plain_and_their_own(machine: Machine, get: str) -> None:
-    py = DUMPED.format(pipe="py", get=get) + "def run():\n    return {'x': {'test.nop': [{'name': states()}]}}\n"
+    py = (
+        DUMPED.format(pipe="py", get=get)
+        + "def run():\n    return {'x': {'test.nop': [{'name': states()}]}}\n"
+    )
     objects = DUMPED.format(pipe="pyobjects", get=get) + "Test.nop('y', name=states())\n"
     machine.write(a="include: [b, c]", b=py, c=objects)
     more = ("--pillar", "{deep: {a: [{b: 1}], c: {d: e}}}")
@@ -332,7 +410,10 @@ def test_the_pillar_that_programs_get_is_plain_and_their_own(machine: Machine, g
 
 
 def test_programs_may_import_salts_exceptions(machine: Machine) -> None:
-    program = "#!py\nfrom salt.exceptions import SaltRenderError\nimport salt\n{more}\ndef run():\n    {does}\n"
+    program = (
+        "#!py\nfrom salt.exceptions import SaltRenderError\nimport salt\n{more}\ndef run():\n   "
+        " {does}\n"
+    )
     machine.write(a=program.format(more="", does="raise SaltRenderError('no home')"))
     error = machine("show", "low-sls", "a", code=1).stderr
     assert "no home" in error
@@ -360,7 +441,10 @@ b: test.nop
 def test_stateconf_in_the_order_as_written(machine: Machine) -> None:
     machine.write(t__u=SHORT)
     found = json.loads(machine("show", "sls", "t.u", "--out", "json").stdout)["local"]
-    bodies = {name: next(value for key, value in body.items() if key[:2] != "__") for name, body in found.items()}
+    bodies = {
+        name: next(value for key, value in body.items() if key[:2] != "__")
+        for name, body in found.items()
+    }
     assert {name: body[:-1] for name, body in bodies.items()} == {
         "b": [{"require": [{"test": "t.u::a"}]}, "nop"],
         "t.u::p": [{"name": "n"}, {"order": 5}],
@@ -369,7 +453,12 @@ def test_stateconf_in_the_order_as_written(machine: Machine) -> None:
         "t.u::start": [{"require_in": [{"stateconf": "t.u::p"}]}, "set"],
         "t.u::goal": [
             {
-                "require": [{"stateconf": "t.u::p"}, {"test": "t.u::a"}, {"test": "b"}, {"test": "t.u::c"}]
+                "require": [
+                    {"stateconf": "t.u::p"},
+                    {"test": "t.u::a"},
+                    {"test": "b"},
+                    {"test": "t.u::c"},
+                ]
                 + [{"stateconf": "t.u::start"}]
             },
             "set",
@@ -390,7 +479,11 @@ ${lib.named(number)}:
 
 def test_mako(machine: Machine) -> None:
     machine.environment["PYTHONPATH"] = ":".join([machine.environment["PYTHONPATH"], *sys.path])
-    machine.write(d__a=MAKO, b="#!mako|yaml\n\n${nope}\n", c='#!mako|yaml\n<%include file="salt://d/bad.mako"/>\n')
+    machine.write(
+        d__a=MAKO,
+        b="#!mako|yaml\n\n${nope}\n",
+        c='#!mako|yaml\n<%include file="salt://d/bad.mako"/>\n',
+    )
     folder = machine.folder / "states" / "d"
     (folder / "lib.mako").write_text('<%def name="named(x)">n${x}</%def>\n')
     (folder / "inc.mako").write_text("inc-${sls}: {test.nop: []}\n")
@@ -407,7 +500,10 @@ def test_mako(machine: Machine) -> None:
 def test_mako_refuses_a_variable_without_a_value_wherever_it_stands(machine: Machine) -> None:
     """As Salt does: whether the variable is used or not."""
     machine.write(
-        unused="#!mako|yaml\n% if context.get('no', 1):\ny: test.nop\n% endif\nx: ${nada if False else 'test.nop'}\n",
+        unused=(
+            "#!mako|yaml\n% if context.get('no', 1):\ny: test.nop\n% endif\nx: ${nada if False else"
+            " 'test.nop'}\n"
+        ),
         inside="#!mako|yaml\n\n<%include file='part.mako'/>\n",
         never="#!mako|yaml\n<%def name='f()'>${nada}</%def>\nx: test.nop\n",
     )

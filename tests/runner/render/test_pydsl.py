@@ -1,4 +1,6 @@
-"""`#!pydsl`: the states of a Python program, good and bad; what is expected is what Salt 3007 renders."""
+"""`#!pydsl`: the states of a Python program, good and bad; what is expected is what Salt 3007
+renders.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,14 @@ state('y').test.nop(require=[{'test': 'c'}]).require(state('d').test.nop()).requ
 """,
     )
     assert low(machine, "require", "watch", "onchanges_in", "require_any")[4:] == [
-        ("x", "run", [{"test": "c"}, {"test": "d"}, {"test": "elsewhere"}], [{"test": "e"}], [{"test": "y"}], None),
+        (
+            "x",
+            "run",
+            [{"test": "c"}, {"test": "d"}, {"test": "elsewhere"}],
+            [{"test": "e"}],
+            [{"test": "y"}],
+            None,
+        ),
         ("y", "nop", [{"test": "c"}, {"test": "d"}], None, None, [{"test": "e"}]),
     ]
 
@@ -95,7 +104,10 @@ def test_included_programs_are_modules(machine: Machine) -> None:
     machine.write(
         plain="plain:\n  test.nop: []\n",
         lib=LIBRARY,
-        b="#!pydsl\nimport types\nassert include('plain', delayed=True) is None\ninclude('lib').make('of b')\n",
+        b=(
+            "#!pydsl\nimport types\nassert include('plain', delayed=True) is"
+            " None\ninclude('lib').make('of b')\n"
+        ),
         a="""#!pydsl
 none, lib, b = include('plain', '.lib', 'b')
 assert none is None and lib.__name__ == 'lib' and lib.MADE == ['of b']
@@ -112,7 +124,8 @@ lib.make('of a').require(test='lib')
 
 def test_what_includes_itself(machine: Machine) -> None:
     machine.write(
-        a="#!pydsl\nNAME = 'x'\nstate(include('b').NAME).test.nop()\n", b="#!pydsl\nNAME = include('a').NAME\n"
+        a="#!pydsl\nNAME = 'x'\nstate(include('b').NAME).test.nop()\n",
+        b="#!pydsl\nNAME = include('a').NAME\n",
     )
     assert low(machine) == [("x", "nop")]
 
@@ -171,27 +184,57 @@ state('.y').test.nop().require(test='.x')
         ("a::x", "nop", "x", None),
         ("a::y", "nop", "y", [{"test": "a::x"}]),
         ("a::start", "set", "a::start", None),
-        ("a::goal", "set", "a::goal", [{"test": "a::x"}, {"test": "a::y"}, {"stateconf": "a::start"}]),
+        (
+            "a::goal",
+            "set",
+            "a::goal",
+            [{"test": "a::x"}, {"test": "a::y"}, {"stateconf": "a::start"}],
+        ),
     ]
 
 
 @pytest.mark.parametrize(
     ("program", "message", "line", "hint"),
     [
-        ("s = state('x')\ns.test.nop()\ns()", "state('x')() would execute states", 4, "take the call away"),
+        (
+            "s = state('x')\ns.test.nop()\ns()",
+            "state('x')() would execute states",
+            4,
+            "take the call away",
+        ),
         ("state('x').test.nop('n', 'm')", "takes one argument by its place", 2, "nop('NAME'"),
         ("state('x').test()", "needs the name of a function", 2, ".FUNCTION()"),
         ("\nstate('x').test", "state('x').test names no function", 3, "state('x').test.FUNCTION()"),
-        ("state('x').test.nop()\nstate('x').test.fail()", "the function nop already", 3, "another ID"),
-        ("state('x').test.nop().requires(test='y')", "'requires' is no requisite", 2, "did you mean require"),
+        (
+            "state('x').test.nop()\nstate('x').test.fail()",
+            "the function nop already",
+            3,
+            "another ID",
+        ),
+        (
+            "state('x').test.nop().requires(test='y')",
+            "'requires' is no requisite",
+            2,
+            "did you mean require",
+        ),
         ("state('x').test.nop().require('y')", "'y' names no state", 2, "state('ID').pkg"),
         ("state('x').test.nop().require(test=['y', 'z'])", "names no state", 2, "once more"),
         ("state('x').test.nop().require(test='nosuch')", "nosuch", 2, ""),
         ("state('x').test.nop(n=print)", "the argument n is a function", 2, "texts"),
-        ("state('x').test.nop(n=state('y').pkg)", "the argument n is the state state('y').pkg", 2, ".require("),
+        (
+            "state('x').test.nop(n=state('y').pkg)",
+            "the argument n is the state state('y').pkg",
+            2,
+            ".require(",
+        ),
         ("state(5).test.nop()", "is a text, not 5", 2, "state('5')"),
         ("state('x', 'y')", "state() takes from 0 to 1 positional arguments", 2, ""),
-        ("extend(state('x'))", "extend() takes functions of states, not state('x')", 2, "extend(state('ID')"),
+        (
+            "extend(state('x'))",
+            "extend() takes functions of states, not state('x')",
+            2,
+            "extend(state('ID')",
+        ),
         ("__pydsl__.set(order=True)", "no setting 'order'", 2, "ordered"),
         ("include(['b'])", "include() takes names of SLS files", 2, "include('web'"),
         ("\ninclude('nosuch')", "Specified SLS nosuch", 3, "looked for"),

@@ -1,6 +1,8 @@
-"""What a real Salt 3008.3 answered to some hundred expressions, and what it refused; runner does the same.
+"""What a real Salt 3008.3 answered to some hundred expressions, and what it refused; runner does
+the same.
 
-Its answers are kept in salt_filters.json: {"answers": {expression or template: text}, "refused": [...]}.
+Its answers are kept in salt_filters.json: {"answers": {expression or template: text}, "refused":
+[...]}.
 """
 
 from __future__ import annotations
@@ -66,12 +68,21 @@ def test_moments(session: Session) -> None:
 
 
 def test_files(session: Session, tmp_path: Path) -> None:
-    files = {"zh": "中文 text".encode(), "latin": b"\xe9\xe8 text", "nul": b"a\0b", "bell": b"a\x07b", "empty": b""}
+    files = {
+        "zh": "中文 text".encode(),
+        "latin": b"\xe9\xe8 text",
+        "nul": b"a\0b",
+        "bell": b"a\x07b",
+        "empty": b"",
+    }
     for name, data in files.items():
         (tmp_path / name).write_bytes(data)
 
     def those(filter_: str) -> set[str]:
-        said = {name: session.template(f"{{{{ '{tmp_path}/{name}' | {filter_} }}}}", "jinja", {}) for name in files}
+        said = {
+            name: session.template(f"{{{{ '{tmp_path}/{name}' | {filter_} }}}}", "jinja", {})
+            for name in files
+        }
         return {name for name in files if said[name] == "True"}
 
     assert those("is_text_file") == {"zh", "latin", "empty"}
@@ -81,14 +92,19 @@ def test_files(session: Session, tmp_path: Path) -> None:
 
 
 def test_targets_choose_between_values(session: Session) -> None:
-    assert session.template("{{ ifelse('nothing*', 'a', 'G@kernel:Linux', 'b', 'c') }}", "jinja", {}) == "b"
+    assert (
+        session.template("{{ ifelse('nothing*', 'a', 'G@kernel:Linux', 'b', 'c') }}", "jinja", {})
+        == "b"
+    )
     assert session.template("{{ ifelse('nothing*', 'a', false, 'b', 'c') }}", "jinja", {}) == "c"
     assert session.template("{{ ifelse('c') }}", "jinja", {}) == "c"
     with pytest.raises(RunnerError, match="odd number of arguments"):
         session.template("{{ ifelse('a', 'b') }}", "jinja", {})
 
 
-def test_what_a_filter_finds_is_not_kept_in_the_compiled_template(session: Session, tmp_path: Path) -> None:
+def test_what_a_filter_finds_is_not_kept_in_the_compiled_template(
+    session: Session, tmp_path: Path
+) -> None:
     text = f"{{{{ '{tmp_path}/x' | is_empty }}}}{{% if '{tmp_path}/x' | is_empty %}}!{{% endif %}}"
     assert session.template(text, "jinja", {}) == "False"
     (tmp_path / "x").touch()

@@ -28,7 +28,9 @@ def test_texts_reach_the_template_and_the_block_once(tmp_path: Path) -> None:
 
 def chunk(id_: str, fun: str, *needs: str) -> SimpleNamespace:
     requisites = [SimpleNamespace(kind="require", state="file", target=need) for need in needs]
-    return SimpleNamespace(id=id_, name=id_, state="file", fun=fun, sls="s", requisites=requisites, args={})
+    return SimpleNamespace(
+        id=id_, name=id_, state="file", fun=fun, sls="s", requisites=requisites, args={}
+    )
 
 
 def test_a_block_takes_the_texts_that_were_gathered_for_it(tmp_path: Path) -> None:
@@ -46,5 +48,12 @@ def test_a_block_takes_the_texts_that_were_gathered_for_it(tmp_path: Path) -> No
         apply(accumulated, at, str(tmp_path / "f"), texts, current=here)
     for at in ("first", "second"):
         here.chunk = next(each for each in chunks if each.id == at)
-        apply(blockreplace, str(tmp_path / "f"), f"# {at}", f"# /{at}", append_if_not_found=True, current=here)
+        apply(
+            blockreplace,
+            str(tmp_path / "f"),
+            f"# {at}",
+            f"# /{at}",
+            append_if_not_found=True,
+            current=here,
+        )
     assert (tmp_path / "f").read_text() == "# first\na\n\nb\n# /first\n# second\nc\n# /second\n"

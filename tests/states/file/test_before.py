@@ -57,7 +57,13 @@ mode: 0640
 @pytest.mark.parametrize("words", [["--test"], []])
 def test_a_report_shows_old_and_new_modes(machine: Machine, words: list[str]) -> None:
     folder = machine.folder
-    for path, mode in {"file": 0o644, "empty": 0o644, "tree/a": 0o644, "tree/b": 0o664, "copy/a": 0o644}.items():
+    for path, mode in {
+        "file": 0o644,
+        "empty": 0o644,
+        "tree/a": 0o644,
+        "tree/b": 0o664,
+        "copy/a": 0o644,
+    }.items():
         (folder / path).parent.mkdir(exist_ok=True, mode=0o755)
         (folder / path).write_text("x\n")
         (folder / path).chmod(mode)
@@ -65,7 +71,9 @@ def test_a_report_shows_old_and_new_modes(machine: Machine, words: list[str]) ->
     (folder / "states/r").mkdir()
     (folder / "states/r/a").write_text("x\n")
     machine.write(a=STATES)
-    changes = {name: each["changes"] for name, each in machine.results("sls", "a", "--test").items()}
+    changes = {
+        name: each["changes"] for name, each in machine.results("sls", "a", "--test").items()
+    }
     assert changes[f"{folder}/file"] == {"mode": "0640"}
     assert changes[f"{folder}/folder"] == {f"{folder}/folder": {"mode": "0750"}, "mode": "0750"}
     report = machine("sls", "a", *words).stdout
@@ -79,6 +87,10 @@ def test_a_report_shows_old_and_new_modes(machine: Machine, words: list[str]) ->
 
 
 def test_who_is_not_there_is_said_one_by_one(machine: Machine) -> None:
-    machine.write(a="{tmp}/f:\n  file.managed:\n    - user: nobody-so-called\n    - group: nobody-so-called\n")
+    machine.write(
+        a="{tmp}/f:\n  file.managed:\n    - user: nobody-so-called\n    - group: nobody-so-called\n"
+    )
     found = machine.results("sls", "a", "--test", code=2)[f"{machine.folder}/f"]["comment"]
-    assert found == "User nobody-so-called is not available\nGroup nobody-so-called is not available"
+    assert (
+        found == "User nobody-so-called is not available\nGroup nobody-so-called is not available"
+    )

@@ -33,10 +33,14 @@ APPEND = {"append_if_not_found": True}
         ("# B\nold\n# E\n", {"append_newline": False}, "# B\nnew# E\n"),
     ],
 )
-def test_blockreplace(tmp_path: Path, before: str, arguments: dict[str, Any], after: str | None) -> None:
+def test_blockreplace(
+    tmp_path: Path, before: str, arguments: dict[str, Any], after: str | None
+) -> None:
     path = tmp_path / "f"
     path.write_bytes(before.encode())
     done = apply(blockreplace, str(path), "# B", "# E", **{"content": "new", **arguments})
     assert path.read_bytes() == (before if after is None else after).encode()
-    assert done.comment == ("No changes needed to be made" if after is None else "Changes were made")
+    assert done.comment == (
+        "No changes needed to be made" if after is None else "Changes were made"
+    )
     assert (tmp_path / "f.bak").exists() == (after is not None)

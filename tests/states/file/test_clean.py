@@ -42,7 +42,11 @@ def strew(machine: Machine) -> None:
 
 
 def changed(machine: Machine, *words: str) -> dict[str, object]:
-    return {name: each["changes"] for name, each in machine.results("sls", "a", *words).items() if each["changes"]}
+    return {
+        name: each["changes"]
+        for name, each in machine.results("sls", "a", *words).items()
+        if each["changes"]
+    }
 
 
 def test_cleaning_spares_what_any_state_of_the_run_manages(machine: Machine) -> None:
@@ -55,12 +59,19 @@ def test_cleaning_spares_what_any_state_of_the_run_manages(machine: Machine) -> 
     for words in (["--test"], []):
         found = changed(machine, *words)
         assert found.pop("unwanted", None) in (None, {"removed": f"{folder}/unwanted"})
-        assert found == {folder: {**{each: {"removed": "Removed due to clean"} for each in gone}, "removed": gone}}
+        assert found == {
+            folder: {
+                **{each: {"removed": "Removed due to clean"} for each in gone},
+                "removed": gone,
+            }
+        }
     assert changed(machine) == {}
 
 
 @pytest.mark.parametrize("option", [["--only", "{tmp}/d"], ["--exclude", "{tmp}/d/file"]])
-def test_a_part_of_the_run_spares_what_the_rest_manages(machine: Machine, option: list[str]) -> None:
+def test_a_part_of_the_run_spares_what_the_rest_manages(
+    machine: Machine, option: list[str]
+) -> None:
     machine.write(a=BESIDE)
     machine("sls", "a")
     assert changed(machine, *(word.replace("{tmp}", str(machine.folder)) for word in option)) == {}
@@ -68,7 +79,11 @@ def test_a_part_of_the_run_spares_what_the_rest_manages(machine: Machine, option
 
 
 def test_a_folder_that_is_required_is_spared_with_what_it_holds(machine: Machine) -> None:
-    machine.write(a=BESIDE.replace("    - clean: true", "    - clean: true\n    - require: [file: {tmp}/d/folder]"))
+    machine.write(
+        a=BESIDE.replace(
+            "    - clean: true", "    - clean: true\n    - require: [file: {tmp}/d/folder]"
+        )
+    )
     (machine.folder / "d/folder").mkdir(parents=True)
     (machine.folder / "d/folder/other").write_text("x")
     machine("sls", "a")
@@ -77,7 +92,9 @@ def test_a_folder_that_is_required_is_spared_with_what_it_holds(machine: Machine
 
 def test_a_cleaned_recurse_spares_what_any_state_of_the_run_manages(machine: Machine) -> None:
     machine.write(
-        a=BESIDE.replace("file.directory:\n    - clean", "file.recurse:\n    - source: salt://tree\n    - clean")
+        a=BESIDE.replace(
+            "file.directory:\n    - clean", "file.recurse:\n    - source: salt://tree\n    - clean"
+        )
     )
     (machine.folder / "states/tree").mkdir()
     (machine.folder / "states/tree/own").write_text("x")

@@ -43,7 +43,9 @@ def test_comment(tmp_path: Path, before: str, regex: str, after: str) -> None:
         (" # abc\n", "abc", "abc: Pattern not found"),
     ],
 )
-def test_what_cannot_be_commented_stays(tmp_path: Path, before: str, regex: str, message: str) -> None:
+def test_what_cannot_be_commented_stays(
+    tmp_path: Path, before: str, regex: str, message: str
+) -> None:
     path = tmp_path / "f"
     path.write_bytes(before.encode())
     with pytest.raises(StateFailed, match=message):

@@ -18,17 +18,32 @@ from states.file.keyvalue import keyvalue
         ("a=1\n", {"key": "a", "value": "2"}, "a=2\n", "- a=1\n+ a=2\n"),
         ("a=1\n", {"key": "a", "value": 2}, "a=2\n", "- a=1\n+ a=2 (from int type)\n"),
         ("a=1\nb=1\na=5\n", {"key": "a", "value": "1"}, "a=1\nb=1\n", "- a=5\n"),
-        ("a=1\na=5\n", {"key": "a", "value": "9", "count": 2}, "a=9\na=9\n", "- a=1\n+ a=9\n- a=5\n+ a=9\n"),
+        (
+            "a=1\na=5\n",
+            {"key": "a", "value": "9", "count": 2},
+            "a=9\na=9\n",
+            "- a=1\n+ a=9\n- a=5\n+ a=9\n",
+        ),
         ("a=1\na=5\n", {"key": "a", "value": "5", "count": -1}, "a=5\na=5\n", "- a=1\n+ a=5\n"),
         ("a= 1\n", {"key": "a", "value": "1"}, "a= 1\n", None),
         ("  a=1\n", {"key": "a", "value": "1"}, "a=1\n", "-   a=1\n+ a=1\n"),
         ("a=1\n#a=2\n", {"key": "a", "value": "1", "uncomment": "#"}, "a=1\n#a=2\n", None),
-        ("#a=2\na=1\n", {"key": "a", "value": "1", "uncomment": "#"}, "a=1\n", "- #a=2\n+ a=1\n- a=1\n"),
+        (
+            "#a=2\na=1\n",
+            {"key": "a", "value": "1", "uncomment": "#"},
+            "a=1\n",
+            "- #a=2\n+ a=1\n- a=1\n",
+        ),
         ("# a=2\n", {"key": "a", "value": "2", "uncomment": "# "}, "a=2\n", "- # a=2\n+ a=2\n"),
         ("#a=2\n", {"key_values": {"a": None}, "uncomment": "#"}, "a=2\n", "- #a=2\n+ a=2\n"),
         ("a=1\r\n", {"key": "a", "value": "2"}, "a=2\r\n", "- a=1\r\n+ a=2\r\n"),
         ("A=1\n", {"key": "a", "value": "2", "key_ignore_case": True}, "A=2\n", "- A=1\n+ A=2\n"),
-        ("a=x\na=y", {"key_values": {"a": "x", "q": 1}, "append_if_not_found": True}, "a=x\nq=1\n", None),
+        (
+            "a=x\na=y",
+            {"key_values": {"a": "x", "q": 1}, "append_if_not_found": True},
+            "a=x\nq=1\n",
+            None,
+        ),
         (
             "a=x\n",
             {"key_values": {"p": 1, "q": 2}, "prepend_if_not_found": True},
@@ -37,7 +52,9 @@ from states.file.keyvalue import keyvalue
         ),
     ],
 )
-def test_keyvalue(tmp_path: Path, before: str, arguments: dict[str, Any], after: str, diff: str | None) -> None:
+def test_keyvalue(
+    tmp_path: Path, before: str, arguments: dict[str, Any], after: str, diff: str | None
+) -> None:
     path = tmp_path / "f"
     path.write_bytes(before.encode())
     done = apply(keyvalue, str(path), **arguments)

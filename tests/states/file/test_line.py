@@ -23,7 +23,11 @@ TEXT = "a\nb\n  c\nd = 1\n"
         ("a\n", {"mode": "delete", "match": "^$"}, "a\n"),
         (TEXT, {"mode": "replace", "content": "d = 2", "match": "^d"}, "a\nb\n  c\nd = 2\n"),
         (TEXT, {"mode": "replace", "content": "x ", "match": "c"}, "a\nb\n  x\nd = 1\n"),
-        (TEXT, {"mode": "REPLACE", "content": "x", "match": "c", "indent": False}, "a\nb\nx\nd = 1\n"),
+        (
+            TEXT,
+            {"mode": "REPLACE", "content": "x", "match": "c", "indent": False},
+            "a\nb\nx\nd = 1\n",
+        ),
         ("k=1\nk=2\n", {"mode": "replace", "content": "k=3", "match": "^k="}, "k=3\nk=2\n"),
         ("a\r\nb\r\n", {"mode": "replace", "content": "x", "match": "a"}, "x\r\nb\r\n"),
         (TEXT, {"mode": "insert", "content": "x", "location": "start"}, f"x\n{TEXT}"),
@@ -39,8 +43,16 @@ TEXT = "a\nb\n  c\nd = 1\n"
         ("a\r\nb\r\n", {"mode": "insert", "content": "b", "after": "a"}, "a\r\nb\r\n"),
         (TEXT, {"mode": "ensure", "content": "x", "before": "d"}, "a\nb\n  c\n  x\nd = 1\n"),
         (TEXT, {"mode": "ensure", "content": "x", "after": "a"}, "a\nx\nb\n  c\nd = 1\n"),
-        (TEXT, {"mode": "ensure", "content": "x", "after": "a", "before": "c"}, "a\nx\n  c\nd = 1\n"),
-        (TEXT, {"mode": "ensure", "content": "x", "after": "a", "before": "b"}, "a\nx\nb\n  c\nd = 1\n"),
+        (
+            TEXT,
+            {"mode": "ensure", "content": "x", "after": "a", "before": "c"},
+            "a\nx\n  c\nd = 1\n",
+        ),
+        (
+            TEXT,
+            {"mode": "ensure", "content": "x", "after": "a", "before": "b"},
+            "a\nx\nb\n  c\nd = 1\n",
+        ),
     ],
 )
 def test_line(tmp_path: Path, before: str, arguments: dict[str, Any], after: str) -> None:
@@ -48,22 +60,35 @@ def test_line(tmp_path: Path, before: str, arguments: dict[str, Any], after: str
     path.write_bytes(before.encode())
     done = apply(line, str(path), **arguments)
     assert path.read_bytes() == after.encode()
-    assert done.comment == ("Changes were made" if after != before else "No changes needed to be made")
+    assert done.comment == (
+        "Changes were made" if after != before else "No changes needed to be made"
+    )
 
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ({"mode": "ensure", "content": "x", "after": "b", "before": "a"}, "Found more than one line between"),
-        ({"mode": "ensure", "content": "x", "after": "a", "before": "d"}, "Found more than one line between"),
-        ({"mode": "ensure", "content": "x", "after": "[ab]", "quiet": True}, 'occurrences in "after"'),
+        (
+            {"mode": "ensure", "content": "x", "after": "b", "before": "a"},
+            "Found more than one line between",
+        ),
+        (
+            {"mode": "ensure", "content": "x", "after": "a", "before": "d"},
+            "Found more than one line between",
+        ),
+        (
+            {"mode": "ensure", "content": "x", "after": "[ab]", "quiet": True},
+            'occurrences in "after"',
+        ),
         ({"mode": "insert", "content": "x", "before": "zz"}, "Neither before or after"),
         ({"mode": "insert", "content": "x"}, "conditions are required"),
         ({"mode": "delete", "match": "("}, "not a regular expression"),
         ({"mode": "replace", "match": "a"}, "Content can only be empty"),
     ],
 )
-def test_what_is_not_clear_fails_and_changes_nothing(tmp_path: Path, arguments: dict[str, Any], message: str) -> None:
+def test_what_is_not_clear_fails_and_changes_nothing(
+    tmp_path: Path, arguments: dict[str, Any], message: str
+) -> None:
     path = tmp_path / "f"
     path.write_text(TEXT)
     with pytest.raises(StateFailed, match=message):
@@ -79,9 +104,14 @@ def test_owner_and_mode_come_with_the_edit(tmp_path: Path) -> None:
 
 
 def test_lines_at_one_end_of_a_file_stand_side_by_side(machine: Machine) -> None:
-    each = "l{0}:\n  file.line:\n    - name: {tmp}/f\n    - mode: insert\n    - content: l{0}\n    - location: {1}\n"
+    each = (
+        "l{0}:\n  file.line:\n    - name: {tmp}/f\n    - mode: insert\n    - content: l{0}\n    -"
+        " location: {1}\n"
+    )
     places = {"1": "end", "2": "end", "3": "start", "4": "start"}
-    machine.write(a="".join(each.replace("{0}", n).replace("{1}", place) for n, place in places.items()))
+    machine.write(
+        a="".join(each.replace("{0}", n).replace("{1}", place) for n, place in places.items())
+    )
     (machine.folder / "f").write_text("x\n")
     machine("sls", "a")
     assert (machine.folder / "f").read_text() == "l4\nl3\nx\n\nl1\nl2"

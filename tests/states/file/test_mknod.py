@@ -22,7 +22,10 @@ def test_a_pipe_is_made_and_kept(tmp_path: Path) -> None:
 
 def test_what_is_in_the_way_stays(tmp_path: Path) -> None:
     (tmp_path / "f").touch()
-    for path, kind, message in (("f", "p", "is not a fifo pipe"), ("f", "c", "is not a character device")):
+    for path, kind, message in (
+        ("f", "p", "is not a fifo pipe"),
+        ("f", "c", "is not a character device"),
+    ):
         with pytest.raises(StateFailed, match=f"{message}. Refusing"):
             apply(mknod, f"{tmp_path}/{path}", kind)
     with pytest.raises(StateFailed, match="exists and cannot be overwritten"):

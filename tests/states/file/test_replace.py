@@ -31,12 +31,16 @@ APPEND = {"append_if_not_found": True}
         ("a\nx\n", "^x", "x", APPEND, "a\nx\n"),
     ],
 )
-def test_replace(tmp_path: Path, before: str, pattern: str, repl: str, arguments: dict[str, Any], after: str) -> None:
+def test_replace(
+    tmp_path: Path, before: str, pattern: str, repl: str, arguments: dict[str, Any], after: str
+) -> None:
     path = tmp_path / "f"
     path.write_text(before)
     done = apply(replace, str(path), pattern, repl, **arguments)
     assert path.read_text() == after
-    assert done.comment == ("Changes were made" if after != before else "No changes needed to be made")
+    assert done.comment == (
+        "Changes were made" if after != before else "No changes needed to be made"
+    )
     assert (tmp_path / "f.bak").exists() == (after != before)
 
 
@@ -49,7 +53,9 @@ def test_replace(tmp_path: Path, before: str, pattern: str, repl: str, arguments
         ({"append_if_not_found": True, "prepend_if_not_found": True}, "Only one of"),
     ],
 )
-def test_what_cannot_work_fails_the_dry_run(tmp_path: Path, arguments: dict[str, Any], message: str) -> None:
+def test_what_cannot_work_fails_the_dry_run(
+    tmp_path: Path, arguments: dict[str, Any], message: str
+) -> None:
     path = tmp_path / "f"
     path.write_text("a\n")
     with pytest.raises(StateFailed, match=message):

@@ -44,4 +44,8 @@ def test_what_is_no_backup_stays(tmp_path: Path) -> None:
     for name in ("b-20250101", "b-20250102", "README"):
         (tmp_path / name).touch()
     done = apply(retention_schedule, str(tmp_path), {"most_recent": 1}, strptime_format="b-%Y%m%d")
-    assert done.changes == {"retained": ["b-20250102"], "deleted": ["b-20250101"], "ignored": ["README", "..", "."]}
+    assert done.changes == {
+        "retained": ["b-20250102"],
+        "deleted": ["b-20250101"],
+        "ignored": ["README", "..", "."],
+    }

@@ -36,7 +36,9 @@ def test_data_that_is_there_already_is_not_written_again(tmp_path: Path) -> None
     assert path.read_text() == '{"x":2, "y": 1}'
 
 
-@pytest.mark.parametrize(("text", "message"), [("{", "Failed to deserialize"), ("[1]", "merges mappings only")])
+@pytest.mark.parametrize(
+    ("text", "message"), [("{", "Failed to deserialize"), ("[1]", "merges mappings only")]
+)
 def test_what_cannot_be_merged_stays(tmp_path: Path, text: str, message: str) -> None:
     path = tmp_path / "f"
     path.write_text(text)
@@ -48,7 +50,14 @@ def test_what_cannot_be_merged_stays(tmp_path: Path, text: str, message: str) ->
 def test_a_binary_plist_is_read_and_written(tmp_path: Path) -> None:
     options = [{"fmt": "FMT_BINARY"}]
     for data in ({"a": {"b": "%(x)s"}}, {"a": {"c": 1}}):
-        apply(serialize, f"{tmp_path}/p", data, serializer="plist", serializer_opts=options, merge_if_exists=True)
+        apply(
+            serialize,
+            f"{tmp_path}/p",
+            data,
+            serializer="plist",
+            serializer_opts=options,
+            merge_if_exists=True,
+        )
     written = (tmp_path / "p").read_bytes()
     assert written.startswith(b"bplist")
     assert plistlib.loads(written) == {"a": {"b": "%(x)s", "c": 1}}
@@ -58,7 +67,12 @@ def test_ini_references_are_resolved_when_merging(tmp_path: Path) -> None:
     (tmp_path / "i").write_text("[s]\nbar = %(x)s\nbaz = %(none)s\nrate = 100%\n")
     options = [{"defaults": {"x": "seen"}}]
     apply(
-        serialize, f"{tmp_path}/i", {"s": {"n": 1}}, serializer="ini", merge_if_exists=True, deserializer_opts=options
+        serialize,
+        f"{tmp_path}/i",
+        {"s": {"n": 1}},
+        serializer="ini",
+        merge_if_exists=True,
+        deserializer_opts=options,
     )
     assert (tmp_path / "i").read_text().split("\n")[:6] == [
         "[s]",
@@ -73,13 +87,17 @@ def test_ini_references_are_resolved_when_merging(tmp_path: Path) -> None:
 def test_options_for_reading_without_reading_are_told(tmp_path: Path) -> None:
     here = HarnessHere()
     apply(serialize, f"{tmp_path}/y", {"a": 1}, deserializer_opts=[{"x": 1}], current=here)
-    assert here.warnings == ["The 'deserializer_opts' option is ignored unless merge_if_exists is set to True."]
+    assert here.warnings == [
+        "The 'deserializer_opts' option is ignored unless merge_if_exists is set to True."
+    ]
 
 
 def test_toml_names_the_package_that_it_lacks(machine: Machine) -> None:
     """One that cannot be imported stands before any that is there."""
     (machine.folder / "tomli_w.py").write_text("raise ImportError\n")
     machine.environment["PYTHONPATH"] = f"{machine.folder}:{machine.environment['PYTHONPATH']}"
-    machine.write(a=f"{machine.folder}/x: {{file.serialize: [dataset: {{a: 1}}, serializer: toml]}}\n")
+    machine.write(
+        a=f"{machine.folder}/x: {{file.serialize: [dataset: {{a: 1}}, serializer: toml]}}\n"
+    )
     told = machine("sls", "a", code=2).stdout
     assert "pip install 'runner[toml]' (Debian: python3-tomli-w)" in told

@@ -38,7 +38,9 @@ listen:
 """
 
 
-def results(machine: Machine, old: str, new: str, argument: str, *words: str, more: str = REACTORS) -> dict[str, Any]:
+def results(
+    machine: Machine, old: str, new: str, argument: str, *words: str, more: str = REACTORS
+) -> dict[str, Any]:
     new = new.rstrip("\n").replace("\n", "\n        ")
     machine.write(a=FILE.replace("NEW", new).replace("ARGUMENT", argument) + more)
     (machine.folder / "f").write_text(old)
@@ -59,18 +61,27 @@ def results(machine: Machine, old: str, new: str, argument: str, *words: str, mo
         ("a\n", "b\n", "show_changes: true", False),
     ],
 )
-def test_what_sets_nothing_off(machine: Machine, old: str, new: str, argument: str, ignored: bool) -> None:
+def test_what_sets_nothing_off(
+    machine: Machine, old: str, new: str, argument: str, ignored: bool
+) -> None:
     for words in (["--test"], []):
         found = results(machine, old, new, argument, *words)
         changed = found[f"{machine.folder}/f"]
         assert "diff" in changed["changes"]
         assert changed.get("skip_req", False) is ignored
-        assert {name: bool(found[name]["changes"]) for name in ("onchanges", "prereq", "watch", "require")} == {
+        assert {
+            name: bool(found[name]["changes"])
+            for name in ("onchanges", "prereq", "watch", "require")
+        } == {
             **dict.fromkeys(("onchanges", "prereq", "watch"), not ignored),
             "require": True,
         }
         if ignored:
-            assert found["onchanges"]["comment"] == found["prereq"]["comment"] == f"State was not run because {WORDS}"
+            assert (
+                found["onchanges"]["comment"]
+                == found["prereq"]["comment"]
+                == f"State was not run because {WORDS}"
+            )
             assert found["watch"]["comment"] == f" mod_watch was not run because {WORDS}"
         assert "listener_listen" in found, "as with Salt"
     assert (machine.folder / "f").read_text() == new

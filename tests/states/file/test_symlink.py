@@ -18,7 +18,9 @@ from states.file.touch import touch
 def test_a_link_is_created_changed_and_kept(tmp_path: Path) -> None:
     link = tmp_path / "l"
     for target in ("one", "two"):
-        assert apply(symlink, str(link), target).comment == f"Created new symlink {link} -> {target}"
+        assert (
+            apply(symlink, str(link), target).comment == f"Created new symlink {link} -> {target}"
+        )
         assert str(link.readlink()) == target
     assert apply(symlink, str(link), "two").changes == {}
     assert [path.name for path in tmp_path.iterdir()] == ["l"]
