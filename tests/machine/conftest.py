@@ -2,38 +2,25 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import debian as machines
-import debian_layer
 import pytest
 from debian import Debian, NoDebian
-from debian_layer import NoLayer
+from debian_layer import lacking, layer_or_skip
 
 
-def lacking(reason: object) -> None:
-    """Skip, and say why; RUNNER_MACHINE=required makes that a failure."""
-    if os.environ.get("RUNNER_MACHINE") == "required":
-        pytest.fail(f"RUNNER_MACHINE=required, but: {reason}", pytrace=False)
-    pytest.skip(f"no throw-away machine: {reason}")
-
-
-@pytest.fixture(scope="session")
-def layer() -> Path:
-    """What every machine has beyond this computer's own files."""
-    try:
-        return debian_layer.layer()
-    except NoLayer as reason:
-        lacking(reason)
-        raise
+@pytest.fixture(scope="module")
+def layer(request: pytest.FixtureRequest) -> Path:
+    """What the machines of a test file have beyond this computer's own files: its LAYER says."""
+    return layer_or_skip(getattr(request.module, "LAYER", "base"))
 
 
 def _debian(layer: Path) -> Iterator[Debian]:
     try:
-        with machines.debian(layer) as found:
-            yield found
+        with machines.debian(layer) as machine:
+            yield machine
     except NoDebian as reason:
         lacking(reason)
 
@@ -51,9 +38,9 @@ def debian(layer: Path) -> Iterator[Debian]:
 
 
 @pytest.fixture(scope="session")
-def lasting(layer: Path) -> Iterator[Debian]:
+def lasting() -> Iterator[Debian]:
     """A machine that stays until the end: time passes for it while other tests run."""
-    yield from _debian(layer)
+    yield from _debian(layer_or_skip("base"))
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

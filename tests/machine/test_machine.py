@@ -7,6 +7,7 @@ nothing of it is left.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import subprocess
@@ -17,15 +18,16 @@ from typing import Any
 
 import pytest
 from debian import ROOT, shared
+from debian_layer import layer_or_skip
 from laws import machine_scenarios
 from namespaces import Config
 
 ALL = machine_scenarios()
 
 
-@pytest.fixture(scope="module")
-def attempt(layer: Path) -> Iterator[Callable[[int], dict[str, Any]]]:
-    """Tries a scenario by its number."""
+@contextlib.contextmanager
+def worker(layer: Path) -> Iterator[Callable[[int], dict[str, Any]]]:
+    """Something that tries a scenario by its number."""
     command = [
         sys.executable,
         str(ROOT / "tests/machine/inside.py"),
@@ -34,16 +36,31 @@ def attempt(layer: Path) -> Iterator[Callable[[int], dict[str, Any]]]:
     environment = os.environ | {"PYTHONPATH": f"{ROOT}:{ROOT}/tests/support"}
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment
-    ) as worker:
-        assert worker.stdin and worker.stdout
-        asked, told = worker.stdin, worker.stdout
+    ) as process:
+        assert process.stdin and process.stdout
+        questions, answers = process.stdin, process.stdout
 
         def ask(number: int) -> dict[str, Any]:
-            asked.write(f"{number}\n")
-            asked.flush()
-            answer = json.loads(told.readline() or '{"error": "the worker died: see stderr"}')
+            questions.write(f"{number}\n")
+            questions.flush()
+            answer = json.loads(answers.readline() or '{"error": "the worker died: see stderr"}')
             assert isinstance(answer, dict)
             return answer
+
+        yield ask
+
+
+@pytest.fixture(scope="module")
+def attempt() -> Iterator[Callable[[int], dict[str, Any]]]:
+    """Tries a scenario by its number, in a copy of its layer."""
+    workers: dict[str, Callable[[int], dict[str, Any]]] = {}
+    with contextlib.ExitStack() as stack:
+
+        def ask(number: int) -> dict[str, Any]:
+            name = ALL[number].layer
+            if name not in workers:
+                workers[name] = stack.enter_context(worker(layer_or_skip(name)))
+            return workers[name](number)
 
         yield ask
 

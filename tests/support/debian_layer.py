@@ -1,9 +1,9 @@
 """What a throw-away machine has that this computer lacks: made once with apt in a copy of this
 computer, and kept.
 
-The layer holds an init, cron and ssh, and an archive of packages, so that apt works in a machine
+A layer holds an init, cron and ssh, and an archive of packages, so that apt works in a machine
 that has no network. It is one tar file in the cache folder, made anew when this computer's packages
-change.
+change. There are layers for other package managers, init systems and servers: LAYERS.
 """
 
 from __future__ import annotations
@@ -13,8 +13,10 @@ import hashlib
 import os
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
+
+import pytest
 
 INSTALLED = (
     "systemd-sysv",
@@ -28,6 +30,34 @@ INSTALLED = (
 )
 # what the tests install
 ARCHIVE = ("hello", "nginx-light", "iptables", "ifupdown", "firewalld", "acl", "apache2")
+
+
+@dataclass(frozen=True)
+class Contents:
+    """A kind of machine.
+
+    installed: Debian packages that it has beside INSTALLED. archive: packages that apt can install
+    in it without a network. furnish: a shell script that ends its making, with network.
+    """
+
+    installed: tuple[str, ...] = ()
+    archive: tuple[str, ...] = ()
+    furnish: str = ""
+
+
+LAYERS = {
+    "base": Contents(archive=ARCHIVE),
+    "dnf": Contents(("dnf", "dnf-plugins-core", "createrepo-c", "rpm", "file", "gpg")),
+    "zypper": Contents(("zypper", "createrepo-c", "rpm", "file", "gpg")),
+    "pacman": Contents(("pacman-package-manager", "makepkg", "libarchive-tools", "zstd", "gpg")),
+    "openrc": Contents(("openrc",)),
+    "runit": Contents(("runit",)),
+    "firewalls": Contents(("nftables", "ufw", "ipset", "firewalld", "iptables")),
+    "networks": Contents(("network-manager", "netplan.io", "iproute2")),
+    "databases": Contents(("mariadb-server", "redis-server")),
+    "rabbitmq": Contents(("rabbitmq-server",)),
+    "volumes": Contents(("lvm2", "mdadm", "btrfs-progs", "xfsprogs", "dosfstools")),
+}
 # what only slows a machine without hardware down, or would reach for this computer's
 MASKED = (
     "systemd-modules-load.service systemd-sysctl.service systemd-udevd.service"
@@ -78,6 +108,7 @@ for f in *.deb; do
     printf 'Filename: ./%s\\nSize: %s\\nSHA256: %s\\n\\n' $f $(stat -c %s $f) $(sha256sum <$f | cut -d' ' -f1)
 done | gzip >Packages.gz
 apt-get clean
+{furnish}
 rm -rf /etc/apt/sources.list.d/* /var/lib/apt/lists/* /usr/sbin/policy-rc.d /var/cache/man
 echo 'deb [trusted=yes] file:/usr/local/archive ./' >/etc/apt/sources.list
 apt-get -q update
@@ -96,15 +127,19 @@ class NoLayer(Exception):
     """Why there is none."""
 
 
-def script(archive: Sequence[str]) -> str:
+def script(contents: Contents) -> str:
     """The shell that furnishes a copy of this computer."""
     return MAKE.format(
-        installed=" ".join(INSTALLED), archive=" ".join(archive), own=OWN, masked=MASKED
+        installed=" ".join(INSTALLED + contents.installed),
+        archive=" ".join(contents.archive),
+        furnish=contents.furnish,
+        own=OWN,
+        masked=MASKED,
     )
 
 
-def layer(archive: Sequence[str] = ARCHIVE) -> Path:
-    """The tar file; NoLayer where it cannot be made. archive: packages that apt will find."""
+def layer(name: str = "base") -> Path:
+    """The tar file of one of LAYERS; NoLayer where it cannot be made."""
     if os.geteuid() != 0:
         raise NoLayer("needs root")
     status = Path("/var/lib/dpkg/status")
@@ -112,18 +147,35 @@ def layer(archive: Sequence[str] = ARCHIVE) -> Path:
         raise NoLayer("this is no Debian")
     folder = Path(os.environ.get("XDG_CACHE_HOME") or "/var/cache", "runner-machine")
     folder.mkdir(parents=True, exist_ok=True)
-    key = hashlib.sha256(status.read_bytes() + (ENTER + script(archive)).encode()).hexdigest()[:12]
-    with open(folder / "lock", "w") as lock:
+    furnish = script(LAYERS[name])
+    key = hashlib.sha256(status.read_bytes() + (ENTER + furnish).encode()).hexdigest()[:12]
+    with open(folder / f"{name}.lock", "w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
-        kept = folder / f"{key}.tar"
-        if not kept.exists():
-            _make(kept, script(archive))
-            _remove_others(kept)
-    return kept
+        tar = folder / f"{name}-{key}.tar"
+        if not tar.exists():
+            _make(tar, furnish)
+            _remove_others(tar, name)
+    return tar
 
 
-def _make(kept: Path, furnish: str) -> None:
-    unfinished = kept.with_suffix(".unfinished")
+def lacking(reason: object) -> None:
+    """Skip, and say why; RUNNER_MACHINE=required makes that a failure."""
+    if os.environ.get("RUNNER_MACHINE") == "required":
+        pytest.fail(f"RUNNER_MACHINE=required, but: {reason}", pytrace=False)
+    pytest.skip(f"no throw-away machine: {reason}")
+
+
+def layer_or_skip(name: str) -> Path:
+    """The tar file of one of LAYERS; skips the test where it cannot be made."""
+    try:
+        return layer(name)
+    except NoLayer as reason:
+        lacking(reason)
+        raise
+
+
+def _make(tar: Path, furnish: str) -> None:
+    unfinished = tar.with_suffix(".unfinished")
     with tempfile.TemporaryDirectory() as folder:
         command = ["unshare", "-m", "sh", "-c", ENTER, folder, str(unfinished), furnish]
         try:
@@ -134,11 +186,11 @@ def _make(kept: Path, furnish: str) -> None:
             raise NoLayer(f"apt is not done after {PATIENCE} seconds") from None
     if done.returncode:
         raise NoLayer("; ".join(done.stderr.strip().split("\n")[-3:]))
-    unfinished.rename(kept)
+    unfinished.rename(tar)
 
 
-def _remove_others(kept: Path) -> None:
-    """All but the last few."""
-    old = sorted(kept.parent.glob("*.tar"), key=lambda path: path.stat().st_mtime)
-    for path in old[:-3]:
+def _remove_others(tar: Path, name: str) -> None:
+    """Keep this one and the one before."""
+    old = sorted(tar.parent.glob(f"{name}-*.tar"), key=lambda path: path.stat().st_mtime)
+    for path in old[:-2]:
         path.unlink()

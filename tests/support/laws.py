@@ -23,7 +23,8 @@ class Scenario:
     scenario's own folder. setup: prepares the folder. plans: whether the look has something to
     change. fails: part of the message of a failure that is expected (dry and real alike). breaks:
     part of the message of one that only the real run can meet. machine: needs the throw-away
-    machine (root); setup is then a shell script in `prepare`. converges: False for functions in
+    machine (root); setup is then a shell script in `prepare`. layer: what that machine has
+    (debian_layer.LAYERS). converges: False for functions in
     their module's NON_IDEMPOTENT.
     """
 
@@ -34,6 +35,7 @@ class Scenario:
     fails: str | None = None
     breaks: str | None = None
     machine: bool = False
+    layer: str = "base"
     prepare: str = ""
     converges: bool = True
 
