@@ -40,6 +40,7 @@ class Found(Protocol):
     def mod_watch(self) -> Callable[..., Any] | None: ...
     @property
     def reaction(self) -> Found | None: ...
+    def hook(self, name: str) -> Any: ...
 
 
 Bind = Callable[..., Any]  # signature.bind
@@ -207,13 +208,11 @@ class Binder:
         kept = self._kept.get(id(chunk)) if hook else None
         return hook(**kept[1].arguments) if hook and kept else ()
 
-    def _hook(self, chunk: Chunk, name: str) -> Callable[..., Any] | None:
+    def _hook(self, chunk: Chunk, name: str) -> Any:
         try:
-            module = self._state(chunk.function).module
+            return self._state(chunk.function).hook(name)
         except RunnerError:
             return None
-        hook: Callable[..., Any] | None = getattr(module, name, None)
-        return hook
 
     def refusals(self, chunks: Iterable[Chunk]) -> list[Diagnostic]:
         """What the modules' `pre_run_check` say against running these states; nothing has been run
@@ -317,7 +316,7 @@ class Binder:
         """The features that a state needs and the provider has not; nothing while it is not certain
         which one it is.
         """
-        table: Providers[Provider] | None = getattr(found.module, "PROVIDERS", None)
+        table: Providers[Provider] | None = found.hook("PROVIDERS")
         if table is None:
             return []
         needs = dict(self._needs(found.function, given))

@@ -44,8 +44,7 @@ class Function(Protocol):
     @property
     def classic(self) -> bool: ...
 
-    @property
-    def module(self) -> object: ...
+    def hook(self, name: str) -> Any: ...
 
 
 class Call(Record):
@@ -242,11 +241,7 @@ class Invoker:
             look = partial(call.function.function, **call.arguments)
             outcome = look()
             if isinstance(outcome, Generator):
-                refuse = (
-                    getattr(call.function.module, "dry_run_check", None)
-                    if mode is Mode.DRY
-                    else None
-                )
+                refuse = call.function.hook("dry_run_check") if mode is Mode.DRY else None
                 dry_run_check = partial(refuse, **call.arguments) if refuse else None
                 return self._planned(chunk, outcome, look, mode, owe, waits_for, dry_run_check)
             return _done(chunk, outcome, {})

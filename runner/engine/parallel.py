@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextvars import copy_context
 
 from runner.api.programs import allow_programs, end_programs
-from runner.engine.watchdog import Watchdog
+from runner.engine.signal_watchdog import SignalWatchdog
 from runner.model.result import Result
 
 MOST = 32  # at once
@@ -26,12 +26,12 @@ class ParallelStates:
         self._outcomes: dict[int, Result | BaseException] = {}
         self._one_ended = threading.Condition()
         self._free = threading.BoundedSemaphore(most or MOST)
-        self._watchdog: Watchdog | None = None
+        self._watchdog: SignalWatchdog | None = None
 
     def start(self, position: int, work: Callable[[], Result]) -> None:
         """Begin with a state, as soon as there is room."""
         if self._watchdog is None and threading.current_thread() is threading.main_thread():
-            self._watchdog = Watchdog()
+            self._watchdog = SignalWatchdog()
         self._free.acquire()
 
         def run() -> None:

@@ -11,6 +11,17 @@ from runner.model.errors import RunnerError
 from runner.model.places import Source
 
 Hook = Callable[..., Any]
+HOOKS = frozenset(  # the functions of a state module that are no state functions
+    [
+        "mod_watch",
+        "mod_aggregate",
+        "mod_init",
+        "pre_run_check",
+        "dry_run_check",
+        "resources",
+        "calls",
+    ]
+) | {f"auto{kind}" for kind in ("require", "before", "notify", "subscribe")}
 
 
 def asked(hook: Hook, name: str, chunk: Chunk, arguments: Mapping[str, Any]) -> Any:

@@ -9,6 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from runner.loader.builtin import declares, library
+from runner.loader.hooks import HOOKS
 from runner.loader.salt_object import Salt, UnknownFunction
 from runner.loader.tree_modules import (
     TreeModules,
@@ -39,6 +40,14 @@ class StateFunction(Record):
     @property
     def mod_watch(self) -> Callable[..., Any] | None:
         return self.reaction.function if self.reaction else None
+
+    def hook(self, name: str) -> Any:
+        """What the module itself says under the name of a hook; None where it says nothing.
+
+        A module that loads its functions when they are asked for (`__getattr__`) is not asked: its
+        hooks stand in the module.
+        """
+        return self.module.__dict__.get(name)
 
 
 class Registry:
@@ -91,7 +100,7 @@ class Registry:
         for module in self._modules("states", module_name):
             function = offered(module, function_name)
             if function is not None:
-                reason = getattr(module, "NON_IDEMPOTENT", {}).get(function_name, "")
+                reason = module.__dict__.get("NON_IDEMPOTENT", {}).get(function_name, "")
                 reaction = self._reaction(module_name)
                 return StateFunction(
                     name, function, _is_classic(module, function), module, reason, reaction
@@ -153,7 +162,7 @@ class Registry:
         """
         hook = None
         for found in self._modules("states", module):
-            hook = hook or getattr(found, "resources", None)
+            hook = hook or found.__dict__.get("resources")
             if hook is None and found.__name__ == self._libraries["states"].get(module):
                 with suppress(ModuleNotFoundError):
                     hook = importlib.import_module(f"states._resources.{module}").resources
@@ -389,14 +398,3 @@ SYS = (
 ) + (
     ("list_state_modules", "reload_modules", "state_argspec", "state_doc")  # of sys_functions.py
 )
-HOOKS = frozenset(
-    [
-        "mod_watch",
-        "mod_aggregate",
-        "mod_init",
-        "pre_run_check",
-        "dry_run_check",
-        "resources",
-        "calls",
-    ]
-) | {f"auto{kind}" for kind in ("require", "before", "notify", "subscribe")}

@@ -12,6 +12,7 @@ from functools import partial
 from types import FunctionType, ModuleType
 from typing import Any, Protocol
 
+from runner.loader.hooks import HOOKS
 from runner.model.errors import RunnerError
 from runner.model.places import Source
 
@@ -323,7 +324,10 @@ def offered(module: ModuleType, name: str) -> Callable[..., Any] | None:
         return None
     real = next((old for old, new in aliases.items() if new == name), name)
     for candidate in (real, f"{real}_"):
-        function = getattr(module, candidate, None)
+        if name in HOOKS:  # they stand in the module, also where it loads its functions lazily
+            function = module.__dict__.get(candidate)
+        else:
+            function = getattr(module, candidate, None)
         if isinstance(function, ModuleType):  # states/file/managed.py with its function `managed`
             function = getattr(function, candidate, None)
         if isinstance(function, FunctionType) and _own(module, function):

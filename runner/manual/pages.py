@@ -145,8 +145,8 @@ def _notes(found: Any) -> list[str]:
     if found.non_idempotent:
         notes.append(f"It changes something in each run: {found.non_idempotent}.")
     for hook in HOOKS:
-        told = inspect.getdoc(getattr(found.module, hook, None))
-        if told and hasattr(found.module, hook):
+        told = inspect.getdoc(found.hook(hook))
+        if told and found.hook(hook):
             notes.append(f"Automatic order: {told.split(chr(10))[0]}")
     return [*notes, *_features(found)]
 
@@ -154,7 +154,7 @@ def _notes(found: Any) -> list[str]:
 def _features(found: Any) -> Iterator[str]:
     """What providers of the module can do, and what of it the function needs."""
     needed = getattr(found.function, "required_features", ())
-    table = getattr(found.module, "PROVIDERS", None)
+    table = found.hook("PROVIDERS")
     if needed:
         yield f"It needs a provider with: {', '.join(needed)}."
     if table is None:

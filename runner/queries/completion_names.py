@@ -12,7 +12,8 @@ from runner.config.load import Options
 from runner.files.text import text_to_show
 from runner.history import query
 from runner.loader import module_sources
-from runner.loader.registry import HOOKS, Registry
+from runner.loader.hooks import HOOKS
+from runner.loader.registry import Registry
 from runner.model.errors import RunnerError
 from runner.pipeline.highstate import all_requests
 from runner.pipeline.session import Session

@@ -9,6 +9,7 @@ from typing import Any
 
 import jinja2
 
+from runner.api import ChangeNotAllowed, StateFailed
 from runner.filters import WHERE
 from runner.model.errors import RenderError, RunnerError
 from runner.model.places import Source
@@ -90,11 +91,9 @@ def _told(
     if not source.line and "expected str instance" in str(error):
         return _no_text(source)
     call = called(error, row, locals_of(frame), environment)
-    if type(error).__name__ == "ChangeNotAllowed":
+    if isinstance(error, ChangeNotAllowed):
         return refused(str(call or ""), source)
-    if any(
-        each.__name__ == "StateFailed" for each in type(error).__mro__
-    ):  # refused by a function, in its own words
+    if isinstance(error, StateFailed):  # refused by a function, in its own words
         return _refused(str(error), source, call)
     raised = _raised_in(error)
     text = str(error) if call is None else re.sub(r"^\w+(?=\(\) )", call.name, str(error))

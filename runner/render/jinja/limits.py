@@ -72,9 +72,9 @@ def bounded(file: str, seconds: float | None = None) -> Iterator[None]:
     """
     limit = SECONDS if seconds is None else seconds
     if threading.current_thread() is not threading.main_thread():  # which alone gets signals
-        from runner.render.jinja.watchdog import watched
+        from runner.render.jinja.thread_limits import thread_limited
 
-        with watched(Bound(limit)) if limit else nullcontext():
+        with thread_limited(Bound(limit)) if limit else nullcontext():
             yield
         return
     if not limit or _bounds:

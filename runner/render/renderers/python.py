@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from runner.api import ChangeNotAllowed
 from runner.model.errors import RenderError, RunnerError
 from runner.model.places import Source, Value
 from runner.render.renderers.plain_salt import PlainSalt
@@ -113,7 +114,7 @@ def python_error(error: BaseException, who: str, path: str) -> RenderError:
     """What a program raised, with its line."""
     line = _line(error, path)
     place = Source(path, line) if line or not who else _last(error)
-    if type(error).__name__ == "ChangeNotAllowed":
+    if isinstance(error, ChangeNotAllowed):
         from runner.render.errors.call_info import functions_of, refused
         from runner.render.errors.source_lines import row_of
 

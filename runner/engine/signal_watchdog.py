@@ -55,8 +55,8 @@ for child in children:
 """
 
 
-class Watchdog:
-    """Watches over this process until `stop`. Where it cannot be started, nobody does."""
+class SignalWatchdog:
+    """Kills this process when it heeds no signal. Where it cannot be started, nobody does."""
 
     def __init__(self) -> None:
         import subprocess

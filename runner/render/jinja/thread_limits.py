@@ -15,8 +15,8 @@ from contextlib import contextmanager
 from runner.render.jinja.limits import TICK, Bound, TooMuch
 
 
-class _Watch:
-    """One thread that renders."""
+class _RenderingThread:
+    """A thread that renders, and the bound that it keeps."""
 
     def __init__(self, bound: Bound) -> None:
         self._bound = bound
@@ -25,7 +25,7 @@ class _Watch:
         self._began = time.clock_gettime(self._clock)
         self.error: TooMuch | None = None
 
-    def look(self) -> None:
+    def check(self) -> None:
         """Raise an error in the thread when it has used too much."""
         try:
             self._bound.check(time.clock_gettime(self._clock) - self._began)
@@ -40,51 +40,51 @@ class _Watch:
 
 
 class Stopped(TooMuch):
-    """What is raised in a thread that takes too much; it says what its watch has found."""
+    """Raised in a thread that takes too much; it says what was found about that thread."""
 
     def __init__(self, *_: object) -> None:
-        watch = _watches.get(threading.get_ident())
-        error = watch.error if watch else None
+        rendering = _rendering.get(threading.get_ident())
+        error = rendering.error if rendering else None
         message = error.message if error else "this takes too much"
         super().__init__(message, None, error.hint if error else None, "limit")
 
 
-_watches: dict[int, _Watch] = {}
+_rendering: dict[int, _RenderingThread] = {}  # by their identifiers
 _lock = threading.Lock()
-_watchers: list[threading.Thread] = []
+_checkers: list[threading.Thread] = []
 
 
 @contextmanager
-def watched(bound: Bound) -> Iterator[None]:
+def thread_limited(bound: Bound) -> Iterator[None]:
     """Raise TooMuch in what this thread does inside when it takes too much. Inside of another bound
     that one holds.
     """
     thread = threading.get_ident()
-    if thread in _watches:
+    if thread in _rendering:
         yield
         return
     with _lock:
-        _watches[thread] = _Watch(bound)
-        if not _watchers:
-            _watchers.append(threading.Thread(target=_watch, daemon=True))
-            _watchers[0].start()
+        _rendering[thread] = _RenderingThread(bound)
+        if not _checkers:
+            _checkers.append(threading.Thread(target=_check_all, daemon=True))
+            _checkers[0].start()
     try:
         yield
     finally:
         with _lock:
-            _watches.pop(thread).end()
+            _rendering.pop(thread).end()
 
 
-def _watch() -> None:
+def _check_all() -> None:
     """Look at all threads until none renders."""
     while True:
         time.sleep(TICK)
         with _lock:
-            if not _watches:
-                _watchers.clear()
+            if not _rendering:
+                _checkers.clear()
                 return
-            for watch in _watches.values():
-                watch.look()
+            for thread in _rendering.values():
+                thread.check()
 
 
 def _raise_in(thread: int, error: type[BaseException] | None) -> None:
