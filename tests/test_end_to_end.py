@@ -287,11 +287,11 @@ def test_a_reaction_survives_a_kill(machine: Machine) -> None:
         process.wait()
     assert (machine.folder / "f").exists()
     assert not (machine.folder / "reacted").exists()
-    owed = json.loads(machine("show", "debts", "--out", "json").stdout)["local"]
-    assert [debt["kind"] for debt in owed] == ["watch"]
+    owed = json.loads(machine("show", "pending", "--out", "json").stdout)["local"]
+    assert [reaction["kind"] for reaction in owed] == ["watch"]
     machine("sls", "t")
     assert (machine.folder / "reacted").exists()
-    assert json.loads(machine("show", "debts", "--out", "json").stdout)["local"] == []
+    assert json.loads(machine("show", "pending", "--out", "json").stdout)["local"] == []
 
 
 def test_what_is_skipped_says_what_it_still_owes_and_because_of_whom(machine: Machine) -> None:
@@ -308,9 +308,9 @@ def test_what_is_skipped_says_what_it_still_owes_and_because_of_whom(machine: Ma
         answer = machine.results("sls", "t", code=2)["react"]
         (owed,) = answer["__owed__"]
         assert answer["__cause__"].startswith("cmd_|-root_|-")
-        assert owed.startswith("watch owed since ")
-        assert owed.endswith("; it stays owed until cmd: root does not fail")
-    assert "owed: watch owed since" in machine("sls", "t", code=2).stdout
+        assert owed.startswith("watch pending since ")
+        assert owed.endswith("; it stays pending until cmd: root no longer fails")
+    assert "pending reaction: watch pending since" in machine("sls", "t", code=2).stdout
     (machine.folder / "fine").touch()
     assert "__owed__" not in machine.results("sls", "t")["react"]
     assert (machine.folder / "reacted").exists()

@@ -64,7 +64,7 @@ def test_folders_that_others_can_write_are_refused(machine: Machine, open_to_oth
     ):  # what others may have written there is not shown as true, nor undone
         assert f"others can write {folder}" in machine("history", code=1).stderr
         assert f"others can write {folder}" in machine("undo", code=1).stderr
-        assert f"others can write {folder}" in machine("show", "debts", code=None).stderr
+        assert f"others can write {folder}" in machine("show", "pending", code=None).stderr
     folder.chmod(0o755)
     machine("sls", "a")
 

@@ -287,8 +287,8 @@ def test_debts_that_cannot_be_written(machine: Machine, durable: str) -> None:
     assert (machine.folder / "f").exists() is not refused
     assert (machine.folder / "g").exists(), "nobody reacts to it"
     assert ("not protected against a kill" in done.stderr) is not refused
-    assert ("it cannot be written down that cmd react" in done.stdout) is refused
-    assert "cannot be read" in machine("show", "debts", code=1).stderr
+    assert ("it cannot be recorded that cmd react" in done.stdout) is refused
+    assert "cannot be read" in machine("show", "pending", code=1).stderr
     machine.config["durable"] = "perhaps"
     assert "one of wanted, required" in machine("sls", "a", code=1).stderr
 
@@ -300,10 +300,13 @@ def test_broken_debts_are_set_aside(machine: Machine) -> None:
     state = machine.folder / "cache/state"
     state.mkdir(parents=True)
     (state / "debts.sqlite").write_text("this is no database " * 100)
-    assert "cannot be read" in machine("show", "debts", code=1).stderr
-    assert "Restarts that earlier runs owe are not known" in machine("sls", "a", code=2).stderr
+    assert "cannot be read" in machine("show", "pending", code=1).stderr
+    assert (
+        "Restarts that are still due from earlier runs are not known"
+        in machine("sls", "a", code=2).stderr
+    )
     assert list(state.glob("debts.sqlite.corrupt-*"))
-    assert len(answer(machine, "show", "debts")) == 1
+    assert len(answer(machine, "show", "pending")) == 1
 
 
 def test_what_a_kill_left_beside_a_target_is_removed(machine: Machine) -> None:
@@ -448,11 +451,14 @@ def test_forget(machine: Machine) -> None:
         )
     )
     machine("sls", "a", code=2)
-    assert len(answer(machine, "show", "debts")) == 1
-    assert "owes nothing" in machine("forget", "nobody", code=1).stderr
+    assert len(answer(machine, "show", "pending")) == 1
+    for former in ("debts", "owed"):
+        assert answer(machine, "show", former) == answer(machine, "show", "pending")
+    assert "debts" not in machine("show", "--help").stdout
+    assert "has no pending reaction" in machine("forget", "nobody", code=1).stderr
     machine("forget", code=1)
     assert "forgotten: watch of cmd react" in machine("forget", "react").stdout
-    assert answer(machine, "show", "debts") == []
+    assert answer(machine, "show", "pending") == []
 
 
 def test_the_environment_of_cron(machine: Machine) -> None:

@@ -1,7 +1,7 @@
 """Clocks that jump: runs at other times than the one before (years ahead, years back), and a clock that is set in the
 middle of a run.
 
-The history keeps its order, drift and debts are told as ever, time limits and durations are those of a clock that
+The history keeps its order; drift and pending reactions are reported as ever; time limits and durations are those of a clock that
 nobody sets.
 
     python bench/faults/clock.py [--trials 100]
@@ -54,7 +54,7 @@ def one(
     first = tree.run(*words, before=at(0))
     score.check(first.code == 2, f"{times}: {first}")
     (tree.target / "ready").touch()
-    owed = answer(tree, "show", "debts", before=at(1))
+    owed = answer(tree, "show", "pending", before=at(1))
     score.check([debt["kind"] for debt in owed] == ["watch"], f"{times}: owed {owed}")
     second = tree.run(*words, before=at(1))
     score.check(second.code == 0, f"{times}: {second}")

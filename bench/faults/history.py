@@ -34,7 +34,7 @@ LOOKS = (
     ("history", "--out", "json"),
     ("history", "show", "last"),
     ("history", "diff", "1", "last"),
-    ("show", "debts"),
+    ("show", "pending"),
     ("undo", "--test"),
     ("schedule", "status"),
 )

@@ -122,7 +122,7 @@ RUNS = (
     ("show", "graph"),
     ("show", "graph", "--out", "html"),
     ("show", "graph", "--out", "json"),
-    ("show", "debts"),
+    ("show", "pending"),
     ("why", "replaced", "a"),
     ("why", "replaced", "a", "--out", "json"),
     ("call", "pillar.get", "db:password"),

@@ -50,15 +50,14 @@ def forget(
     *,
     words: Annotated[
         list[str] | None,
-        argument(metavar="[ID...]", help="States (ID or name) whose owed reactions to forget."),
+        argument(metavar="[ID...]", help="States (ID or name) whose pending reactions to forget."),
     ] = None,
     every: Annotated[bool, option("--all", help="Forget all of them.")] = False,
     common: Common,
 ) -> int:
-    """Forget reactions owed since a run was killed or failed.
+    """Forget reactions that are pending since a run was killed or failed.
 
-    `runner show debts` lists them. What is not forgotten is made up for by the next run that has
-    the state.
+    `runner show pending` lists them. All others are done by the next run that has the state.
 
     Example: runner forget nginx
     """
@@ -66,17 +65,17 @@ def forget(
 
     if bool(words) is every:
         raise UsageError(
-            "name the states whose reactions to forget, or --all",
-            hint="`runner show debts` lists them",
+            "name the states whose pending reactions to forget, or use --all",
+            hint="`runner show pending` lists them",
         )
     forgotten = show.forget(options_of(common), None if every else list(words or ()))
     if common.out != "pretty":
         write_value(common, forgotten)
     elif not common.quiet:
-        for debt in forgotten:
-            reactor, source = (debt[key].replace("_|-", " ") for key in ("reactor", "source"))
-            print(f"forgotten: {debt['kind']} of {reactor} on {source}")
-        print(f"{len(forgotten)} forgotten." if forgotten else "Nothing was owed.")
+        for reaction in forgotten:
+            reactor, source = (reaction[key].replace("_|-", " ") for key in ("reactor", "source"))
+            print(f"forgotten: {reaction['kind']} of {reactor} on {source}")
+        print(f"{len(forgotten)} forgotten." if forgotten else "No reactions were pending.")
     return 0
 
 

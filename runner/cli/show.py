@@ -1,4 +1,4 @@
-"""Commands that look: call, check, show."""
+"""Commands that read: call, check, show."""
 
 from __future__ import annotations
 
@@ -23,7 +23,18 @@ from runner.model.errors import RunnerError, UsageError
 
 TEST = {"test": Annotated[bool, option("--test", help="Change nothing.")]}
 PICTURES = ("dot", "mermaid", "svg", "html")
-SUBJECTS = ("top", "sls", "low-sls", "highstate", "lowstate", "graph", "pillar", "grains", "debts")
+SUBJECTS = (
+    "top",
+    "sls",
+    "low-sls",
+    "highstate",
+    "lowstate",
+    "graph",
+    "pillar",
+    "grains",
+    "pending",
+)
+FORMER_SUBJECTS = {"debts": "pending", "owed": "pending"}  # still accepted, in no help text
 
 
 @with_common(READING, TEST)
@@ -72,7 +83,7 @@ def check(
     ] = None,
     common: Common,
 ) -> int:
-    """Tell all mistakes of the tree at once. Touches nothing but what templates execute.
+    """Report all mistakes of the tree at once. Touches nothing but what templates execute.
 
     Example: runner check nginx
     """
@@ -139,19 +150,20 @@ def show(
     ] = False,
     common: Common,
 ) -> int:
-    """Print what a stage of compiling makes of the tree. Nothing is changed; secrets are hidden.
+    """Print the result of one stage of compiling. Nothing is changed; secrets are hidden.
 
     \b
     top            the SLS files that the top file gives, with its lines
     sls NAME       the rendered SLS files        low-sls NAME  their states
     highstate      the SLS files of the top file, rendered
     lowstate       all states with their arguments, in the order of a run
-    graph [NAME]   what waits for what: --out dot, mermaid, svg, html or json
+    graph [NAME]   the dependency graph: --out dot, mermaid, svg, html or json
     pillar         this machine's pillar         grains        its grains
-    debts          reactions that are owed since a run was killed or failed
+    pending        reactions that are pending since a run was killed or failed
 
     Example: runner show graph --out html > graph.html
     """
+    what = FORMER_SUBJECTS.get(what, what)
     if what not in SUBJECTS:
         raise UsageError(f"there is no {what!r} to show", hint="one of " + ", ".join(SUBJECTS))
     wanted = [name for word in names or () for name in word.split(",") if name]
@@ -191,7 +203,7 @@ def _graph(common: Common, names: list[str]) -> int:
     from runner.queries import explain
 
     options = options_of(common)
-    with answer_alone("dot"):  # what `pretty` means here is for other programs, too
+    with answer_alone("dot"):  # `pretty` is dot here, which other programs read
         found, problems = explain.picture(options, names)
     diagnostics.show(problems, sys.stderr, text.wants_colour(sys.stderr, os.environ))
     if common.out in ("json", "yaml"):
@@ -199,7 +211,7 @@ def _graph(common: Common, names: list[str]) -> int:
     elif common.out == "html":
         print(
             page.html(
-                found, f"What waits for what on {options.id}: {', '.join(names) or 'the highstate'}"
+                found, f"Dependency graph of {options.id}: {', '.join(names) or 'the highstate'}"
             )
         )
     else:

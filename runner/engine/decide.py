@@ -1,5 +1,5 @@
-"""Pure: a chunk's requisites, the results so far and the debts -> run, react, skip or fail, and
-why.
+"""Pure: a chunk's requisites, the results so far and the pending reactions -> run, react, skip or
+fail, and why.
 """
 
 from __future__ import annotations

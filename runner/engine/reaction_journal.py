@@ -1,6 +1,6 @@
-"""Reactions owed, durable: a restart that was due when a run was killed is done by the next one.
+"""Pending reactions, durable: a restart that was due when a run was killed is done by the next one.
 
-The port that the executor sees is `Debts`; `ReactionJournal` keeps them in an SQLite file of their
+The port that the executor sees is `Journal`; `ReactionJournal` keeps them in an SQLite file of their
 own.
 """
 
@@ -30,15 +30,15 @@ CREATE TABLE IF NOT EXISTS debts (
 """
 
 
-class Debts(Protocol):
-    """What the engine needs of the store of debts."""
+class Journal(Protocol):
+    """What the engine needs of the journal."""
 
     def owe(self, pending_reactions: Iterable[PendingReaction]) -> None:
-        """Write debts down; durable when it returns. Raises OSError when that cannot be done."""
+        """Record pending reactions durably. Raises OSError when that cannot be done."""
         ...
 
     def owed(self, reactor: str) -> tuple[PendingReaction, ...]:
-        """The debts of one reactor (a tag)."""
+        """The pending reactions of one reactor (a tag)."""
         ...
 
     def settle(
@@ -48,7 +48,7 @@ class Debts(Protocol):
         kinds: Collection[str] = (),
         run: str | None = None,
     ) -> None:
-        """Forget the debts of a reactor, those that come from a source, of some kinds, of one run."""
+        """Forget the pending reactions of a reactor, or those of a source, some kinds, a run."""
         ...
 
     def all(self) -> tuple[PendingReaction, ...]: ...
@@ -77,7 +77,7 @@ class NoDebts:
 
 
 class _Book:
-    """Debts, found by who owes them and by what they come from."""
+    """Pending reactions by reactor and by source."""
 
     def __init__(self, pending_reactions: Iterable[PendingReaction] = ()) -> None:
         self.pending_reactions: dict[_Key, PendingReaction] = {}
@@ -104,17 +104,17 @@ class _Book:
                 del known[key]
 
     def of(self, reactor: str | None, source: str | None) -> Mapping[_Key, PendingReaction]:
-        """The debts of a reactor, or else those that come from a source, or else all."""
+        """The pending reactions of a reactor, or else those of a source, or else all."""
         if reactor is None and source is None:
             return self.pending_reactions
         return self._of.get((2, source or "") if reactor is None else (0, reactor), {})
 
 
 class ReactionJournal:
-    """Debts in `state_dir/debts.sqlite`. The file is read once; it is made when the first debt is
-    written.
+    """Pending reactions in `state_dir/debts.sqlite`. The file is read once, and
+    created with the first one.
 
-    A file that is no database any more is set aside, which `notes` tells.
+    A damaged file is set aside, which `notes` reports.
     """
 
     def __init__(self, state_dir: str, looking: bool = False) -> None:
@@ -140,7 +140,7 @@ class ReactionJournal:
             pending
             for pending in written
             if (pending.reactor, pending.kind, pending.source)
-            not in self._debts().pending_reactions
+            not in self._journalled().pending_reactions
         ]
         if not rows:
             return
@@ -158,10 +158,10 @@ class ReactionJournal:
         except sqlite3.Error as error:
             raise OSError(f"{self._path}: {error}") from None
         finally:
-            self._debts().add(rows)
+            self._journalled().add(rows)
 
     def owed(self, reactor: str) -> tuple[PendingReaction, ...]:
-        return tuple(self._debts().of(storable(reactor), None).values())
+        return tuple(self._journalled().of(storable(reactor), None).values())
 
     def settle(
         self,
@@ -173,7 +173,7 @@ class ReactionJournal:
         reactor, source = storable(reactor), storable(source)
         gone = [
             key
-            for key, pending in self._debts().of(reactor, source).items()
+            for key, pending in self._journalled().of(reactor, source).items()
             if source in (None, pending.source)
             and run in (None, pending.run)
             and (not kinds or pending.kind in kinds)
@@ -182,7 +182,7 @@ class ReactionJournal:
             return
         import sqlite3
 
-        self._debts().remove(gone)
+        self._journalled().remove(gone)
         try:
             connection = self._open()
             connection.execute("PRAGMA synchronous=NORMAL")
@@ -194,9 +194,9 @@ class ReactionJournal:
             raise OSError(f"{self._path}: {error}") from None
 
     def all(self) -> tuple[PendingReaction, ...]:
-        return tuple(self._debts().pending_reactions.values())
+        return tuple(self._journalled().pending_reactions.values())
 
-    def _debts(self) -> _Book:
+    def _journalled(self) -> _Book:
         if self._known is None:
             self._known = _Book()
             with suppress(
@@ -226,8 +226,8 @@ class ReactionJournal:
             self._connection = None
         aside = trusted_folder(self._folder).set_aside(NAME)
         self.notes.append(
-            f"the list of reactions owed was no database any more ({error}); it is set aside as"
-            f" {aside}. Restarts that earlier runs owe are not known"
+            f"the list of pending reactions is damaged ({error}); it is set aside as"
+            f" {aside}. Restarts that are still due from earlier runs are not known"
         )
 
     def _open(self) -> sqlite3.Connection:

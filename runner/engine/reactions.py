@@ -1,4 +1,4 @@
-"""What the states of one run owe each other: debts are written before a change and settled after
+"""Reactions of the states of one run: they are recorded before a change and settled after
 the reaction.
 """
 
@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from runner.api import StateFailed
 from runner.engine.decide import Decision, Verdict
-from runner.engine.reaction_journal import Debts
+from runner.engine.reaction_journal import Journal
 from runner.model.chunk import Chunk, Edge, Relations
 from runner.model.requisite_kinds import Kind
 from runner.model.result import PendingReaction, Result
@@ -24,11 +24,11 @@ REACTIONS = {
 
 
 class ReactionTracker:
-    """The debts of one run. `unprotected` says why they could not be written."""
+    """The pending reactions of one run. `unprotected` says why they could not be written."""
 
     def __init__(
         self,
-        pending_reactions: Debts,
+        pending_reactions: Journal,
         chunks: Sequence[Chunk],
         relations: Relations,
         reacts: frozenset[int],
@@ -39,11 +39,11 @@ class ReactionTracker:
         """reacts: the positions of the chunks whose module has a mod_watch; themselves: that react
         to themselves.
 
-        required: no change without its debts.
+        required: no change without a record of its reactions.
         """
         self.unprotected = ""
         self._required = required
-        self._debts = pending_reactions
+        self._journal = pending_reactions
         self._chunks = chunks
         self._reacts = reacts
         self._run_id = run_id
@@ -61,7 +61,7 @@ class ReactionTracker:
         next run.
         """
         try:
-            found = self._debts.owed(chunk.tag)
+            found = self._journal.owed(chunk.tag)
         except OSError as error:
             self.unprotected = str(error)
             return ()
@@ -104,7 +104,7 @@ class ReactionTracker:
                     )
                 )
         try:
-            self._debts.owe(pending_reactions)
+            self._journal.owe(pending_reactions)
         except OSError as error:
             if self._required and pending_reactions:
                 who = ", ".join(
@@ -113,8 +113,7 @@ class ReactionTracker:
                     )
                 )
                 message = (
-                    f"nothing was changed: it cannot be written down that {who} has to react"
-                    f" ({error})"
+                    f"nothing was changed: it cannot be recorded that {who} has to react ({error})"
                 )
                 raise StateFailed(message, changes={}) from None
             self.unprotected = str(error)
@@ -139,20 +138,21 @@ class ReactionTracker:
     def forget(
         self, reactor: str | None, source: str | None, *kinds: str, run: str | None = None
     ) -> None:
-        """Take debts off the list."""
+        """Remove pending reactions from the list."""
         try:
-            self._debts.settle(reactor, source, kinds, run)
+            self._journal.settle(reactor, source, kinds, run)
         except OSError as error:
             self.unprotected = str(error)
 
 
 def described(owed: Iterable[PendingReaction], cause: str | None) -> tuple[str, ...]:
-    """Reactions that are owed, in words. cause: the tag of the state whose failure keeps them from
+    """Describe pending reactions. cause: the tag of the state whose failure keeps them from
     being done.
     """
-    until = f"; it stays owed until {_named(cause)} does not fail" if cause else ""
+    until = f"; it stays pending until {_named(cause)} no longer fails" if cause else ""
     return tuple(
-        f"{pending.kind} owed since {pending.time} by {pending.source}{until}" for pending in owed
+        f"{pending.kind} pending since {pending.time} from {pending.source}{until}"
+        for pending in owed
     )
 
 

@@ -116,7 +116,7 @@ class Pretty:
         for warning in result.warnings:
             self._block(f"warning: {warning}")
         for owed in result.owed:
-            self._block(f"owed: {owed}")
+            self._block(f"pending reaction: {owed}")
 
     def _block(self, text: str) -> None:
         for line in text.rstrip("\n").split("\n"):

@@ -262,7 +262,7 @@ def _compiled(session: Session, gathered: Callable[[], Gathered]) -> Compiled:
 
 
 def _executed(session: Session, compiled: Compiled, run_id: str, about: About) -> Report:
-    """Chunks in their order -> results, with the debts and the history of the run."""
+    """Chunks in their order -> results, with the pending reactions and the history of the run."""
     options, run = session.options, session.run
     run.reload = lambda what: _reload(session, what)
     run.secrets.recall(options.state_dir, remember=True)

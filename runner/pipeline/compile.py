@@ -161,9 +161,7 @@ def _drawn(session: Session, chunks: tuple[Chunk, ...], relations: Relations) ->
     if not cyclic_edges or len(chunks) > DRAWN:
         return ""
     found = session.run.secrets.mask(picture(chunks, relations, (), cyclic_edges))
-    drawn = page.html(found, f"What waits for what on {session.options.id}").encode(
-        "utf-8", "replace"
-    )
+    drawn = page.html(found, f"Dependency graph of {session.options.id}").encode("utf-8", "replace")
     name = f"{hashlib.sha256(drawn).hexdigest()[:12]}.html"  # a page of its own for each graph
     try:
         folder = trusted_folder(session.options.cachedir).below("graphs")

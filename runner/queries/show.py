@@ -90,11 +90,12 @@ def explained_top(options: Options) -> str:
 
 def _shown(session: Session, what: str, names: list[str]) -> Any:
     options = session.options
-    if what == "debts":
+    if what == "pending":
         from runner.engine.reaction_journal import ReactionJournal
 
         found = [
-            _debt(pending) for pending in _owed(ReactionJournal(options.state_dir, looking=True))
+            _as_data(pending)
+            for pending in _pending(ReactionJournal(options.state_dir, looking=True))
         ]
         if found:
             learn_secrets(session)
@@ -167,8 +168,8 @@ def past(options: Options, words: Sequence[str], limit: int = 20, real: bool = F
 
 
 def forget(options: Options, wanted: Sequence[str] | None) -> list[dict[str, str]]:
-    """Forget the debts of some reactors (ID or name), or of all (None); the debts that were
-    forgotten.
+    """Forget the pending reactions of some states (ID or name), or of all (None); return those that
+    were forgotten.
     """
     from runner.engine.reaction_journal import ReactionJournal
     from runner.pipeline.lock import held
@@ -177,7 +178,7 @@ def forget(options: Options, wanted: Sequence[str] | None) -> list[dict[str, str
     with held(options.state_dir, options.wait):
         found = [
             pending
-            for pending in _owed(journal)
+            for pending in _pending(journal)
             if wanted is None or set(pending.reactor.split("_|-")[1:3]) & set(wanted)
         ]
         unknown = set(wanted or ()) - {
@@ -185,17 +186,18 @@ def forget(options: Options, wanted: Sequence[str] | None) -> list[dict[str, str
         }
         if unknown:
             raise RunnerError(
-                f"{sorted(unknown)[0]} owes nothing", hint="`runner show debts` lists what is owed"
+                f"{sorted(unknown)[0]} has no pending reaction",
+                hint="`runner show pending` lists them",
             )
         try:
             for pending in found:
                 journal.settle(pending.reactor, pending.source, (pending.kind,))
         except OSError as error:
-            raise RunnerError(f"the list of reactions owed cannot be written: {error}") from None
+            raise RunnerError(f"the list of pending reactions cannot be written: {error}") from None
     session = Session(options)
     learn_secrets(session)
     forgotten: list[dict[str, str]] = session.run.secrets.mask(
-        [_debt(pending) for pending in found]
+        [_as_data(pending) for pending in found]
     )
     return forgotten
 
@@ -206,14 +208,14 @@ def _show_low(session: Session, gathered: Gathered, what: str) -> Any:
     return ordering.lowstate(chunks, relations, session.registry.reacts)
 
 
-def _owed(journal: ReactionJournal) -> tuple[PendingReaction, ...]:
+def _pending(journal: ReactionJournal) -> tuple[PendingReaction, ...]:
     try:
         return journal.all()
     except OSError as error:
-        raise RunnerError(f"the list of reactions owed cannot be read: {error}") from None
+        raise RunnerError(f"the list of pending reactions cannot be read: {error}") from None
 
 
-def _debt(pending: Any) -> dict[str, str]:
+def _as_data(pending: Any) -> dict[str, str]:
     return {
         key: getattr(pending, key) for key in ("reactor", "kind", "source", "run", "time", "place")
     }

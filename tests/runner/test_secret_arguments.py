@@ -103,11 +103,11 @@ def test_names_of_what_is_owed(machine: Machine) -> None:
         )
     )
     machine("sls", "owes", code=2)
-    told = machine("show", "debts").stdout
+    told = machine("show", "pending").stdout
     assert "cmd_|-**********_|-false_|-wait" in told and SECRET not in told
-    assert SECRET in machine("show", "debts", "--show-secrets").stdout
+    assert SECRET in machine("show", "pending", "--show-secrets").stdout
     machine.write(pillar__s="password: [\n")
-    assert "changes" in machine("show", "debts").stdout, "a broken pillar is no obstacle"
+    assert "changes" in machine("show", "pending").stdout, "a broken pillar is no obstacle"
     machine.write(pillar__s=f"password: {SECRET}\n")
     told = machine("forget", SECRET).stdout
     assert "forgotten: watch" in told and SECRET not in told
