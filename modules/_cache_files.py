@@ -8,7 +8,7 @@ from runner.api import fetcher, here
 
 
 @fetcher
-def keep(path: str, text: str, mode: int = 0o600) -> str:
+def save_text(path: str, text: str, mode: int = 0o600) -> str:
     """Write a text whole (nobody sees a half of it, nor do others read it) below the cache folder:
     its whole path.
     """
@@ -18,7 +18,7 @@ def keep(path: str, text: str, mode: int = 0o600) -> str:
     return os.path.join(folder.path, name)
 
 
-def kept(path: str) -> str | None:
+def load_text(path: str) -> str | None:
     """A text that was kept below the cache folder; None where there is none. Raises OSError and
     ValueError.
     """

@@ -22,15 +22,15 @@ def by_value(
     """The entry whose key a value (or one of a list of values) has or, as a glob, matches; see
     `laid`.
     """
-    for each in value if isinstance(value, list) else [value]:
+    for candidate in value if isinstance(value, list) else [value]:
         for key in lookup:
-            if key == each or (isinstance(key, str) and _matches(str(each), key)):
+            if key == candidate or (isinstance(key, str) and _matches(str(candidate), key)):
                 return laid(lookup, lookup[key], merge, default, base)
     return laid(lookup, MISSING, merge, default, base)
 
 
 def _matches(text: str, pattern: str) -> bool:
-    """Whether a text is what a pattern says; a pattern without marks is not made a regular
+    """Return whether a text is what a pattern says; a pattern without marks is not made a regular
     expression.
     """
     return (
@@ -42,21 +42,21 @@ def _matches(text: str, pattern: str) -> bool:
 
 def laid(
     lookup: Mapping[str, Any],
-    found: Any,
+    entry: Any,
     merge: Mapping[str, Any] | None,
     default: str,
     base: str | None,
     lists: bool = False,
 ) -> Any:
-    """What was found (else the default's entry) over the base's entry, and `merge` over both;
+    """Lay an entry (else the default's) over the base's entry, and `merge` over both;
     `lookup` is not changed.
 
     lists: join lists when `merge` is laid over. Raises RunnerError when `merge`, or what is to be
     laid over the base, is no mapping.
     """
-    if found is MISSING or found is None:
-        found = lookup.get(default)
-    result = copied(found)
+    if entry is MISSING or entry is None:
+        entry = lookup.get(default)
+    result = copied(entry)
     if base and base in lookup:
         under = copied(lookup[base])
         if result is None:

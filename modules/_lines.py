@@ -19,13 +19,13 @@ def split(text: str) -> list[str]:
 
 def joined(lines: Iterable[str]) -> str:
     """The text of lines. Raises CommandFailed for one that would be several."""
-    found = list(lines)
-    for line in found:
+    all_lines = list(lines)
+    for line in all_lines:
         if "\n" in line or "\0" in line:
             raise CommandFailed(
                 f"a line would become several, so nothing is written: {_shown(line)}"
             )
-    return "".join(f"{line}\n" for line in found)
+    return "".join(f"{line}\n" for line in all_lines)
 
 
 def encoded(lines: Iterable[str]) -> bytes:
@@ -59,8 +59,8 @@ def plain_name(value: object, what: str) -> str:
 
 
 def value_problem(value: object) -> str | None:
-    """What keeps a value from being one: a line of it that does not continue the first one is
-    another option.
+    """The problem that keeps a value from being one: a line of it that does not continue the first
+    one is another option.
     """
     first, *more = str(value).rstrip("\r\n").split("\n")
     if any(not line.strip() or line[0] not in " \t" for line in more):

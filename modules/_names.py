@@ -11,7 +11,7 @@ SECONDS = 5
 
 
 def is_address(text: str) -> bool:
-    """Whether a text is an IPv4 or IPv6 address."""
+    """Return whether a text is an IPv4 or IPv6 address."""
     try:
         ipaddress.ip_address(text)
     except ValueError:
@@ -31,16 +31,16 @@ def resolved(host: str, version: int | None = None) -> list[str]:
     done = cmd.probe(["getent", "--", database, host], timeout=SECONDS)
     if done.timed_out:
         return []
-    found = dict.fromkeys(line.split()[0] for line in done.stdout.splitlines() if line.strip())
+    addresses = dict.fromkeys(line.split()[0] for line in done.stdout.splitlines() if line.strip())
     return [
-        each
-        for each in found
-        if is_address(each.partition("%")[0]) and not (version == 6 and _mapped(each))
+        address
+        for address in addresses
+        if is_address(address.partition("%")[0]) and not (version == 6 and _mapped(address))
     ]
 
 
 def _mapped(text: str) -> bool:
-    """Whether an IPv6 address only stands for an IPv4 one."""
+    """Return whether an IPv6 address only stands for an IPv4 one."""
     return text.startswith("::ffff:") and "." in text
 
 

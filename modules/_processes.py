@@ -18,7 +18,7 @@ MOST = 256 << 20  # bytes that a program may print whose output is read as a who
 
 
 class Completed(Record):
-    """What a program did. Streams are text without the last line's end."""
+    """The result of a program. Streams are text without the last line's end."""
 
     retcode: int
     stdout: str
@@ -28,7 +28,7 @@ class Completed(Record):
 
 
 def tried(change: Callable[..., object], *words: str) -> bool:
-    """Whether a change was made; why not is a warning."""
+    """Try a change: whether it was made; why not is a warning."""
     try:
         change(*words)
     except StateFailed as problem:
@@ -71,9 +71,9 @@ def ended(
     """
     quiet = subprocess.DEVNULL
     output = quiet if bg else subprocess.PIPE
-    said = _umask.of_state()
-    if said is not None:
-        identity.setdefault("umask", said)
+    umask = _umask.of_state()
+    if umask is not None:
+        identity.setdefault("umask", umask)
     identity |= {
         "stdout": output,
         "stderr": output,
@@ -81,7 +81,7 @@ def ended(
     }
     process: subprocess.Popen[bytes] | None = None
     try:
-        given = None if stdin is None else stdin.encode("utf-8", "surrogateescape")
+        data = None if stdin is None else stdin.encode("utf-8", "surrogateescape")
         with (
             undisturbed()
         ):  # an interrupt between the start and its note would leave the program behind
@@ -96,7 +96,7 @@ def ended(
             process.returncode = 0  # nobody waits for it
             return Completed(0, "", "", process.pid)
         with ended_with_run(partial(_kill, process)):
-            out, err = _streams.communicate(process, given, timeout, most or MOST)
+            out, err = _streams.communicate(process, data, timeout, most or MOST)
     except BaseException as error:
         if process is None:
             raise _not_started(argv, error, identity.get("user")) from None
@@ -112,7 +112,7 @@ def ended(
 
 
 def _not_started(argv: list[str], error: BaseException, user: object) -> BaseException:
-    """What it means that a program could not be started."""
+    """The error for a program that could not be started."""
     if not isinstance(error, OSError | ValueError | subprocess.SubprocessError):
         return error
     reason = getattr(error, "strerror", None) or str(error)
@@ -152,7 +152,7 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
                     os.kill(pid, number)
         until = time.monotonic() + 2
         while time.monotonic() < until and (
-            process.poll() is None or any(_lives(*each) for each in family.items())
+            process.poll() is None or any(_lives(*member) for member in family.items())
         ):
             time.sleep(0.02)
 
@@ -165,19 +165,19 @@ def _family(first: int) -> dict[int, str]:
         seen = {int(name): _stat(int(name)) for name in os.listdir("/proc") if name.isdigit()}
     except OSError:  # not mounted
         return {}
-    found = {first: _began(first)}
+    family = {first: _began(first)}
     for _ in seen:
         more = {
             pid: stat[19]
             for pid, stat in seen.items()
             if stat
-            and pid not in found
-            and (int(stat[1]) in found or first in (int(stat[2]), int(stat[3])))
+            and pid not in family
+            and (int(stat[1]) in family or first in (int(stat[2]), int(stat[3])))
         }
         if not more:
             break
-        found |= more
-    return found
+        family |= more
+    return family
 
 
 def _lives(pid: int, began: str) -> bool:
@@ -185,8 +185,8 @@ def _lives(pid: int, began: str) -> bool:
 
 
 def _began(pid: int) -> str:
-    """When a process began, so that another one with its number is not taken for it; "" when it has
-    ended.
+    """The time when a process began, so that another one with its number is not taken for it; ""
+    when it has ended.
     """
     stat = _stat(pid)
     return stat[19] if stat and stat[0] not in "ZX" else ""

@@ -9,7 +9,7 @@ import shlex
 import sys
 from collections.abc import Mapping, Sequence
 
-from modules._cache_files import keep, kept
+from modules._cache_files import load_text, save_text
 from runner.api import fetcher, here
 
 PROGRAM = "import sys; sys.path.insert(0, {root!r}); from runner.cli.salt_call import main; main()"
@@ -44,9 +44,9 @@ def _folder() -> str:
     )
     name = f"salt-call-{zlib.crc32(text.encode()):08x}"
     try:
-        there = kept(f"{name}/salt-call")
+        present = load_text(f"{name}/salt-call")
     except (OSError, ValueError):  # not ours, or no text
-        there = None
-    if there != text:
-        keep(f"{name}/salt-call", text, 0o700)
+        present = None
+    if present != text:
+        save_text(f"{name}/salt-call", text, 0o700)
     return os.path.join(here.cache_dir, name)

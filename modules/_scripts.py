@@ -18,7 +18,7 @@ def written(text: str, name: str, user: str | None) -> Iterator[str]:
     with tempfile.TemporaryDirectory(prefix="runner-") as folder:
         path = os.path.join(folder, name)
         try:
-            found = pwd.getpwnam(user) if user else None
+            account = pwd.getpwnam(user) if user else None
         except KeyError:
             raise StateFailed(
                 f"User '{user}' is not available", missing=("user", str(user))
@@ -26,8 +26,8 @@ def written(text: str, name: str, user: str | None) -> Iterator[str]:
         with open(path, "w", encoding="utf-8", errors="surrogateescape") as file:
             file.write(text)
             os.fchmod(file.fileno(), 0o700)
-            if found:
-                os.fchown(file.fileno(), found.pw_uid, found.pw_gid)
-        if found:  # last: from now on they can put something else there
-            os.chown(folder, found.pw_uid, found.pw_gid, follow_symlinks=False)
+            if account:
+                os.fchown(file.fileno(), account.pw_uid, account.pw_gid)
+        if account:  # last: from now on they can put something else there
+            os.chown(folder, account.pw_uid, account.pw_gid, follow_symlinks=False)
         yield path

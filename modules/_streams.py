@@ -1,4 +1,4 @@
-"""What a program prints, read to its end with bounded memory."""
+"""The output of a program, read to its end with bounded memory."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ CHUNK = 65536
 
 
 class Output:
-    """What came from one stream: all of it, or its first and its last half where it is more than
+    """The output of one stream: all of it, or its first and its last half where it is more than
     `most` bytes.
     """
 
@@ -39,7 +39,7 @@ class Output:
             self.left_out += surplus
 
     def data(self) -> bytes:
-        """What is kept, and between the halves how much is not."""
+        """The kept bytes, and between the halves how many are left out."""
         if len(self._first) + len(self._last) > 2 * self._half:
             self._cut()
         note = f"\n[... {self.left_out} bytes left out ...]\n".encode() if self.left_out else b""

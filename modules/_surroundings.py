@@ -1,4 +1,4 @@
-"""What commands find around them: variables, user, folder."""
+"""The surroundings of commands: variables, user, folder."""
 
 from __future__ import annotations
 
@@ -31,25 +31,25 @@ def variables(
     """The variables of a command: ours (or none), without our locale as with Salt, and those that
     it is given.
     """
-    own, found = given(env), {} if clean else dict(os.environ)
+    own, environment = parse_variables(env), {} if clean else dict(os.environ)
     if reset_locale and "LC_ALL" not in own:
-        found.pop("LC_ALL", None)
-        found |= {f"LC_{each}": "C" for each in CATEGORIES} | {"LANGUAGE": "C"}
-    found |= own
+        environment.pop("LC_ALL", None)
+        environment |= {f"LC_{each}": "C" for each in CATEGORIES} | {"LANGUAGE": "C"}
+    environment |= own
     if prepend_path:
-        found["PATH"] = f"{prepend_path}:{found.get('PATH', os.defpath)}"
-    return found
+        environment["PATH"] = f"{prepend_path}:{environment.get('PATH', os.defpath)}"
+    return environment
 
 
 def home(user: str | None) -> str:
-    """Where a command runs that names no folder, as with Salt: a run is the same wherever one
+    """The folder of a command that names none, as with Salt: a run is the same wherever one
     stands.
     """
     home = os.path.expanduser(f"~{user or ''}")
     return home if os.path.isdir(home) and os.access(home, os.R_OK) else "/"
 
 
-def given(env: Any) -> dict[str, str]:
+def parse_variables(env: Any) -> dict[str, str]:
     """A mapping, a list of mappings or of `NAME=value` texts; names with the value None or False
     are unset as "".
     """
@@ -63,14 +63,14 @@ def given(env: Any) -> dict[str, str]:
         return {
             str(name): "" if value in (None, False) else str(value) for name, value in env.items()
         }
-    found: dict[str, str] = {}
+    environment: dict[str, str] = {}
     for entry in env:
         if isinstance(entry, Mapping):
-            found |= given(entry)
+            environment |= parse_variables(entry)
         else:
             name, _, value = str(entry).partition("=")
-            found[name] = value
-    return found
+            environment[name] = value
+    return environment
 
 
 def identity(runas: str | None, group: str | None, variables: dict[str, str]) -> dict[str, Any]:
@@ -80,7 +80,7 @@ def identity(runas: str | None, group: str | None, variables: dict[str, str]) ->
     import grp
     import pwd
 
-    found: dict[str, Any] = {}
+    arguments: dict[str, Any] = {}
     kind, name = "user", runas
     try:
         if runas:
@@ -93,12 +93,12 @@ def identity(runas: str | None, group: str | None, variables: dict[str, str]) ->
             )
             if user.pw_uid != os.geteuid():
                 groups = os.getgrouplist(user.pw_name, user.pw_gid)
-                found |= {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": groups}
+                arguments |= {"user": user.pw_uid, "group": user.pw_gid, "extra_groups": groups}
         if group:
             kind, name = "group", group
-            found["group"] = grp.getgrnam(group).gr_gid
+            arguments["group"] = grp.getgrnam(group).gr_gid
     except KeyError:
         raise CommandFailed(
             f"{kind.title()} '{name}' is not available", missing=(kind, str(name))
         ) from None
-    return found
+    return arguments

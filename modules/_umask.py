@@ -12,16 +12,16 @@ _own: list[int] = []
 
 
 def of_state() -> int | None:
-    """What the state that runs now says; None when it says nothing."""
+    """The umask of the state that runs now; None when it gives none."""
     chunk = here.chunk
-    said = chunk.args.get("umask") if chunk is not None else None
-    return None if said is None else int(str(said), 8)
+    text = chunk.args.get("umask") if chunk is not None else None
+    return None if text is None else int(str(text), 8)
 
 
 def umask() -> int:
     """The state's umask, else the caller's, read without setting it."""
-    said = of_state()
-    return _caller() if said is None else said
+    mask = of_state()
+    return _caller() if mask is None else mask
 
 
 def _caller() -> int:

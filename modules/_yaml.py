@@ -48,9 +48,9 @@ def _whole_number(loader: Any, node: Any) -> Any:
 def _mapping(loader: Any, node: Any) -> dict[Any, Any]:
     from yaml.constructor import ConstructorError
 
-    given = [key for key, _ in node.value if key.tag != "tag:yaml.org,2002:merge"]
+    key_nodes = [key for key, _ in node.value if key.tag != "tag:yaml.org,2002:merge"]
     keys: set[Any] = set()
-    for key_node in given:
+    for key_node in key_nodes:
         key = loader.construct_object(key_node, deep=True)
         if not isinstance(
             key, list | dict
@@ -64,5 +64,5 @@ def _mapping(loader: Any, node: Any) -> dict[Any, Any]:
                 )
             keys.add(key)
     loader.flatten_mapping(node)
-    found: dict[Any, Any] = loader.construct_mapping(node, deep=True)
-    return found
+    mapping: dict[Any, Any] = loader.construct_mapping(node, deep=True)
+    return mapping

@@ -40,16 +40,16 @@ def entries(path: str, recursive: bool = False) -> dict[str, list[Entry]]:
     )
     if done.retcode:
         raise StateFailed(done.stderr.strip() or done.stdout.strip())
-    found: dict[str, list[Entry]] = {}
+    lists: dict[str, list[Entry]] = {}
     here = path
     for line in done.stdout.splitlines():
         if line.startswith("# file: "):
             here = _unescaped(line.removeprefix("# file: "))
-            found[here] = []
+            lists[here] = []
         elif line and not line.startswith("#"):
             kind, name, perms = line.partition("\t")[0].rsplit(":", 2)
-            found[here].append(Entry(kind, name, perms.strip()))
-    return found
+            lists[here].append(Entry(kind, name, perms.strip()))
+    return lists
 
 
 def _unescaped(text: str) -> str:
@@ -67,13 +67,13 @@ def getfacl(*args: str, recursive: bool = False) -> dict[str, dict[str, list[dic
 
     {{ salt['acl.getfacl']('/srv/www') | json }}
     """
-    told: dict[str, dict[str, list[dict[str, str]]]] = {}
+    shown: dict[str, dict[str, list[dict[str, str]]]] = {}
     for path in args:
-        for where, found in entries(path, recursive).items():
-            kinds = told.setdefault(where, {})
-            for each in found:
-                kinds.setdefault(each.kind, []).append({each.name: each.perms})
-    return told
+        for where, listed in entries(path, recursive).items():
+            kinds = shown.setdefault(where, {})
+            for entry in listed:
+                kinds.setdefault(entry.kind, []).append({entry.name: entry.perms})
+    return shown
 
 
 @changer
@@ -95,7 +95,7 @@ def wipefacls(*args: str, recursive: bool = False) -> bool:
 
 
 def _one_entry(kind: str, name: str) -> str:
-    """What an entry is about. Raises CommandFailed for what setfacl would take for several."""
+    """The subject of an entry. Raises CommandFailed for what setfacl would take for several."""
     if not set(",\n\r").isdisjoint(f"{kind}{name}") or ":" in name:
         raise CommandFailed(f"{name!r} is not the name of one user or group")
     return plain_name(f"{kind}:{name}", "the entry")
@@ -145,9 +145,9 @@ class _Batch:
             return
         done = cmd.execute(["setfacl", *self._how, "--", *self._paths])
         if done.retcode:
-            told = done.stderr.strip() or done.stdout.strip()
+            problem = done.stderr.strip() or done.stdout.strip()
             for name, path in self._paths.items():
-                told = told.replace(f"{name}:", f"{path}:")
-            raise CommandFailed(told)
+                problem = problem.replace(f"{name}:", f"{path}:")
+            raise CommandFailed(problem)
         self._held.close()
         self._paths.clear()

@@ -31,13 +31,13 @@ def list_aliases() -> dict[str, str]:
 
 
 def get_target(alias: str) -> str:
-    """Where mail for an alias goes; empty when nobody said so."""
+    """The target of mail for an alias; empty when there is none."""
     return list_aliases().get(alias, "")
 
 
 def has_target(alias: str, target: str) -> bool:
-    """Whether mail for an alias goes there."""
-    return target in [each.strip() for each in get_target(alias).split(",")]
+    """Return whether mail for an alias goes there."""
+    return target in [target_text.strip() for target_text in get_target(alias).split(",")]
 
 
 def set_target(alias: str, target: str) -> bool:

@@ -18,12 +18,12 @@ class Group:
 
 
 def _program() -> str:
-    found = cmd.which("update-alternatives")
-    if found is None:
+    program = cmd.which("update-alternatives")
+    if program is None:
         raise CommandFailed(
             "update-alternatives is not installed", missing=("command", "update-alternatives")
         )
-    return found
+    return program
 
 
 def group(name: str) -> Group | None:
@@ -31,20 +31,20 @@ def group(name: str) -> Group | None:
     done = cmd.probe([_program(), "--query", plain_name(name, "the name of the alternatives")])
     if done.retcode:
         return None
-    found, path = Group(), ""
+    result, path = Group(), ""
     for line in done.stdout.splitlines():
         key, _, value = line.partition(": ")
         if key == "Alternative":
             path = value
         elif key == "Priority":
-            found.choices[path] = int(value)
+            result.choices[path] = int(value)
         elif key == "Link":
-            found.link = value
+            result.link = value
         elif key == "Status":
-            found.auto = value == "auto"
+            result.auto = value == "auto"
         elif key == "Value":
-            found.current = "" if value == "none" else value
-    return found
+            result.current = "" if value == "none" else value
+    return result
 
 
 @changer(touches=["files"])
@@ -87,34 +87,34 @@ def set_(name: str, path: str) -> str:
 
 
 def display(name: str) -> str:
-    """What update-alternatives tells of a name."""
+    """Show what update-alternatives reports on a name."""
     done = cmd.probe([_program(), "--display", plain_name(name, "the name of the alternatives")])
     return done.stdout or done.stderr
 
 
 def show_current(name: str) -> str | bool:
-    """What a name means now; False where there is no such name.
+    """The path that a name means now; False where there is no such name.
 
     {{ salt['alternatives.show_current']('editor') }}
     """
-    found = group(name)
-    return found.current if found and found.current else False
+    alternatives = group(name)
+    return alternatives.current if alternatives and alternatives.current else False
 
 
 def show_link(name: str) -> str | bool:
     """The link of a name; False where there is no such name."""
-    found = group(name)
-    return found.link if found else False
+    alternatives = group(name)
+    return alternatives.link if alternatives else False
 
 
 def check_exists(name: str, path: str) -> bool:
-    """Whether a path is an alternative of a name."""
-    found = group(name)
-    return found is not None and path in found.choices
+    """Return whether a path is an alternative of a name."""
+    alternatives = group(name)
+    return alternatives is not None and path in alternatives.choices
 
 
 def check_installed(name: str, path: str) -> bool:
-    """Whether a name means a path now."""
+    """Return whether a name means a path now."""
     return show_current(name) == path
 
 

@@ -22,17 +22,17 @@ def _path(kind: str, name: str, state: str) -> str:
 
 
 def is_enabled(kind: str, name: str) -> bool:
-    """Whether a module, site or configuration is enabled. kind: mod, site or conf."""
+    """Return whether a module, site or configuration is enabled. kind: mod, site or conf."""
     return file.lexists(_path(kind, name, "enabled"))
 
 
 def is_installed() -> bool:
-    """Whether Apache is there."""
+    """Return whether Apache is there."""
     return file.is_file(f"{ROOT}/apache2.conf")
 
 
 def check_mod_enabled(mod: str) -> bool:
-    """Whether a module is enabled.
+    """Return whether a module is enabled.
 
     {{ salt['apache.check_mod_enabled']('ssl') }}
     """
@@ -40,7 +40,7 @@ def check_mod_enabled(mod: str) -> bool:
 
 
 def check_site_enabled(site: str) -> bool:
-    """Whether a site is enabled; `default` is 000-default, too.
+    """Return whether a site is enabled; `default` is 000-default, too.
 
     {{ salt['apache.check_site_enabled']('example.com') }}
     """
@@ -48,7 +48,7 @@ def check_site_enabled(site: str) -> bool:
 
 
 def check_conf_enabled(conf: str) -> bool:
-    """Whether a configuration is enabled.
+    """Return whether a configuration is enabled.
 
     {{ salt['apache.check_conf_enabled']('security') }}
     """

@@ -24,7 +24,7 @@ def verify(
     signed_by_all: Some = None,
     **_: Any,
 ) -> dict[str, Any]:
-    """Whether a text or a file is signed by keys: {res, message}.
+    """Check whether a text or a file is signed by keys: {res, message}.
 
     pubkey, signed_by_any, signed_by_all: public keys as PEM, base64 or hexadecimal digits, a path
     or an address. signature: base64, a path or an address, several for several keys. digest: of RSA
@@ -36,7 +36,7 @@ def verify(
     _processes.needs("openssl", "openssl")
     if (text is None) == (filename is None):
         raise StateFailed("give either text or filename, whose signature is to be verified")
-    signatures = [_stored(_signature(each), "signature") for each in _several(signature)]
+    signatures = [_stored(_signature(item), "signature") for item in _several(signature)]
     if not signatures:
         raise StateFailed("Missing `signature` parameter")
     wanted = [*_several(signed_by_all), *([pubkey] if pubkey else [])]
@@ -46,8 +46,10 @@ def verify(
     path = filename if filename is not None else _stored((text or "").encode(), "text")
 
     def signed(key: str) -> bool:
-        given = _stored(_key(key), "key")
-        return any(_is_good(path, given, each, digest) for each in signatures)
+        public_key = _stored(_key(key), "key")
+        return any(
+            _is_good(path, public_key, stored_signature, digest) for stored_signature in signatures
+        )
 
     if accepted and not any(map(signed, accepted)):
         message = "None of the public keys listed in signed_by_any provided a valid signature"
@@ -64,7 +66,7 @@ def _several(value: Some) -> list[str]:
         if value is None
         else [value]
         if isinstance(value, str)
-        else [str(each) for each in value]
+        else [str(item) for item in value]
     )
 
 
@@ -112,21 +114,21 @@ def _signature(signature: str) -> bytes:
 
 
 def _read(place: str) -> bytes | None:
-    """What a path or an address holds; None for what is neither."""
+    """Read a path or an address; None for what is neither."""
     if place.startswith("/") and os.path.isfile(place):
         return file.read_bytes(place)
     if "://" not in place:
         return None
-    found = (
+    local = (
         here.tree.fetch(place, here.saltenv) if place.startswith(("salt://", "file://")) else None
     )
-    if found is None and place.startswith(("http://", "https://", "ftp://")):
-        found, problem = file.download(place)
+    if local is None and place.startswith(("http://", "https://", "ftp://")):
+        local, problem = file.download(place)
         if problem:
             raise StateFailed(problem)
-    if found is None:
+    if local is None:
         raise StateFailed(f"Failed fetching '{place}'")
-    return file.read_bytes(found)
+    return file.read_bytes(local)
 
 
 def _decoded(text: str) -> bytes:

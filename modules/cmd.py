@@ -254,7 +254,7 @@ def which(cmd: str) -> str | None:
 
 
 def has_exec(cmd: str) -> bool:
-    """Whether there is a program of this name."""
+    """Return whether there is a program of this name."""
     return which(cmd) is not None
 
 
@@ -280,13 +280,13 @@ def script(
         {{ salt['cmd.script']('salt://probe.sh', '--all').stdout }}
     """
     env = saltenv or here.saltenv
-    found = here.tree.fetch(source, env)
-    if found is None:
+    local = here.tree.fetch(source, env)
+    if local is None:
         return {"pid": 0, "retcode": 1, "stdout": "", "stderr": "", "cache_error": True}
-    with open(found, encoding="utf-8", errors="surrogateescape") as file:
+    with open(local, encoding="utf-8", errors="surrogateescape") as file:
         text = file.read()
     if template:
-        text = here.render(text, template, dict(context or {}), file=found, saltenv=env)
+        text = here.render(text, template, dict(context or {}), file=local, saltenv=env)
     with written(text, os.path.basename(source), options.get("runas")) as path:
         line = f"{shlex.quote(path)} {args or ''}".rstrip()
         return run_all(line, cwd, **{**options, "python_shell": True})

@@ -29,20 +29,20 @@ def get(
         {{ salt['config.get']('nginx:lookup', {}) }}
     """
     sources = _sources(omit_opts, omit_grains, omit_pillar)
-    found = [value for source in sources if (value := _in(source, key, delimiter)) is not MISSING]
-    if not found:
+    values = [value for source in sources if (value := _in(source, key, delimiter)) is not MISSING]
+    if not values:
         return default
     if not merge or merge == "overwrite":
-        return found[0]
-    result = found[-1]
-    for value in reversed(found[:-1]):
+        return values[0]
+    result = values[-1]
+    for value in reversed(values[:-1]):
         result = merged(result, value)
     return result
 
 
 def _sources(omit_opts: bool, omit_grains: bool, omit_pillar: bool) -> list[Mapping[str, Any]]:
-    given = ((omit_opts, here.opts), (omit_grains, here.grains), (omit_pillar, here.pillar))
-    return [source for omitted, source in given if not omitted]
+    candidates = ((omit_opts, here.opts), (omit_grains, here.grains), (omit_pillar, here.pillar))
+    return [source for omitted, source in candidates if not omitted]
 
 
 def _in(source: Any, key: str, delimiter: str) -> Any:
@@ -68,13 +68,13 @@ def option(
     sources = _sources(omit_opts, omit_grains, omit_pillar)
     if not wildcard:
         return next((source[value] for source in sources if value in source), default)
-    found = {
+    matching = {
         key: source[key]
         for source in reversed(sources)
         for key in source
         if fnmatch.fnmatchcase(str(key), value)
     }
-    return found or default
+    return matching or default
 
 
 def merge(
@@ -87,10 +87,10 @@ def merge(
     """A top-level key of the configuration and the pillar; of two mappings both, key by key, the
     first one topmost.
     """
-    found = [source[value] for source in _sources(omit_opts, True, omit_pillar) if value in source]
-    if len(found) == 2 and all(isinstance(each, Mapping) for each in found):
-        return {**found[1], **found[0]}
-    return found[0] if found else default
+    values = [source[value] for source in _sources(omit_opts, True, omit_pillar) if value in source]
+    if len(values) == 2 and all(isinstance(content, Mapping) for content in values):
+        return {**values[1], **values[0]}
+    return values[0] if values else default
 
 
 def dot_vals(value: str) -> dict[str, Any]:
@@ -109,7 +109,7 @@ def items() -> dict[str, Any]:
 
 
 def valid_fileproto(uri: str) -> bool:
-    """Whether a file can be fetched from such an address."""
+    """Return whether a file can be fetched from such an address."""
     return re.match("(salt|file|https?|ftp|s3|swift)://?", uri) is not None
 
 

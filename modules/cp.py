@@ -45,10 +45,10 @@ def _local(path: str, saltenv: str | None, verify_ssl: bool = True, use_etag: bo
     """
     scheme = path.partition("://")[0] if "://" in path else ""
     if scheme in ("http", "https", "ftp"):
-        found, problem = file.download(path, verify_ssl=verify_ssl, use_etag=use_etag)
+        downloaded, problem = file.download(path, verify_ssl=verify_ssl, use_etag=use_etag)
         if problem:
             raise StateFailed(problem)
-        return found
+        return downloaded
     if not scheme and not path.startswith("/"):
         raise StateFailed(f"Path '{path}' is not absolute")
     return here.tree.fetch(path, saltenv or here.saltenv) or ""
@@ -59,8 +59,8 @@ def get_file_str(path: str, saltenv: str | None = None) -> str | bool:
 
     {{ salt['cp.get_file_str']('salt://ssl/cert.pem') }}
     """
-    found = _local(path, saltenv)
-    return _text(found) if found else False
+    local = _local(path, saltenv)
+    return _text(local) if local else False
 
 
 def _text(path: str) -> str:
@@ -80,10 +80,10 @@ def cache_file(
     source_hash: what a remote file has to have (`sha256=...`). verify_ssl, use_etag: how a remote
     one is fetched.
     """
-    found = _local(path, saltenv, verify_ssl, use_etag)
-    if found and source_hash and not file.check_hash(found, source_hash):
+    local = _local(path, saltenv, verify_ssl, use_etag)
+    if local and source_hash and not file.check_hash(local, source_hash):
         raise StateFailed(f"{path} does not have the hash {source_hash}")
-    return found or False
+    return local or False
 
 
 def cache_files(paths: list[str] | str, saltenv: str | None = None) -> list[str | bool]:
@@ -98,7 +98,7 @@ def cache_dir(path: str, saltenv: str | None = None, include_empty: bool = False
     """The local paths of the files below a folder of the tree."""
     environment = saltenv or here.saltenv
     paths = here.tree.files(path.removeprefix("salt://").strip("/"), environment)
-    return [found for each in paths if (found := here.tree.find(each, environment))]
+    return [local for relative in paths if (local := here.tree.find(relative, environment))]
 
 
 def is_cached(path: str, saltenv: str | None = None) -> str:
@@ -106,26 +106,26 @@ def is_cached(path: str, saltenv: str | None = None) -> str:
     there.
     """
     if path.startswith(("http://", "https://", "ftp://")):
-        kept = file.cached_path(path, saltenv)
-        return kept if file.is_file(kept) else ""
+        cached = file.cached_path(path, saltenv)
+        return cached if file.is_file(cached) else ""
     return _local(path, saltenv)
 
 
 def hash_file(path: str, saltenv: str | None = None) -> dict[str, str] | str:
     """The hash of a file of the tree, as {hsum, hash_type}; "" when it is not there."""
-    found = _local(path, saltenv)
+    local = _local(path, saltenv)
     kind = str(here.opts.get("hash_type") or "sha256")
-    return {"hsum": file.get_hash(found, kind), "hash_type": kind} if found else ""
+    return {"hsum": file.get_hash(local, kind), "hash_type": kind} if local else ""
 
 
 def stat_file(path: str, saltenv: str | None = None, octal: bool = True) -> str | int | None:
     """The mode of a file of the tree, such as "0644"; the number with `octal=False`; None when it
     is not there.
     """
-    found = _local(path, saltenv)
-    if not found:
+    local = _local(path, saltenv)
+    if not local:
         return None
-    mode = os.stat(found).st_mode
+    mode = os.stat(local).st_mode
     return f"{mode & 0o7777:04o}" if octal else mode
 
 
@@ -156,8 +156,8 @@ def get_file(
     """
     if template:
         return get_template(path, dest, template, saltenv, makedirs)
-    found = _local(path, saltenv)
-    return _put(_target(path, dest), file.streamed(found), makedirs) if found else ""
+    local = _local(path, saltenv)
+    return _put(_target(path, dest), file.streamed(local), makedirs) if local else ""
 
 
 def _target(path: str, dest: str) -> str:
@@ -177,11 +177,11 @@ def get_template(
     """Render a file of the tree to a path; where it went, "" when there is none. context: variables
     for it.
     """
-    found = _local(path, saltenv)
-    if not found:
+    local = _local(path, saltenv)
+    if not local:
         return ""
     text = here.render(
-        _text(found), template, context or {}, file=found, saltenv=saltenv or here.saltenv
+        _text(local), template, context or {}, file=local, saltenv=saltenv or here.saltenv
     )
     return _put(_target(path, dest), text.encode("utf-8", "surrogateescape"), makedirs)
 
@@ -195,8 +195,14 @@ def get_dir(
     folder = path.removeprefix("salt://").strip("/")
     above = os.path.dirname(folder)
     paths = here.tree.files(folder, environment)
-    copies = [(each, os.path.join(dest, os.path.relpath(each, above or "."))) for each in paths]
-    return [get_file(f"salt://{each}", copy, environment, True, template) for each, copy in copies]
+    copies = [
+        (relative, os.path.join(dest, os.path.relpath(relative, above or ".")))
+        for relative in paths
+    ]
+    return [
+        get_file(f"salt://{relative}", copy, environment, True, template)
+        for relative, copy in copies
+    ]
 
 
 def get_url(
@@ -209,12 +215,12 @@ def get_url(
 
         {{ salt['cp.get_url']('salt://keys/deploy.pub', none) }}
     """
-    found = _local(path, saltenv)
-    if not found:
+    local = _local(path, saltenv)
+    if not local:
         return False
     if dest is None:
-        return _text(found)
-    return _copy(found, _target(path, dest), makedirs) if dest else found
+        return _text(local)
+    return _copy(local, _target(path, dest), makedirs) if dest else local
 
 
 @changer(touches=())

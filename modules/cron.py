@@ -19,7 +19,7 @@ _VARIABLE = re.compile(r"""\s*["']?[A-Za-z_]\w*["']?\s*=""")
 
 
 def sets_variable(line: str) -> bool:
-    """Whether a line of a crontab sets a variable and runs nothing."""
+    """Return whether a line of a crontab sets a variable and runs nothing."""
     return _VARIABLE.match(line) is not None
 
 
@@ -68,7 +68,7 @@ def read(user: str) -> tuple[str, ...]:
 def entries(user: str) -> list[tuple[int, int, Entry]]:
     """The managed entries of a crontab, each with its first line and the line after its last."""
     lines = read(user)
-    found: list[tuple[int, int, Entry]] = []
+    managed: list[tuple[int, int, Entry]] = []
     start = lines.index(HEADER) + 1 if HEADER in lines else len(lines)
     above: list[str] = []
     for number in range(start, len(lines)):
@@ -87,9 +87,9 @@ def entries(user: str) -> list[tuple[int, int, Entry]]:
             entry = Entry(
                 " ".join(fields[:-1]), fields[-1], identifier.strip(), remark.strip(), commented
             )
-            found.append((number - len(above), number + 1, entry))
+            managed.append((number - len(above), number + 1, entry))
         above = []
-    return found
+    return managed
 
 
 def others(user: str, command: str) -> list[int]:
@@ -137,29 +137,29 @@ def environment(user: str) -> list[tuple[int, str, str]]:
     """
     lines = read(user)
     start = lines.index(HEADER) + 1 if HEADER in lines else len(lines)
-    found = []
+    variables = []
     for number in range(start, len(lines)):
         if sets_variable(lines[number]):
             name, _, value = lines[number].partition("=")
-            found.append((number, name.strip(" \t\"'"), value.strip()))
-    return found
+            variables.append((number, name.strip(" \t\"'"), value.strip()))
+    return variables
 
 
 def value_of(user: str, name: str) -> str | None:
     """The last value of a managed variable, without quotes where it is nothing but them; None when
     it is not set.
     """
-    values = [value for _, each, value in environment(user) if each == name]
+    values = [value for _, variable, value in environment(user) if variable == name]
     return None if not values else "" if values[-1] in ('""', "''") else values[-1]
 
 
 def put_variable(user: str, name: str, value: str | None) -> None:
     """Set a variable of a crontab, above the entries that use it; None takes it away."""
     lines, present = list(read(user)), environment(user)
-    at = [number for number, each, _ in present if each == name]
+    at = [number for number, variable, _ in present if variable == name]
     line = one_line(f"{name}={value or EMPTY}", "the variable of the crontab")
     if value is None:
-        lines = [each for number, each in enumerate(lines) if number not in at]
+        lines = [variable for number, variable in enumerate(lines) if number not in at]
     elif at:
         lines[at[-1]] = line
     else:
@@ -184,14 +184,14 @@ def list_tab(user: str) -> dict[str, list[Any]]:
     {{ salt['cron.list_tab']('root').crons }}
     """
     lines = read(user)
-    found: dict[str, list[Any]] = {
+    parts: dict[str, list[Any]] = {
         "pre": list(lines[: lines.index(HEADER)] if HEADER in lines else lines)
     }
-    found |= {"crons": [], "special": [], "env": []}
+    parts |= {"crons": [], "special": [], "env": []}
     for _, _, entry in entries(user):
-        found["special" if entry.time.startswith("@") else "crons"].append(_shown(entry))
-    found["env"] = [{"name": name, "value": value} for _, name, value in environment(user)]
-    return found
+        parts["special" if entry.time.startswith("@") else "crons"].append(_shown(entry))
+    parts["env"] = [{"name": name, "value": value} for _, name, value in environment(user)]
+    return parts
 
 
 ls = list_tab
@@ -218,12 +218,12 @@ def get_entry(
 
 def find(user: str, command: str, identifier: str) -> tuple[int, int, Entry] | None:
     """The entry with an identifier, or one without with this command."""
-    for each in entries(user):
-        entry = each[2]
+    for located in entries(user):
+        entry = located[2]
         if (entry.identifier and entry.identifier == identifier) or (
             not entry.identifier and entry.command == command
         ):
-            return each
+            return located
     return None
 
 

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from modules._cache_files import keep, kept
+from modules._cache_files import load_text, save_text
 from runner.api import StateFailed, fetcher, here
 
 NAME = "data.json"  # in the cache folder
@@ -34,10 +34,10 @@ def get(key: str | list[str], default: Any = None) -> Any:
 
     {{ salt['data.get']('app.token') }}
     """
-    found = _all()
+    stored = _all()
     if isinstance(key, list):
-        return [found[each] for each in key if each in found]
-    return found.get(key, default)
+        return [stored[name] for name in key if name in stored]
+    return stored.get(key, default)
 
 
 getval = getvals = get
@@ -45,20 +45,20 @@ getval = getvals = get
 
 def cas(key: str, value: Any, old_value: Any) -> bool:
     """Keep a value if the key has the old value; whether it had."""
-    found = _all()
-    return key in found and found[key] == old_value and _save({**found, key: value})
+    stored = _all()
+    return key in stored and stored[key] == old_value and _save({**stored, key: value})
 
 
 def pop(key: str, default: Any = None) -> Any:
     """Forget a key; its value, else the default."""
-    found = _all()
-    if key in found:
-        _save({name: value for name, value in found.items() if name != key})
-    return found.get(key, default)
+    stored = _all()
+    if key in stored:
+        _save({name: value for name, value in stored.items() if name != key})
+    return stored.get(key, default)
 
 
 def has_key(key: str) -> bool:
-    """Whether there is a value under a key."""
+    """Return whether there is a value under a key."""
     return key in _all()
 
 
@@ -77,10 +77,10 @@ def dump(new_data: Mapping[str, Any] | str) -> bool:
     import ast
 
     try:
-        found = ast.literal_eval(new_data) if isinstance(new_data, str) else new_data
+        stored = ast.literal_eval(new_data) if isinstance(new_data, str) else new_data
     except (ValueError, SyntaxError):
         raise StateFailed(f"{new_data!r} is no mapping", changes={}) from None
-    return isinstance(found, Mapping) and _save(dict(found))
+    return isinstance(stored, Mapping) and _save(dict(stored))
 
 
 def clear() -> bool:
@@ -92,13 +92,13 @@ def _all() -> dict[str, Any]:
     store = here.store("data")
     if "values" not in store:
         store["values"] = _read()
-    found: dict[str, Any] = store["values"]
-    return found
+    stored: dict[str, Any] = store["values"]
+    return stored
 
 
 def _read() -> Any:
     try:
-        text = kept(NAME)
+        text = load_text(NAME)
         return {} if text is None else json.loads(text)
     except (OSError, ValueError) as problem:
         raise StateFailed(
@@ -108,12 +108,12 @@ def _read() -> Any:
 
 
 @fetcher
-def _save(found: dict[str, Any]) -> bool:
+def _save(stored: dict[str, Any]) -> bool:
     try:
-        text = json.dumps(found)
+        text = json.dumps(stored)
     except (TypeError, ValueError) as problem:
         raise StateFailed(f"this cannot be kept: {problem}") from None
     if not here.dry:
-        keep(NAME, text)
+        save_text(NAME, text)
     here.store("data")["values"] = json.loads(text)
     return True

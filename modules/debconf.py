@@ -13,12 +13,12 @@ from runner.api import CommandFailed, cached_look, changer
 def _answers(owner: str) -> dict[str, tuple[str, str]]:
     """Question -> (type, value) of a package, as debconf-show knows them."""
     done = cmd.probe(["debconf-show", "--", plain_name(owner, "the name of the package")])
-    found = {}
+    answers = {}
     for line in done.stdout.splitlines():
         match = re.match(r"[* ] ([^:]+): ?(.*)", line)
         if match:
-            found[match[1]] = ("", match[2])
-    return found
+            answers[match[1]] = ("", match[2])
+    return answers
 
 
 def show(name: str) -> list[list[str]]:
@@ -31,15 +31,15 @@ def show(name: str) -> list[list[str]]:
 
 def value_of(owner: str, question: str) -> str | None:
     """The answer to a question; None when there is none."""
-    found = _answers(owner).get(question)
-    return found[1] if found else None
+    answer = _answers(owner).get(question)
+    return answer[1] if answer else None
 
 
 @changer(touches=["debconf", "packages"])
 def set_answer(owner: str, question: str, kind: str, value: str) -> None:
     """Answer a question; the answer is on no command line. Raises CommandFailed."""
     words = [
-        one_line(each, f"the answer to {question!r}") for each in (owner, question, kind, value)
+        one_line(text, f"the answer to {question!r}") for text in (owner, question, kind, value)
     ]
     done = cmd.probe(["debconf-set-selections"], stdin=joined([" ".join(words)]))
     if done.retcode:

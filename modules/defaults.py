@@ -63,8 +63,8 @@ def get(key: str, default: Any = "") -> Any:
     formula = key.partition(":")[0]
     return (
         default
-        if (found := _of_formula(formula)) is None
-        else merging.traverse({formula: found}, key, default)
+        if (own_defaults := _of_formula(formula)) is None
+        else merging.traverse({formula: own_defaults}, key, default)
     )
 
 

@@ -10,7 +10,7 @@ NEEDS_PROGRAM = "dig"  # without it templates find no function of this module
 
 
 def check_ip(addr: str) -> bool:
-    """Whether a text is an address, or a network with its prefix."""
+    """Return whether a text is an address, or a network with its prefix."""
     address, slash, prefix = str(addr).partition("/")
     return _names.is_address(address) and (
         not slash or (prefix.isdigit() and int(prefix) <= (128 if ":" in addr else 32))
@@ -46,7 +46,7 @@ def TXT(host: str, nameserver: str | None = None) -> list[str]:
 
 
 def CAA(host: str, nameserver: str | None = None) -> list[str]:
-    """Who may issue certificates for a name."""
+    """The CAA records of a name: who may issue certificates for it."""
     return _names.asked(host, "CAA", nameserver)
 
 

@@ -13,11 +13,11 @@ from runner.api import StateFailed
 def _df(*options: str) -> Iterator[list[str]]:
     """The lines of df, as columns: file system, three numbers, percentage, mount point."""
     lines = cmd.probe(["df", *options]).stdout.splitlines()
-    for found in (
+    for match in (
         re.match(r"(.*?)\s+(\d+|-)\s+(\d+|-)\s+(-?\d+|-)\s+(\d+%|-)\s+(.*)", line) for line in lines
     ):
-        if found:
-            yield list(found.groups())
+        if match:
+            yield list(match.groups())
 
 
 def _flags(args: str | None) -> tuple[str, ...]:
@@ -55,13 +55,13 @@ def inodeusage(args: str | None = None) -> dict[str, dict[str, str]]:
 
 
 def percent(args: str | None = None) -> Any:
-    """How full each mounted file system is, by mount point. args: one mount point, for its
-    percentage alone.
+    """The percentage in use of each mounted file system, by mount point. args: one mount point, for
+    its percentage alone.
 
     {{ salt['disk.percent']('/var') }}
     """
-    found = {row[5]: row[4] for row in _df("-P")}
-    return found.get(args, {}) if args else found
+    percentages = {row[5]: row[4] for row in _df("-P")}
+    return percentages.get(args, {}) if args else percentages
 
 
 def blkid(device: str | None = None, token: str | None = None) -> dict[str, dict[str, str]]:
@@ -75,7 +75,7 @@ def blkid(device: str | None = None, token: str | None = None) -> dict[str, dict
     if done.retcode > 0:
         return {}
     lines = (line.partition(": ") for line in done.stdout.splitlines() if line)
-    return {name: dict(re.findall(r'(\S+)="(.*?)"', said)) for name, _, said in lines}
+    return {name: dict(re.findall(r'(\S+)="(.*?)"', tags)) for name, _, tags in lines}
 
 
 def fstype(device: str) -> str:
@@ -83,5 +83,5 @@ def fstype(device: str) -> str:
 
     {{ salt['disk.fstype']('/dev/sda1') }}
     """
-    found = cmd.probe(["lsblk", "-no", "fstype", "--", device]).stdout.splitlines()
-    return found[0].strip() if found else ""
+    types = cmd.probe(["lsblk", "-no", "fstype", "--", device]).stdout.splitlines()
+    return types[0].strip() if types else ""

@@ -8,12 +8,12 @@ import time
 from typing import Any
 
 from modules import _names, cmd
-from modules._cache_files import keep, kept
+from modules._cache_files import load_text, save_text
 from runner.api import here
 
 
 def check_ip(ip_addr: str) -> bool:
-    """Whether a text is an address."""
+    """Return whether a text is an address."""
     return isinstance(ip_addr, str) and _names.is_address(ip_addr)
 
 
@@ -81,7 +81,7 @@ def serial(zone: str = "", update: bool = False) -> str:
     """
     name = "dnsutil.serial.json"
     try:
-        known = dict(json.loads(kept(name) or "{}"))
+        known = dict(json.loads(load_text(name) or "{}"))
     except (OSError, ValueError):
         known = {}
     today = time.strftime("%Y%m%d01")
@@ -89,7 +89,7 @@ def serial(zone: str = "", update: bool = False) -> str:
         return str(known.get(zone, today))
     new = str(int(known[zone]) + 1) if zone in known and known[zone] >= today else today
     if not here.dry:
-        keep(name, json.dumps({**known, zone: new}))
+        save_text(name, json.dumps({**known, zone: new}))
     return new
 
 
@@ -103,9 +103,9 @@ def parse_hosts(
                 hosts = stream.read()
         except OSError:
             return "Error: hosts data was not found"
-    found: dict[str, list[str]] = {}
+    names_by_address: dict[str, list[str]] = {}
     for line in hosts.splitlines():
         words = line.partition("#")[0].split()
         if words:
-            found.setdefault(words[0], []).extend(words[1:])
-    return found
+            names_by_address.setdefault(words[0], []).extend(words[1:])
+    return names_by_address

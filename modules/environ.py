@@ -18,9 +18,9 @@ def get(key: str, default: str = "") -> str | bool:
 
 
 def has_value(key: str, value: str | None = None) -> bool:
-    """Whether a variable is set, to this value."""
-    found = os.environ.get(key) if isinstance(key, str) else None
-    return found is not None and (value is None or found == value)
+    """Return whether a variable is set, to this value."""
+    present = os.environ.get(key) if isinstance(key, str) else None
+    return present is not None and (value is None or present == value)
 
 
 def item(keys: str | list[str], default: str = "") -> dict[str, str]:

@@ -45,20 +45,20 @@ def get_icmp_types() -> list[str]:
 
 
 def zone(name: str) -> dict[str, list[str]]:
-    """What a zone has, by firewalld's own words: services, ports, sources, icmp-blocks, rich rules,
-    ...
+    """The settings of a zone, by firewalld's own words: services, ports, sources, icmp-blocks, rich
+    rules, ...
 
     {{ salt['firewalld.zone']('public').services | json }}
     """
-    found: dict[str, list[str]] = {}
+    settings: dict[str, list[str]] = {}
     key = ""
     for line in _ask("--permanent", f"--zone={name}", "--list-all").splitlines():
         if line.startswith("\t"):
-            found.setdefault(key, []).append(line.strip())
+            settings.setdefault(key, []).append(line.strip())
         elif line.startswith("  "):
             key, _, values = line.strip().partition(":")
-            found[key] = values.split()
-    return found
+            settings[key] = values.split()
+    return settings
 
 
 def service(name: str) -> dict[str, list[str]]:
@@ -78,11 +78,11 @@ def change(options: Sequence[Sequence[str]]) -> bool:
     """Call firewall-cmd with each of some lists of options, then have firewalld take the
     configuration.
     """
-    for each in (*options, ("--reload",)):
-        done = cmd.execute(["firewall-cmd", *each])
+    for words in (*options, ("--reload",)):
+        done = cmd.execute(["firewall-cmd", *words])
         if done.retcode:
             raise CommandFailed(
-                f"firewall-cmd {' '.join(each)}: {done.stderr.strip() or done.stdout.strip()}"
+                f"firewall-cmd {' '.join(words)}: {done.stderr.strip() or done.stdout.strip()}"
             )
     return True
 

@@ -24,8 +24,10 @@ def signers(
     lines = [line.removeprefix("[GNUPG:] ").split() for line in done.stdout.splitlines()]
     bad = any(line[:1] in (["BADSIG"], ["EXPKEYSIG"], ["REVKEYSIG"]) for line in lines)
     good = [{line[1], line[-1]} for line in lines if line[:1] == ["VALIDSIG"]]
-    said = done.stderr.splitlines()
-    return [] if bad else sorted(set().union(*good)), said[-1] if said else "gpg says nothing"
+    messages = done.stderr.splitlines()
+    return [] if bad else sorted(set().union(*good)), messages[
+        -1
+    ] if messages else "gpg says nothing"
 
 
 def _command(home: str | None, keyring: str | None) -> list[str]:
@@ -65,9 +67,9 @@ def decrypt(
     message = str(text).encode() if filename is None else file.read_bytes(filename)
     argv = [*_command(gnupghome or folder, keyring), "--quiet", "--status-fd", "2", "--decrypt"]
     done = subprocess.run(argv, input=message, capture_output=True, check=False)
-    said = done.stderr.decode("utf-8", "replace").splitlines()
-    if done.returncode and "[GNUPG:] DECRYPTION_OKAY" not in said:
-        why = [line for line in said if not line.startswith("[GNUPG:]")]
+    messages = done.stderr.decode("utf-8", "replace").splitlines()
+    if done.returncode and "[GNUPG:] DECRYPTION_OKAY" not in messages:
+        why = [line for line in messages if not line.startswith("[GNUPG:]")]
         return (
             False
             if bare

@@ -18,23 +18,23 @@ def _groups() -> dict[str, grp.struct_group]:
 
 
 def info(name: str) -> dict[str, Any]:
-    """What is known of a group; empty when there is none.
+    """The entry of a group; empty when there is none.
 
     {{ salt['group.info']('sudo').members }}
     """
-    found = _groups().get(name)
-    if found is None:
+    entry = _groups().get(name)
+    if entry is None:
         return {}
     return {
-        "name": found.gr_name,
-        "passwd": found.gr_passwd,
-        "gid": found.gr_gid,
-        "members": list(found.gr_mem),
+        "name": entry.gr_name,
+        "passwd": entry.gr_passwd,
+        "gid": entry.gr_gid,
+        "members": list(entry.gr_mem),
     }
 
 
 def getent(refresh: bool = False) -> list[dict[str, Any]]:
-    """What is known of all groups."""
+    """The entries of all groups."""
     return [info(name) for name in sorted(_groups())]
 
 
@@ -113,10 +113,10 @@ def members(name: str, members_list: str | Sequence[str], **_: Any) -> bool:
 
 def chgid(name: str, gid: int, non_unique: bool = False, **_: Any) -> bool:
     """Change a group's number. non_unique: though it is taken."""
-    found = info(name)
-    if not found:
+    entry = info(name)
+    if not entry:
         raise CommandFailed(f"Group '{name}' does not exist")
-    if found["gid"] != int(gid):
+    if entry["gid"] != int(gid):
         groupmod(name, "-g", str(gid), *(["-o"] if non_unique else []))
     return bool(info(name)["gid"] == int(gid))
 

@@ -69,11 +69,11 @@ def base64_b64encode(instr: Text) -> str:
 
 def base64_b64decode(instr: Text) -> Text:
     """The text of base64; bytes when they are no text."""
-    found = base64.b64decode(_bytes(instr))
+    decoded = base64.b64decode(_bytes(instr))
     try:
-        return found.decode()
+        return decoded.decode()
     except UnicodeDecodeError:
-        return found
+        return decoded
 
 
 def base64_encodestring(instr: Text) -> str:
@@ -104,7 +104,7 @@ def _code(text: Text, secret: Text, kind: str) -> bytes:
 
 
 def hmac_signature(string: Text, shared_secret: Text, challenge_hmac: str) -> bool:
-    """Whether the HMAC-SHA256 of a text, in base64, is the challenge."""
+    """Return whether the HMAC-SHA256 of a text, in base64, is the challenge."""
     code = base64.b64encode(_code(string, shared_secret, "sha256"))
     return hmac.compare_digest(code, _bytes(challenge_hmac))
 
@@ -115,8 +115,8 @@ def hmac_compute(string: Text, shared_secret: Text) -> str:
 
 
 def github_signature(string: Text, shared_secret: Text, challenge_hmac: str) -> bool:
-    """Whether the HMAC of a text is the challenge (`sha1=...`, the header that GitHub signs its
-    calls with).
+    """Return whether the HMAC of a text is the challenge (`sha1=...`, the header that GitHub signs
+    its calls with).
     """
     kind, separator, wanted = challenge_hmac.partition("=")
     if not separator:

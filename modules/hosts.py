@@ -31,8 +31,8 @@ def lines() -> list[Line]:
 
 
 def _parsed(text: str) -> Line:
-    said, _, comment = text.partition("#")
-    words = said.split()
+    content, _, comment = text.partition("#")
+    words = content.split()
     return Line(text, words[0], tuple(words[1:]), comment.strip()) if len(words) > 1 else Line(text)
 
 
@@ -41,11 +41,11 @@ def list_hosts() -> dict[str, dict[str, list[str]]]:
 
     {{ salt['hosts.list_hosts']() }}
     """
-    found: dict[str, dict[str, list[str]]] = {}
+    names_by_address: dict[str, dict[str, list[str]]] = {}
     for line in lines():
         if line.ip:
-            found.setdefault(line.ip, {"aliases": []})["aliases"] += line.names
-    return found
+            names_by_address.setdefault(line.ip, {"aliases": []})["aliases"] += line.names
+    return names_by_address
 
 
 def get_ip(host: str) -> str:
@@ -59,53 +59,53 @@ def get_alias(ip: str) -> list[str]:
 
 
 def has_pair(ip: str, alias: str) -> bool:
-    """Whether an address has a name."""
+    """Return whether an address has a name."""
     return alias in get_alias(ip)
 
 
-def without(found: Iterable[Line], ip: str, name: str) -> list[Line]:
+def without(known: Iterable[Line], ip: str, name: str) -> list[Line]:
     """The lines without a name of an address; a line that is left without names goes."""
-    kept = []
-    for line in found:
+    result = []
+    for line in known:
         if line.ip != ip or name not in line.names:
-            kept.append(line)
+            result.append(line)
             continue
-        names = tuple(each for each in line.names if each != name)
+        names = tuple(host for host in line.names if host != name)
         if names:
-            kept.append(_made(ip, names, line.comment))
-    return kept
+            result.append(_made(ip, names, line.comment))
+    return result
 
 
-def with_name(found: Iterable[Line], ip: str, name: str) -> list[Line]:
+def with_name(known: Iterable[Line], ip: str, name: str) -> list[Line]:
     """The lines with a name of an address, on its line if it has one."""
-    kept = list(found)
-    for index, line in enumerate(kept):
+    result = list(known)
+    for index, line in enumerate(result):
         if line.ip == ip:
             if name not in line.names:
-                kept[index] = _made(ip, (*line.names, name), line.comment)
-            return kept
-    return [*kept, _made(ip, (name,), "")]
+                result[index] = _made(ip, (*line.names, name), line.comment)
+            return result
+    return [*result, _made(ip, (name,), "")]
 
 
-def with_names(found: Iterable[Line], ip: str, names: tuple[str, ...]) -> list[Line]:
+def with_names(known: Iterable[Line], ip: str, names: tuple[str, ...]) -> list[Line]:
     """The lines with exactly these names of an address."""
-    kept = [line for line in found if line.ip != ip]
-    return [*kept, _made(ip, names, "")] if names else kept
+    result = [line for line in known if line.ip != ip]
+    return [*result, _made(ip, names, "")] if names else result
 
 
-def with_comments(found: Iterable[Line], comments: Mapping[str, str]) -> list[Line]:
+def with_comments(known: Iterable[Line], comments: Mapping[str, str]) -> list[Line]:
     """The lines with comments behind some addresses."""
     return [
         _made(line.ip, line.names, comments[line.ip]) if line.ip in comments else line
-        for line in found
+        for line in known
     ]
 
 
 def _made(ip: str, names: tuple[str, ...], comment: str) -> Line:
-    for each in (ip, *names):
-        if one_line(each, "an address or a name of it").split() != [each] or "#" in each:
+    for word in (ip, *names):
+        if one_line(word, "an address or a name of it").split() != [word] or "#" in word:
             raise CommandFailed(
-                f"{each!r} is neither an address nor the name of a host: a line of {PATH} has them"
+                f"{word!r} is neither an address nor the name of a host: a line of {PATH} has them"
                 " apart"
             )
     comment = one_line(comment, "the comment of an address")
@@ -113,6 +113,6 @@ def _made(ip: str, names: tuple[str, ...], comment: str) -> Line:
     return Line(text, ip, names, comment)
 
 
-def write(found: Iterable[Line]) -> None:
+def write(wanted: Iterable[Line]) -> None:
     """Write the lines."""
-    file.write(PATH, encoded(line.text for line in found))
+    file.write(PATH, encoded(line.text for line in wanted))

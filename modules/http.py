@@ -70,19 +70,19 @@ def query(
     if username:
         asked["Authorization"] = _basic(username, password or "")
     request = _request(test_url if test and test_url else url, params, method, sent, asked)
-    found = _asked(request, timeout, _trust(verify_ssl, ca_bundle, cert), raise_error)
+    answer = _asked(request, timeout, _trust(verify_ssl, ca_bundle, cert), raise_error)
     wanted = {
         name
         for name, asked_for in (("status", status), ("headers", headers), ("text", text))
         if asked_for
     }
-    if "error" in found:
-        wanted = {"status", "error"} if "body" in found or status else {"error"}
+    if "error" in answer:
+        wanted = {"status", "error"} if "body" in answer or status else {"error"}
     elif decode:
-        wanted |= _decoded(found, decode_type)
-    found |= {"text": found.get("body", "")} if "text" in wanted else {}
+        wanted |= _decoded(answer, decode_type)
+    answer |= {"text": answer.get("body", "")} if "text" in wanted else {}
     order = ("body", "status", "headers", "text", "dict", "error")
-    shown = {key: found[key] for key in order if key in found and key in {"body", *wanted}}
+    shown = {key: answer[key] for key in order if key in answer and key in {"body", *wanted}}
     return {"test": True, **shown} if test else shown
 
 
@@ -122,17 +122,17 @@ def _body(data: Any, path: str | None, variables: Mapping[str, Any] | None) -> b
 
 
 def _headers(
-    given: Mapping[str, Any] | None,
+    mapping: Mapping[str, Any] | None,
     lines: list[str] | None,
     path: str | None,
     variables: Mapping[str, Any] | None,
 ) -> dict[str, str]:
-    found = {key: str(value) for key, value in (given or {}).items()}
+    headers = {key: str(value) for key, value in (mapping or {}).items()}
     for line in [*(_file(path, variables).splitlines() if path else ()), *(lines or ())]:
         key, colon, value = line.partition(":")
         if colon:
-            found[key.strip()] = value.strip()
-    return found
+            headers[key.strip()] = value.strip()
+    return headers
 
 
 def _basic(username: str, password: str) -> str:
@@ -176,9 +176,11 @@ def _asked(request: Request, timeout: float, context: Any, raise_error: bool) ->
             return _read(answer, answer.status)
     except HTTPError as problem:
         with problem:
-            found = _read(problem, problem.code)
+            failure = _read(problem, problem.code)
         return (
-            {**found, "error": f"HTTP {problem.code}: {problem.reason}"} if raise_error else found
+            {**failure, "error": f"HTTP {problem.code}: {problem.reason}"}
+            if raise_error
+            else failure
         )
     except (OSError, ValueError, HTTPException) as problem:
         return {"status": 0, "error": str(getattr(problem, "reason", problem))}
@@ -193,22 +195,22 @@ def _read(answer: Any, code: int) -> dict[str, Any]:
     return {"status": code, "body": body, "headers": dict(answer.headers.items())}
 
 
-def _decoded(found: dict[str, Any], kind: str) -> set[str]:
+def _decoded(answer: dict[str, Any], kind: str) -> set[str]:
     """Put what the body says into `dict`; the keys that hold it (`text`, for what is no data)."""
     if kind == "auto":
         content = next(
-            (value for key, value in found["headers"].items() if key.lower() == "content-type"), ""
+            (value for key, value in answer["headers"].items() if key.lower() == "content-type"), ""
         )
-        kind = next((each for each in ("json", "xml", "yaml") if each in content), "plain")
+        kind = next((known for known in ("json", "xml", "yaml") if known in content), "plain")
     if kind == "plain":
         return {"text"}
     if kind not in DECODERS:
-        found["error"] = (
+        answer["error"] = (
             f"Invalid decode_type specified. Valid decode types are: {(*DECODERS, 'plain')}"
         )
         return {"error"}
     try:
-        found["dict"] = DECODERS[kind](found["body"])
+        answer["dict"] = DECODERS[kind](answer["body"])
     except (ValueError, SyntaxError, RunnerError) as problem:
         raise StateFailed(f"the answer is no {kind.upper()}: {problem}") from None
     return {"dict"}
@@ -244,9 +246,9 @@ def wait_for_successful_query(
 
     until = time.monotonic() + wait_for
     while True:
-        found = query(url, **{"status": status is not None, **options})
+        answer = query(url, **{"status": status is not None, **options})
         if (
-            "error" not in found if status is None else found.get("status") == status
+            "error" not in answer if status is None else answer.get("status") == status
         ) or time.monotonic() >= until:
-            return found
+            return answer
         time.sleep(min(request_interval or 1, max(until - time.monotonic(), 0)))

@@ -30,29 +30,29 @@ def _option(line: str, separator: str) -> tuple[str, str] | None:
         or _SECTION.match(line)
     ):
         return None
-    key, found, value = line.partition(separator)
-    return (key.strip(), value.strip()) if found else None
+    key, mark, value = line.partition(separator)
+    return (key.strip(), value.strip()) if mark else None
 
 
 def _walk(lines: list[str], separator: str) -> list[tuple[str, str | None, str]]:
     """For each line: (section, option or None, value)."""
     section, option = "", None
-    found: list[tuple[str, str | None, str]] = []
+    rows: list[tuple[str, str | None, str]] = []
     for line in lines:
         header = _SECTION.match(line)
         if header:
             section, option = header["name"].strip(), None
-            found.append((section, None, ""))
+            rows.append((section, None, ""))
             continue
-        said = _option(line, separator)
-        if said:
-            option = said[0]
-            found.append((section, option, said[1]))
+        pair = _option(line, separator)
+        if pair:
+            option = pair[0]
+            rows.append((section, option, pair[1]))
         elif option and line[:1] in (" ", "\t") and line.strip():
-            found.append((section, option, line.strip()))
+            rows.append((section, option, line.strip()))
         else:
-            found.append((section, None, ""))
-    return found
+            rows.append((section, None, ""))
+    return rows
 
 
 def get_ini(file_name: str, separator: str = "=", encoding: str | None = None) -> dict[str, Any]:
@@ -60,29 +60,29 @@ def get_ini(file_name: str, separator: str = "=", encoding: str | None = None) -
 
     {{ salt['ini.get_ini']('/etc/php/php.ini') }}
     """
-    found: dict[str, Any] = {}
+    sections: dict[str, Any] = {}
     lines = _lines(file_name, encoding)
     for line in lines:
         header = _SECTION.match(line)
         if header:
-            found.setdefault(header["name"].strip(), {})
+            sections.setdefault(header["name"].strip(), {})
     for line, (section, option, value) in zip(lines, _walk(lines, separator), strict=True):
         if option is not None:
-            place = found.setdefault(section, {}) if section else found
+            place = sections.setdefault(section, {}) if section else sections
             place[option] = (
                 f"{place[option]}\n{value}"
                 if line[:1] in (" ", "\t") and option in place
                 else value
             )
-    return found
+    return sections
 
 
 def get_option(
     file_name: str, section: str, option: str, separator: str = "=", encoding: str | None = None
 ) -> Any:
     """The value of an option; empty when it is not there."""
-    found = get_ini(file_name, separator, encoding)
-    place = found.get(section, {}) if section else found
+    sections = get_ini(file_name, separator, encoding)
+    place = sections.get(section, {}) if section else sections
     return place.get(option, "") if isinstance(place, dict) else ""
 
 
@@ -90,8 +90,8 @@ def get_section(
     file_name: str, section: str, separator: str = "=", encoding: str | None = None
 ) -> dict[str, Any]:
     """The options of a section."""
-    found = get_ini(file_name, separator, encoding).get(section, {})
-    return found if isinstance(found, dict) else {}
+    options = get_ini(file_name, separator, encoding).get(section, {})
+    return options if isinstance(options, dict) else {}
 
 
 def with_options(text: str, wanted: Mapping[str, Any], separator: str, spaces: bool) -> str:
@@ -157,23 +157,23 @@ def without_options(text: str, unwanted: Mapping[str, Any], separator: str) -> s
     """
     lines = text.splitlines()
     where = _walk(lines, separator)
-    kept = []
+    remaining = []
     for line, (section, option, _) in zip(lines, where, strict=True):
         names = unwanted.get(section, ())
         if option is None or option not in names:
-            kept.append(line)
-    return "".join(f"{line}\n" for line in kept)
+            remaining.append(line)
+    return "".join(f"{line}\n" for line in remaining)
 
 
 def without_sections(text: str, names: list[str]) -> str:
     """A text without some sections."""
     lines = text.splitlines()
-    kept = [
+    remaining = [
         line
         for line, (section, _, _) in zip(lines, _walk(lines, "="), strict=True)
         if section not in names
     ]
-    return "".join(f"{line}\n" for line in kept)
+    return "".join(f"{line}\n" for line in remaining)
 
 
 def set_option(

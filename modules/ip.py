@@ -42,7 +42,7 @@ def text() -> str:
 
 def blocks(content: str) -> list[Block]:
     """The file in its parts; together they are all of its lines."""
-    found: list[Block] = []
+    parts: list[Block] = []
     idle: list[
         str
     ] = []  # comments and empty lines, of which it is not known yet what they belong to
@@ -51,15 +51,15 @@ def blocks(content: str) -> list[Block]:
         if not words or words[0].startswith("#"):
             idle.append(line)
         elif _starts(words[0]):
-            found += [Block("", (), tuple(idle))] if idle else []
+            parts += [Block("", (), tuple(idle))] if idle else []
             names = words[1:2] if words[0] == "iface" else words[1:]
-            found.append(Block(words[0], tuple(names), (line,)))
+            parts.append(Block(words[0], tuple(names), (line,)))
             idle = []
         else:
-            last = found.pop() if found else Block("", (), ())
-            found.append(last._replace(lines=(*last.lines, *idle, line)))
+            last = parts.pop() if parts else Block("", (), ())
+            parts.append(last._replace(lines=(*last.lines, *idle, line)))
             idle = []
-    return [*found, Block("", (), tuple(idle))] if idle else found
+    return [*parts, Block("", (), tuple(idle))] if idle else parts
 
 
 def _starts(word: str) -> bool:
@@ -88,37 +88,37 @@ def get_interface(iface: str) -> list[str]:
 
     {{ salt['ip.get_interface']('eth0') }}
     """
-    found: list[str] = []
+    shown: list[str] = []
     for block in blocks(text()):
         if iface not in block.names:
             continue
         if _starters(block.kind):
-            found.append(f"{block.kind} {iface}")
+            shown.append(f"{block.kind} {iface}")
         elif block.kind == "iface":
-            told = [
+            stanza = [
                 " ".join(line.split()) for line in block.lines if line.strip()[:1] not in ("", "#")
             ]
-            found += [told[0], *(f"    {line}" for line in told[1:])]
-    return found
+            shown += [stanza[0], *(f"    {line}" for line in stanza[1:])]
+    return shown
 
 
 def with_interface(content: str, iface: str, lines: Sequence[str]) -> str:
     """The file with other lines for an interface, in the place of the old ones; everything else
     stays as it is.
     """
-    kept: list[str] = []
+    result: list[str] = []
     place: int | None = None
     for block in blocks(content):
         mine = iface in block.names and (block.kind == "iface" or _starters(block.kind))
         if not mine:
-            kept += block.lines
+            result += block.lines
             continue
         others = [name for name in block.names if name != iface]
-        kept += [f"{block.kind} {' '.join(others)}"] if others else []
-        place = len(kept) if place is None else place
+        result += [f"{block.kind} {' '.join(others)}"] if others else []
+        place = len(result) if place is None else place
     if place is None:
-        place = len(kept)
-    return "".join(f"{line}\n" for line in [*kept[:place], *lines, *kept[place:]])
+        place = len(result)
+    return "".join(f"{line}\n" for line in [*result[:place], *lines, *result[place:]])
 
 
 def put_interface(iface: str, lines: Sequence[str]) -> None:
@@ -133,7 +133,7 @@ def put_interface(iface: str, lines: Sequence[str]) -> None:
 
 
 def has_source(pattern: str) -> bool:
-    """Whether the file takes in others by this pattern."""
+    """Return whether the file takes in others by this pattern."""
     return any(block.kind == "source" and block.names == (pattern,) for block in blocks(text()))
 
 
@@ -158,7 +158,7 @@ def get_routes(iface: str) -> str:
 
 
 def is_up(iface: str) -> bool:
-    """Whether ifup has brought an interface up."""
+    """Return whether ifup has brought an interface up."""
     if not file.is_file(STATE):
         return False
     lines = file.read_bytes(STATE).decode("utf-8", "replace").split()

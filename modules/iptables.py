@@ -41,20 +41,20 @@ def program(family: str, name: str = "") -> str:
     """The program for ipv4 or ipv6. name: what is added to it (-save, -restore). Raises
     CommandFailed without one.
     """
-    found = cmd.which(f"{'ip6tables' if family == 'ipv6' else 'iptables'}{name}")
-    if found is None:
+    path = cmd.which(f"{'ip6tables' if family == 'ipv6' else 'iptables'}{name}")
+    if path is None:
         raise CommandFailed("iptables is not installed", missing=("command", "iptables"))
-    return found
+    return path
 
 
-def rule(given: Mapping[str, Any]) -> str:
+def rule(options: Mapping[str, Any]) -> str:
     """A rule from the names of iptables' options (and Salt's own: proto, if, of, connstate, match,
     jump).
 
     >>> rule({"jump": "ACCEPT", "proto": "tcp", "dport": 22, "connstate": "NEW", "comment": "come
     in"}) '-p tcp -m state --state NEW --dport 22 -m comment --comment "come in" --jump ACCEPT'
     """
-    left = {key: value for key, value in given.items() if value is not None}
+    left = {key: value for key, value in options.items() if value is not None}
     words = [_option("-i", left.pop("if"))] if "if" in left else []
     words += [_option("-o", left.pop("of"))] if "of" in left else []
     protocols = [_option("-p", left.pop(key)) for key in ("proto", "protocol") if key in left]
@@ -74,13 +74,13 @@ def rule(given: Mapping[str, Any]) -> str:
 def _matched(matches: list[str], left: dict[str, Any]) -> list[str]:
     """The modules that a rule loads by itself, with what stands beside them."""
     words = []
-    for each in matches:
-        words.append(f"-m {each}")
-        if each == "recent" and "name_" in left:
+    for match in matches:
+        words.append(f"-m {match}")
+        if match == "recent" and "name_" in left:
             words.append(_option("--name", left.pop("name_")))
     sets = left.pop("match-set", [])
-    for each in sets if isinstance(sets, list) else [sets]:
-        words += ["-m set", _option("--match-set", each)]
+    for name in sets if isinstance(sets, list) else [sets]:
+        words += ["-m set", _option("--match-set", name)]
     return words
 
 
@@ -126,7 +126,7 @@ def _joined(key: str, text: str) -> str:
 
 def _quoted(text: str, when: str = "") -> str:
     """A text in quotes; when: only if it holds one of these."""
-    if when and not any(each in text for each in when):
+    if when and not any(character in text for character in when):
         return text
     escaped = text.replace("\\", "\\\\").replace('"', '\\"')
     return f'"{escaped}"'
@@ -140,7 +140,9 @@ def command(
 
 
 def has_rule(family: str, table: str, chain: str, rule: str) -> bool:
-    """Whether a chain has a rule. Raises StateFailed for a rule that iptables does not understand."""
+    """Return whether a chain has a rule. Raises StateFailed for a rule that iptables does not
+    understand.
+    """
     done = cmd.probe(
         [
             program(family),
@@ -168,7 +170,7 @@ def rules(family: str, table: str, chain: str | None = None) -> list[str]:
 
 
 def listed(family: str, table: str, chain: str | None = None) -> list[str] | None:
-    """What iptables -S tells of a table or a chain; None where there is no such chain."""
+    """The output of iptables -S for a table or a chain; None where there is no such chain."""
     done = cmd.probe(
         [program(family), "--wait", "--table", *_place(table), "--list-rules", *_place(chain)]
     )
@@ -191,9 +193,9 @@ def saved_at(family: str) -> str:
 
 
 def is_saved(family: str, path: str) -> bool:
-    """Whether a file has the rules that are set now."""
-    there = file.read_bytes(path).decode("utf-8", "replace") if file.is_file(path) else ""
-    return _bare(there) == _bare(cmd.probe([program(family, "-save")]).stdout)
+    """Return whether a file has the rules that are set now."""
+    saved = file.read_bytes(path).decode("utf-8", "replace") if file.is_file(path) else ""
+    return _bare(saved) == _bare(cmd.probe([program(family, "-save")]).stdout)
 
 
 def _bare(saved: str) -> list[str]:

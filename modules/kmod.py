@@ -20,12 +20,12 @@ def mod_list(only_persist: bool = False) -> list[str]:
 
 
 def is_loaded(mod: str) -> bool:
-    """Whether a module is loaded."""
-    return mod.replace("-", "_") in {each.replace("-", "_") for each in mod_list()}
+    """Return whether a module is loaded."""
+    return mod.replace("-", "_") in {module.replace("-", "_") for module in mod_list()}
 
 
 def is_available(mod: str) -> bool:
-    """Whether a module could be loaded, or is part of the kernel."""
+    """Return whether a module could be loaded, or is part of the kernel."""
     return cmd.probe(["modprobe", "-n", "-q", "--", mod]).retcode == 0
 
 
@@ -75,6 +75,6 @@ def persist(mods: Sequence[str], keep: bool = True) -> None:
     """Load modules at each start, or no more."""
     path = _config()
     old = _lines(path)
-    names = [plain_name(each, "the module's name") for each in mods]
+    names = [plain_name(mod, "the module's name") for mod in mods]
     lines = [line for line in old if line not in names] + (names if keep else [])
     file.write(path, joined(lines).encode(), mode=None if old else "0644")

@@ -23,19 +23,19 @@ def list_avail() -> list[str]:
 
 
 def avail(locale: str) -> bool:
-    """Whether programs can use a locale."""
-    return _normal("".join(locale.split()[:1])) in {_normal(each) for each in list_avail()}
+    """Return whether programs can use a locale."""
+    return _normal("".join(locale.split()[:1])) in {_normal(known) for known in list_avail()}
 
 
 def get_locale() -> str:
     """The locale of the system; empty when none is set."""
     for path in (DEFAULT, "/etc/locale.conf"):
         if file.is_file(path):
-            found = re.search(
+            match = re.search(
                 r'^LANG="?([^"\n]*)"?', file.read_bytes(path).decode("utf-8", "replace"), re.M
             )
-            if found:
-                return found[1]
+            if match:
+                return match[1]
     return ""
 
 

@@ -13,7 +13,8 @@ from runner.api import RunnerError, here
 
 
 def compound(tgt: str, minion_id: str | None = None) -> bool:
-    """Whether a compound expression means this machine. minion_id: take this for the machine's ID.
+    """Return whether a compound expression means this machine. minion_id: take this for the
+    machine's ID.
 
     {% if salt['match.compound']('web* and G@os:Debian') %}
     """
@@ -39,17 +40,19 @@ def _with_id(expression: str, minion_id: str) -> str:
 
 
 def glob(tgt: str, minion_id: str | None = None) -> bool:
-    """Whether a glob means this machine's ID (or another)."""
+    """Return whether a glob means this machine's ID (or another)."""
     return here.match(tgt, "glob") if minion_id is None else fnmatch.fnmatchcase(minion_id, tgt)
 
 
 def pcre(tgt: str, minion_id: str | None = None) -> bool:
-    """Whether a regular expression means this machine's ID (or another)."""
+    """Return whether a regular expression means this machine's ID (or another)."""
     return here.match(tgt, "pcre") if minion_id is None else re.match(tgt, minion_id) is not None
 
 
 def list_(tgt: str | Sequence[str], minion_id: str | None = None) -> bool:
-    """Whether this machine (or another) is in a list of IDs, given as a list or with commas."""
+    """Return whether this machine (or another) is in a list of IDs, given as a list or with
+    commas.
+    """
     names = tgt.split(",") if isinstance(tgt, str) else tgt
     return str(here.opts.get("id") if minion_id is None else minion_id) in names
 
@@ -61,27 +64,27 @@ def _data(kind: str, letter: str, tgt: str, delimiter: str) -> bool:
 
 
 def grain(tgt: str, delimiter: str = ":") -> bool:
-    """Whether a grain has a value (`os:Deb*`)."""
+    """Return whether a grain has a value (`os:Deb*`)."""
     return _data("grain", "G", tgt, delimiter)
 
 
 def grain_pcre(tgt: str, delimiter: str = ":") -> bool:
-    """Whether a grain matches a regular expression (`os:Deb.*`)."""
+    """Return whether a grain matches a regular expression (`os:Deb.*`)."""
     return _data("grain_pcre", "P", tgt, delimiter)
 
 
 def pillar(tgt: str, delimiter: str = ":") -> bool:
-    """Whether the pillar has a value (`role:web*`)."""
+    """Return whether the pillar has a value (`role:web*`)."""
     return _data("pillar", "I", tgt, delimiter)
 
 
 def pillar_pcre(tgt: str, delimiter: str = ":") -> bool:
-    """Whether a value of the pillar matches a regular expression (`role:web.*`)."""
+    """Return whether a value of the pillar matches a regular expression (`role:web.*`)."""
     return _data("pillar_pcre", "J", tgt, delimiter)
 
 
 def ipcidr(tgt: str) -> bool:
-    """Whether this machine has an address in a network."""
+    """Return whether this machine has an address in a network."""
     return here.match(tgt, "ipcidr")
 
 
@@ -97,12 +100,12 @@ def search_by(
 
     {{ salt['match.search_by']({'web': ['web*'], 'db': ['G@roles:db']}) }}
     """
-    found = [
+    keys = [
         key
         for key, targets in lookup.items()
-        if any(_fits(each, tgt_type, minion_id) for each in targets)
+        if any(_fits(target, tgt_type, minion_id) for target in targets)
     ]
-    return found or None
+    return keys or None
 
 
 def filter_by(
@@ -127,16 +130,16 @@ def filter_by(
     return _merged(lookup[fitting], merge, merge_lists)
 
 
-def _merged(found: Any, merge: Mapping[str, Any] | None, lists: bool) -> Any:
+def _merged(entry: Any, merge: Mapping[str, Any] | None, lists: bool) -> Any:
     """A copy of what was found, with `merge` laid over it."""
-    found = copy.deepcopy(found)
-    if not merge or found is None:
-        return found
+    entry = copy.deepcopy(entry)
+    if not merge or entry is None:
+        return entry
     if not isinstance(merge, Mapping):
         raise RunnerError("filter_by merge argument must be a dictionary.")
-    if not isinstance(found, Mapping):
+    if not isinstance(entry, Mapping):
         raise RunnerError("filter_by: only a mapping can be merged with another")
-    return update(found, merge, lists=lists)
+    return update(entry, merge, lists=lists)
 
 
 def ifelse(

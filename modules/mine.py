@@ -15,15 +15,27 @@ def _functions() -> dict[str, tuple[str, list[Any], dict[str, Any]]]:
     """The names in the mine, each with its function and arguments: of the configuration, the pillar
     and mine.send.
     """
-    said = config.merge("mine_functions", {})
-    said = {name: [] for name in said} if isinstance(said, list) else dict(said or {})
-    return {name: _call(name, value) for name, value in {**said, **here.store("mine")}.items()}
+    configured = config.merge("mine_functions", {})
+    configured = (
+        {name: [] for name in configured}
+        if isinstance(configured, list)
+        else dict(configured or {})
+    )
+    return {
+        name: _call(name, value) for name, value in {**configured, **here.store("mine")}.items()
+    }
 
 
-def _call(name: str, said: Any) -> tuple[str, list[Any], dict[str, Any]]:
+def _call(name: str, definition: Any) -> tuple[str, list[Any], dict[str, Any]]:
     args: list[Any] = []
     kwargs: dict[str, Any] = {}
-    for entry in [said] if isinstance(said, Mapping) else said if isinstance(said, list) else []:
+    for entry in (
+        [definition]
+        if isinstance(definition, Mapping)
+        else definition
+        if isinstance(definition, list)
+        else []
+    ):
         if isinstance(entry, Mapping):
             kwargs.update(entry)
         else:
@@ -49,7 +61,7 @@ def get(
     target = ",".join(tgt) if isinstance(tgt, list) else tgt
     if not here.match(target, tgt_type) or exclude_minion:
         return {}
-    names = [each.strip() for each in fun.split(",")] if isinstance(fun, str) else list(fun)
+    names = [text.strip() for text in fun.split(",")] if isinstance(fun, str) else list(fun)
     functions = _functions()
     known = {
         name: value for name in names if (value := _value(functions.get(name))) is not _UNKNOWN
@@ -100,8 +112,8 @@ def flush() -> bool:
 
 def valid() -> dict[str, Any]:
     """The functions of the mine."""
-    found: dict[str, Any] = {}
+    functions: dict[str, Any] = {}
     for name, (function, args, kwargs) in _functions().items():
-        given = [*args, *([kwargs] if kwargs else ())]
-        found[name] = given if function == name else {function: given}
-    return found
+        arguments = [*args, *([kwargs] if kwargs else ())]
+        functions[name] = arguments if function == name else {function: arguments}
+    return functions

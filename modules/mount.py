@@ -52,33 +52,33 @@ def _unescaped(text: str) -> str:
 
 
 def active_mounts() -> dict[str, Mounted]:
-    """What is mounted where; of several mounts on a folder the last."""
-    found = {}
+    """The mounts by their folders; of several mounts on a folder the last."""
+    mounts = {}
     for line in (
         file.read_bytes("/proc/self/mountinfo").decode("utf-8", "surrogateescape").splitlines()
     ):
         first, _, second = line.partition(" - ")
         fields, (fstype, device, superblock) = first.split(" "), second.split(" ", 2)
         options = (*fields[5].split(","), *superblock.split(","))
-        found[_unescaped(fields[4])] = Mounted(
+        mounts[_unescaped(fields[4])] = Mounted(
             _unescaped(device), fstype, options, _unescaped(fields[3])
         )
-    return found
+    return mounts
 
 
 def active(extended: bool = False) -> dict[str, dict[str, Any]]:
-    """What is mounted where.
+    """The mounts by their folders.
 
     {{ salt['mount.active']() }}
     """
     return {
-        name: {"device": each.device, "fstype": each.fstype, "opts": list(each.options)}
-        for name, each in active_mounts().items()
+        name: {"device": mounted.device, "fstype": mounted.fstype, "opts": list(mounted.options)}
+        for name, mounted in active_mounts().items()
     }
 
 
 def is_mounted(name: str) -> bool:
-    """Whether something is mounted at a folder."""
+    """Return whether something is mounted at a folder."""
     return os.path.realpath(name) in active_mounts()
 
 
@@ -106,14 +106,14 @@ def entries(config: str = FSTAB) -> list[Entry]:
 def fstab(config: str = FSTAB) -> dict[str, dict[str, Any]]:
     """The lines of fstab by their mount points."""
     return {
-        each.name: {
-            "device": each.device,
-            "fstype": each.fstype,
-            "opts": each.opts.split(","),
-            "dump": each.dump,
-            "pass": each.pass_num,
+        entry.name: {
+            "device": entry.device,
+            "fstype": entry.fstype,
+            "opts": entry.opts.split(","),
+            "dump": entry.dump,
+            "pass": entry.pass_num,
         }
-        for each in entries(config)
+        for entry in entries(config)
     }
 
 
@@ -132,12 +132,12 @@ def put_entry(entry: Entry, config: str = FSTAB, by_device: bool = False) -> Non
 
 def drop_entry(name: str, device: str | None = None, config: str = FSTAB) -> None:
     """Remove the lines of a mount point, of one device if given."""
-    kept = []
+    remaining = []
     for line in _lines(config):
         old = _parsed(line)
         if old is None or old.name != name or (device and old.device != device):
-            kept.append(line)
-    _write(config, kept)
+            remaining.append(line)
+    _write(config, remaining)
 
 
 def _same(old: Entry, new: Entry, by_device: bool) -> bool:
@@ -172,12 +172,12 @@ def mount(
 @changer(touches=["mounts", "files"])
 def remount(name: str, device: str, fstype: str = "", opts: str = "defaults") -> None:
     """Mount again with other options. Raises StateFailed with what mount says."""
-    kept = ",".join(opt for opt in opts.split(",") if opt != "defaults")
+    options = ",".join(opt for opt in opts.split(",") if opt != "defaults")
     _run(
         [
             "mount",
             "-o",
-            f"remount,{kept}" if kept else "remount",
+            f"remount,{options}" if options else "remount",
             *(["-t", fstype] if fstype else []),
             "--",
             device,
@@ -224,11 +224,13 @@ def swaps() -> dict[str, dict[str, str]]:
 
 
 def swap_facts(name: str) -> dict[str, str]:
-    """What the kernel says of a device or file that is swapped to, or what it probably will say."""
-    found = swaps()
+    """The kernel's entry of a device or file that is swapped to, or the one that it will probably
+    have.
+    """
+    known = swaps()
     kind, size = ("file", file.stat(name).size // 1024) if file.is_file(name) else ("partition", 0)
     guess = {"type": kind, "size": str(size), "used": "0", "priority": "-2"}
-    return found.get(name) or found.get(os.path.realpath(name)) or guess
+    return known.get(name) or known.get(os.path.realpath(name)) or guess
 
 
 @changer(touches=["mounts"])

@@ -120,12 +120,17 @@ def filter_by(
 
 
 def file_exists(path: str, saltenv: str | None = None) -> bool:
-    """Whether a file is below the pillar's roots (of one environment).
+    """Return whether a file is below the pillar's roots (of one environment).
 
     {% if salt['pillar.file_exists']('hosts/' ~ grains.id ~ '.sls') %}
     """
     roots = here.opts.get("pillar_roots") or {}
-    folders = [folder for env, found in roots.items() if saltenv in (None, env) for folder in found]
+    folders = [
+        folder
+        for env, roots_of_env in roots.items()
+        if saltenv in (None, env)
+        for folder in roots_of_env
+    ]
     return bool(path) and any(os.path.isfile(os.path.join(folder, path)) for folder in folders)
 
 
@@ -133,13 +138,13 @@ def obfuscate(*args: str) -> dict[str, Any]:
     """The pillar (or its top-level keys of these names) with the types of the values in place of
     them.
     """
-    found: dict[str, Any] = _types(items(*args))
-    return found
+    types: dict[str, Any] = _types(items(*args))
+    return types
 
 
 def _types(value: Any) -> Any:
     if isinstance(value, Mapping):
-        return {key: _types(each) for key, each in value.items()}
+        return {key: _types(member) for key, member in value.items()}
     if isinstance(value, list | tuple):
-        return [_types(each) for each in value]
+        return [_types(member) for member in value]
     return f"<{type(value).__name__}>"

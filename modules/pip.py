@@ -14,7 +14,7 @@ from runner.api import CommandFailed, StateFailed, cached_look, changer, here
 
 
 def _argv(bin_env: str | None) -> list[str]:
-    """How pip is called: an environment, a pip, or the system's."""
+    """The words that call pip: of an environment, a pip, or the system's."""
     if not bin_env:
         python = cmd.which("python3")
         if python is None:
@@ -66,10 +66,10 @@ def list_(
             f"pip does not work: {done.stderr or done.stdout}", missing=("command", "pip")
         )
     packages: list[Mapping[str, str]] = json.loads(done.stdout[done.stdout.find("[") :])
-    found = {package["name"]: package["version"] for package in packages}
+    installed = {package["name"]: package["version"] for package in packages}
     return {
         name: version
-        for name, version in found.items()
+        for name, version in installed.items()
         if not prefix or name.lower().startswith(prefix.lower())
     }
 
@@ -133,7 +133,7 @@ def change(
 def would_install(
     words: Sequence[str], bin_env: str | None, user: str | None, cwd: str | None, env: Any = None
 ) -> dict[str, str] | None:
-    """What pip would install, with versions; None where pip is too old to say so.
+    """The packages that pip would install, with versions; None where pip is too old to say so.
 
     Raises StateFailed with what pip has against it.
     """
@@ -149,14 +149,14 @@ def would_install(
         report = json.loads(done.stdout[done.stdout.find("{") :])
     except ValueError:
         return None
-    metadata = [each["metadata"] for each in report.get("install", ())]
-    return {each["name"]: each["version"] for each in metadata}
+    metadata = [package["metadata"] for package in report.get("install", ())]
+    return {package["name"]: package["version"] for package in metadata}
 
 
 def is_installed(
     pkgname: str, bin_env: str | None = None, user: str | None = None, cwd: str | None = None
 ) -> bool:
-    """Whether a package is installed."""
+    """Return whether a package is installed."""
     return normal(pkgname) in {normal(name) for name in list_(None, bin_env, user, cwd)}
 
 
@@ -216,9 +216,9 @@ def install(
     words = [
         word
         for name, values in several.items()
-        for each in values
-        if each
-        for word in (name, str(each))
+        for option_value in values
+        if option_value
+        for word in (name, str(option_value))
     ]
     wanted = _many(pkgs)
     if not wanted and not requirements and not editable:
@@ -246,16 +246,16 @@ def uninstall(
     )
 
 
-def _many(given: Some) -> list[str]:
-    found = given.split(",") if isinstance(given, str) else given or ()
-    return [str(each).strip() for each in found]
+def _many(some: Some) -> list[str]:
+    texts = some.split(",") if isinstance(some, str) else some or ()
+    return [str(text).strip() for text in texts]
 
 
 def _local(path: str) -> str:
-    found = here.tree.fetch(path, here.saltenv) if path.startswith("salt://") else path
-    if found is None:
+    local = here.tree.fetch(path, here.saltenv) if path.startswith("salt://") else path
+    if local is None:
         raise StateFailed(f"{path} does not exist")
-    return found
+    return local
 
 
 @changer(touches=["pip", "files"])
@@ -285,9 +285,9 @@ def _without_logins(words: Sequence[str]) -> tuple[list[str], dict[str, str]]:
         if option in FROM:
             values.setdefault(option, []).append(value)
     apart = {
-        option: found
-        for option, found in values.items()
-        if any(re.search("://[^/]*@", url) for url in found)
+        option: addresses
+        for option, addresses in values.items()
+        if any(re.search("://[^/]*@", url) for url in addresses)
     }
     left, skip = [], False
     for word in words:
@@ -319,9 +319,9 @@ def _without_git_logins(words: Sequence[str]) -> tuple[list[str], dict[str, str]
 
     known: dict[str, tuple[str, str]] = {}
 
-    def without(found: re.Match[str]) -> str:
-        bare, login = found[1] + found[4], (unquote(found[2]), unquote(found[3] or ""))
-        return bare if known.setdefault(host_of(bare), login) == login else found[0]
+    def without(match: re.Match[str]) -> str:
+        bare, login = match[1] + match[4], (unquote(match[2]), unquote(match[3] or ""))
+        return bare if known.setdefault(host_of(bare), login) == login else match[0]
 
     left = [GIT_LOGIN.sub(without, word) if "git+http" in word else word for word in words]
     return left, logins(known)

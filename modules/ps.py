@@ -17,12 +17,12 @@ def pgrep(
     {% if salt['ps.pgrep']('dockerd') %}
     """
     wanted = re.compile(str(pattern) if pattern_is_regex else re.escape(str(pattern)))
-    found = [
+    numbers = [
         number
         for number in sorted(int(name) for name in os.listdir("/proc") if name.isdigit())
         if wanted.search(_words(number, full)) and user in (None, _owner(number))
     ]
-    return found or None
+    return numbers or None
 
 
 def num_cpus() -> int:

@@ -16,7 +16,7 @@ def publish(
     timeout: float = 5,
     via_master: str | None = None,
 ) -> dict[str, Any]:
-    """What other machines answer: nothing.
+    """The answers of other machines: none.
 
     {% for machine, addresses in salt['publish.publish']('web*', 'network.ip_addrs').items() %}
     """
@@ -31,7 +31,7 @@ def full_data(
     returner: str = "",
     timeout: float = 5,
 ) -> dict[str, Any]:
-    """What other machines answer, with more about each: nothing.
+    """The answers of other machines, with more about each: none.
 
     {{ salt['publish.full_data']('*', 'test.ping') }}
     """
@@ -39,7 +39,7 @@ def full_data(
 
 
 def runner(fun: str, arg: Any = None, timeout: float = 5) -> str:
-    """What a runner of the master answers: that there is none.
+    """The answer of a master's runner: that there is no master.
 
     {{ salt['publish.runner']('manage.up') }}
     """

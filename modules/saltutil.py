@@ -1,4 +1,4 @@
-"""What a Salt master would have to do: nothing here, so that trees that call it run."""
+"""Tasks of a Salt master: nothing here, so that trees that call it run."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ _RUNNERS = {
 
 
 def runner(name: str, arg: Any = None, kwarg: Any = None, **options: Any) -> Any:
-    """What a master's runner would say of this machine alone.
+    """The answer of a master's runner of this machine alone.
 
     name: mine.get, config.get, http.query, pillar.show_pillar, cache.grains, cache.pillar,
     salt.cmd, manage.up. arg, kwarg: its arguments, which may be named, too. Raises RunnerError for

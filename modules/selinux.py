@@ -34,8 +34,8 @@ def getenforce() -> str:
 def configured() -> str:
     """The mode that the machine starts with; empty without a configuration."""
     text = file.read_bytes(CONFIG).decode("utf-8", "replace") if file.is_file(CONFIG) else ""
-    found = re.findall(r"^\s*SELINUX\s*=\s*(\w+)", text, re.MULTILINE)
-    return str(found[-1]).lower() if found else ""
+    modes = re.findall(r"^\s*SELINUX\s*=\s*(\w+)", text, re.MULTILINE)
+    return str(modes[-1]).lower() if modes else ""
 
 
 def setenforce(mode: str) -> str:
@@ -59,12 +59,12 @@ def list_sebool() -> dict[str, dict[str, str]]:
 
     {{ salt['selinux.list_sebool']()['use_nfs_home_dirs'].State }}
     """
-    found = {}
+    booleans = {}
     for line in _ask("semanage", "boolean", "--list").splitlines():
-        said = re.match(r"(\S+)\s+\(\s*(on|off)\s*,\s*(on|off)\s*\)\s*(.*)", line)
-        if said:
-            found[said[1]] = {"State": said[2], "Default": said[3], "Description": said[4]}
-    return found
+        match = re.match(r"(\S+)\s+\(\s*(on|off)\s*,\s*(on|off)\s*\)\s*(.*)", line)
+        if match:
+            booleans[match[1]] = {"State": match[2], "Default": match[3], "Description": match[4]}
+    return booleans
 
 
 def getsebool(boolean: str) -> dict[str, str]:
@@ -87,11 +87,11 @@ def list_semod() -> dict[str, dict[str, str]]:
 
     {{ salt['selinux.list_semod']() }}
     """
-    found = {}
+    modules = {}
     for words in (line.split() for line in _ask("semodule", "--list-modules=full").splitlines()):
         if len(words) > 1:
-            found[words[1]] = {"Enabled": str("disabled" not in words[2:]), "Version": ""}
-    return found
+            modules[words[1]] = {"Enabled": str("disabled" not in words[2:]), "Version": ""}
+    return modules
 
 
 @changer

@@ -62,7 +62,9 @@ def gen_password(
 
 
 def verifies(password: str, hashed: str) -> bool:
-    """Whether a password is the one that was hashed; a lock in front of the hash does not count."""
+    """Return whether a password is the one that was hashed; a lock in front of the hash does not
+    count.
+    """
     import hmac
 
     hashed = hashed.lstrip("!")

@@ -1,4 +1,4 @@
-"""What the firmware says of the machine."""
+"""The firmware's data on the machine."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def get(string: str, clean: bool = True) -> str | None:
     {{ salt['smbios.get']('system-product-name') }}
     """
     lines = cmd.probe(["dmidecode", "-s", string]).stdout.strip().splitlines()
-    said = "\n".join(line for line in lines if not line.startswith("#"))
-    if said.startswith("/dev/mem") or (
-        clean and (not said or _PLACEHOLDERS.fullmatch(said.strip()))
+    text = "\n".join(line for line in lines if not line.startswith("#"))
+    if text.startswith("/dev/mem") or (
+        clean and (not text or _PLACEHOLDERS.fullmatch(text.strip()))
     ):
         return None
-    return said
+    return text

@@ -1,4 +1,4 @@
-"""What templates ask of the state tree itself."""
+"""Look-ups of the state tree itself for templates."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ def show_top() -> dict[str, list[str]]:
 
 
 def sls_exists(mods: str | Sequence[str], saltenv: str | None = None) -> bool:
-    """Whether there are SLS files of these names; they are not read. mods: a list, or names with
-    commas between them.
+    """Return whether there are SLS files of these names; they are not read. mods: a list, or names
+    with commas between them.
 
     {% if salt['state.sls_exists']('nginx.local') %}
     """

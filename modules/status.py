@@ -1,4 +1,4 @@
-"""What the machine says of itself now."""
+"""The present load, memory and disks of the machine."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def time(format: str = "%A, %d. %B %Y %I:%M%p") -> str:
 
 
 def uptime() -> dict[str, Any]:
-    """How long the machine has been up, and how many users are logged in.
+    """The uptime of the machine and the number of users who are logged in.
 
     The answer has seconds, days, time (hours and minutes beyond the days), since_iso (UTC), since_t
     and users.
@@ -44,7 +44,7 @@ def loadavg() -> dict[str, float]:
 
 
 def nproc() -> int:
-    """How many processors this process may use."""
+    """The number of processors that this process may use."""
     return len(os.sched_getaffinity(0))
 
 
@@ -54,25 +54,25 @@ def version() -> str:
 
 
 def meminfo() -> dict[str, dict[str, str]]:
-    """What the kernel tells of the memory: by name the value and its unit.
+    """The kernel's data on the memory: by name the value and its unit.
 
     {{ salt['status.meminfo']().MemTotal.value }}
     """
-    found = {}
+    values = {}
     for line in _read("/proc/meminfo").splitlines():
         name, _, rest = line.partition(":")
-        found[name] = dict(zip(("value", "unit"), rest.split(), strict=False))
-    return found
+        values[name] = dict(zip(("value", "unit"), rest.split(), strict=False))
+    return values
 
 
 def cpuinfo() -> dict[str, str | list[str]]:
-    """What the kernel tells of the last processor."""
-    found: dict[str, str | list[str]] = {}
+    """The kernel's data on the last processor."""
+    values: dict[str, str | list[str]] = {}
     for line in _read("/proc/cpuinfo").splitlines():
         name, colon, value = (part.strip() for part in line.partition(":"))
         if colon:
-            found[name] = value.split() if name in ("flags", "Features") else value
-    return found
+            values[name] = value.split() if name in ("flags", "Features") else value
+    return values
 
 
 def diskusage(*args: str) -> dict[str, dict[str, int]]:
@@ -93,17 +93,17 @@ def diskusage(*args: str) -> dict[str, dict[str, int]]:
         for path, how in mount.active().items():
             if not args or any(fnmatch(how["fstype"], pattern) for pattern in types):
                 wanted.append(path)
-    found = {}
+    usages = {}
     for path in wanted:
         try:
             usage = os.statvfs(path)
         except OSError:  # not there, or not for us
             continue
-        found[path] = {
+        usages[path] = {
             "available": usage.f_bavail * usage.f_frsize,
             "total": usage.f_blocks * usage.f_frsize,
         }
-    return found
+    return usages
 
 
 def _read(path: str) -> str:

@@ -48,7 +48,7 @@ def show(config_file: str | None = None) -> dict[str, str]:
 
 
 def exists(name: str) -> bool:
-    """Whether the kernel has a parameter."""
+    """Return whether the kernel has a parameter."""
     return os.path.exists(_path(name))
 
 

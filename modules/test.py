@@ -32,7 +32,7 @@ def retcode(code: int = 42) -> bool:
 
 
 def echo(text: Any) -> Any:
-    """What it was given."""
+    """Return the text that it was given."""
     return text
 
 
@@ -65,7 +65,7 @@ def random_hash(size: int = 9999999999, hash_type: str = "sha512") -> str:
 
 
 def provider(module: str) -> str:
-    """What does the work of a module on this machine, as Salt calls it.
+    """The provider of a module on this machine, as Salt calls it.
 
     {% if salt['test.provider']('service').startswith('systemd') %}
     """
@@ -81,8 +81,8 @@ def _service() -> str:
     """As Salt's modules choose: what is booted, else by the system that the grains tell."""
     from modules import service
 
-    found = service.PROVIDERS.certain()
-    if found is not None and "systemd" in found.NAMES:
+    certain = service.PROVIDERS.certain()
+    if certain is not None and "systemd" in certain.NAMES:
         return "systemd_service"
     if here.grains.get("os") in _DEBIAN_SERVICE:
         return "debian_service"
@@ -92,26 +92,26 @@ def _service() -> str:
 
 
 def arg(*args: Any, **kwargs: Any) -> dict[str, Any]:
-    """What it was given, positional and named."""
+    """Return the arguments that it was given, positional and named."""
     return {"args": list(args), "kwargs": kwargs}
 
 
 def arg_repr(*args: Any, **kwargs: Any) -> dict[str, str]:
-    """What it was given, as Python writes it."""
+    """Return the arguments that it was given, as Python writes them."""
     return {"args": repr(args), "kwargs": repr(kwargs)}
 
 
 def arg_type(*args: Any, **kwargs: Any) -> dict[str, Any]:
     """The types of what it was given."""
     return {
-        "args": [str(type(each)) for each in args],
-        "kwargs": {key: str(type(each)) for key, each in kwargs.items()},
+        "args": [str(type(argument)) for argument in args],
+        "kwargs": {key: str(type(content)) for key, content in kwargs.items()},
     }
 
 
-def args(*given: Any) -> list[Any]:
+def args(*values: Any) -> list[Any]:
     """The positional arguments."""
-    return list(given)
+    return list(values)
 
 
 def kwarg(**kwargs: Any) -> dict[str, Any]:
@@ -163,7 +163,7 @@ def versions_information() -> dict[str, Any]:
     from importlib.metadata import PackageNotFoundError
     from importlib.metadata import version as installed
 
-    def found(name: str) -> str | None:
+    def installed_version(name: str) -> str | None:
         try:
             return installed(name)
         except PackageNotFoundError:
@@ -173,7 +173,8 @@ def versions_information() -> dict[str, Any]:
         "Salt Version": {"Salt": version()},
         "Python Version": {"Python": platform.python_version()},
         "Dependency Versions": {
-            name: found(name) for name in ("runner", "Jinja2", "PyYAML", "networkx", "typer")
+            name: installed_version(name)
+            for name in ("runner", "Jinja2", "PyYAML", "networkx", "typer")
         },
         "System Versions": {
             "machine": platform.machine(),
@@ -198,7 +199,7 @@ def collatz(start: float) -> tuple[list[float], float]:
 
 
 def arg_clean(*args: Any, **kwargs: Any) -> dict[str, Any]:
-    """What it was given, without what Salt adds itself."""
+    """Return the arguments that it was given, without what Salt adds itself."""
     return {
         "args": list(args),
         "kwargs": {key: value for key, value in kwargs.items() if not key.startswith("__")},
@@ -206,12 +207,14 @@ def arg_clean(*args: Any, **kwargs: Any) -> dict[str, Any]:
 
 
 def cross_test(func: str, args: Any = None) -> Any:
-    """What another function answers."""
+    """Call another function; its answer."""
     return here.call(func, *(args or []))
 
 
 def try_(module: str, return_try_exception: bool = False, **kwargs: Any) -> Any:
-    """What another function answers; None when it cannot, or with `return_try_exception` the error."""
+    """Call another function; its answer; None when it cannot, or with `return_try_exception` the
+    error.
+    """
     try:
         return here.call(module, **kwargs)
     except (RunnerError, StateFailed, LookupError, TypeError, ValueError, OSError) as problem:
@@ -244,5 +247,5 @@ def conf_test() -> Any:
 
 
 def providers() -> dict[str, str]:
-    """What does the work of each module that has several kinds of it, by module."""
+    """The provider of each module that has several, by module."""
     return {module: provider(module) for module in ("pkg", "service", *_NAMES)}

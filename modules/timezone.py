@@ -25,14 +25,14 @@ def get_zone() -> str:
 
 
 def zone_compare(timezone: str) -> bool:
-    """Whether the machine is in a zone. Raises StateFailed for one that does not exist."""
+    """Return whether the machine is in a zone. Raises StateFailed for one that does not exist."""
     if not zone_exists(timezone):
         raise StateFailed(f'Can\'t find a local timezone "{timezone}"')
     return get_zone() == timezone
 
 
 def zone_exists(timezone: str) -> bool:
-    """Whether there is such a zone."""
+    """Return whether there is such a zone."""
     return (
         ".." not in timezone
         and "\n" not in timezone
@@ -42,7 +42,7 @@ def zone_exists(timezone: str) -> bool:
 
 
 def get_hwclock() -> str:
-    """What the hardware clock keeps: UTC or localtime."""
+    """The time that the hardware clock keeps: UTC or localtime."""
     if file.is_file("/etc/adjtime"):
         words = file.read_bytes("/etc/adjtime").decode("utf-8", "replace").split()
         return "localtime" if words and words[-1] == "LOCAL" else "UTC"

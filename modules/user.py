@@ -33,14 +33,14 @@ def list_users() -> list[str]:
 def list_groups(name: str) -> list[str]:
     """The names of the groups that a user is in, the primary one included, sorted."""
     user = _users().get(name)
-    found = {group.gr_name for group in _groups().values() if name in group.gr_mem}
+    names = {group.gr_name for group in _groups().values() if name in group.gr_mem}
     if user is not None:
-        found |= {group.gr_name for group in _groups().values() if group.gr_gid == user.pw_gid}
-    return sorted(found)
+        names |= {group.gr_name for group in _groups().values() if group.gr_gid == user.pw_gid}
+    return sorted(names)
 
 
 def info(name: str) -> dict[str, Any]:
-    """What is known of a user; empty when there is none.
+    """The entry of a user; empty when there is none.
 
     {{ salt['user.info']('www-data').home }}
     """
@@ -61,12 +61,12 @@ def info(name: str) -> dict[str, Any]:
 
 
 def getent() -> list[dict[str, Any]]:
-    """What is known of all users."""
+    """The entries of all users."""
     return [info(name) for name in list_users()]
 
 
 def makes_groups() -> bool:
-    """Whether useradd makes a group of the name of each new user (USERGROUPS_ENAB of
+    """Return whether useradd makes a group of the name of each new user (USERGROUPS_ENAB of
     /etc/login.defs).
     """
     path = "/etc/login.defs"
@@ -148,7 +148,7 @@ def add(
     if home and createhome:
         file.real_path(home)  # through no link of somebody else
     gecos = ",".join([fullname, roomnumber, workphone, homephone, other]).rstrip(",")
-    given = {
+    settings = {
         "-u": uid,
         "-g": gid,
         "-G": ",".join(_names(groups)),
@@ -158,7 +158,7 @@ def add(
     }
     options = [
         word
-        for key, value in given.items()
+        for key, value in settings.items()
         if value not in (None, "")
         for word in (key, str(value))
     ]
@@ -209,8 +209,8 @@ def chhome(name: str, home: str, persist: bool = False, **_: Any) -> bool:
 
 def chfullname(name: str, fullname: str, **_: Any) -> bool:
     """Change a user's full name."""
-    found = _there(name)
-    gecos = ",".join([str(fullname), *(str(found[part]) for part in GECOS[1:])]).rstrip(",")
+    account = _there(name)
+    gecos = ",".join([str(fullname), *(str(account[part]) for part in GECOS[1:])]).rstrip(",")
     return _changed(name, "fullname", str(fullname), "-c", gecos)
 
 
@@ -233,15 +233,15 @@ def rename(name: str, new_name: str, **_: Any) -> bool:
 
 
 def _names(groups: str | Sequence[str] | None) -> list[str]:
-    found = groups.split(",") if isinstance(groups, str) else groups or ()
-    return [str(each).strip() for each in found if str(each).strip()]
+    names = groups.split(",") if isinstance(groups, str) else groups or ()
+    return [str(name).strip() for name in names if str(name).strip()]
 
 
 def _there(name: str) -> dict[str, Any]:
-    found = info(name)
-    if not found:
+    account = info(name)
+    if not account:
         raise CommandFailed(f"User '{name}' does not exist")
-    return found
+    return account
 
 
 def _changed(name: str, what: str, wanted: object, *options: str) -> bool:

@@ -15,7 +15,7 @@ def python_of(folder: str) -> str:
 
 
 def is_there(folder: str) -> bool:
-    """Whether a folder is an environment."""
+    """Return whether a folder is an environment."""
     return file.is_file(python_of(folder)) or file.is_link(python_of(folder))
 
 
@@ -32,13 +32,13 @@ def refuse_program(program: str | None) -> None:
     if not program or _is_venv(program) or cmd.which(program):
         return
     words = program.split()
-    told = f"venv_bin is the path or the name of one program, and there is no {program!r}"
+    problem = f"venv_bin is the path or the name of one program, and there is no {program!r}"
     if len(words) == 3 and words[1:] == ["-m", "venv"]:
         raise CommandFailed(
-            f"{told}; Python's own venv needs none: `- python: {words[0]}` says whose it is"
+            f"{problem}; Python's own venv needs none: `- python: {words[0]}` says whose it is"
         )
     raise CommandFailed(
-        f"{told}; without venv_bin Python's own venv is used", missing=("command", program)
+        f"{problem}; without venv_bin Python's own venv is used", missing=("command", program)
     )
 
 
@@ -79,10 +79,10 @@ def refuse_place(folder: str, user: str | None) -> None:
 
 
 def _python() -> str:
-    found = cmd.which("python3")
-    if found is None:
+    path = cmd.which("python3")
+    if path is None:
         raise CommandFailed("there is no python3 on this machine", missing=("command", "python3"))
-    return found
+    return path
 
 
 def home_of(user: str | None) -> str | None:

@@ -1,4 +1,4 @@
-"""What is to be done for one user: a helper of states/user.py."""
+"""The difference between a user as it is and as its state wants it, and the steps between them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ AGING = {
 
 
 class Password(Record):
-    """What the state says of the password. text: a hash, or (hashes) the password itself; "" is for
+    """The password as the state gives it. text: a hash, or (hashes) the password itself; "" is for
     no password.
     """
 
@@ -34,8 +34,8 @@ class Password(Record):
     locked: bool | None
 
     def fits(self, has: str) -> bool:
-        """Whether the hash in /etc/shadow is as wanted, its lock left aside where the state says
-        something of it.
+        """Return whether the hash in /etc/shadow is as wanted, its lock left aside where the state
+        says something of it.
         """
         if self.text is None or (not self.enforce and has != "!"):
             return True
@@ -50,7 +50,7 @@ class Password(Record):
         )
 
     def lock_fits(self, has: str) -> bool:
-        """Whether the password is locked, or is not, as wanted."""
+        """Return whether the password is locked, or is not, as wanted."""
         return self.locked is None or self.locked is has.startswith("!")
 
     def put(self, name: str, fits: bool, lock_fits: bool) -> None:
@@ -68,7 +68,7 @@ class Password(Record):
 
 
 class Wanted(Record):
-    """What the state says of a user; what it does not say is not in `account` and `days`."""
+    """The user as the state wants it; what it says nothing of is not in `account` and `days`."""
 
     account: Mapping[str, Any]  # uid, gid, home, shell and the parts of the GECOS field
     days: Mapping[str, int]  # lstchg, min, max, warn, inact, expire
@@ -83,16 +83,16 @@ def further_groups(
     groups: Sequence[str] | None, optional: Sequence[str] | None
 ) -> list[str] | None:
     """The groups beside the primary one; None when the state says nothing of them."""
-    missing = [each for each in groups or () if not group.info(each)]
+    missing = [name for name in groups or () if not group.info(name)]
     if missing:
         raise StateFailed(
             f"The following group(s) are not present: {','.join(missing)}",
             missing=("group", missing[0]),
         )
-    there = [each for each in optional or () if group.info(each)]
-    if groups is None and not there:
+    existing = [name for name in optional or () if group.info(name)]
+    if groups is None and not existing:
         return None
-    return list(dict.fromkeys([*(groups or ()), *there]))
+    return list(dict.fromkeys([*(groups or ()), *existing]))
 
 
 def day(value: int | str, argument: str) -> int:
@@ -110,7 +110,7 @@ def day(value: int | str, argument: str) -> int:
 
 
 class Work:
-    """What is to be changed of a user that exists."""
+    """The pending changes of a user that exists."""
 
     def __init__(self, name: str, wanted: Wanted) -> None:
         self.name = name
@@ -147,28 +147,28 @@ class Work:
         self.wanted = wanted
 
     def changes(self) -> dict[str, Any]:
-        """What will have changed, under the keys that the real run reports."""
-        found: dict[str, Any] = {
+        """The changes to come, under the keys that the real run reports."""
+        changes: dict[str, Any] = {
             key: value for key, value in self.account.items() if key in NUMBERS
         }
         further = self.groups if self.groups is not None else self._secondary_now()
         if self.groups is not None or "gid" in self.account:
             primary = _group_name(self.account.get("gid", self.now["gid"]))
-            found["groups"] = sorted({*further, primary} - {""})
-            if found["groups"] == self.now["groups"]:
-                del found["groups"]
-        found |= {key: value for key, value in self.account.items() if key not in NUMBERS}
+            changes["groups"] = sorted({*further, primary} - {""})
+            if changes["groups"] == self.now["groups"]:
+                del changes["groups"]
+        changes |= {key: value for key, value in self.account.items() if key not in NUMBERS}
         if not self.fits or not self.lock_fits:
-            found["passwd"] = HIDDEN
+            changes["passwd"] = HIDDEN
         if self.resets_date:
-            found["lstchg"] = int(time.time() // 86400)
-        found |= {key: value for key, value in self.days.items() if self.aged[key] != value}
-        if self.home and "home" not in found:
-            found["homeDoesNotExist"] = self.home
-        return found
+            changes["lstchg"] = int(time.time() // 86400)
+        changes |= {key: value for key, value in self.days.items() if self.aged[key] != value}
+        if self.home and "home" not in changes:
+            changes["homeDoesNotExist"] = self.home
+        return changes
 
     def told(self) -> str:
-        """What will be changed, as Salt's dry run tells it."""
+        """List what will be changed, as Salt's dry run tells it."""
         parts: dict[str, Any] = dict(self.account)
         if "gid" in parts:
             parts["gid"] = self.wanted.gid_as_written
@@ -191,7 +191,7 @@ class Work:
         return "".join(f"{key}: {parts[key]}\n" for key in order if key in parts)
 
     def forbidden(self, allowed: Mapping[str, bool]) -> str:
-        """Why the numbers may not be changed; empty when they may."""
+        """The reason why the numbers may not be changed; empty when they may."""
         written = {"gid": self.wanted.gid_as_written}
         problems = [
             f"- Changing {key} ({self.now[key]} -> {written.get(key, self.account[key])}) not"
@@ -205,7 +205,7 @@ class Work:
 
     def _secondary_now(self) -> list[str]:
         primary = users.primary_group(self.name)
-        return [each for each in self.now["groups"] if each != primary]
+        return [name for name in self.now["groups"] if name != primary]
 
 
 def done_changes(keys: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -223,12 +223,14 @@ def _secondary(
     if further is None:
         return None
     primary = users.primary_group(name)
-    have = [each for each in now["groups"] if each != primary]
-    want = [each for each in further if each != (_group_name(gid) if gid is not None else primary)]
+    have = [other for other in now["groups"] if other != primary]
+    want = [
+        wanted for wanted in further if wanted != (_group_name(gid) if gid is not None else primary)
+    ]
     if not remove:
         want = [*have, *want]
     return sorted(set(want)) if set(have) != set(want) else None
 
 
 def _group_name(gid: int) -> str:
-    return next((found["name"] for found in group.getent() if found["gid"] == gid), "")
+    return next((entry["name"] for entry in group.getent() if entry["gid"] == gid), "")

@@ -1,4 +1,4 @@
-"""What is enabled in Apache, whether module, site or configuration."""
+"""Modules, sites and configurations that are enabled in Apache."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def disabled(kind: str, name: str) -> Planned:
 
 
 def after(kind: str, name: str) -> Iterator[tuple[str, str]]:
-    """What these come after: the package, and the file that is enabled."""
+    """The states that these come after: of the package, and the file that is enabled."""
     yield "pkg", "apache2"
     yield (
         "file",

@@ -1,4 +1,6 @@
-"""How module.run reads the arguments of the functions that it calls."""
+"""The arguments that module.run hands to the functions that it calls of the functions that it
+calls.
+"""
 
 from __future__ import annotations
 
@@ -24,7 +26,7 @@ class Call(Record):
     unused: tuple[str, ...] = ()
 
 
-def gathered(function: str, signature: inspect.Signature, given: Mapping[str, Any]) -> Call:
+def gathered(function: str, signature: inspect.Signature, arguments: Mapping[str, Any]) -> Call:
     """The older form: arguments by their names. Raises StateFailed when one is missing."""
     args: list[Any] = []
     kwargs: dict[str, Any] = {}
@@ -33,13 +35,13 @@ def gathered(function: str, signature: inspect.Signature, given: Mapping[str, An
         key = f"m_{parameter.name}" if parameter.name in TAKEN else parameter.name
         used.add(key)
         if parameter.kind == parameter.VAR_POSITIONAL:
-            args += _many(parameter.name, given.get(key))
+            args += _many(parameter.name, arguments.get(key))
         elif parameter.kind == parameter.VAR_KEYWORD:
-            kwargs |= dict(given.get(key) or {})
-        elif key in given and parameter.kind == parameter.POSITIONAL_ONLY:
-            args.append(given[key])
-        elif key in given:
-            kwargs[parameter.name] = given[key]
+            kwargs |= dict(arguments.get(key) or {})
+        elif key in arguments and parameter.kind == parameter.POSITIONAL_ONLY:
+            args.append(arguments[key])
+        elif key in arguments:
+            kwargs[parameter.name] = arguments[key]
         elif parameter.default is EMPTY:
             missing.append(parameter.name)
     if missing:
@@ -50,7 +52,7 @@ def gathered(function: str, signature: inspect.Signature, given: Mapping[str, An
         function,
         tuple(args),
         kwargs,
-        tuple(key for key in given if key not in used and key not in READ),
+        tuple(key for key in arguments if key not in used and key not in READ),
     )
 
 
@@ -71,38 +73,40 @@ def _before(
     return first + args, kwargs
 
 
-def listed(function: str, signature: inspect.Signature, given: Any) -> Call:
+def listed(function: str, signature: inspect.Signature, arguments: Any) -> Call:
     """The newer form: a list of values and of one-key mappings. Raises TypeError when an argument
     is missing.
     """
-    args, kwargs = _parted(given)
+    args, kwargs = _parted(arguments)
     missing = [name for name in _needed(signature)[len(args) :] if name not in kwargs]
     if missing:
         raise TypeError(f"Missing arguments: {', '.join(missing)}")
     return Call(function, tuple(args), kwargs)
 
 
-def _parted(given: Any) -> tuple[list[Any], dict[str, Any]]:
-    if given is None:
+def _parted(arguments: Any) -> tuple[list[Any], dict[str, Any]]:
+    if arguments is None:
         return [], {}
-    if not isinstance(given, list):
-        return ([], dict(given)) if isinstance(given, dict) else ([given], {})
-    named = {key: value for item in given if isinstance(item, dict) for key, value in item.items()}
-    return [item for item in given if not isinstance(item, dict)], named
+    if not isinstance(arguments, list):
+        return ([], dict(arguments)) if isinstance(arguments, dict) else ([arguments], {})
+    named = {
+        key: value for item in arguments if isinstance(item, dict) for key, value in item.items()
+    }
+    return [item for item in arguments if not isinstance(item, dict)], named
 
 
 def _needed(signature: inspect.Signature) -> list[str]:
     """The arguments that have to be there and may be given by their place."""
     places = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     return [
-        each.name
-        for each in signature.parameters.values()
-        if each.kind in places and each.default is EMPTY
+        parameter.name
+        for parameter in signature.parameters.values()
+        if parameter.kind in places and parameter.default is EMPTY
     ]
 
 
 def refused(answer: Any) -> bool:
-    """Whether the answer of a function says that it failed, anywhere in it.
+    """Return whether the answer of a function says that it failed, anywhere in it.
 
     >>> refused(False), refused({"retcode": 1}), refused({"web": {"result": False}}), refused(0)
     (True, True, True, False)

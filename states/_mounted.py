@@ -1,4 +1,4 @@
-"""What is to be done for one mount: a helper of states/mount.py."""
+"""The difference between a mount as it is and as its state wants it, and the steps between them."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ INVISIBLE = {
 
 
 class Work:
-    """What is to be done for one mount, and how it is told."""
+    """The pending changes of one mount, and their comment."""
 
     def __init__(
         self,
@@ -111,7 +111,7 @@ def missing_options(present: mount.Mounted, options: Sequence[str], hidden: set[
     """The options that a mount should have and does not show."""
     has = set(present.options)
     names = {option.partition("=")[0] for option in has}
-    found = []
+    missing = []
     for option in options:
         key, equals, value = option.partition("=")
         if key in hidden or option in has or key.startswith(("x-", "comment")):
@@ -122,8 +122,8 @@ def missing_options(present: mount.Mounted, options: Sequence[str], hidden: set[
             and _size(value) in {_size(o.partition("=")[2]) for o in has if o.startswith(f"{key}=")}
         ):
             continue
-        found.append(option)
-    return found
+        missing.append(option)
+    return missing
 
 
 def _shown(option: str) -> str:

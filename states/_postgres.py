@@ -1,4 +1,4 @@
-"""What the states of PostgreSQL share."""
+"""The base of the states of PostgreSQL: arguments, order, execution."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def dropped(server: Server, kind: str, name: str, what: str | None = None) -> Pl
 
 
 def after_server(*more: tuple[str, str | None]) -> Iterator[tuple[str, str]]:
-    """What all of these states come after: the server, and what they name."""
+    """The states that all of these come after: the server, and what they name."""
     yield "pkg", "postgresql"
     yield "service", "postgresql"
     for state, name in more:

@@ -36,9 +36,9 @@ class Role(Record):
 
     def present(self, server: Server) -> Planned:
         """The state of a role that has to be there."""
-        found = postgres.roles(server, self.name, passwords=not self.refresh).get(self.name)
+        role = postgres.roles(server, self.name, passwords=not self.refresh).get(self.name)
         fact = (f"postgres_{self.kind}", self.name)
-        if found is None:
+        if role is None:
             plan = Plan(
                 {self.name: "Present"}, f"{self._title} is set to be created", provides=[fact]
             )
@@ -47,7 +47,7 @@ class Role(Record):
                 f"Failed to create {self.kind} {self.name}",
             )
             return (yield from carried_out(server, plan, done, failed, *self._created()))
-        changes = self._changes(server, found)
+        changes = self._changes(server, role)
         if not changes:
             return f"{self._title} is already present"
         plan = Plan({self.name: changes}, f"{self._title} is set to be updated")
@@ -67,15 +67,17 @@ class Role(Record):
             flags["login"] = True
         words = [_word(flag, value) for flag, value in flags.items() if value is not None]
         password = self.password if self.password is not None else self.first_password
-        said = self._said(words, password)
-        made = f"CREATE ROLE {self._role} WITH {said}" if said else f"CREATE ROLE {self._role}"
+        options = self._said(words, password)
+        made = (
+            f"CREATE ROLE {self._role} WITH {options}" if options else f"CREATE ROLE {self._role}"
+        )
         return [*self._hashing(password), made, *self._joined(self.groups)]
 
     def _updated(self, changes: dict[str, Any]) -> list[str]:
         words = [_word(flag, value) for flag, value in changes.items() if flag in WORDS]
         password = self.password if "password" in changes else None
-        said = self._said(words, password, "valid_until" in changes)
-        alter = [f"ALTER ROLE {self._role} WITH {said}"] if said else []
+        options = self._said(words, password, "valid_until" in changes)
+        alter = [f"ALTER ROLE {self._role} WITH {options}"] if options else []
         return [*self._hashing(password), *alter, *self._joined(changes.get("groups", ()))]
 
     @property
@@ -93,7 +95,7 @@ class Role(Record):
         return " ".join(words)
 
     def _hashing(self, password: str | None) -> list[str]:
-        """How the server is to keep a password that it gets as it is."""
+        """The setting for how the server keeps a password that it gets as it is."""
         return (
             ["SET password_encryption = 'scram-sha-256'"]
             if password and self.how == "scram-sha-256"
@@ -103,21 +105,21 @@ class Role(Record):
     def _joined(self, groups: Sequence[str]) -> list[str]:
         return [f"GRANT {postgres.name(group)} TO {self._role}" for group in groups]
 
-    def _changes(self, server: Server, found: dict[str, Any]) -> dict[str, Any]:
+    def _changes(self, server: Server, role: dict[str, Any]) -> dict[str, Any]:
         wanted = {
             flag: value
             for flag, value in self.flags.items()
-            if value is not None and found[flag] != value
+            if value is not None and role[flag] != value
         }
         changes: dict[str, Any] = dict(wanted)
-        if self.valid_until and found["valid_until"] != _moment(server, self.valid_until):
+        if self.valid_until and role["valid_until"] != _moment(server, self.valid_until):
             changes["valid_until"] = self.valid_until
         if self.password is not None and (
             self.refresh
-            or not postgres.matches(self.name, self.password, found["password"], self.how)
+            or not postgres.matches(self.name, self.password, role["password"], self.how)
         ):
             changes["password"] = True
-        missing = [group for group in self.groups if group not in found["groups"]]
+        missing = [group for group in self.groups if group not in role["groups"]]
         return {**changes, "groups": missing} if missing else changes
 
 
@@ -131,7 +133,7 @@ def _word(flag: str, value: bool | None) -> str:
 
 def split(groups: Sequence[str] | None) -> list[str]:
     """Groups as a list, or as a text with commas."""
-    return [group.strip() for each in groups or () for group in each.split(",") if group.strip()]
+    return [group.strip() for text in groups or () for group in text.split(",") if group.strip()]
 
 
 def absent(name: str, kind: str, server: Server) -> Planned:

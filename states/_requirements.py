@@ -37,7 +37,7 @@ def check(specs: list[str]) -> None:
 
 
 def met(spec: str, have: dict[str, str]) -> bool:
-    """Whether a requirement is met; what only pip can read is not."""
+    """Return whether a requirement is met; what only pip can read is not."""
     match = _SPEC.fullmatch(spec.strip())
     if match is None:
         return False
@@ -65,13 +65,13 @@ def _fits(version: str, want: str) -> bool:
 
 def _parts(version: str) -> list[tuple[int, int, str]]:
     """A version for comparing: numbers as numbers, and before them what is a pre-release."""
-    found = [
+    parts = [
         (1, int(part), "") if part.isdigit() else (0, 0, part)
         for part in re.findall(r"\d+|[a-z]+", version.lower())
     ]
-    while found and found[-1] == (1, 0, ""):
-        found.pop()
-    return [*found, (1, 0, "")] if found and found[-1][0] == 1 else found
+    while parts and parts[-1] == (1, 0, ""):
+        parts.pop()
+    return [*parts, (1, 0, "")] if parts and parts[-1][0] == 1 else parts
 
 
 def lines(path: str) -> list[str]:

@@ -43,19 +43,20 @@ class Wanted(Record):
         return iptables.command(self.family, self.table, action, self.chain, self.rule, position)
 
     def is_there(self, shown: str, insert: bool = False) -> bool:
-        """Whether the chain has it. Raises StateFailed when there is no such chain, or iptables
-        finds it wrong.
+        """Return whether the chain has it. Raises StateFailed when there is no such chain, or
+        iptables finds it wrong.
         """
-        said = _refused(self, shown if insert else f"{shown} for {self.family}")
+        refusal = _refused(self, shown if insert else f"{shown} for {self.family}")
         if iptables.listed(self.family, self.table, self.chain) is None:
             missing = ("chain", f"{self.family} {self.table} {self.chain}")
             raise StateFailed(
-                f"{said}\nthere is no chain {self.chain} in the table {self.table}", missing=missing
+                f"{refusal}\nthere is no chain {self.chain} in the table {self.table}",
+                missing=missing,
             )
         try:
             return iptables.has_rule(self.family, self.table, self.chain, self.rule)
         except StateFailed as failure:
-            raise StateFailed(f"{said}\n{failure.message}") from None
+            raise StateFailed(f"{refusal}\n{failure.message}") from None
 
 
 def _refused(wanted: Wanted, shown: str) -> str:
@@ -77,18 +78,18 @@ def path(save: bool | str, family: str) -> str:
     return save if isinstance(save, str) else iptables.saved_at(family)
 
 
-def done(wanted: Wanted, shown: str, verb: str, told: str) -> str:
+def done(wanted: Wanted, shown: str, verb: str, comment: str) -> str:
     if not wanted.save:
-        return told
+        return comment
     wrote = iptables.save(wanted.family, path(wanted.save, wanted.family))
     return f"{verb} and saved iptables rule {wanted.name} for {wanted.family}\n{shown}\n{wrote}"
 
 
-def kept(wanted: Wanted, shown: str, told: str) -> Planned:
+def ensure_saved(wanted: Wanted, shown: str, comment: str) -> Planned:
     """A rule that is there already; whether it is so at the next start, too."""
     place = path(wanted.save, wanted.family)
     if not wanted.save or iptables.is_saved(wanted.family, place):
-        return told
-    yield Plan({"saved": place}, f"{told}\nThe iptables rules need to be saved to {place}")
+        return comment
+    yield Plan({"saved": place}, f"{comment}\nThe iptables rules need to be saved to {place}")
     wrote = iptables.save(wanted.family, place)
-    return f"{told}\nSaved iptables rule {wanted.name} for {wanted.family}\n{shown}\n{wrote}"
+    return f"{comment}\nSaved iptables rule {wanted.name} for {wanted.family}\n{shown}\n{wrote}"

@@ -89,11 +89,13 @@ def list_present(
 
 
 def _present(
-    name: str, acl_type: str, who: list[str], perms: str, recurse: bool, force: bool, told: str
+    name: str, acl_type: str, who: list[str], perms: str, recurse: bool, force: bool, subject: str
 ) -> Planned:
     kind, wanted = _long(acl_type), _letters(perms)
-    found = _lists(name, kind, recurse)
-    olds = {each: [_rights(entries, kind, each) for entries in found.values()] for each in who}
+    lists = _lists(name, kind, recurse)
+    olds = {
+        account: [_rights(entries, kind, account) for entries in lists.values()] for account in who
+    }
     if all(right == wanted for rights in olds.values() for right in rights):
         return "Permissions are in the desired state"
     names = ", ".join(who)
@@ -101,16 +103,16 @@ def _present(
     old = next(
         (right for rights in olds.values() for right in rights if right not in (None, wanted)), None
     )
-    comment = f"New permissions will be applied for {told}: {perms}"
+    comment = f"New permissions will be applied for {subject}: {perms}"
     if old is not None:
         changes["old"] = {"acl_name": names, "acl_type": acl_type, "perms": old}
-        comment = f"Updated permissions will be applied for {told}: {old} -> {perms}"
+        comment = f"Updated permissions will be applied for {subject}: {old} -> {perms}"
     yield Plan(changes, comment)
     try:
         if force:
             acl.wipefacls(name, recursive=recurse)
-        for each in who:
-            acl.modfacl(kind, each, wanted, name, recursive=recurse)
+        for account in who:
+            acl.modfacl(kind, account, wanted, name, recursive=recurse)
     except CommandFailed as failure:
         raise StateFailed(
             f"Error updating permissions for {names}: {failure.message}", changes={}
@@ -167,20 +169,20 @@ def list_absent(
 
 def _absent(name: str, acl_type: str, who: list[str], recurse: bool) -> Planned:
     kind = _long(acl_type)
-    found = _lists(name, kind, recurse)
-    there = [
-        each
-        for each in who
-        if any(_rights(entries, kind, each) is not None for entries in found.values())
+    lists = _lists(name, kind, recurse)
+    having = [
+        account
+        for account in who
+        if any(_rights(entries, kind, account) is not None for entries in lists.values())
     ]
-    if not there:
+    if not having:
         return "Permissions are in the desired state"
     yield Plan(
-        {"old": {"acl_name": ", ".join(there), "acl_type": acl_type}}, "Removing permissions"
+        {"old": {"acl_name": ", ".join(having), "acl_type": acl_type}}, "Removing permissions"
     )
     try:
-        for each in there:
-            acl.delfacl(kind, each, name, recursive=recurse)
+        for account in having:
+            acl.delfacl(kind, account, name, recursive=recurse)
     except CommandFailed as failure:
         raise StateFailed(f"Error removing permissions: {failure.message}", changes={}) from None
     return "Removing permissions"
@@ -190,16 +192,16 @@ def _lists(name: str, kind: str, recurse: bool) -> dict[str, list[acl.Entry]]:
     """The lists that are looked at: only folders have what new files get."""
     if not file.exists(name):
         raise StateFailed(f"{name} does not exist", missing=("file", name))
-    found = acl.entries(name, recurse)
+    lists = acl.entries(name, recurse)
     return {
-        path: each
-        for path, each in found.items()
+        path: entries
+        for path, entries in lists.items()
         if not kind.startswith("default:") or file.is_dir(path)
     }
 
 
 def _rights(entries: list[acl.Entry], kind: str, who: str) -> str | None:
-    return next((each.perms for each in entries if (each.kind, each.name) == (kind, who)), None)
+    return next((entry.perms for entry in entries if (entry.kind, entry.name) == (kind, who)), None)
 
 
 def _long(acl_type: str) -> str:

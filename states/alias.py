@@ -1,4 +1,4 @@
-"""Where mail for a name goes (/etc/aliases)."""
+"""The targets of mail for a name (/etc/aliases)."""
 
 from __future__ import annotations
 

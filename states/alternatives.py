@@ -22,16 +22,16 @@ def install(name: Name, link: AbsolutePath, path: AbsolutePath, priority: int) -
 
     Behaviour: Salt's alternatives.install; a priority or a link that differs is changed.
     """
-    found = alternatives.group(name)
-    if found and found.choices.get(path) == priority and found.link == link:
+    group = alternatives.group(name)
+    if group and group.choices.get(path) == priority and group.link == link:
         return f"Alternative {path} for {name} is already registered"
     if not file.exists(path):
         raise StateFailed(
             f"Alternative for {name} not installed: {path} is not there", missing=("file", path)
         )
     changes = {"name": name, "link": link, "path": path, "priority": priority}
-    told = f"Alternative will be set for {name} to {path} with priority {priority}"
-    yield Plan(changes, told, provides=[("file", link), ("alternative", name)])
+    comment = f"Alternative will be set for {name} to {path} with priority {priority}"
+    yield Plan(changes, comment, provides=[("file", link), ("alternative", name)])
     try:
         alternatives.install(name, link, path, priority)
     except CommandFailed as failure:
@@ -57,11 +57,11 @@ def remove(name: Name, path: AbsolutePath) -> Planned:
 
     Behaviour: Salt's alternatives.remove; a name that is not there is fine.
     """
-    found = alternatives.group(name)
-    if found is None:
+    group = alternatives.group(name)
+    if group is None:
         return f"Alternative for {name} doesn't exist"
-    if path not in found.choices:
-        return f"Alternative for {name} is set to it's default path {found.current}"
+    if path not in group.choices:
+        return f"Alternative for {name} is set to it's default path {group.current}"
     yield Plan({"path": ""}, f"Alternative for {name} will be removed")
     alternatives.remove(name, path)
     current = alternatives.show_current(name)
@@ -82,10 +82,10 @@ def auto(name: Name) -> Planned:
 
     Behaviour: Salt's alternatives.auto.
     """
-    found = alternatives.group(name)
-    if found is None:
+    group = alternatives.group(name)
+    if group is None:
         raise StateFailed(f"Alternative for {name} doesn't exist", missing=("alternative", name))
-    if found.auto:
+    if group.auto:
         return f"{name} already in auto mode"
     yield Plan({"result": ""}, f"{name} will be put in auto mode")
     return Done("", {"result": alternatives.auto(name)})
@@ -103,10 +103,10 @@ def set_(name: Name, path: AbsolutePath) -> Planned:
 
     Behaviour: Salt's alternatives.set.
     """
-    found = alternatives.group(name)
-    if found and found.current == path:
+    group = alternatives.group(name)
+    if group and group.current == path:
         return f"Alternative for {name} already set to {path}"
-    if found is None or path not in found.choices:
+    if group is None or path not in group.choices:
         raise StateFailed(
             f"Alternative {path} for {name} doesn't exist", missing=("alternative", name)
         )

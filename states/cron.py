@@ -221,10 +221,10 @@ def file(
     """
     if not users.info(user):
         raise StateFailed(f"Could not identify group for user {user}", missing=("user", user))
-    found = locate([name], name, Verify(source_hash, source_hash_name), False)
+    source = locate([name], name, Verify(source_hash, source_hash_name), False)
     variables = {**(defaults or {}), **(context or {})}
     new = source_data(
-        found, Template(template, variables), {"name": name, "user": user}, Encoding()
+        source, Template(template, variables), {"name": name, "user": user}, Encoding()
     )
     if new and not new.endswith(b"\n"):
         raise StateFailed(f"{name} does not end with a line end; crontab would not take it")

@@ -23,9 +23,9 @@ from states.file._contents import Encoding, Template, source_data
 
 
 def _problem(data: dict[str, Any]) -> str | None:
-    """What one line of debconf-set-selections cannot hold."""
-    for question, said in data.items():
-        for text in (question, *(said.values() if isinstance(said, dict) else ())):
+    """Name what one line of debconf-set-selections cannot hold."""
+    for question, answer in data.items():
+        for text in (question, *(answer.values() if isinstance(answer, dict) else ())):
             if problem := line_problem(without_end(_text(text))):
                 return f"{question}: {problem}"
     return None
@@ -49,28 +49,29 @@ def set_(name: Name, data: Data | None = None) -> Planned:
     """
     changes: dict[str, str] = {}
     todo: list[tuple[str, str, str]] = []
-    told: list[str] = []
-    for question, said in (data or {}).items():
-        if not isinstance(said, dict) or not {"type", "value"} <= set(said):
+    comments: list[str] = []
+    for question, answer in (data or {}).items():
+        if not isinstance(answer, dict) or not {"type", "value"} <= set(answer):
             raise StateFailed(f"{question}: an answer has a `type` and a `value`")
-        kind, value = str(said["type"]), without_end(_text(said["value"]))
+        kind, value = str(answer["type"]), without_end(_text(answer["value"]))
         known = debconf.value_of(name, question)
         secret = kind == "password"
         if secret:
             here.secret(value)
         if known == value or (secret and known is not None):
-            told.append(f"Unchanged answers: {question}")
+            comments.append(f"Unchanged answers: {question}")
             continue
         changes[question] = "(password hidden)" if secret else value
         todo.append((question, kind, value))
     if not todo:
         return "All specified answers are already set"
     yield Plan(
-        {question: f"New value: {value}" for question, value in changes.items()}, "\n".join(told)
+        {question: f"New value: {value}" for question, value in changes.items()},
+        "\n".join(comments),
     )
     for question, kind, value in todo:
         debconf.set_answer(name, question, kind, value)
-    return Done("\n".join(told), changes)
+    return Done("\n".join(comments), changes)
 
 
 def set_file(
@@ -91,15 +92,18 @@ def set_file(
 
     Behaviour: Salt 3008's debconf.set_file; what is answered so already is no change.
     """
-    found = sources.locate([source], name, sources.Verify(skip=True), reuse=False)
+    located = sources.locate([source], name, sources.Verify(skip=True), reuse=False)
     variables = {**(defaults or {}), **(context or {})}
-    data = source_data(found, Template(template, variables), {"name": name}, Encoding())
+    data = source_data(located, Template(template, variables), {"name": name}, Encoding())
     lines = [line.split(None, 3) for line in data.decode("utf-8", "replace").splitlines()]
     wanted = [(*line, "")[:4] for line in lines if len(line) >= 3 and not line[0].startswith("#")]
-    todo = [each for each in wanted if not _answered(*each)]
+    todo = [selection for selection in wanted if not _answered(*selection)]
     if not todo:
         return "All specified answers are already set"
-    changes = {each[1]: "(password hidden)" if each[2] == "password" else each[3] for each in todo}
+    changes = {
+        selection[1]: "(password hidden)" if selection[2] == "password" else selection[3]
+        for selection in todo
+    }
     yield Plan(changes, "Debconf selections would have been set.")
     for owner, question, kind, value in todo:
         debconf.set_answer(owner, question, kind, value)

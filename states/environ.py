@@ -38,7 +38,11 @@ def setenv(
             "permanent: there is no registry here; write /etc/environment with file.keyvalue, say"
         )
     wanted = value if isinstance(value, dict) else {name: value}
-    bad = [key for key, each in wanted.items() if each is not False and not isinstance(each, str)]
+    bad = [
+        key
+        for key, content in wanted.items()
+        if content is not False and not isinstance(content, str)
+    ]
     if bad:
         raise StateFailed(
             f"Environ value must be string, dict or False ({bad[0]} is {wanted[bad[0]]!r};"
@@ -46,20 +50,22 @@ def setenv(
         )
     if clear_all:
         wanted = {**dict.fromkeys(environ.items(), False), **wanted}
-    wanted = {str(key): each for key, each in wanted.items()}
+    wanted = {str(key): content for key, content in wanted.items()}
     values = {
-        key: (None if false_unsets else "") if each is False else each
-        for key, each in wanted.items()
+        key: (None if false_unsets else "") if content is False else content
+        for key, content in wanted.items()
     }
     has = environ.items()
-    if all(_is(has, key, each, wanted[key] is False) for key, each in values.items()):
+    if all(_is(has, key, content, wanted[key] is False) for key, content in values.items()):
         return f"Environ values {'are' if here.dry else 'were'} already set with the correct values"
-    changes = {key: each for key, each in values.items() if not each or has.get(key) != each}
+    changes = {
+        key: content for key, content in values.items() if not content or has.get(key) != content
+    }
     yield Plan(changes, "Environ values will be changed")
     environ.setenv(changes, false_unsets=True)
     return "Environ values were set"
 
 
 def _is(has: Mapping[str, str], key: str, value: str | None, false: bool) -> bool:
-    """Whether a variable has its value; a text that is empty may be one that is not set."""
+    """Return whether a variable has its value; a text that is empty may be one that is not set."""
     return has.get(key) == value if value is None or false else has.get(key, "") == value

@@ -37,7 +37,7 @@ def send(
     ):
         if wanted:
             names = list(source) if wanted is True else wanted
-            carried[key] = {each: source[each] for each in names if each in source}
+            carried[key] = {key_name: source[key_name] for key_name in names if key_name in source}
     yield Plan({"tag": name, "data": data} if show_changed else {}, "Event would have been fired")
     here.emit(CustomEvent(name, carried))
     return "Event fired"

@@ -66,7 +66,7 @@ def present(
             "port_fwd",
             "forward-ports",
             "forward-port",
-            [_forward(each) for each in port_fwd or []],
+            [_forward(forward) for forward in port_fwd or []],
             prune_port_fwd,
         ),
         Part("services", "services", "service", services, prune_services),
@@ -76,7 +76,7 @@ def present(
             "rich_rules",
             "rich rules",
             "rich-rule",
-            [_quoted(each) for each in rich_rules or []],
+            [_quoted(rule) for rule in rich_rules or []],
             prune_rich_rules,
         ),
     ]
@@ -108,16 +108,20 @@ def present(
 
 
 def _lists(part: Part, old: list[str]) -> list[str]:
-    """What a list is to be; pruning without a list is not meant."""
+    """The list as it is to be; pruning without a list is not meant."""
     wanted = part.wanted or []
-    kept = [each for each in old if each in wanted or not (part.prune and part.wanted is not None)]
-    return [*kept, *(each for each in wanted if each not in old)]
+    remaining = [
+        element
+        for element in old
+        if element in wanted or not (part.prune and part.wanted is not None)
+    ]
+    return [*remaining, *(element for element in wanted if element not in old)]
 
 
 def _steps(name: str, option: str, old: list[str], new: list[str]) -> Iterator[Sequence[str]]:
     where = ("--permanent", f"--zone={name}")
-    yield from ((*where, f"--add-{option}={each}") for each in new if each not in old)
-    yield from ((*where, f"--remove-{option}={each}") for each in old if each not in new)
+    yield from ((*where, f"--add-{option}={element}") for element in new if element not in old)
+    yield from ((*where, f"--remove-{option}={element}") for element in old if element not in new)
 
 
 def _known(part: Part, old: list[str]) -> None:
@@ -126,37 +130,39 @@ def _known(part: Part, old: list[str]) -> None:
         part.key
     )
     known = look() if look else []
-    for each in part.wanted or []:
-        if look and each not in known and each not in old:
+    for element in part.wanted or []:
+        if look and element not in known and element not in old:
             what = "service" if part.key == "services" else "kind of ICMP"
-            raise StateFailed(f"firewalld knows no {what} {each!r}", missing=("firewalld", each))
+            raise StateFailed(
+                f"firewalld knows no {what} {element!r}", missing=("firewalld", element)
+            )
 
 
 def _forward(text: str) -> str:
     """`22:2222:tcp:10.0.0.5` as firewalld writes it."""
-    port, there, protocol, *address = text.split(":") if text.count(":") > 1 else ["", "", ""]
-    if not (port and there and protocol):
+    port, to_port, protocol, *address = text.split(":") if text.count(":") > 1 else ["", "", ""]
+    if not (port and to_port and protocol):
         raise StateFailed(
             f"{text!r} is no forwarded port: write PORT:PORT_THERE:PROTOCOL:ADDRESS_THERE"
         )
-    return f"port={port}:proto={protocol}:toport={there}:toaddr={':'.join(address)}"
+    return f"port={port}:proto={protocol}:toport={to_port}:toaddr={':'.join(address)}"
 
 
 def _told(forwards: list[str]) -> list[dict[str, str]]:
     """Forwarded ports as results show them."""
-    found = []
-    for each in forwards:
-        said = dict(pair.partition("=")[::2] for pair in each.split(":", 3))
-        found.append(
+    shown = []
+    for forward in forwards:
+        fields = dict(pair.partition("=")[::2] for pair in forward.split(":", 3))
+        shown.append(
             dict(
                 zip(
                     KEYS,
-                    (said.get(key, "") for key in ("port", "toport", "proto", "toaddr")),
+                    (fields.get(key, "") for key in ("port", "toport", "proto", "toaddr")),
                     strict=True,
                 )
             )
         )
-    return found
+    return shown
 
 
 def _quoted(rule: str) -> str:
@@ -188,17 +194,21 @@ def service(
 
     Behaviour: Salt 3008's firewalld.service.
     """
-    there = name in firewalld.get_services()
-    now = firewalld.service(name) if there else {"ports": [], "protocols": []}
-    changes: dict[str, Any] = {} if there else {name: {"old": "", "new": name}}
-    steps: list[Sequence[str]] = [] if there else [("--permanent", f"--new-service={name}")]
+    exists = name in firewalld.get_services()
+    now = firewalld.service(name) if exists else {"ports": [], "protocols": []}
+    changes: dict[str, Any] = {} if exists else {name: {"old": "", "new": name}}
+    steps: list[Sequence[str]] = [] if exists else [("--permanent", f"--new-service={name}")]
     for key, wanted in (("ports", ports or []), ("protocols", protocols or [])):
         old = now[key]
         if set(old) != set(wanted):
             changes[key] = {"old": old, "new": wanted}
             where, option = ("--permanent", f"--service={name}"), key.removesuffix("s")
-            steps += [(*where, f"--add-{option}={each}") for each in wanted if each not in old]
-            steps += [(*where, f"--remove-{option}={each}") for each in old if each not in wanted]
+            steps += [
+                (*where, f"--add-{option}={element}") for element in wanted if element not in old
+            ]
+            steps += [
+                (*where, f"--remove-{option}={element}") for element in old if element not in wanted
+            ]
     return (yield from _configured(name, changes, steps))
 
 

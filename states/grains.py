@@ -46,8 +46,8 @@ def present(name: str, value: Any, delimiter: str = ":", force: bool = False) ->
     if old is not _NONE and old == value:
         return "Grain is already set"
     wanted = static.with_value(name, value, force=force)
-    told = f"Grain {name} is set to be {'added' if old is _NONE else 'changed'}"
-    yield Plan(wanted, told, provides=[("grain", name)])
+    comment = f"Grain {name} is set to be {'added' if old is _NONE else 'changed'}"
+    yield Plan(wanted, comment, provides=[("grain", name)])
     static.put(wanted)
     return f"Set grain {name} to {value}"
 
@@ -118,11 +118,11 @@ def append(name: str, value: Any, convert: bool = False, delimiter: str = ":") -
     missing = _missing(value, have)
     if not missing:
         return f"Value {value} is already in the list for grain {name}"
-    told = f"Value {value} in grain {name} is set to be added"
+    comment = f"Value {value} in grain {name} is set to be added"
     if have is not old:
-        told = f"Grain {name} is set to be converted to list and value {value} will be added"
+        comment = f"Grain {name} is set to be converted to list and value {value} will be added"
     wanted = static.with_value(name, [*have, *missing], force=True)
-    yield Plan({"added": value}, told)
+    yield Plan({"added": value}, comment)
     static.put(wanted)
     return f"Value {value} was added to grain {name}"
 
@@ -149,14 +149,14 @@ def list_present(name: str, value: Any, delimiter: str = ":") -> Planned:
         return f"Value {value} is already in grain {name} (or pending)"
     wanted = static.with_value(name, [*have, *missing], force=True)
     shown = missing if isinstance(value, list) else value
-    told = (
+    comment = (
         f"Value {shown} is set to be appended to grain {name}"
         if have
         else f"Grain {name} is set to be added"
     )
-    yield Plan({"new": wanted}, told, provides=[("grain", name)])
+    yield Plan({"new": wanted}, comment, provides=[("grain", name)])
     static.put(wanted)
-    known = [each for each in value if each not in missing] if isinstance(value, list) else []
+    known = [item for item in value if item not in missing] if isinstance(value, list) else []
     before = (
         f'Removed value {known} from update due to value found in "{name}" (or pending).\n'
         if known
@@ -183,21 +183,24 @@ def list_absent(name: str, value: OneOrMany[Any], delimiter: str = ":") -> Plann
         return f"Grain {name} does not exist"
     if not isinstance(have, list):
         raise StateFailed(f"Grain {name} is not a valid list")
-    there = [each for each in value if each in have]
-    if not there:
-        return "\n".join(f"Value {each} is absent from grain {name}" for each in value)
-    wanted = static.with_value(name, [each for each in have if each not in there], force=True)
+    present_values = [item for item in value if item in have]
+    if not present_values:
+        return "\n".join(f"Value {item} is absent from grain {name}" for item in value)
+    wanted = static.with_value(
+        name, [item for item in have if item not in present_values], force=True
+    )
     yield Plan(
-        {"deleted": there}, _told(value, there, name, f"in grain {name} is set to be deleted")
+        {"deleted": present_values},
+        _told(value, present_values, name, f"in grain {name} is set to be deleted"),
     )
     static.put(wanted)
-    return _told(value, there, name, f"was deleted from grain {name}")
+    return _told(value, present_values, name, f"was deleted from grain {name}")
 
 
-def _told(values: list[Any], there: list[Any], name: str, of_those: str) -> str:
+def _told(values: list[Any], present_values: list[Any], name: str, of_those: str) -> str:
     lines = (
-        f"Value {each} {of_those if each in there else f'is absent from grain {name}'}"
-        for each in values
+        f"Value {item} {of_those if item in present_values else f'is absent from grain {name}'}"
+        for item in values
     )
     return "\n".join(lines)
 
@@ -207,4 +210,4 @@ def _value(name: str) -> Any:
 
 
 def _missing(value: Any, have: list[Any]) -> list[Any]:
-    return [each for each in (value if isinstance(value, list) else [value]) if each not in have]
+    return [item for item in (value if isinstance(value, list) else [value]) if item not in have]

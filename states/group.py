@@ -50,7 +50,7 @@ def present(
             f" {', '.join(sorted(both))}"
         )
     now = group.info(name)
-    numbers = {found["gid"]: found["name"] for found in group.getent()}
+    numbers = {entry["gid"]: entry["name"] for entry in group.getent()}
     if gid is not None and not non_unique and numbers.get(gid, name) != name:
         raise StateFailed(
             f"Group {name} is not present but gid {gid} is already taken by group {numbers[gid]}"
@@ -59,7 +59,7 @@ def present(
     changes = _differences(now, gid, wanted)
     if now and not changes:
         return f"Group {name} is present and up to date"
-    missing = [each for each in wanted if not user.info(each)]
+    missing = [login for login in wanted if not user.info(login)]
     if missing:
         raise StateFailed(
             f"The user(s) {', '.join(missing)} are not present", missing=("user", missing[0])
@@ -76,10 +76,10 @@ def present(
             ) from None
         _set_members(name, [], wanted)
         return Done(f"New group {name} created", group.info(name))
-    told = "".join(
+    listing = "".join(
         f"{key}: {value}\n" for key, value in _told(changes, now, addusers, delusers).items()
     )
-    comment = f"The following group attributes are set to be changed:\n{told}"
+    comment = f"The following group attributes are set to be changed:\n{listing}"
     yield Plan({"Final": "All changes applied successfully"}, comment)
     if "gid" in changes:
         group.groupmod(name, "-g", str(gid), *(["-o"] if non_unique else []))
@@ -112,7 +112,9 @@ def _members(
 ) -> list[str]:
     if members is not None:
         return list(members)
-    return [each for each in dict.fromkeys([*now, *(added or ())]) if each not in (deleted or ())]
+    return [
+        login for login in dict.fromkeys([*now, *(added or ())]) if login not in (deleted or ())
+    ]
 
 
 def _differences(now: dict[str, Any], gid: int | None, wanted: list[str]) -> dict[str, Any]:
@@ -127,22 +129,22 @@ def _differences(now: dict[str, Any], gid: int | None, wanted: list[str]) -> dic
 def _told(
     changes: dict[str, Any], now: dict[str, Any], added: list[str] | None, deleted: list[str] | None
 ) -> dict[str, Any]:
-    """What is set to be changed, in the words of the state."""
+    """List what is set to be changed, in the words of the state."""
     if "members" not in changes or (added is None and deleted is None):
         return changes
-    told = {key: value for key, value in changes.items() if key != "members"}
-    new = [each for each in added or () if each not in now["members"]]
-    gone = [each for each in deleted or () if each in now["members"]]
-    return told | ({"addusers": new} if new else {}) | ({"delusers": gone} if gone else {})
+    shown = {key: value for key, value in changes.items() if key != "members"}
+    new = [login for login in added or () if login not in now["members"]]
+    gone = [login for login in deleted or () if login in now["members"]]
+    return shown | ({"addusers": new} if new else {}) | ({"delusers": gone} if gone else {})
 
 
 def _set_members(name: str, now: list[str], wanted: list[str]) -> None:
-    for each in wanted:
-        if each not in now:
-            group.add_member(name, each)
-    for each in now:
-        if each not in wanted:
-            group.remove_member(name, each)
+    for login in wanted:
+        if login not in now:
+            group.add_member(name, login)
+    for login in now:
+        if login not in wanted:
+            group.remove_member(name, login)
 
 
 def autorequire(

@@ -25,56 +25,62 @@ def present(name: Name, ip: OneOrMany[Name], comment: Line = "", clean: bool = F
 
     Behaviour: Salt 3008's host.present; other lines of the file stay as they are.
     """
-    found = hosts.lines()
+    lines = hosts.lines()
     wanted = list(dict.fromkeys(ip))
-    has = {line.ip for line in found if name in line.names}
-    added = [each for each in wanted if each not in has]
+    has = {line.ip for line in lines if name in line.names}
+    added = [address for address in wanted if address not in has]
     stale = [
-        each
-        for each in dict.fromkeys(line.ip for line in found if name in line.names)
-        if each not in wanted
+        address
+        for address in dict.fromkeys(line.ip for line in lines if name in line.names)
+        if address not in wanted
     ]
     commented = {
-        each: comment for each in wanted if comment and not _commented(found, each, comment)
+        address: comment
+        for address in wanted
+        if comment and not _commented(lines, address, comment)
     }
     if stale and not clean:
         _warn(name, stale)
     if not (added or commented or (clean and stale)):
         return "\n".join(_kept(name, wanted))
-    changes: dict[str, Any] = {"added": {each: [name] for each in added}} if added else {}
+    changes: dict[str, Any] = {"added": {address: [name] for address in added}} if added else {}
     if commented:
-        changes["comment_added"] = {each: [comment] for each in commented}
+        changes["comment_added"] = {address: [comment] for address in commented}
     if clean and stale:
-        changes["removed"] = {each: [name] for each in stale}
-    kept = _kept(name, [each for each in wanted if each in has and each not in commented])
-    told = [*kept, *(f"Host {name} ({each}) would be added" for each in added)]
-    told += [f"Host {name} ({each}) would be removed" for each in stale if clean]
-    told += [f"Comment for {each} ({comment}) would be added" for each in commented]
-    yield Plan(changes, "\n".join(told))
-    for each in added:
-        found = hosts.with_name(found, each, name)
-    for each in stale if clean else ():
-        found = hosts.without(found, each, name)
-    hosts.write(hosts.with_comments(found, commented))
-    done = [*kept, *(f"Added host {name} ({each})" for each in added)]
-    done += [f"Removed host {name} ({each})" for each in stale if clean]
-    return "\n".join([*done, *(f"Set comment for host {each} ({comment})" for each in commented)])
+        changes["removed"] = {address: [name] for address in stale}
+    unchanged = _kept(
+        name, [address for address in wanted if address in has and address not in commented]
+    )
+    comments = [*unchanged, *(f"Host {name} ({address}) would be added" for address in added)]
+    comments += [f"Host {name} ({address}) would be removed" for address in stale if clean]
+    comments += [f"Comment for {address} ({comment}) would be added" for address in commented]
+    yield Plan(changes, "\n".join(comments))
+    for address in added:
+        lines = hosts.with_name(lines, address, name)
+    for address in stale if clean else ():
+        lines = hosts.without(lines, address, name)
+    hosts.write(hosts.with_comments(lines, commented))
+    done = [*unchanged, *(f"Added host {name} ({address})" for address in added)]
+    done += [f"Removed host {name} ({address})" for address in stale if clean]
+    return "\n".join(
+        [*done, *(f"Set comment for host {address} ({comment})" for address in commented)]
+    )
 
 
 def _kept(name: str, addresses: list[str]) -> list[str]:
-    return [f"Host {name} ({each}) already present" for each in addresses]
+    return [f"Host {name} ({address}) already present" for address in addresses]
 
 
-def _commented(found: list[hosts.Line], ip: str, comment: str) -> bool:
-    return any(line.ip == ip and line.comment == comment for line in found)
+def _commented(lines: list[hosts.Line], ip: str, comment: str) -> bool:
+    return any(line.ip == ip and line.comment == comment for line in lines)
 
 
 def _warn(name: str, addresses: list[str]) -> None:
-    for each in addresses:
+    for address in addresses:
         here.warn(
-            f"Host {name} present for IP address {each}. To get rid of this warning, either run"
-            f" this state with 'clean' set to True to remove {name} from {each}, or add {each} to"
-            " the 'ip' argument."
+            f"Host {name} present for IP address {address}. To get rid of this warning, either run"
+            f" this state with 'clean' set to True to remove {name} from {address}, or add"
+            f" {address} to the 'ip' argument."
         )
 
 
@@ -89,17 +95,21 @@ def absent(name: Name, ip: OneOrMany[Name]) -> Planned:
 
     Behaviour: Salt 3008's host.absent.
     """
-    found = hosts.lines()
-    there = [each for each in ip if any(line.ip == each and name in line.names for line in found)]
-    gone = [f"Host {name} ({each}) already absent" for each in ip if each not in there]
-    if not there:
+    lines = hosts.lines()
+    mapped = [
+        address
+        for address in ip
+        if any(line.ip == address and name in line.names for line in lines)
+    ]
+    gone = [f"Host {name} ({address}) already absent" for address in ip if address not in mapped]
+    if not mapped:
         return "\n".join(gone)
-    told = [f"Host {name} ({each}) needs to be removed" for each in there]
-    yield Plan({"host": name}, "\n".join([*gone, *told]))
-    for each in there:
-        found = hosts.without(found, each, name)
-    hosts.write(found)
-    return "\n".join([*gone, *(f"Removed host {name} ({each})" for each in there)])
+    pending = [f"Host {name} ({address}) needs to be removed" for address in mapped]
+    yield Plan({"host": name}, "\n".join([*gone, *pending]))
+    for address in mapped:
+        lines = hosts.without(lines, address, name)
+    hosts.write(lines)
+    return "\n".join([*gone, *(f"Removed host {name} ({address})" for address in mapped)])
 
 
 def only(name: Name, hostnames: OneOrMany[Name]) -> Planned:
@@ -113,9 +123,9 @@ def only(name: Name, hostnames: OneOrMany[Name]) -> Planned:
 
     Behaviour: Salt 3008's host.only.
     """
-    if any(not each.strip() for each in hostnames):
+    if any(not hostname.strip() for hostname in hostnames):
         raise StateFailed("a host name is empty")
-    new = " ".join(each.strip() for each in hostnames)
+    new = " ".join(hostname.strip() for hostname in hostnames)
     old = " ".join(hosts.get_alias(name))
     if old == new:
         return f'IP address {name} already set to "{new}"'

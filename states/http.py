@@ -66,7 +66,7 @@ def query(
     if match is None and status is None:
         raise StateFailed(" Either match text (match) or a status code (status) is required.")
     wanted = _Wanted(match, match_type, status or [], status_type)
-    given = {
+    arguments = {
         **{
             "method": method,
             "params": params,
@@ -87,20 +87,20 @@ def query(
     }
     options = {
         key: value
-        for key, value in given.items()
+        for key, value in arguments.items()
         if value not in (None, False) or key == "verify_ssl"
     }
-    told = "The server is set to be asked"
+    comment = "The server is set to be asked"
     if test_url and here.dry:
-        told = f"{wanted.met(_ask(test_url, options))[1]} (asked {test_url})"
-    yield Plan({}, told, exact=False, why=WHY)
+        comment = f"{wanted.met(_ask(test_url, options))[1]} (asked {test_url})"
+    yield Plan({}, comment, exact=False, why=WHY)
     until = time.monotonic() + (wait_for or 0)
     while True:
-        fine, said = wanted.met(_ask(name, options))
+        fine, answer = wanted.met(_ask(name, options))
         if fine:
-            return said
+            return answer
         if time.monotonic() + request_interval > until:
-            raise StateFailed(said, changes={})
+            raise StateFailed(answer, changes={})
         time.sleep(request_interval)
 
 
@@ -178,48 +178,51 @@ def wait_for_successful_query(
 
 
 class _Wanted:
-    """What an answer has to be like."""
+    """The conditions that an answer has to meet."""
 
     def __init__(
         self, match: str | None, match_type: str, status: list[Any], status_type: str
     ) -> None:
         self._match = match
         self._pattern = match_type == "pcre"
-        self._status = [str(each) for each in status]
+        self._status = [str(code) for code in status]
         self._status_type = status_type
 
     def met(self, answer: dict[str, Any]) -> tuple[bool, str]:
-        """Whether an answer is so, and what is told of it."""
+        """Check an answer: whether it meets the conditions, and a comment."""
         checks = [check for check in (self._text(answer), self._code(answer)) if check]
-        said = " ".join(text for _, text in checks)
+        comment = " ".join(text for _, text in checks)
         fine = all(good for good, _ in checks)
         if not fine and not answer.get("body") and answer.get("error"):
-            said += f" ({answer['error']})"
-        return fine, said
+            comment += f" ({answer['error']})"
+        return fine, comment
 
     def _text(self, answer: dict[str, Any]) -> tuple[bool, str] | None:
         if self._match is None:
             return None
         body = str(answer.get("text", answer.get("body", "")))
-        found = bool(re.search(self._match, body)) if self._pattern else self._match in body
+        matches = bool(re.search(self._match, body)) if self._pattern else self._match in body
         what = "pattern" if self._pattern else "text"
-        return found, f'Match {what} "{self._match}" was {"" if found else "not "}found.'
+        return matches, f'Match {what} "{self._match}" was {"" if matches else "not "}found.'
 
     def _code(self, answer: dict[str, Any]) -> tuple[bool, str] | None:
         if not self._status:
             return None
         code = str(answer.get("status", ""))
         if self._status_type == "pcre":
-            found = re.search(self._status[0], code) is not None
-            return found, f'Status pattern "{self._status[0]}" was {"" if found else "not "}found.'
-        found = code in self._status
+            matches = re.search(self._status[0], code) is not None
+            return (
+                matches,
+                f'Status pattern "{self._status[0]}" was {"" if matches else "not "}found.',
+            )
+        matches = code in self._status
         if self._status_type == "list":
             all_of = f"[{', '.join(self._status)}]"
             return (
-                found,
-                f"Status {code} was found." if found else f"Statuses {all_of} were not found.",
+                matches,
+                f"Status {code} was found." if matches else f"Statuses {all_of} were not found.",
             )
-        return found, f"Status {self._status[0]} was {'' if found else 'not '}found."
+        return matches, f"Status {self._status[0]} was {'' if matches else 'not '}found."
 
 
 def _ask(url: str, options: dict[str, Any]) -> dict[str, Any]:

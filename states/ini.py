@@ -10,7 +10,7 @@ from runner.api import AbsolutePath, Check, Line, Plan, Planned, StateFailed, he
 
 
 def _problem(sections: dict[str, Any]) -> str | None:
-    """What an ini file cannot hold."""
+    """Name what an ini file cannot hold."""
     for section, options in sections.items():
         pairs = options.items() if isinstance(options, dict) else [(section, options)]
         for text in (str(section), *(str(option) for option, _ in pairs)):
@@ -56,16 +56,16 @@ def options_present(
     """
     wanted = sections or {}
     present = ini.get_ini(name, separator, encoding)
-    changes, told = _differences(wanted, present)
+    changes, comments = _differences(wanted, present)
     unwanted: dict[str, list[str]] = {}
     gone: list[str] = []
     if strict:
         unwanted, gone = _others(wanted, present)
-        told = [*_removals(unwanted, gone), *told]
+        comments = [*_removals(unwanted, gone), *comments]
         changes = {**_taken(unwanted, gone, present), **_merged(changes, unwanted, present)}
     if not changes:
-        return _nothing(told)
-    yield Plan(changes, _told(told), provides=[("file", name)])
+        return _nothing(comments)
+    yield Plan(changes, _told(comments), provides=[("file", name)])
     text = ini.without_sections(
         ini.without_options(_text(name, encoding), unwanted, separator), gone
     )
@@ -74,7 +74,7 @@ def options_present(
 
 
 def _told(sentences: list[str]) -> str:
-    return "".join(f"{each}\n" for each in sentences)
+    return "".join(f"{sentence}\n" for sentence in sentences)
 
 
 def _nothing(sentences: list[str], without: str = "") -> str:
@@ -85,41 +85,41 @@ def _nothing(sentences: list[str], without: str = "") -> str:
 def _differences(wanted: Sections, present: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
     """(the changes, a sentence for each option)."""
     changes: dict[str, Any] = {}
-    told: list[str] = []
+    comments: list[str] = []
     for section, options in wanted.items():
         if not isinstance(options, dict):
-            found = _difference({section: options}, present)
-            changes |= found
-            told.append(f"{'Changed' if found else 'Unchanged'} key {section}.")
+            differing = _difference({section: options}, present)
+            changes |= differing
+            comments.append(f"{'Changed' if differing else 'Unchanged'} key {section}.")
             continue
         has = present.get(section)
-        found = _difference(options, has if isinstance(has, dict) else {})
-        told += [
-            f"{'Changed' if str(key) in found else 'Unchanged'} key {key} in section {section}."
+        differing = _difference(options, has if isinstance(has, dict) else {})
+        comments += [
+            f"{'Changed' if str(key) in differing else 'Unchanged'} key {key} in section {section}."
             for key in options
         ]
-        if found and not isinstance(has, dict):
+        if differing and not isinstance(has, dict):
             changes[section] = {
                 "before": None,
-                "after": {key: each["after"] for key, each in found.items()},
+                "after": {key: values["after"] for key, values in differing.items()},
             }
-        elif found:
-            changes[section] = found
-    return changes, told
+        elif differing:
+            changes[section] = differing
+    return changes, comments
 
 
 def _difference(options: dict[str, Any], has: dict[str, Any]) -> dict[str, Any]:
-    found = {}
+    differing = {}
     for option, value in options.items():
         before = has.get(str(option))
         after = ini.whole_value(str(option), value)
         if before != ini.as_read(after):
-            found[str(option)] = {"before": before, "after": after}
-    return found
+            differing[str(option)] = {"before": before, "after": after}
+    return differing
 
 
 def _others(wanted: Sections, present: dict[str, Any]) -> tuple[dict[str, list[str]], list[str]]:
-    """What is there and not wanted: (section -> options, sections)."""
+    """The entries that exist and are not wanted: (section -> options, sections)."""
     unwanted = {
         "": [
             key
@@ -135,9 +135,9 @@ def _others(wanted: Sections, present: dict[str, Any]) -> tuple[dict[str, list[s
 
 
 def _removals(unwanted: dict[str, list[str]], gone: list[str]) -> list[str]:
-    told = [f"Removed key {key}." for key in unwanted.get("", ())]
-    told += [f"Removed section {section}." for section in gone]
-    return told + [
+    comments = [f"Removed key {key}." for key in unwanted.get("", ())]
+    comments += [f"Removed section {section}." for section in gone]
+    return comments + [
         f"Deleted key {key} in section {section}."
         for section, keys in unwanted.items()
         if section
@@ -186,21 +186,21 @@ def options_absent(
         if isinstance(names, list | dict):
             has = present.get(section, {})
             unwanted[section] = [
-                str(each) for each in names if isinstance(has, dict) and str(each) in has
+                str(option) for option in names if isinstance(has, dict) and str(option) in has
             ]
         elif section in present and not isinstance(present[section], dict):
             unwanted.setdefault("", []).append(section)
     changes = {
         section or name: {
-            each: (present.get(section, {}) if section else present)[each] for each in names
+            option: (present.get(section, {}) if section else present)[option] for option in names
         }
         for section, names in unwanted.items()
         if names
     }
-    told = list(_deletions(sections or {}, unwanted))
+    comments = list(_deletions(sections or {}, unwanted))
     if not changes:
-        return _nothing(told, "No changes detected.")
-    yield Plan(changes, _told(told))
+        return _nothing(comments, "No changes detected.")
+    yield Plan(changes, _told(comments))
     _write(name, ini.without_options(_text(name, encoding), unwanted, separator), encoding)
     return "Changes take effect"
 
@@ -216,9 +216,9 @@ def _deletions(sections: Sections, unwanted: dict[str, list[str]]) -> Iterator[s
             )
             continue
         for name in map(str, names):
-            there = name in unwanted[section]
+            exists = name in unwanted[section]
             place = f"{name} in section {section}"
-            yield f"Deleted key {place}." if there else f"Key {place} does not exist."
+            yield f"Deleted key {place}." if exists else f"Key {place} does not exist."
 
 
 def sections_present(
@@ -236,17 +236,21 @@ def sections_present(
     Behaviour: Salt 3008's ini.sections_present.
     """
     present = ini.get_ini(name, separator, encoding)
-    missing = [each for each in sections or () if not isinstance(present.get(each), dict)]
-    told = [
-        f"{'Created new section' if each in missing else 'Section unchanged'} {each}."
-        for each in sections or ()
+    missing = [section for section in sections or () if not isinstance(present.get(section), dict)]
+    comments = [
+        f"{'Created new section' if section in missing else 'Section unchanged'} {section}."
+        for section in sections or ()
     ]
     if not missing:
-        return _nothing(told, "No changes detected.")
-    changes: dict[str, Any] = {each: {"before": None, "after": {}} for each in missing}
-    yield Plan(changes, _told(told), provides=[("file", name)])
+        return _nothing(comments, "No changes detected.")
+    changes: dict[str, Any] = {section: {"before": None, "after": {}} for section in missing}
+    yield Plan(changes, _told(comments), provides=[("file", name)])
     old = _text(name, encoding)
-    _write(name, old + "".join(f"{chr(10) if old else ''}[{each}]\n" for each in missing), encoding)
+    _write(
+        name,
+        old + "".join(f"{chr(10) if old else ''}[{section}]\n" for section in missing),
+        encoding,
+    )
     return "Changes take effect"
 
 
@@ -265,15 +269,17 @@ def sections_absent(
     Behaviour: Salt 3008's ini.sections_absent.
     """
     present = ini.get_ini(name, separator, encoding)
-    there = [each for each in sections or () if isinstance(present.get(each), dict)]
-    told = [
-        f"Deleted section {each}." if each in there else f"Section {each} does not exist."
-        for each in sections or ()
+    existing = [section for section in sections or () if isinstance(present.get(section), dict)]
+    comments = [
+        f"Deleted section {section}."
+        if section in existing
+        else f"Section {section} does not exist."
+        for section in sections or ()
     ]
-    if not there:
-        return _nothing(told, "No changes detected.")
-    yield Plan({each: present[each] for each in there}, _told(told))
-    _write(name, ini.without_sections(_text(name, encoding), there), encoding)
+    if not existing:
+        return _nothing(comments, "No changes detected.")
+    yield Plan({section: present[section] for section in existing}, _told(comments))
+    _write(name, ini.without_sections(_text(name, encoding), existing), encoding)
     return "Changes take effect"
 
 

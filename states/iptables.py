@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from modules import iptables
 from runner.api import Done, Line, Name, Plan, Planned, StateFailed
-from states._rules import Wanted, alter, change, done, kept, path
+from states._rules import Wanted, alter, change, done, ensure_saved, path
 
 Family = Literal["ipv4", "ipv6"]
 Rules = list[dict[str, Any]]
@@ -47,7 +47,7 @@ def append(
     shown = wanted.command("-A")
     if wanted.is_there(shown):
         return (
-            yield from kept(
+            yield from ensure_saved(
                 wanted, shown, f"iptables rule for {name} already set ({shown}) for {family}"
             )
         )
@@ -85,7 +85,7 @@ def insert(
     shown = wanted.command("-I", position)
     if wanted.is_there(shown, insert=True):
         return (
-            yield from kept(
+            yield from ensure_saved(
                 wanted, shown, f"iptables rule for {name} already set for {family} ({shown})"
             )
         )
@@ -147,8 +147,8 @@ def chain_present(name: Name, table: Name = "filter", family: Family = "ipv4") -
     """
     if iptables.listed(family, table, name) is not None:
         return f"iptables {name} chain is already exist in {table} table for {family}"
-    told = f"iptables {name} chain in {table} table needs to be set for {family}"
-    yield Plan({"locale": name}, told, provides=[("chain", f"{family} {table} {name}")])
+    comment = f"iptables {name} chain in {table} table needs to be set for {family}"
+    yield Plan({"locale": name}, comment, provides=[("chain", f"{family} {table} {name}")])
     alter(
         family,
         table,
@@ -215,11 +215,11 @@ def set_policy(
             f"iptables default policy for chain {chain} on table {table} for {family} already set"
             f" to {policy}"
         )
-    told = (
+    comment = (
         f"iptables default policy for chain {chain} on table {table} for {family} needs to be set"
         f" to {policy}"
     )
-    yield Plan({"locale": name}, told)
+    yield Plan({"locale": name}, comment)
     alter(
         family, table, "--policy", chain, policy, failed="Failed to set iptables default policy\n"
     )
@@ -268,30 +268,30 @@ def flush(
 
 def _several(function: Callable[..., Planned], name: str, rules: Rules) -> Planned:
     """Several rules, one after another; one that fails does not keep the others back."""
-    said: list[str] = []
+    comments: list[str] = []
     todo: dict[int, tuple[str, Planned]] = {}
     for index, rule in enumerate(rules):
         planned = function(**{"name": name, **rule})
         try:
-            said.append(next(planned).comment)
+            comments.append(next(planned).comment)
             todo[index] = (str(rule.get("name", name)), planned)
         except StopIteration as end:
-            said.append(str(end.value))
+            comments.append(str(end.value))
     if todo:
-        yield Plan({"locale": [each for each, _ in todo.values()]}, "\n".join(said))
+        yield Plan({"locale": [rule_name for rule_name, _ in todo.values()]}, "\n".join(comments))
     changed: list[str] = []
-    for index, (each, planned) in todo.items():
+    for index, (rule_name, planned) in todo.items():
         try:
             next(planned)
         except StopIteration as end:
-            said[index] = str(end.value)
-            changed.append(each)
+            comments[index] = str(end.value)
+            changed.append(rule_name)
         except StateFailed as failure:
-            said[index] = failure.message
+            comments[index] = failure.message
     changes = {"locale": changed} if changed else {}
     if len(changed) < len(todo):
-        raise StateFailed("\n".join(said), changes=changes)
-    return Done("\n".join(said), changes)
+        raise StateFailed("\n".join(comments), changes=changes)
+    return Done("\n".join(comments), changes)
 
 
 def autorequire(name: str, **_: object) -> Iterator[tuple[str, str]]:

@@ -18,26 +18,28 @@ def present(name: Name, persist: bool = False, mods: list[Name] | None = None) -
     Behaviour: Salt 3008's kmod.present.
     """
     wanted = mods or [name]
-    missing = [each for each in wanted if not kmod.is_loaded(each)]
-    unkept = [each for each in wanted if persist and each not in kmod.mod_list(only_persist=True)]
+    missing = [module for module in wanted if not kmod.is_loaded(module)]
+    unkept = [
+        module for module in wanted if persist and module not in kmod.mod_list(only_persist=True)
+    ]
     label = f"Kernel module{'s' if mods else ''} {', '.join(wanted)}"
     if not missing and not unkept:
         return f"{label} {'are' if mods else 'is'} already present"
-    unknown = [each for each in missing if not kmod.is_available(each)]
+    unknown = [module for module in missing if not kmod.is_available(module)]
     if unknown:
-        told = (
+        problem = (
             f"Kernel module{'s' if mods else ''} {', '.join(unknown)} {'are' if mods else 'is'}"
             " unavailable"
         )
-        raise StateFailed(told, missing=("module", unknown[0]))
+        raise StateFailed(problem, missing=("module", unknown[0]))
     changed = dict.fromkeys(dict.fromkeys([*missing, *unkept]), "loaded")
     yield Plan(changed, f"{label} {'are' if mods else 'is'} set to be loaded", provides=OPEN)
-    for each in missing:
+    for module in missing:
         try:
-            kmod.load(each)
+            kmod.load(module)
         except StateFailed as failure:
             raise StateFailed(
-                f"Error loading kernel module {each}: {failure.message}", changes={}
+                f"Error loading kernel module {module}: {failure.message}", changes={}
             ) from None
     if unkept:
         kmod.persist(unkept)
@@ -58,20 +60,22 @@ def absent(
     Behaviour: Salt 3008's kmod.absent.
     """
     wanted = mods or [name]
-    loaded = [each for each in wanted if kmod.is_loaded(each)]
-    kept = [each for each in wanted if persist and each in kmod.mod_list(only_persist=True)]
+    loaded = [module for module in wanted if kmod.is_loaded(module)]
+    persistent = [
+        module for module in wanted if persist and module in kmod.mod_list(only_persist=True)
+    ]
     label = f"Kernel module{'s' if mods else ''} {', '.join(wanted)}"
-    if not loaded and not kept:
+    if not loaded and not persistent:
         return f"{label} {'are' if mods else 'is'} already removed"
-    changed = dict.fromkeys(dict.fromkeys([*loaded, *kept]), "removed")
+    changed = dict.fromkeys(dict.fromkeys([*loaded, *persistent]), "removed")
     yield Plan(changed, f"{label} {'are' if mods else 'is'} set to be removed")
-    for each in loaded:
+    for module in loaded:
         try:
-            kmod.remove(each)
+            kmod.remove(module)
         except StateFailed as failure:
             raise StateFailed(
-                f"Error removing kernel module {each}: {failure.message}", changes={}
+                f"Error removing kernel module {module}: {failure.message}", changes={}
             ) from None
-    if kept:
-        kmod.persist(kept, keep=False)
+    if persistent:
+        kmod.persist(persistent, keep=False)
     return f"Removed kernel module{'s' if mods else ''} {', '.join(changed)}"

@@ -96,28 +96,28 @@ def _each(functions: Mapping[str, Any]) -> Planned:
         {}, f"Function {', '.join(functions)} to be executed.", exact=False, why=WHY, provides=OPEN
     )
     changes: dict[str, Any] = {}
-    told: list[str] = []
+    comments: list[str] = []
     failed = False
-    for function, given in functions.items():
+    for function, arguments in functions.items():
         try:
-            answer = _called(listed(function, signature(here.function(function)), given))
+            answer = _called(listed(function, signature(here.function(function)), arguments))
         except TypeError as error:  # the arguments do not fit
-            told, failed = [*told, f"'{function}' failed: {error}"], True
+            comments, failed = [*comments, f"'{function}' failed: {error}"], True
             continue
         except (RunnerError, StateFailed, ValueError) as error:
             raise StateFailed(
-                ", ".join([*told, f"'{function}' failed: {error}"]), changes=changes
+                ", ".join([*comments, f"'{function}' failed: {error}"]), changes=changes
             ) from None
         if refused(answer):
-            told, failed = [*told, f"'{function}'{_failure(answer)}"], True
+            comments, failed = [*comments, f"'{function}'{_failure(answer)}"], True
         else:
-            told, changes = (
-                [*told, f"{function}: {_success(answer)}"],
+            comments, changes = (
+                [*comments, f"{function}: {_success(answer)}"],
                 {**changes, function: answer},
             )
     if failed:
-        raise StateFailed(", ".join(told), changes=changes)
-    return Done(", ".join(told), changes)
+        raise StateFailed(", ".join(comments), changes=changes)
+    return Done(", ".join(comments), changes)
 
 
 def _failure(answer: Any) -> str:
@@ -130,7 +130,7 @@ def _success(answer: Any) -> str:
     return str(answer.get("comment") or "Success") if isinstance(answer, Mapping) else str(answer)
 
 
-def _older(function: str, given: Mapping[str, Any]) -> Planned:
+def _older(function: str, arguments: Mapping[str, Any]) -> Planned:
     """One function, with its arguments beside it."""
     if not here.has(function):
         raise StateFailed(
@@ -139,7 +139,7 @@ def _older(function: str, given: Mapping[str, Any]) -> Planned:
     yield Plan(
         {}, f"Module function {function} is set to execute", exact=False, why=WHY, provides=OPEN
     )
-    call = gathered(function, signature(here.function(function)), given)
+    call = gathered(function, signature(here.function(function)), arguments)
     if call.unused:
         here.warn(f"{function} has no {', '.join(call.unused)}: not given to it")
     try:

@@ -62,7 +62,7 @@ def mounted(
 
     Behaviour: Salt 3008's mount.mounted.
     """
-    options = [part for each in opts or ["defaults"] for part in each.split(",") if part]
+    options = [part for text in opts or ["defaults"] for part in text.split(",") if part]
     hidden = {*INVISIBLE, *(hidden_opts or ()), *(extra_mount_invisible_options or ())}
     hidden |= {
         *(extra_mount_invisible_keys or ()),
@@ -98,15 +98,15 @@ def mounted(
     yield Plan(plan.changes, plan.told, provides=[("file", name)], reacted_by=mounting)
     if plan.makes_folder:
         file.makedirs(name)
-    said = [_mount(plan, entry, user)]
+    comments = [_mount(plan, entry, user)]
     if line != "kept":
         mount.put_entry(entry, config)
-        said.append(
+        comments.append(
             "Added new entry to the fstab." if line == "new" else "Updated the entry in the fstab."
         )
     elif persist:
-        said.append("Entry already exists in the fstab.")
-    return Done(" ".join(said) if persist else said[0].rstrip("."), plan.changes)
+        comments.append("Entry already exists in the fstab.")
+    return Done(" ".join(comments) if persist else comments[0].rstrip("."), plan.changes)
 
 
 def _mount(plan: Work, entry: mount.Entry, user: str | None) -> str:
@@ -135,7 +135,9 @@ def _found(device: str) -> None:
 
 
 def _named(device: str) -> bool:
-    """Whether a device is told by its path: others (UUID=, labels, hosts) are not compared."""
+    """Return whether a device is named by its path: others (UUID=, labels, hosts) are not
+    compared.
+    """
     return device.startswith("/") and "://" not in device
 
 
@@ -144,8 +146,8 @@ def _real(device: str) -> str:
 
 
 def _line(entry: mount.Entry, config: str) -> str:
-    """What has to be done to fstab: new, changed or kept."""
-    old = next((each for each in mount.entries(config) if each.name == entry.name), None)
+    """The change that fstab needs: new, changed or kept."""
+    old = next((line for line in mount.entries(config) if line.name == entry.name), None)
     return "new" if old is None else "kept" if old == entry else "changed"
 
 
@@ -168,26 +170,28 @@ def unmounted(
     Behaviour: Salt 3008's mount.unmounted.
     """
     present = mount.active_mounts().get(os.path.realpath(name))
-    there = present is not None and (device is None or _real(device) == _real(present.device))
+    is_mounted = present is not None and (device is None or _real(device) == _real(present.device))
     line = [
-        each
-        for each in mount.entries(config)
-        if each.name == name and (not device or each.device == device)
+        entry
+        for entry in mount.entries(config)
+        if entry.name == name and (not device or entry.device == device)
     ]
     drops = persist and bool(line)
-    if not there and not drops:
+    if not is_mounted and not drops:
         return "Target was already unmounted" + (". fstab entry not found" if persist else "")
-    changes = ({"umount": True} if there else {}) | ({"persist": "purged"} if drops else {})
+    changes = ({"umount": True} if is_mounted else {}) | ({"persist": "purged"} if drops else {})
     purged = (
         f"Mount point {name} is unmounted but needs to be purged from {config} to be made"
         " persistent"
     )
-    yield Plan(changes, f"Mount point {name} is mounted but should not be" if there else purged)
-    if there:
+    yield Plan(
+        changes, f"Mount point {name} is mounted but should not be" if is_mounted else purged
+    )
+    if is_mounted:
         mount.umount(name)
     if drops:
         mount.drop_entry(name, device, config)
-    done = "Target was successfully unmounted" if there else "Target was already unmounted"
+    done = "Target was successfully unmounted" if is_mounted else "Target was already unmounted"
     return done + (". Removed target from fstab" if drops else "")
 
 
@@ -204,27 +208,27 @@ def swap(name: Device, persist: bool = True, config: AbsolutePath = mount.FSTAB)
     """
     device = name if name.startswith("/") else mount.device_of(name)
     on = bool({name, device, os.path.realpath(device or name)} & set(mount.swaps()))
-    kept = not persist or any(
-        (each.device, each.fstype) == (name, "swap") for each in mount.entries(config)
+    persists = not persist or any(
+        (entry.device, entry.fstype) == (name, "swap") for entry in mount.entries(config)
     )
-    if on and kept:
+    if on and persists:
         return f"Swap {name} already active"
     if not on and not (device and file.lexists(device)):
         raise StateFailed(
             f"Swap {name} failed to activate: it is not there", missing=("file", name)
         )
     adding = f"Swap {name} is set to be added to the fstab"
-    told = (
+    comment = (
         f"Swap {name} is set to be activated"
-        if kept
+        if persists
         else adding
         if on
         else f"{adding} and to be activated"
     )
     changes = ({} if on else mount.swap_facts(device or name)) | (
-        {} if kept else {"persist": "new"}
+        {} if persists else {"persist": "new"}
     )
-    yield Plan(changes, told)
+    yield Plan(changes, comment)
     if not on:
         try:
             mount.swapon(device or name)
@@ -232,11 +236,11 @@ def swap(name: Device, persist: bool = True, config: AbsolutePath = mount.FSTAB)
             raise StateFailed(
                 f"Swap {name} failed to activate: {failure.message}", changes={}
             ) from None
-    if not kept:
+    if not persists:
         mount.put_entry(mount.Entry(name, "none", "swap"), config, by_device=True)
     done = f"Swap {name} already active" if on else f"Swap {name} activated"
     now = changes if on else changes | mount.swap_facts(device or name)
-    return Done(done if kept else f"{done}. Added new entry to the fstab.", now)
+    return Done(done if persists else f"{done}. Added new entry to the fstab.", now)
 
 
 def fstab_present(
@@ -287,20 +291,20 @@ def fstab_present(
         and not mount.is_mounted(fs_file)
     )
     word = "written in" if line == "new" else "updated in"
-    told = f"{fs_file} entry will be {word} {config}." + (
+    comment = f"{fs_file} entry will be {word} {config}." + (
         f"\nWill mount {device} on {fs_file}" if mounts else ""
     )
     changes: dict[str, Any] = {"persist": "new" if line == "new" else "change"}
-    yield Plan(changes, told)
+    yield Plan(changes, comment)
     mount.put_entry(entry, config)
     done = f"{fs_file} entry {'added' if line == 'new' else 'updated'} in {config}."
     if mounts:
         try:
             mount.mount(fs_file, device, fs_vfstype, entry.opts)
         except StateFailed as failure:
-            said = failure.message.removeprefix(f"mount: {fs_file}: ")
+            problem = failure.message.removeprefix(f"mount: {fs_file}: ")
             raise StateFailed(
-                f"{done}\nError while mounting  {fs_file}: {said}", changes=changes
+                f"{done}\nError while mounting  {fs_file}: {problem}", changes=changes
             ) from None
     return done
 
@@ -317,7 +321,7 @@ def fstab_absent(
     Behaviour: Salt 3008's mount.fstab_absent.
     """
     device = name if mount_by in (None, "device") else f"{str(mount_by).upper()}={name}"
-    if not any((each.name, each.device) == (fs_file, device) for each in mount.entries(config)):
+    if not any((entry.name, entry.device) == (fs_file, device) for entry in mount.entries(config)):
         return f"{fs_file} entry is already missing in {config}."
     yield Plan({"persist": "removed"}, f"{fs_file} entry will be removed from {config}.")
     mount.drop_entry(fs_file, device, config)

@@ -34,11 +34,11 @@ def present(
     Behaviour: Salt's postgres_cluster.present; what pg_createcluster says is told.
     """
     cluster = f"{version}/{name}"
-    there = postgres.cluster_list().get(cluster)
-    if there is not None:
-        same = there["port"] == str(port or there["port"]) and there["datadir"] == (
-            datadir or there["datadir"]
-        )
+    cluster_facts = postgres.cluster_list().get(cluster)
+    if cluster_facts is not None:
+        same = cluster_facts["port"] == str(port or cluster_facts["port"]) and cluster_facts[
+            "datadir"
+        ] == (datadir or cluster_facts["datadir"])
         if not same:
             raise StateFailed(
                 f"Cluster {cluster} has wrong parameters which couldn't be changed on fly."
@@ -49,9 +49,17 @@ def present(
         raise StateFailed(
             f"Failed to create cluster {cluster}: there is no {package}", missing=("pkg", package)
         )
-    given = {"--port": port, "--encoding": encoding, "--locale": locale, "--datadir": datadir}
+    options_given = {
+        "--port": port,
+        "--encoding": encoding,
+        "--locale": locale,
+        "--datadir": datadir,
+    }
     options = [
-        word for key, value in given.items() if value is not None for word in (key, str(value))
+        word
+        for key, value in options_given.items()
+        if value is not None
+        for word in (key, str(value))
     ]
     initdb = ["--allow-group-access"] if allow_group_access else []
     initdb += ["--data-checksums"] if data_checksums else []

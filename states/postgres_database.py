@@ -59,9 +59,9 @@ def present(
     Behaviour: Salt 3008's postgres_database.present.
     """
     server = Server(user, maintenance_db, db_user, db_password, db_host, db_port)
-    found = postgres.databases(server).get(name)
+    database = postgres.databases(server).get(name)
     role, place = owner and postgres.name(owner), tablespace and postgres.name(tablespace)
-    if found is None:
+    if database is None:
         plan = Plan(
             {name: "Present"},
             f"Database {name} is set to be created",
@@ -82,22 +82,22 @@ def present(
         return (yield from carried_out(server, plan, done, failed, made))
     fixed = {"Encoding": encoding, "Collate": lc_collate, "Ctype": lc_ctype}
     differing = {
-        key: value for key, value in fixed.items() if value and not _same(found[key], value)
+        key: value for key, value in fixed.items() if value and not _same(database[key], value)
     }
-    wrong = [f"{key} {found[key]}, not {value}" for key, value in differing.items()]
+    wrong = [f"{key} {database[key]}, not {value}" for key, value in differing.items()]
     if wrong:
         raise StateFailed(
             f"Database {name} has wrong parameters which couldn't be changed on fly. It has"
             f" {'; '.join(wrong)}."
         )
-    changed = [f"OWNER TO {role}"] if owner and found["Owner"] != owner else []
+    changed = [f"OWNER TO {role}"] if owner and database["Owner"] != owner else []
     changed += (
-        [f"SET TABLESPACE {place}"] if tablespace and found["Tablespace"] != tablespace else []
+        [f"SET TABLESPACE {place}"] if tablespace and database["Tablespace"] != tablespace else []
     )
     inside = _foreign(server.within(name), owner) if owner and owner_recurse else []
     if not changed and not inside:
         return f"Database {name} is already present"
-    outside = [f"ALTER DATABASE {postgres.name(name)} {each}" for each in changed]
+    outside = [f"ALTER DATABASE {postgres.name(name)} {action}" for action in changed]
     return (yield from _altered(server, name, outside, inside))
 
 
@@ -126,8 +126,8 @@ def _foreign(server: Server, owner: str) -> list[str]:
 
 
 def _same(left: str, right: str) -> bool:
-    """Whether two names of an encoding or a locale are the same one: UTF8 and utf-8, C.UTF-8 and
-    C.utf8.
+    """Return whether two names of an encoding or a locale are the same one: UTF8 and utf-8, C.UTF-8
+    and C.utf8.
     """
     return left.lower().replace("-", "") == right.lower().replace("-", "")
 

@@ -38,9 +38,9 @@ def present(
     Behaviour: Salt 3008's postgres_extension.present.
     """
     server = Server(user, maintenance_db, db_user, db_password, db_host, db_port)
-    found = _installed(server, name)
+    extension = _installed(server, name)
     quoted = postgres.name(name)
-    if found is None:
+    if extension is None:
         options = [f"SCHEMA {postgres.name(schema)}"] if schema else []
         options += [f"VERSION {literal(ext_version)}"] if ext_version else []
         options += [f"FROM {literal(from_version)}"] if from_version else []
@@ -52,9 +52,9 @@ def present(
         )
         return (yield from carried_out(server, plan, done, failed, made))
     statements = []
-    if ext_version and found["version"] != ext_version:
+    if ext_version and extension["version"] != ext_version:
         statements.append(f"ALTER EXTENSION {quoted} UPDATE TO {literal(ext_version)}")
-    if schema and found["schema"] != schema:
+    if schema and extension["schema"] != schema:
         statements.append(f"ALTER EXTENSION {quoted} SET SCHEMA {postgres.name(schema)}")
     if not statements:
         return f"Extension {name} is already present"

@@ -57,11 +57,11 @@ def present(
     postgres.initdb()
     owner = runas or ("postgres" if os.geteuid() == 0 else None)
     options = [f"--auth={auth}", f"--encoding={encoding}"]
-    given = {"username": user, "locale": locale, "waldir": waldir}
-    options += [f"--{key}={value}" for key, value in given.items() if value is not None]
+    arguments = {"username": user, "locale": locale, "waldir": waldir}
+    options += [f"--{key}={value}" for key, value in arguments.items() if value is not None]
     options += ["--data-checksums"] if checksums else []
-    told = f"Postgres data directory {name} is set to be initialized"
-    yield Plan({name: "Present"}, told, provides=[("file", name)])
+    comment = f"Postgres data directory {name} is set to be initialized"
+    yield Plan({name: "Present"}, comment, provides=[("file", name)])
     try:
         postgres.datadir_init(name, options, owner, password)
     except CommandFailed as failure:

@@ -139,7 +139,7 @@ def _known(server: Server, role: str) -> None:
 def _lacking(
     server: Server, role: str, kind: str, thing: str, schema: str, rights: list[str], passing: bool
 ) -> bool:
-    """Whether a right, or the right to pass it on, is missing."""
+    """Return whether a right, or the right to pass it on, is missing."""
     _known(server, role)
     if kind == "group":
         _known(server, thing)

@@ -34,11 +34,11 @@ def present(
     Behaviour: Salt 3008's postgres_schema.present; the owner is seen to.
     """
     server = Server(user, dbname, db_user, db_password, db_host, db_port)
-    found = _owner(server, name)
+    current_owner = _owner(server, name)
     role = owner and postgres.name(owner)
-    if found is not None and owner in (None, found):
+    if current_owner is not None and owner in (None, current_owner):
         return f"Schema {name} already exists in database {dbname}"
-    if found is not None:
+    if current_owner is not None:
         plan = Plan(
             {name: {"owner": owner}},
             f"Schema {name} in database {dbname} is set to belong to {owner}",

@@ -38,9 +38,9 @@ def present(
     Behaviour: Salt 3008's postgres_tablespace.present.
     """
     server = Server(user, maintenance_db, db_user, db_password, db_host, db_port)
-    found = _found(server, name)
+    tablespace = _found(server, name)
     wanted = {key: str(value) for key, value in (options or {}).items()}
-    if found is None:
+    if tablespace is None:
         plan = Plan(
             {name: "Present"},
             f"Tablespace {name} is set to be created",
@@ -55,28 +55,28 @@ def present(
             f"Failed to create tablespace {name}",
         )
         return (yield from carried_out(server, plan, done, failed, made))
-    if found["place"] != directory.rstrip("/"):
+    if tablespace["place"] != directory.rstrip("/"):
         raise StateFailed(
             f"Tablespace {name} is not at the right location. This is unfixable without dropping"
-            f" and recreating the tablespace. It is at {found['place']}."
+            f" and recreating the tablespace. It is at {tablespace['place']}."
         )
-    changes: dict[str, Any] = {"owner": owner} if owner and found["owner"] != owner else {}
-    have = dict(each.split("=", 1) for each in found["options"] or ())
+    changes: dict[str, Any] = {"owner": owner} if owner and tablespace["owner"] != owner else {}
+    have = dict(option.split("=", 1) for option in tablespace["options"] or ())
     if any(have.get(key) != value for key, value in wanted.items()):
         changes["options"] = options
     if not changes:
         return f"Tablespace {name} is already present"
-    told = "options to be altered" if "options" in changes else "owner to be altered"
+    pending = "options to be altered" if "options" in changes else "owner to be altered"
     statements = [f"OWNER TO {postgres.name(owner)}"] if owner and "owner" in changes else []
     statements += [f"SET ({_listed(wanted)})"] if "options" in changes else []
     done = f"Tablespace {name} {'opts' if 'options' in changes else 'owner'} changed"
     return (
         yield from carried_out(
             server,
-            Plan({name: changes}, f"Tablespace {name} {told}"),
+            Plan({name: changes}, f"Tablespace {name} {pending}"),
             done,
             f"Failed to change tablespace {name}",
-            *(f"ALTER TABLESPACE {postgres.name(name)} {each}" for each in statements),
+            *(f"ALTER TABLESPACE {postgres.name(name)} {action}" for action in statements),
         )
     )
 

@@ -1,4 +1,4 @@
-"""What Salt copies from its master: nothing here, so that trees that ask for it run."""
+"""Copies from Salt's master: nothing here, so that trees that ask for it run."""
 
 from __future__ import annotations
 

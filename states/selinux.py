@@ -56,7 +56,7 @@ def boolean(
 
     Behaviour: Salt 3008's selinux.boolean.
     """
-    wanted = {key: _switch(key, said) for key, said in _pairs(name, value, booleans).items()}
+    wanted = {key: _switch(key, switch) for key, switch in _pairs(name, value, booleans).items()}
     known = selinux.list_sebool()
     unknown = [key for key in wanted if key not in known]
     if unknown:
@@ -64,16 +64,16 @@ def boolean(
     now = {
         key: [known[key]["State"], *([known[key]["Default"]] if persist else [])] for key in wanted
     }
-    wrong = {key: said for key, said in wanted.items() if set(now[key]) != {said}}
+    wrong = {key: switch for key, switch in wanted.items() if set(now[key]) != {switch}}
     fine = ", ".join(sorted(set(wanted) - set(wrong)))
-    told = [f"The following booleans were in the correct state: {fine}"] if fine else []
+    comments = [f"The following booleans were in the correct state: {fine}"] if fine else []
     if not wrong:
-        return told[0]
-    changes = {key: _change(now[key], said) for key, said in wrong.items()}
+        return comments[0]
+    changes = {key: _change(now[key], switch) for key, switch in wrong.items()}
     names = ", ".join(sorted(wrong))
-    yield Plan(changes, "\n".join([*told, f"The following booleans would be changed: {names}"]))
+    yield Plan(changes, "\n".join([*comments, f"The following booleans would be changed: {names}"]))
     selinux.setsebools(wrong, persist)
-    return "\n".join([*told, f"The following booleans have been changed: {names}"])
+    return "\n".join([*comments, f"The following booleans have been changed: {names}"])
 
 
 def _pairs(name: str, value: Any, booleans: dict[str, Any] | list[Any] | None) -> dict[str, Any]:
@@ -81,17 +81,17 @@ def _pairs(name: str, value: Any, booleans: dict[str, Any] | list[Any] | None) -
         return {name: value}
     if isinstance(booleans, dict):
         return booleans
-    found: dict[str, Any] = {}
-    for each in booleans:
-        found |= each if isinstance(each, dict) else {each: value}
-    return found
+    pairs: dict[str, Any] = {}
+    for item in booleans:
+        pairs |= item if isinstance(item, dict) else {item: value}
+    return pairs
 
 
 def _switch(name: str, value: Any) -> str:
-    said = str(value).lower()
-    if said not in (*ON, *OFF):
+    word = str(value).lower()
+    if word not in (*ON, *OFF):
         raise StateFailed(f"{value} is not a valid value for the boolean {name}")
-    return "on" if said in ON else "off"
+    return "on" if word in ON else "off"
 
 
 def _change(now: list[str], wanted: str) -> dict[str, Any]:

@@ -61,7 +61,7 @@ def running(
     mask = _mask_comment(name, unmask_runtime, masks, "would be") if unmask else ""
     if runs and not steps and not masks:
         return f"The service {name} is already running{mask}"
-    told = (
+    comment = (
         f"Service {name} is set to start"
         if not runs
         else f"Service {name} set to be {steps[0]}d"
@@ -70,7 +70,9 @@ def running(
     )
     # who is only enabled or unmasked has still to be restarted for what it watches
     starts = () if runs else (name,)
-    yield Plan({name: True}, (told + mask).strip(), provides=[("service", name)], reacted_by=starts)
+    yield Plan(
+        {name: True}, (comment + mask).strip(), provides=[("service", name)], reacted_by=starts
+    )
     began = time.time()
     for runtime in masks:
         _do(name, ["unmask"], ["--runtime"] if runtime else [])
@@ -241,7 +243,7 @@ def _do(name: str, actions: Sequence[str], options: Sequence[str] = ()) -> None:
 
 
 def _wait(seconds: float | None) -> str:
-    """What is told of the wait."""
+    """The comment on the wait."""
     if not seconds:
         return ""
     time.sleep(seconds)

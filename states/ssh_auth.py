@@ -56,12 +56,12 @@ def present(
     updates = [key for key in new if key.key in has]
     word = "Updated" if len(updates) == len(new) else "New"
     if source:
-        told = "".join(
+        pending = "".join(
             f"Set to {'update' if key.key in has else 'add'}: {key.key}\n" for key in new
         )
     else:
-        told = f"Key {label} for user {user} is set to be {'updated' if updates else 'added'}"
-    yield Plan({label: word}, told, provides=[("file", path)])
+        pending = f"Key {label} for user {user} is set to be {'updated' if updates else 'added'}"
+    yield Plan({label: word}, pending, provides=[("file", path)])
     keys.write(path, user, keys.changed(lines, new))
     done = "updated" if word == "Updated" else "added"
     return f"The authorized host key {label} for user {user} was {done}"
@@ -92,15 +92,15 @@ def absent(
         return "Key is already absent" if here.dry else "Key not present"
     lines = keys.lines(path)
     has = {key.key for key in map(keys.parsed, lines) if key}
-    there = [key.key for key in wanted if key.key in has]
-    if not there:
+    present_keys = [key.key for key in wanted if key.key in has]
+    if not present_keys:
         return "Key is already absent" if here.dry else "Key not present"
-    label = name if source else there[0]
-    told = "".join(f"Set to remove: {key}\n" for key in there)
+    label = name if source else present_keys[0]
+    pending = "".join(f"Set to remove: {key}\n" for key in present_keys)
     yield Plan(
-        {label: "Removed"}, told if source else f"Key {label} for user {user} is set for removal"
+        {label: "Removed"}, pending if source else f"Key {label} for user {user} is set for removal"
     )
-    keys.write(path, user, keys.changed(lines, remove=there))
+    keys.write(path, user, keys.changed(lines, remove=present_keys))
     return "Key removed"
 
 
@@ -127,8 +127,8 @@ def manage(
     Behaviour: Salt 3008's ssh_auth.manage.
     """
     named = {
-        (key := keys.wanted(each, enc, comment, options or ())).key: (each, key)
-        for each in ssh_keys
+        (key := keys.wanted(text, enc, comment, options or ())).key: (text, key)
+        for text in ssh_keys
     }
     wanted = {digits: key for digits, (_, key) in named.items()}
     wanted |= {key.key: key for key in (_from(source) if source else [])}
@@ -145,21 +145,21 @@ def manage(
     for key in new:
         label = named[key.key][0] if source and key.key in named else key.key
         changes[label] = "Updated" if key.key in has else "New"
-    told = [f"{key} Key set for removal" for key in gone]
-    told += [_pending(key.key, user, key.key in has, source) for key in new]
-    yield Plan(changes, "\n".join(told), provides=[("file", path)])
+    comments = [f"{key} Key set for removal" for key in gone]
+    comments += [_pending(key.key, user, key.key in has, source) for key in new]
+    yield Plan(changes, "\n".join(comments), provides=[("file", path)])
     keys.write(path, user, keys.changed(lines, new, gone))
     return Done("", changes)
 
 
-def _pending(key: str, user: str, there: bool, source: str | None) -> str:
+def _pending(key: str, user: str, exists: bool, source: str | None) -> str:
     if source:
-        return f"Set to {'update' if there else 'add'}: {key}"
-    return f"Key {key} for user {user} is set to be {'updated' if there else 'added'}"
+        return f"Set to {'update' if exists else 'add'}: {key}"
+    return f"Key {key} for user {user} is set to be {'updated' if exists else 'added'}"
 
 
 def _plain(key: keys.Key | None) -> tuple[str, ...] | None:
-    """What counts in a comparison; a comment does only when both have one."""
+    """The parts of a key that count in a comparison; a comment does only when both have one."""
     return None if key is None else (key.key, key.kind, key.options)
 
 
@@ -167,12 +167,12 @@ def _from(source: str) -> list[keys.Key]:
     path = here.tree.fetch(source, here.saltenv)
     if path is None:
         raise StateFailed(f"Failed to add the ssh key. The source {source} is not there")
-    found = [
+    parsed = [
         keys.parsed(line) for line in file.read_bytes(path).decode("utf-8", "replace").splitlines()
     ]
-    if not any(found):
+    if not any(parsed):
         raise StateFailed(f"{source} holds no public key")
-    return [key for key in found if key]
+    return [key for key in parsed if key]
 
 
 def autorequire(

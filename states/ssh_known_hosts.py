@@ -55,12 +55,12 @@ def present(
     kind = fingerprint_hash_type or "sha256"
     wanted = fingerprint.lower() if fingerprint else None
     if key:
-        found = [line for line in have if line.split()[2] == key]
+        known = [line for line in have if line.split()[2] == key]
     elif wanted:
-        found = [line for line in have if wanted in ssh.fingerprints([line], kind)]
+        known = [line for line in have if wanted in ssh.fingerprints([line], kind)]
     else:
-        found = [line for line in have if not enc or enc in line.split()[1]]
-    if found:
+        known = [line for line in have if not enc or enc in line.split()[1]]
+    if known:
         return (
             f"Host {name} is already in {shown}"
             if here.dry
@@ -71,20 +71,25 @@ def present(
         new = [f"{ssh.hashed(label) if hash_known_hosts else label} {_kind(enc)} {key}"]
     else:
         new = _asked(name, port, enc, timeout, hash_known_hosts, wanted, kind)
-    told: list[dict[str, Any]] = [ssh.described(each, kind) for each in new]
+    described: list[dict[str, Any]] = [ssh.described(line_text, kind) for line_text in new]
     if key:
-        told = [
+        described = [
             {"hostname": name, "enc": _kind(enc), "key": key, **({"port": port} if port else {})}
         ]
-    changes = {"old": [ssh.described(each, kind) for each in have] or None, "new": told}
+    changes = {
+        "old": [ssh.described(line_text, kind) for line_text in have] or None,
+        "new": described,
+    }
     yield Plan(
         changes, f"Key for {name} is set to be {'updated in' if have else 'added to'} {shown}"
     )
-    same_kind = [line for line in have if line.split()[1] in {each.split()[1] for each in new}]
+    same_kind = [
+        line for line in have if line.split()[1] in {line_text.split()[1] for line_text in new}
+    ]
     ssh.write(path, user, new, same_kind)
     named = f"{enc} " if enc and not (key or wanted) else ""
     which = "key" if key or named else "fingerprint"
-    return f"{name}'s {named}key saved to {shown} ({which}: {told[0].get(which)})"
+    return f"{name}'s {named}key saved to {shown} ({which}: {described[0].get(which)})"
 
 
 def _shown(user: str | None, config: str | None) -> str:
@@ -134,7 +139,7 @@ def absent(name: Name, user: Name | None = None, config: Line | None = None) -> 
     have = ssh.entries(path, name)
     if not have:
         return "Host is already absent"
-    changes = {"old": [ssh.described(each) for each in have], "new": None}
+    changes = {"old": [ssh.described(line) for line in have], "new": None}
     yield Plan(changes, f"Key for {name} is set to be removed from {shown}")
     ssh.write(path, user, [], have)
     return f"{name}'s key removed from {shown}"

@@ -38,12 +38,12 @@ def present(
             f"Failed to set {name} to {value}: sysctl {name} does not exist", missing=_facts(name)
         )
     running = sysctl.get(name)
-    kept = sysctl.show(config).get(name)
+    configured = sysctl.show(config).get(name)
     if running == wanted and not persist:
         return f"Sysctl value {name} = {value} is already set"
-    if running == wanted and kept is not None and " ".join(kept.split()) == wanted:
+    if running == wanted and configured is not None and " ".join(configured.split()) == wanted:
         return f"Sysctl value {name} = {value} is already set"
-    yield Plan({name: value}, _pending(name, value, running == wanted, kept))
+    yield Plan({name: value}, _pending(name, value, running == wanted, configured))
     try:
         if persist:
             sysctl.persist(name, wanted, config)
@@ -56,18 +56,20 @@ def present(
     return f"Updated sysctl value {name} = {value}"
 
 
-def _pending(name: str, value: object, runs: bool, kept: str | None) -> str:
-    """Why a value is to be set. runs: it is the running one. kept: what the file says."""
+def _pending(name: str, value: object, runs: bool, configured: str | None) -> str:
+    """The reason why a value is to be set. runs: it is the running one. configured: the
+    value of the file.
+    """
     if runs:
-        where = "not in a config file" if kept is None else "different in the config file"
-        told = f"Sysctl option {name} set to be changed to {value} in config file."
-        return f"Sysctl value is currently set on the running system but {where}. {told}"
-    if kept is None:
+        where = "not in a config file" if configured is None else "different in the config file"
+        pending = f"Sysctl option {name} set to be changed to {value} in config file."
+        return f"Sysctl value is currently set on the running system but {where}. {pending}"
+    if configured is None:
         return f"Sysctl option {name} set to be changed to {value}"
     return f"Sysctl option {name} would be changed to {value}"
 
 
 def _facts(name: str) -> list[tuple[str, str]]:
-    """What may bring a parameter: net.ipv4.conf.eth1.forwarding is there when eth1 is."""
+    """The facts that may bring a parameter: net.ipv4.conf.eth1.forwarding is there when eth1 is."""
     parts = name.replace("/", ".").split(".")
     return [("sysctl", name), *(("network", part) for part in parts[3:4])]

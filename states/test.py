@@ -105,7 +105,7 @@ def configurable_test_state(
 
     Behaviour: Salt 3008's test.configurable_test_state.
     """
-    told = str(comment) or ("This is a test" if here.dry else "")
+    message = str(comment) or ("This is a test" if here.dry else "")
     succeeds = random.choice([True, False]) if result == "Random" else result
     changing = random.choice([True, False]) if changes == "Random" else changes
     for warning in warnings or ():
@@ -113,14 +113,14 @@ def configurable_test_state(
     failing = not succeeds and (allow_test_mode_failure or not here.dry)
     if not changing:
         if failing:
-            raise StateFailed(told)
-        return told
+            raise StateFailed(message)
+        return message
     if here.dry and failing:
-        raise StateFailed(told, changes=PRETENDED)
-    yield Plan(PRETENDED, told)
+        raise StateFailed(message, changes=PRETENDED)
+    yield Plan(PRETENDED, message)
     if not succeeds:
-        raise StateFailed(told, changes=PRETENDED)
-    return told
+        raise StateFailed(message, changes=PRETENDED)
+    return message
 
 
 def show_notification(name: str, text: str) -> str:
@@ -173,15 +173,15 @@ def check_pillar(
     if not wanted:
         raise StateFailed("Missing required argument text.")
     problems = {key: problem for key, kind in wanted.items() if (problem := _problem(key, kind))}
-    told = "".join(f"{problem}\n" for problem in problems.values())
+    report = "".join(f"{problem}\n" for problem in problems.values())
     passed = "".join(
         f"- {key} ({_shown(kind)})\n" for key, kind in wanted.items() if key not in problems
     )
     if verbose and passed:
-        told += f"Those keys passed the check:\n{passed}"
+        report += f"Those keys passed the check:\n{passed}"
     if problems:
-        raise StateFailed(told)
-    return told
+        raise StateFailed(report)
+    return report
 
 
 def _problem(key: str, kind: type | None) -> str:

@@ -37,9 +37,9 @@ def system(name: Line, utc: bool = True) -> Planned:
             else f"Timezone {name} already set"
         )
     changes = ({"timezone": name} if wrong_zone else {}) | ({"utc": utc} if wrong_clock else {})
-    told = [f"Timezone {name} needs to be set"] if wrong_zone else []
-    told += [f"UTC needs to be set to {utc}"] if wrong_clock else []
-    yield Plan(changes, ", ".join(told))
+    comments = [f"Timezone {name} needs to be set"] if wrong_zone else []
+    comments += [f"UTC needs to be set to {utc}"] if wrong_clock else []
+    yield Plan(changes, ", ".join(comments))
     if wrong_zone:
         timezone.set_zone(name)
     if wrong_clock:

@@ -123,7 +123,11 @@ def present(
     written = dict(
         zip(AGING, (date, mindays, maxdays, inactdays, warndays, expire or None), strict=True)
     )
-    days = {AGING[each]: day(value, each) for each, value in written.items() if value is not None}
+    days = {
+        AGING[argument]: day(value, argument)
+        for argument, value in written.items()
+        if value is not None
+    }
     further = further_groups(groups, optional_groups)
     secret = Password(
         "" if empty_password else password or None, hash_password, enforce_password, password_lock
@@ -144,7 +148,7 @@ def present(
             options += ["-g", name]  # it is there already, and useradd would make it
         elif usergroup is not None and gid is None:
             options.append("-U" if usergroup else "-N")
-        shown = {each: value for each, value in written.items() if value is not None}
+        shown = {argument: value for argument, value in written.items() if value is not None}
         return (yield from _add(name, wanted, options, shown))
     work = Work(name, wanted)
     refused = work.forbidden({"uid": allow_uid_change, "gid": allow_gid_change})
@@ -214,10 +218,10 @@ def _change(
     changes = work.changes()
     if not changes and not work.account:
         return f"User {name} is present and up to date"
-    told = f"The following user attributes are set to be changed:\n{work.told()}"
+    comment = f"The following user attributes are set to be changed:\n{work.told()}"
     yield Plan(
         changes,
-        told,
+        comment,
         before={key: work.now[key] for key in changes if key in work.now and key != "passwd"},
     )
     options = [
@@ -282,10 +286,10 @@ def _group_number(gid: int | str | None) -> int | None:
         return gid
     if gid.isdigit():
         return int(gid)
-    found = group.info(gid)
-    if not found:
+    entry = group.info(gid)
+    if not entry:
         raise StateFailed(f'Default group with name "{gid}" is not present', missing=("group", gid))
-    return int(found["gid"])
+    return int(entry["gid"])
 
 
 def autorequire(

@@ -71,8 +71,8 @@ def managed(
 
     Behaviour: Salt 3008's virtualenv.managed.
     """
-    there = virtualenv.is_there(name)
-    _needs_old_pip(name if there else None, use_wheel=use_wheel, no_use_wheel=no_use_wheel)
+    exists = virtualenv.is_there(name)
+    _needs_old_pip(name if exists else None, use_wheel=use_wheel, no_use_wheel=no_use_wheel)
     words: dict[str, Any] = {
         "bin_env": name,
         "user": user,
@@ -91,31 +91,31 @@ def managed(
         "env_vars": env_vars,
     }
     here_is = (name, user, cwd)
-    if not there:
+    if not exists:
         virtualenv.refuse_place(name, user)
     wanted: dict[str, dict[str, Any]] = (
         {"requirements": {"requirements": requirements}} if requirements else {}
     )
     wanted |= {"packages": {"pkgs": list(pip_pkgs)}} if pip_pkgs else {}
-    if there and not clear:
+    if exists and not clear:
         return (
             yield from _updated(
-                {key: installed(name, **each, **words) for key, each in wanted.items()}, here_is
+                {key: installed(name, **source, **words) for key, source in wanted.items()}, here_is
             )
         )
     virtualenv.refuse_program(venv_bin)
     why = "there is no environment yet that could say what it would install" if wanted else None
-    changes: dict[str, Any] = {"new": virtualenv.version(name) if there else ""}
-    if there:
+    changes: dict[str, Any] = {"new": virtualenv.version(name) if exists else ""}
+    if exists:
         changes |= {"cleared_packages": pip.freeze(*here_is), "old": virtualenv.version(name)}
-    told = f"Virtualenv {name} is set to be {'cleared' if there else 'created'}"
-    yield Plan(changes, told, exact=not wanted, why=why, provides=OPEN)
+    comment = f"Virtualenv {name} is set to be {'cleared' if exists else 'created'}"
+    yield Plan(changes, comment, exact=not wanted, why=why, provides=OPEN)
     virtualenv.create(name, python, venv_bin, system_site_packages, user, clear, prompt)
     changes |= {"new": virtualenv.version(name)}
-    done = f"{'Cleared existing' if there else 'Created new'} virtualenv"
+    done = f"{'Cleared existing' if exists else 'Created new'} virtualenv"
     before = pip.freeze(*here_is) if wanted else []
-    for each in wanted.values():
-        _carried_out(installed(name, **each, **words), done, changes)
+    for source in wanted.values():
+        _carried_out(installed(name, **source, **words), done, changes)
     return Done(done, changes | (_packages(before, pip.freeze(*here_is)) if wanted else {}))
 
 
@@ -141,15 +141,15 @@ def _updated(parts: dict[str, Planned], here_is: Where) -> Planned:
 
 
 def _packages(before: list[str], after: list[str]) -> dict[str, Any]:
-    """What pip has changed, as Salt tells it."""
+    """The changes by pip, as Salt tells it."""
     new, old = (
-        [each for each in after if each not in before],
-        [each for each in before if each not in after],
+        [package for package in after if package not in before],
+        [package for package in before if package not in after],
     )
     return {"packages": {"new": new or "", "old": old or ""}} if new or old else {}
 
 
-def _carried_out(part: Planned, told: str, changes: dict[str, Any]) -> None:
+def _carried_out(part: Planned, done: str, changes: dict[str, Any]) -> None:
     """Carry out a part, whether or not it has been looked at. Raises StateFailed with what was done
     before it.
     """
@@ -157,11 +157,11 @@ def _carried_out(part: Planned, told: str, changes: dict[str, Any]) -> None:
         for _ in part:
             pass
     except StateFailed as failure:
-        raise StateFailed(f"{told}\n{failure.message}", changes=changes) from None
+        raise StateFailed(f"{done}\n{failure.message}", changes=changes) from None
 
 
-def _needs_old_pip(place: str | None, **given: bool) -> None:
-    for option in (option for option, value in given.items() if value):
+def _needs_old_pip(place: str | None, **options: bool) -> None:
+    for option in (option for option, value in options.items() if value):
         had = f"The '{option}' option is only supported in pip between 1.4 and 9.0.3."
         raise StateFailed(f"{had} The version of pip detected was {pip.version(place)}.")
 

@@ -24,8 +24,8 @@ INSIDE = "members"
 
 
 class Unpacked:
-    """What was unpacked to a private folder beside the target, held open; `place` or `discard` come
-    next.
+    """An archive that was unpacked to a private folder beside the target, held open; `place` or
+    `discard` come next.
     """
 
     def __init__(self, where: Place) -> None:
@@ -105,12 +105,14 @@ def unpack(
     return unpacked
 
 
-def shortage(found: Sequence[Member], target: str) -> str:
-    """What is missing on the target's file system to unpack members there; empty when they fit."""
+def shortage(members: Sequence[Member], target: str) -> str:
+    """Describe what space is missing on the target's file system to unpack members there; empty
+    when they fit.
+    """
     folder = _beside(target)
     disk = os.statvfs(folder)
     free = disk.f_frsize * (disk.f_bavail if os.geteuid() else disk.f_bfree)
-    needed = sum(member.size for member in found)
+    needed = sum(member.size for member in members)
     if needed <= free:
         return ""
     return (
@@ -277,8 +279,8 @@ def _merge(inner: Folder, outer: Folder, below: str, known: Collection[str] | No
                 adopts = True
             with (
                 source.entered() as new,
-                place_of(target.path, follow=True) as there,
-                there.entered() as old,
+                place_of(target.path, follow=True) as opened,
+                opened.entered() as old,
             ):
                 if adopts:
                     preserve_from(new.pin, old.pin)
@@ -286,8 +288,8 @@ def _merge(inner: Folder, outer: Folder, below: str, known: Collection[str] | No
 
 
 def _renamed(source: Place, target: Place) -> bool:
-    """Whether something is in its place now; a folder cannot move to another file system below the
-    target.
+    """Return whether something is in its place now; a folder cannot move to another file system
+    below the target.
     """
     try:
         source.rename_to(target)

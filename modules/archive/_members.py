@@ -1,4 +1,4 @@
-"""What an archive holds, and which archives are refused."""
+"""The members of an archive, and which archives are refused."""
 
 from __future__ import annotations
 
@@ -33,15 +33,15 @@ class Member(Record):
     shown: str = ""  # as the archive writes it
 
 
-def kind_of(path: str, said: str | None = None) -> str:
+def kind_of(path: str, wanted: str | None = None) -> str:
     """tar or zip, by what the file is. Raises StateFailed for what is neither."""
     import tarfile
     import zipfile
 
-    if said not in (None, TAR, ZIP):
-        raise StateFailed(f"archive_format {said} is not supported: it is tar or zip")
-    if said:
-        return said
+    if wanted not in (None, TAR, ZIP):
+        raise StateFailed(f"archive_format {wanted} is not supported: it is tar or zip")
+    if wanted:
+        return wanted
     try:
         with source(path) as file:
             if zipfile.is_zipfile(file):
@@ -119,8 +119,8 @@ def readable(path: str, action: str = "Unable to list contents of {}") -> Iterat
 def members(
     path: str, kind: str, strip: int = 0, password: str | None = None, options: Sequence[str] = ()
 ) -> list[Member]:
-    """What an archive holds. Raises StateFailed for members that would leave the folder, and for
-    bombs.
+    """The members of an archive. Raises StateFailed for members that would leave the folder, and
+    for bombs.
 
     strip: leading parts of the names that are dropped. options: for the tar program; what they
     leave out is not listed.
@@ -128,13 +128,13 @@ def members(
     with readable(path):
         try:
             with source(path) as file:
-                found = members_of(file, path, kind, strip, password, options)
-                here.store("archives")[path] = (identity(file), found)
+                listed = members_of(file, path, kind, strip, password, options)
+                here.store("archives")[path] = (identity(file), listed)
         except OSError as problem:
             raise StateFailed(
                 f"Unable to list contents of {path}: {problem.strerror or problem}"
             ) from None
-    return found
+    return listed
 
 
 def refuse_changed(
@@ -144,8 +144,8 @@ def refuse_changed(
     known, listed = here.store("archives").get(path, (None, None))
     if known == identity(file):
         return
-    found = members_of(file, path, kind, strip, password, options)
-    if listed not in (None, found):
+    current = members_of(file, path, kind, strip, password, options)
+    if listed not in (None, current):
         raise StateFailed(
             f"{path} has changed since it was listed; nothing was extracted", changes={}
         )
@@ -155,18 +155,18 @@ def refuse_changed(
 def members_of(
     file: IO[bytes], path: str, kind: str, strip: int, password: str | None, options: Sequence[str]
 ) -> list[Member]:
-    """What an open archive holds. path: for messages."""
-    found = list(_tar(file) if kind == TAR else _zip(file, password))
+    """The members of an open archive. path: for messages."""
+    listed = list(_tar(file) if kind == TAR else _zip(file, password))
     if strip:
-        found = [_without_first(member, strip) for member in found]
-    found = [
-        member for member in found if member.name or not strip
+        listed = [_without_first(member, strip) for member in listed]
+    listed = [
+        member for member in listed if member.name or not strip
     ]  # "./" itself has no name either
-    check(path, found)
+    check(path, listed)
     if options and kind == TAR:
         chosen = _chosen(file, options)
-        found = [member for member in found if member.shown.rstrip("/") in chosen]
-    return found
+        listed = [member for member in listed if member.shown.rstrip("/") in chosen]
+    return listed
 
 
 def _without_first(member: Member, strip: int) -> Member:
@@ -226,16 +226,16 @@ def _zip(file: IO[bytes], password: str | None) -> Iterator[Member]:
 # ---------------------------------------------------------------- what is refused
 
 
-def check(path: str, found: Sequence[Member]) -> None:
+def check(path: str, listed: Sequence[Member]) -> None:
     """Refuse an archive that would write outside its folder, make devices or set-user-ID programs,
     or fill the disk.
     """
-    size = sum(member.size for member in found)
-    if len(found) > MOST or size > LARGEST:
-        raise StateFailed(f"{path} holds {len(found)} members with {size} bytes; that is refused")
-    links = {member.name for member in found if member.kind == "link"}
-    files = {member.name for member in found if member.kind in ("file", "hard")}
-    for member in found:
+    size = sum(member.size for member in listed)
+    if len(listed) > MOST or size > LARGEST:
+        raise StateFailed(f"{path} holds {len(listed)} members with {size} bytes; that is refused")
+    links = {member.name for member in listed if member.kind == "link"}
+    files = {member.name for member in listed if member.kind in ("file", "hard")}
+    for member in listed:
         refuse(path, member.shown, _wrong(member, links, files))
 
 
@@ -256,7 +256,7 @@ def _wrong(member: Member, links: set[str], files: set[str]) -> str | None:
         return "is a device, pipe or socket"
     if member.kind == "file" and member.mode & 0o6000:
         return "has a set-user-ID or set-group-ID bit"
-    through = next((each for each in _parents(parts) if each in links), None)
+    through = next((ancestor for ancestor in _parents(parts) if ancestor in links), None)
     if through:
         return f"lies behind the link {through!r}"
     if member.kind != "link" and member.name in links:
@@ -273,7 +273,7 @@ def _parents(parts: Sequence[str]) -> Iterable[str]:
 
 
 def _escapes(folder: Sequence[str], target: str) -> bool:
-    """Whether a link in a folder of the archive points above the archive's top."""
+    """Return whether a link in a folder of the archive points above the archive's top."""
     depth = len(folder)
     for part in target.split("/"):
         depth += -1 if part == ".." else part not in ("", ".")

@@ -30,8 +30,8 @@ def list_(
     {{ salt['archive.list']('/srv/x.tgz') }}
     """
     path = _local(name)
-    found = members(path, kind_of(path, archive_format))
-    kinds = {_shown(member, strip_components or 0): member.kind for member in found}
+    listed = members(path, kind_of(path, archive_format))
+    kinds = {_shown(member, strip_components or 0): member.kind for member in listed}
     kinds.pop("", None)
     if not verbose:
         return sorted(kinds)
@@ -56,16 +56,16 @@ def _shown(member: Member, strip: int) -> str:
 
 
 def _local(name: str) -> str:
-    found = here.tree.fetch(name, here.saltenv) if name.startswith(("salt://", "file://")) else name
-    if found is None or not os.path.isfile(found):
+    local = here.tree.fetch(name, here.saltenv) if name.startswith(("salt://", "file://")) else name
+    if local is None or not os.path.isfile(local):
         raise StateFailed(
-            f"{name} does not exist", missing=None if found is None else ("file", found)
+            f"{name} does not exist", missing=None if local is None else ("file", local)
         )
-    return found
+    return local
 
 
 def is_encrypted(name: str, **_: Any) -> bool:
-    """Whether a zip archive needs a password."""
+    """Return whether a zip archive needs a password."""
     import zipfile
 
     try:
@@ -75,13 +75,13 @@ def is_encrypted(name: str, **_: Any) -> bool:
         raise StateFailed(f"{name} is not a ZIP file: {problem}") from None
 
 
-def _words(given: str | Sequence[str] | None) -> list[str]:
-    if given is None:
+def _words(words: str | Sequence[str] | None) -> list[str]:
+    if words is None:
         return []
     return (
-        [word.strip() for word in given.split(",")]
-        if isinstance(given, str)
-        else [str(word) for word in given]
+        [word.strip() for word in words.split(",")]
+        if isinstance(words, str)
+        else [str(word) for word in words]
     )
 
 
@@ -108,7 +108,7 @@ def tar(
     archive = plain_name(tarfile, "the archive")
     argv = ["tar", first if first.startswith("-") else f"-{first}", archive, *others, *into]
     return _run(
-        [*argv, *(plain_name(each, "what is packed") for each in _words(sources))], cwd, runas
+        [*argv, *(plain_name(member, "what is packed") for member in _words(sources))], cwd, runas
     )
 
 
@@ -139,11 +139,11 @@ def unzip(
     out.
     """
     path, without = _local(zip_file), set(_words(excludes))
-    found = [member for member in members(path, ZIP, 0, password) if member.shown not in without]
+    chosen = [member for member in members(path, ZIP, 0, password) if member.shown not in without]
     place(
         unpack(path, dest, ZIP, password=password, permissions=extract_perms, without=without), dest
     )
-    return trimmed([member.shown for member in found], trim_output)
+    return trimmed([member.shown for member in chosen], trim_output)
 
 
 def trimmed(names: list[str], trim: bool | int) -> list[str]:

@@ -39,7 +39,7 @@ def fixed(path: str) -> Iterator[IO[bytes]]:
 
 
 def identity(file: IO[bytes]) -> tuple[Any, ...]:
-    """What changes when a file is another one, or written to."""
+    """The identity of an open file: it changes when the file is another one, or written to."""
     at = os.fstat(file.fileno())
     return (at.st_dev, at.st_ino, at.st_size, at.st_mtime_ns, at.st_ctime_ns)
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import os
 
-from modules._cache_files import keep, kept
+from modules._cache_files import load_text, save_text
 from modules.file._hash import hash_of
 from runner.api import fetcher
 
@@ -17,10 +17,10 @@ def _record(name: str) -> str:
 
 def kept_sum(name: str) -> str:
     """The sum of the archive that filled a folder; empty where none is known."""
-    return kept(_record(name)) or ""
+    return load_text(_record(name)) or ""
 
 
 @fetcher
-def keep_sum(name: str, found: str) -> None:
+def keep_sum(name: str, digest: str) -> None:
     """Note the sum of the archive that a folder holds."""
-    keep(_record(name), found)
+    save_text(_record(name), digest)

@@ -1,4 +1,4 @@
-"""What lies below a folder."""
+"""The paths below a folder."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Entry(Record):
 
 def entries_below(folder: str, follow: bool = False) -> list[Entry]:
     """All paths below a folder, the deepest first; what goes away meanwhile is left out."""
-    found = []
+    entries = []
     for root, folders, files in os.walk(folder, topdown=False, followlinks=follow):
         for name in [*files, *folders]:
             path = os.path.join(root, name)
@@ -31,12 +31,12 @@ def entries_below(folder: str, follow: bool = False) -> list[Entry]:
                 continue
             kinds = {bits.S_IFREG: "file", bits.S_IFDIR: "dir", bits.S_IFLNK: "link"}
             kind = kinds.get(bits.S_IFMT(at.st_mode), "other")
-            found.append(Entry(path, kind, at.st_size, at.st_atime, at.st_mtime, at.st_ctime))
-    return found
+            entries.append(Entry(path, kind, at.st_size, at.st_atime, at.st_mtime, at.st_ctime))
+    return entries
 
 
 def same(first: str, second: str) -> bool:
-    """Whether two names are the same file."""
+    """Return whether two names are the same file."""
     try:
         one, other = os.lstat(first), os.lstat(second)
     except OSError:

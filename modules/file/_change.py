@@ -146,8 +146,8 @@ def _make(path: str, mode: str | None, owner: tuple[int, int]) -> None:
             if not os.path.isdir(path):
                 raise
             return
-        said = _umask.of_state()
-        final = int(mode, 8) if mode is not None else None if said is None else 0o777 & ~said
+        mask = _umask.of_state()
+        final = int(mode, 8) if mode is not None else None if mask is None else 0o777 & ~mask
         if owner == (-1, -1) and final is None:
             return
         with where.pinned() as made:

@@ -42,12 +42,12 @@ def try_contents(
             most=1 << 20,
         )
     except CommandFailed as problem:
-        told = f"check_cmd {command!r} cannot be run: {problem.message.rpartition(': ')[2]}"
-        raise StateFailed(told, changes={}, missing=("command", argv[0])) from problem
+        problem_text = f"check_cmd {command!r} cannot be run: {problem.message.rpartition(': ')[2]}"
+        raise StateFailed(problem_text, changes={}, missing=("command", argv[0])) from problem
     finally:
         os.unlink(path)
-    said = [text.strip() for text in (done.stdout, done.stderr)]
-    return done.retcode == 0, "\n".join(text for text in said if text)
+    outputs = [text.strip() for text in (done.stdout, done.stderr)]
+    return done.retcode == 0, "\n".join(text for text in outputs if text)
 
 
 def refuse_check(command: str) -> None:
@@ -56,8 +56,8 @@ def refuse_check(command: str) -> None:
 
     argv = _argv(command)
     if argv and not shutil.which(argv[0]):
-        told = f"check_cmd {command!r} cannot be run: No such file or directory"
-        raise StateFailed(told, missing=("command", argv[0]))
+        problem_text = f"check_cmd {command!r} cannot be run: No such file or directory"
+        raise StateFailed(problem_text, missing=("command", argv[0]))
 
 
 def _argv(command: str) -> list[str]:

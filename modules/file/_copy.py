@@ -66,12 +66,12 @@ def copy_place(source: Place, target: Place, owner: Owner, preserve: bool = Fals
     """Copy what is at one place to another. preserve: owner, extended attributes, mode and times
     too.
     """
-    with source.pinned() as found:
-        if found.is_link:
-            _copy_link(found, target, preserve)
-        elif found.is_dir:
+    with source.pinned() as pinned:
+        if pinned.is_link:
+            _copy_link(pinned, target, preserve)
+        elif pinned.is_dir:
             _copy_folder(source, target, preserve)
-        elif bits.S_ISREG(found.at.st_mode):
+        elif bits.S_ISREG(pinned.at.st_mode):
             _copy_file(source, target, owner, preserve)
         else:
             raise StateFailed(f"{source.path} is a device, a pipe or a socket; it is not copied")
@@ -92,13 +92,13 @@ def _copy_file(source: Place, target: Place, owner: Owner, preserve: bool) -> No
     import shutil
 
     with open(source.open_file(), "rb") as file:
-        found = Pinned(source, file.fileno())
+        pinned = Pinned(source, file.fileno())
 
         def finish(handle: int) -> None:
             if preserve:
-                preserve_from(found, Pinned(target, handle))
+                preserve_from(pinned, Pinned(target, handle))
 
-        replace(target, lambda new: shutil.copyfileobj(file, new), owner, found.at.st_mode, finish)
+        replace(target, lambda new: shutil.copyfileobj(file, new), owner, pinned.at.st_mode, finish)
 
 
 def _copy_folder(source: Place, target: Place, preserve: bool) -> None:

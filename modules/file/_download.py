@@ -63,8 +63,8 @@ def _login(url: str) -> tuple[str, str]:
 
 
 def cached_path(url: str, saltenv: str | None = None) -> str:
-    """Where the kept copy of a remote file is, or would be: below the cache folder, in a folder of
-    its address.
+    """The path where the cached copy of a remote file is, or would be: below the cache folder, in a
+    folder of its address.
 
     No URL leaves the cache, and none has the file of another one in the way (`x` and `x/b`, `x` and
     `x?q=1`).
@@ -105,14 +105,14 @@ def _folder_of(path: str) -> None:
     """Make the folder of a kept copy, which nobody else may write; a copy that is not ours goes."""
     below = os.path.relpath(os.path.dirname(path), here.cache_folder().path)
     folder = here.cache_folder(*below.split("/"))
-    for each in (path, f"{path}.etag"):
+    for cached in (path, f"{path}.etag"):
         try:
-            os.close(folder.open(os.path.basename(each), os.O_RDONLY))
+            os.close(folder.open(os.path.basename(cached), os.O_RDONLY))
         except FileNotFoundError:
             continue
         except OSError:  # another user's, or no file: from a time when others could write here
             with suppress(IsADirectoryError):
-                os.unlink(each)
+                os.unlink(cached)
 
 
 def _fetch(url: str, path: str, use_etag: bool, verify_ssl: bool) -> None:
@@ -125,8 +125,8 @@ def _fetch(url: str, path: str, use_etag: bool, verify_ssl: bool) -> None:
     mark = f"{path}.etag"
     headers = {"User-Agent": "runner"}
     if use_etag and os.path.isfile(path) and os.path.isfile(mark):
-        with open(mark, encoding="utf-8") as kept:
-            headers["If-None-Match"] = kept.read()
+        with open(mark, encoding="utf-8") as etag_file:
+            headers["If-None-Match"] = etag_file.read()
     address, login = _login(url)
     request = urllib.request.Request(address, headers=headers)
     if login:  # not for where the server may send us on to
@@ -149,8 +149,8 @@ def _fetch(url: str, path: str, use_etag: bool, verify_ssl: bool) -> None:
         if os.path.exists(beside):
             os.unlink(beside)
     if etag:
-        with open(mark, "w", encoding="utf-8") as kept:
-            kept.write(etag)
+        with open(mark, "w", encoding="utf-8") as etag_file:
+            etag_file.write(etag)
 
 
 def _context(verify_ssl: bool) -> ssl.SSLContext | None:

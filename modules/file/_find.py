@@ -57,17 +57,19 @@ def find(path: str, *args: str, **kwargs: Any) -> list[Any]:
     low, high = int(kwargs.pop("mindepth", 0)), kwargs.pop("maxdepth", None)
     shown = str(kwargs.pop("print", "path")).split(",")
     tests = [_test(key, value) for key, value in kwargs.items() if not key.startswith("__")]
-    found = []
+    results = []
     tops = glob.glob(os.path.expanduser(path))
-    everything = (each for top in tops for each in _walk(top, None if high is None else int(high)))
+    everything = (
+        entry for top in tops for entry in _walk(top, None if high is None else int(high))
+    )
     for depth, folder, name in everything:
         full = os.path.join(folder, name)
         at = _stat(full)
         if at is None:
             continue
         if depth >= low and all(test(folder, name, at) for test in tests):
-            found.append(full if shown == ["path"] else _shown(full, at, shown))
-    return sorted(found)
+            results.append(full if shown == ["path"] else _shown(full, at, shown))
+    return sorted(results)
 
 
 def _stat(path: str) -> os.stat_result | None:
@@ -139,23 +141,23 @@ def _many(value: Any) -> list[Any]:
 
 
 def _user(value: Any) -> Test:
-    wanted = {uid_of(each) for each in _many(value)}
+    wanted = {uid_of(user) for user in _many(value)}
     return lambda folder, name, at: at.st_uid in wanted
 
 
 def _group(value: Any) -> Test:
-    wanted = {gid_of(each) for each in _many(value)}
+    wanted = {gid_of(group) for group in _many(value)}
     return lambda folder, name, at: at.st_gid in wanted
 
 
 def _amount(value: Any, units: dict[str, int], default: str) -> tuple[str, float]:
-    found = re.fullmatch(r"([+-]?)([\d.]+)([a-zA-Z]?)", str(value).strip())
-    unit = (found[3] or default).lower() if found else ""
-    if found is None or unit not in units:
+    match = re.fullmatch(r"([+-]?)([\d.]+)([a-zA-Z]?)", str(value).strip())
+    unit = (match[3] or default).lower() if match else ""
+    if match is None or unit not in units:
         raise StateFailed(
             f"file.find cannot read {value!r}; expected +N, -N or N with one of {''.join(units)}"
         )
-    return found[1], float(found[2]) * units[unit]
+    return match[1], float(match[2]) * units[unit]
 
 
 def _size(value: Any) -> Test:

@@ -39,22 +39,22 @@ def hash_of(data: bytes, form: str = "sha256") -> str:
 
 
 def check_hash(path: str, file_hash: str) -> bool:
-    """Whether a file has a hash ("sha256=…", "sha256:…" or digits alone)."""
+    """Return whether a file has a hash ("sha256=…", "sha256:…" or digits alone)."""
     algorithm, digest = split_hash(file_hash)
     return get_hash(path, algorithm) == digest
 
 
 def split_hash(text: str) -> tuple[str, str]:
     """Algorithm and digits of one hash; StateFailed if it is none."""
-    found = re.fullmatch(r"(?:(\w+)\s*[=:]\s*)?([0-9A-Fa-f]+)", text.strip())
-    algorithm = (found[1] or BY_LENGTH.get(len(found[2]), "")).lower() if found else ""
-    if found is None or BY_LENGTH.get(len(found[2])) != algorithm:
+    match = re.fullmatch(r"(?:(\w+)\s*[=:]\s*)?([0-9A-Fa-f]+)", text.strip())
+    algorithm = (match[1] or BY_LENGTH.get(len(match[2]), "")).lower() if match else ""
+    if match is None or BY_LENGTH.get(len(match[2])) != algorithm:
         raise StateFailed(
             f"source_hash {text!r} is not a hash: expected algorithm=digits (md5, sha1, sha224,"
             " sha256, sha384 or sha512 with as many hexadecimal digits as it has), or the address"
             " of a file with hashes"
         )
-    return algorithm, found[2].lower()
+    return algorithm, match[2].lower()
 
 
 def source_hash(text: str, names: list[str]) -> tuple[str, str]:
@@ -63,7 +63,7 @@ def source_hash(text: str, names: list[str]) -> tuple[str, str]:
 
     Understood are `digits  name`, `name digits`, `algorithm (name) = digits` and a lone hash.
     """
-    hashes = [found for line in text.splitlines() if (found := _line(line))]
+    hashes = [entry for line in text.splitlines() if (entry := _line(line))]
     for name in names:
         for algorithm, digest, file in hashes:
             if file and (file == name or os.path.basename(file) == os.path.basename(name)):
@@ -79,14 +79,14 @@ _LINE = re.compile(r"(?<![0-9A-Fa-f])([0-9A-Fa-f]{32,128})(?![0-9A-Fa-f])")
 
 
 def _line(line: str) -> tuple[str, str, str] | None:
-    found = _LINE.search(line)
-    if found is None or len(found[1]) not in BY_LENGTH:
+    match = _LINE.search(line)
+    if match is None or len(match[1]) not in BY_LENGTH:
         return None
-    rest = (line[: found.start()] + " " + line[found.end() :]).strip()
+    rest = (line[: match.start()] + " " + line[match.end() :]).strip()
     in_brackets = re.search(r"\((.+)\)", rest)
     name = in_brackets[1] if in_brackets else re.sub(r"^(?:md5|sha\d+)?\s*[:=]?\s*", "", rest)
     return (
-        BY_LENGTH[len(found[1])],
-        found[1].lower(),
+        BY_LENGTH[len(match[1])],
+        match[1].lower(),
         name.strip().lstrip("*").removeprefix("./").strip("'\""),
     )

@@ -1,4 +1,4 @@
-"""How much of a file is held in memory."""
+"""The limit of what is held of a file in memory."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def refuse_large(file: IO[bytes], path: str) -> None:
 
 
 def _limit() -> int:
-    said = here.opts.get("edit_size_limit")
-    return (EDITED if said is None else int(said)) * 1048576
+    configured = here.opts.get("edit_size_limit")
+    return (EDITED if configured is None else int(configured)) * 1048576
 
 
 def read_limited(file: IO[bytes], path: str) -> bytes:

@@ -30,8 +30,8 @@ _KINDS = {
 
 
 class Stat(Record):
-    """What a path is. size: bytes; mtime: seconds since 1970; type: file, dir, link, pipe, socket,
-    block, char.
+    """The type, owner, mode and times of a path. size: bytes; mtime: seconds since 1970; type:
+    file, dir, link, pipe, socket, block, char.
     """
 
     bits: int
@@ -56,7 +56,7 @@ class Stat(Record):
 
 
 def seen(path: str, follow: bool = True) -> Stat | None:
-    """What a path is, of what a link points to with `follow`; None when nothing is there."""
+    """The facts on a path, of what a link points to with `follow`; None when nothing is there."""
     try:
         at = os.stat(path) if follow else os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -75,11 +75,11 @@ def seen(path: str, follow: bool = True) -> Stat | None:
 
 
 def stat(path: str, follow: bool = True) -> Stat:
-    """What a path is; StateFailed when nothing is there."""
-    found = seen(path, follow)
-    if found is None:
+    """The facts on a path; StateFailed when nothing is there."""
+    entry = seen(path, follow)
+    if entry is None:
         raise StateFailed(f"Path not found: {path}", missing=("file", path))
-    return found
+    return entry
 
 
 def device(path: str) -> tuple[int, int]:
@@ -92,32 +92,32 @@ def device(path: str) -> tuple[int, int]:
 
 
 def lexists(path: str) -> bool:
-    """Whether anything is there, a dangling link too."""
+    """Return whether anything is there, a dangling link too."""
     return os.path.lexists(path)
 
 
 def exists(path: str) -> bool:
-    """Whether something is there, behind a link too."""
+    """Return whether something is there, behind a link too."""
     return os.path.exists(path)
 
 
 def is_file(path: str) -> bool:
-    """Whether there is a regular file (or a link to one)."""
+    """Return whether there is a regular file (or a link to one)."""
     return os.path.isfile(path)
 
 
 def is_dir(path: str) -> bool:
-    """Whether there is a folder (or a link to one)."""
+    """Return whether there is a folder (or a link to one)."""
     return os.path.isdir(path)
 
 
 def is_link(path: str) -> bool:
-    """Whether there is a symbolic link, dangling or not."""
+    """Return whether there is a symbolic link, dangling or not."""
     return os.path.islink(os.path.expanduser(path))
 
 
 def readlink(path: str) -> str:
-    """What a symbolic link says."""
+    """The target of a symbolic link, as it is written."""
     try:
         return os.readlink(path)
     except OSError as problem:

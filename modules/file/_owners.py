@@ -33,24 +33,24 @@ class _Names:
 
     def number(self, name: str) -> int | None:
         self._check()
-        found = self._numbers.get(name)
-        if found is None:
+        number = self._numbers.get(name)
+        if number is None:
             try:
-                found = self._numbers[name] = self._by_name(name)
+                number = self._numbers[name] = self._by_name(name)
             except KeyError:
                 return None
-        return found
+        return number
 
     def name(self, number: int) -> str:
         """The name; the number itself where nobody has it."""
         self._check()
-        found = self._names.get(number)
-        if found is None:
+        known = self._names.get(number)
+        if known is None:
             try:
-                found = self._names[number] = self._by_number(number)
+                known = self._names[number] = self._by_number(number)
             except (KeyError, OverflowError):
                 return str(number)
-        return found
+        return known
 
 
 def _user_number(name: str) -> int:
@@ -98,24 +98,24 @@ def gid_of(group: str | int) -> int | None:
 def _number(names: _Names, wanted: str | int) -> int | None:
     if isinstance(wanted, int):
         return wanted
-    found = names.number(wanted)
-    return int(wanted) if found is None and wanted.isdigit() else found
+    number = names.number(wanted)
+    return int(wanted) if number is None and wanted.isdigit() else number
 
 
 def user_to_uid(user: Any = None) -> Any:
     """The number of a user, of the caller without one; "" if there is no such user."""
     if user is None:
         return os.geteuid()
-    found = uid_of(user)
-    return "" if found is None else found
+    number = uid_of(user)
+    return "" if number is None else number
 
 
 def group_to_gid(group: Any = None) -> Any:
     """The number of a group, of the caller's without one; "" if there is no such group."""
     if group is None:
         return os.getegid()
-    found = gid_of(group)
-    return "" if found is None else found
+    number = gid_of(group)
+    return "" if number is None else number
 
 
 def uid_to_user(uid: int) -> str:

@@ -47,7 +47,7 @@ class Place:
     # ---------------------------------------------------------------- looking
 
     def seen(self) -> os.stat_result | None:
-        """What is there, a link itself; None for nothing."""
+        """The stat of what exists there, a link itself; None for nothing."""
         try:
             at = os.lstat(self.name, dir_fd=self.folder)
         except FileNotFoundError:
@@ -56,12 +56,12 @@ class Place:
         return at
 
     def is_dir(self) -> bool:
-        """Whether a folder is there, no link to one."""
+        """Return whether a folder is there, no link to one."""
         at = self.seen()
         return at is not None and bits.S_ISDIR(at.st_mode)
 
     def shared(self) -> bool:
-        """Whether somebody but root and the caller can put something there."""
+        """Return whether somebody but root and the caller can put something there."""
         return others_write(os.fstat(self.folder))
 
     def readlink(self) -> str:
@@ -87,8 +87,8 @@ class Place:
 
     @contextmanager
     def pinned(self) -> Iterator[Pinned]:
-        """What is there now, a link itself, so that owner, mode and times can be set whatever
-        replaces it.
+        """Hold what exists there now, a link itself, so that owner, mode and times can be set
+        whatever replaces it.
         """
         handle = os.open(self.name, PATH_ONLY, dir_fd=self.folder)
         try:
@@ -243,12 +243,12 @@ class Pinned:
 
     def attributes(self) -> dict[str, bytes]:
         """The extended attributes, access lists among them; none where the file system has none."""
-        found = {}
+        values = {}
         with suppress(OSError), self._settable() as own:
             for name in os.listxattr(own):
                 with suppress(OSError):
-                    found[name] = os.getxattr(own, name)
-        return found
+                    values[name] = os.getxattr(own, name)
+        return values
 
     def set_attribute(self, name: str, value: bytes) -> None:
         with self._settable() as own:

@@ -1,4 +1,6 @@
-"""Whether the caller may change a path: what the kernel would say, asked without changing anything."""
+"""The caller's rights to change a path: as the kernel would say, asked without changing
+anything.
+"""
 
 from __future__ import annotations
 
@@ -84,18 +86,20 @@ def refuse_owner(path: str, user: str | int | None, group: str | int | None) -> 
         _refuse(path, f"only root may give it to the group {group}", path)
 
 
-def _refuse_read_only(path: str, there: str) -> None:
-    if os.statvfs(there).f_flag & os.ST_RDONLY:
-        _refuse(path, f"{there} is on a read-only file system (mount it writable first)", there)
+def _refuse_read_only(path: str, folder: str) -> None:
+    if os.statvfs(folder).f_flag & os.ST_RDONLY:
+        _refuse(path, f"{folder} is on a read-only file system (mount it writable first)", folder)
 
 
-def _refuse(path: str, why: str, there: str) -> None:
-    """What a pending state may change: the folder that is in the way, or one above it."""
-    above = [there]
+def _refuse(path: str, why: str, obstacle: str) -> None:
+    """Refuse a change. A pending state may yet change the folder that is in the way, or one above
+    it.
+    """
+    above = [obstacle]
     while above[-1] not in ("/", ""):
         above.append(os.path.dirname(above[-1]))
     raise StateFailed(
-        f"{path} cannot be changed: {why}", missing=[("file", each) for each in above]
+        f"{path} cannot be changed: {why}", missing=[("file", path_above) for path_above in above]
     )
 
 
@@ -113,7 +117,7 @@ def _seen(path: str) -> os.stat_result | None:
 
 
 def _immutable(path: str) -> bool:
-    """Whether not even root may change a file or a folder: chattr +i."""
+    """Return whether not even root may change a file or a folder: chattr +i."""
     if os.access(path, os.W_OK, effective_ids=True):
         return False
     import fcntl
@@ -141,7 +145,7 @@ def _member(gid: int) -> bool:
 
 @cache
 def _may(capability: int) -> bool:
-    """Whether this process has a capability; without /proc only root has all."""
+    """Return whether this process has a capability; without /proc only root has all."""
     try:
         with open("/proc/self/status", encoding="ascii", errors="replace") as status:
             held = next(int(line.split()[1], 16) for line in status if line.startswith("CapEff"))

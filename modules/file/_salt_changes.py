@@ -28,8 +28,8 @@ def lines_given(args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> list[str]:
         raise StateFailed(
             f"there is no argument {unknown[0]!r}: lines are given by their place, or as `args`"
         )
-    said = kwargs.get("args", args)
-    return [f"{line}\n" for line in (said if isinstance(said, list | tuple) else [said])]
+    typed = kwargs.get("args", args)
+    return [f"{line}\n" for line in (typed if isinstance(typed, list | tuple) else [typed])]
 
 
 def salt_write(path: str, *args: Any, **kwargs: Any) -> str:
@@ -61,9 +61,9 @@ def truncate(path: str, length: int) -> None:
 def salt_remove(path: str, **_: Any) -> bool:
     """Remove a file, link or folder; False when there was none."""
     path = path_given(path)
-    there = os.path.lexists(path)
+    existed = os.path.lexists(path)
     _change.remove(path)
-    return there
+    return existed
 
 
 def salt_rename(src: str, dst: str) -> bool:

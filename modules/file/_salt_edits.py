@@ -243,7 +243,7 @@ def sed(
     escape_all: bool = False,
     negate_match: bool = False,
 ) -> dict[str, Any] | bool:
-    """What the program sed makes of a file: `after` for `before` in lines that match `limit`; False
+    """Edit a file with the program sed: `after` for `before` in lines that match `limit`; False
     without the file.
 
     options: of sed. flags: behind the expression. negate_match: in the lines that do not match
@@ -257,7 +257,7 @@ def sed(
             "sed's -i is not for `options`: the file is written whole, with a copy that `backup`"
             " names"
         )
-    before, after = (str(each).replace("/", r"\/") for each in (before, after))
+    before, after = (str(text).replace("/", r"\/") for text in (before, after))
     if escape_all:
         after = _escaped(after)
     where = f"/{str(limit).replace('/', chr(92) + '/')}/" if limit else ""
@@ -273,8 +273,8 @@ def sed(
             keep(path, backup)
         if done.stdout != _look.read_bytes(path):
             _write.write(path, done.stdout)
-    said = done.stderr.decode("utf-8", "replace").strip()
-    return {"pid": 0, "retcode": done.returncode, "stdout": "", "stderr": said}
+    stderr = done.stderr.decode("utf-8", "replace").strip()
+    return {"pid": 0, "retcode": done.returncode, "stdout": "", "stderr": stderr}
 
 
 def _escaped(text: str) -> str:

@@ -1,4 +1,4 @@
-"""What templates ask of paths, under Salt's names with Salt's answers."""
+"""Look-ups of paths for templates, under Salt's names with Salt's answers."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ _home = os.path.expanduser
 
 
 def file_exists(path: str) -> bool:
-    """Whether there is a regular file (or a link to one)."""
+    """Return whether there is a regular file (or a link to one)."""
     return os.path.isfile(_home(path))
 
 
 def directory_exists(path: str) -> bool:
-    """Whether there is a folder (or a link to one)."""
+    """Return whether there is a folder (or a link to one)."""
     return os.path.isdir(_home(path))
 
 
 def is_chrdev(name: str) -> bool:
-    """Whether there is a character device."""
+    """Return whether there is a character device."""
     return _has_mode(name, S_ISCHR)
 
 
 def is_blkdev(name: str) -> bool:
-    """Whether there is a block device."""
+    """Return whether there is a block device."""
     return _has_mode(name, S_ISBLK)
 
 
 def is_fifo(name: str) -> bool:
-    """Whether there is a named pipe."""
+    """Return whether there is a named pipe."""
     return _has_mode(name, S_ISFIFO)
 
 
@@ -50,7 +50,7 @@ def _has_mode(name: str, is_kind: Callable[[int], bool]) -> bool:
 
 
 def path_exists_glob(path: str) -> bool:
-    """Whether anything matches a pattern."""
+    """Return whether anything matches a pattern."""
     import glob
 
     return bool(glob.glob(_home(path)))
@@ -87,7 +87,7 @@ def readdir(path: str) -> list[str]:
 
 
 def access(path: str, mode: str) -> bool:
-    """Whether the caller may use a path. mode: f (is there), r, w or x."""
+    """Return whether the caller may use a path. mode: f (is there), r, w or x."""
     modes = {"f": os.F_OK, "r": os.R_OK, "w": os.W_OK, "x": os.X_OK}
     wanted = modes.get(mode, mode)
     if wanted not in modes.values():
@@ -102,7 +102,7 @@ def read(path: str, binary: bool = False) -> str | bytes:
 
 
 def salt_readlink(path: str, canonicalize: bool = False) -> str:
-    """What a symbolic link points to. canonicalize: follow all links on the way."""
+    """The path that a symbolic link points to. canonicalize: follow all links on the way."""
     path = _home(path)
     if not os.path.islink(path):
         raise StateFailed("A valid link was not specified.")
@@ -135,8 +135,8 @@ def get_gid(path: str, follow_symlinks: bool = True) -> int:
 
 def get_mode(path: str, follow_symlinks: bool = True) -> str:
     """The mode of a path, such as "0644"; "" when nothing is there."""
-    found = seen(_home(path), follow_symlinks)
-    return found.mode if found else ""
+    entry = seen(_home(path), follow_symlinks)
+    return entry.mode if entry else ""
 
 
 def lstat(path: str) -> dict[str, Any]:
@@ -159,11 +159,11 @@ def lstat(path: str) -> dict[str, Any]:
 
 
 def stats(path: str, hash_type: str | None = None, follow_symlinks: bool = True) -> dict[str, Any]:
-    """What there is to know of a path. hash_type: adds `sum`, the hash of the contents."""
+    """All facts on a path. hash_type: adds `sum`, the hash of the contents."""
     path = _home(path)
     kind = stat(path, follow_symlinks).type
     at = os.stat(path, follow_symlinks=follow_symlinks)
-    found: dict[str, Any] = {
+    facts: dict[str, Any] = {
         "inode": at.st_ino,
         "uid": at.st_uid,
         "gid": at.st_gid,
@@ -178,12 +178,12 @@ def stats(path: str, hash_type: str | None = None, follow_symlinks: bool = True)
         "target": os.path.realpath(path),
     }
     if hash_type:
-        found["sum"] = get_hash(path, hash_type)
-    return found
+        facts["sum"] = get_hash(path, hash_type)
+    return facts
 
 
 def is_hardlink(path: str) -> bool:
-    """Whether a file has a second name."""
+    """Return whether a file has a second name."""
     return os.path.isfile(_home(path)) and os.lstat(_home(path)).st_nlink > 1
 
 
@@ -199,15 +199,15 @@ def diskusage(path: str) -> int:
 
 
 def statvfs(path: str) -> dict[str, int]:
-    """What the file system of a path has: blocks, inodes, their sizes and how many are free."""
+    """The capacity of a path's file system: blocks, inodes, their sizes and how many are free."""
     try:
-        found = os.statvfs(_home(path))
+        values = os.statvfs(_home(path))
     except OSError as problem:
         raise StateFailed(f"Could not statvfs '{path}': {problem.strerror}") from problem
     names = "bavail bfree blocks bsize favail ffree files flag frsize namemax"
-    return {f"f_{name}": getattr(found, f"f_{name}") for name in names.split()}
+    return {f"f_{name}": getattr(values, f"f_{name}") for name in names.split()}
 
 
 def pardir() -> str:
-    """How the folder above is written: `..`."""
+    """The name of the folder above: `..`."""
     return os.pardir

@@ -1,4 +1,4 @@
-"""What templates ask of the text in files, under Salt's names with Salt's answers."""
+"""Look-ups of the text in files for templates, under Salt's names with Salt's answers."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ def _text(path: str) -> str:
 
 
 def contains(path: str, text: str) -> bool:
-    """Whether a text stands in a file, white space around it aside."""
+    """Return whether a text stands in a file, white space around it aside."""
     wanted = str(text).strip()
     return os.path.isfile(os.path.expanduser(path)) and wanted in _text(path)
 
 
 def contains_regex(path: str, regex: str, lchar: str = "") -> bool:
-    """Whether a line of a file matches a regular expression. lchar: characters dropped before each
-    line.
+    """Return whether a line of a file matches a regular expression. lchar: characters dropped
+    before each line.
     """
     if not os.path.isfile(os.path.expanduser(path)):
         return False
@@ -32,7 +32,7 @@ def contains_regex(path: str, regex: str, lchar: str = "") -> bool:
 
 
 def contains_glob(path: str, glob_expr: str) -> bool:
-    """Whether a line of a file matches a pattern such as `*root*`."""
+    """Return whether a line of a file matches a pattern such as `*root*`."""
     import fnmatch
 
     path = os.path.expanduser(path)
@@ -49,7 +49,7 @@ def search(
     ignore_if_missing: bool = False,
     multiline: bool = False,
 ) -> bool:
-    """Whether a regular expression is found in a file. flags: a number, or names such as
+    """Return whether a regular expression is found in a file. flags: a number, or names such as
     [IGNORECASE, MULTILINE].
     """
     path = os.path.expanduser(path)
@@ -59,10 +59,10 @@ def search(
         raise StateFailed(f"File not found: {path}")
     number = _flags(flags)
     whole = multiline or bufsize == "file" or (isinstance(bufsize, int) and bufsize > 1)
-    found = re.compile(pattern, number)
+    expression = re.compile(pattern, number)
     if whole:
-        return found.search(_text(path)) is not None
-    return any(found.search(line) for line in _text(path).splitlines(True))
+        return expression.search(_text(path)) is not None
+    return any(expression.search(line) for line in _text(path).splitlines(True))
 
 
 def _flags(flags: Any) -> int:
@@ -76,7 +76,9 @@ def _flags(flags: Any) -> int:
 
 
 def grep(path: str, pattern: str, *opts: str) -> dict[str, Any]:
-    """What the program grep answers: stdout, stderr, retcode, pid. opts: its options, such as "-v"."""
+    """Search a file with the program grep: stdout, stderr, retcode, pid. opts: its options, such as
+    "-v".
+    """
     import shlex
     import subprocess
 

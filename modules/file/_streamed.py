@@ -62,12 +62,12 @@ Contents = bytes | Streamed
 def streamed(path: str) -> Streamed:
     """The contents of a file, to be read later. Raises StateFailed for what is no readable file."""
     with opened_to_read(path) as file:
-        found = os.fstat(file.fileno())
-    return Streamed(path, found.st_size, _identity(found))
+        stat = os.fstat(file.fileno())
+    return Streamed(path, stat.st_size, _identity(stat))
 
 
 def same_contents(path: str, contents: Contents) -> bool:
-    """Whether a file holds just these contents."""
+    """Return whether a file holds just these contents."""
     with opened_to_read(path) as file:
         size = os.fstat(file.fileno()).st_size
         if size != (len(contents) if isinstance(contents, bytes) else contents.size):
@@ -90,8 +90,8 @@ def _pieces(file: IO[bytes]) -> Iterator[bytes]:
         yield piece
 
 
-def _identity(found: os.stat_result) -> tuple[int, int, int, int]:
-    return found.st_dev, found.st_ino, found.st_mtime_ns, found.st_ctime_ns
+def _identity(stat: os.stat_result) -> tuple[int, int, int, int]:
+    return stat.st_dev, stat.st_ino, stat.st_mtime_ns, stat.st_ctime_ns
 
 
 def head_of(contents: Contents) -> bytes:
@@ -100,7 +100,7 @@ def head_of(contents: Contents) -> bytes:
 
 
 def size_of(contents: Contents) -> int:
-    """How many bytes contents have."""
+    """The number of bytes of contents."""
     return len(contents) if isinstance(contents, bytes) else contents.size
 
 

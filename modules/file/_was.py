@@ -1,4 +1,4 @@
-"""What was at a path before a change: the events carry it, the history and undo live on it."""
+"""The snapshot of a path before a change: the events carry it, the history and undo live on it."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from runner.api import here
 
 
 def was(path: str, *_: object, **__: object) -> object:
-    """What was there, for the history and undo."""
-    found = seen(path, follow=False)
-    if found is None:
+    """The snapshot of a path, for the history and undo."""
+    stat = seen(path, follow=False)
+    if stat is None:
         return {"path": path, "type": "none"}
     facts = {
         "path": path,
-        "type": found.type,
-        "mode": found.mode,
-        "uid": found.uid,
-        "gid": found.gid,
+        "type": stat.type,
+        "mode": stat.mode,
+        "uid": stat.uid,
+        "gid": stat.gid,
     }
-    return facts | ({"target": os.readlink(path)} if found.type == "link" else {"size": found.size})
+    return facts | ({"target": os.readlink(path)} if stat.type == "link" else {"size": stat.size})
 
 
 def was_written(path: str, *_: object, follow: bool = True, **__: object) -> object:
-    """What was there, for a writer that follows links."""
+    """The snapshot of a path, for a writer that follows links."""
     return was(target_of(path, follow))
 
 
@@ -53,12 +53,12 @@ def was_missing(path: str, *_: object, **__: object) -> object:
 
 
 def was_moved(old: str, new: str, *_: object, **__: object) -> object:
-    """What was at both ends."""
+    """The snapshots of both ends."""
     return {"several": [was(new), {"path": old, "type": "moved", "target": new}]}
 
 
 def was_copied_over(old: str, new: str, *_: object, **__: object) -> object:
-    """What was where a copy goes."""
+    """The snapshot of the place where a copy goes."""
     return was(
         os.path.join(new, os.path.basename(old))
         if os.path.isdir(new) and not os.path.isdir(old)
@@ -67,5 +67,5 @@ def was_copied_over(old: str, new: str, *_: object, **__: object) -> object:
 
 
 def was_second(_: str, path: str, *__: object, **___: object) -> object:
-    """What was at the second argument."""
+    """The snapshot of the second argument's path."""
     return was(path)

@@ -23,7 +23,9 @@ Finish = Callable[[int], None]
 
 
 class Owner(Record):
-    """What a file is to have; None and -1: what it had, or what the system gives a new one."""
+    """The owner and mode that a file is to have; None and -1: what it had, or what the system gives
+    a new one.
+    """
 
     mode: int | None = None
     uid: int = -1
@@ -78,8 +80,8 @@ def replace(
 
 
 def _replaceable(where: Place, old: Pinned) -> bool:
-    """Whether owner, mode and attributes are taken over; StateFailed for what a file must not
-    replace.
+    """Return whether owner, mode and attributes are taken over; StateFailed for what a file must
+    not replace.
     """
     if bits.S_ISREG(old.at.st_mode):
         return True
@@ -174,8 +176,9 @@ def _keep_file(where: Place) -> None:
         return
     now = time.time()
     stamp = time.strftime("%a_%b_%d_%H:%M:%S_", time.localtime(now)) + f"{int(now % 1 * 1e6):06d}"
-    kept = f"{here.state_dir}/file_backup{where.path}_{stamp}_{time.strftime('%Y', time.localtime(now))}"
-    *below, name = os.path.relpath(kept, here.state_dir).split("/")
+    stamp += f"_{time.strftime('%Y', time.localtime(now))}"
+    backup = f"{here.state_dir}/file_backup{where.path}_{stamp}"
+    *below, name = os.path.relpath(backup, here.state_dir).split("/")
     handle = here.state_folder(*below).open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL)
     with open(handle, "wb") as target, open(where.open_file(), "rb") as source:
         at = os.fstat(source.fileno())

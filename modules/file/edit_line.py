@@ -11,7 +11,9 @@ from runner.api import Record, StateFailed
 
 
 class Place(Record):
-    """Where the line goes. beside: the lines that others put at the same end of the file."""
+    """The place where the line goes. beside: the lines that others put at the same end of the
+    file.
+    """
 
     location: str | None
     before: str | None
@@ -61,15 +63,17 @@ def _only(body: list[str], pattern: str | None, name: str) -> int | None:
     if pattern is None:
         return None
     expression = compiled(pattern, 0)
-    found = [index for index, line in enumerate(body) if expression.search(line)]
-    if len(found) > 1:
+    matching = [index for index, line in enumerate(body) if expression.search(line)]
+    if len(matching) > 1:
         raise StateFailed(f'Found more than expected occurrences in "{name}" expression')
-    return found[0] if found else None
+    return matching[0] if matching else None
 
 
 def _stands_at_end(lines: Iterable[str], content: str, beside: Collection[str]) -> bool:
-    """Whether a line is the first of some, empty ones and those that others put beside it left out."""
-    others = {each.strip() for each in beside}
+    """Return whether a line is the first of some, empty ones and those that others put beside it
+    left out.
+    """
+    others = {text.strip() for text in beside}
     rest = (line.strip() for line in lines)
     return (
         next((line for line in rest if line and (line == content or line not in others)), None)

@@ -13,8 +13,8 @@ LARGEST_DIFF = (
 
 
 def not_shown(old: int, new: int) -> str:
-    """What stands for the difference of two texts that are too large to be compared; "" for smaller
-    ones.
+    """The note in place of the difference of two texts that are too large to be compared; "" for
+    smaller ones.
     """
     if old + new <= LARGEST_DIFF:
         return ""
@@ -41,9 +41,9 @@ def diff(old: str, new: str, context: int = 3) -> str:
 
 def lines_of(text: str) -> list[str]:
     """The lines of a text with their ends; form feeds and the like end none."""
-    found = [line + "\n" for line in text.split("\n")]
-    found[-1] = found[-1][:-1]
-    return found if found[-1] else found[:-1]
+    lines = [line + "\n" for line in text.split("\n")]
+    lines[-1] = lines[-1][:-1]
+    return lines if lines[-1] else lines[:-1]
 
 
 def compiled(pattern: str, flags: int | str | Sequence[str | int]) -> re.Pattern[str]:
@@ -79,7 +79,7 @@ def substituted(expression: re.Pattern[str], repl: str, text: str, count: int) -
 
 
 def found_in(expression: re.Pattern[str], content: str, text: str) -> bool:
-    """Whether the text matches, or has already got the lines that would be added."""
+    """Return whether the text matches, or has already got the lines that would be added."""
     if expression.search(text):
         return True
     return (
@@ -128,7 +128,7 @@ def each_line(text: str, edit: Callable[[str], str]) -> str:
 
 
 def ending(text: str) -> str:
-    """How the lines of a text end: as the first one does."""
+    """The line ending of a text: as the first one does."""
     return "\r\n" if text.partition("\n")[0].endswith("\r") else "\n"
 
 
@@ -154,21 +154,21 @@ def with_block(
 
 def _replaced(text: str, start: str, end: str, block: str) -> str | None:
     """The text with the block in it; None where there is no marker."""
-    found: list[str] = []
+    result: list[str] = []
     began = None  # where the block that is open begins
     seen = False
     for line in lines_of(text):
         if began is not None and end in line:
             rest = line[line.index(end) :].rstrip("\r\n") + (ending(text))
-            found[began:] = [block, rest]
+            result[began:] = [block, rest]
             began = None
         else:
-            found.append(line)
+            result.append(line)
             if start in line:
-                began, seen = len(found), True
+                began, seen = len(result), True
     if began is not None:
         raise StateFailed("Unterminated marked block. End of file reached before marker_end.")
-    return "".join(found) if seen else None
+    return "".join(result) if seen else None
 
 
 def _inserted(

@@ -13,11 +13,11 @@ from modules.git._run import (
     config_matching,
     config_values,
     credentials,
+    error_text,
     keys,
     look,
     probe,
     remote_refs,
-    said,
 )
 from modules.git._salt import (
     checkout,
@@ -69,6 +69,7 @@ __all__ = [
     "credentials",
     "current_branch",
     "describe",
+    "error_text",
     "fetch",
     "init",
     "is_worktree",
@@ -87,7 +88,6 @@ __all__ = [
     "reset",
     "rev_parse",
     "revision",
-    "said",
     "status",
     "submodule",
     "version",

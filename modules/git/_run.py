@@ -83,19 +83,22 @@ def keys(identity: Sequence[str], user: str | None) -> tuple[str, ...]:
     """The paths of private keys; those of the tree (salt://) become files that only the user can
     read.
     """
-    return tuple(_key(each, user) if each.startswith("salt://") else each for each in identity)
+    return tuple(
+        _key(location, user) if location.startswith("salt://") else location
+        for location in identity
+    )
 
 
 def _key(url: str, user: str | None) -> str:
-    found = here.tree.fetch(url, here.saltenv)
-    if found is None:
+    local = here.tree.fetch(url, here.saltenv)
+    if local is None:
         raise StateFailed(f"identity {url} not found in saltenv '{here.saltenv}'")
     if user and users.info(user).get("uid") != os.geteuid():
         raise StateFailed(
             f"{user} cannot read the identity {url}: put it on this machine with file.managed first"
         )
     path = os.path.join(here.scratch(), "key")
-    with open(found, "rb") as source, open(path, "xb", opener=_private) as target:
+    with open(local, "rb") as source, open(path, "xb", opener=_private) as target:
         target.write(source.read())
     return path
 
@@ -118,8 +121,8 @@ def probe(
     )
 
 
-def said(done: cmd.Completed) -> str:
-    """What git complains about."""
+def error_text(done: cmd.Completed) -> str:
+    """The complaint of git."""
     return done.stderr.strip() or done.stdout.strip()
 
 
@@ -137,21 +140,23 @@ def change(
             file.real_path(path)  # through no link of somebody else
     done = probe(words, cwd, user, identity, secrets)
     if done.retcode:
-        raise CommandFailed(said(done) or f"git {words[0]} failed with exit code {done.retcode}")
+        raise CommandFailed(
+            error_text(done) or f"git {words[0]} failed with exit code {done.retcode}"
+        )
     return done.stdout.strip() or done.stderr.strip()
 
 
 def look(words: Sequence[str], cwd: str, user: str | None = None) -> str | None:
-    """What git says; None when it fails."""
+    """The output of git; None when it fails."""
     done = probe(words, cwd, user)
     return done.stdout.rstrip("\n") if done.retcode == 0 else None
 
 
 def ask(words: Sequence[str], cwd: str | None, user: str | None = None) -> str:
-    """What git says. Raises CommandFailed when it fails."""
+    """The output of git. Raises CommandFailed when it fails."""
     done = probe(words, cwd, user)
     if done.retcode:
-        raise CommandFailed(f"Command 'git {' '.join(words)}' failed: {said(done)}")
+        raise CommandFailed(f"Command 'git {' '.join(words)}' failed: {error_text(done)}")
     return done.stdout.rstrip("\n")
 
 
@@ -167,14 +172,14 @@ def remote_refs(
     done = probe(["ls-remote", "--symref", "--", url], None, user, identity, secrets)
     if done.retcode:
         missing = ("file", url) if url.startswith("/") else None
-        raise StateFailed(f"Failed to check remote refs: {said(done)}", missing=missing)
-    found = {}
+        raise StateFailed(f"Failed to check remote refs: {error_text(done)}", missing=missing)
+    refs = {}
     for value, name in (line.split("\t") for line in done.stdout.splitlines() if "\t" in line):
         if value.startswith("ref: "):
-            found[DEFAULT_BRANCH] = value.removeprefix("ref: refs/heads/")
+            refs[DEFAULT_BRANCH] = value.removeprefix("ref: refs/heads/")
         else:
-            found[name] = value
-    return found
+            refs[name] = value
+    return refs
 
 
 # ---------------------------------------------------------------- git's configuration
@@ -192,12 +197,12 @@ def config_matching(
     """The keys that a regular expression matches as a whole, with their values."""
     done = _config(["--get-regexp", "--null", "--", f"^({pattern})$"], cwd, user, scope)
     if done.retcode > 1:
-        raise StateFailed(f"{pattern!r}: {said(done)}")
-    found: dict[str, list[str]] = {}
+        raise StateFailed(f"{pattern!r}: {error_text(done)}")
+    values: dict[str, list[str]] = {}
     for entry in done.stdout.split("\0")[:-1]:
         key, _, value = entry.partition("\n")
-        found.setdefault(key, []).append(value)
-    return found
+        values.setdefault(key, []).append(value)
+    return values
 
 
 @changer(touches=["files"])
@@ -207,7 +212,7 @@ def config_change(
     """Run `git config` with these words: what it is to do, then keys and values."""
     done = _config([words[0], "--", *words[1:]], cwd, user, "global" if everywhere else "local")
     if done.retcode:
-        raise CommandFailed(said(done) or f"git config failed with exit code {done.retcode}")
+        raise CommandFailed(error_text(done) or f"git config failed with exit code {done.retcode}")
 
 
 def _config(

@@ -14,10 +14,10 @@ from modules.git._run import (
     config_matching,
     config_values,
     credentials,
+    error_text,
     keys,
     look,
     probe,
-    said,
 )
 from runner.api import CommandFailed
 
@@ -29,13 +29,13 @@ def version(versioninfo: bool = False) -> Any:
 
 
 def is_worktree(cwd: str, user: str | None = None, **_: Any) -> bool:
-    """Whether a folder is the top of a further work tree (`git worktree add`); an ordinary clone is
-    none.
+    """Return whether a folder is the top of a further work tree (`git worktree add`); an ordinary
+    clone is none.
     """
     if not file.is_dir(cwd):
         return False
-    found = look(["rev-parse", "--show-cdup", "--git-dir", "--git-common-dir"], cwd, user)
-    above, own, common = (found.split("\n") if found is not None else ["no", "", ""])[:3]
+    output = look(["rev-parse", "--show-cdup", "--git-dir", "--git-common-dir"], cwd, user)
+    above, own, common = (output.split("\n") if output is not None else ["no", "", ""])[:3]
     return not above and own != common
 
 
@@ -65,7 +65,7 @@ def revision(
 def rev_parse(
     cwd: str, rev: str | None = None, opts: str = "", user: str | None = None, **_: Any
 ) -> str:
-    """What `git rev-parse` says."""
+    """The output of `git rev-parse`."""
     return ask(["rev-parse", *shlex.split(opts), *_given(rev, "the revision")], cwd, user)
 
 
@@ -110,7 +110,7 @@ def ls_remote(
         words, cwd, user, _keys(identity, user), credentials(https_user, https_pass, remote)
     )
     if done.retcode:
-        raise CommandFailed(said(done))
+        raise CommandFailed(error_text(done))
     return {name: sha for sha, name in (line.split("\t") for line in done.stdout.splitlines())}
 
 
@@ -119,7 +119,7 @@ def _keys(identity: str | Sequence[str], user: str | None) -> tuple[str, ...]:
 
 
 def status(cwd: str, user: str | None = None, **_: Any) -> dict[str, list[str]]:
-    """What differs in a work tree, by kind: modified, new, deleted, untracked."""
+    """The changed paths of a work tree, by kind: modified, new, deleted, untracked."""
     kinds = {
         "M": "modified",
         "T": "modified",
@@ -128,35 +128,35 @@ def status(cwd: str, user: str | None = None, **_: Any) -> dict[str, list[str]]:
         "D": "deleted",
         "?": "untracked",
     }
-    found: dict[str, list[str]] = {}
+    paths: dict[str, list[str]] = {}
     entries = iter(ask(["status", "--porcelain", "-z"], cwd, user).split("\0"))
     for entry in entries:
         if entry[:1] in ("R", "C"):
             next(entries, "")  # the old name
         kind = kinds.get(entry[:2].strip()[:1])
         if kind:
-            found.setdefault(kind, []).append(entry[3:])
-    return found
+            paths.setdefault(kind, []).append(entry[3:])
+    return paths
 
 
 def remotes(cwd: str, user: str | None = None, **_: Any) -> dict[str, dict[str, str]]:
     """The remotes of a repository with their URLs for fetch and push."""
-    found: dict[str, dict[str, str]] = {}
+    urls: dict[str, dict[str, str]] = {}
     for line in ask(["remote", "-v"], cwd, user).splitlines():
         name, _tab, rest = line.partition("\t")
         url, _space, kind = rest.rpartition(" ")
-        found.setdefault(name, {})[kind.strip("()")] = url
-    return found
+        urls.setdefault(name, {})[kind.strip("()")] = url
+    return urls
 
 
 def remote_get(
     cwd: str, remote: str = "origin", user: str | None = None, **_: Any
 ) -> dict[str, str]:
     """The URLs of one remote for fetch and push. Raises CommandFailed when there is none."""
-    found = remotes(cwd, user)
-    if remote not in found:
+    known = remotes(cwd, user)
+    if remote not in known:
         raise CommandFailed(f"Remote '{remote}' not present in git checkout located at {cwd}")
-    return found[remote]
+    return known[remote]
 
 
 def config_get(
@@ -166,8 +166,8 @@ def config_get(
     user's own.
     """
     scope = "global" if options.get("global") or cwd is None else None
-    found = config_values(key, cwd, user, scope)
-    return (found or None) if all else (found[-1] if found else None)
+    values = config_values(key, cwd, user, scope)
+    return (values or None) if all else (values[-1] if values else None)
 
 
 def config_get_regexp(

@@ -35,10 +35,10 @@ def config_set(
     if (value is None) == (multivar is None):
         raise CommandFailed("give one of value and multivar")
     everywhere = _everywhere(cwd, options)
-    first, *more = [str(each) for each in (multivar if multivar is not None else [value])] or [""]
+    first, *more = [str(text) for text in (multivar if multivar is not None else [value])] or [""]
     config_change(["--replace-all", key, first], cwd, user, everywhere)
-    for each in more:
-        config_change(["--add", key, each], cwd, user, everywhere)
+    for text in more:
+        config_change(["--add", key, text], cwd, user, everywhere)
     return config_values(key, cwd, user, "global" if everywhere else "local")
 
 
@@ -55,10 +55,10 @@ def config_unset(
     configuration.
     """
     everywhere = _everywhere(cwd, options)
-    found = config_values(key, cwd, user, "global" if everywhere else "local")
-    if not found:
+    values = config_values(key, cwd, user, "global" if everywhere else "local")
+    if not values:
         raise CommandFailed(f"Key '{key}' does not exist")
-    if len(found) > 1 and value_regex is None and not options.get("all"):
+    if len(values) > 1 and value_regex is None and not options.get("all"):
         raise CommandFailed(f"Multiple values exist for key '{key}'")
     words = [
         "--unset-all" if options.get("all") else "--unset",
@@ -165,7 +165,7 @@ def push(
     **_: Any,
 ) -> str:
     """Push to a remote; what git says."""
-    words = ["push", *shlex.split(opts), "--", *(each for each in (remote, ref) if each)]
+    words = ["push", *shlex.split(opts), "--", *(word for word in (remote, ref) if word)]
     return change(words, cwd, user, _given(identity, user))
 
 

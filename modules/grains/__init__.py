@@ -35,16 +35,16 @@ _ANONYMOUS = {
 }
 
 
-def _sanitized(found: dict[str, Any]) -> dict[str, Any]:
-    return {key: _ANONYMOUS.get(key, value) for key, value in found.items()}
+def _sanitized(values: dict[str, Any]) -> dict[str, Any]:
+    return {key: _ANONYMOUS.get(key, value) for key, value in values.items()}
 
 
 def item(
     *args: str, default: Any = "", delimiter: str = ":", sanitize: bool = False
 ) -> dict[str, Any]:
     """Several grains at once. sanitize: without the machine's names."""
-    found = {key: get(key, default, delimiter) for key in args}
-    return _sanitized(found) if sanitize else found
+    values = {key: get(key, default, delimiter) for key in args}
+    return _sanitized(values) if sanitize else values
 
 
 def items(sanitize: bool = False) -> dict[str, Any]:
@@ -58,12 +58,12 @@ def ls() -> list[str]:
 
 
 def has_value(key: str) -> bool:
-    """Whether a grain is there, empty or not."""
+    """Return whether a grain is there, empty or not."""
     return get(key, MISSING) is not MISSING
 
 
 def equals(key: str, value: Any) -> bool:
-    """Whether a grain has a value."""
+    """Return whether a grain has a value."""
     return str(value) == str(get(key))
 
 
@@ -116,10 +116,10 @@ def append(key: str, val: Any, convert: bool = False, delimiter: str = ":") -> A
     """Add a value to a list of the static grains; the list is made when it is missing, or with
     convert.
     """
-    found = get(key, [], delimiter)
-    if not isinstance(found, list) and not convert:
+    present = get(key, [], delimiter)
+    if not isinstance(present, list) and not convert:
         return f"The key {key} is not a valid list"
-    have = found if isinstance(found, list) else [found]
+    have = present if isinstance(present, list) else [present]
     if val in have:
         return f"The val {val} was already in the list {key}"
     added = val if isinstance(val, list) else [val]
@@ -128,13 +128,13 @@ def append(key: str, val: Any, convert: bool = False, delimiter: str = ":") -> A
 
 def remove(key: str, val: Any, delimiter: str = ":") -> Any:
     """Take a value out of a list of the static grains."""
-    found = get(key, [], delimiter)
-    if not isinstance(found, list):
+    present = get(key, [], delimiter)
+    if not isinstance(present, list):
         return f"The key {key} is not a valid list"
-    if val not in found:
+    if val not in present:
         return f"The val {val} was not in the list {key}"
     return setvals(
-        static.with_value(key, [each for each in found if each != val], delimiter, force=True)
+        static.with_value(key, [value for value in present if value != val], delimiter, force=True)
     )
 
 

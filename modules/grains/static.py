@@ -19,16 +19,16 @@ def place() -> str:
 
 
 def read() -> dict[str, Any]:
-    """What the file says now. Raises StateFailed when it is no mapping."""
+    """Read the grains of the file. Raises StateFailed when it is no mapping."""
     from modules import file
 
     path = place()
-    found = (
+    grains = (
         _yaml.load(file.read_bytes(path).decode("utf-8", "replace")) if file.is_file(path) else None
     )
-    if not isinstance(found, dict | None):
+    if not isinstance(grains, dict | None):
         raise StateFailed(f"{path} is no mapping of grains; mend it by hand first")
-    return found or {}
+    return grains or {}
 
 
 def put(values: Mapping[str, Any]) -> None:
@@ -66,7 +66,7 @@ def with_value(key: str, value: Any, delimiter: str = ":", force: bool = False) 
 
 
 def _nested(inside: Any, path: str, rest: list[str], value: Any, force: bool) -> Any:
-    """What is there under `path` so far, with the value at the end of the rest of the path."""
+    """The contents under `path` so far, with the value at the end of the rest of the path."""
     key, *deeper = rest
     if isinstance(inside, list) and (place := _place(inside, key)) is not None:
         within = inside[place]
@@ -87,13 +87,13 @@ def _nested(inside: Any, path: str, rest: list[str], value: Any, force: bool) ->
 
 
 def _place(values: list[Any], key: str) -> int | None:
-    """Where a list has a mapping with a key, or the key itself."""
-    found = [
+    """The position where a list has a mapping with a key, or the key itself."""
+    positions = [
         index
-        for index, each in enumerate(values)
-        if each == key or (isinstance(each, dict) and key in each)
+        for index, item in enumerate(values)
+        if item == key or (isinstance(item, dict) and key in item)
     ]
-    return found[0] if found else None
+    return positions[0] if positions else None
 
 
 def _replaceable(key: str, old: Any, new: Any, force: bool) -> None:
@@ -126,7 +126,7 @@ def _mapping(inside: Any, key: str, wanted: str = "") -> dict[str, Any]:
     is wanted.
     """
     if isinstance(inside, list):
-        inside = next((each for each in inside if isinstance(each, dict) and key in each), None)
+        inside = next((item for item in inside if isinstance(item, dict) and key in item), None)
     if isinstance(inside, dict):
         return inside
     if wanted:

@@ -28,11 +28,11 @@ def _addresses(
     kind: str | None,
 ) -> list[str]:
     networks = (
-        [network_of(each) for each in ([cidr] if isinstance(cidr, str) else cidr)] if cidr else []
+        [network_of(text) for text in ([cidr] if isinstance(cidr, str) else cidr)] if cidr else []
     )
     if None in networks:
         return []
-    found = {
+    matching = {
         address.ip
         for address in addresses(interface)
         if address.version == version
@@ -40,7 +40,7 @@ def _addresses(
         and (not networks or any(address.ip in network for network in networks if network))
         and (not kind or address.ip.is_private is not (kind == "public"))
     }
-    return [str(ip) for ip in sorted(found)]
+    return [str(ip) for ip in sorted(matching)]
 
 
 def ip_addrs(
@@ -73,12 +73,12 @@ ipaddrs6 = ip_addrs6
 
 
 def _networks(version: int, interface: str | list[str] | None, loopback: bool) -> list[Network]:
-    found = {
+    networks = {
         address.network
         for address in addresses(interface)
         if address.version == version and (loopback or not address.ip.is_loopback)
     }
-    return sorted(found)
+    return sorted(networks)
 
 
 def _told(networks: list[Network], verbose: bool) -> Any:
@@ -99,20 +99,20 @@ def ip_networks(
     interface: str | list[str] | None = None, include_loopback: bool = False, verbose: bool = False
 ) -> list[str] | dict[str, dict[str, Any]]:
     """The IPv4 networks that this machine is in. verbose: a mapping with their masks and sizes."""
-    found: list[str] | dict[str, dict[str, Any]] = _told(
+    networks: list[str] | dict[str, dict[str, Any]] = _told(
         _networks(4, interface, include_loopback), verbose
     )
-    return found
+    return networks
 
 
 def ip_networks6(
     interface: str | list[str] | None = None, include_loopback: bool = False, verbose: bool = False
 ) -> list[str] | dict[str, dict[str, Any]]:
     """The IPv6 networks that this machine is in; arguments as those of ip_networks."""
-    found: list[str] | dict[str, dict[str, Any]] = _told(
+    networks: list[str] | dict[str, dict[str, Any]] = _told(
         _networks(6, interface, include_loopback), verbose
     )
-    return found
+    return networks
 
 
 def subnets(interfaces: str | list[str] | None = None) -> list[str]:
@@ -126,7 +126,7 @@ def subnets6() -> list[str]:
 
 
 def in_subnet(cidr: str) -> bool:
-    """Whether this machine is in a network (its loopback addresses do not count)."""
+    """Return whether this machine is in a network (its loopback addresses do not count)."""
     network = network_of(cidr)
     if network is None:
         return False

@@ -9,14 +9,14 @@ from modules.network._addresses import network_of
 
 
 def ip_in_subnet(ip_addr: str | list[str], cidr: str) -> bool:
-    """Whether an address (one of several) is in a network; what is no address is in none.
+    """Return whether an address (one of several) is in a network; what is no address is in none.
 
     {{ salt['network.ip_in_subnet']('10.1.2.3', '10.0.0.0/8') }}
     """
     network = network_of(cidr)
-    for each in [ip_addr] if isinstance(ip_addr, str) else ip_addr:
+    for address in [ip_addr] if isinstance(ip_addr, str) else ip_addr:
         with suppress(ValueError):
-            if network is not None and ipaddress.ip_address(each) in network:
+            if network is not None and ipaddress.ip_address(address) in network:
                 return True
     return False
 
@@ -41,12 +41,12 @@ def convert_cidr(cidr: str) -> dict[str, str]:
 
 
 def is_private(ip_addr: str) -> bool:
-    """Whether an address is of a private network."""
+    """Return whether an address is of a private network."""
     return ipaddress.ip_address(ip_addr).is_private
 
 
 def is_loopback(ip_addr: str) -> bool:
-    """Whether an address means the machine itself."""
+    """Return whether an address means the machine itself."""
     return ipaddress.ip_address(ip_addr).is_loopback
 
 

@@ -32,7 +32,7 @@ def keep_hostname(hostname: str) -> None:
         return
     stale = {old, old.partition(".")[0]}
     others = tuple(
-        each for line in known if line.ip == OWN for each in line.names if each not in stale
+        host for line in known if line.ip == OWN for host in line.names if host not in stale
     )
     hosts.write(hosts.with_names(known, OWN, (*names, *others)))
 

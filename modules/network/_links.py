@@ -1,4 +1,4 @@
-"""Which interfaces there are, with their addresses."""
+"""The interfaces of this machine with their addresses."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ def links() -> dict[str, dict[str, Any]]:
     import json
 
     done = cmd.probe(["ip", "-json", "address", "show"])
-    found: dict[str, dict[str, Any]] = {}
+    by_name: dict[str, dict[str, Any]] = {}
     for link in json.loads(done.stdout or "[]") if done.retcode == 0 else ():
         entry = {"up": "UP" in link.get("flags", ()), "hwaddr": link.get("address", "")}
         entry["addresses"] = [
             (
-                ipaddress.ip_interface(f"{each['local']}/{each['prefixlen']}"),
-                each.get("broadcast"),
-                each.get("label"),
+                ipaddress.ip_interface(f"{address['local']}/{address['prefixlen']}"),
+                address.get("broadcast"),
+                address.get("label"),
             )
-            for each in link.get("addr_info", ())
+            for address in link.get("addr_info", ())
         ]
-        found[link["ifname"]] = entry
-    return found
+        by_name[link["ifname"]] = entry
+    return by_name
 
 
 def addresses(names: str | list[str] | None = None) -> list[Address]:
@@ -49,7 +49,7 @@ def interfaces() -> dict[str, dict[str, Any]]:
 
     {{ salt['network.interfaces']().eth0.inet[0].address }}
     """
-    found = {}
+    by_name = {}
     for name, link in links().items():
         shaped: dict[str, Any] = {"up": link["up"]}
         if link["hwaddr"]:
@@ -77,8 +77,8 @@ def interfaces() -> dict[str, dict[str, Any]]:
                     "scope": scope,
                 }
                 shaped.setdefault("inet6", []).append(item)
-        found[name] = shaped
-    return found
+        by_name[name] = shaped
+    return by_name
 
 
 def _none_of(iface: str) -> str:
@@ -90,8 +90,8 @@ def interface(iface: str) -> list[dict[str, Any]] | str:
     """The IPv4 addresses of an interface, "" when it has none; a text that says so when there is no
     such interface.
     """
-    found: dict[str, Any] | None = interfaces().get(iface)
-    return found.get("inet", "") if found is not None else _none_of(iface)
+    link: dict[str, Any] | None = interfaces().get(iface)
+    return link.get("inet", "") if link is not None else _none_of(iface)
 
 
 def interface_ip(iface: str) -> str:
@@ -108,8 +108,8 @@ def interface_ip(iface: str) -> str:
 
 def hw_addr(iface: str) -> str:
     """The MAC address of an interface; a text that says so when there is no such interface."""
-    found = links().get(iface)
-    return str(found["hwaddr"]) if found is not None else _none_of(iface)
+    link = links().get(iface)
+    return str(link["hwaddr"]) if link is not None else _none_of(iface)
 
 
 def ifacestartswith(cidr: str) -> list[str]:

@@ -34,7 +34,7 @@ def connect(
     timeout: float = 5,
     family: str | None = None,
 ) -> dict[str, Any]:
-    """Whether a host takes connections at a port; {result, comment}.
+    """Check whether a host takes connections at a port; {result, comment}.
 
     proto: tcp or udp (where only an answer counts). timeout: seconds. family: ipv4 or ipv6 only.
 
@@ -45,10 +45,10 @@ def connect(
             return {"result": False, "comment": f"Required argument, {what}, is missing."}
     kind = "udp" if proto == "udp" else "tcp"
     at = f"on {kind} port {port}"
-    found = resolved(host, FAMILIES.get(family or ""))
-    if not found:
+    addresses = resolved(host, FAMILIES.get(family or ""))
+    if not addresses:
         return {"result": False, "comment": f"Unable to resolve host {host} {at}"}
-    address = found[0]
+    address = addresses[0]
     try:
         _reach(address, int(port or 0), kind, float(timeout))
     except (OSError, ValueError, OverflowError):
@@ -67,8 +67,8 @@ def _reach(address: str, port: int, kind: str, timeout: float) -> None:
 
 
 def ping(host: str, timeout: float | None = None, return_boolean: bool = False) -> str | bool:
-    """What ping says of a host; with return_boolean whether it answered. timeout: seconds to wait
-    for each answer.
+    """The output of ping for a host; with return_boolean whether it answered. timeout: seconds to
+    wait for each answer.
     """
     argv = ["ping", "-c", "4", *(["-W", str(int(timeout))] if timeout else []), "--", host]
     done = cmd.probe(argv, timeout=60)
@@ -76,5 +76,5 @@ def ping(host: str, timeout: float | None = None, return_boolean: bool = False) 
 
 
 def dig(host: str) -> str:
-    """What dig says of a name."""
+    """The output of dig for a name."""
     return cmd.probe(["dig", "+time=3", "+tries=1", "--", host], timeout=15).stdout

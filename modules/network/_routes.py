@@ -36,8 +36,8 @@ def routes(family: str | None = None) -> list[dict[str, Any]]:
     """The routes of this machine, in Salt's shape. family: inet or inet6."""
     if family not in (None, "inet", "inet6"):
         raise CommandFailed(f"Invalid address family {family}")
-    found = [] if family == "inet6" else _routes4()
-    return found + ([] if family == "inet" else _routes6())
+    shown = [] if family == "inet6" else _routes4()
+    return shown + ([] if family == "inet" else _routes6())
 
 
 def _rows(path: str) -> list[list[str]]:
@@ -88,12 +88,12 @@ def get_route(ip: str) -> dict[str, str | None]:
     """The way to an address: destination, gateway (None when it is a neighbour), interface, source."""
     ipaddress.ip_address(ip)
     done = cmd.probe(["ip", "-json", "route", "get", ip])
-    found = json.loads(done.stdout or "[]") if done.retcode == 0 else []
-    if not found:
+    ways = json.loads(done.stdout or "[]") if done.retcode == 0 else []
+    if not ways:
         raise CommandFailed(
             f"there is no route to {ip}: {done.stderr.strip() or 'ip says nothing'}"
         )
-    way = found[0]
+    way = ways[0]
     return {
         "destination": way.get("dst"),
         "gateway": way.get("gateway"),
@@ -113,5 +113,7 @@ ip_neighs = arp
 def ip_neighs6() -> dict[str, str]:
     """The IPv6 neighbours: MAC address to address."""
     done = cmd.probe(["ip", "-json", "-6", "neighbour", "show"])
-    found = json.loads(done.stdout or "[]") if done.retcode == 0 else []
-    return {each["lladdr"]: each["dst"] for each in found if "lladdr" in each}
+    neighbours = json.loads(done.stdout or "[]") if done.retcode == 0 else []
+    return {
+        neighbour["lladdr"]: neighbour["dst"] for neighbour in neighbours if "lladdr" in neighbour
+    }

@@ -117,7 +117,7 @@ def db_list(**connection: Any) -> dict[str, dict[str, Any]]:
 
 
 def db_exists(name: str, **connection: Any) -> bool:
-    """Whether there is a database. Connection as with psql_query.
+    """Return whether there is a database. Connection as with psql_query.
 
     {{ salt['postgres.db_exists']('app') }}
     """
@@ -134,7 +134,7 @@ def user_list(return_password: bool = False, **connection: Any) -> dict[str, dic
 
 
 def user_exists(name: str, **connection: Any) -> bool:
-    """Whether there is a role. Connection as with psql_query.
+    """Return whether there is a role. Connection as with psql_query.
 
     {{ salt['postgres.user_exists']('app') }}
     """

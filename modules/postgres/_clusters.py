@@ -26,16 +26,16 @@ def cluster_list() -> dict[str, dict[str, str]]:
     done = cmd.probe(["pg_lsclusters", "--no-header"])
     if done.retcode:
         raise StateFailed(f"pg_lsclusters: {done.stderr.strip()}")
-    found = {}
+    clusters = {}
     for words in (line.split() for line in done.stdout.splitlines()):
         if len(words) > 5:
             keys = ("port", "status", "user", "datadir", "log")
-            found[f"{words[0]}/{words[1]}"] = dict(zip(keys, words[2:], strict=False))
-    return found
+            clusters[f"{words[0]}/{words[1]}"] = dict(zip(keys, words[2:], strict=False))
+    return clusters
 
 
 def cluster_exists(version: str, name: str = "main") -> bool:
-    """Whether there is a cluster.
+    """Return whether there is a cluster.
 
     {{ salt['postgres.cluster_exists']('15', 'main') }}
     """
@@ -43,7 +43,7 @@ def cluster_exists(version: str, name: str = "main") -> bool:
 
 
 def server_exists(version: str) -> bool:
-    """Whether Debian's server of this version is installed.
+    """Return whether Debian's server of this version is installed.
 
     {{ salt['postgres.server_exists']('15') }}
     """
@@ -77,7 +77,7 @@ def _done(argv: Sequence[str]) -> bool:
 
 
 def datadir_exists(name: str) -> bool:
-    """Whether a folder holds the databases of a server.
+    """Return whether a folder holds the databases of a server.
 
     {{ salt['postgres.datadir_exists']('/srv/pg') }}
     """
@@ -91,8 +91,8 @@ def initdb() -> str:
     folder = here.opts.get("postgres.bins_dir")
     if folder:
         return os.path.join(str(folder), "initdb")
-    found = sorted(glob.glob("/usr/lib/postgresql/*/bin/initdb"), key=_version)
-    path = cmd.which("initdb") or (found[-1] if found else None)
+    programs = sorted(glob.glob("/usr/lib/postgresql/*/bin/initdb"), key=_version)
+    path = cmd.which("initdb") or (programs[-1] if programs else None)
     if path is None:
         raise missing("initdb", "postgresql")
     return path

@@ -33,25 +33,25 @@ def server_of(
 
 
 def _split(options: Mapping[str, Any]) -> tuple[dict[str, Any], Server]:
-    """What is said of a role, and the connection."""
+    """The settings of a role, and the connection."""
     own = (*FLAGS, "rolepassword", "encrypted", "valid_until", "groups")
-    said = {key: value for key, value in options.items() if key in own}
-    return said, server_of(**{key: value for key, value in options.items() if key not in own})
+    settings = {key: value for key, value in options.items() if key in own}
+    return settings, server_of(**{key: value for key, value in options.items() if key not in own})
 
 
-def _role(username: str, said: Mapping[str, Any], verb: str) -> list[str]:
+def _role(username: str, settings: Mapping[str, Any], verb: str) -> list[str]:
     words = [
-        word if said[flag] else f"NO{word}"
+        word if settings[flag] else f"NO{word}"
         for flag, word in FLAGS.items()
-        if said.get(flag) is not None
+        if settings.get(flag) is not None
     ]
-    if (password := said.get("rolepassword")) is not None:
+    if (password := settings.get("rolepassword")) is not None:
         words.append(
-            f"PASSWORD {literal(stored(username, password, said.get('encrypted', False)))}"
+            f"PASSWORD {literal(stored(username, password, settings.get('encrypted', False)))}"
         )
-    if until := said.get("valid_until"):
+    if until := settings.get("valid_until"):
         words.append(f"VALID UNTIL {literal(until)}")
-    groups = said.get("groups") or ()
+    groups = settings.get("groups") or ()
     names = groups.split(",") if isinstance(groups, str) else groups
     first = f"{verb} ROLE {name(username)}" + (f" WITH {' '.join(words)}" if words else "")
     return [
@@ -68,30 +68,30 @@ def user_create(username: str, **options: Any) -> bool:
 
     runner call postgres.user_create app rolepassword=secret login=true
     """
-    said, server = _split(options)
+    settings, server = _split(options)
     if username in roles(server, username, passwords=False):
         return False
-    change(server, tuple(_role(username, {"login": True, **said}, "CREATE")))
+    change(server, tuple(_role(username, {"login": True, **settings}, "CREATE")))
     return True
 
 
 @changer(touches=[])
 def user_update(username: str, **options: Any) -> bool:
     """Change a role; False when there is none of this name. Options as those of user_create."""
-    said, server = _split(options)
+    settings, server = _split(options)
     if username not in roles(server, username, passwords=False):
         return False
-    change(server, tuple(_role(username, said, "ALTER")))
+    change(server, tuple(_role(username, settings, "ALTER")))
     return True
 
 
 @changer(touches=[])
 def group_create(groupname: str, **options: Any) -> bool:
     """Make a role that does not log in; False when there is one. Options as those of user_create."""
-    said, server = _split(options)
+    settings, server = _split(options)
     if groupname in roles(server, groupname, passwords=False):
         return False
-    change(server, tuple(_role(groupname, {"login": False, **said}, "CREATE")))
+    change(server, tuple(_role(groupname, {"login": False, **settings}, "CREATE")))
     return True
 
 
@@ -117,16 +117,19 @@ def db_create(
     **connection: Any,
 ) -> bool:
     """Make a database. Connection as with psql_query."""
-    said = {"OWNER": name(owner) if owner else "", "TEMPLATE": name(template) if template else ""}
-    said |= {
+    settings = {
+        "OWNER": name(owner) if owner else "",
+        "TEMPLATE": name(template) if template else "",
+    }
+    settings |= {
         "TABLESPACE": name(tablespace) if tablespace else "",
         "ENCODING": literal(encoding) if encoding else "",
     }
-    said |= {
+    settings |= {
         "LC_COLLATE": literal(lc_collate) if lc_collate else "",
         "LC_CTYPE": literal(lc_ctype) if lc_ctype else "",
     }
-    words = "".join(f" {word} = {value}" for word, value in said.items() if value)
+    words = "".join(f" {word} = {value}" for word, value in settings.items() if value)
     change(server_of(**connection), (f"CREATE DATABASE {name(database)}{words}",))
     return True
 
@@ -142,7 +145,7 @@ def db_remove(database: str, **connection: Any) -> bool:
 
 
 def role_get(role: str, return_password: bool = False, **connection: Any) -> dict[str, Any] | None:
-    """What a role may; None when there is none. return_password: with what the server keeps of it."""
+    """The rights of a role; None when there is none. return_password: with the stored password."""
     return roles(server_of(**connection), role, passwords=return_password).get(role)
 
 
@@ -160,7 +163,7 @@ def schema_list(dbname: str, **connection: Any) -> dict[str, dict[str, Any]]:
 
 
 def schema_exists(dbname: str, name: str, **connection: Any) -> bool:
-    """Whether a database has a schema. Connection as with psql_query."""
+    """Return whether a database has a schema. Connection as with psql_query."""
     return name in schema_list(dbname, **connection)
 
 
@@ -179,7 +182,7 @@ def tablespace_list(**connection: Any) -> dict[str, dict[str, Any]]:
 
 
 def tablespace_exists(name: str, **connection: Any) -> bool:
-    """Whether there is a tablespace. Connection as with psql_query."""
+    """Return whether there is a tablespace. Connection as with psql_query."""
     return name in tablespace_list(**connection)
 
 
@@ -192,7 +195,7 @@ def language_list(maintenance_db: str, **connection: Any) -> dict[str, str]:
 
 
 def language_exists(name: str, maintenance_db: str, **connection: Any) -> bool:
-    """Whether a database has a language. Connection as with psql_query."""
+    """Return whether a database has a language. Connection as with psql_query."""
     return name in language_list(maintenance_db, **connection)
 
 
@@ -214,10 +217,12 @@ def installed_extensions(**connection: Any) -> dict[str, dict[str, Any]]:
 
 
 def is_installed_extension(name: str, **connection: Any) -> bool:
-    """Whether a database (maintenance_db) has an extension. Connection as with psql_query."""
+    """Return whether a database (maintenance_db) has an extension. Connection as with
+    psql_query.
+    """
     return name in installed_extensions(**connection)
 
 
 def is_available_extension(name: str, **connection: Any) -> bool:
-    """Whether an extension can be installed. Connection as with psql_query."""
+    """Return whether an extension can be installed. Connection as with psql_query."""
     return name in available_extensions(**connection)

@@ -35,15 +35,15 @@ def wanted(kind: str, rights: Sequence[str] | None) -> list[str]:
     """The rights as the server names them. Raises StateFailed for those that such an object does
     not have.
     """
-    given = [right.strip().upper() for each in rights or () for right in each.split(",")]
-    found = [SHORT.get(right, right) for right in given]
-    unknown = [right for right in found if right not in (*RIGHTS[kind], "ALL")]
+    names = [right.strip().upper() for text in rights or () for right in text.split(",")]
+    rights_wanted = [SHORT.get(right, right) for right in names]
+    unknown = [right for right in rights_wanted if right not in (*RIGHTS[kind], "ALL")]
     if unknown:
         raise StateFailed(
             f"Invalid privilege(s): {','.join(unknown)} provided for object {kind};"
             f" there are {', '.join(RIGHTS[kind])} and ALL"
         )
-    return list(RIGHTS[kind]) if "ALL" in found else found
+    return list(RIGHTS[kind]) if "ALL" in rights_wanted else rights_wanted
 
 
 def target(kind: str, thing: str, schema: str) -> str:
@@ -64,8 +64,8 @@ def grantee(role: str) -> str:
 
 
 def member(server: Server, role: str, group: str) -> bool | None:
-    """Whether a role is a member of a group; True where it may pass this on, False where not, None
-    when it is none.
+    """Return whether a role is a member of a group; True where it may pass this on, False where
+    not, None when it is none.
     """
     rows = server.select(
         "SELECT m.admin_option AS passes_on FROM pg_auth_members m JOIN pg_roles g ON g.oid ="
@@ -107,8 +107,8 @@ def held(server: Server, role: str, kind: str, thing: str, schema: str) -> list[
 
 
 def _written(kind: str, thing: str, schema: str) -> str:
-    """What identifies an object in a catalogue: tables and functions are looked up by their quoted
-    name.
+    """The condition that identifies an object in a catalogue: tables and functions are looked up by
+    their quoted name.
     """
     if kind in ("table", "sequence"):
         return f"{name(schema)}.{name(thing)}"

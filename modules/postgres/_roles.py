@@ -56,37 +56,37 @@ def stored(name: str, password: str, how: object) -> str:
 
 
 def is_stored(password: str) -> bool:
-    """Whether this is not a password but what a server keeps of one."""
+    """Return whether this is not a password but what a server keeps of one."""
     return password.startswith("SCRAM-SHA-256$") or (
         password.startswith("md5") and len(password) == 35
     )
 
 
-def matches(name: str, password: str, kept: str | None, how: object = None) -> bool:
-    """Whether a password is the one that the server keeps. how: the form it has to be kept in
-    (None: any).
+def matches(name: str, password: str, stored_password: str | None, how: object = None) -> bool:
+    """Return whether a password is the one that the server keeps. how: the form it has to be kept
+    in (None: any).
     """
-    if not kept:
+    if not stored_password:
         return False
     if is_stored(password):
-        return password == kept
+        return password == stored_password
     if (
         how is not None
         and how is not False
-        and kept.startswith("SCRAM") != (how == "scram-sha-256")
+        and stored_password.startswith("SCRAM") != (how == "scram-sha-256")
     ):
         return False
-    if kept.startswith("SCRAM"):
-        return _is_scram_of(password, kept)
-    return kept in (stored(name, password, "md5"), password)
+    if stored_password.startswith("SCRAM"):
+        return _is_scram_of(password, stored_password)
+    return stored_password in (stored(name, password, "md5"), password)
 
 
-def _is_scram_of(password: str, kept: str) -> bool:
+def _is_scram_of(password: str, stored_password: str) -> bool:
     import base64
     import hashlib
     import hmac
 
-    _, rounds_and_salt, keys = kept.split("$", 2)
+    _, rounds_and_salt, keys = stored_password.split("$", 2)
     rounds, salt = rounds_and_salt.split(":")
     salted = hashlib.pbkdf2_hmac("sha256", password.encode(), base64.b64decode(salt), int(rounds))
     client = hmac.digest(salted, b"Client Key", "sha256")

@@ -12,7 +12,7 @@ from runner.api import CommandFailed, Record, changer, here
 
 
 class Server(Record):
-    """Which server, and as whom.
+    """The connection: which server, and as whom.
 
     runas: the user of the system as whom psql runs; without it postgres, or for another host nobody
     else. database: the one to connect to; without it postgres. user, password, host, port: as psql
@@ -62,7 +62,7 @@ def change(server: Server, statements: tuple[str, ...]) -> None:
 
 
 def option(name: str) -> Any:
-    """What the configuration says of the server: postgres.host, postgres.user, ..."""
+    """A setting of the configuration for the server: postgres.host, postgres.user, ..."""
     return here.opts.get(f"postgres.{name}")
 
 
@@ -94,12 +94,12 @@ def _psql(server: Server, text: str) -> str:
 
 def _program() -> str:
     folder = option("bins_dir")
-    found = os.path.join(folder, "psql") if folder else cmd.which("psql")
-    if not found or not os.path.exists(found):
+    program = os.path.join(folder, "psql") if folder else cmd.which("psql")
+    if not program or not os.path.exists(program):
         raise CommandFailed(
             "psql is not installed: PostgreSQL's client is needed", missing=("command", "psql")
         )
-    return found
+    return program
 
 
 def _runas(server: Server, host: str | None) -> str | None:
@@ -110,18 +110,18 @@ def _runas(server: Server, host: str | None) -> str | None:
     return "postgres" if local else None
 
 
-def _failure(said: str) -> CommandFailed:
-    """What psql says, without the names of our files; what is missing may be made by a state before
-    this one.
+def _failure(output: str) -> CommandFailed:
+    """The error of psql, without the names of our files; what is missing may be made by a state
+    before this one.
     """
-    missing = re.search(r'FATAL:  (database "(.*)" does not exist)', said)
+    missing = re.search(r'FATAL:  (database "(.*)" does not exist)', output)
     if missing:
         return CommandFailed(missing[1], missing=("postgres_database", missing[2]))
-    _, found, rest = said.partition("ERROR:  ")
-    if found:
+    _, mark, rest = output.partition("ERROR:  ")
+    if mark:
         return CommandFailed(rest.strip())
-    down = any(word in said for word in _UNREACHABLE)
-    text = said.removeprefix("psql: ").removeprefix("error: ")
+    down = any(word in output for word in _UNREACHABLE)
+    text = output.removeprefix("psql: ").removeprefix("error: ")
     return CommandFailed(text, missing=("service", "postgresql") if down else None)
 
 

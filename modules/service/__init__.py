@@ -13,7 +13,7 @@ LASTS = 2.0  # seconds after which a service that was started has to run still
 
 
 class Manager(Provider, Protocol):
-    """What a service manager has to offer."""
+    """The interface of a service manager."""
 
     def available(self, name: str) -> bool: ...
     def status(self, name: str) -> bool: ...
@@ -47,7 +47,7 @@ def provider() -> Manager:
 
 
 def available(name: str) -> bool:
-    """Whether there is such a service.
+    """Return whether there is such a service.
 
     {% if salt['service.available']('nginx') %}
     """
@@ -55,36 +55,38 @@ def available(name: str) -> bool:
 
 
 def missing(name: str) -> bool:
-    """Whether there is no such service."""
+    """Return whether there is no such service."""
     return not available(name)
 
 
 def status(name: str, sig: str | None = None) -> bool:
-    """Whether a service runs (`sig`: for init scripts, whether a process with this text in its
-    command line does).
+    """Return whether a service runs (`sig`: for init scripts, whether a process with this text in
+    its command line does).
     """
     if sig and "sysv" in provider().NAMES:
         from modules import cmd
 
-        found = cmd.probe(["pgrep", "-f", "--", sig]).stdout.split()
+        pids = cmd.probe(["pgrep", "-f", "--", sig]).stdout.split()
         return bool(
-            {int(pid) for pid in found} - {os.getpid(), os.getppid()}
+            {int(pid) for pid in pids} - {os.getpid(), os.getppid()}
         )  # whoever called runner names it, too
     return provider().status(name)
 
 
 def enabled(name: str, **kwargs: Any) -> bool:
-    """Whether a service starts with the machine."""
+    """Return whether a service starts with the machine."""
     return provider().enabled(name)
 
 
 def disabled(name: str, **kwargs: Any) -> bool:
-    """Whether a service does not start with the machine."""
+    """Return whether a service does not start with the machine."""
     return not provider().enabled(name)
 
 
 def masked(name: str, runtime: bool = False) -> bool:
-    """Whether a service is masked, for good or (runtime) until the next start of the machine."""
+    """Return whether a service is masked, for good or (runtime) until the next start of the
+    machine.
+    """
     return provider().masked(name, runtime)
 
 
@@ -113,7 +115,7 @@ def get_running() -> list[str]:
 
 
 def settles(name: str, sig: str | None, runs: bool, timeout: float | None) -> bool:
-    """Whether a service runs (or does not), waiting for it up to `timeout` seconds."""
+    """Wait up to `timeout` seconds for a service to run (or not to); whether it does."""
     import time
 
     end = time.monotonic() + (timeout or 0)
@@ -144,7 +146,7 @@ def has_to_last(name: str, sig: str | None, since: float) -> None:
 
 
 def can_mask() -> bool:
-    """Whether this machine's services can be masked; init scripts cannot."""
+    """Return whether this machine's services can be masked; init scripts cannot."""
     return provider().has("maskable")
 
 

@@ -26,7 +26,7 @@ ENABLED = ("enabled", "enabled-runtime", "static", "alias", "indirect", "generat
 
 
 def suits() -> bool:
-    """Whether systemd runs this machine."""
+    """Return whether systemd runs this machine."""
     return os.path.isdir("/run/systemd/system")
 
 
@@ -47,7 +47,7 @@ def unit(name: str) -> str:
 
 
 def properties(name: str) -> dict[str, str]:
-    """What systemd knows of a unit. One question for all services of the run, asked again when
+    """The properties of a unit. One question for all services of the run, asked again when
     units change.
     """
     return _declared().get(unit(name)) or _shown((unit(name),))[unit(name)]
@@ -77,22 +77,24 @@ def _shown(units: tuple[str, ...]) -> dict[str, dict[str, str]]:
 
 
 def available(name: str) -> bool:
-    """Whether there is such a unit."""
+    """Return whether there is such a unit."""
     return properties(name).get("LoadState") in ("loaded", "masked")
 
 
 def status(name: str) -> bool:
-    """Whether a service runs."""
+    """Return whether a service runs."""
     return properties(name).get("ActiveState") in ("active", "reloading")
 
 
 def enabled(name: str) -> bool:
-    """Whether a service starts with the machine."""
+    """Return whether a service starts with the machine."""
     return properties(name).get("UnitFileState") in ENABLED
 
 
 def masked(name: str, runtime: bool = False) -> bool:
-    """Whether a unit is masked, for good or (runtime) until the next start of the machine."""
+    """Return whether a unit is masked, for good or (runtime) until the next start of the
+    machine.
+    """
     path = f"/{'run' if runtime else 'etc'}/systemd/system/{unit(name)}"
     return file.is_link(path) and file.readlink(path) == os.devnull
 

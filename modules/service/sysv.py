@@ -14,7 +14,7 @@ NAMES: tuple[str, ...] = ("sysv", "debian_service", "service")
 
 
 def suits() -> bool:
-    """Whether this machine starts its services with init scripts."""
+    """Return whether this machine starts its services with init scripts."""
     return os.path.isdir("/etc/init.d") and not os.path.isdir("/run/systemd/system")
 
 
@@ -27,18 +27,18 @@ def script(name: str) -> str:
 
 
 def available(name: str) -> bool:
-    """Whether there is such a service."""
+    """Return whether there is such a service."""
     return os.access(script(name), os.X_OK)
 
 
 @cached_look("services")
 def status(name: str) -> bool:
-    """Whether a service runs."""
+    """Return whether a service runs."""
     return available(name) and cmd.probe([script(name), "status"]).retcode == 0
 
 
 def enabled(name: str) -> bool:
-    """Whether a service starts with the machine."""
+    """Return whether a service starts with the machine."""
     return bool(glob.glob(f"/etc/rc[2-5].d/S[0-9][0-9]{name.removesuffix('.service')}"))
 
 

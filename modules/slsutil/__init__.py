@@ -51,8 +51,8 @@ def merge_all(
 ) -> Any:
     """Lay all mappings of a list over each other; arguments as those of merge."""
     result: Any = {}
-    for each in lst:
-        result = merge(result, each, strategy, renderer, merge_lists)
+    for mapping in lst:
+        result = merge(result, mapping, strategy, renderer, merge_lists)
     return result
 
 
@@ -94,25 +94,25 @@ def boolstr(value: Any, true: str = "true", false: str = "false") -> str:
 
 
 def path_exists(path: str, saltenv: str = "base") -> bool:
-    """Whether a file or a folder is in the tree."""
+    """Return whether a file or a folder is in the tree."""
     return file_exists(path, saltenv) or dir_exists(path, saltenv)
 
 
 def file_exists(path: str, saltenv: str = "base") -> bool:
-    """Whether a file is in the tree (`sub/file`, without salt://)."""
+    """Return whether a file is in the tree (`sub/file`, without salt://)."""
     return _as_listed(path) and here.tree.find(path, saltenv) is not None
 
 
 def dir_exists(path: str, saltenv: str = "base") -> bool:
-    """Whether a folder is in the tree."""
+    """Return whether a folder is in the tree."""
     parent, _, name = path.rpartition("/")
     return _as_listed(path) and any(
-        each.rpartition("/")[2] == name for each in here.tree.folders(parent, saltenv)
+        folder.rpartition("/")[2] == name for folder in here.tree.folders(parent, saltenv)
     )
 
 
 def _as_listed(path: str) -> bool:
-    """Whether a path is written as the list of the tree's files has it."""
+    """Return whether a path is written as the list of the tree's files has it."""
     return path not in ("", ".") and not path.startswith("/") and path == posixpath.normpath(path)
 
 
@@ -150,7 +150,7 @@ def renderer(
     saltenv: str | None = None,
     **kwargs: Any,
 ) -> Any:
-    """What a file (salt:// or a path) or a text becomes when it is rendered; {} for a file that is
+    """Render a file (salt:// or a path) or a text; {} for a file that is
     not there.
 
     default_renderer: the pipe, unless the text begins with one (`#!jinja|yaml`): all renderers of
@@ -183,7 +183,7 @@ def _piped(text: str, pipe: str, source: str, saltenv: str, variables: dict[str,
     """Send a text through a pipe of renderers; a pipe that ends with data answers {} for none."""
     if text.startswith("#!"):
         pipe, _, text = text[2:].partition("\n")
-    steps = [each.split()[0] for each in pipe.split("|") if each.strip()]
+    steps = [call.split()[0] for call in pipe.split("|") if call.strip()]
     if not _PLAIN.issuperset(steps):
         return _ordered(
             here.render_pipe(text, pipe, {**_OF_AN_SLS, **variables}, file=source, saltenv=saltenv)
@@ -194,8 +194,8 @@ def _piped(text: str, pipe: str, source: str, saltenv: str, variables: dict[str,
                 text, step, {**_OF_AN_SLS, **variables}, file=source, saltenv=saltenv
             )
         elif step == "yaml":
-            found = _yaml.load(text)
-            return {} if found is None else _ordered(found)
+            data = _yaml.load(text)
+            return {} if data is None else _ordered(data)
         elif step == "json":
             return deserialize("json", text)
     return text

@@ -113,7 +113,7 @@ _SIMPLE = frozenset([str, int, float, bool, type(None)])
 def _aggregated(first: Any, second: Any) -> Any:
     if isinstance(first, Mapping) and isinstance(second, Mapping):
         return {**first, **second}
-    both = [each if isinstance(each, list) else [each] for each in (first, second)]
+    both = [content if isinstance(content, list) else [content] for content in (first, second)]
     return [*both[0], *(item for item in both[1] if item not in both[0])]
 
 

@@ -35,16 +35,16 @@ def deserialize(kind: str, text: str | bytes, options: Options) -> Any:
 
 
 def difference(old: Any, new: Any) -> dict[str, Any]:
-    """What differs between two mappings, key by key, as Salt shows it."""
-    found: dict[str, Any] = {}
+    """The difference of two mappings, key by key, as Salt shows it."""
+    differences: dict[str, Any] = {}
     for key in [*old, *(key for key in new if key not in old)]:
         was, now = old.get(key, "<_null_>"), new.get(key, "<_null_>")
         if isinstance(was, Mapping) and isinstance(now, Mapping):
             inner = difference(was, now)
-            found |= {key: inner} if inner else {}
+            differences |= {key: inner} if inner else {}
         elif was != now:
-            found[key] = {"old": was, "new": now}
-    return found
+            differences[key] = {"old": was, "new": now}
+    return differences
 
 
 def plain(value: Any) -> Any:
@@ -133,13 +133,13 @@ def _values(parser: Any, section: str) -> dict[str, Any]:
     """
     import configparser
 
-    found = {}
+    values = {}
     for key, raw in parser.items(section, raw=True):
         try:
-            found[key] = parser.get(section, key)
+            values[key] = parser.get(section, key)
         except configparser.InterpolationError:
-            found[key] = raw
-    return found
+            values[key] = raw
+    return values
 
 
 def _to_toml(data: Any, options: dict[str, Any]) -> str:

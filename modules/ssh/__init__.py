@@ -41,7 +41,7 @@ def entries(path: str, hostname: str, port: int | None = None) -> list[str]:
 
 
 def label(hostname: str, port: int | None) -> str:
-    """How known_hosts writes a host that listens at another port."""
+    """The name in known_hosts of a host that listens at another port."""
     return hostname if port in (None, 22) else f"[{hostname}]:{port}"
 
 
@@ -85,7 +85,7 @@ def recv_known_host_entries(
 
 
 def described(line: str, kind: str = "sha256") -> dict[str, str]:
-    """What a line says, in Salt's shape; kind: of the fingerprint."""
+    """Describe a line, in Salt's shape; kind: of the fingerprint."""
     hostname, enc, key = line.split()[:3]
     return {
         "hostname": hostname,

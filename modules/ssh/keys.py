@@ -54,15 +54,15 @@ def wanted(name: str, enc: str, comment: str, options: Iterable[str]) -> Key:
     """The key that a state names: a whole line, or only its digits. Raises StateFailed for what is
     no key.
     """
-    found = parsed(name)
-    if found is None:
-        found = Key(name.strip(), _SHORT.get(enc, enc), comment)
-    if not re.fullmatch(KINDS, found.kind):
+    key = parsed(name)
+    if key is None:
+        key = Key(name.strip(), _SHORT.get(enc, enc), comment)
+    if not re.fullmatch(KINDS, key.kind):
         raise StateFailed(f"Incorrect encryption key type '{enc}'.")
-    if not re.fullmatch(r"AAAA[0-9A-Za-z+/]+={0,3}", found.key):
+    if not re.fullmatch(r"AAAA[0-9A-Za-z+/]+={0,3}", key.key):
         raise StateFailed("Invalid public ssh key, most likely has spaces or invalid syntax")
-    told = ",".join(options)
-    return found._replace(options=told or found.options, comment=found.comment or comment)
+    option_text = ",".join(options)
+    return key._replace(options=option_text or key.options, comment=key.comment or comment)
 
 
 def path_of(user: str, config: str) -> str:
@@ -87,22 +87,24 @@ def lines(path: str) -> list[str]:
     )
 
 
-def changed(found: list[str], add: Iterable[Key] = (), remove: Iterable[str] = ()) -> list[str]:
+def changed(known: list[str], add: Iterable[Key] = (), remove: Iterable[str] = ()) -> list[str]:
     """The lines with some keys added or replaced, and some removed (by their digits)."""
     gone = set(remove)
-    kept = [line for line in found if (key := parsed(line)) is None or key.key not in gone]
+    result = [line for line in known if (key := parsed(line)) is None or key.key not in gone]
     for new in add:
         at = [
-            index for index, line in enumerate(kept) if (key := parsed(line)) and key.key == new.key
+            index
+            for index, line in enumerate(result)
+            if (key := parsed(line)) and key.key == new.key
         ]
         if at:
-            kept[at[0]] = new.line
+            result[at[0]] = new.line
         else:
-            kept.append(new.line)
-    return kept
+            result.append(new.line)
+    return result
 
 
-def write(path: str, user: str, found: Iterable[str]) -> None:
+def write(path: str, user: str, content: Iterable[str]) -> None:
     """Write a file of keys; a new one, and its folder, belong to the user and nobody else reads
     them.
     """
@@ -111,7 +113,7 @@ def write(path: str, user: str, found: Iterable[str]) -> None:
     folder = os.path.dirname(path)
     if not file.is_dir(folder):
         file.makedirs(folder, mode="0700", user=info["uid"], group=info["gid"])
-    data = encoded(found)
+    data = encoded(content)
     if new:
         file.write(path, data, mode="0600", user=info["uid"], group=info["gid"])
     else:

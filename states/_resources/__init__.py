@@ -1,1 +1,1 @@
-"""What is there now, as states: a file for each state module, read by `runner resource` alone."""
+"""The present machine as states: a file for each state module, read by `runner resource` alone."""

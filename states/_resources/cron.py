@@ -30,14 +30,16 @@ def resources(name: str | None) -> Iterator[Resource]:
             Resource("cron.env_present", key, {"user": user, "value": value})
             for _, key, value in cron.environment(user)
         ]
-        found = [each for each in variables if name in (None, each.name)]
-        found += [
-            _entry(each, user) for each in entries if name in (None, each.command, each.identifier)
+        matching = [variable for variable in variables if name in (None, variable.name)]
+        matching += [
+            _entry(entry, user)
+            for entry in entries
+            if name in (None, entry.command, entry.identifier)
         ]
-        if note and name is None and found:
-            found[0] = found[0]._replace(note=note)
-        yield from found
-        if note and name is None and not found:
+        if note and name is None and matching:
+            matching[0] = matching[0]._replace(note=note)
+        yield from matching
+        if note and name is None and not matching:
             yield Resource("", user, note=note)
 
 
@@ -50,18 +52,18 @@ def _users() -> list[str]:
 
 
 def _entry(entry: cron.Entry, user: str) -> Resource:
-    said: dict[str, Any] = {"user": user}
+    arguments: dict[str, Any] = {"user": user}
     if entry.identifier != entry.command:
-        said["identifier"] = entry.identifier or False
+        arguments["identifier"] = entry.identifier or False
     if entry.time.startswith("@"):
-        said["special"] = entry.time
+        arguments["special"] = entry.time
     else:
-        said |= {
+        arguments |= {
             key: text for key, text in zip(FIELDS, entry.time.split(), strict=True) if text != "*"
         }
-    said |= {"comment": entry.comment} if entry.comment else {}
-    said |= {"commented": True} if entry.commented else {}
-    return Resource("cron.present", entry.command, said)
+    arguments |= {"comment": entry.comment} if entry.comment else {}
+    arguments |= {"commented": True} if entry.commented else {}
+    return Resource("cron.present", entry.command, arguments)
 
 
 def _others(user: str, entries: list[cron.Entry]) -> list[str]:

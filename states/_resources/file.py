@@ -19,28 +19,28 @@ def resources(name: str | None) -> Iterator[Resource]:
     if not name.startswith("/"):
         raise StateFailed(f"{name} is not an absolute path")
     path = name.rstrip("/") or "/"
-    found = file.seen(path, follow=False)
-    if found is None:
+    stat = file.seen(path, follow=False)
+    if stat is None:
         yield Resource("file.absent", path)
         return
-    owner = {"user": found.user or found.uid, "group": found.group or found.gid}
-    if found.type == "link":
+    owner = {"user": stat.user or stat.uid, "group": stat.group or stat.gid}
+    if stat.type == "link":
         yield Resource("file.symlink", path, {"target": file.readlink(path), **owner})
-    elif found.type == "dir":
-        yield Resource("file.directory", path, {**owner, "mode": found.mode})
-    elif found.type in DEVICES:
+    elif stat.type == "dir":
+        yield Resource("file.directory", path, {**owner, "mode": stat.mode})
+    elif stat.type in DEVICES:
         numbers = (
             dict(zip(("major", "minor"), file.device(path), strict=True))
-            if found.type != "pipe"
+            if stat.type != "pipe"
             else {}
         )
-        kind = {"ntype": DEVICES[found.type], **numbers}
-        yield Resource("file.mknod", path, {**kind, **owner, "mode": found.mode})
-    elif found.type == "file":
-        contents, note = _contents(path, found.size)
-        yield Resource("file.managed", path, {**owner, "mode": found.mode, **contents}, note)
+        kind = {"ntype": DEVICES[stat.type], **numbers}
+        yield Resource("file.mknod", path, {**kind, **owner, "mode": stat.mode})
+    elif stat.type == "file":
+        contents, note = _contents(path, stat.size)
+        yield Resource("file.managed", path, {**owner, "mode": stat.mode, **contents}, note)
     else:
-        raise StateFailed(f"{path} is a {found.type}: no state manages that")
+        raise StateFailed(f"{path} is a {stat.type}: no state manages that")
 
 
 def _contents(path: str, size: int) -> tuple[dict[str, Any], str]:

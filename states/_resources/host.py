@@ -11,10 +11,10 @@ from runner.api import Resource
 def resources(name: str | None) -> Iterator[Resource]:
     """The names in /etc/hosts with their addresses."""
     lines = [line for line in hosts.lines() if line.ip]
-    for each in dict.fromkeys(one for line in lines for one in line.names):
-        if name in (None, each):
+    for host in dict.fromkeys(host_name for line in lines for host_name in line.names):
+        if name in (None, host):
             yield Resource(
                 "host.present",
-                each,
-                {"ip": list(dict.fromkeys(li.ip for li in lines if each in li.names))},
+                host,
+                {"ip": list(dict.fromkeys(li.ip for li in lines if host in li.names))},
             )

@@ -12,31 +12,35 @@ from states._mounted import INVISIBLE, missing_options
 
 
 def resources(name: str | None) -> Iterator[Resource]:
-    """What is mounted, what fstab says of it, and what is swapped to."""
+    """Mounts, lines of fstab and active swaps."""
     lines = {entry.name: entry for entry in mount.entries() if entry.fstype != "swap"}
     active = mount.active_mounts()
-    for each in sorted({*lines, *active}) if name is None else [name.rstrip("/") or "/"]:
-        present = active.get(os.path.realpath(each))
-        if present is not None and not file.is_dir(each):
+    for mount_point in sorted({*lines, *active}) if name is None else [name.rstrip("/") or "/"]:
+        present = active.get(os.path.realpath(mount_point))
+        if present is not None and not file.is_dir(mount_point):
             yield Resource(
-                "", each, note=f"{each}: what is mounted there is a file, which no state manages"
+                "",
+                mount_point,
+                note=f"{mount_point}: what is mounted there is a file, which no state manages",
             )
         elif present is not None:
-            yield _mounted(each, present, lines.get(each))
-        elif each in lines:
-            yield _line(lines[each])
+            yield _mounted(mount_point, present, lines.get(mount_point))
+        elif mount_point in lines:
+            yield _line(lines[mount_point])
         elif not (name and name in mount.swaps()):
-            yield Resource("mount.unmounted", each)
-    kept = {entry.device for entry in mount.entries() if entry.fstype == "swap"}
-    for each in mount.swaps():
-        if name in (None, each):
-            yield Resource("mount.swap", each, {} if each in kept else {"persist": False})
+            yield Resource("mount.unmounted", mount_point)
+    swap_lines = {entry.device for entry in mount.entries() if entry.fstype == "swap"}
+    for mount_point in mount.swaps():
+        if name in (None, mount_point):
+            yield Resource(
+                "mount.swap", mount_point, {} if mount_point in swap_lines else {"persist": False}
+            )
 
 
 def _mounted(name: str, present: mount.Mounted, line: mount.Entry | None) -> Resource:
     if line is None:
         opts = list(dict.fromkeys(present.options))
-        said: dict[str, Any] = {
+        arguments: dict[str, Any] = {
             "device": present.device,
             "fstype": present.fstype,
             "opts": opts,
@@ -47,27 +51,27 @@ def _mounted(name: str, present: mount.Mounted, line: mount.Entry | None) -> Res
             if present.root != "/" and present.device.startswith("/")
             else ""
         )
-        return Resource("mount.mounted", name, said, note)
+        return Resource("mount.mounted", name, arguments, note)
     opts = line.opts.split(",")
-    said = {"device": line.device, "fstype": line.fstype, "opts": opts}
-    said |= {
+    arguments = {"device": line.device, "fstype": line.fstype, "opts": opts}
+    arguments |= {
         key: int(text)
         for key, text in (("dump", line.dump), ("pass_num", line.pass_num))
         if text != "0"
     }
     odd = [option.partition("=")[0] for option in missing_options(present, opts, INVISIBLE)]
-    return Resource("mount.mounted", name, said | ({"hidden_opts": odd} if odd else {}))
+    return Resource("mount.mounted", name, arguments | ({"hidden_opts": odd} if odd else {}))
 
 
 def _line(entry: mount.Entry) -> Resource:
-    said: dict[str, Any] = {
+    arguments: dict[str, Any] = {
         "fs_file": entry.name,
         "fs_vfstype": entry.fstype,
         "fs_mntops": entry.opts.split(","),
     }
-    said |= {
+    arguments |= {
         key: int(text)
         for key, text in (("fs_freq", entry.dump), ("fs_passno", entry.pass_num))
         if text != "0"
     }
-    return Resource("mount.fstab_present", entry.device, said)
+    return Resource("mount.fstab_present", entry.device, arguments)

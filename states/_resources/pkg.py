@@ -13,13 +13,13 @@ def resources(name: str | None) -> Iterator[Resource]:
     provider = pkg.provider()
     known = provider.states()
     held = set(provider.held())
-    for each in sorted(known) if name is None else [name]:
-        state, version = known.get(each, ("", ""))
+    for package in sorted(known) if name is None else [name]:
+        state, version = known.get(package, ("", ""))
         if state == "installed":
             yield Resource(
                 "pkg.installed",
-                each,
-                {"version": version} | ({"hold": True} if each in held else {}),
+                package,
+                {"version": version} | ({"hold": True} if package in held else {}),
             )
         elif name is not None:
-            yield Resource("pkg.removed" if state == "config-files" else "pkg.purged", each)
+            yield Resource("pkg.removed" if state == "config-files" else "pkg.purged", package)

@@ -10,11 +10,11 @@ from runner.api import Resource
 
 def resources(name: str | None) -> Iterator[Resource]:
     """Services: whether they run, and whether they start with the machine."""
-    for each in service.get_all() if name is None else [name]:
-        if each.endswith("@") or not service.available(each):
+    for unit in service.get_all() if name is None else [name]:
+        if unit.endswith("@") or not service.available(unit):
             continue
-        if service.masked(each):
-            yield Resource("service.masked", each)
+        if service.masked(unit):
+            yield Resource("service.masked", unit)
             continue
-        function = "service.running" if service.status(each) else "service.dead"
-        yield Resource(function, each, {"enable": service.enabled(each)})
+        function = "service.running" if service.status(unit) else "service.dead"
+        yield Resource(function, unit, {"enable": service.enabled(unit)})

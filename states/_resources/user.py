@@ -22,29 +22,33 @@ AGING = {
 
 def resources(name: str | None) -> Iterator[Resource]:
     """Users with their numbers, groups, home, shell and GECOS field; never their passwords."""
-    for each in users.list_users() if name is None else [name]:
-        found = users.info(each)
+    for login in users.list_users() if name is None else [name]:
+        account = users.info(login)
         yield (
-            Resource("user.present", each, _arguments(found))
-            if found
-            else Resource("user.absent", each)
+            Resource("user.present", login, _arguments(account))
+            if account
+            else Resource("user.absent", login)
         )
 
 
-def _arguments(found: dict[str, Any]) -> dict[str, Any]:
-    name = found["name"]
+def _arguments(account: dict[str, Any]) -> dict[str, Any]:
+    name = account["name"]
     primary = users.primary_group(name)
-    further = [each for each in found["groups"] if each != primary and group.info(each)]
-    said = {
-        "uid": found["uid"],
-        "gid": found["gid"],
+    further = [
+        group_name
+        for group_name in account["groups"]
+        if group_name != primary and group.info(group_name)
+    ]
+    arguments = {
+        "uid": account["uid"],
+        "gid": account["gid"],
         "groups": further,
-        "home": found["home"],
-        "shell": found["shell"],
+        "home": account["home"],
+        "shell": account["shell"],
     }
-    said |= {key: found[key] for key in users.GECOS if found[key]}
-    if not file.is_dir(found["home"]):
-        said["createhome"] = False
+    arguments |= {key: account[key] for key in users.GECOS if account[key]}
+    if not file.is_dir(account["home"]):
+        arguments["createhome"] = False
     aged = shadow.info(name)
     days = {key: aged[known] for key, known in AGING.items() if aged[known] not in ("", USUAL[key])}
-    return {key: value for key, value in (said | days).items() if value != ""}
+    return {key: value for key, value in (arguments | days).items() if value != ""}

@@ -183,19 +183,19 @@ def script(
     """
     _refuse(password)
     url, _, words = (source or name).partition(" ")
-    found = here.tree.fetch(url, here.saltenv)
-    if found is None:
+    local = here.tree.fetch(url, here.saltenv)
+    if local is None:
         missing = {"pid": 0, "retcode": 1, "stdout": "", "stderr": "", "cache_error": True}
         raise StateFailed(
             f"Unable to cache script {url} from saltenv '{here.saltenv}'", changes=missing
         )
-    text = file.read_bytes(found).decode("utf-8", errors="surrogateescape")
+    text = file.read_bytes(local).decode("utf-8", errors="surrogateescape")
     if template:
         text = here.render(
             text,
             template,
             {**(defaults or {}), **(context or {})},
-            file=found,
+            file=local,
             saltenv=here.saltenv,
         )
     yield _plan(f"Command '{name}' would have been executed", {}, stateful)
@@ -204,8 +204,8 @@ def script(
     file.write(path, text.encode("utf-8", errors="surrogateescape"), mode="0700", user=runas)
     if runas:
         file.chown(os.path.dirname(path), runas, None)
-    given = args if isinstance(args, str) else " ".join(str(word) for word in args or ())
-    line = " ".join(part for part in (path, words, given) if part)
+    further = args if isinstance(args, str) else " ".join(str(word) for word in args or ())
+    line = " ".join(part for part in (path, words, further) if part)
     done = cmd.execute_shell(
         line,
         cwd=cwd,
@@ -288,10 +288,10 @@ def _refuse(password: str | None) -> None:
         raise StateFailed("password is for Windows: here root becomes any user without one")
 
 
-def _refuse_surroundings(*given: str | None) -> None:
+def _refuse_surroundings(*surroundings: str | None) -> None:
     """Fail where a command cannot be started; nothing was changed."""
     try:
-        cmd.refuse_surroundings(*given)
+        cmd.refuse_surroundings(*surroundings)
     except StateFailed as failure:
         raise StateFailed(failure.message, changes={}, missing=failure.missing) from None
 
@@ -313,9 +313,9 @@ def _trial(stateful: object) -> str | None:
     entries = stateful if isinstance(stateful, list) else []
     return next(
         (
-            str(each["test_name"])
-            for each in entries
-            if isinstance(each, dict) and "test_name" in each
+            str(entry["test_name"])
+            for entry in entries
+            if isinstance(entry, dict) and "test_name" in entry
         ),
         None,
     )

@@ -44,18 +44,18 @@ def call(
 
     Behaviour: Salt 3008's cmd.call, which calls it in a dry run, too.
     """
-    told = func if isinstance(func, str) else getattr(func, "__name__", "?")
+    label = func if isinstance(func, str) else getattr(func, "__name__", "?")
     if isinstance(func, str) and not here.has(func):
         raise StateFailed(f"{func!r} is no execution function, nor a function of Python's")
     yield Plan(
         {"retval": None},
-        f"Function {told} would have been called",
+        f"Function {label} would have been called",
         exact=False,
         why=WHY,
         provides=OPEN,
     )
-    given, words = args or [], kws or {}
-    answer = here.call(func, *given, **words) if isinstance(func, str) else func(*given, **words)
+    values, words = args or [], kws or {}
+    answer = here.call(func, *values, **words) if isinstance(func, str) else func(*values, **words)
     if isinstance(answer, dict):
         return _told(answer)
     comment = answer if isinstance(answer, str) and not hide_output else ""

@@ -1,4 +1,4 @@
-"""What came of a command: its exit code, its streams, and what a stateful one says of itself."""
+"""The result of a command: its exit code, its streams, and what a stateful one says of itself."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ UNPARSED = "Failed parsing script output! Stdout must be JSON or a line of name=
 
 
 class Accepted:
-    """What counts as success beside exit code 0."""
+    """Results that count as success beside exit code 0."""
 
     def __init__(
         self,
@@ -52,17 +52,17 @@ def outcome(
 
 
 def stateful_answer(done: cmd.Completed, changes: dict[str, Any]) -> tuple[str, dict[str, Any]]:
-    """What the last line of a stateful command says. Raises StateFailed when it says nothing."""
+    """Parse the last line of a stateful command. Raises StateFailed when it reports nothing."""
     lines = [line for line in done.stdout.splitlines() if line.strip()]
     if not lines:
         return "", {}
-    said = _said(lines[-1])
-    if said is None:
+    answer = _said(lines[-1])
+    if answer is None:
         raise StateFailed(UNPARSED, changes=changes)
     changes["stdout"] = "\n".join(lines[:-1])
-    changed = str(said.get("changed", "")).lower() in ("true", "yes", "1")
-    comment = str(said.pop("comment", ""))
-    return comment, {**said, **changes} if changed else {}
+    changed = str(answer.get("changed", "")).lower() in ("true", "yes", "1")
+    comment = str(answer.pop("comment", ""))
+    return comment, {**answer, **changes} if changed else {}
 
 
 def _said(line: str) -> dict[str, Any] | None:

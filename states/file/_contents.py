@@ -18,7 +18,7 @@ TEMPLATES = ("jinja", "mako", "py")
 
 
 class Encoding(Record):
-    """How text becomes bytes."""
+    """The encoding of text to bytes."""
 
     name: str | None = None
     errors: str = "strict"
@@ -35,7 +35,9 @@ class Encoding(Record):
 
 
 class Inline(Record):
-    """What contents, contents_pillar and contents_grains say; at most one of them may."""
+    """The contents of the arguments contents, contents_pillar and contents_grains, of which one may
+    be given.
+    """
 
     contents: Any = None
     pillar: Sequence[str] | None = None
@@ -47,12 +49,12 @@ class Inline(Record):
     @property
     def given(self) -> list[str]:
         """The arguments that say something."""
-        said = {
+        arguments = {
             "contents": self.contents,
             "contents_pillar": self.pillar,
             "contents_grains": self.grains,
         }
-        return [name for name, value in said.items() if value is not None]
+        return [name for name, value in arguments.items() if value is not None]
 
     def text(self) -> str | bytes:
         """The contents, newline at the end included."""
@@ -139,7 +141,7 @@ class Template(Record):
 
 
 def accumulated(name: str, template: str | bool | None) -> dict[str, Any]:
-    """What file.accumulated has gathered for a file in this run: accumulator -> texts."""
+    """The texts that file.accumulated has gathered for a file in this run: accumulator -> texts."""
     gathered = here.store("file.accumulated").get(name) if template else None
     return {"accumulator": gathered} if gathered else {}
 
@@ -168,25 +170,25 @@ def inline_data(inline: Inline, template: Template, encoding: Encoding) -> bytes
 
 
 def source_contents(
-    found: Found, template: Template, known: Mapping[str, Any], encoding: Encoding
+    source: Found, template: Template, known: Mapping[str, Any], encoding: Encoding
 ) -> file.Contents:
-    """What a source gives; what is only copied stays on disk until then. known: as for
+    """The contents of a source; what is only copied stays on disk until then. known: as for
     `source_data`.
     """
     return (
-        source_data(found, template, known, encoding)
+        source_data(source, template, known, encoding)
         if template.engine
-        else file.streamed(found.path)
+        else file.streamed(source.path)
     )
 
 
 def source_data(
-    found: Found, template: Template, known: Mapping[str, Any], encoding: Encoding
+    source: Found, template: Template, known: Mapping[str, Any], encoding: Encoding
 ) -> bytes:
     """The bytes that a source gives. known: what a template may ask of the state (name, user, mode,
     ...).
     """
-    data = file.read_bytes(found.path)
+    data = file.read_bytes(source.path)
     if not template.engine:
         return data
     if template.engine not in TEMPLATES:
@@ -199,8 +201,8 @@ def source_data(
         if is_binary(data):  # a picture in a folder of templates
             return data
         raise StateFailed(
-            f"Unable to manage file: the template {found.url} is not text: {problem}"
+            f"Unable to manage file: the template {source.url} is not text: {problem}"
         ) from problem
     except LookupError as problem:
         raise StateFailed(f"Unable to manage file: {problem.args[0]}") from None
-    return encoding.encode(template.render(text, {**known, "source": found.url}, found.path))
+    return encoding.encode(template.render(text, {**known, "source": source.url}, source.path))

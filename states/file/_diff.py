@@ -1,4 +1,4 @@
-"""What changes in a file, as results show it."""
+"""The difference of a file's contents, as results show it."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ _TEXT = bytes([7, 8, 9, 10, 12, 13, 27, *range(0x20, 0x100)])
 
 
 def is_binary(data: bytes) -> bool:
-    """Whether data is no text: it has a NUL, or too much of it is control characters or broken
-    UTF-8.
+    """Return whether data is no text: it has a NUL, or too much of it is control characters or
+    broken UTF-8.
     """
     start = data[:4096]
     if not start:

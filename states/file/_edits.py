@@ -1,4 +1,4 @@
-"""What the functions that edit lines share: one edit of one existing text file."""
+"""The base of the functions that edit lines: one edit of one existing text file."""
 
 from __future__ import annotations
 

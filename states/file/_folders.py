@@ -1,5 +1,5 @@
-"""What is in a folder: which paths get an owner and a mode, which are cleaned away, which states
-manage.
+"""The contents of a folder: which paths get an owner and a mode, which are cleaned away, which
+states manage.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from runner.api import Chunk, StateFailed, here
 
 
 def matches(path: str, patterns: Sequence[str]) -> bool:
-    """Whether a relative path matches a glob, or a regular expression after `E@`."""
+    """Return whether a relative path matches a glob, or a regular expression after `E@`."""
     for pattern in patterns:
         try:
-            found = (
+            match = (
                 re.search(pattern[2:], path)
                 if pattern.startswith("E@")
                 else fnmatch.fnmatch(path, pattern)
@@ -26,7 +26,7 @@ def matches(path: str, patterns: Sequence[str]) -> bool:
             raise StateFailed(
                 f"{pattern!r} is no regular expression after E@: {problem}"
             ) from problem
-        if found:
+        if match:
             return True
     return False
 
@@ -106,16 +106,16 @@ def _managed(chunk: Chunk) -> Iterator[str]:
 def superfluous(
     top: str, keep: Iterable[str], excluded: Sequence[str], folders: Iterable[str] = ()
 ) -> tuple[list[str], list[str]]:
-    """What to clean from a folder: the paths to remove, and all that goes with them. Nothing kept
-    is in either.
+    """The paths to clean from a folder: the paths to remove, and all that goes with them. Nothing
+    kept is in either.
 
     keep: paths that stay (there yet or not), with all that is in them where they are folders, and
     with the folders above them. excluded: patterns of relative paths that stay. folders: these
     stay, but are cleaned.
     """
-    kept = {path.rstrip("/") for path in keep}
+    kept_paths = {path.rstrip("/") for path in keep}
     open_folders = set(folders)
-    for path in kept:
+    for path in kept_paths:
         while path.startswith(f"{top}/"):
             path = path.rpartition("/")[0]
             open_folders.add(path)
@@ -123,7 +123,7 @@ def superfluous(
     everything: list[str] = []
 
     def visit(folder: str) -> bool:
-        """Whether nothing in a folder stays; notes what goes."""
+        """Return whether nothing in a folder stays; notes what goes."""
         mine: list[str] = []
         stays = folder in open_folders or folder == top or matches(folder[len(top) + 1 :], excluded)
         for name in file.listdir(folder):
@@ -131,12 +131,12 @@ def superfluous(
             full = (
                 file.is_dir(path)
                 and not file.is_link(path)
-                and path not in kept
+                and path not in kept_paths
                 and not visit(path)
             )
             if (
                 full
-                or path in kept
+                or path in kept_paths
                 or path in open_folders
                 or matches(path[len(top) + 1 :], excluded)
             ):

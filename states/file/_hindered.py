@@ -1,4 +1,6 @@
-"""What keeps the caller from carrying a plan out: a read-only file system, missing rights."""
+"""The obstacles that keep the caller from carrying a plan out: a read-only file system, missing
+rights.
+"""
 
 from __future__ import annotations
 

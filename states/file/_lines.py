@@ -51,8 +51,8 @@ def parent(name: str) -> str:
 
 
 def absence(name: str) -> Collection[Any]:
-    """What is not there. What may bring anything may bring a folder that is not there either, with
-    all in it.
+    """The missing path for the engine. A state that may bring anything may bring a folder that is
+    not there either, with all in it.
     """
     return [("file", name), *([] if file.is_dir(parent(name)) else [OPEN])]
 
@@ -88,7 +88,8 @@ def owner(user: str | int | None, group: str | int | None, message: str) -> None
 
 
 def contains(text: str, chunk: str, ignore_whitespace: bool = True) -> bool:
-    """Whether a text has a chunk as whole lines, whatever white space stands between its words.
+    """Return whether a text has a chunk as whole lines, whatever white space stands between its
+    words.
 
     Without `ignore_whitespace` the chunk is a regular expression that may match anywhere (a literal
     if it is none).
@@ -159,7 +160,7 @@ def _check_hash(url: str, data: bytes, expected: str) -> None:
 
 
 def hidden(_: str, __: str) -> str:
-    """What is shown of a difference that is not to be shown."""
+    """The text in place of a difference that is not to be shown."""
     return "<show_changes=False>"
 
 
@@ -177,15 +178,15 @@ def add_lines(
     join: the new text from the old one and the lines to add. missing: whether (text, chunk) has to
     be added. show: the diff. done: "Appended" or "Prepended".
     """
-    there = file.exists(name)
-    if not there and (missing := parent_lacking(name, makedirs)):
+    exists = file.exists(name)
+    if not exists and (missing := parent_lacking(name, makedirs)):
         raise StateFailed(f"{name}: file not found", missing=missing)
-    old = read_text(name) if there else ""
+    old = read_text(name) if exists else ""
     lines = [line for chunk in wanted if missing_lines(old, chunk) for line in chunk.splitlines()]
     if not lines:
         return f"File {name} is in correct state"
     new = join(old, lines)
-    state = "updated" if there else "created"
+    state = "updated" if exists else "created"
     yield Plan(
         {"diff": show(old, new)}, f"File {name} is set to be {state}", provides=[("file", name)]
     )

@@ -28,7 +28,7 @@ class Target(Record):
     replaces_link: bool = False
 
     def data(self) -> file.Contents | None:
-        """What the file holds now; None for a new one."""
+        """The present contents; None for a new one."""
         if self.present is None:
             return None
         if self.present.type not in ("file", "link"):
@@ -39,7 +39,7 @@ class Target(Record):
 
 
 def look_at(name: str, follow: bool) -> Target:
-    """What is at a path; StateFailed for a folder."""
+    """The target at a path; StateFailed for a folder."""
     present = file.seen(name)
     if present is not None and present.type == "dir":
         raise StateFailed(f"Specified target {name} is a directory")
@@ -56,7 +56,7 @@ class Ignoring(Record):
     comments: tuple[str, ...] = ()
 
     def result_keys(self, old: file.Contents | None, new: file.Contents) -> dict[str, Any]:
-        """What the result says of a change of contents that sets nothing off."""
+        """The changes that the result reports for a change of contents that sets nothing off."""
         if old is None or not (self.ordering or self.whitespace or self.comments):
             return {}
         return {"skip_req": True} if self._essence(old) == self._essence(new) else {}
@@ -72,7 +72,7 @@ class Ignoring(Record):
 
 
 class Writing(Record):
-    """How a target is written."""
+    """The way in which a target is written."""
 
     target: Target
     wanted: Permissions
@@ -196,10 +196,11 @@ class Writing(Record):
 
     def _check(self, data: file.Contents) -> None:
         if self.check_cmd:
-            passed, said = file.try_contents(data, self.check_cmd, self.tmp_ext, self.tmp_dir)
+            passed, output = file.try_contents(data, self.check_cmd, self.tmp_ext, self.tmp_dir)
             if not passed:
                 raise StateFailed(
-                    "\n".join(["check_cmd execution failed", *([said] if said else [])]), changes={}
+                    "\n".join(["check_cmd execution failed", *([output] if output else [])]),
+                    changes={},
                 )
 
     def _put(self, data: file.Contents, folders: list[str]) -> None:
@@ -243,7 +244,7 @@ def _settable(letters: str) -> set[str]:
 
 
 def intended(name: str) -> str:
-    """What a dry run says of a file that would be written."""
+    """The comment of a dry run for a file that would be written."""
     return (
         f"The file {name} is set to be changed\n"
         "Note: No changes made, actual changes may\n"

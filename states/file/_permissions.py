@@ -14,7 +14,9 @@ OwnerName = str | int | None
 
 
 class Permissions(Record):
-    """What a path is to have; None: as it is. Names as written, numbers for comparing."""
+    """The owner and mode that a path is to have; None: as it is. Names as written, numbers for
+    comparing.
+    """
 
     user: OwnerName = None
     group: OwnerName = None
@@ -23,7 +25,7 @@ class Permissions(Record):
     gid: int | None = None
 
     def owner_changes(self, uid: int, gid: int) -> dict[str, Any]:
-        """What differs from an owner, as results report it."""
+        """The differences from an owner, as results report it."""
         changes: dict[str, Any] = {}
         if self.uid is not None and self.uid != uid:
             changes["user"] = self.user
@@ -32,7 +34,7 @@ class Permissions(Record):
         return changes
 
     def changes(self, present: file.Stat) -> dict[str, Any]:
-        """What differs from a path that is there."""
+        """The differences from a path that exists."""
         changes = self.owner_changes(present.uid, present.gid)
         if self.mode is not None and int(self.mode, 8) != present.bits and present.type != "link":
             changes["mode"] = self.mode
@@ -87,9 +89,9 @@ def nearest(path: str) -> file.Stat:
     """The nearest folder above a path that is there."""
     while True:
         path = parent(path)
-        found = file.seen(path)
-        if found is not None:
-            return found
+        stat = file.seen(path)
+        if stat is not None:
+            return stat
 
 
 def parent(path: str) -> str:

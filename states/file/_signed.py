@@ -12,7 +12,7 @@ Signature = str | bool | Sequence[str] | None
 
 
 class Signed(Record):
-    """What has to be signed, and by whom.
+    """The signatures that are required, and from whom.
 
     source, hash: True for a signature in the file itself, or the address of one beside it, or
     several. any_of, all_of: fingerprints, or public keys (asymmetric). keyring, home: where gpg
@@ -45,7 +45,10 @@ class Signed(Record):
             if isinstance(signature, str)
             else list(signature)
         )
-        files = [fetch(each) if self._is_address(each) else each for each in map(str, beside)]
+        files = [
+            fetch(location) if self._is_address(location) else location
+            for location in map(str, beside)
+        ]
         problem = backends[self.backend](path, files)
         if problem:
             raise StateFailed(
@@ -54,8 +57,8 @@ class Signed(Record):
             )
 
     def _is_address(self, signature: str) -> bool:
-        """Whether a signature is the address of one: it may be base64, which may begin with a
-        slash.
+        """Return whether a signature is the address of one: it may be base64, which may begin with
+        a slash.
         """
         text = (
             self.backend == "asymmetric"
@@ -65,30 +68,37 @@ class Signed(Record):
         return not text and (self.backend == "gpg" or signature.startswith(ADDRESSES))
 
     def _gpg(self, path: str, files: Sequence[str]) -> str:
-        """What is wrong with the signatures of a file; empty when they are good."""
+        """Name what is wrong with the signatures of a file; empty when they are good."""
         from modules import gpg
 
-        found: list[str] = []
-        for each in files or (None,):
-            signers, said = gpg.signers(path, each, self.keyring, self.home)
+        signed_by: list[str] = []
+        for signature in files or (None,):
+            signers, problem = gpg.signers(path, signature, self.keyring, self.home)
             if not signers:
-                return said
-            found += signers
-        missing = [each for each in map(_plain, self.all_of or ()) if each not in found]
-        if not missing and (not self.any_of or any(_plain(each) in found for each in self.any_of)):
+                return problem
+            signed_by += signers
+        missing = [
+            fingerprint
+            for fingerprint in map(_plain, self.all_of or ())
+            if fingerprint not in signed_by
+        ]
+        if not missing and (
+            not self.any_of or any(_plain(fingerprint) in signed_by for fingerprint in self.any_of)
+        ):
             return ""
-        wanted = missing or [_plain(each) for each in self.any_of or ()]
-        return f"it is signed by {', '.join(found)}, and not by {', '.join(wanted)} as it should be"
+        wanted = missing or [_plain(fingerprint) for fingerprint in self.any_of or ()]
+        signed, missed = ", ".join(signed_by), ", ".join(wanted)
+        return f"it is signed by {signed}, and not by {missed} as it should be"
 
     def _asymmetric(self, path: str, files: Sequence[str]) -> str:
         from modules import asymmetric
 
         if not files:
             return "the file carries no signature of its own: `signature` has to say where it is"
-        found = asymmetric.verify(
+        answer = asymmetric.verify(
             filename=path, signature=files, signed_by_any=self.any_of, signed_by_all=self.all_of
         )
-        return "" if found["res"] else str(found["message"])
+        return "" if answer["res"] else str(answer["message"])
 
 
 def _plain(fingerprint: str) -> str:

@@ -1,4 +1,4 @@
-"""Where the contents of a managed file come from: the first source that is there, verified, as a
+"""The source of a managed file's contents: the first source that is there, verified, as a
 local file.
 """
 
@@ -26,8 +26,8 @@ class Found(Record):
 
 
 class Verify(Record):
-    """How a remote or local source is verified. hash: digits, algorithm=digits or the address of a
-    hash file.
+    """The verification of a remote or local source. hash: digits, algorithm=digits or the address
+    of a hash file.
     """
 
     hash: str | None = None
@@ -74,11 +74,11 @@ def _with_hash(source: Mapping[str, Any], verify: Verify) -> tuple[str, Verify]:
 def _located(url: str, target: str, verify: Verify, reuse: bool) -> Found:
     """The file of a source, and its signature verified where that is asked for."""
     signed = verify.signed
-    found = _found(url, target, verify, reuse and not signed.source)
+    source = _found(url, target, verify, reuse and not signed.source)
     signed.check(
-        url, found.path, signed.source, lambda address: _found(address, target, BARE, False).path
+        url, source.path, signed.source, lambda address: _found(address, target, BARE, False).path
     )
-    return found
+    return source
 
 
 def _found(url: str, target: str, verify: Verify, reuse: bool) -> Found:

@@ -1,5 +1,5 @@
-"""What file.recurse puts in a folder: the files, links and folders of one or more folders of the
-tree.
+"""The contents that file.recurse puts in a folder: the files, links and folders of one or more
+folders of the tree.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from states.file._permissions import parent
 
 
 class Choice(Record):
-    """Which paths of the source are wanted."""
+    """The choice of paths of the source."""
 
     include: list[str]
     exclude: list[str]
@@ -39,12 +39,12 @@ class Content:
     @property
     def folders(self) -> list[str]:
         """All folders, the uppermost first."""
-        found = self.holders
-        for folder in list(found):
+        folders = self.holders
+        for folder in list(folders):
             while folder != self.top:
                 folder = parent(folder)
-                found.add(folder)
-        return sorted(found)
+                folders.add(folder)
+        return sorted(folders)
 
     @property
     def holders(self) -> set[str]:
@@ -58,7 +58,7 @@ class Content:
         return set(folders) - {parent(folder) for folder in folders} - {self.top}
 
     def add(self, prefix: str, saltenv: str) -> None:
-        """What a source holds, over what those that come after it do."""
+        """Add the contents of a source, over what those that come after it do."""
         later = bool(self.files or self.links or self.empty)
         links = here.tree.links(prefix, saltenv) if self.keep_symlinks else {}
         behind = tuple(f"{link}/" for link in links)
@@ -97,13 +97,13 @@ class Content:
             while len(above) > len(self.top):
                 known.pop(above, None)
                 above = parent(above)
-            for other in [] if folder else [each for each in known if each.startswith(f"{place}/")]:
+            for other in [] if folder else [path for path in known if path.startswith(f"{place}/")]:
                 del known[other]
         if not folder:
-            self.empty = [each for each in self.empty if not f"{each}/".startswith(f"{place}/")]
+            self.empty = [path for path in self.empty if not f"{path}/".startswith(f"{place}/")]
 
     def in_the_way(self) -> set[str]:
-        """What stands where something of another kind is to be."""
+        """The paths that stand where something of another kind is to be."""
         files = {path for path in self.folders if file.lexists(path) and not file.is_dir(path)}
         return files | {path for path in self.files if file.is_dir(path)}
 
@@ -117,7 +117,7 @@ class Content:
                     del self.links[link]
 
     def _end(self, link: str) -> str:
-        """Where a link leads, through other links."""
+        """The path that a link leads to, through other links."""
         end, seen = link, set()
         while end in self.links and end not in seen:
             seen.add(end)
@@ -127,7 +127,7 @@ class Content:
 
 def existing(sources: list[str]) -> list[tuple[str, str]]:
     """The path and the environment of each source that is there."""
-    found = []
+    sources_found = []
     for url in sources:
         if not url.startswith("salt://"):
             raise StateFailed(f"Recurse failed: Invalid source '{url}' (must be a salt:// URI)")
@@ -140,7 +140,7 @@ def existing(sources: list[str]) -> list[tuple[str, str]]:
             for below in (here.tree.files, here.tree.folders, here.tree.links)
         ):
             if here.tree.find(prefix, saltenv) is None:
-                found.append((prefix, saltenv))
-    if found:
-        return found
+                sources_found.append((prefix, saltenv))
+    if sources_found:
+        return sources_found
     raise StateFailed("Recurse failed: none of the specified sources were found")

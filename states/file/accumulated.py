@@ -30,7 +30,7 @@ def accumulated(name: str, filename: AbsolutePath, text: OneOrMany[Any]) -> str:
         _takers(name)
     )
     gathered = here.store("file.accumulated").setdefault(filename, {}).setdefault(name, [])
-    new = [each for each in text if each not in gathered]
+    new = [item for item in text if item not in gathered]
     if not new:
         return ""
     gathered += new
@@ -44,13 +44,13 @@ def _takers(name: str) -> set[str]:
     chunk = here.chunk
     if chunk is None:
         return set()
-    found = {
+    takers = {
         other.id
         for other in here.chunks
         if other.state == "file"
         for requisite in other.requisites
         if requisite.kind in ("require", "watch") and requisite.target in (chunk.id, chunk.name)
     }
-    if not found:
+    if not takers:
         raise StateFailed(f"Orphaned accumulator {name} in {chunk.sls}:{chunk.id}")
-    return found
+    return takers

@@ -89,16 +89,16 @@ def _local(name: str, verify: sources.Verify, saltenv: str) -> str:
             f"File {name} is not present on the minion",
             missing=("file", name.removeprefix("file://")),
         )
-    told = f"File is cached to {path}" if of_tree else f"File {path} is present on the minion"
+    comment = f"File is cached to {path}" if of_tree else f"File {path} is present on the minion"
     if not verify.hash:
-        return told
+        return comment
     algorithm, digits = sources.expected(name, name, verify)
     actual = file.get_hash(path, algorithm)
     if actual != digits:
         raise StateFailed(
-            f"{told}, but the hash ({actual}) does not match the specified hash ({digits})"
+            f"{comment}, but the hash ({actual}) does not match the specified hash ({digits})"
         )
-    return f"{told} and has hash {digits}"
+    return f"{comment} and has hash {digits}"
 
 
 def not_cached(name: str, saltenv: str | None = None) -> Planned:

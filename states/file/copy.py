@@ -42,7 +42,7 @@ def copy(
     if not preserve:
         _lines.owner(user, None, "{kind} {name} is not available ")
         _lines.owner(None, group, "{kind} {name} is not available")
-    given = name
+    typed_name = name
     if subdir and file.is_dir(name):
         name = f"{name.rstrip('/')}/{source.rstrip('/').rpartition('/')[2]}"
     occupied = file.lexists(name)
@@ -68,7 +68,7 @@ def copy(
         file.copy(source, name, mode=mode, user=_text(user), group=_text(group))
     if not preserve and file.is_dir(source):
         _own(name, _text(user), _text(group), mode)
-    return f'Copied "{source}" to "{given}"' + (
+    return f'Copied "{source}" to "{typed_name}"' + (
         " - files are identical but force flag is set" if same else ""
     )
 
@@ -78,7 +78,7 @@ def _text(value: str | int | None) -> str | None:
 
 
 def _born(source: str) -> file.Stat:
-    """What a copy of a file is before it gets its own owner and mode."""
+    """The attributes of a file's copy before it gets its own owner and mode."""
     return file.stat(source)._replace(uid=file.user_to_uid(), gid=file.group_to_gid())
 
 

@@ -69,8 +69,8 @@ def directory(
         return (yield from _create(name, wanted, makedirs, obstacle, backup))
     work = _Work(name)
     if clean:
-        kept, folders = managed_below(name)
-        work.remove, gone = superfluous(name, kept, exclude_pat or [], folders)
+        managed, folders = managed_below(name)
+        work.remove, gone = superfluous(name, managed, exclude_pat or [], folders)
         work.gone = frozenset(gone)
     if not children_only:
         work.note(name, wanted, follow=follow_symlinks or not file.is_link(name))
@@ -100,7 +100,7 @@ def _options(recurse: list[str] | None, max_depth: int | None, clean: bool) -> s
 
 
 def _obstacle(name: str, allow_symlink: bool) -> str | None:
-    """What is in the way: "File" or "Symlink"."""
+    """The kind of obstacle in the way: "File" or "Symlink"."""
     link = file.is_link(name)
     if file.is_dir(name) and (allow_symlink or not link):
         return None
@@ -136,7 +136,9 @@ def _create(
             if file.lexists(backup)
             else {}
         )
-        changes |= {key: told.replace(" was ", " would be ") for key, told in moved.items()}
+        changes |= {
+            key: description.replace(" was ", " would be ") for key, description in moved.items()
+        }
         comment = f"{name} would be backed up and replaced with a new directory"
     yield Plan(changes, comment, provides=[("file", path) for path in (*missing, name)])
     if obstacle and backup:
@@ -155,7 +157,7 @@ def _create(
 
 
 class _Inside(Record):
-    """What the things in a folder are to have."""
+    """The owner and modes of what lies in a folder."""
 
     options: set[str]
     folders: Permissions
@@ -217,18 +219,18 @@ class _Work:
         return single | {path: changes for path, (_, changes, _) in self.changed.items()}
 
     def _changes(self, silent: bool) -> dict[str, Any]:
-        """What the result reports: path by path, and what was set at last."""
+        """The changes that the result reports: path by path, and what was set at last."""
         changes: dict[str, Any] = {"recursion": "Changes silenced"} if silent else self._single()
-        for _, each, _ in self.changed.values():
-            changes |= each
+        for _, change, _ in self.changed.values():
+            changes |= change
         return changes | ({"removed": self.remove} if self.remove else {})
 
 
 def _listed(changes: dict[str, Any]) -> str:
     lines = [
         f"{path}: {key} - {value}\n"
-        for path, each in changes.items()
-        if isinstance(each, dict)
-        for key, value in each.items()
+        for path, change in changes.items()
+        if isinstance(change, dict)
+        for key, value in change.items()
     ]
     return "The following files will be changed:\n" + "".join(lines)

@@ -33,30 +33,30 @@ def hardlink(
     if source.type == "dir":
         raise StateFailed(f"Unable to hard link from directory {target}")
     _refuse_strangers(user, group)
-    there = file.seen(name, follow=False)
-    if there is not None and there.type == "dir":
+    stat = file.seen(name, follow=False)
+    if stat is not None and stat.type == "dir":
         raise StateFailed(f"Unable to hard link to directory {name}")
     if missing := _lines.parent_lacking(name, makedirs):
         raise StateFailed(
             f"Directory {_lines.parent(name)} for hard link is not present", missing=missing
         )
-    if there is not None and file.same(name, target):
+    if stat is not None and file.same(name, target):
         return f"Target of hard link {name} is already pointing to {target}"
-    told = f"Hard link {name} to {target} is set for creation"
+    comment = f"Hard link {name} to {target} is set for creation"
     changes = {"new": name}
-    if there is not None:
+    if stat is not None:
         if not force:
             raise StateFailed(f"File exists where the hard link {name} should be")
-        told = (
+        comment = (
             f"The file or directory {name} is set for removal to make way for a new hard link"
             f" targeting {target}"
         )
         changes = {"forced": "File for hard link was forcibly replaced", "new": name}
-    yield Plan(changes, told, provides=[("file", name)])
+    yield Plan(changes, comment, provides=[("file", name)])
     _lines.make_parent(
         name, dir_mode, None if user is None else str(user), None if group is None else str(group)
     )
-    if there is not None:
+    if stat is not None:
         file.remove(name)
     file.link(target, name)
     return f"Created new hard link {name} -> {target}"

@@ -71,27 +71,27 @@ def keyvalue(
     wanted = _wanted(key, value, key_values)
     if append_if_not_found and prepend_if_not_found:
         raise StateFailed("Only one of append and prepend_if_not_found is permitted")
-    there = file.exists(name)
-    if not there and not create_if_missing:
+    exists = file.exists(name)
+    if not exists and not create_if_missing:
         if ignore_if_missing:
             return f"unable to open {name}"
         raise StateFailed(f"unable to open {name}", missing=("file", name))
-    old = _lines.read_text(name) if there else ""
+    old = _lines.read_text(name) if exists else ""
     edit = _Edit(separator, count, uncomment, key_ignore_case, value_ignore_case, prune)
     edit.change(_lines.lines_of(old), wanted)
-    if append_if_not_found or not there:
+    if append_if_not_found or not exists:
         edit.append(wanted)
     elif prepend_if_not_found:
         edit.prepend(wanted)
     new, diff = "".join(edit.lines), "".join(edit.diff)
     if search_only or new == old:
         return ""
-    told = (
+    comment = (
         f"File {name} is set to be changed ({edit.changed} lines modified, {edit.deleted} deleted)"
     )
     if show_changes:
-        told += "\nPredicted diff:\n" + "".join(f"\r\t\t{line}\n" for line in diff.splitlines())
-    yield Plan({"diff": diff if show_changes else True}, told, provides=[("file", name)])
+        comment += "\nPredicted diff:\n" + "".join(f"\r\t\t{line}\n" for line in diff.splitlines())
+    yield Plan({"diff": diff if show_changes else True}, comment, provides=[("file", name)])
     _lines.write_text(name, new)
     return f"Changed {edit.changed}, deleted {edit.deleted} lines"
 
@@ -174,11 +174,11 @@ class _Edit:
     def _edited(self, line: str, key: str, value: Any) -> str:
         """The line as it should be; an empty text for one key too many."""
         bare = line.lstrip(self.uncomment or None)
-        found, mark, has = line.partition(self.separator)
-        plain = bool(mark) and self._same(found, key, self.key_ignores_case)
+        key_text, mark, has = line.partition(self.separator)
+        plain = bool(mark) and self._same(key_text, key, self.key_ignores_case)
         if not plain:
-            found, mark, has = bare.partition(self.separator)
-            if not mark or not self._same(found, key, self.key_ignores_case):
+            key_text, mark, has = bare.partition(self.separator)
+            if not mark or not self._same(key_text, key, self.key_ignores_case):
                 return line
         times = self.seen.get(key, 0)
         if not plain and times >= self.most:
@@ -192,7 +192,7 @@ class _Edit:
         if keeps and plain:
             return line
         end = "\r\n" if line.endswith("\r\n") else "\n"
-        return f"{found}{self.separator}{has.strip() if keeps else value}{end}"
+        return f"{key_text}{self.separator}{has.strip() if keeps else value}{end}"
 
     @staticmethod
     def _same(first: str, second: str, ignore_case: bool) -> bool:

@@ -52,15 +52,15 @@ def line(
         raise StateFailed("Content can only be empty if mode is ['delete']")
     if location not in (None, "start", "end"):
         raise StateFailed(f"location {location!r} is neither start nor end")
-    there = file.exists(name)
-    old = _edits.existing_text(name) if there or not create else ""
+    exists = file.exists(name)
+    old = _edits.existing_text(name) if exists or not create else ""
     place = Place(location, before, after, indent, _beside(name, location) if location else ())
     new = "\n".join(
         edited_line(
             old.split("\n") if old else [], content or "", match or content or "", doing, place
         )
     )
-    if new == old and there:
+    if new == old and exists:
         return "No changes needed to be made"
     import time
 
@@ -69,7 +69,7 @@ def line(
             name,
             old,
             new,
-            backup=time.strftime(".%Y-%m-%d-%H-%M-%S") if backup and there else False,
+            backup=time.strftime(".%Y-%m-%d-%H-%M-%S") if backup and exists else False,
             show=show_changes,
             planned="Changes would be made",
             done="Changes were made",
@@ -82,7 +82,7 @@ def line(
 
 def _beside(name: str, location: str) -> set[str]:
     """The lines that states of this run insert at the same end of a file."""
-    given = (
+    arguments = (
         chunk.args for chunk in here.chunks if chunk.function == "file.line" and chunk.name == name
     )
-    return {str(args.get("content", "")) for args in given if args.get("location") == location}
+    return {str(args.get("content", "")) for args in arguments if args.get("location") == location}

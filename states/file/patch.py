@@ -71,13 +71,13 @@ def patch(
         else source
     )
     try:
-        found = sources.locate(
+        source_file = sources.locate(
             [url], name, sources.Verify(source_hash, source_hash_name, skip_verify), reuse=False
         )
     except StateFailed as failure:
         raise StateFailed(failure.message.replace(url, source), missing=failure.missing) from None
     variables = {**(defaults or {}), **(context or {})}
-    data = source_data(found, Template(template, variables), {"name": name}, Encoding())
+    data = source_data(source_file, Template(template, variables), {"name": name}, Encoding())
     where = ["--directory", name, f"-p{strip or 0}"] if file.is_dir(name) else [name]
     return (yield from _Patch(data, where, words, reject_file).applied())
 
@@ -99,7 +99,7 @@ class _Patch:
         """Look whether it fits and is not there yet, then apply it."""
         reverse = not ({"-R", "--reverse"} & set(self.words))
         backwards = [] if not reverse else ["--reverse"]
-        forth = [each for each in self.words if each not in ("-R", "--reverse")]
+        forth = [word for word in self.words if word not in ("-R", "--reverse")]
         if self._look([*backwards, "--force", *forth]).retcode == 0 and self.text.strip():
             return "Patch was already applied"
         would = self._look(["--forward", *self.words])
@@ -117,10 +117,10 @@ class _Patch:
             raise StateFailed(message)
         if here.dry:
             raise StateFailed(f"{message}\n\nThe rejects would be saved to {self.rejects}")
-        found = f"{here.scratch()}/rejects"
-        output = ["--force", f"--reject-file={found}", f"--output={here.scratch()}/patched"]
+        reject_path = f"{here.scratch()}/rejects"
+        output = ["--force", f"--reject-file={reject_path}", f"--output={here.scratch()}/patched"]
         cmd.probe([self.program, *output, "--forward", *self.words, *self.where], stdin=self.text)
-        rejects = file.read_bytes(found)
+        rejects = file.read_bytes(reject_path)
         yield Plan({}, message)
         file.write(self.rejects, rejects)
         raise StateFailed(f"{message}\n\nThe rejects are saved to {self.rejects}", changes={})
@@ -133,9 +133,9 @@ class _Patch:
         return cmd.probe(argv, stdin=self.text, env={"TMPDIR": here.scratch()})
 
     def _refusal(self, would: cmd.Completed) -> str:
-        said = "\n".join(part for part in (would.stdout, would.stderr) if part)
-        if "garbage" in said:
-            return said
+        output = "\n".join(part for part in (would.stdout, would.stderr) if part)
+        if "garbage" in output:
+            return output
         more = (
             ""
             if self.rejects
@@ -146,13 +146,13 @@ class _Patch:
         )
         return (
             "Patch would not apply cleanly, no changes made. Results of dry-run are"
-            f" below.{more}\n\n{said}"
+            f" below.{more}\n\n{output}"
         )
 
 
 def _told(done: cmd.Completed) -> dict[str, Any]:
-    said = done.stdout.replace("checking file ", "patching file ")
-    return {"pid": done.pid, "retcode": done.retcode, "stdout": said, "stderr": done.stderr}
+    stdout = done.stdout.replace("checking file ", "patching file ")
+    return {"pid": done.pid, "retcode": done.retcode, "stdout": stdout, "stderr": done.stderr}
 
 
 def _allowed(options: str) -> tuple[list[str], int | None]:
@@ -170,19 +170,19 @@ def _allowed(options: str) -> tuple[list[str], int | None]:
 
 
 def _stripped(words: list[str]) -> tuple[list[str], int | None]:
-    rest, found = [], None
-    given = iter(words)
-    for word in given:
+    rest, level = [], None
+    remaining = iter(words)
+    for word in remaining:
         if not word.startswith(("-p", "--strip")):
             rest.append(word)
             continue
         digits = word.removeprefix("--strip").removeprefix("-p").removeprefix("=") or next(
-            given, ""
+            remaining, ""
         )
         if not digits.isdecimal():
             raise StateFailed(
                 "Invalid format for '-p' CLI option. Consider using the 'strip' option for this"
                 " state."
             )
-        found = int(digits)
-    return rest, found
+        level = int(digits)
+    return rest, level

@@ -33,21 +33,21 @@ def pruned(
     recurse = recurse or ignore_errors
     before = time.time() - older_than * 86400 if older_than is not None and recurse else None
     gone: list[str] = []
-    kept = _empty(name, recurse, before, gone)
-    if kept and not (recurse and (ignore_errors or before is not None)):
-        problem = [kept, f"[Errno 39] Directory not empty: '{kept}'"]
+    blocker = _empty(name, recurse, before, gone)
+    if blocker and not (recurse and (ignore_errors or before is not None)):
+        problem = [blocker, f"[Errno 39] Directory not empty: '{blocker}'"]
         raise StateFailed(
             f"Failed to remove directory {name}", changes={"deleted": [], "errors": [problem]}
         )
     if not gone:
         return f"There is no empty directory under {name}"
-    told = sorted(gone)
-    yield Plan({"deleted": told if recurse else name}, f"Directory {name} is set for removal")
+    paths = sorted(gone)
+    yield Plan({"deleted": paths if recurse else name}, f"Directory {name} is set for removal")
     for path in gone:
         file.remove_folder(path)
     if not recurse:
         return f"Removed directory {name}"
-    return Done(f"Recursively removed empty directories under {name}", {"deleted": told})
+    return Done(f"Recursively removed empty directories under {name}", {"deleted": paths})
 
 
 def _empty(folder: str, recurse: bool, before: float | None, gone: list[str]) -> str | None:

@@ -91,11 +91,11 @@ def recurse(
     content.drop_misled()
     way = _Way(content.in_the_way() if clean else set(), user, group, file_mode)
     parts: dict[str, Planned | str | Done] = {}
-    shown, told = content.leaves | way.obstacles, content.holders
+    shown, commented = content.leaves | way.obstacles, content.holders
     for folder in content.folders:
         make = partial(directory, folder, user=user, group=group, dir_mode=dir_mode, makedirs=True)
         parts[f"{folder}/"] = _reported(
-            folder, way.for_folder(folder, make), folder in shown, folder in told
+            folder, way.for_folder(folder, make), folder in shown, folder in commented
         )
     for path, url in content.files.items():
         make = partial(
@@ -120,8 +120,8 @@ def recurse(
         parts[path] = _reported(path, part)
     if clean and file.is_dir(top):
         managed_here, folders = managed_below(top)
-        kept = {*content.files, *content.links, *way.obstacles, *managed_here}
-        removed, _ = superfluous(top, kept, exclude_pat or [], {*content.folders, *folders})
+        wanted = {*content.files, *content.links, *way.obstacles, *managed_here}
+        removed, _ = superfluous(top, wanted, exclude_pat or [], {*content.folders, *folders})
         if removed:
             parts["removed"] = _removed(removed)
     outcomes = yield from combine_plans(parts, between="\n\n", all_the_same=True)
@@ -134,8 +134,8 @@ def recurse(
 
 
 class _Way(Record):
-    """What stands where something of another kind is to be, and goes first when the folder is
-    cleaned.
+    """Obstacles: what stands where something of another kind is to be, and goes first when the
+    folder is cleaned.
     """
 
     obstacles: set[str]
@@ -147,31 +147,31 @@ class _Way(Record):
         """A folder, in the place of a file or of something below one."""
         if not self._blocked(path):
             return make()
-        told = f"The following files will be changed:\n{path}: directory - new\n"
+        comment = f"The following files will be changed:\n{path}: directory - new\n"
         if path in self.obstacles:
-            told = f"Replacing {path} with a directory"
-        return self._instead(path, make, {path: {"directory": "new"}}, told)
+            comment = f"Replacing {path} with a directory"
+        return self._instead(path, make, {path: {"directory": "new"}}, comment)
 
     def for_file(self, path: str, url: str, make: Callable[[], Planned]) -> Planned:
         """A file, in the place of a folder or of something below a file."""
         if not self._blocked(path):
             return make()
-        found = here.tree.fetch(url, here.saltenv)
-        mode = file.stat(found).mode if self.mode == "keep" and found else self.mode
+        local = here.tree.fetch(url, here.saltenv)
+        mode = file.stat(local).mode if self.mode == "keep" and local else self.mode
         new = Writing(Target(path, path, None), permissions(self.user, self.group, mode))
         changes = {"diff": "New file", **new.permission_changes(private=True)}
-        told = (
+        comment = (
             f"Replacing directory {path} with a file" if path in self.obstacles else intended(path)
         )
-        return self._instead(path, make, changes, told)
+        return self._instead(path, make, changes, comment)
 
     def _blocked(self, path: str) -> bool:
-        return any(f"{path}/".startswith(f"{each}/") for each in self.obstacles)
+        return any(f"{path}/".startswith(f"{obstacle}/") for obstacle in self.obstacles)
 
     def _instead(
-        self, path: str, make: Callable[[], Planned], changes: dict[str, Any], told: str
+        self, path: str, make: Callable[[], Planned], changes: dict[str, Any], comment: str
     ) -> Planned:
-        yield Plan(changes, told)
+        yield Plan(changes, comment)
         if path in self.obstacles:
             file.remove(path)
         part = make()  # it could not look before
@@ -184,9 +184,9 @@ class _Way(Record):
         raise RuntimeError("a second yield")
 
 
-def _reported(path: str, part: Planned, shown: bool = True, told: bool = True) -> Planned:
-    """A part whose changes and comments stand under its path. shown, told: whether they tell of a
-    new folder.
+def _reported(path: str, part: Planned, shown: bool = True, commented: bool = True) -> Planned:
+    """A part whose changes and comments stand under its path. shown, commented: whether they
+    report a new folder.
     """
     title = f"#### {path} ####\n"
     try:
@@ -197,7 +197,7 @@ def _reported(path: str, part: Planned, shown: bool = True, told: bool = True) -
         raise StateFailed(title + failure.message, missing=failure.missing) from failure
     new = plan.changes == {path: {"directory": "new"}}
     changes = {} if new and not shown else {path: dict(plan.changes)}
-    comment = "" if new and not (shown or told) else title + plan.comment
+    comment = "" if new and not (shown or commented) else title + plan.comment
     yield Plan(changes, comment, plan.exact, plan.why, plan.provides, before={path: plan.before})
     try:
         next(part)

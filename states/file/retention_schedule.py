@@ -56,12 +56,12 @@ def retention_schedule(
         for entry in file.listdir(name)
     }
     known = {entry: time for entry, time in times.items() if time is not None}
-    kept = _kept(known, counts)
-    deleted = [entry for entry in known if entry not in kept]
+    retained = _kept(known, counts)
+    deleted = [entry for entry in known if entry not in retained]
     if not deleted:
         return f"0 backups were removed from {name}.\n"
     changes = {
-        "retained": sorted(kept, reverse=True),
+        "retained": sorted(retained, reverse=True),
         "deleted": sorted(deleted, reverse=True),
         "ignored": sorted([".", "..", *(times.keys() - known.keys())], reverse=True),
     }
@@ -72,7 +72,7 @@ def retention_schedule(
 
 
 def _count(period: str, number: int | str) -> float:
-    """How many to keep."""
+    """The number of backups to keep."""
     if period not in _PERIODS:
         raise StateFailed(f"retain: {period!r} is no period; there are {', '.join(_PERIODS)}")
     if number == "all":
@@ -98,7 +98,7 @@ def _zone(name: str | None) -> tzinfo | None:
 
 
 def _time(path: str, entry: str, pattern: str | None, zone: tzinfo | None) -> datetime | None:
-    """When a backup was made; None for what is no backup."""
+    """The time when a backup was made; None for what is no backup."""
     if pattern is None:
         present = file.seen(path)
         return datetime.fromtimestamp(present.mtime if present else 0, zone)
@@ -110,15 +110,15 @@ def _time(path: str, entry: str, pattern: str | None, zone: tzinfo | None) -> da
 
 def _kept(times: Mapping[str, datetime], counts: Mapping[str, float]) -> set[str]:
     """The backups that the schedule keeps."""
-    kept: set[str] = set()
+    retained: set[str] = set()
     newest_first = sorted(sorted(times), key=lambda entry: times[entry], reverse=True)
     for period, count in counts.items():
         if period == "most_recent":
-            kept.update(entry for number, entry in enumerate(newest_first) if number < count)
+            retained.update(entry for number, entry in enumerate(newest_first) if number < count)
             continue
         firsts: dict[Any, str] = {}  # the oldest of a period comes last and stays
         for entry in newest_first:
             firsts[_PERIODS[period](times[entry])] = entry
         most = count + 1 if period == "first_of_week" else count
-        kept.update(entry for number, entry in enumerate(firsts.values()) if number < most)
-    return kept
+        retained.update(entry for number, entry in enumerate(firsts.values()) if number < most)
+    return retained

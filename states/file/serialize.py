@@ -134,7 +134,7 @@ def _as_data(name: str, written: Planned, old: Any, new: Any) -> Planned:
     raise RuntimeError("file.managed yields twice")
 
 
-def _options(given: list[dict[str, Any]] | dict[str, Any] | None) -> dict[str, Any]:
-    if isinstance(given, dict):
-        return given
-    return {key: value for entry in given or () for key, value in entry.items()}
+def _options(options: list[dict[str, Any]] | dict[str, Any] | None) -> dict[str, Any]:
+    if isinstance(options, dict):
+        return options
+    return {key: value for entry in options or () for key, value in entry.items()}

@@ -47,8 +47,8 @@ def tidied(
     if not file.is_dir(name):
         raise StateFailed(f"{name} does not exist or is not a directory.", missing=("file", name))
     limit = _bytes(size)
-    patterns = [re.compile(each) for each in matches or [".*"]]
-    unwanted = [re.compile(each) for each in exclude or ()]
+    patterns = [re.compile(pattern) for pattern in matches or [".*"]]
+    unwanted = [re.compile(pattern) for pattern in exclude or ()]
     gone = []
     for entry in file.entries_below(name, followlinks):
         kind_fits = (
@@ -59,8 +59,8 @@ def tidied(
         label = entry.path if full_path_match else entry.path.rpartition("/")[2]
         if (
             not kind_fits
-            or not any(each.match(label) for each in patterns)
-            or any(each.match(label) for each in unwanted)
+            or not any(pattern.match(label) for pattern in patterns)
+            or any(pattern.match(label) for pattern in unwanted)
         ):
             continue
         old = (time.time() - getattr(entry, time_comparison)) / 86400 >= abs(age)

@@ -27,22 +27,22 @@ def touch(
     sets them always.
     """
     accessed, modified = _seconds("atime", atime), _seconds("mtime", mtime)
-    there = file.exists(name)
-    if not there and (missing := _lines.parent_lacking(name, makedirs)):
+    exists = file.exists(name)
+    if not exists and (missing := _lines.parent_lacking(name, makedirs)):
         raise StateFailed(f"Directory not present to touch file {name}", missing=missing)
-    kind = "directory" if there and file.is_dir(name) else "file"
-    if there:
+    kind = "directory" if exists and file.is_dir(name) else "file"
+    if exists:
         yield Plan({"touched": name}, f"Times set to be updated on {kind} {name}")
     else:
         yield Plan({"new": name}, f"File {name} is set to be created", provides=[("file", name)])
         _lines.make_parent(name)
         file.write(name, b"")
     now = time.time()
-    if there or not (accessed is None and modified is None):
+    if exists or not (accessed is None and modified is None):
         file.utime(
             name, now if accessed is None else accessed, now if modified is None else modified
         )
-    return f"Updated times on {kind} {name}" if there else f"Created empty file {name}"
+    return f"Updated times on {kind} {name}" if exists else f"Created empty file {name}"
 
 
 def _seconds(argument: str, value: float | str | None) -> float | None:

@@ -37,8 +37,8 @@ def __getattr__(name: str) -> Callable[..., Any]:
     if name not in FUNCTIONS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module = importlib.import_module(f"{__name__}.{FUNCTIONS[name]}")
-    found: Callable[..., Any] = getattr(module, name)
-    return found
+    function: Callable[..., Any] = getattr(module, name)
+    return function
 
 
 def __dir__() -> list[str]:

@@ -1,4 +1,4 @@
-"""What the functions of the git state share: the target, the revision that is wanted, cloning."""
+"""The base of the git states: the target, the revision that is wanted, cloning."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ NO_BRANCH = (
 
 
 class Repository(Record):
-    """Where a clone comes from and goes to, and as whom git works."""
+    """The origin and the place of a clone, and the user of git."""
 
     url: str
     target: str
@@ -41,12 +41,12 @@ class Repository(Record):
     def local_refs(self) -> dict[str, str]:
         """The references of the clone; of an annotated tag its commit, too, as NAME^{}."""
         lines = self.look("for-each-ref", "--format=%(refname) %(objectname) %(*objectname)") or ""
-        found = {}
+        refs = {}
         for name, sha, *peeled in (line.split(" ") for line in lines.splitlines()):
-            found[name] = sha
+            refs[name] = sha
             if peeled and peeled[0]:
-                found[f"{name}^{{}}"] = peeled[0]
-        return found
+                refs[f"{name}^{{}}"] = peeled[0]
+        return refs
 
     def run(self, *words: str, inside: bool = True) -> str:
         return git.change(
@@ -57,17 +57,17 @@ class Repository(Record):
         return git.look(list(words), self.target, self.user)
 
     def known(self, sha: str) -> bool:
-        """Whether the clone has a commit."""
+        """Return whether the clone has a commit."""
         return self.look("cat-file", "-e", f"{sha}^{{commit}}") is not None
 
     def contains(self, sha: str, ancestor: str) -> bool:
-        """Whether a commit comes after another one, or is it."""
+        """Return whether a commit comes after another one, or is it."""
         return self.look("merge-base", "--is-ancestor", ancestor, sha) is not None
 
     @property
     def exists(self) -> bool:
-        """Whether the target is a repository of its own, a bare one too. Raises StateFailed where
-        git will not look.
+        """Return whether the target is a repository of its own, a bare one too. Raises StateFailed
+        where git will not look.
         """
         if not self.user:
             file.real_path(self.target)  # through no link of somebody else
@@ -111,7 +111,7 @@ class Wanted(Record):
 
 
 def wanted(rev: str, refs: Mapping[str, str]) -> Wanted:
-    """What a name of a revision means on the remote. Raises StateFailed when it means nothing
+    """Resolve the name of a revision on the remote. Raises StateFailed when it means nothing
     there.
     """
     if rev == "HEAD" and "HEAD" in refs:
@@ -135,7 +135,7 @@ def wanted(rev: str, refs: Mapping[str, str]) -> Wanted:
 
 
 def refuse_full(target: str, force: bool) -> bool:
-    """Whether a folder has to be emptied first; StateFailed where it must not be."""
+    """Return whether a folder has to be emptied first; StateFailed where it must not be."""
     if not file.lexists(target):
         return False
     if not file.is_dir(target):
@@ -158,7 +158,7 @@ def clone(repository: Repository, options: Sequence[str], empty_first: bool) -> 
     target = repository.target
     if empty_first:
         file.remove(target)
-    there = file.is_dir(target)
+    existed = file.is_dir(target)
     parent = os.path.dirname(target.rstrip("/"))
     if not file.is_dir(parent):
         file.makedirs(parent, user=repository.user)
@@ -174,11 +174,11 @@ def clone(repository: Repository, options: Sequence[str], empty_first: bool) -> 
             inside=False,
         )
     except StateFailed as failure:
-        if not there and file.lexists(target):
+        if not existed and file.lexists(target):
             file.remove(target)
         raise StateFailed(f"Clone failed: {failure.message}", changes={}) from None
 
 
 def sentence(parts: Sequence[str]) -> str:
-    """What was done, as one comment."""
+    """Join what was done to one comment."""
     return ". ".join(parts) + ("." if len(parts) > 1 else "")

@@ -16,7 +16,7 @@ FETCH_FAILED = (
 
 
 class Options(Record):
-    """How far the update may go, and what else it sees to: the arguments of git.latest."""
+    """The arguments of git.latest."""
 
     branch: str | None
     force_reset: bool | str
@@ -36,22 +36,22 @@ class Difference:
     def __init__(
         self,
         repository: Repository,
-        found: Wanted,
+        wanted: Wanted,
         remote_refs: Mapping[str, str],
         options: Options,
     ) -> None:
-        self.repository, self.found, self.options = repository, found, options
+        self.repository, self.wanted, self.options = repository, wanted, options
         self.default_branch = remote_refs.get(git.DEFAULT_BRANCH, "")
         self.refs = repository.local_refs()
         self.present = repository.look("symbolic-ref", "--short", "-q", "HEAD") or ""
         self.head = repository.look("rev-parse", "--verify", "-q", "HEAD")
         self.dirty = bool(repository.look("status", "--porcelain", "--untracked-files=no"))
         self.old_url = repository.look("remote", "get-url", repository.remote)
-        self.known = repository.known(found.sha)
+        self.known = repository.known(wanted.sha)
         tags, own_tags = tags_of(remote_refs), tags_of(self.refs)
         self.new_tags = sorted(tag for tag in tags - own_tags if self._is_fetched(tag, remote_refs))
         self.gone_tags = sorted(own_tags - tags) if options.sync_tags else []
-        self.moved_tag = found.kind == "tag" and self._tag_moved(remote_refs)
+        self.moved_tag = wanted.kind == "tag" and self._tag_moved(remote_refs)
 
     def _is_fetched(self, tag: str, remote_refs: Mapping[str, str]) -> bool:
         """Without fetch_tags git brings the tags of commits that it has."""
@@ -61,7 +61,7 @@ class Difference:
         return self.repository.known(remote_refs.get(f"{name}^{{}}", remote_refs[name]))
 
     def _tag_moved(self, remote_refs: Mapping[str, str]) -> bool:
-        name = f"refs/tags/{self.found.rev}"
+        name = f"refs/tags/{self.wanted.rev}"
         return name in self.refs and self.refs[name] != remote_refs.get(name)
 
     # -------------------------------------------------- what has to be done
@@ -81,26 +81,26 @@ class Difference:
 
     @property
     def base(self) -> str | None:
-        """Where the branch is before it is moved."""
+        """The commit of the branch before it is moved."""
         if not self.switches:
             return self.head
-        return self.found.sha if self.creates else self.refs[f"refs/heads/{self.branch}"]
+        return self.wanted.sha if self.creates else self.refs[f"refs/heads/{self.branch}"]
 
     @property
     def moves(self) -> bool:
-        return self.options.update_head and self.base != self.found.sha
+        return self.options.update_head and self.base != self.wanted.sha
 
     @property
     def fetches(self) -> bool:
-        found, ref = self.found, f"refs/remotes/{self.repository.remote}/{self.found.rev}"
-        follows = found.kind == "branch" and fnmatchcase(found.rev, self.options.refspec_branch)
+        wanted, ref = self.wanted, f"refs/remotes/{self.repository.remote}/{self.wanted.rev}"
+        follows = wanted.kind == "branch" and fnmatchcase(wanted.rev, self.options.refspec_branch)
         return (
-            not self.known or bool(self.new_tags) or (follows and self.refs.get(ref) != found.sha)
+            not self.known or bool(self.new_tags) or (follows and self.refs.get(ref) != wanted.sha)
         )
 
     @property
     def resets(self) -> bool:
-        """Whether uncommitted changes are discarded though the commit is the right one."""
+        """Return whether uncommitted changes are discarded though the commit is the right one."""
         return (
             self.dirty
             and self.options.force_reset is True
@@ -110,17 +110,17 @@ class Difference:
 
     @property
     def tracking(self) -> str | None:
-        """What is done about the branch that is tracked."""
+        """The change to the branch that is tracked."""
         if (
             not self.branch
             or self.creates
-            or self.found.kind == "HEAD"
+            or self.wanted.kind == "HEAD"
             or not self.options.update_head
         ):
             return None
         name = f"refs/heads/{self.branch}"
         now = self.repository.look("for-each-ref", "--format=%(upstream:short)", name) or None
-        upstream = self.found.upstream(self.repository.remote)
+        upstream = self.wanted.upstream(self.repository.remote)
         if now == upstream:
             return None
         return "unset" if upstream is None else f"{'updated' if now else 'set'} to {upstream}"
@@ -142,20 +142,22 @@ class Difference:
         """
         if not self.options.update_head:
             return
-        found, reset = self.found, self.options.force_reset
+        wanted, reset = self.wanted, self.options.force_reset
         after = f" (after checking out local branch '{self.branch}')" if self.switches else ""
         if self.moved_tag and self.known and not reset:
-            mine = self.refs.get(f"refs/tags/{found.rev}^{{}}", self.refs[f"refs/tags/{found.rev}"])
-            raise StateFailed(
-                f"'{found.rev}' is a tag, but the remote SHA1 for this tag ({found.short}) doesn't"
-                f" match the local SHA1 ({mine[:7]}). Set 'force_reset' to True to force this"
-                " update."
+            mine = self.refs.get(
+                f"refs/tags/{wanted.rev}^{{}}", self.refs[f"refs/tags/{wanted.rev}"]
             )
-        if self.dirty and not reset and self.head != found.sha:
+            raise StateFailed(
+                f"'{wanted.rev}' is a tag, but the remote SHA1 for this tag ({wanted.short})"
+                f" doesn't match the local SHA1 ({mine[:7]}). Set 'force_reset' to True to force"
+                " this update."
+            )
+        if self.dirty and not reset and self.head != wanted.sha:
             way = (
-                f"to {found.short}{after}"
+                f"to {wanted.short}{after}"
                 if after
-                else f"from {(self.head or '')[:7]} to {found.short}"
+                else f"from {(self.head or '')[:7]} to {wanted.short}"
             )
             raise StateFailed(
                 f"Repository would be updated {way}, but there are uncommitted changes. Set"
@@ -172,41 +174,41 @@ class Difference:
 
     def refuse_fetch(self) -> None:
         """Raise StateFailed for a rewritten branch, if that is known before the fetch."""
-        ref = f"refs/remotes/{self.repository.remote}/{self.found.rev}"
-        old = self.refs.get(ref) if self.found.kind == "branch" and self.known else None
+        ref = f"refs/remotes/{self.repository.remote}/{self.wanted.rev}"
+        old = self.refs.get(ref) if self.wanted.kind == "branch" and self.known else None
         if (
             old
             and not self.options.force_fetch
-            and not self.repository.contains(self.found.sha, old)
+            and not self.repository.contains(self.wanted.sha, old)
         ):
             raise StateFailed(
-                FETCH_FAILED + f" ! [rejected] {self.found.rev} -> {ref[13:]}  (non-fast-forward)"
+                FETCH_FAILED + f" ! [rejected] {self.wanted.rev} -> {ref[13:]}  (non-fast-forward)"
             )
 
     def is_forced(self) -> bool:
-        """Whether commits get lost; what is not known yet shows after the fetch."""
+        """Return whether commits get lost; what is not known yet shows after the fetch."""
         return self.moves and self.known and self.base is not None and not self._forwards()
 
     def _forwards(self) -> bool:
-        return self.base is None or self.repository.contains(self.found.sha, self.base)
+        return self.base is None or self.repository.contains(self.wanted.sha, self.base)
 
     def _no_fast_forward(self, after: str) -> str:
-        found = self.found
-        told = (
-            f"Repository would be updated to {found.short}{after}, but this is not a fast-forward"
+        wanted = self.wanted
+        refusal = (
+            f"Repository would be updated to {wanted.short}{after}, but this is not a fast-forward"
             " merge. Set 'force_reset' to True to force this update."
         )
         if self.options.branch is not None:
-            return told
-        if found.kind == "HEAD":
-            return told + _default_differs(self.default_branch, self.branch)
-        if found.rev != self.branch:
-            told += (
-                f" The desired rev ({found.rev}) differs from the name of the local branch"
+            return refusal
+        if wanted.kind == "HEAD":
+            return refusal + _default_differs(self.default_branch, self.branch)
+        if wanted.rev != self.branch:
+            refusal += (
+                f" The desired rev ({wanted.rev}) differs from the name of the local branch"
                 f" ({self.branch}), if the desired rev is a branch name then a forced update could"
-                f" possibly be avoided by setting the 'branch' argument to '{found.rev}' instead."
+                f" possibly be avoided by setting the 'branch' argument to '{wanted.rev}' instead."
             )
-        return told
+        return refusal
 
 
 def tags_of(refs: Mapping[str, str]) -> set[str]:

@@ -16,7 +16,7 @@ _LOCAL_CHANGES = (
 
 
 class Update(Difference):
-    """What has to be done, planned and done."""
+    """The update of a clone: planned, then carried out."""
 
     def carried_out(self) -> Planned:
         """Look, plan, do."""
@@ -45,21 +45,21 @@ class Update(Difference):
             provides=OPEN,
         )
         changes: dict[str, Any] = {}
-        told: list[str] = []
+        comments: list[str] = []
         try:
-            self._prepare(told, changes)
+            self._prepare(comments, changes)
             if self.options.update_head:
-                self._move(told, changes)
+                self._move(comments, changes)
             if self.options.submodules:
-                self._update_submodules(told)
+                self._update_submodules(comments)
         except StateFailed as failure:
-            already = f"\n\nChanges already made: {sentence(told)}" if told else ""
+            already = f"\n\nChanges already made: {sentence(comments)}" if comments else ""
             raise StateFailed(failure.message + already, changes) from None
         now = self.repository.look("rev-parse", "--verify", "-q", "HEAD")
         if now == self.head:
             self.dirty = self.dirty and not self.resets
-            return Done(self._unchanged(told), changes)
-        return Done(sentence(told), {**changes, "revision": {"old": self.head, "new": now}})
+            return Done(self._unchanged(comments), changes)
+        return Done(sentence(comments), {**changes, "revision": {"old": self.head, "new": now}})
 
     def _changes(self) -> dict[str, Any]:
         changes: dict[str, Any] = {}
@@ -71,15 +71,15 @@ class Update(Difference):
             changes["deleted_tags"] = self.gone_tags
         if self.resets or self.is_forced():
             changes["forced update"] = True
-        if self.options.update_head and self.head != self.found.sha:
-            changes["revision"] = {"old": self.head, "new": self.found.sha}
+        if self.options.update_head and self.head != self.wanted.sha:
+            changes["revision"] = {"old": self.head, "new": self.wanted.sha}
         return changes
 
-    def _unchanged(self, told: list[str]) -> str:
-        found, head = self.found, (self.head or "")[:7]
-        if self.head != found.sha and not self.options.update_head:
+    def _unchanged(self, comments: list[str]) -> str:
+        wanted, head = self.wanted, (self.head or "")[:7]
+        if self.head != wanted.sha and not self.options.update_head:
             return (
-                f"Remote head ({found.short}) is already present and local HEAD ({head}) does not"
+                f"Remote head ({wanted.short}) is already present and local HEAD ({head}) does not"
                 " match, but update_head=False. HEAD has not been updated locally."
             )
         done = f"Repository {self.repository.target} is up-to-date"
@@ -88,69 +88,69 @@ class Update(Difference):
                 ", but with uncommitted changes. Set 'force_reset' to True to purge uncommitted"
                 " changes."
             )
-        return done + (f"\n\nChanges made: {sentence(told)}" if told else "")
+        return done + (f"\n\nChanges made: {sentence(comments)}" if comments else "")
 
     def _told(self) -> str:
-        """What would be done."""
-        found, remote = self.found, self.repository.remote
+        """Describe what would be done."""
+        wanted, remote = self.wanted, self.repository.remote
         head = (self.head or "nothing")[:7]
-        told = []
+        steps = []
         if self.old_url != self.repository.url:
             was = "set to" if self.old_url is None else f"changed from {self.old_url} to"
-            told.append(f"Remote '{remote}' would be {was} {self.repository.url}")
+            steps.append(f"Remote '{remote}' would be {was} {self.repository.url}")
         if self.fetches:
-            told.append(f"Remote '{remote}' would be fetched")
+            steps.append(f"Remote '{remote}' would be fetched")
         if self.gone_tags:
-            told.append(
+            steps.append(
                 "The following tags would be removed from the local checkout:"
                 f" {', '.join(self.gone_tags)}"
             )
         if self.creates:
-            told.append(
-                f"New branch '{self.branch}' would be checked out, with {found.label(remote)} as a"
+            steps.append(
+                f"New branch '{self.branch}' would be checked out, with {wanted.label(remote)} as a"
                 " starting point"
             )
         elif self.switches:
             how = "hard-reset" if self.is_forced() else "fast-forwarded"
-            told.append(f"Branch '{self.branch}' would be checked out and {how} to {found.short}")
+            steps.append(f"Branch '{self.branch}' would be checked out and {how} to {wanted.short}")
         elif self.moves:
-            told.append(f"Repository would be updated from {head} to {found.short}")
+            steps.append(f"Repository would be updated from {head} to {wanted.short}")
         if self.resets:
-            told = [
+            steps = [
                 (
                     f"{self.repository.target} is up-to-date, but with uncommitted changes."
                     f" {_LOCAL_CHANGES}"
                 ),
-                *told,
+                *steps,
             ]
         if tracking := self.tracking:
-            told.append(f"Tracking branch would be {tracking}")
-        if not told:
+            steps.append(f"Tracking branch would be {tracking}")
+        if not steps:
             return "Submodules would be updated"
-        return told[0] if self.resets and len(told) == 1 else ". ".join(told) + "."
+        return steps[0] if self.resets and len(steps) == 1 else ". ".join(steps) + "."
 
-    def _prepare(self, told: list[str], changes: dict[str, Any]) -> None:
+    def _prepare(self, comments: list[str], changes: dict[str, Any]) -> None:
         repository = self.repository
         if self.old_url is None:
             repository.run("remote", "add", repository.remote, repository.url)
-            told.append(f"Remote '{repository.remote}' set to {repository.url}")
+            comments.append(f"Remote '{repository.remote}' set to {repository.url}")
             changes["new"] = f"{repository.url} => {repository.remote}"
         elif self.old_url != repository.url:
             repository.run("remote", "set-url", repository.remote, repository.url)
-            told.append(
+            comments.append(
                 f"Remote '{repository.remote}' changed from {self.old_url} to {repository.url}"
             )
         if self.fetches:
-            self._fetch(told, changes)
+            self._fetch(comments, changes)
         if self.gone_tags:
             repository.run("tag", "-d", *self.gone_tags)
-            told.append(
+            comments.append(
                 "The following tags were removed from the local checkout:"
                 f" {', '.join(self.gone_tags)}"
             )
             changes["deleted_tags"] = self.gone_tags
 
-    def _fetch(self, told: list[str], changes: dict[str, Any]) -> None:
+    def _fetch(self, comments: list[str], changes: dict[str, Any]) -> None:
         repository, options = self.repository, self.options
         branches = f"refs/heads/{options.refspec_branch}:refs/remotes/{repository.remote}/{options.refspec_branch}"
         tags = (
@@ -164,14 +164,14 @@ class Update(Difference):
             repository.run("fetch", *force, repository.remote, branches, *tags)
         except StateFailed as failure:
             raise StateFailed(FETCH_FAILED + failure.message) from None
-        if not repository.known(self.found.sha):
+        if not repository.known(self.wanted.sha):
             raise StateFailed(
-                f"Fetch did not successfully retrieve rev '{self.found.rev}' from {repository.url}:"
-                " no branch and no tag that was fetched has it"
+                f"Fetch did not successfully retrieve rev '{self.wanted.rev}' from"
+                f" {repository.url}: no branch and no tag that was fetched has it"
             )
         self.known, self.refs = True, repository.local_refs()
         if not options.force_fetch or any(self._went_forward(ref, before) for ref in self.refs):
-            told.append(f"{repository.url} was fetched, resulting in updated refs")
+            comments.append(f"{repository.url} was fetched, resulting in updated refs")
         if new := sorted(tags_of(self.refs) - tags_of(before)):
             changes["new_tags"] = new
         self.moved_tag = False
@@ -181,63 +181,63 @@ class Update(Difference):
         old, new = before.get(ref), self.refs[ref]
         return old != new and (old is None or self.repository.contains(new, old))
 
-    def _move(self, told: list[str], changes: dict[str, Any]) -> None:
+    def _move(self, comments: list[str], changes: dict[str, Any]) -> None:
         """Switch to the branch and bring it to the commit."""
-        repository, found = self.repository, self.found
+        repository, wanted = self.repository, self.wanted
         forced, moves, resets, tracking = self.is_forced(), self.moves, self.resets, self.tracking
         if self.switches:
-            told.append(self._checked_out())
+            comments.append(self._checked_out())
         if (moves or resets) and self.dirty:
-            told.append("Uncommitted changes were discarded")
+            comments.append("Uncommitted changes were discarded")
         if tracking and not forced:
-            self._track(tracking, told)
+            self._track(tracking, comments)
         if forced or resets:
-            repository.run("reset", "--hard", found.sha)
+            repository.run("reset", "--hard", wanted.sha)
             changes["forced update"] = True
-            told.append(f"Repository was hard-reset to {found.label(repository.remote)}")
+            comments.append(f"Repository was hard-reset to {wanted.label(repository.remote)}")
         elif moves:
             repository.run(
                 *(
-                    ["reset", "--hard", found.sha]
+                    ["reset", "--hard", wanted.sha]
                     if self.dirty
-                    else ["merge", "--ff-only", found.sha]
+                    else ["merge", "--ff-only", wanted.sha]
                 )
             )
-            ours = found.kind in ("HEAD", "branch")
+            ours = wanted.kind in ("HEAD", "branch")
             how = (
-                f"fast-forwarded to {found.label(repository.remote)}"
+                f"fast-forwarded to {wanted.label(repository.remote)}"
                 if ours
-                else f"reset to {found.rev}"
+                else f"reset to {wanted.rev}"
             )
-            told.append(f"Repository was {how}" + ("" if ours else " (fast-forward)"))
+            comments.append(f"Repository was {how}" + ("" if ours else " (fast-forward)"))
         if tracking and forced:
-            self._track(tracking, told)
+            self._track(tracking, comments)
 
     def _checked_out(self) -> str:
-        repository, found = self.repository, self.found
+        repository, wanted = self.repository, self.wanted
         force = ["--force"] if self.options.force_checkout else []
         if not self.creates:
             repository.run("checkout", *force, self.branch, "--")
             return f"'{self.branch}' was checked out"
-        upstream = found.upstream(repository.remote)
-        track = ["--track", upstream] if upstream else ["--no-track", found.sha]
+        upstream = wanted.upstream(repository.remote)
+        track = ["--track", upstream] if upstream else ["--no-track", wanted.sha]
         repository.run("checkout", *force, "-b", self.branch, *track)
         return (
-            f"New branch '{self.branch}' was checked out, with {found.label(repository.remote)} as"
+            f"New branch '{self.branch}' was checked out, with {wanted.label(repository.remote)} as"
             " a starting point"
         )
 
-    def _track(self, tracking: str, told: list[str]) -> None:
-        upstream = self.found.upstream(self.repository.remote)
+    def _track(self, tracking: str, comments: list[str]) -> None:
+        upstream = self.wanted.upstream(self.repository.remote)
         words = ["--unset-upstream"] if upstream is None else ["--set-upstream-to", upstream]
         self.repository.run("branch", *words, self.branch)
-        told.append(f"Tracking branch was {tracking}")
+        comments.append(f"Tracking branch was {tracking}")
 
-    def _update_submodules(self, told: list[str]) -> None:
+    def _update_submodules(self, comments: list[str]) -> None:
         stale = self.stale_submodules
         update_submodules(self.repository)
-        if stale and not told:
-            told.append("Submodules were updated")
+        if stale and not comments:
+            comments.append("Submodules were updated")
 
 
 def update_submodules(repository: Repository) -> None:

@@ -39,14 +39,14 @@ def cloned(
                 f"Clone failed: fatal: Remote branch {branch} not found in upstream origin"
             )
         with_branch = f" with branch '{branch}'" if branch else ""
-        told = f"{name} would be cloned to {target}{with_branch}"
-        yield Plan({"new": f"{name} => {target}"}, told, provides=OPEN)
+        comment = f"{name} would be cloned to {target}{with_branch}"
+        yield Plan({"new": f"{name} => {target}"}, comment, provides=OPEN)
         clone(repository, ["--branch", branch] if branch else [], False)
         return f"{name} cloned to {target}{with_branch}"
     present = repository.look("symbolic-ref", "--short", "-q", "HEAD")
     if branch is None or branch == present:
-        told = f"Repository already exists at {target}"
-        return told + (f" and is checked out to branch '{branch}'" if branch else "")
+        comment = f"Repository already exists at {target}"
+        return comment + (f" and is checked out to branch '{branch}'" if branch else "")
     return (yield from _switched(repository, present, branch))
 
 

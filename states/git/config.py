@@ -38,7 +38,7 @@ def config_set(
             if value is None
             else "Only one of 'value' and 'multivar' is permitted"
         )
-    wanted = [str(each) for each in (multivar if multivar is not None else [value])]
+    wanted = [str(text) for text in (multivar if multivar is not None else [value])]
     shown: Any = wanted if multivar is not None else f"'{wanted[0]}'"
     failed = f"Failed to set '{name}' to {shown}: "
     if "." not in name:
@@ -53,8 +53,8 @@ def config_set(
     try:
         if old:
             git.config_change(["--unset-all", name], repo, user, global_)
-        for each in wanted:
-            git.config_change(["--add", name, each], repo, user, global_)
+        for text in wanted:
+            git.config_change(["--add", name, text], repo, user, global_)
     except StateFailed as failure:
         now = git.config_values(name, repo, user, _scope(global_))
         changes = {name: {"old": old or None, "new": now or None}} if now != old else {}
@@ -87,7 +87,7 @@ def config_unset(
     repo = _place(repo, user, global_, f"Failed to unset '{name}': ")
     old = git.config_matching(name, repo, user, _scope(global_))
     gone = {
-        key: [each for each in values if _matches(value_regex, each)] for key, values in old.items()
+        key: [text for text in values if _matches(value_regex, text)] for key, values in old.items()
     }
     gone = {key: values for key, values in gone.items() if values}
     if not gone:
@@ -130,5 +130,7 @@ def _place(repo: str | None, user: str | None, everywhere: bool, failed: str) ->
         raise StateFailed(f"{failed}{repo} is no folder", missing=("file", repo))
     done = git.probe(["rev-parse", "--git-dir"], repo, user)
     if done.retcode:
-        raise StateFailed(failed + git.said(done), missing=("file", f"{repo.rstrip('/')}/.git"))
+        raise StateFailed(
+            failed + git.error_text(done), missing=("file", f"{repo.rstrip('/')}/.git")
+        )
     return repo

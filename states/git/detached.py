@@ -54,42 +54,48 @@ def detached(
     repository = Repository(
         name, target.rstrip("/"), remote, user, git.keys(identity or (), user) or (), secrets
     )
-    there = repository.exists
-    found = _wanted(repository, str(rev), fetch_remote or not there, there)
-    if not there:
-        return (yield from _cloned(repository, found, force_clone, submodules))
+    exists = repository.exists
+    target_commit = _wanted(repository, str(rev), fetch_remote or not exists, exists)
+    if not exists:
+        return (yield from _cloned(repository, target_commit, force_clone, submodules))
     head = repository.look("rev-parse", "HEAD")
     dirty = repository.look("diff", "--name-only", "HEAD")
     old_url = repository.look("remote", "get-url", remote)
     resets, moves, fetches = (
         hard_reset and bool(dirty),
-        head != found.sha,
-        not repository.known(found.sha),
+        head != target_commit.sha,
+        not repository.known(target_commit.sha),
     )
     if not (resets or moves):
         return "Already checked out at correct revision"
     if dirty and moves and not (fetches or hard_reset or force_checkout):
-        _refuse(repository, found.sha, dirty.split("\n"))
+        _refuse(repository, target_commit.sha, dirty.split("\n"))
     done = "Repository was reset to HEAD before checking out revision"
     if not moves:
         yield Plan({}, "Repository would be reset to HEAD", provides=OPEN)
         repository.run("reset", "--hard", "HEAD")
         return f"{done}. Already checked out at correct revision."
-    changes = {"HEAD": {"old": head, "new": found.sha}}
-    yield Plan(changes, f"Commit ID {found.sha} would be checked out at {target}", provides=OPEN)
-    told = _fetched(repository, old_url, fetches)
+    changes = {"HEAD": {"old": head, "new": target_commit.sha}}
+    yield Plan(
+        changes, f"Commit ID {target_commit.sha} would be checked out at {target}", provides=OPEN
+    )
+    comments = _fetched(repository, old_url, fetches)
     if hard_reset:
         repository.run("reset", "--hard", "HEAD")
-        told.append(done)
-    repository.run("checkout", *(["--force"] if force_checkout else []), "--detach", found.sha)
+        comments.append(done)
+    repository.run(
+        "checkout", *(["--force"] if force_checkout else []), "--detach", target_commit.sha
+    )
     if submodules:
         update_submodules(repository)
-    return sentence([*told, f"Commit ID {found.sha} was checked out at {target}"])
+    return sentence([*comments, f"Commit ID {target_commit.sha} was checked out at {target}"])
 
 
-def _wanted(repository: Repository, rev: str, ask: bool, there: bool) -> Wanted:
-    """What is to be checked out: what the remote says, or without asking it, what is known here."""
-    local = repository.look("rev-parse", "--verify", "-q", f"{rev}^{{commit}}") if there else None
+def _wanted(repository: Repository, rev: str, ask: bool, exists: bool) -> Wanted:
+    """Resolve what is to be checked out: what the remote says, or without asking it, what is known
+    here.
+    """
+    local = repository.look("rev-parse", "--verify", "-q", f"{rev}^{{commit}}") if exists else None
     if local and (not ask or git.SHA.fullmatch(rev)):
         return Wanted(rev, "sha", local)
     try:
@@ -100,14 +106,19 @@ def _wanted(repository: Repository, rev: str, ask: bool, there: bool) -> Wanted:
         raise
 
 
-def _cloned(repository: Repository, found: Wanted, force: bool, submodules: bool) -> Planned:
+def _cloned(
+    repository: Repository, target_commit: Wanted, force: bool, submodules: bool
+) -> Planned:
     name, target = repository.url, repository.target
     empty_first = refuse_full(target, force)
     changes: dict[str, Any] = {"forced clone": True} if empty_first else {}
-    changes["HEAD"] = {"old": None, "new": found.sha}
+    changes["HEAD"] = {"old": None, "new": target_commit.sha}
     yield Plan(changes, f"{name} would be cloned to {target}", provides=OPEN)
     clone(repository, ["--no-checkout"], empty_first)
-    sha = repository.look("rev-parse", "--verify", "-q", f"{found.sha}^{{commit}}") or found.sha
+    sha = (
+        repository.look("rev-parse", "--verify", "-q", f"{target_commit.sha}^{{commit}}")
+        or target_commit.sha
+    )
     changes["HEAD"] = {"old": None, "new": sha}
     repository.run("checkout", "--detach", sha)
     if submodules:
@@ -128,13 +139,15 @@ def _refuse(repository: Repository, sha: str, dirty: list[str]) -> None:
 
 
 def _fetched(repository: Repository, old_url: str | None, fetches: bool) -> list[str]:
-    told = []
+    comments = []
     if old_url != repository.url:
         repository.run(
             "remote", "add" if old_url is None else "set-url", repository.remote, repository.url
         )
-        told.append(f"Remote {repository.remote} updated from '{old_url}' to '{repository.url}'")
+        comments.append(
+            f"Remote {repository.remote} updated from '{old_url}' to '{repository.url}'"
+        )
     if fetches:
         repository.run("fetch", "--tags", repository.remote)
-        told.append(f"Remote {repository.remote} was fetched, resulting in updated refs")
-    return told
+        comments.append(f"Remote {repository.remote} was fetched, resulting in updated refs")
+    return comments

@@ -82,23 +82,26 @@ def latest(
         name, target.rstrip("/"), remote, user, git.keys(identity or (), user) or (), secrets
     )
     refs = repository.refs()
-    found = wanted(str(rev), refs)
+    target_commit = wanted(str(rev), refs)
     here.follows(
-        found.sha,
+        target_commit.sha,
         *(f"{ref} {sha}" for ref, sha in sorted(refs.items()) if ref.startswith("refs/tags/")),
     )
     if not repository.exists:
         shape = ["--mirror"] if mirror else ["--bare"] if bare else []
         shape += ["--depth", str(depth), "--branch", str(rev)] if depth else []
-        return (yield from _cloned(repository, found, branch, shape, force_clone, submodules))
-    if found.kind == "sha":
-        found = Wanted(
-            found.rev,
+        return (
+            yield from _cloned(repository, target_commit, branch, shape, force_clone, submodules)
+        )
+    if target_commit.kind == "sha":
+        target_commit = Wanted(
+            target_commit.rev,
             "sha",
-            repository.look("rev-parse", "-q", "--verify", f"{rev}^{{commit}}") or found.sha,
+            repository.look("rev-parse", "-q", "--verify", f"{rev}^{{commit}}")
+            or target_commit.sha,
         )
     if bare or mirror:
-        return (yield from _fetched(repository, found, refs, mirror, force_fetch))
+        return (yield from _fetched(repository, target_commit, refs, mirror, force_fetch))
     options = Options(
         branch,
         force_reset,
@@ -112,12 +115,12 @@ def latest(
         refspec_branch,
         refspec_tag,
     )
-    return (yield from Update(repository, found, refs, options).carried_out())
+    return (yield from Update(repository, target_commit, refs, options).carried_out())
 
 
 def _cloned(
     repository: Repository,
-    found: Wanted,
+    wanted: Wanted,
     branch: str | None,
     shape: list[str],
     force: bool,
@@ -126,7 +129,7 @@ def _cloned(
     empty_first = refuse_full(repository.target, force)
     arrow = f"{repository.url} => {repository.target}"
     changes: dict[str, Any] = {"forced clone": True} if empty_first else {}
-    changes |= {"new": arrow, "revision": {"old": None, "new": found.sha}}
+    changes |= {"new": arrow, "revision": {"old": None, "new": wanted.sha}}
     yield Plan(
         changes,
         f"Repository {repository.url} would be cloned to {repository.target}",
@@ -136,52 +139,52 @@ def _cloned(
     kind = (
         " as mirror" if "--mirror" in shape else " as bare repository" if "--bare" in shape else ""
     )
-    told = [f"{repository.url} cloned to {repository.target}{kind}"]
+    comments = [f"{repository.url} cloned to {repository.target}{kind}"]
     try:
         if not kind:
-            told += _placed(repository, found, branch)
+            comments += _placed(repository, wanted, branch)
         if submodules and not kind:
             update_submodules(repository)
     except StateFailed as failure:
         del changes["revision"]
         raise StateFailed(
-            f"{failure.message}\n\nChanges already made: {sentence(told)}", changes
+            f"{failure.message}\n\nChanges already made: {sentence(comments)}", changes
         ) from None
     changes["revision"] = {"old": None, "new": repository.look("rev-parse", "HEAD")}
-    return Done(sentence(told), changes)
+    return Done(sentence(comments), changes)
 
 
-def _placed(repository: Repository, found: Wanted, branch: str | None) -> list[str]:
+def _placed(repository: Repository, wanted: Wanted, branch: str | None) -> list[str]:
     """Put a fresh clone on the branch and the commit that are wanted; what was done."""
     present = repository.look("symbolic-ref", "--short", "-q", "HEAD")
-    upstream = found.upstream(repository.remote)
-    start = upstream or found.sha
+    upstream = wanted.upstream(repository.remote)
+    start = upstream or wanted.sha
     if branch and branch != present:
         repository.run(
             "checkout", "-B", branch, *(["--track"] if upstream else ["--no-track"]), start
         )
         return [
-            f"Branch '{branch}' checked out, with {found.label(repository.remote)} as a starting"
+            f"Branch '{branch}' checked out, with {wanted.label(repository.remote)} as a starting"
             " point"
         ]
     head = repository.look("rev-parse", "--verify", "-q", "HEAD")
     if head is None:
         raise StateFailed(NO_DEFAULT)
-    if head == found.sha:
+    if head == wanted.sha:
         return []
     repository.run("reset", "--hard", start)
-    told = [f"Repository was reset to {found.label(repository.remote)}"]
+    comments = [f"Repository was reset to {wanted.label(repository.remote)}"]
     if present is None:  # a clone of a tag is on no branch
-        return told
+        return comments
     if upstream:
         repository.run("branch", "--set-upstream-to", upstream)
-        return [*told, f"Tracking branch was updated to {upstream}"]
+        return [*comments, f"Tracking branch was updated to {upstream}"]
     repository.run("branch", "--unset-upstream")
-    return [*told, "Tracking branch was unset"]
+    return [*comments, "Tracking branch was unset"]
 
 
 def _fetched(
-    repository: Repository, found: Wanted, refs: Mapping[str, str], mirror: bool, force_fetch: bool
+    repository: Repository, wanted: Wanted, refs: Mapping[str, str], mirror: bool, force_fetch: bool
 ) -> Planned:
     """A repository without a work tree has the branches and tags of the remote; a mirror all that
     it has.
@@ -198,16 +201,16 @@ def _fetched(
     }
     if not stale:
         return f"Repository {repository.target} is up-to-date"
-    told = f"Bare repository at {repository.target}"
+    subject = f"Bare repository at {repository.target}"
     head = repository.look("rev-parse", "HEAD")
     moves = (
-        {"revision": {"old": head, "new": refs.get("HEAD", found.sha)}}
+        {"revision": {"old": head, "new": refs.get("HEAD", wanted.sha)}}
         if refs.get("HEAD") != head
         else {}
     )
     yield Plan(
         moves,
-        f"{told} would be fetched",
+        f"{subject} would be fetched",
         exact=False,
         why="what the remote has is not fetched yet",
         provides=OPEN,
@@ -220,4 +223,4 @@ def _fetched(
         raise StateFailed(FETCH_FAILED + failure.message, changes={}) from None
     now = repository.look("rev-parse", "HEAD")
     changes: dict[str, Any] = {"revision": {"old": head, "new": now}} if now != head else {}
-    return Done(f"{told} was fetched, resulting in updated refs", changes)
+    return Done(f"{subject} was fetched, resulting in updated refs", changes)

@@ -38,14 +38,14 @@ def present(
     empties = _empties(target, force)
     kind = "bare repository" if bare else "repository"
     changes = {"forced init": True, "new": target} if empties else {"new": target}
-    told = f"New {kind} would be created"
+    comment = f"New {kind} would be created"
     if empties:
         instead = (
             f"the contents of {target} would be deleted, and a {kind} would be initialized in its"
             " place"
         )
-        told = f"Target directory {target} exists. Since force=True, {instead}."
-    yield Plan(changes, told, provides=[("file", target)])
+        comment = f"Target directory {target} exists. Since force=True, {instead}."
+    yield Plan(changes, comment, provides=[("file", target)])
     if empties:
         file.remove(target)
     if not file.is_dir(target):
@@ -64,7 +64,7 @@ def present(
 
 
 def _empties(target: str, force: bool) -> bool:
-    """Whether something has to go first; StateFailed where it must not."""
+    """Return whether something has to go first; StateFailed where it must not."""
     if not file.lexists(target) or (file.is_dir(target) and not file.listdir(target)):
         return False
     if force:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal
 from modules import ip, pkg
 from runner.api import Check, Line, Name, Named, OneOrMany, Plan, Planned, StateFailed, line_problem
 from states.file._diff import unified
-from states.network._options import is_known, option_lines, said, stanzas
+from states.network._options import format_options, is_known, option_lines, stanzas
 
 NEEDED = {"bridge": "bridge-utils", "bond": "ifenslave"}
 
@@ -37,8 +37,8 @@ def _is_option(value: Any) -> str | None:
     return next(
         (
             problem
-            for each in (value if isinstance(value, list) else [value])
-            if (problem := line_problem(str(each)))
+            for item in (value if isinstance(value, list) else [value])
+            if (problem := line_problem(str(item)))
         ),
         None,
     )
@@ -139,8 +139,10 @@ def managed(
     if type_ == "source":
         return (yield from _sourced(name, source or name))
     more = option_lines(name, type_, options)
-    more += said({"up": up_cmds, "down": down_cmds, "pre-up": pre_up_cmds, "post-up": post_up_cmds})
-    more += said({"pre-down": pre_down_cmds, "post-down": post_down_cmds})
+    more += format_options(
+        {"up": up_cmds, "down": down_cmds, "pre-up": pre_up_cmds, "post-up": post_up_cmds}
+    )
+    more += format_options({"pre-down": pre_down_cmds, "post-down": post_down_cmds})
     tagged = type_ == "vlan" and "." in name and "vlan-raw-device" not in options
     four: dict[str, Any] = {"vlan-raw-device": name.partition(".")[0] if tagged else None}
     four |= {
@@ -165,7 +167,7 @@ def managed(
         "privext": privext,
     }
     if enable_ipv6 is None:
-        enable_ipv6 = bool(ipv6proto or list(said(six)))
+        enable_ipv6 = bool(ipv6proto or list(format_options(six)))
     families = {"inet": (_method(name, proto, four), four)} if enable_ipv4 else {}
     families |= {"inet6": (_method(name, ipv6proto, six), six)} if enable_ipv6 else {}
     names = {
@@ -174,15 +176,17 @@ def managed(
     }
     starts = [*(["auto"] if enabled else []), *(["allow-hotplug"] if hotplug else [])]
     wanted = stanzas(name, starts, families, names, more)
-    missing = [each for each in [NEEDED.get(type_)] if each and not pkg.is_installed(each)]
+    missing = [
+        package for package in [NEEDED.get(type_)] if package and not pkg.is_installed(package)
+    ]
     return (yield from _put(name, wanted, missing, enabled, noifupdown or type_ == "slave"))
 
 
 def _method(name: str, proto: str | None, options: Mapping[str, Any]) -> str:
-    there = any(options["address"])
-    if proto == "static" and not there:
+    has_address = any(options["address"])
+    if proto == "static" and not has_address:
         raise StateFailed(f"Interface {name} is static and has no address")
-    return proto if proto not in (None, "none") else "static" if there else "manual"
+    return proto if proto not in (None, "none") else "static" if has_address else "manual"
 
 
 def _put(name: str, wanted: list[str], missing: list[str], enabled: bool, quiet: bool) -> Planned:
@@ -200,15 +204,15 @@ def _put(name: str, wanted: list[str], missing: list[str], enabled: bool, quiet:
         changes["status"] = status
     if not changes:
         return f"Interface {name} is up to date."
-    told = f"is set to be updated:\n{difference}" if old else "is set to be added."
-    told = (
-        told
+    description = f"is set to be updated:\n{difference}" if old else "is set to be added."
+    description = (
+        description
         if old != wanted
         else "is up to date."
         if not status
         else f"is set to be {status.split()[-1]}."
     )
-    yield Plan(changes, f"Interface {name} {told}", provides=[("network", name)])
+    yield Plan(changes, f"Interface {name} {description}", provides=[("network", name)])
     if missing:
         pkg.provider().install(missing)
     if status and was_up and not quiet:
@@ -223,7 +227,7 @@ def _put(name: str, wanted: list[str], missing: list[str], enabled: bool, quiet:
 
 
 def _status(name: str, enabled: bool, was_up: bool, differs: bool) -> str:
-    """What is told of bringing it up or down; empty when neither is done."""
+    """The comment on bringing it up or down; empty when neither is done."""
     if enabled and not was_up:
         return f"Interface {name} is up"
     if enabled and differs:

@@ -1,4 +1,4 @@
-"""What a state says of an interface -> its stanzas, in the words of interfaces(5)."""
+"""The stanzas of an interface from the arguments of its state, in the words of interfaces(5)."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def option_lines(name: str, kind: str, options: Mapping[str, Any]) -> list[str]:
     """Lines for the options of cards, bonds and bridges, and for those that are written as
     interfaces(5) has them.
     """
-    found: dict[str, list[str]] = {}
+    lines: dict[str, list[str]] = {}
     for key, value in options.items():
         option = _option(key, kind)
         if option is None:
@@ -70,12 +70,12 @@ def option_lines(name: str, kind: str, options: Mapping[str, Any]) -> list[str]:
                 f"{key} is no option of an interface of type {kind} on a Debian; it is ignored"
             )
             continue
-        found.setdefault(option, []).extend(_values(name, option, value))
-    return [f"{option} {value}" for option in sorted(found) for value in found[option]]
+        lines.setdefault(option, []).extend(_values(name, option, value))
+    return [f"{option} {value}" for option in sorted(lines) for value in lines[option]]
 
 
 def is_known(key: str) -> bool:
-    """Whether interfaces of some type have an option."""
+    """Return whether interfaces of some type have an option."""
     return any(_option(key, kind) for kind in ("eth", "bond", "bridge"))
 
 
@@ -88,12 +88,12 @@ def _option(key: str, kind: str) -> str | None:
 
 
 def _values(name: str, option: str, value: Any) -> list[str]:
-    """What stands behind an option, on one line or several."""
+    """The values behind an option, on one line or several."""
     if isinstance(value, bool):
         return ["on" if value else "off"]
-    values = [str(each) for each in value] if isinstance(value, list) else [str(value)]
+    values = [str(item) for item in value] if isinstance(value, list) else [str(value)]
     if option == "bond-mode":
-        values = [_mode(name, each) for each in values]
+        values = [_mode(name, item) for item in values]
     return [" ".join(values)] if option.startswith(("bond-", "bridge_", "dns-")) else values
 
 
@@ -121,15 +121,15 @@ def stanzas(
     """
     lines = [f"{word} {name}" for word in starts]
     for family, (method, options) in families.items():
-        told = [*said(options), *said(names), *more]
-        lines += [f"iface {name} {family} {method}", *(f"    {option}" for option in told)]
+        option_texts = [*format_options(options), *format_options(names), *more]
+        lines += [f"iface {name} {family} {method}", *(f"    {option}" for option in option_texts)]
         more = ()
     return lines
 
 
-def said(pairs: Mapping[str, Any]) -> Iterator[str]:
+def format_options(pairs: Mapping[str, Any]) -> Iterator[str]:
     """Lines for what is given; a list gives a line each."""
     for option, value in pairs.items():
-        for each in value if isinstance(value, list) else [value]:
-            if each is not None:
-                yield f"{option} {int(each) if isinstance(each, bool) else each}"
+        for item in value if isinstance(value, list) else [value]:
+            if item is not None:
+                yield f"{option} {int(item) if isinstance(item, bool) else item}"

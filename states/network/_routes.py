@@ -35,7 +35,7 @@ def routes(
 
     Behaviour: Salt 3008's network.routes on a Debian.
     """
-    wanted = [(str(each.get("name", "route")), _words(name, each)) for each in routes or []]
+    wanted = [(str(route.get("name", "route")), _words(name, route)) for route in routes or []]
     scripts = (
         {way: ip.script(name, verb, wanted) for way, verb in (("up", "add"), ("down", "del"))}
         if wanted
@@ -47,9 +47,9 @@ def routes(
     word = "added" if not old else "updated" if new else "removed"
     difference = unified(old.encode(), new.encode())
     shown = f"Added interface {name} routes." if word == "added" else difference
-    told = f"Interface {name} routes are set to be {word}"
+    comment = f"Interface {name} routes are set to be {word}"
     yield Plan(
-        {"network_routes": shown}, f"{told}." if word == "added" else f"{told}:\n{difference}"
+        {"network_routes": shown}, f"{comment}." if word == "added" else f"{comment}:\n{difference}"
     )
     acts = ip.is_up(name) and not noifupdown and not require_reboot
     if acts and file.is_file(ip.SCRIPTS["down"].format(name)):
@@ -72,7 +72,7 @@ def _put(path: str, content: str | None) -> None:
 
 
 def _words(iface: str, route: dict[str, Any]) -> str:
-    """What ip(8) is told of a route, less the interface."""
+    """The words of ip(8) for a route, less the interface."""
     unknown = sorted(set(route) - set(KEYS))
     if unknown:
         raise StateFailed(

@@ -59,13 +59,13 @@ def system(
     Behaviour: Salt 3008's network.system, whose hostname without apply_hostname changes nothing on
     a Debian.
     """
-    given = {
+    unsupported = {
         "gateway": gateway,
         "gatewaydev": gatewaydev,
         "nozeroconf": nozeroconf,
         "nisdomain": nisdomain,
     }
-    for key in (key for key, value in given.items() if value is not None):
+    for key in (key for key, value in unsupported.items() if value is not None):
         here.warn(
             f"{key} is for /etc/sysconfig of Red Hat; on a Debian an interface has its own"
             " (network.managed)"
@@ -96,7 +96,7 @@ def system(
 
 
 def _now() -> dict[str, str]:
-    """What is set now."""
+    """The present settings."""
     switch = _said(DEFAULTS, rf"^\s*{SWITCH}\s*=\s*[\"']?(\w+)")
     return {
         "NETWORKING": "no" if switch == "no" else "yes",
@@ -107,8 +107,8 @@ def _now() -> dict[str, str]:
 
 
 def _said(path: str, pattern: str) -> str:
-    found = re.findall(pattern, _text(path), re.MULTILINE)
-    return str(found[-1]) if found else ""
+    matches = re.findall(pattern, _text(path), re.MULTILINE)
+    return str(matches[-1]) if matches else ""
 
 
 def _text(path: str) -> str:
@@ -122,10 +122,10 @@ def _lines(settings: dict[str, str]) -> bytes:
 def _put(path: str, old: re.Pattern[str], line: str) -> None:
     """Write one line in the place of the old one; the others stay."""
     lines = _text(path).splitlines()
-    places = [number for number, each in enumerate(lines) if old.match(each)]
+    places = [number for number, line_text in enumerate(lines) if old.match(line_text)]
     if places:
         lines[places[-1]] = line
     else:
         lines.append(line)
-    data = "".join(f"{each}\n" for each in lines).encode("utf-8", "surrogateescape")
+    data = "".join(f"{line_text}\n" for line_text in lines).encode("utf-8", "surrogateescape")
     file.write(path, data, mode=None if file.is_file(path) else "0644")
