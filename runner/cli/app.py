@@ -1,4 +1,4 @@
-"""All commands together, as typer has them: it reads command lines, explains them and tells what is
+"""All commands together, as typer has them: it reads command lines, explains them and says what is
 wrong with one.
 """
 
@@ -6,12 +6,11 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from importlib import import_module
 from typing import Annotated, Any, get_args
 
 import typer
 
-from runner.cli.option_spec import COMMANDS, Option
+from runner.cli.option_spec import COMMANDS, Option, command_named
 
 
 def _version(wanted: bool) -> None:
@@ -52,32 +51,33 @@ def build(wanted: str = "") -> Callable[..., object]:
         """
 
     for name in [wanted] if wanted in COMMANDS else COMMANDS:
-        app.command()(typed(getattr(import_module(f"runner.cli.{COMMANDS[name]}"), name)))
+        app.command()(typed(command_named(name)))
     return app
 
 
 def typed(command: Callable[..., int]) -> Callable[..., int]:
     """A command whose signature declares its options and arguments as typer does."""
 
-    def call(**given: Any) -> int:
-        return command(**given)
+    def call(**values: Any) -> int:
+        return command(**values)
 
-    found = inspect.signature(command, eval_str=True)
+    signature = inspect.signature(command, eval_str=True)
     parameters = [
-        each.replace(annotation=_annotation(each.annotation)) for each in found.parameters.values()
+        parameter.replace(annotation=_annotation(parameter.annotation))
+        for parameter in signature.parameters.values()
     ]
-    call.__signature__ = found.replace(parameters=parameters)  # type: ignore[attr-defined]
+    call.__signature__ = signature.replace(parameters=parameters)  # type: ignore[attr-defined]
     call.__annotations__ = {item.name: item.annotation for item in parameters}
     call.__doc__, call.__name__ = command.__doc__, command.__name__
     return call
 
 
 def _annotation(declared: Any) -> Any:
-    kind, said = get_args(declared)
-    if isinstance(said, Option):
-        shown: Any = typer.Option(
-            *said.names, help=said.help, metavar=said.metavar, show_default=said.show_default
+    kind, spec = get_args(declared)
+    if isinstance(spec, Option):
+        typers: Any = typer.Option(
+            *spec.names, help=spec.help, metavar=spec.metavar, show_default=spec.show_default
         )
     else:
-        shown = typer.Argument(metavar=said.metavar, help=said.help, hidden=said.hidden)
-    return Annotated[kind, shown]
+        typers = typer.Argument(metavar=spec.metavar, help=spec.help, hidden=spec.hidden)
+    return Annotated[kind, typers]

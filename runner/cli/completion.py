@@ -5,10 +5,11 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
-from runner.cli.option_spec import COMMANDS, argument
+from runner.cli.option_spec import COMMANDS, Argument, argument, command_named
 from runner.model.errors import UsageError
+from runner.model.records import Record
 
 BASH = r"""# bash completion for runner: source <(runner completion bash)
 _runner() {
@@ -67,7 +68,9 @@ FILES, FOLDERS = (":files", ""), (":folders", "")
 
 
 def completion(
-    shell: Annotated[str, argument(metavar="bash|zsh|fish", help="The shell.")],
+    shell: Annotated[
+        str, argument(metavar="bash|zsh|fish", help="The shell.", complete=(tuple(SCRIPTS),))
+    ],
     words: Annotated[list[str] | None, argument(hidden=True)] = None,
 ) -> int:
     """Print a script that teaches a shell's Tab key to complete.
@@ -103,8 +106,8 @@ def _print(words: list[str]) -> None:
         for value, _ in candidates(typed[1:]):
             print(_for_bash(value, typed[-1], quote))
     else:
-        for value, told in candidates(typed):
-            print(f"{value}\t{told}" if told else value)
+        for value, description in candidates(typed):
+            print(f"{value}\t{description}" if description else value)
 
 
 def _split(line: str) -> tuple[list[str], str]:
@@ -134,21 +137,21 @@ def _for_bash(value: str, typed: str, quote: str) -> str:
 
 
 def candidates(typed: list[str]) -> Iterator[Named]:
-    """What may stand in place of the last word; ends with what fits."""
+    """The words that fit where the last one stands."""
     *before, current = typed or [""]
     if not before:
-        found: Iterable[Named] = _commands()
+        words: Iterable[Named] = _commands()
     else:
-        found = _of_command(before[0], before[1:], current)
+        words = _of_command(before[0], before[1:], current)
     seen = set()
-    for value, told in found:
+    for value, description in words:
         if (
             value.startswith((current, ":files", ":folders"))
             and value not in seen
             and "\n" not in value
         ):
             seen.add(value)
-            yield value, " ".join(told.split())
+            yield value, " ".join(description.split())
 
 
 def _parsers(wanted: str = "") -> dict[str, Any]:
@@ -172,31 +175,31 @@ def _of_command(name: str, before: list[str], current: str) -> Iterable[Named]:
     if name not in COMMANDS:
         return ()
     options = {
-        flag: each
-        for each in _parsers(name)[name].params
-        for flag in each.opts
+        flag: option
+        for option in _parsers(name)[name].params
+        for flag in option.opts
         if flag.startswith("-")
     }
     if current.startswith("--") and "=" in current:
         flag = current.partition("=")[0]
         values = _of_option(name, options.get(flag), before)
         return (
-            (f"{flag}={value}" if not value.startswith(":") else value, told)
-            for value, told in values
+            (f"{flag}={value}" if not value.startswith(":") else value, description)
+            for value, description in values
         )
     if current.startswith("-"):
         return [
-            (flag, each.help or "") for flag, each in options.items() if flag.startswith("--")
+            (flag, option.help or "") for flag, option in options.items() if flag.startswith("--")
         ] + [("--help", "")]
     last = options.get(before[-1]) if before else None
     if last is not None and not last.is_flag:
         return _of_option(name, last, before)
-    return _of_argument(name, _arguments(before, options), before, current)
+    return _of_argument(name, Line(_arguments(before, options), before, current))
 
 
 def _arguments(before: list[str], options: dict[str, Any]) -> list[str]:
     """The words that are neither options nor their values."""
-    found, skip = [], False
+    arguments, skip = [], False
     for word in before:
         if skip:
             skip = False
@@ -204,27 +207,19 @@ def _arguments(before: list[str], options: dict[str, Any]) -> list[str]:
             option = options.get(word)
             skip = option is not None and not option.is_flag
         else:
-            found.append(word)
-    return found
+            arguments.append(word)
+    return arguments
 
 
 def _of_option(name: str, option: Any, before: list[str]) -> Iterable[Named]:
     from runner.cli import logs
-    from runner.cli import options as common
     from runner.queries import completion_names
 
     metavar = str(getattr(option, "metavar", ""))
-    forms = {
-        "check": (*common.OUTPUTS, "sarif", "github"),
-        "show": (*common.OUTPUTS, "dot", "mermaid", "svg", "html"),
-    }
     if metavar.startswith("FILE"):
         return [FILES]
     if metavar == "FORM":
-        return [
-            (form, "")
-            for form in forms.get(name, common.REPORTS if name in _RUNS else common.OUTPUTS)
-        ]
+        return [(form.name, form.description) for form in command_named(name).forms]  # type: ignore[attr-defined]
     tables: dict[str, Callable[[], Iterable[Named]]] = {
         "DIR": lambda: [FOLDERS],
         "LEVEL": lambda: [(level, "") for level in logs.LEVELS],
@@ -234,67 +229,89 @@ def _of_option(name: str, option: Any, before: list[str]) -> Iterable[Named]:
     return tables[metavar]() if metavar in tables and "--id" not in option.opts else ()
 
 
-_RUNS = ("highstate", "sls", "single", "schedule")
+class Line(Record):
+    """An unfinished line behind its command: the arguments and all words before the last one."""
+
+    arguments: list[str]
+    before: list[str]
+    current: str
 
 
-def _of_argument(
-    name: str, arguments: list[str], before: list[str], current: str
-) -> Iterable[Named]:
-    """What an argument of a command may be; `arguments` stand before it."""
-    from runner.cli.show import SUBJECTS
-    from runner.queries import completion_names
+def _of_argument(name: str, line: Line) -> Iterable[Named]:
+    """The words that the next argument of a command may be, as its signature declares."""
+    import inspect
 
-    first = not arguments
-    tables: dict[str, Callable[[], Iterable[Named]]] = {
-        "sls": lambda: _listed(completion_names.sls(_options(before)), current),
-        "check": lambda: completion_names.sls(_options(before)),
-        "why": lambda: (completion_names.ids if first else completion_names.sls)(_options(before)),
-        "show": lambda: _words(SUBJECTS) if first else completion_names.sls(_options(before)),
-        "single": lambda: _of_function(completion_names.states, True, arguments, before, current),
-        "call": lambda: _of_function(completion_names.functions, False, arguments, before, current),
-        "doc": lambda: [
-            *completion_names.states(_options(before), current),
-            *completion_names.functions(_options(before), current),
-            *_words(["arguments"]),
-        ],
-        "history": lambda: (
-            _words(["show", "diff"]) if first else completion_names.runs(_options(before))
-        ),
-        "undo": lambda: completion_names.runs(_options(before)),
-        "forget": lambda: completion_names.ids(_options(before)),
-        "schedule": lambda: _words(["install", "status", "remove"] if first else []),
-        "resource": lambda: completion_names.modules(_options(before)) if first else (),
-        "init": lambda: [FOLDERS],
-        "completion": lambda: _words(SCRIPTS if first else ()),
-    }
-    return tables[name]() if name in tables else ()
+    place = len(line.arguments)
+    parameters = inspect.signature(command_named(name), eval_str=True).parameters.values()
+    specs = [get_args(parameter.annotation) for parameter in parameters]
+    declared = [(kind, spec) for kind, spec in specs if isinstance(spec, Argument)]
+    for index, (kind, spec) in enumerate(declared):
+        listed = "list[" in str(kind)
+        if spec.complete and (place == index or (listed and place > index)):
+            source = spec.complete[min(place - index, len(spec.complete) - 1)]
+            return SOURCES[source](line) if isinstance(source, str) else _words(source)
+    return ()
+
+
+def _of_names(kind: str, **settings: Any) -> Callable[[Line], Iterable[Named]]:
+    """A source that reads the tree or the history. kind: its function in `completion_names`."""
+
+    def source(line: Line) -> Iterable[Named]:
+        from runner.queries import completion_names
+
+        names: Iterable[Named] = getattr(completion_names, kind)(_options(line.before), **settings)
+        return names
+
+    return source
+
+
+def _functions(kind: str) -> Callable[[Line], Iterable[Named]]:
+    return lambda line: _of_names(kind, typed=line.current)(line)
+
+
+def _pages(line: Line) -> list[Named]:
+    return [*SOURCES["states"](line), *SOURCES["functions"](line), *_words(["arguments"])]
+
+
+def _arguments_of(state: bool) -> Callable[[Line], Iterable[Named]]:
+    """The arguments of the function before, but for those that stand there."""
+
+    def source(line: Line) -> Iterable[Named]:
+        from runner.queries import completion_names
+
+        function, *words = line.arguments
+        typed = {word.partition("=")[0] for word in words}
+        names = completion_names.arguments(_options(line.before), function, state)
+        return [(name, about) for name, about in names if name.rstrip("=") not in typed]
+
+    return source
+
+
+def _listed(line: Line) -> Iterator[Named]:
+    """SLS names after the last comma."""
+    done = line.current.rpartition(",")[0]
+    for name, description in SOURCES["sls"](line):
+        yield (f"{done},{name}" if done else name), description
+
+
+# what an argument names as its `complete`
+SOURCES: dict[str, Callable[[Line], Iterable[Named]]] = {
+    "sls": _of_names("sls"),
+    "sls-list": _listed,
+    "ids": _of_names("ids"),
+    "runs": _of_names("runs"),
+    "modules": _of_names("modules"),
+    "states": _functions("states"),
+    "functions": _functions("functions"),
+    "state-arguments": _arguments_of(state=True),
+    "function-arguments": _arguments_of(state=False),
+    "pages": _pages,
+    "folders": lambda line: [FOLDERS],
+}
 
 
 def _words(words: Iterable[str]) -> list[Named]:
     return [(word, "") for word in words]
-
-
-def _listed(names: Iterable[Named], current: str) -> Iterator[Named]:
-    """Names after the last comma."""
-    done = current.rpartition(",")[0]
-    for name, told in names:
-        yield (f"{done},{name}" if done else name), told
-
-
-def _of_function(
-    named: Callable[[Any, str], Iterable[Named]],
-    state: bool,
-    arguments: list[str],
-    before: list[str],
-    current: str,
-) -> Iterable[Named]:
-    from runner.queries import completion_names
-
-    if not arguments:
-        return named(_options(before), current)
-    given = {word.partition("=")[0] for word in arguments[1:]}
-    found = completion_names.arguments(_options(before), arguments[0], state)
-    return [(value, told) for value, told in found if value.rstrip("=") not in given]
 
 
 def _options(before: list[str]) -> Any:
@@ -305,13 +322,13 @@ def _options(before: list[str]) -> Any:
     from runner.config import load
 
     lists = ("state_tree", "pillar_tree")
-    said: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for name in (*lists, "config", "saltenv", "cachedir", "id"):
         flags = [f"--{name.replace('_', '-')}", *(["-c"] if name == "config" else [])]
         values = [value for flag in flags for value in _values(before, flag)]
         if values:
-            said[name] = values if name in lists else values[-1]
-    common = Common(**said)
+            settings[name] = values if name in lists else values[-1]
+    common = Common(**settings)
     return load.load(common.config, overrides(common), os.environ)[0]
 
 

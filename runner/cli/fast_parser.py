@@ -9,11 +9,10 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from importlib import import_module
 from types import NoneType, UnionType
 from typing import Any, get_args, get_origin
 
-from runner.cli.option_spec import COMMANDS, Option
+from runner.cli.option_spec import COMMANDS, Option, command_named
 
 
 class NotPlain(Exception):
@@ -21,29 +20,30 @@ class NotPlain(Exception):
 
 
 def command(name: str, words: Sequence[str]) -> Callable[[], int] | None:
-    """What a line calls; None for a line that is not plain."""
+    """The call that a line means; None for a line that is not plain."""
     if name not in COMMANDS:
         return None
-    found: Callable[..., int] = getattr(import_module(f"runner.cli.{COMMANDS[name]}"), name)
+    function = command_named(name)
     try:
-        return partial(found, **read(inspect.signature(found, eval_str=True).parameters, words))
+        parameters = inspect.signature(function, eval_str=True).parameters
+        return partial(function, **read(parameters, words))
     except NotPlain:
         return None
 
 
 def read(parameters: Mapping[str, inspect.Parameter], words: Sequence[str]) -> dict[str, Any]:
-    """What words mean to the parameters of a command. Raises NotPlain."""
-    given = {name: each.default for name, each in parameters.items()}
-    declared = {name: get_args(each.annotation) for name, each in parameters.items()}
+    """The values that words give the parameters of a command. Raises NotPlain."""
+    values = {name: parameter.default for name, parameter in parameters.items()}
+    declared = {name: get_args(parameter.annotation) for name, parameter in parameters.items()}
     options = {
         flag: name
-        for name, (_, said) in declared.items()
-        if isinstance(said, Option)
-        for flag in said.names
+        for name, (_, spec) in declared.items()
+        if isinstance(spec, Option)
+        for flag in spec.names
     }
-    free = [name for name, (_, said) in declared.items() if not isinstance(said, Option)]
+    free = [name for name, (_, spec) in declared.items() if not isinstance(spec, Option)]
     rest = list(reversed(words))
-    said: set[str] = set()
+    typed: set[str] = set()
     while rest:
         word = rest.pop()
         if word[:1] == "-" and len(word) > 1:
@@ -54,16 +54,16 @@ def read(parameters: Mapping[str, inspect.Parameter], words: Sequence[str]) -> d
             raise NotPlain
         kind, listed = _kind(declared[name][0])
         if listed:
-            given[name] = [*(given[name] if name in said else ()), value]
-        elif name in said:
+            values[name] = [*(values[name] if name in typed else ()), value]
+        elif name in typed:
             raise NotPlain
         else:
-            given[name] = _converted(kind, value)
-            free = [each for each in free if each != name]
-        said.add(name)
-    if inspect.Parameter.empty in given.values():
+            values[name] = _converted(kind, value)
+            free = [other for other in free if other != name]
+        typed.add(name)
+    if inspect.Parameter.empty in values.values():
         raise NotPlain
-    return given
+    return values
 
 
 def _option(
@@ -88,7 +88,7 @@ def _option(
 def _kind(annotation: Any) -> tuple[Any, bool]:
     """`float | None` is float, `list[str] | None` several str."""
     if isinstance(annotation, UnionType):
-        annotation = next(each for each in get_args(annotation) if each is not NoneType)
+        annotation = next(kind for kind in get_args(annotation) if kind is not NoneType)
     return (
         (get_args(annotation)[0], True) if get_origin(annotation) is list else (annotation, False)
     )

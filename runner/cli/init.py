@@ -105,7 +105,9 @@ jobs:
 
 
 def init(
-    folder: Annotated[str, argument(metavar="[FOLDER]", help="Made if it is missing.")] = ".",
+    folder: Annotated[
+        str, argument(metavar="[FOLDER]", help="Made if it is missing.", complete=("folders",))
+    ] = ".",
 ) -> int:
     """Make a small, commented tree to begin with.
 

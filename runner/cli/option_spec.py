@@ -1,33 +1,43 @@
-"""What a command line may say: commands declare it in their signatures.
+"""The commands, and what their lines may say: each declares it in its signature.
 
-Two read that: typer (app.py), which also explains it and what is wrong with a line, and
-`fast_parser.py`, which understands lines without a mistake at a tenth of the cost.
+Three read that: typer (app.py), which also explains it and what is wrong with a line,
+`fast_parser.py`, which understands lines without a mistake at a tenth of the cost, and
+`completion.py`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from importlib import import_module
+
 from runner.model.records import Record
 
-# where each command stands; only the one that is called is imported, since each costs a start its
-# milliseconds
-COMMANDS = {
-    "highstate": "states",
-    "sls": "states",
-    "single": "states",
-    "call": "show",
-    "check": "show",
-    "show": "show",
-    "why": "manual",
-    "doc": "manual",
-    "schema": "manual",
-    "history": "history",
-    "forget": "history",
-    "undo": "history",
-    "schedule": "schedule",
-    "resource": "resource",
-    "init": "init",
-    "completion": "completion",
-}
+# in the order of `runner --help`; the command NAME is the function NAME of the file NAME.py beside
+# this one, which is imported only when it is called, since each costs a start its milliseconds
+COMMANDS = (
+    "highstate",
+    "sls",
+    "single",
+    "call",
+    "check",
+    "show",
+    "why",
+    "doc",
+    "schema",
+    "history",
+    "forget",
+    "undo",
+    "schedule",
+    "resource",
+    "init",
+    "completion",
+)
+
+
+def command_named(name: str) -> Callable[..., int]:
+    """The command of that name, one of COMMANDS."""
+    command: Callable[..., int] = getattr(import_module(f"runner.cli.{name}"), name)
+    return command
 
 
 class Option(Record):
@@ -39,12 +49,18 @@ class Option(Record):
     show_default: bool
 
 
+# what the Tab key offers for the words of an argument, the last one for all further words: a source
+# of `completion.py`, or the words themselves
+Complete = tuple[str | tuple[str, ...], ...]
+
+
 class Argument(Record):
     """A word of a command that is no option; a list takes all that are left."""
 
     metavar: str | None
     help: str
     hidden: bool
+    complete: Complete
 
 
 def option(
@@ -53,5 +69,7 @@ def option(
     return Option(names, help, metavar, show_default)
 
 
-def argument(metavar: str | None = None, help: str = "", hidden: bool = False) -> Argument:
-    return Argument(metavar, help, hidden)
+def argument(
+    metavar: str | None = None, help: str = "", hidden: bool = False, complete: Complete = ()
+) -> Argument:
+    return Argument(metavar, help, hidden, complete)

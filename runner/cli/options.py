@@ -12,13 +12,11 @@ from typing import Annotated, Any, TextIO
 from runner.cli.option_spec import option
 from runner.cli.streams import answer_alone
 from runner.cli.values import mapping
-from runner.model.diagnostics import Diagnostic, bug
+from runner.model.diagnostics import bug
 from runner.model.errors import CompileError, RunnerError, UsageError
 from runner.model.records import Record
 from runner.model.result import Report
-
-OUTPUTS = ("pretty", "json", "yaml")
-REPORTS = (*OUTPUTS, "junit")  # of runs
+from runner.output import formats
 
 
 class Common(Record):
@@ -35,7 +33,7 @@ class Common(Record):
     only: list[str] = []
     exclude: list[str] = []
     test: bool = False
-    out: str = "pretty"
+    form: formats.Form = formats.FORMS[0]
     verbose: bool = False
     quiet: bool = False
     log_level: str | None = None
@@ -49,6 +47,11 @@ class Common(Record):
     verify: bool = False
     indent: int | None = None  # of JSON
     more: dict[str, Any] = {}  # under the configuration's names
+
+    @property
+    def for_people(self) -> bool:
+        """The answer is for a person, not for a program."""
+        return self.form is formats.FORMS[0]
 
 
 READING: dict[str, Any] = {
@@ -77,7 +80,7 @@ READING: dict[str, Any] = {
     "cachedir": Annotated[
         str | None, option("--cachedir", metavar="DIR", help="Keep everything below this folder.")
     ],
-    "out": str,  # each command has forms of its own
+    "out": str,  # each kind of answer has forms of its own
     "log_level": Annotated[
         str | None, option("--log-level", "-l", metavar="LEVEL", help="debug ... critical.")
     ],
@@ -131,25 +134,26 @@ class WithCommon:
     `common`.
     """
 
-    def __init__(
-        self, command: Callable[..., int], options: dict[str, Any], forms: tuple[str, ...]
-    ) -> None:
-        self._command, self._options, self._forms = command, options, forms
+    def __init__(self, command: Callable[..., int], options: dict[str, Any], answer: str) -> None:
+        self._command, self._options, self._answer = command, options, answer
         self.__doc__, self.__name__ = command.__doc__, command.__name__
+
+    @property
+    def forms(self) -> tuple[formats.Form, ...]:
+        """The forms that its `--out` takes."""
+        return formats.forms_of(self._answer)
 
     @property
     def __signature__(self) -> inspect.Signature:
         own = inspect.signature(self._command, eval_str=True).parameters
-        said = f"{', '.join(self._forms[:-1])} or {self._forms[-1]}."
-        options = {
-            **self._options,
-            "out": Annotated[str, option("--out", metavar="FORM", help=said)],
-        }
+        *names, last = (form.name for form in self.forms)
+        forms = option("--out", metavar="FORM", help=f"{', '.join(names)} or {last}.")
+        options = {**self._options, "out": Annotated[str, forms]}
         shared = [
             inspect.Parameter(
                 name,
                 inspect.Parameter.KEYWORD_ONLY,
-                default=getattr(DEFAULTS, name),
+                default=DEFAULTS.form.name if name == "out" else getattr(DEFAULTS, name),
                 annotation=kind,
             )
             for name, kind in options.items()
@@ -158,22 +162,27 @@ class WithCommon:
             [*(item for item in own.values() if item.name != "common"), *shared]
         )
 
-    def __call__(self, **given: Any) -> int:
-        common = Common(**{name: given.pop(name) for name in self._options})
-        if common.out not in self._forms:
-            raise UsageError(
-                f"--out {common.out}: there is no such form",
-                hint="one of " + ", ".join(self._forms),
-            )
-        return answered(common, lambda: self._command(common=_with_pillar(common), **given))
+    def __call__(self, **values: Any) -> int:
+        shared = {name: values.pop(name) for name in self._options}
+        common = Common(form=form_named(shared.pop("out"), self._answer), **shared)
+        return answered(common, lambda: self._command(common=_with_pillar(common), **values))
 
 
 def with_common(
-    *groups: dict[str, Any], forms: tuple[str, ...] = OUTPUTS
+    *groups: dict[str, Any], answer: str = formats.DATA
 ) -> Callable[[Callable[..., int]], WithCommon]:
-    """Give a command the shared options. forms: what --out may be."""
+    """Give a command the shared options. answer: what it prints, which has forms of its own."""
     options = {name: annotation for group in groups for name, annotation in group.items()}
-    return lambda command: WithCommon(command, options, REPORTS if "events" in options else forms)
+    return lambda command: WithCommon(command, options, answer)
+
+
+def form_named(name: str, answer: str) -> formats.Form:
+    """The form that `--out` names. Raises UsageError where answers of that kind have none."""
+    form = formats.named(name, answer)
+    if form is None:
+        known = ", ".join(form.name for form in formats.forms_of(answer))
+        raise UsageError(f"--out {name}: there is no such form", hint=f"one of {known}")
+    return form
 
 
 def answered(common: Common, run: Callable[[], int]) -> int:
@@ -192,13 +201,12 @@ def answered(common: Common, run: Callable[[], int]) -> int:
         raise
     except Exception as caught:
         error = _worded(common, caught)
-        if common.out not in REPORTS or common.out == "pretty":
+        if common.form.errors is None:
             if error is caught:
                 raise
             raise error from None
-        _write_errors(
-            common, error.diagnostics if isinstance(error, RunnerError) else (bug(error),)
-        )
+        problems = error.diagnostics if isinstance(error, RunnerError) else (bug(error),)
+        print_text(common.form.errors(problems, common.indent))
         if not isinstance(error, RunnerError):
             raise
         from runner.cli.exit_codes import LOCKED, NOT_RUN
@@ -215,15 +223,6 @@ def _worded(common: Common, error: Exception) -> Exception:
     from runner.output import salt_words
 
     return CompileError(salt_words.worded(error.diagnostics))
-
-
-def _write_errors(common: Common, problems: tuple[Diagnostic, ...]) -> None:
-    from runner.output import json_, junit
-
-    if common.out == "junit":
-        print(junit.errors(problems))
-    else:
-        write(common, json_.errors(problems))
 
 
 def options_of(common: Common, running: bool = False, **more: Any) -> Any:
@@ -372,29 +371,21 @@ def _bounded(file: TextIO, option: str) -> str:
 
 def write(common: Common, data: Any) -> None:
     """Print an answer to stdout in the form that was asked for."""
-    from runner.output import json_
+    assert common.form.data is not None, "of the forms of a command, all have words for data"
+    print_text(common.form.data(data, common.indent))
 
-    if common.out == "json":
-        print(json_.text(data, common.indent))
-        return
-    from runner.model.plain_values import plain
-    from runner.output import salt_forms as forms
-    from runner.output import yaml_
 
-    if common.out in forms.FORMS:
-        shown = forms.FORMS[common.out](plain(data))
-    else:
-        shown = yaml_.text(data) + "\n"
+def print_text(text: str) -> None:
     if sys.stdout.isatty():  # a program gets the text as it is
         from runner.output.text import safe
 
-        shown = safe(shown, sys.stdout)
-    print(shown, end="")
+        text = safe(text, sys.stdout)
+    print(text, end="")
 
 
 def write_value(common: Common, value: Any) -> None:
     """Print what `show` and `call` found."""
-    write(common, value if common.out == "pretty" else {"local": value})
+    write(common, value if common.for_people else {"local": value})
 
 
 def finish(
@@ -408,7 +399,7 @@ def finish(
     shown: what json and yaml show of the report.
     """
     from runner.cli.exit_codes import code_of
-    from runner.output import json_, junit
+    from runner.output import json_
     from runner.output.log import LOG
 
     if common.splay:
@@ -416,7 +407,8 @@ def finish(
         import time
 
         time.sleep(random.uniform(0, common.splay))
-    listeners: list[Any] = [_pretty(common, options)] if common.out == "pretty" else []
+    listener = common.form.listener
+    listeners: list[Any] = [_live(listener, common, options)] if listener else []
     with ExitStack() as opened:
         if common.events:
             listeners.append(_events(common.events, opened))
@@ -428,16 +420,16 @@ def finish(
             from runner.output.prometheus import Prometheus
 
             listeners.append(Prometheus(path))
-        with answer_alone(common.out, common.events):
+        with answer_alone(common.for_people or common.events == "-"):
             report = run(tuple(listeners))
     with suppress(OSError):
         for problem in filter(None, (getattr(listener, "problem", "") for listener in listeners)):
             print(f"warning: {problem}", file=sys.stderr)
     if any(getattr(listener, "closed", False) for listener in listeners):
         raise BrokenPipeError
-    if common.out == "junit":
-        print(junit.text(report))
-    elif common.out != "pretty":
+    if common.form.report:
+        print_text(common.form.report(report))
+    elif listener is None:
         write(common, (shown or json_.report)(report))
     return code_of(report, common.detailed_exitcodes)
 
@@ -454,14 +446,14 @@ def _events(where: str, opened: ExitStack) -> Any:
         raise UsageError(f"--events {where}: {error.strerror}") from None
 
 
-def _pretty(common: Common, options: Any) -> Any:
+def _live(listener: Callable[..., Any], common: Common, options: Any) -> Any:
+    """A listener that shows the run as it goes on, as this terminal or pipe takes it."""
     import shutil
 
     from runner.output import text
-    from runner.output.pretty import Pretty
 
     colour = text.wants_colour(sys.stdout, os.environ)
-    return Pretty(
+    return listener(
         sys.stdout,
         verbose=common.verbose,
         quiet=common.quiet,

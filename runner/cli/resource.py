@@ -14,7 +14,12 @@ from runner.redaction import HIDDEN
 def resource(
     *,
     state: Annotated[
-        str, argument(metavar="STATE", help="file, user, group, pkg, service, cron, mount, ...")
+        str,
+        argument(
+            metavar="STATE",
+            help="file, user, group, pkg, service, cron, mount, ...",
+            complete=("modules",),
+        ),
     ],
     names: Annotated[
         list[str] | None, argument(metavar="[NAME...]", help="Without: all there are.")
@@ -24,8 +29,9 @@ def resource(
     ] = False,
     common: Common,
 ) -> int:
-    """Print what this machine has now as SLS, ready to be managed. Passwords are left out, the
-    pillar's secrets hidden.
+    """Print what this machine has now as SLS, ready to be managed.
+
+    Passwords are left out, the pillar's secrets hidden.
 
     Example: runner resource user deploy > states/deploy.sls
     """
@@ -37,7 +43,7 @@ def resource(
             f"secrets of the pillar are shown as {HIDDEN}: write the pillar's keys there",
             file=sys.stderr,
         )
-    if common.out == "pretty":
+    if common.for_people:
         print(inventory.text(found), end="")
         if not found and not common.quiet:
             print(f"there is no {state}", file=sys.stderr)

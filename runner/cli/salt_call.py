@@ -15,17 +15,6 @@ from runner import __version__
 ABOUT = """Salt's salt-call --local, done by runner.
 
 Example: runner-salt-call --local state.apply web test=True --out json"""
-FORMS = ("pretty", "json", "yaml", "txt", "raw", "pprint", "newline_values_only", "quiet")
-PRETTY = (
-    "nested",
-    "highstate",
-    "key",
-    "table",
-    "progress",
-    "overstatestage",
-    "no_return",
-    "profile",
-)
 # what a masterless machine is without, and what pretty output decides itself
 ACCEPTED_FLAGS = (
     *("--local", "--hard-crash", "--skip-grains", "--refresh-grains-cache", "--no-return-event"),
@@ -47,6 +36,8 @@ def main(arguments: list[str] | None = None) -> None:
 def _parsed(arguments: list[str]) -> Any:
     import argparse
 
+    from runner.output.formats import SALT, forms_of
+
     class Parser(argparse.ArgumentParser):
         def error(self, message: str) -> Any:
             from runner.model.errors import UsageError
@@ -66,7 +57,7 @@ def _parsed(arguments: list[str]) -> Any:
         "--output",
         default="pretty",
         metavar="FORM",
-        help=", ".join(FORMS) + "; Salt's others are pretty",
+        help=", ".join(form.name for form in forms_of(SALT)) + "; Salt's others are pretty",
     )
     option("--out-file", "--output-file", metavar="FILE", help="write the answer there")
     option(
@@ -116,9 +107,10 @@ def _parsed(arguments: list[str]) -> Any:
 
 
 def _run(arguments: list[str]) -> int:
-    from runner.cli.options import Common, answered
+    from runner.cli.options import Common, answered, form_named
     from runner.cli.values import arguments_of
     from runner.model.errors import UsageError
+    from runner.output.formats import SALT
 
     try:
         given = _parsed(arguments)
@@ -128,11 +120,6 @@ def _run(arguments: list[str]) -> int:
     if not function and not given.doc:
         raise UsageError("no function is named", hint="runner-salt-call --local state.apply, say")
     positional, named = arguments_of(given.words, given.no_parse.split(","))
-    out = "pretty" if given.out in PRETTY else given.out
-    if out not in FORMS:
-        raise UsageError(
-            f"--out {given.out}: there is no such form", hint="one of " + ", ".join(FORMS)
-        )
     common = Common(
         config=_config(given.config_dir),
         state_tree=given.file_root,
@@ -141,7 +128,7 @@ def _run(arguments: list[str]) -> int:
         cachedir=given.cachedir,
         log_level=given.log_level,
         log_file=given.log_file,
-        out=out,
+        form=form_named(given.out, SALT),
         indent=given.out_indent,
         more={
             "as_salt": True,
@@ -174,7 +161,7 @@ def _into(path: str, mode: str, opened: ExitStack) -> None:
 
 
 def _documentation(common: Any, function: str | None) -> int:
-    from runner.cli.manual import show_doc
+    from runner.cli.doc import show_doc
 
     return show_doc(common, function)
 
@@ -194,13 +181,9 @@ def _dispatch(
     if function == "test.ping":
         write_value(common, True)
         return 0
-    with answer_alone(common.out):
+    with answer_alone(common.for_people):
         value, failed = pipeline.call(options_of(common), function, positional, named)
-    if (
-        function in ("sys.doc", "sys.state_doc")
-        and common.out == "pretty"
-        and isinstance(value, dict)
-    ):
+    if function in ("sys.doc", "sys.state_doc") and common.for_people and isinstance(value, dict):
         print(
             "\n".join(
                 f"{name}:\n\n{textwrap.indent(text, '    ')}\n" for name, text in value.items()

@@ -26,7 +26,10 @@ ACTIONS = ("install", "status", "remove")
 @with_common(READING, RUNNING)
 def schedule(
     *,
-    action: Annotated[str, argument(metavar="install|status|remove", help="What to do with it.")],
+    action: Annotated[
+        str,
+        argument(metavar="install|status|remove", help="What to do with it.", complete=(ACTIONS,)),
+    ],
     every: Annotated[
         str | None, option("--every", metavar="TIME", help="30m (default), 2h, 1d ...")
     ] = None,
@@ -97,7 +100,7 @@ def _status(common: Common) -> int:
     runs = show.past(options_of(common), (), 100, real=True)
     last = next((run for run in runs if run["command"].startswith("runner highstate")), None)
     how, upcoming = _installed()
-    if common.out != "pretty":
+    if not common.for_people:
         write_value(common, {"installed": how, "last": last, "next": upcoming})
         return 0
     print(f"installed: {how or 'no'}")

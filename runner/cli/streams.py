@@ -25,16 +25,17 @@ def with_streams() -> None:
 
 
 @contextmanager
-def answer_alone(out: str, events: str | None = None) -> Iterator[None]:
-    """What the code of a tree prints, and what its programs do, goes to stderr: stdout has the
+def answer_alone(shared: bool = False) -> Iterator[None]:
+    """Send what the code of a tree prints, and what its programs do, to stderr: stdout has the
     answer and no more.
 
-    There is nothing for them to read: a run never waits for somebody to type.
+    There is nothing for them to read: a run never waits for somebody to type. shared: they print to
+    stdout, too.
     """
     ours = sys.stdout, sys.stderr
     with _turned(0, _nothing()):
         try:
-            if out == "pretty" or events == "-":
+            if shared:
                 yield
             else:
                 sys.stdout.flush()

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from runner.manual import pages as manual
 from runner.manual.pages import Library, Page
 from runner.manual.text import as_markdown
+from runner.output.formats import CHECK, DATA, FORMS, GRAPH, RUN, Form
 
 NOTE = (
     "<!-- Made by `runner doc --reference` from signatures and docstrings: change those, not this"
@@ -15,20 +16,21 @@ NOTE = (
 
 
 def files(library: Library) -> dict[str, str]:
-    """path -> text."""
+    """The files: path -> text."""
     kinds: dict[str, tuple[dict[str, list[str]], Callable[[Library, str], Page]]] = {
         "states": (manual.contents(library), manual.state_page),
         "modules": (manual.execution(library), manual.function_page),
     }
-    found = {"README.md": _index({kind: list(listed) for kind, (listed, _) in kinds.items()})}
-    found["arguments.md"] = (
+    texts = {"README.md": _index({kind: list(listed) for kind, (listed, _) in kinds.items()})}
+    texts["arguments.md"] = (
         f"{NOTE}# Arguments of every state\n\n{as_markdown([manual.everywhere()])}"
     )
+    texts["forms.md"] = f"{NOTE}# Forms of answers: `--out FORM`\n\n{_forms()}"
     for kind, (listed, page) in kinds.items():
         for module, names in listed.items():
             pages = as_markdown(page(library, f"{module}.{name}") for name in names)
-            found[f"{kind}/{module}.md"] = f"{NOTE}# {module}\n\n{pages}"
-    return found
+            texts[f"{kind}/{module}.md"] = f"{NOTE}# {module}\n\n{pages}"
+    return texts
 
 
 def _index(modules: dict[str, list[str]]) -> str:
@@ -37,6 +39,26 @@ def _index(modules: dict[str, list[str]]) -> str:
 
     return (
         f"{NOTE}# Reference\n\nWhat `runner doc` shows. [Arguments that every state"
-        f" takes](arguments.md).\n\n## States\n\n{listed('states')}\n## Execution functions, for"
+        f" takes](arguments.md). [Forms of answers](forms.md).\n\n## States\n\n{listed('states')}\n## Execution functions, for"
         f" templates and `runner call`\n\n{listed('modules')}"
     )
+
+
+# commands by the kind of their answer, as a reader knows them
+_COMMANDS = {
+    DATA: "all commands",
+    RUN: "`highstate`, `sls`, `single`",
+    CHECK: "`check`",
+    GRAPH: "`show graph`",
+}
+
+
+def _forms() -> str:
+    rows = (f"| `{form.name}` | {form.description} | {_users(form)} |\n" for form in FORMS)
+    return f"| form | what it is | for |\n|---|---|---|\n{''.join(rows)}"
+
+
+def _users(form: Form) -> str:
+    if form.for_salt:
+        return "`runner-salt-call`"
+    return next(words for answer, words in _COMMANDS.items() if getattr(form, answer))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from pprint import pformat
 from typing import Any
 
 
 def txt(data: Any) -> str:
-    """A line for each line of an answer, behind the name of who gave it."""
+    """Each line of an answer behind the name of who gave it."""
     if not isinstance(data, Mapping):
         return f"{data}\n"
     return "".join(
@@ -30,10 +30,16 @@ def _values(data: Any) -> Iterable[Any]:
     return [value for each in inner for value in _values(each)]
 
 
-FORMS: dict[str, Callable[[Any], str]] = {
-    "txt": txt,
-    "raw": lambda data: f"{data!r}\n",
-    "pprint": lambda data: f"{pformat(data)}\n",
-    "newline_values_only": newline_values_only,
-    "quiet": lambda data: "",
-}
+def raw(data: Any) -> str:
+    """The answer as Python writes it."""
+    return f"{data!r}\n"
+
+
+def pprint(data: Any) -> str:
+    """The answer as Python writes it on several lines."""
+    return f"{pformat(data)}\n"
+
+
+def quiet(data: Any) -> str:
+    """Nothing: the exit code says it."""
+    return ""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import random
 import subprocess
-from importlib import import_module
 from typing import Any, get_args
 
 import pytest
@@ -14,13 +13,11 @@ from command import Machine
 
 from runner.cli.app import typed
 from runner.cli.fast_parser import NotPlain, read
-from runner.cli.option_spec import COMMANDS, Option
+from runner.cli.option_spec import COMMANDS, Option, command_named
 
 
 def _signature(name: str) -> inspect.Signature:
-    return inspect.signature(
-        getattr(import_module(f"runner.cli.{COMMANDS[name]}"), name), eval_str=True
-    )
+    return inspect.signature(command_named(name), eval_str=True)
 
 
 def _by_typer(signature: inspect.Signature, words: list[str]) -> dict[str, Any] | None:

@@ -1,8 +1,7 @@
-"""Commands that explain: why, doc, schema."""
+"""The command `doc`: the manual."""
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 from collections.abc import Mapping
@@ -12,44 +11,17 @@ from runner.cli.option_spec import argument, option
 from runner.cli.options import READING, Common, options_of, with_common, write_value
 from runner.model.errors import UsageError
 
-SlsNames = Annotated[
-    list[str] | None, argument(metavar="[NAME...]", help="SLS files; without: the highstate.")
-]
-
-
-@with_common(READING)
-def why(
-    *,
-    wanted: Annotated[str, argument(metavar="ID", help="An ID, a name, or `state: name`.")],
-    names: SlsNames = None,
-    run_too: Annotated[
-        bool, option("--run", help="What became of it in the last run, too.")
-    ] = False,
-    common: Common,
-) -> int:
-    """Tell why a state is in the run and stands where it does.
-
-    It names what brought the state in, where each argument comes from, and what waits for what.
-
-    Example: runner why nginx --run
-    """
-    from runner.output import why as printed
-    from runner.queries import explain
-
-    found = explain.why(options_of(common), wanted, names or (), run_too)
-    if common.out == "pretty":
-        print(printed.text(found), end="")
-    else:
-        write_value(common, found)
-    return 0
-
 
 @with_common(READING)
 def doc(
     *,
     name: Annotated[
         str | None,
-        argument(metavar="[NAME]", help="A module, a function, or `arguments`; without: a list."),
+        argument(
+            metavar="[NAME]",
+            help="A module, a function, or `arguments`; without: a list.",
+            complete=("pages",),
+        ),
     ] = None,
     markdown: Annotated[bool, option("--markdown", help="The page as Markdown.")] = False,
     reference: Annotated[
@@ -78,14 +50,14 @@ def show_doc(common: Common, name: str | None, markdown: bool = False) -> int:
     from runner.queries import explain
 
     options = options_of(common)
-    found = explain.manual(options, name)
+    pages = explain.manual(options, name)  # without a name their list
     width = shutil.get_terminal_size().columns
-    if common.out != "pretty":
-        write_value(common, found if name is None else [manual.as_data(page) for page in found])
+    if not common.for_people:
+        write_value(common, pages if name is None else [manual.as_data(page) for page in pages])
     elif name is None:
-        print(manual.contents(found, explain.manual_of_modules(options), width), end="")
+        print(manual.contents(pages, explain.manual_of_modules(options), width), end="")
     else:
-        print(manual.as_markdown(found) if markdown else manual.as_text(found, width), end="")
+        print(manual.as_markdown(pages) if markdown else manual.as_text(pages, width), end="")
     return 0
 
 
@@ -99,20 +71,4 @@ def _write_reference(folder: str, files: Mapping[str, str]) -> int:
         except OSError as error:
             raise UsageError(f"--reference: {path} cannot be written: {error.strerror}") from None
     print(f"Wrote {len(files)} files below {folder}.")
-    return 0
-
-
-@with_common(READING)
-def schema(*, common: Common) -> int:
-    """Print the JSON Schema of SLS files, for editors.
-
-    An editor with a YAML language server completes and checks SLS files with it. The states of the
-    tree are in it.
-
-    Example: runner schema > sls.schema.json
-    """
-
-    from runner.queries import explain
-
-    print(json.dumps(explain.schema(options_of(common)), separators=(",", ":")))
     return 0

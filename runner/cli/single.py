@@ -1,0 +1,49 @@
+"""The command `single`: one state."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from runner.cli.option_spec import argument
+from runner.cli.options import CHANGING, READING, Common, finish, options_of, with_common
+from runner.cli.values import arguments_of
+from runner.model.errors import UsageError
+from runner.output.formats import RUN
+
+
+@with_common(READING, CHANGING, answer=RUN)
+def single(
+    *,
+    function: Annotated[
+        str,
+        argument(
+            metavar="STATE.FUN",
+            help="A state function, such as file.absent.",
+            complete=("states",),
+        ),
+    ],
+    words: Annotated[
+        list[str],
+        argument(
+            metavar="key=value",
+            help="Its arguments: YAML, [lists] in brackets.",
+            complete=("state-arguments",),
+        ),
+    ],
+    common: Common,
+) -> int:
+    """Run one state without writing an SLS file.
+
+    Example: runner single file.managed name=/etc/motd contents=Hello
+    """
+    from runner import pipeline
+
+    positional, named = arguments_of(words)
+    if positional and "name" not in named:
+        named = {"name": positional.pop(0), **named}
+    if positional:
+        raise UsageError(f"{positional[0]!r} is no argument", hint="write key=value")
+    options = options_of(common)
+    return finish(
+        common, options, lambda listeners: pipeline.single(options, function, named, listeners)
+    )

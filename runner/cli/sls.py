@@ -1,0 +1,46 @@
+"""The command `sls`: the SLS files that are named."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from runner.cli.option_spec import argument
+from runner.cli.options import CHANGING, READING, Common, finish, options_of, with_common
+from runner.model.errors import UsageError
+from runner.output.formats import RUN
+
+
+@with_common(READING, CHANGING, answer=RUN)
+def sls(
+    *,
+    names: Annotated[
+        list[str],
+        argument(
+            metavar="NAME[,NAME...]",
+            help="SLS files, as `include` names them.",
+            complete=("sls-list",),
+        ),
+    ],
+    common: Common,
+) -> int:
+    """Bring this machine to what some SLS files say.
+
+    Example: runner sls nginx,users --test
+    """
+    from runner import pipeline
+
+    options = options_of(common, running=True)
+    wanted = [name for word in names for name in word.split(",") if name]
+    if not wanted:
+        raise UsageError("no SLS file is named", hint="runner sls NAME")
+    for word in wanted:
+        if "=" in word:
+            _no_option(word)
+    return finish(common, options, lambda listeners: pipeline.sls(options, wanted, listeners))
+
+
+def _no_option(word: str) -> None:
+    from runner.cli.usage import as_option
+
+    if hint := as_option(word):
+        raise UsageError(f"{word!r} is no SLS file", hint=hint)

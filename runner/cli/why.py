@@ -1,0 +1,40 @@
+"""The command `why`: what brought a state into the run."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from runner.cli.option_spec import argument, option
+from runner.cli.options import READING, Common, options_of, with_common, write_value
+
+
+@with_common(READING)
+def why(
+    *,
+    wanted: Annotated[
+        str, argument(metavar="ID", help="An ID, a name, or `state: name`.", complete=("ids",))
+    ],
+    names: Annotated[
+        list[str] | None,
+        argument(metavar="[NAME...]", help="SLS files; without: the highstate.", complete=("sls",)),
+    ] = None,
+    run_too: Annotated[
+        bool, option("--run", help="What became of it in the last run, too.")
+    ] = False,
+    common: Common,
+) -> int:
+    """Tell why a state is in the run and stands where it does.
+
+    It names what brought the state in, where each argument comes from, and what waits for what.
+
+    Example: runner why nginx --run
+    """
+    from runner.output import why as printed
+    from runner.queries import explain
+
+    states = explain.why(options_of(common), wanted, names or (), run_too)
+    if common.for_people:
+        print(printed.text(states), end="")
+    else:
+        write_value(common, states)
+    return 0

@@ -1,0 +1,187 @@
+"""The forms of answers, `--out FORM`: the one table of them.
+
+Options, help, completion, messages, the manual and the commands themselves read it; a new form is
+one entry here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from runner.model.records import Record
+
+if TYPE_CHECKING:
+    from runner.model.diagnostics import Diagnostic
+    from runner.model.events import Event
+    from runner.model.result import Report
+
+    Renderer = Callable[[Any, int | None], str]  # (an answer, the indent of JSON) -> text
+
+
+class Form(Record):
+    """A form of answers. Its functions make texts; None for an answer that it has no words for.
+
+    data: what any command found. listener, report: a run, as it goes or at its end. errors: what
+    kept a command from its answer, on stdout instead of stderr. check: mistakes. graph: a picture
+    of the dependency graph, under a title. for_salt: `runner-salt-call` alone has it. aliases: what
+    else that command calls it.
+    """
+
+    name: str
+    description: str
+    data: Renderer | None = None
+    listener: Callable[..., Callable[[Event], None]] | None = None
+    report: Callable[[Report], str] | None = None
+    errors: Callable[[Sequence[Diagnostic], int | None], str] | None = None
+    check: Callable[[Sequence[Diagnostic]], str] | None = None
+    graph: Callable[[Any, str], str] | None = None
+    for_salt: bool = False
+    aliases: tuple[str, ...] = ()
+
+
+# ---------------------------------------------------------------- the renderers, imported when used
+
+
+def _json(data: Any, indent: int | None) -> str:
+    from runner.output import json_
+
+    return json_.text(data, indent) + "\n"
+
+
+def _yaml(data: Any, indent: int | None) -> str:
+    from runner.output import yaml_
+
+    return yaml_.text(data) + "\n"
+
+
+def _json_errors(problems: Sequence[Diagnostic], indent: int | None) -> str:
+    from runner.output import json_
+
+    return _json(json_.errors(problems), indent)
+
+
+def _yaml_errors(problems: Sequence[Diagnostic], indent: int | None) -> str:
+    from runner.output import json_
+
+    return _yaml(json_.errors(problems), indent)
+
+
+def _pretty(*arguments: Any, **settings: Any) -> Callable[[Event], None]:
+    from runner.output.pretty import Pretty
+
+    return Pretty(*arguments, **settings)
+
+
+def _junit(report: Report) -> str:
+    from runner.output import junit
+
+    return junit.text(report) + "\n"
+
+
+def _junit_errors(problems: Sequence[Diagnostic], indent: int | None) -> str:
+    from runner.output import junit
+
+    return junit.errors(problems) + "\n"
+
+
+def _sarif(problems: Sequence[Diagnostic]) -> str:
+    from runner.output import annotations
+
+    return _json(annotations.sarif(problems), None)
+
+
+def _github(problems: Sequence[Diagnostic]) -> str:
+    from runner.output import annotations
+
+    return annotations.github(problems) + "\n"
+
+
+def _dot(picture: Any, title: str) -> str:
+    from runner.drawing import dot_mermaid
+
+    return dot_mermaid.dot(picture) + "\n"
+
+
+def _mermaid(picture: Any, title: str) -> str:
+    from runner.drawing import dot_mermaid
+
+    return dot_mermaid.mermaid(picture) + "\n"
+
+
+def _svg(picture: Any, title: str) -> str:
+    from runner.drawing import page
+
+    return page.svg(picture) + "\n"
+
+
+def _html(picture: Any, title: str) -> str:
+    from runner.drawing import page
+
+    return page.html(picture, title) + "\n"
+
+
+def _of_salt(name: str) -> Renderer:
+    def render(data: Any, indent: int | None) -> str:
+        from runner.model.plain_values import plain
+        from runner.output import salt_forms
+
+        text: str = getattr(salt_forms, name)(plain(data))
+        return text
+
+    return render
+
+
+# ---------------------------------------------------------------- the table
+
+# what salt-call calls its forms for people
+_OF_PEOPLE = ("nested", "highstate", "key", "table", "progress", "overstatestage", "no_return")
+
+FORMS = (
+    Form(
+        "pretty",
+        "for people",
+        data=_yaml,
+        listener=_pretty,
+        graph=_dot,
+        aliases=(*_OF_PEOPLE, "profile"),
+    ),
+    Form("json", "Salt's JSON", data=_json, errors=_json_errors),
+    Form("yaml", "the same as YAML", data=_yaml, errors=_yaml_errors),
+    Form("junit", "JUnit's XML, for CI", report=_junit, errors=_junit_errors),
+    Form("sarif", "SARIF, for code scanning", check=_sarif),
+    Form("github", "annotations of GitHub's CI", check=_github),
+    Form("dot", "for Graphviz", graph=_dot),
+    Form("mermaid", "for Markdown", graph=_mermaid),
+    Form("svg", "a picture", graph=_svg),
+    Form("html", "a page to read", graph=_html),
+    Form("txt", "a line for each line of an answer", data=_of_salt("txt"), for_salt=True),
+    Form("raw", "as Python writes it", data=_of_salt("raw"), for_salt=True),
+    Form("pprint", "as Python's pprint writes it", data=_of_salt("pprint"), for_salt=True),
+    Form(
+        "newline_values_only",
+        "the values alone, each on a line",
+        data=_of_salt("newline_values_only"),
+        for_salt=True,
+    ),
+    Form("quiet", "nothing", data=_of_salt("quiet"), for_salt=True),
+)
+PEOPLE = FORMS[0].name
+DATA, RUN, CHECK, GRAPH, SALT = "data", "report", "check", "graph", "for_salt"
+
+
+def forms_of(answer: str) -> tuple[Form, ...]:
+    """The forms of commands with an answer of a kind: DATA, RUN, CHECK, GRAPH; SALT: salt-call's."""
+    return tuple(
+        form
+        for form in FORMS
+        if (form.data and (answer == SALT or not form.for_salt)) or getattr(form, answer)
+    )
+
+
+def named(name: str, answer: str) -> Form | None:
+    """The form of that name, or for salt-call of that alias."""
+    for form in forms_of(answer):
+        if name == form.name or (answer == SALT and name in form.aliases):
+            return form
+    return None
