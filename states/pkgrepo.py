@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Annotated, Any
+from typing import Annotated
 
-from modules import file, pkg
-from modules.file import get_hash
-from modules.pkg import apt_keys as keys
-from modules.pkg import apt_sources as apt
+from modules import pkg
+from modules.pkg import RepositorySettings
 from runner.api import (
     ONE_LINE,
     AbsolutePath,
     Check,
     CommandFailed,
     Done,
+    Fact,
     Line,
     Name,
     OneOrMany,
     Plan,
     Planned,
     StateFailed,
-    here,
     line_problem,
 )
 
@@ -64,9 +62,9 @@ def managed(
     gpgautoimport: bool | None = None,
     priority: int | None = None,
 ) -> Planned:
-    """Make sure that apt knows an archive.
+    """Make sure that the package manager knows an archive.
 
-    name: the entry as in sources.list (`deb [options] URI dist components`); dist and comps may be
+    name: with apt, the entry as in sources.list (`deb [options] URI dist components`); dist and comps may be
     given apart, options as architectures, signedby, trusted. file: the list that it belongs in
     (`*.sources`: as a stanza) when it has to be written; without it where it already is, else
     /etc/apt/sources.list. disabled (or enabled: false): known, but not used. comments: behind it.
@@ -88,46 +86,49 @@ def managed(
 
     Behaviour: Salt 3008's pkgrepo.managed with apt.
     """
-    _apt_only()
-    entry = _ppa(ppa) if ppa else name
-    wanted = _wanted(
-        entry, dist, comps, architectures, signedby, trusted, comments, _off(disabled, enabled)
+    manager = pkg.require("repositories", "pkgrepo.managed")
+    settings = RepositorySettings(
+        ppa=ppa,
+        copr=copr,
+        aptkey=aptkey,
+        file=file_,
+        key_url=_words(key_url),
+        key_text=key_text,
+        keyid=_words(keyid),
+        keyserver=keyserver,
+        signedby=signedby,
+        dist=dist,
+        comps=_words(comps),
+        architectures=_words(architectures),
+        disabled=disabled if disabled is not None else enabled is False,
+        comments=_words(comments),
+        clean_file=clean_file,
+        consolidate=consolidate,
+        humanname=humanname,
+        trusted=trusted,
+        gpgcheck=None if gpgcheck is None else bool(gpgcheck),
+        allow_insecure_key=allow_insecure_key,
+        baseurl=baseurl,
+        mirrorlist=mirrorlist,
+        metalink=metalink,
+        gpgkey=gpgkey,
+        gpgautoimport=gpgautoimport,
+        priority=priority,
     )
-    if ppa and file_ is None:
-        file_ = f"{apt.PARTS}/{ppa.replace('/', '-')}-{wanted.dist}.list"
-    known = apt.where(wanted, file_)
-    path = file_ or (known[0] if known else apt.MAIN)
-    if not aptkey and not {"signed-by", "trusted"} & dict(wanted.options).keys():
-        raise StateFailed(
-            _failed(entry, "missing 'signedby' or 'trusted' option when apt-key is missing")
-        )
-    _secure([*(key_url or ())], allow_insecure_key)
-    given = [str(each) for each in keyid or ()]
-    if ppa and not (given or key_url or key_text):
-        given, keyserver = [keys.of_ppa(ppa)], None
-    new_keys = _keys(wanted, [*(key_url or ())], key_text, given, keyserver)
-    same = known is not None and known[1].says(wanted, known[0].endswith(".sources"))
-    noted = not wanted.comment or (known is not None and known[1].comment == wanted.comment)
-    there = same and (known is None or known[0] != path or (noted and not clean_file))
-    texts = _texts([] if there else [path], wanted, clean_file) | (
-        _elsewhere(path, wanted) if consolidate else {}
-    )
-    if same and not texts and not new_keys:
+    change = manager.plan_repository(name, settings)
+    entry = change.entry
+    if not change.changes:
         return f"Package repo '{entry}' already configured"
-    changes = (_difference(known[1], wanted) if known and not same else {}) or {"repo": entry}
+    written: list[Fact] = [("file", path) for path in change.files]
     yield Plan(
-        changes,
+        change.changes,
         f"Package repo '{entry}' would be configured. {LATER}",
-        provides=[("file", path), ("package lists", "")],
+        provides=[*written, ("package lists", "")],
     )
-    for key_path, key in new_keys.items():
-        file.makedirs(key_path.rpartition("/")[0], mode="0755")
-        file.write(key_path, key, mode="0644")
-    for changed, text in texts.items():
-        _put(changed, text)
+    pkg.write_repository(change)
     if refresh is not False and refresh_db is not False:
-        _refresh(entry)
-    return Done(f"Configured package repo '{entry}'", changes)
+        _refresh(manager, entry)
+    return Done(f"Configured package repo '{entry}'", change.changes)
 
 
 def absent(
@@ -142,9 +143,9 @@ def absent(
     refresh: bool | None = None,
     aptkey: bool = True,
 ) -> Planned:
-    """Make sure that apt does not know an archive.
+    """Make sure that the package manager does not know an archive.
 
-    name: the entry as in sources.list; components and options need not be right. file: accepted;
+    name: with apt, the entry as in sources.list; components and options need not be right. file: accepted;
     all lists are searched. ppa: `user/archive` of Launchpad instead. keyid: the trusted keys that
     pkgrepo.managed fetched by these IDs go too, when the archive does. refresh: renew the package
     lists after a change, as happens without it. keyid_ppa, copr, aptkey, dist, comps: accepted for
@@ -156,174 +157,27 @@ def absent(
 
     Behaviour: Salt 3008's pkgrepo.absent with apt.
     """
-    _apt_only()
-    entry = (
-        f"{ppa} of Launchpad"
-        if ppa and here.grains.get("os") != "Ubuntu"
-        else _ppa(ppa)
-        if ppa
-        else name
+    manager = pkg.require("repositories", "pkgrepo.absent")
+    settings = RepositorySettings(
+        ppa=ppa, copr=copr, keyid=_words(keyid), file=file_, dist=dist, comps=_words(comps)
     )
-    if apt.parsed(entry) is None:
-        here.warn(f"{entry} is no entry for apt (deb URI dist components): no list can have it")
-        return f"Package repo {name} is absent"
-    unwanted = _wanted(entry, dist, comps, None, None, None, None, False)
-    paths = [
-        path for path in apt.files() if any(source.means(unwanted) for source in apt.sources(path))
-    ]
-    if not paths:
+    change = manager.plan_repository_removal(name, settings)
+    entry = change.entry
+    if not change.changes:
         return f"Package repo {entry} is absent"
-    changes: dict[str, Any] = {"repo": entry} | (
-        {"keyid": ", ".join(map(str, keyid))} if keyid else {}
-    )
-    yield Plan(changes, f"Package repo '{entry}' will be removed. {LATER}")
-    for path in paths:
-        _put(path, apt.without_source(path, unwanted))
-    for each in keyid or ():
-        if file.is_file(f"{keys.TRUSTED}/{each}.asc"):
-            file.remove(f"{keys.TRUSTED}/{each}.asc")
+    yield Plan(change.changes, f"Package repo '{entry}' will be removed. {LATER}")
+    pkg.write_repository(change)
     if refresh is not False:
-        _refresh(entry)
-    return f"Removed repo {entry}" + (f", and keyid {changes['keyid']}" if keyid else "")
+        _refresh(manager, entry)
+    return f"Removed repo {entry}" + (f", and keyid {', '.join(settings.keyid)}" if keyid else "")
 
 
-def _apt_only() -> None:
-    if here.grains.get("os_family") != "Debian":
-        raise StateFailed("pkgrepo knows apt only so far; this machine does not have it")
+def _words(values: Sequence[str | int] | None) -> tuple[str, ...]:
+    return tuple(map(str, values or ()))
 
 
-def _off(disabled: bool | None, enabled: bool | None) -> bool:
-    return disabled if disabled is not None else enabled is False
-
-
-def _ppa(ppa: str) -> str:
-    if here.grains.get("os") != "Ubuntu":
-        raise StateFailed(
-            "ppa is for Ubuntu; name the whole entry (deb URI dist components) instead"
-        )
-    return f"deb https://ppa.launchpadcontent.net/{ppa}/ubuntu {here.grains.get('oscodename')} main"
-
-
-def _wanted(
-    entry: str,
-    dist: str | None,
-    comps: Sequence[str] | None,
-    architectures: Sequence[str] | None,
-    signedby: str | None,
-    trusted: bool | None,
-    comments: Sequence[str] | None,
-    off: bool,
-) -> apt.Source:
-    said = apt.parsed(entry)
-    if said is None:
-        why = (
-            f"Name {entry} is not valid. This must be the complete repo entry as seen in the"
-            " sources file"
-        )
-        raise StateFailed(_failed(entry, why))
-    options = dict(said.options)
-    if architectures:
-        options["arch"] = ",".join(_split(architectures))
-    if signedby:
-        options["signed-by"] = signedby
-    if trusted is not None:
-        options["trusted"] = "yes" if trusted else "no"
-    found = said._replace(
-        dist=dist or said.dist,
-        comps=tuple(_split(comps)) if comps else said.comps,
-        options=tuple(options.items()),
-        disabled=off or said.disabled,
-        comment=" ".join(comments) if comments else said.comment,
-    )
-    if not found.dist:
-        raise StateFailed(_failed(entry, "it names no distribution; say it, or give `dist`"))
-    return found
-
-
-def _split(words: Sequence[str]) -> list[str]:
-    return [part for word in words for part in word.replace(",", " ").split()]
-
-
-def _difference(old: apt.Source, new: apt.Source) -> dict[str, Any]:
-    options = [dict(source.options) for source in (old, new)]
-    architectures = [each["arch"].split(",") if each.get("arch") else [] for each in options]
-    parts: list[tuple[str, Any, Any]] = [
-        ("uri", old.uri, new.uri),
-        ("uris", [old.uri], [new.uri]),
-        ("comps", list(old.comps), list(new.comps)),
-        ("disabled", old.disabled, new.disabled),
-        ("architectures", architectures[0], architectures[1]),
-        ("signedby", options[0].get("signed-by", ""), options[1].get("signed-by", "")),
-        ("line", old.line, new.line),
-    ]
-    return {key: {"old": was, "new": now} for key, was, now in parts if was != now}
-
-
-def _texts(paths: Sequence[str], wanted: apt.Source, clean: bool) -> dict[str, str]:
-    """The files to write, with their new texts."""
-    found = {}
-    for path in paths:
-        alone = wanted.stanza if path.endswith(".sources") else f"{wanted.line}\n"
-        found[path] = alone if clean else apt.with_source(path, wanted)
-    return {path: text for path, text in found.items() if text != apt.read(path)}
-
-
-def _elsewhere(path: str, wanted: apt.Source) -> dict[str, str]:
-    """The other files that have the archive, with their texts without it."""
-    having = [
-        other for other in apt.files() if any(source.means(wanted) for source in apt.sources(other))
-    ]
-    return {other: apt.without_source(other, wanted) for other in having if other != path}
-
-
-def _put(path: str, text: str) -> None:
-    if text.strip() or path == apt.MAIN:
-        file.write(path, text.encode(), mode=None if file.is_file(path) else "0644")
-    else:
-        file.remove(path)
-
-
-def _refresh(entry: str) -> None:
+def _refresh(manager: pkg.PackageManager, entry: str) -> None:
     try:
-        pkg.renew_db()
+        manager.renew_db()
     except CommandFailed as failure:
-        raise StateFailed(_failed(entry, failure.message)) from None
-
-
-def _failed(entry: str, why: str) -> str:
-    return f"Failed to configure repo '{entry}': {why}"
-
-
-def _secure(urls: Sequence[str], insecure: bool) -> None:
-    if not insecure and any(url.startswith("http://") for url in urls):
-        raise StateFailed("Cannot have 'key_url' using http with 'allow_insecure_key' set to True")
-
-
-def _keys(
-    wanted: apt.Source,
-    urls: Sequence[str],
-    text: str | None,
-    ids: Sequence[str],
-    server: str | None,
-) -> dict[str, bytes]:
-    """The keys that have to be written, by their paths."""
-    found: dict[str, bytes] = {}
-    named = dict(wanted.options).get("signed-by")
-    given = [(url, None) for url in urls] + (
-        [(wanted.uri.partition("://")[2], text)] if text else []
-    )
-    for origin, key_text in given:
-        key = keys.from_url(origin) if key_text is None else key_text.encode()
-        path = named or keys.place(origin, key.lstrip().startswith(b"-----BEGIN"))
-        found[path] = found.get(path, b"") + keys.shaped(key, path)
-    for each in ids:
-        path = named or f"{keys.TRUSTED}/{each}.asc"
-        if not file.is_file(path):
-            found[path] = keys.shaped(keys.from_server(each, server) or b"", path)
-    return {path: key for path, key in found.items() if not _has(path, key)}
-
-
-def _has(path: str, key: bytes) -> bool:
-    import hashlib
-
-    return file.is_file(path) and get_hash(path, "sha256") == hashlib.sha256(key).hexdigest()
+        raise StateFailed(f"Failed to configure repo '{entry}': {failure.message}") from None

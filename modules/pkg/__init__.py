@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from modules.pkg import apt
-from modules.pkg._provider import PROVIDERS, Manager, provider
-from modules.pkg._repos import list_repos
-from modules.pkg._salt import (
+from modules.pkg._changes import (
     autoremove,
     hold,
     install,
@@ -18,13 +15,39 @@ from modules.pkg._salt import (
     upgrade,
     upgrade_available,
 )
+from modules.pkg._queries import file_list, owner
+from modules.pkg._repositories import list_repos, write_repository
+from modules.pkg.package_manager import (
+    Changes,
+    InstallOptions,
+    Need,
+    PackageGroup,
+    PackageManager,
+    RepositoryChange,
+    RepositorySettings,
+    Simulation,
+    Target,
+    Transaction,
+    Versions,
+)
+from modules.pkg.providers import PROVIDERS, provider, require
 
 __all__ = [
     "PROVIDERS",
-    "Manager",
-    "apt",
+    "Changes",
+    "InstallOptions",
+    "Need",
+    "PackageGroup",
+    "PackageManager",
+    "RepositoryChange",
+    "RepositorySettings",
+    "Simulation",
+    "Target",
+    "Transaction",
+    "Versions",
     "autoremove",
     "available_version",
+    "file_list",
     "hold",
     "install",
     "is_installed",
@@ -32,16 +55,18 @@ __all__ = [
     "list_pkgs",
     "list_repos",
     "list_upgrades",
+    "owner",
     "provider",
     "purge",
     "refresh_db",
     "remove",
-    "renew_db",
+    "require",
     "unhold",
     "upgrade",
     "upgrade_available",
     "version",
     "version_cmp",
+    "write_repository",
 ]
 
 
@@ -56,19 +81,19 @@ def version(*names: str, **kwargs: Any) -> Any:
     {{ salt['pkg.version']('nginx') }}
     """
     installed = provider().list_pkgs()
-    found = {name: installed.get(name, "") for name in names}
-    return found[names[0]] if len(names) == 1 else found
+    versions = {name: installed.get(name, "") for name in names}
+    return versions[names[0]] if len(names) == 1 else versions
 
 
 def latest_version(*names: str, refresh: bool = False, **kwargs: Any) -> Any:
     """The newest version that could be installed ("" when the newest is); of several, a mapping."""
     installed = provider().list_pkgs()
     newest = provider().candidates(tuple(names))
-    found = {
+    versions = {
         name: "" if newest.get(name) == installed.get(name) else newest.get(name, "")
         for name in names
     }
-    return found[names[0]] if len(names) == 1 else found
+    return versions[names[0]] if len(names) == 1 else versions
 
 
 available_version = latest_version
@@ -86,16 +111,9 @@ def version_cmp(
     pkg1, pkg2 = str(pkg1), str(pkg2)  # a version that YAML read as a number
     if ignore_epoch:
         pkg1, pkg2 = pkg1.split(":", 1)[-1], pkg2.split(":", 1)[-1]
-    if provider().compare(pkg1, "eq", pkg2):
-        return 0
-    return -1 if provider().compare(pkg1, "lt", pkg2) else 1
+    return provider().compare(pkg1, pkg2)
 
 
 def refresh_db(**kwargs: Any) -> bool:
     """Renew the package lists (not in a dry run)."""
     return bool(provider().refresh_db())
-
-
-def renew_db() -> None:
-    """Renew the package lists because the sources changed."""
-    provider().renew_db()

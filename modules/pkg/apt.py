@@ -4,22 +4,37 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from modules import cmd
-from modules.pkg import _apt_depends, _apt_get
-from modules.pkg.need import Need
+from modules.pkg import apt_depends, apt_get
+from modules.pkg.package_manager import (
+    TOUCHED,
+    Changes,
+    InstallOptions,
+    Need,
+    RepositoryChange,
+    RepositorySettings,
+    Simulation,
+    Target,
+    Transaction,
+    Versions,
+)
 from runner.api import CommandFailed, cached_look, changer, fetcher, here
 
 NAMES: tuple[str, ...] = ("apt", "aptpkg")
+FAMILIES: tuple[str, ...] = ("Debian",)
+FEATURES: tuple[str, ...] = ("upgradable",)
 INSTALLED = (
     "installed",
     "triggers-awaited",
     "triggers-pending",
 )  # the last two until dpkg's next run
-STATUS = ("/var/lib/dpkg/status", "/var/lib/dpkg/updates")
-SOURCES = tuple(
+DATABASE = "/var/lib/dpkg/status"
+STATUS = (DATABASE, "/var/lib/dpkg/updates")
+LISTS = "/var/lib/apt/lists"
+REPOSITORY_FILES: tuple[str, ...] = tuple(
     f"/etc/apt/{name}" for name in ("sources.list", "sources.list.d", "preferences.d", "apt.conf.d")
 )
 _INSTALLED = re.compile(r"Inst (?P<name>\S+) (?:\[(?P<old>[^\]]+)\] )?\((?P<new>\S+)")
@@ -31,34 +46,40 @@ def suits() -> bool:
     return os.path.exists("/usr/bin/apt-get")
 
 
-def database() -> str:
-    """The file of what is installed."""
-    return STATUS[0]
-
-
 @cached_look("packages", *STATUS)
-def states() -> dict[str, tuple[str, str]]:
-    """Each package that dpkg knows: its state (installed, config-files, ...) and version."""
+def dpkg_states() -> dict[str, tuple[str, str]]:
+    """Return each package that dpkg knows: its state (installed, config-files, ...) and version."""
     done = cmd.probe(
         ["dpkg-query", "-W", "-f", "${binary:Package}\\t${db:Status-Status}\\t${Version}\\n"]
     )
+    normalized = name_normalizer()
     found = {}
     for line in done.stdout.splitlines():
         name, state, version = line.split("\t")
-        found[normal(name)] = (state, version)
+        found[normalized(name)] = (state, version)
     return found
 
 
-@cached_look("packages")
+@cached_look("architecture")
 def architecture() -> str:
-    """What this machine's own packages are built for."""
+    """Return what this machine's own packages are built for."""
     return cmd.probe(["dpkg", "--print-architecture"]).stdout
 
 
+def name_normalizer() -> Callable[[str], str]:
+    """Return `normal` for many names: the architecture is looked up once."""
+    own = architecture()
+
+    def normalized(name: str) -> str:
+        bare, colon, built_for = name.partition(":")
+        return bare if colon and built_for in (own, "all") else name
+
+    return normalized
+
+
 def normal(name: str) -> str:
-    """A package's name without the architecture, unless that is a foreign one."""
-    bare, colon, built_for = name.partition(":")
-    return bare if colon and built_for in (architecture(), "all") else name
+    """Return a package's name without the architecture, unless that is a foreign one."""
+    return name_normalizer()(name) if ":" in name else name
 
 
 def file_info(path: str) -> tuple[str, str]:
@@ -91,12 +112,19 @@ def archives() -> dict[str, dict[str, Any]]:
     return found
 
 
-def list_pkgs() -> dict[str, str]:
-    """The installed packages with their versions."""
-    return {name: version for name, (state, version) in states().items() if state in INSTALLED}
+def list_pkgs() -> Versions:
+    """Return the installed packages with their versions."""
+    known = dpkg_states().items()
+    return {name: version for name, (state, version) in known if state in INSTALLED}
 
 
-@cached_look("candidates", *STATUS, "/var/lib/apt/lists", *SOURCES)
+def leftovers() -> Versions:
+    """Return the packages that are removed but for their configuration, or half installed."""
+    gone = (*INSTALLED, "", "not-installed")
+    return {name: version for name, (state, version) in dpkg_states().items() if state not in gone}
+
+
+@cached_look("candidates", *STATUS, LISTS, *REPOSITORY_FILES)
 def candidates(names: tuple[str, ...]) -> dict[str, str]:
     """The newest version of each package that apt would install; packages that it does not know are
     missing.
@@ -124,8 +152,15 @@ def versions(name: str) -> list[str]:
     )
 
 
-def compare(left: str, relation: str, right: str) -> bool:
-    """Whether one version stands in a relation (lt, le, eq, ne, ge, gt) to another."""
+def compare(left: str, right: str) -> int:
+    """Return -1, 0 or 1: how one version compares with another, as dpkg says."""
+    if left == right or _stands(left, "eq", right):
+        return 0
+    return -1 if _stands(left, "lt", right) else 1
+
+
+@cached_look("versions")
+def _stands(left: str, relation: str, right: str) -> bool:
     return cmd.probe(["dpkg", "--compare-versions", "--", left, relation, right]).retcode == 0
 
 
@@ -133,76 +168,12 @@ def lists_age() -> float | None:
     """Seconds since the package lists were renewed; None when there are none."""
     import time
 
-    folder = "/var/lib/apt/lists"
-    times = (
-        [
-            entry.stat().st_mtime
-            for entry in os.scandir(folder)
-            if entry.is_file() and entry.name != "lock"
-        ]
-        if os.path.isdir(folder)
-        else []
-    )
+    entries = os.scandir(LISTS) if os.path.isdir(LISTS) else ()
+    times = [entry.stat().st_mtime for entry in entries if entry.is_file() and entry.name != "lock"]
     return time.time() - max(times) if times else None
 
 
-def simulate(
-    action: str, targets: Sequence[str], options: Iterable[str] = ()
-) -> dict[str, dict[str, str]] | None:
-    """What apt-get would change, dependencies included; None when it cannot say (an unknown
-    package).
-    """
-    if _apt_get.interrupted():
-        here.warn(
-            "dpkg was interrupted: the next change first finishes what was left (dpkg"
-            " --configure -a)"
-        )
-    done = _simulated(action, targets, options)
-    if done.retcode:
-        return None
-    found = {}
-    for line in done.stdout.splitlines():
-        match = _INSTALLED.match(line) or _REMOVED.match(line)
-        if match:
-            new = match.groupdict().get("new") or ""
-            found[normal(match["name"])] = {"old": match["old"] or "", "new": new}
-    return found
-
-
-def refusal(action: str, targets: Sequence[str], options: Iterable[str] = ()) -> str:
-    """Why apt-get would not do it, in its words; empty when it would, or is to repair first what
-    was interrupted.
-    """
-    done = _simulated(action, targets, options)
-    return _apt_get.errors(done) if done.retcode and not _apt_get.repairs(done) else ""
-
-
-def _simulated(action: str, targets: Sequence[str], options: Iterable[str]) -> cmd.Completed:
-    # without its log of what it plans: a look writes nothing
-    asked = [
-        "apt-get",
-        "-s",
-        "-q",
-        "-y",
-        "-o",
-        "Dir::Log::Planner=/dev/null",
-        *options,
-        action,
-        "--",
-        *targets,
-    ]
-    return cmd.probe(asked, env=_apt_get.QUIET)
-
-
-@cached_look("candidates", *STATUS, "/var/lib/apt/lists", *SOURCES)
-def foresee(
-    action: str, targets: tuple[str, ...], options: tuple[str, ...]
-) -> dict[str, dict[str, str]] | None:
-    """As `simulate`, asked once: what several states would change together."""
-    return simulate(action, targets, options)
-
-
-@cached_look("candidates", *STATUS, "/var/lib/apt/lists", *SOURCES)
+@cached_look("candidates", *STATUS, LISTS, *REPOSITORY_FILES)
 def needs(names: tuple[str, ...]) -> dict[str, list[Need]]:
     """What packages bring along in the version that apt would install; what they recommend if apt
     installs that.
@@ -213,14 +184,15 @@ def needs(names: tuple[str, ...]) -> dict[str, list[Need]]:
         for kind, default in (("recommends", True), ("suggests", False))
         if not _installs(kind, default)
     ]
+    normalized = name_normalizer()
     done = cmd.probe(["apt-cache", "depends", *(f"--no-{kind}" for kind in unread), "--", *names])
     return {
-        normal(name): list(found)
-        for name, found in _apt_depends.parse(done.stdout.splitlines(), normal)
+        normalized(name): needed
+        for name, needed in apt_depends.parse(done.stdout.splitlines(), normalized)
     }
 
 
-@cached_look("candidates", *SOURCES)
+@cached_look("candidates", *REPOSITORY_FILES)
 def _installs(kind: str, default: bool) -> bool:
     said = cmd.probe(["apt-config", "shell", "found", f"APT::Install-{kind.title()}/b"]).stdout
     return default if not said else "true" in said
@@ -229,32 +201,103 @@ def _installs(kind: str, default: bool) -> bool:
 @fetcher(refreshes="package lists")
 def refresh_db() -> bool:
     """Renew the package lists. Raises CommandFailed when that fails."""
-    _apt_get.run("update")
+    apt_get.run("update")
     return True
 
 
 @changer(touches=["package lists", "candidates"])
 def renew_db() -> None:
     """Renew the package lists after the sources changed."""
-    _apt_get.run("update")
+    apt_get.run("update")
 
 
-@changer(touches=["packages", "candidates", "services", "users", "groups", "files"])
-def install(targets: Sequence[str], options: Iterable[str] = ()) -> None:
-    """Install packages: names, `name=version`, or paths of .deb files."""
-    _apt_get.run("install", *options, "--", *targets)
+# ---------------------------------------------------------------- transactions
+
+
+def install_words(options: InstallOptions) -> list[str]:
+    """Return the options of an installation in apt-get's words.
+
+    apt has nothing like enable, disable, disable_excludes, settings (dnf) and no_recommends
+    (zypper).
+    """
+    switches = {
+        "--allow-downgrades": options.downgrade,
+        "--allow-unauthenticated": options.unsigned,
+        "--allow-change-held-packages": options.change_held,
+        "--no-install-recommends": not options.recommended,
+        "--only-upgrade": options.only_upgrade,
+        "--reinstall": options.reinstall,
+    }
+    words = [word for word, chosen in switches.items() if chosen]
+    words += ["-t", options.repository] if options.repository else []
+    if options.replace_configuration:
+        words += ["-o", "DPkg::Options::=--force-confnew"]
+    return words
+
+
+def transaction_words(transaction: Transaction) -> list[str]:
+    """Return a transaction in apt-get's words: the action, its options, its targets."""
+    action: str = transaction.action
+    options = transaction.options
+    if action == "full-upgrade":
+        action = "dist-upgrade"
+    if action == "upgrade" and transaction.targets:  # only these
+        action, options = "install", options._replace(only_upgrade=True)
+    words = install_words(options)
+    return [action, *words, "--", *map(_target_word, transaction.targets)]
+
+
+def _target_word(target: Target) -> str:
+    return target.path or (f"{target.name}={target.version}" if target.version else target.name)
+
+
+def simulate(transaction: Transaction) -> Simulation:
+    """Return what a transaction would change, as apt-get's simulation says."""
+    if apt_get.interrupted():
+        here.warn(
+            "dpkg was interrupted: the next change first finishes what was left (dpkg"
+            " --configure -a)"
+        )
+    files = any(target.path for target in transaction.targets)
+    return _simulate(transaction) if files else _simulate_once(transaction)
+
+
+@cached_look("candidates", *STATUS, LISTS, *REPOSITORY_FILES)
+def _simulate_once(transaction: Transaction) -> Simulation:
+    return _simulate(transaction)
+
+
+def _simulate(transaction: Transaction) -> Simulation:
+    # without its log of what it plans: a look writes nothing
+    quiet = ["apt-get", "-s", "-q", "-y", "-o", "Dir::Log::Planner=/dev/null"]
+    done = cmd.probe([*quiet, *transaction_words(transaction)], env=apt_get.QUIET)
+    if done.retcode:
+        return Simulation(None, "" if apt_get.repairs(done) else apt_get.errors(done))
+    return Simulation(_simulated_changes(done.stdout))
+
+
+def _simulated_changes(output: str) -> Changes:
+    normalized = name_normalizer()
+    changes = {}
+    for line in output.splitlines():
+        match = _INSTALLED.match(line) or _REMOVED.match(line)
+        if match:
+            new = match.groupdict().get("new") or ""
+            changes[normalized(match["name"])] = {"old": match["old"] or "", "new": new}
+    return changes
+
+
+@changer(touches=TOUCHED)
+def run(transaction: Transaction) -> None:
+    """Carry out a transaction. Raises CommandFailed with apt-get's errors."""
+    apt_get.run(*transaction_words(transaction))
 
 
 @changer(touches=["files"])
-def download(targets: Sequence[str], options: Iterable[str] = ()) -> None:
+def download(transaction: Transaction) -> None:
     """Have packages, and what they need, in apt's cache."""
-    _apt_get.run("install", *options, "--", *targets)
-
-
-@changer(touches=["packages", "candidates", "services", "users", "groups", "files"])
-def remove(names: Sequence[str], purge: bool = False) -> None:
-    """Remove packages, with their configuration when asked."""
-    _apt_get.run("purge" if purge else "remove", "--", *names)
+    action, *words = transaction_words(transaction)
+    apt_get.run(action, "--download-only", "--reinstall", *words)
 
 
 @cached_look("packages", *STATUS)
@@ -273,10 +316,37 @@ def hold(names: Sequence[str], release: Sequence[str] = ()) -> None:
                 raise CommandFailed(f"apt-mark {action}: {done.stderr.strip()}")
 
 
-@changer(touches=["packages", "candidates", "services", "users", "groups", "files"])
-def upgrade(names: Sequence[str] = ()) -> None:
-    """Bring all packages, or some, to their newest version."""
-    if names:
-        _apt_get.run("install", "--only-upgrade", "--", *names)
-    else:
-        _apt_get.run("dist-upgrade")
+# ---------------------------------------------------------------- files, details, repositories
+
+
+def owner(path: str) -> str:
+    """Return the package that a file belongs to; empty when there is none."""
+    first, *_ = [*cmd.probe(["dpkg-query", "-S", "--", path]).stdout.splitlines(), ""]
+    return "" if first.startswith("diversion ") else normal(first.rpartition(": ")[0])
+
+
+def file_list(name: str) -> list[str]:
+    """Return the files and folders of an installed package."""
+    lines = cmd.probe(["dpkg-query", "-L", "--", name]).stdout.splitlines()
+    return [line for line in lines if line.startswith("/") and line != "/."]
+
+
+def list_repos() -> dict[str, list[dict[str, Any]]]:
+    """Return the sources of packages by their addresses, those that are switched off included."""
+    from modules.pkg import apt_repositories
+
+    return apt_repositories.list_repos()
+
+
+def plan_repository(name: str, settings: RepositorySettings) -> RepositoryChange:
+    """Return what has to be written so that apt knows an archive with its keys."""
+    from modules.pkg import apt_repositories
+
+    return apt_repositories.plan_repository(name, settings)
+
+
+def plan_repository_removal(name: str, settings: RepositorySettings) -> RepositoryChange:
+    """Return what has to be written so that apt does not know an archive."""
+    from modules.pkg import apt_repositories
+
+    return apt_repositories.plan_repository_removal(name, settings)

@@ -87,6 +87,7 @@ __all__ = [
     "Planned",
     "Property",
     "Provider",
+    "ProviderModule",
     "Providers",
     "Record",
     "Resource",
@@ -112,7 +113,7 @@ if TYPE_CHECKING:
     from runner.api.later import forget_check as forget_check
     from runner.api.programs import ended_with_run as ended_with_run
     from runner.api.properties import Property, ensured
-    from runner.api.providers import Feature, Provider, Providers
+    from runner.api.providers import Feature, Provider, ProviderModule, Providers
     from runner.api.state_module import StateModule
 
 P = ParamSpec("P")
@@ -763,9 +764,8 @@ def _reacting(plans: list[Plan]) -> Collection[str] | None:
 # ---------------------------------------------------------------- loaded by those who use them
 
 _LATER = {"Property": "properties", "ensured": "properties", "StateModule": "state_module"}
-_LATER |= dict.fromkeys(("Feature", "Provider", "Providers"), "providers") | {
-    "ended_with_run": "programs"
-}
+_LATER |= dict.fromkeys(("Feature", "Provider", "ProviderModule", "Providers"), "providers")
+_LATER |= {"ended_with_run": "programs"}
 _LATER |= dict.fromkeys(("check_later", "forget_check"), "later")
 
 

@@ -5,7 +5,9 @@ each can do.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping, Sequence
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import import_module
 from typing import Any, Generic, Protocol, TypeVar, cast
 
 from runner.model.chunk import Chunk
@@ -47,16 +49,27 @@ class Provider(Protocol):
         ...
 
 
+class ProviderModule(Record):
+    """A provider that is imported only where one of its programs is there, or when it is named."""
+
+    module: str
+    programs: tuple[str, ...]
+
+
 P = TypeVar("P")
 ADDED = ("features", "has")
 
 
 class Providers(Generic[P]):
-    """The providers of one kind; calling it gives the one to work with.
+    """The providers of one kind; calling it gives the one to work with, chosen once a run.
+
+    It is the one that the state names with `provider:`, that the configuration names for the
+    module (`providers: {pkg: apt}`), or the first that suits; of several that suit, one whose
+    FAMILIES have the machine's os_family comes first.
 
     >>> PROVIDERS = Providers("package manager", Provider, [apt, dnf], {"holdable": Feature("...",
     ("hold",))})
-    >>> PROVIDERS().install(["nginx"])
+    >>> PROVIDERS().list_pkgs()
     """
 
     def __init__(
@@ -66,16 +79,20 @@ class Providers(Generic[P]):
         candidates: Sequence[Any],
         features: Mapping[str, Feature] | None = None,
         missing: str = "",
+        module: str = "",
     ) -> None:
         """kind: for messages. protocol: what each has to define; what belongs to a feature may be
-        left out.
+        left out. candidates: modules, objects, or ProviderModules that are imported when needed.
 
-        missing: the message where none suits.
+        missing: the message where none suits. module: the name below `providers` in the
+        configuration.
         """
         self.kind = kind
+        self.protocol = protocol
         self.feature_table = dict(features or {})
         self._candidates = list(candidates)
         self._missing = missing or f"this machine has no {kind}"
+        self._module = module
         optional = {method for feature in self.feature_table.values() for method in feature.methods}
         self._needed = sorted(_members(protocol) - optional - set(ADDED))
         self._chosen: dict[int, P] = {}
@@ -88,21 +105,56 @@ class Providers(Generic[P]):
         from runner.api import StateFailed, here
 
         named = named or (here.chunk.args.get("provider") if here.chunk else None)
-        found = self.certain(named)
-        if found is None:
-            raise StateFailed(f"there is no {self.kind} {named!r}" if named else self._missing)
-        return found
+        chosen = here.store("providers").get((id(self), named))
+        if chosen is None:
+            chosen = self.certain(named)
+            if chosen is None:
+                named = named or self._configured()
+                raise StateFailed(f"there is no {self.kind} {named!r}" if named else self._missing)
+            here.store("providers")[id(self), named] = chosen
+        return cast(P, chosen)
 
     def certain(self, named: str | None = None) -> P | None:
         """The provider of a name, else the one that suits; None where there is none (yet)."""
+        named = named or self._configured()
+        if named:
+            named_so = (each for each in map(_imported, self._candidates) if named in each.NAMES)
+            found = next(named_so, None)
+        else:
+            found = self._suiting()
+        return None if found is None else self._loaded(found)
+
+    def _configured(self) -> str | None:
+        """The name that the configuration has for the module; None outside of a run."""
+        from runner.api import here
+
+        try:
+            table = here.opts.get("providers")
+        except LookupError:
+            return None
+        return table.get(self._module) if isinstance(table, Mapping) else None
+
+    def _suiting(self) -> Any:
+        """The candidate for this machine, or None."""
+        from runner.api import here
+
+        suiting = list(self._suiting_candidates())
+        if len(suiting) > 1:
+            family = here.grains.get("os_family")
+            suiting.sort(key=lambda each: family not in getattr(each, "FAMILIES", ()))
+        return suiting[0] if suiting else None
+
+    def _suiting_candidates(self) -> Iterator[Any]:
         for each in self._candidates:
-            if named in each.NAMES if named else each.suits():
-                return self._loaded(each)
-        return None
+            if isinstance(each, ProviderModule) and not any(map(os.path.exists, each.programs)):
+                continue
+            provider = _imported(each)
+            if provider.suits():
+                yield provider
 
     def all(self) -> list[P]:
         """All providers, for the manual."""
-        return [self._loaded(each) for each in self._candidates]
+        return [self._loaded(_imported(each)) for each in self._candidates]
 
     def lacking(self, chunk: Chunk, needs: Mapping[str, tuple[str, ...]]) -> list[Diagnostic]:
         """The features that a state needs and the provider has not; nothing while it is not certain
@@ -110,7 +162,7 @@ class Providers(Generic[P]):
 
         needs: features by the argument that needs them, "" for the function itself.
         """
-        provider = cast(Provider | None, self.certain(chunk.args.get("provider")))
+        provider = cast("Provider | None", self.certain(chunk.args.get("provider")))
         if provider is None:
             return []
         problems = []
@@ -159,6 +211,10 @@ class Providers(Generic[P]):
             if name in declared
             or (feature.methods and all(hasattr(each, method) for method in feature.methods))
         ]
+
+
+def _imported(candidate: Any) -> Any:
+    return import_module(candidate.module) if isinstance(candidate, ProviderModule) else candidate
 
 
 class _Chosen:

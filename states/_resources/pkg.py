@@ -11,15 +11,11 @@ from runner.api import Resource
 def resources(name: str | None) -> Iterator[Resource]:
     """Packages with their versions, and which of them are held."""
     provider = pkg.provider()
-    known = provider.states()
-    held = set(provider.held())
-    for package in sorted(known) if name is None else [name]:
-        state, version = known.get(package, ("", ""))
-        if state == "installed":
-            yield Resource(
-                "pkg.installed",
-                package,
-                {"version": version} | ({"hold": True} if package in held else {}),
-            )
+    present, leftovers = provider.list_pkgs(), provider.leftovers()
+    held = {*provider.held()} if provider.has("holdable") else set()
+    for package in sorted(present) if name is None else [name]:
+        if package in present:
+            hold = {"hold": True} if package in held else {}
+            yield Resource("pkg.installed", package, {"version": present[package], **hold})
         elif name is not None:
-            yield Resource("pkg.removed" if state == "config-files" else "pkg.purged", package)
+            yield Resource("pkg.removed" if package in leftovers else "pkg.purged", package)

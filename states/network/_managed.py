@@ -214,7 +214,7 @@ def _put(name: str, wanted: list[str], missing: list[str], enabled: bool, quiet:
     )
     yield Plan(changes, f"Interface {name} {description}", provides=[("network", name)])
     if missing:
-        pkg.provider().install(missing)
+        pkg.install(pkgs=missing)
     if status and was_up and not quiet:
         ip.down(name)
     if old != wanted:

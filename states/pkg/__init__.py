@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from modules import file, pkg
+from modules.pkg import Target, Transaction
 from runner.api import (
     OPEN,
     CommandFailed,
@@ -18,21 +19,21 @@ from runner.api import (
     here,
     requires_feature,
 )
-from states.pkg import _ahead as ahead
-from states.pkg import _wanted as packages
-from states.pkg._download import downloaded
-from states.pkg._elsewhere import group_installed, patch_downloaded, patch_installed
-from states.pkg._hold import held, unheld
-from states.pkg._install import installed, mod_aggregate
-from states.pkg._wanted import Names
+from states.pkg import _selection as selection
+from states.pkg import _simulation as simulation
+from states.pkg._downloaded import downloaded
+from states.pkg._groups import group_installed, patch_downloaded, patch_installed
+from states.pkg._holds import held, unheld
+from states.pkg._installed import installed, mod_aggregate
+from states.pkg._selection import Names
 
 PROVIDERS = pkg.PROVIDERS
 NON_IDEMPOTENT = {"installed": "with reinstall it does so in each run"}
 
 
 def dry_run_check(plan: Plan, name: str, **arguments: object) -> None:
-    """Raises StateFailed when the caller may not change packages."""
-    file.refuse_put(pkg.provider().database())
+    """Raises StateFailed when the caller may not change selection."""
+    file.refuse_put(pkg.provider().DATABASE)
 
 
 def latest(
@@ -63,14 +64,14 @@ def latest(
 
     Behaviour: Salt 3008's pkg.latest.
     """
-    names = list(packages.wanted(name, None, pkgs, None))
+    names = list(selection.wanted(name, None, pkgs, None))
     if refresh is not False:
-        packages.refresh_lists(cache_valid_time)
-    present = ahead.present()
-    newest = ahead.candidates(names)
+        selection.refresh_lists(cache_valid_time)
+    present = simulation.present()
+    newest = simulation.candidates(names)
     unknown = [each for each in names if each not in newest and each not in present]
     if unknown:
-        raise StateFailed(f"No information found for '{unknown[0]}'.", missing=packages.LISTS)
+        raise StateFailed(f"No information found for '{unknown[0]}'.", missing=selection.LISTS)
     old = [each for each in names if newest.get(each, present.get(each)) != present.get(each)]
     if not old:
         return (
@@ -78,34 +79,34 @@ def latest(
             if len(names) == 1
             else f"All packages are up-to-date ({', '.join(sorted(names))})."
         )
-    options = packages.options(fromrepo, skip_verify, install_recommends, only_upgrade)
-    targets = [f"{each}={newest[each]}" for each in old]
-    asked = {each: each if each not in present else f"{each}={newest[each]}" for each in old}
-    planned = ahead.to_install(asked, options) if here.dry else None
+    options = selection.install_options(locals())
+    targets = {each: Target(each, newest[each]) for each in old}
+    asked = {each: Target(each) if each not in present else targets[each] for each in old}
+    planned = simulation.to_install(asked, options) if here.dry else None
     if here.dry and planned is None:
-        ahead.refuse("install", asked.values(), options, packages.ERROR)
+        simulation.refuse(Transaction("install", tuple(asked.values()), options), selection.ERROR)
     changes = planned or {each: {"old": present.get(each, ""), "new": newest[each]} for each in old}
-    ahead.plan(changes)
+    simulation.plan(changes)
     yield Plan(
         changes,
         f"The following packages would be installed/upgraded: {', '.join(old)}",
         provides=OPEN,
     )
     try:
-        pkg.provider().install(targets, options)
+        pkg.provider().run(Transaction("install", tuple(targets.values()), options))
     except CommandFailed as failure:
-        done = packages.differences(present, pkg.list_pkgs())
-        raise StateFailed(packages.ERROR + failure.message, changes=done) from None
+        done = selection.differences(present, pkg.list_pkgs())
+        raise StateFailed(selection.ERROR + failure.message, changes=done) from None
     after = pkg.list_pkgs()
     failed = [each for each in old if after.get(each) != newest[each]]
     if failed:
         many = f"The following packages failed to update: {', '.join(sorted(failed))}"
         told = many if len(failed) > 1 else f"Package {failed[0]} failed to update."
-        raise StateFailed(told, changes=packages.differences(present, after))
+        raise StateFailed(told, changes=selection.differences(present, after))
     told = f"The following packages were successfully installed/upgraded: {', '.join(sorted(old))}"
     kept = sorted(set(names) - set(old))
     told += f" The following packages were already up-to-date: {', '.join(kept)}" if kept else ""
-    return Done(told, packages.differences(present, after))
+    return Done(told, selection.differences(present, after))
 
 
 def removed(
@@ -125,9 +126,9 @@ def removed(
 
     Behaviour: Salt 3008's pkg.removed.
     """
-    present = ahead.present()
-    wanted = packages.wanted(name, version, pkgs, None, normalize)
-    fits = packages.fits
+    present = simulation.present()
+    wanted = selection.wanted(name, version, pkgs, None, normalize)
+    fits = selection.fits
     there = [
         each
         for each, want in wanted.items()
@@ -137,13 +138,13 @@ def removed(
         matching = " (matching specified versions)" if any(wanted.values()) else ""
         return f"All specified packages{matching} are already absent"
     plain = {each: {"old": present[each], "new": ""} for each in there}
-    changes = (ahead.to_remove(there) if here.dry else None) or plain
-    ahead.plan(changes)
+    changes = (simulation.to_remove(there) if here.dry else None) or plain
+    simulation.plan(changes)
     yield Plan(
         changes, f"The following packages will be removed: {', '.join(there)}.", provides=OPEN
     )
-    pkg.provider().remove(there)
-    return Done(_gone("removed", wanted, there), packages.differences(present, pkg.list_pkgs()))
+    pkg.provider().run(Transaction("remove", tuple(map(Target, there))))
+    return Done(_gone("removed", wanted, there), selection.differences(present, pkg.list_pkgs()))
 
 
 def _gone(word: str, wanted: Iterable[str], there: Sequence[str]) -> str:
@@ -171,27 +172,25 @@ def purged(
 
     Behaviour: Salt 3008's pkg.purged.
     """
-    known = pkg.provider().states()
-    wanted = packages.wanted(name, version, pkgs, None, normalize)
-    there = [each for each in wanted if known.get(each, ("", ""))[0] not in ("", "not-installed")]
+    manager = pkg.provider()
+    present = manager.list_pkgs()
+    leftovers = manager.leftovers()
+    wanted = selection.wanted(name, version, pkgs, None, normalize)
+    there = [each for each in wanted if each in present or each in leftovers]
     if not there:
         return "None of the targeted packages are installed or partially installed"
-    present = pkg.list_pkgs()
-    ahead.plan({each: {"old": known[each][1], "new": ""} for each in there})
+    known = {**leftovers, **present}
+    simulation.plan({each: {"old": known[each], "new": ""} for each in there})
     yield Plan(
         {"removed": {}, "installed": {}},
         f"The following packages will be purged: {', '.join(there)}.",
         provides=OPEN,
     )
-    pkg.provider().remove(there, purge=True)
-    gone = {
-        each: {"old": known[each][1], "new": ""}
-        for each in there
-        if known[each][0] == "config-files"
-    }
+    pkg.provider().run(Transaction("purge", tuple(map(Target, there))))
+    gone = {each: {"old": leftovers[each], "new": ""} for each in there if each in leftovers}
     return Done(
         _gone("purged", wanted, there),
-        {"removed": gone, "installed": packages.differences(present, pkg.list_pkgs())},
+        {"removed": gone, "installed": selection.differences(present, pkg.list_pkgs())},
     )
 
 
@@ -208,18 +207,19 @@ def uptodate(name: Name, refresh: bool = False, pkgs: Names | None = None) -> Pl
     Behaviour: Salt 3008's pkg.uptodate.
     """
     if refresh:
-        packages.refresh_lists(0)
-    newer = ahead.to_upgrade()
+        selection.refresh_lists(0)
+    newer = simulation.to_upgrade()
     here.follows(repr(newer))
-    names = [packages.name_of(each) for each in pkgs or ()]
+    names = [selection.name_of(each) for each in pkgs or ()]
     changes = {each: change for each, change in newer.items() if not names or each in names}
     if not changes:
         return "System is already up-to-date"
-    ahead.plan(changes)
+    simulation.plan(changes)
     yield Plan(changes, "System update will be performed", provides=OPEN)
     present = pkg.list_pkgs()
-    pkg.provider().upgrade(list(changes) if names else [])
-    return Done("Upgrade ran successfully", packages.differences(present, pkg.list_pkgs()))
+    chosen = Transaction("upgrade", tuple(map(Target, changes)))
+    pkg.provider().run(chosen if names else Transaction("full-upgrade"))
+    return Done("Upgrade ran successfully", selection.differences(present, pkg.list_pkgs()))
 
 
 def mod_watch(

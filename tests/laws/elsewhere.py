@@ -14,10 +14,18 @@ SCENARIOS = [
     Scenario(
         "pkg.group_installed",
         {"name": "x", "skip": ["a"], "include": "b"},
-        fails="apt has no groups",
+        fails="the feature groups, which the provider apt has not",
     ),
-    Scenario("pkg.patch_installed", {**ADVISORY, "downloadonly": True}, fails="pkg.uptodate"),
-    Scenario("pkg.patch_downloaded", ADVISORY, fails="pkg.uptodate"),
+    Scenario(
+        "pkg.patch_installed",
+        {**ADVISORY, "downloadonly": True},
+        fails="the feature advisories, which the provider apt has not",
+    ),
+    Scenario(
+        "pkg.patch_downloaded",
+        ADVISORY,
+        fails="the feature advisories, which the provider apt has not",
+    ),
     Scenario(
         "file.shortcut",
         {"target": "/x", "user": "root", "makedirs": True, "force": True, **LINK},

@@ -92,11 +92,13 @@ SCENARIOS = [
     ),
     on("installed", ANSWERS, debconf="/srv/answers", install_recommends=False),
     on("installed", OLD, reinstall=True),
-    on("installed", pkg_verify=True, fails="pkg_verify is for systems with rpm"),
-    on("installed", ignore_types=["config"], fails="ignore_types is for systems with rpm"),
     on(
-        "installed", resolve_capabilities=True, fails="resolve_capabilities is for systems with rpm"
+        "installed",
+        pkg_verify=True,
+        fails="pkg_verify needs the feature verifiable, which the provider apt has not",
     ),
+    on("installed", pkg_verify=True, ignore_types=["config"], fails="needs the feature verifiable"),
+    on("installed", resolve_capabilities=True, fails="needs the feature capabilities"),
     on("installed", plans=False, pkgs=[]),
     on("downloaded", COPY),
     on(

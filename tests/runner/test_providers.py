@@ -8,6 +8,7 @@ import pytest
 from command import Machine
 from harness import HarnessHere, apply, look
 
+from modules.pkg import Simulation, Transaction
 from runner.api import (
     Done,
     Feature,
@@ -110,8 +111,7 @@ def test_the_librarys_own_are_complete(kind: str) -> None:
         "service": ["systemd", "sysv"],
     }[kind]
     assert all(
-        set(feature.methods) < set(dir(importlib.import_module(f"modules.{kind}").Manager))
-        for feature in table.feature_table.values()
+        set(feature.methods) <= set(dir(table.protocol)) for feature in table.feature_table.values()
     )
 
 
@@ -297,14 +297,19 @@ def test_what_should_not_be_there() -> None:
 class Packages:
     """A package manager with one package."""
 
+    NAMES = ("mine",)
+
     def __init__(self) -> None:
-        self.done: list[Any] = []
+        self.done: list[Transaction] = []
+
+    def has(self, *names: str) -> bool:
+        return names == ("holdable",)
 
     def list_pkgs(self) -> dict[str, str]:
         return {"sed": "4.9"}
 
-    def states(self) -> dict[str, tuple[str, str]]:
-        return {"sed": ("installed", "4.9")}
+    def leftovers(self) -> dict[str, str]:
+        return {}
 
     def candidates(self, names: tuple[str, ...]) -> dict[str, str]:
         return {"sed": "4.9"}
@@ -312,8 +317,8 @@ class Packages:
     def versions(self, name: str) -> list[str]:
         return ["4.9"]
 
-    def simulate(self, *words: Any) -> dict[str, dict[str, str]]:
-        return {}
+    def simulate(self, transaction: Transaction) -> Simulation:
+        return Simulation({})
 
     def held(self) -> list[str]:
         return []
@@ -322,11 +327,10 @@ class Packages:
         return name
 
     def hold(self, names: list[str], release: list[str]) -> None:
-        assert not names
-        assert not release
+        raise AssertionError
 
-    def install(self, names: list[str], options: list[str]) -> None:
-        self.done.append((names, options))
+    def run(self, transaction: Transaction) -> None:
+        self.done.append(transaction)
 
 
 @pytest.mark.parametrize(
@@ -372,4 +376,4 @@ def test_what_packages_do_when_something_changed(
     assert manager.done == []
     outcome = apply(mod_watch, "sed", sfun, **more)
     assert comment in outcome.comment
-    assert ["--reinstall" in options for _, options in manager.done] == [True] * anew
+    assert [transaction.options.reinstall for transaction in manager.done] == [True] * anew

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 
-from modules.pkg.need import Need
+from modules.pkg.package_manager import Need
 
 
 def parse(lines: Iterable[str], normal: Callable[[str], str]) -> Iterator[tuple[str, list[Need]]]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from modules import pkg
+from modules.pkg import Target, Transaction
 from runner.api import CommandFailed, Done, Name, Plan, Planned, StateFailed
-from states.pkg import _ahead as ahead
-from states.pkg import _wanted as packages
-from states.pkg._wanted import Names
+from states.pkg import _selection as selection
+from states.pkg import _simulation as simulation
+from states.pkg._selection import Names
 
 
 def downloaded(
@@ -20,8 +21,8 @@ def downloaded(
     skip_verify: bool = False,
     install_recommends: bool = True,
 ) -> Planned:
-    """Make sure that packages lie in apt's cache, ready to be installed. Arguments as those of
-    pkg.installed.
+    """Make sure that packages lie in the package manager's cache, ready to be installed. Arguments
+    as those of pkg.installed.
 
         kernel of tonight:
           pkg.downloaded:
@@ -29,12 +30,16 @@ def downloaded(
 
     Behaviour: Salt 3008's pkg.downloaded; what they depend on is downloaded too.
     """
-    wanted = packages.wanted(name, version, pkgs, None)
+    manager = pkg.require("downloadable", "pkg.downloaded")
+    options = pkg.InstallOptions(
+        repository=fromrepo or "", unsigned=skip_verify, recommended=install_recommends
+    )
+    wanted = selection.wanted(name, version, pkgs, None)
     if not wanted:
         return "No packages to download provided"
-    newest, _ = ahead.known(wanted, refresh, cache_valid_time)
+    newest, _ = simulation.known(wanted, refresh, cache_valid_time)
     exact = {
-        each: packages.version_for(each, want, ignore_epoch) or newest.get(each, "")
+        each: selection.version_for(each, want, ignore_epoch) or newest.get(each, "")
         for each, want in wanted.items()
     }
     unknown = [each for each in wanted if each not in newest]
@@ -42,18 +47,13 @@ def downloaded(
         raise StateFailed(
             "The following package(s) were not found, and no possible matches were found in the"
             f" package db: {', '.join(unknown)}",
-            missing=packages.LISTS,
+            missing=selection.LISTS,
         )
-    old = pkg.provider().archives()
+    old = manager.archives()
     missing = {each: version for each, version in exact.items() if version not in old.get(each, {})}
     if not missing:
         matching = " (matching specified versions)" if any(wanted.values()) else ""
         return f"All specified packages{matching} are already downloaded"
-    words = [
-        *packages.options(fromrepo, skip_verify, install_recommends, False),
-        "--download-only",
-        "--reinstall",
-    ]
     told = f"The following packages would be downloaded: {', '.join(missing)}"
     why = "what else is downloaded with them is known afterwards"
     yield Plan(
@@ -63,12 +63,13 @@ def downloaded(
         why=why,
     )
     try:
-        pkg.provider().download([f"{each}={want}" for each, want in missing.items()], words)
+        targets = tuple(Target(each, want) for each, want in missing.items())
+        manager.download(Transaction("install", targets, options))
     except CommandFailed as failure:
         raise StateFailed(
             f"An error was encountered while downloading package(s): {failure.message}", changes={}
         ) from None
-    new = pkg.provider().archives()
+    new = manager.archives()
     changes = {
         each: {"old": old.get(each, ""), "new": new[each]}
         for each in new

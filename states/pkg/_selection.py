@@ -1,4 +1,4 @@
-"""What the states of packages share: what is wanted, whether it is there, and what apt is told."""
+"""Which packages a state asks for, in which versions, and whether those are there."""
 
 from __future__ import annotations
 
@@ -9,7 +9,15 @@ from typing import Any
 from modules import file, pkg
 from runner.api import Line, Name, StateFailed, here
 
-RELATIONS = {"<": "lt", "<=": "le", "=": "eq", "==": "eq", "!=": "ne", ">=": "ge", ">": "gt"}
+COMPARISONS = {  # operator: the answers of `compare` that meet it
+    "<": (-1,),
+    "<=": (-1, 0),
+    "=": (0,),
+    "==": (0,),
+    "!=": (-1, 1),
+    ">=": (0, 1),
+    ">": (1,),
+}
 Names = list[Name | dict[Name, Line | None]]
 LISTS = ("package lists", "")  # the fact that a pending repository provides
 PROBLEM = "Problem encountered installing package(s). Additional info follows:\n\n"
@@ -65,7 +73,7 @@ def _meets(present: str, want: str, ignore_epoch: bool) -> bool:
         import fnmatch
 
         return fnmatch.fnmatch(present, bare)
-    return pkg.provider().compare(present, RELATIONS[operator], bare)
+    return pkg.provider().compare(present, bare) in COMPARISONS[operator]
 
 
 def _operator(want: str) -> tuple[str, str]:
@@ -102,7 +110,7 @@ def refresh_lists(valid: int) -> bool:
 
 
 def refuse_unknown(targets: Mapping[str, str | None], newest: Mapping[str, str]) -> None:
-    """Fail for packages that apt does not know, and for versions; it would say the same when it is
+    """Fail for packages that the package manager does not know, and for versions; it would say the same when it is
     to install them.
     """
     told = [f"E: Unable to locate package {each}" for each in targets if each not in newest]
@@ -129,19 +137,31 @@ def refuse_unlisted(names: Collection[str], newest: Mapping[str, str]) -> None:
     sources = [
         ("file", chunk.name)
         for chunk in here.chunks
-        if chunk.name.startswith(pkg.provider().SOURCES)
+        if chunk.name.startswith(pkg.provider().REPOSITORY_FILES)
     ]
     raise StateFailed(f"{PROBLEM}errors:{told}{when}", missing=[LISTS, *sources])
 
 
-def options(
-    fromrepo: str | None, skip_verify: bool, recommends: bool, only_upgrade: bool, *more: str
-) -> list[str]:
-    """What apt-get is told."""
-    words = ["-t", fromrepo] if fromrepo else []
-    words += ["--allow-unauthenticated"] if skip_verify else []
-    words += [] if recommends else ["--no-install-recommends"]
-    return [*words, *(["--only-upgrade"] if only_upgrade else []), *more]
+def install_options(args: Mapping[str, Any]) -> pkg.InstallOptions:
+    """Return how a state's arguments say that packages are to be installed."""
+    return pkg.InstallOptions(
+        repository=str(args.get("fromrepo") or ""),
+        enable=_words(args.get("enablerepo")),
+        disable=_words(args.get("disablerepo")),
+        disable_excludes=str(args.get("disableexcludes") or ""),
+        settings=_words(args.get("setopt")),
+        recommended=bool(args.get("install_recommends", True)),
+        no_recommends=bool(args.get("no_recommends")),
+        only_upgrade=bool(args.get("only_upgrade")),
+        reinstall=bool(args.get("reinstall")),
+        unsigned=bool(args.get("skip_verify")),
+        change_held=bool(args.get("update_holds")),
+        replace_configuration=bool(args.get("force_conf_new")),
+    )
+
+
+def _words(value: Any) -> tuple[str, ...]:
+    return (value,) if isinstance(value, str) else tuple(map(str, value or ()))
 
 
 def differences(before: Mapping[str, str], after: Mapping[str, str]) -> dict[str, Any]:

@@ -1,5 +1,5 @@
-"""What the package manager is asked once for all states of a run, and what a dry run knows of those
-before.
+"""What transactions would change: asked once for all states of a run, with the plans of a dry run
+done.
 
 A state brings what it asks for and what that needs, as far as nothing before it has brought that.
 One simulation for all states of a kind, taken apart along the dependencies, tells it; where that is
@@ -10,14 +10,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterable, Mapping
-from typing import Any
 
 from modules import pkg
-from modules.pkg.need import Need
+from modules.pkg import Changes, InstallOptions, Need, Target, Transaction
 from runner.api import Chunk, StateFailed, here
-from states.pkg import _wanted as packages
+from states.pkg import _selection as selection
 
-Changes = dict[str, dict[str, str]]
 _Names = tuple[str, ...]
 _NAME = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9.+_:-]*\Z")
 _INSTALLING = ("installed", "latest")
@@ -69,68 +67,70 @@ def known(names: Iterable[str], refresh: bool | None, valid: int) -> tuple[dict[
     know.
     """
     names = tuple(names)
-    certain = packages.refresh_lists(valid) if refresh else True
+    certain = selection.refresh_lists(valid) if refresh else True
     newest = candidates(names)
     if refresh is None and set(names) - set(newest):
-        certain = packages.refresh_lists(valid)
+        certain = selection.refresh_lists(valid)
         newest = candidates(names)
     return newest, certain
 
 
-def to_install(targets: Mapping[str, str], options: list[str]) -> Changes | None:
-    """What installing would change, the plans of this dry run done; None when the package manager
-    cannot say.
+def to_install(targets: Mapping[str, Target], options: InstallOptions) -> Changes | None:
+    """Return what installing would change, the plans of this dry run done; None when the package
+    manager cannot say.
 
-    targets: each package as the package manager is told.
+    targets: by the names that the state has for them.
     """
     before = present()
-    found = (
-        _share(targets, options, before)
-        if all(name == told for name, told in targets.items())
-        else None
-    )
-    if found is None:
-        found = pkg.provider().simulate("install", list(targets.values()), options)
-    if found is None:
-        return None
-    return _beyond(before, found)
+    plain = all(target == Target(name) for name, target in targets.items())
+    changes = _share(targets, options, before) if plain else None
+    if changes is None:
+        transaction = Transaction("install", tuple(targets.values()), options)
+        changes = pkg.provider().simulate(transaction).changes
+    return None if changes is None else _beyond(before, changes)
 
 
 def to_remove(names: Collection[str]) -> Changes | None:
-    """What removing would change, the plans of this dry run done; None when the package manager
-    cannot say.
+    """Return what removing would change, the plans of this dry run done; None when the package
+    manager cannot say.
     """
+    manager = pkg.provider()
     before = present()
     asked = _removals()
-    whole = (
-        pkg.provider().foresee("remove", asked, ())
-        if len(asked) > len(names) and {*names} <= {*asked}
-        else None
-    )
-    if whole is not None and whole.keys() == set(asked) and not _connected(tuple(sorted(whole))):
-        return {name: whole[name] for name in names}
-    found = pkg.provider().simulate("remove", list(names))
-    if found is None:
-        refuse("remove", names, [])
-    return None if found is None else _beyond(before, found)
+    if len(asked) > len(names) and {*names} <= {*asked} and manager.has("dependencies"):
+        whole = manager.simulate(_removal(asked)).changes
+        if whole and whole.keys() == {*asked} and not _connected(tuple(sorted(whole))):
+            return {name: whole[name] for name in names}
+    changes = manager.simulate(_removal(names)).changes
+    if changes is None:
+        refuse(_removal(names))
+        return None
+    return _beyond(before, changes)
+
+
+def _removal(names: Iterable[str]) -> Transaction:
+    return Transaction("remove", tuple(map(Target, names)))
 
 
 def to_upgrade() -> Changes:
-    """What bringing all packages to their newest version would change, the plans of this dry run
-    done.
+    """Return what bringing all packages to their newest version would change, the plans of this dry
+    run done.
     """
-    found = pkg.provider().simulate("dist-upgrade", [])
-    if found is None:
-        refuse("dist-upgrade", [], [])
-    return _beyond(present(), found or {})
+    transaction = Transaction("full-upgrade")
+    changes = pkg.provider().simulate(transaction).changes
+    if changes is None:
+        refuse(transaction)
+    return _beyond(present(), changes or {})
 
 
-def refuse(action: str, targets: Collection[str], options: list[str], told: str = "") -> None:
-    """Raise StateFailed with what the package manager has against a change, told what failed; it
-    may have nothing.
+def refuse(transaction: Transaction, problem: str = "") -> None:
+    """Raise StateFailed with what the package manager has against a transaction, which may be
+    nothing.
+
+    problem: the beginning of the message.
     """
-    if why := pkg.provider().refusal(action, list(targets), options):
-        raise StateFailed(told + why, missing=packages.LISTS)
+    if why := pkg.provider().simulate(transaction).refusal:
+        raise StateFailed(problem + why, missing=selection.LISTS)
 
 
 def _beyond(before: Mapping[str, str], found: Changes) -> Changes:
@@ -142,26 +142,29 @@ def _beyond(before: Mapping[str, str], found: Changes) -> Changes:
     }
 
 
-def _share(names: Collection[str], options: list[str], before: Mapping[str, str]) -> Changes | None:
-    """A state's share of what all states with its options would change together; None when that is
-    not certain.
+def _share(
+    names: Collection[str], options: InstallOptions, before: Mapping[str, str]
+) -> Changes | None:
+    """Return a state's share of what all states with its options would change together; None when
+    that is not certain.
     """
-    there = pkg.list_pkgs()
-    states = _together(options, there)
-    while any({*names} <= {*each} for each in states) and len(states) > 1:
-        asked = tuple(sorted({name for each in states for name in each}))
-        whole = pkg.provider().foresee("install", asked, tuple(options))
+    manager = pkg.provider()
+    if not manager.has("dependencies"):
+        return None
+    there = manager.list_pkgs()
+    states = _asked_with(options, there)
+    while any({*names} <= {*asked} for asked in states) and len(states) > 1:
+        together = tuple(sorted({name for asked in states for name in asked}))
+        transaction = Transaction("install", tuple(map(Target, together)), options)
+        whole = manager.simulate(transaction).changes
         if whole is not None and all(change["new"] for change in whole.values()):
-            needs = pkg.provider().needs(tuple(sorted(whole)))
-            return _Closure(
-                whole, needs, there, before, asked, "--no-install-recommends" not in options
-            ).of(names)
-        half = (
-            len(states) // 2
-        )  # some do not go together, or something has to go: which state's doing is it?
-        states = (
-            states[:half] if any({*names} <= {*each} for each in states[:half]) else states[half:]
-        )
+            needs = manager.needs(tuple(sorted(whole)))
+            closure = _Closure(whole, needs, there, before, together, options.recommended)
+            return closure.of(names)
+        # some do not go together, or something has to go: which state's doing is it?
+        half = len(states) // 2
+        first = any({*names} <= {*asked} for asked in states[:half])
+        states = states[:half] if first else states[half:]
     return None
 
 
@@ -234,10 +237,14 @@ def _connected(names: tuple[str, ...]) -> bool:
     )
 
 
-def _together(options: list[str], there: Mapping[str, str]) -> list[_Names]:
-    """What each state with these options asks for without a version, and that is not there."""
+def _asked_with(options: InstallOptions, there: Mapping[str, str]) -> list[_Names]:
+    """Return what each state with these options asks for without a version, and that is not
+    there.
+    """
     same = [
-        chunk for chunk in here.chunks if chunk.state == "pkg" and _options(chunk.args) == options
+        chunk
+        for chunk in here.chunks
+        if chunk.state == "pkg" and selection.install_options(chunk.args) == options
     ]
     asked = [_names(chunk, _INSTALLING, versions=False) for chunk in same]
     newest = candidates({name for names in asked for name in names})
@@ -256,18 +263,6 @@ def _removals() -> tuple[str, ...]:
     )
 
 
-def _options(args: Mapping[str, Any]) -> list[str]:
-    """What apt-get is told for a state, by what it says."""
-    extra = any(args.get(key) for key in ("reinstall", "update_holds", "force_conf_new"))
-    told = packages.options(
-        args.get("fromrepo"),
-        args.get("skip_verify", False),
-        args.get("install_recommends", True),
-        args.get("only_upgrade", False),
-    )
-    return [*told, "alone"] if extra else told
-
-
 def _names(chunk: Chunk, functions: Iterable[str], versions: bool = True) -> list[str]:
     """The packages that a state names, if it is one of some functions."""
     args = chunk.args
@@ -275,7 +270,7 @@ def _names(chunk: Chunk, functions: Iterable[str], versions: bool = True) -> lis
         return []
     listed = args.get("pkgs")
     try:
-        found = packages.wanted(
+        found = selection.wanted(
             chunk.name, None, listed if isinstance(listed, list) else None, None
         )
     except StateFailed:

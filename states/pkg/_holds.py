@@ -7,9 +7,9 @@ from typing import Any
 
 from modules import pkg
 from runner.api import Name, Plan, Planned, StateFailed, requires_feature
-from states.pkg import _ahead as ahead
-from states.pkg import _wanted as packages
-from states.pkg._wanted import Names
+from states.pkg import _selection as selection
+from states.pkg import _simulation as simulation
+from states.pkg._selection import Names
 
 
 @requires_feature("holdable")
@@ -18,7 +18,7 @@ def held(
 ) -> Planned:
     """Make sure that packages stay at their version.
 
-    name: one package; pkgs: several. version: accepted; dpkg holds a package, not a version.
+    name: one package; pkgs: several. version: accepted; a package is held, not a version.
     replace: other held packages are let go.
 
         linux-image-amd64:
@@ -26,12 +26,12 @@ def held(
 
     Behaviour: Salt 3008's pkg.held.
     """
-    wanted = [packages.name_of(each) for each in pkgs or [name]]
+    wanted = [selection.name_of(each) for each in pkgs or [name]]
     has = pkg.provider().held()
-    present = ahead.present()
+    present = simulation.present()
     add = [each for each in wanted if each not in has]
     absent = tuple(each for each in add if each not in present)
-    unknown = sorted(set(absent) - set(ahead.candidates(absent))) if absent else []
+    unknown = sorted(set(absent) - set(simulation.candidates(absent))) if absent else []
     if unknown:
         raise StateFailed(
             f"Unable to locate package {', '.join(unknown)}", missing=("pkg", unknown[0])
@@ -64,7 +64,7 @@ def unheld(
     Behaviour: Salt 3008's pkg.unheld.
     """
     has = pkg.provider().held()
-    wanted = has if all_ else [packages.name_of(each) for each in pkgs or [name]]
+    wanted = has if all_ else [selection.name_of(each) for each in pkgs or [name]]
     drop = [each for each in wanted if each in has]
     if not drop:
         return "No changes made"
@@ -72,6 +72,12 @@ def unheld(
     yield Plan({each: _change(each, "hold", "install") for each in drop}, told)
     pkg.provider().hold([], drop)
     return "\n".join(map(_let_go, drop))
+
+
+def held_packages() -> frozenset[str]:
+    """Return the packages that are held; none where the package manager holds none."""
+    manager = pkg.provider()
+    return frozenset(manager.held()) if manager.has("holdable") else frozenset()
 
 
 def _change(name: str, old: str | None, new: str) -> dict[str, Any]:

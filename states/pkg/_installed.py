@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
 
 from modules import pkg
+from modules.pkg import InstallOptions, Target, Transaction
 from runner.api import (
     OPEN,
     CommandFailed,
@@ -19,10 +20,10 @@ from runner.api import (
     here,
     requires_feature,
 )
-from states.pkg import _ahead as ahead
-from states.pkg import _wanted as packages
-from states.pkg._hold import Holding
-from states.pkg._wanted import Names
+from states.pkg import _selection as selection
+from states.pkg import _simulation as simulation
+from states.pkg._holds import Holding, held_packages
+from states.pkg._selection import Names
 
 OWN = ("name", "pkgs", "version")  # what states that are done together may differ in
 
@@ -69,9 +70,10 @@ def installed(
     only_upgrade: only what is installed already. reinstall: in each run. hold: keep the packages at
     their version from now on, or (false) no longer. update_holds: change packages that are held.
     debconf: a file with answers, given before. force_conf_new: new configuration files replace
-    changed ones. skip_suggestions, report_reboot_exit_codes: accepted, for other systems;
-    enablerepo, disablerepo, disableexcludes, setopt (dnf) and no_recommends (zypper) too: apt has
-    nothing like them. pkg_verify, ignore_types, resolve_capabilities: refused, they are for rpm.
+    changed ones. enablerepo, disablerepo, disableexcludes, setopt (dnf) and no_recommends (zypper):
+    as those have them, others ignore them. pkg_verify: install packages anew of which files were
+    altered, but for those of the ignore_types. resolve_capabilities: names may be something that a
+    package provides. skip_suggestions, report_reboot_exit_codes: accepted, for other systems.
 
         web server:
           pkg.installed:
@@ -80,53 +82,34 @@ def installed(
     Behaviour: Salt 3008's pkg.installed. With `aggregate: True` several states install in one
     transaction.
     """
-    _refuse(
-        pkg_verify=pkg_verify, ignore_types=ignore_types, resolve_capabilities=resolve_capabilities
-    )
-    wanted = packages.wanted(name, version, pkgs, sources, normalize)
+    options = selection.install_options(locals())
+    wanted = selection.wanted(name, version, pkgs, sources, normalize)
+    if resolve_capabilities:
+        wanted = _provided(wanted)
     if not wanted:
         return "No packages to install provided"
-    share = {each: found for each in wanted if (found := _done().pop(each, None))}
-    if share:
-        ahead.plan(share)
-        yield Plan(
-            share,
-            f"The following packages would be installed/updated: {', '.join(share)}",
-            provides=OPEN,
-        )
-        return Done(f"The following packages were installed/updated: {', '.join(share)}", share)
-    present = ahead.present()
-    files = packages.local_files(wanted) if sources is not None else {}
-    if files:
-        wanted = {each: pkg.provider().file_info(path)[1] for each, path in files.items()}
-    if "latest" in wanted.values():
-        asked_for = [each for each, want in wanted.items() if want == "latest"]
-        newest, _ = ahead.known(asked_for, refresh, cache_valid_time)
-        here.follows(repr(newest))
-        wanted = {
-            each: newest.get(each) if want == "latest" else want for each, want in wanted.items()
-        }
-    asked = {
-        each: f">={want}" if want and allow_updates and want[0] not in "<>=!" else want
-        for each, want in wanted.items()
-    }
+    if share := {each: change for each in wanted if (change := _done().pop(each, None))}:
+        return (yield from _report_share(share))
+    present = simulation.present()
+    files = selection.local_files(wanted) if sources is not None else {}
+    wanted = _versions(wanted, files, refresh, cache_valid_time)
+    asked = _or_newer(wanted) if allow_updates else wanted
     missing = {
         each: want
         for each, want in asked.items()
-        if not packages.fits(present.get(each), want, ignore_epoch)
+        if not selection.fits(present.get(each), want, ignore_epoch)
     }
     again = [each for each in wanted if reinstall and each not in missing]
+    if pkg_verify:
+        again += _altered([each for each in wanted if each not in {*missing, *again}], ignore_types)
     holding = Holding(wanted, hold)
     if not missing and not again and not holding.changes:
-        return "\n".join(
-            [_already(wanted, bool(files)) + ("." if holding.said() else ""), *holding.said()]
-        )
+        already = _already(wanted, bool(files)) + ("." if holding.said() else "")
+        return "\n".join([already, *holding.said()])
     _refuse_held(missing, present, update_holds)
-    words = packages.options(fromrepo, skip_verify, install_recommends, only_upgrade)
-    words += ["--reinstall"] if again else []
-    words += ["--allow-change-held-packages"] if update_holds else []
-    words += ["-o", "DPkg::Options::=--force-confnew"] if force_conf_new else []
-    todo = _Todo(missing, again, files, words, ignore_epoch)
+    todo = _Installation(
+        missing, again, files, options._replace(reinstall=bool(again)), ignore_epoch
+    )
     others = _others(name)
     simulated = todo.look(present, refresh, cache_valid_time, others)
     yield Plan(
@@ -138,28 +121,71 @@ def installed(
     )
     if debconf:
         _answer(debconf)
-    held = set(pkg.provider().held()) & set(missing) if update_holds else set()
+    held = held_packages() & {*missing} if update_holds else frozenset()
     changes = todo.carry_out(present, others)
-    pkg.provider().hold(sorted(held | set(holding.add)), holding.drop)
+    _hold(sorted(held | {*holding.add}), holding.drop)
     there = {*missing, *again, *others}
-    kept = [_named(each, want) for each, want in asked.items() if each not in there]
+    already_there = [_named(each, want) for each, want in asked.items() if each not in there]
     lines = [*todo.done(), *holding.done()]
-    lines += [f"The following packages were already installed: {', '.join(kept)}"] * bool(
-        kept and missing
-    )
+    if already_there and missing:
+        lines.append(f"The following packages were already installed: {', '.join(already_there)}")
     return Done("\n".join(lines), holding.merged(changes))
+
+
+def _report_share(share: dict[str, Any]) -> Planned:
+    """Report what another state of the same transaction has installed for this one."""
+    names = ", ".join(share)
+    simulation.plan(share)
+    yield Plan(share, f"The following packages would be installed/updated: {names}", provides=OPEN)
+    return Done(f"The following packages were installed/updated: {names}", share)
+
+
+def _provided(wanted: Mapping[str, str | None]) -> dict[str, str | None]:
+    """The packages that provide what is asked for."""
+    manager = pkg.require("capabilities", "resolve_capabilities")
+    providing = manager.resolve_capabilities(tuple(wanted))
+    return {providing.get(each, each): want for each, want in wanted.items()}
+
+
+def _altered(names: list[str], ignore_types: Any) -> list[str]:
+    """The installed packages of which files were altered."""
+    manager = pkg.require("verifiable", "pkg_verify")
+    ignored = [ignore_types] if isinstance(ignore_types, str) else ignore_types or []
+    return manager.verify(tuple(names), ignored) if names else []
+
+
+def _versions(
+    wanted: dict[str, str | None], files: Mapping[str, str], refresh: bool | None, valid: int
+) -> dict[str, str | None]:
+    """The wanted versions: those of the files, and the newest one for `latest`."""
+    if files:
+        manager = pkg.provider()
+        return {each: manager.file_info(path)[1] for each, path in files.items()}
+    latest = [each for each, want in wanted.items() if want == "latest"]
+    if not latest:
+        return wanted
+    newest, _ = simulation.known(latest, refresh, valid)
+    here.follows(repr(newest))
+    return {each: newest.get(each) if want == "latest" else want for each, want in wanted.items()}
+
+
+def _or_newer(wanted: Mapping[str, str | None]) -> dict[str, str | None]:
+    """The wanted versions, each of which may be a newer one."""
+    return {
+        each: f">={want}" if want and want[0] not in "<>=!" else want
+        for each, want in wanted.items()
+    }
+
+
+def _hold(names: list[str], release: list[str]) -> None:
+    if names or release:
+        pkg.provider().hold(names, release)
 
 
 def _answer(source: str) -> None:
     from modules import debconf
 
-    debconf.set_file(packages.local_file(source))
-
-
-def _refuse(**given: Any) -> None:
-    for argument, value in given.items():
-        if value:
-            raise StateFailed(f"{argument} is for systems with rpm; this one has dpkg")
+    debconf.set_file(selection.local_file(source))
 
 
 def _already(wanted: Mapping[str, str | None], from_files: bool) -> str:
@@ -168,9 +194,8 @@ def _already(wanted: Mapping[str, str | None], from_files: bool) -> str:
 
 
 def _refuse_held(missing: Iterable[str], present: Mapping[str, str], update: bool) -> None:
-    if update:
-        return
-    held = [each for each in missing if each in present and each in pkg.provider().held()]
+    held = [] if update else [each for each in missing if each in present]
+    held = [each for each in held if each in held_packages()]
     if held:
         raise StateFailed(
             f"The following packages are held: {', '.join(held)}. Set update_holds to True to"
@@ -183,7 +208,7 @@ def _named(name: str, want: str | None) -> str:
     return f"{name}{'' if not want or want[0] in '<>=!' else '='}{want or ''}"
 
 
-class _Todo:
+class _Installation:
     """What has to be installed, and how."""
 
     def __init__(
@@ -191,73 +216,80 @@ class _Todo:
         missing: dict[str, str | None],
         again: list[str],
         files: dict[str, str],
-        words: list[str],
+        options: InstallOptions,
         epoch: bool,
     ) -> None:
-        self._missing, self._again, self._files, self._words, self._epoch = (
-            missing,
-            again,
-            files,
-            words,
-            epoch,
-        )
-        self._targets: dict[str, str] = {}
+        self._missing, self._again, self._files = missing, again, files
+        self._options, self._epoch = options, epoch
+        self._targets: dict[str, Target] = {}
         self.guessed: dict[str, Any] = {}
 
     def look(
         self, present: Mapping[str, str], refresh: bool | None, valid: int, others: frozenset[str]
     ) -> dict[str, dict[str, str]] | None:
-        """What apt would change; None when it cannot say."""
+        """Return what the package manager would change; None when it cannot say."""
         if not self._missing and not self._again:
             return {}
         names = [*self._missing, *self._again]
         own: dict[str, str | None] = {}
         newest: dict[str, str] = {}
         if self._files:
-            self._targets = {each: self._files[each] for each in names}
+            self._targets = {each: Target(each, path=self._files[each]) for each in names}
             versions = {each: str(self._missing.get(each) or "installed") for each in names}
         else:
-            newest, certain = ahead.known(names, refresh, valid)
-            exact = {
-                each: packages.version_for(each, want, self._epoch)
-                for each, want in self._missing.items()
-            }
-            if any(
-                want and pkg.provider().compare(present.get(each, ""), "gt", want)
-                for each, want in exact.items()
-            ):
-                self._words.append("--allow-downgrades")
-            self._targets = {
-                each: f"{each}={exact[each]}" if exact.get(each) else each for each in names
-            }
+            newest, certain = simulation.known(names, refresh, valid)
+            exact = self._exact_versions(present)
+            self._targets = {each: Target(each, exact.get(each) or "") for each in names}
             versions = {each: exact.get(each) or newest.get(each, "installed") for each in names}
             own = {each: exact.get(each) for each in names if certain and each not in others}
-        self.guessed = {
-            each: {"old": present.get(each, ""), "new": versions[each]} for each in self._missing
-        }
-        self.guessed |= {
-            each: {"old": present.get(each, ""), "new": present.get(each, "")}
-            for each in self._again
-        }
+        self._guess(present, versions)
         if not here.dry and own and own.keys() <= newest.keys() and not any(own.values()):
             return self.guessed  # what it brings along is told when it is done
-        found = ahead.to_install(self._targets, self._words)
+        found = simulation.to_install(self._targets, self._options)
         if found is None and others:  # what another state asked for must not fail this one
             alone = {name: told for name, told in self._targets.items() if name not in others}
-            found = ahead.to_install(alone, self._words) if alone else None
+            found = simulation.to_install(alone, self._options) if alone else None
         if found is None and own:
-            packages.refuse_unknown(own, newest)
+            selection.refuse_unknown(own, newest)
         if found is None and here.dry and not self._files:
-            packages.refuse_unlisted([each for each in names if each not in others], newest)
+            selection.refuse_unlisted([each for each in names if each not in others], newest)
         if found is None and here.dry and (own.keys() == self._targets.keys() or self._files):
-            ahead.refuse("install", self._targets.values(), self._words, packages.PROBLEM)
+            simulation.refuse(self._transaction(self._targets), selection.PROBLEM)
         if found is None:
             return None
         found = {**(self.guessed if self._again else {}), **found}
         if here.dry:
             _done().update({each: found.pop(each) for each in others if each in found})
-        ahead.plan(found)
+        simulation.plan(found)
         return found
+
+    def _exact_versions(self, present: Mapping[str, str]) -> dict[str, str | None]:
+        """The versions to install; an older one than is there has to be allowed."""
+        exact = {
+            each: selection.version_for(each, want, self._epoch)
+            for each, want in self._missing.items()
+        }
+        manager = pkg.provider()
+        older = (
+            want and each in present and manager.compare(present[each], want) > 0
+            for each, want in exact.items()
+        )
+        self._options = self._options._replace(downgrade=any(older))
+        return exact
+
+    def _guess(self, present: Mapping[str, str], versions: Mapping[str, str]) -> None:
+        """Note what changes at least, without what the packages bring along."""
+        missing = {
+            each: {"old": present.get(each, ""), "new": versions[each]} for each in self._missing
+        }
+        again = {
+            each: {"old": present.get(each, ""), "new": present.get(each, "")}
+            for each in self._again
+        }
+        self.guessed = missing | again
+
+    def _transaction(self, names: Iterable[str]) -> Transaction:
+        return Transaction("install", tuple(self._targets[name] for name in names), self._options)
 
     def carry_out(self, present: Mapping[str, str], others: frozenset[str]) -> dict[str, Any]:
         """Install; the changes without those that other states of this transaction report."""
@@ -265,24 +297,23 @@ class _Todo:
             return {}
         try:
             try:
-                pkg.provider().install(list(self._targets.values()), self._words)
+                pkg.provider().run(self._transaction(self._targets))
             except CommandFailed:
-                own = [target for each, target in self._targets.items() if each not in others]
+                own = [each for each in self._targets if each not in others]
                 if not others or not own:
                     raise
-                pkg.provider().install(
-                    own, self._words
-                )  # what another state asked for must not fail this one
+                # what another state asked for must not fail this one
+                pkg.provider().run(self._transaction(own))
         except CommandFailed as failure:
-            done = packages.differences(present, pkg.list_pkgs())
-            raise StateFailed(packages.PROBLEM + failure.message, changes=done) from None
+            done = selection.differences(present, pkg.list_pkgs())
+            raise StateFailed(selection.PROBLEM + failure.message, changes=done) from None
         after = pkg.list_pkgs()
-        changes = packages.differences(present, after)
+        changes = selection.differences(present, after)
         own_missing = {each: want for each, want in self._missing.items() if each not in others}
         failed = [
             each
             for each, want in own_missing.items()
-            if not packages.fits(after.get(each), want, self._epoch)
+            if not selection.fits(after.get(each), want, self._epoch)
         ]
         if failed:
             named = ", ".join(_named(each, self._missing[each]) for each in failed)
@@ -337,11 +368,11 @@ def mod_aggregate(
     """pkg.installed with the packages of other such states that install in the same way."""
     if low.get("fun") != "installed" or low.get("sources") is not None:
         return low
-    own = packages.wanted(low["name"], _text(low.get("version")), low.get("pkgs"), None)
+    own = selection.wanted(low["name"], _text(low.get("version")), low.get("pkgs"), None)
     others: dict[str, str | None] = {}
     for chunk in chunks:
         if chunk.get("fun") == "installed" and _how(chunk) == _how(low) and "sources" not in chunk:
-            more = packages.wanted(
+            more = selection.wanted(
                 chunk["name"], _text(chunk.get("version")), chunk.get("pkgs"), None
             )
             combine_plans = {**own, **others}

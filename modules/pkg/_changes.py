@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
-from modules.pkg._provider import provider
+from modules.pkg.package_manager import Changes, InstallOptions, Target, Transaction
+from modules.pkg.providers import provider, require
 from runner.api import StateFailed, here
 
-Changes = dict[str, dict[str, str]]
 Names = str | Sequence[str | Mapping[str, Any]] | None
 
 
@@ -40,24 +40,19 @@ def install(
     if refresh:
         provider().renew_db()
     wanted = [(name, version)] if name and version and not pkgs else _wanted(name, pkgs)
-    targets = (
-        _paths(sources)
-        if sources
-        else [f"{each}={exact}" if exact else each for each, exact in wanted]
+    targets = _files(sources) if sources else [Target(*each) for each in wanted]
+    options = InstallOptions(
+        repository=fromrepo or "",
+        recommended=install_recommends,
+        only_upgrade=only_upgrade,
+        reinstall=reinstall,
+        # an older version is asked for by name
+        downgrade=not sources and any(exact for _name, exact in wanted),
+        unsigned=skip_verify,
     )
-    switches = {
-        "--allow-downgrades": not sources
-        and any(exact for _name, exact in wanted),  # an older version is asked for by name
-        "--allow-unauthenticated": skip_verify,
-        "--no-install-recommends": not install_recommends,
-        "--only-upgrade": only_upgrade,
-        "--reinstall": reinstall,
-    }
-    options = [word for word, chosen in switches.items() if chosen] + (
-        [f"--target-release={fromrepo}"] if fromrepo else []
-    )
-    before = provider().list_pkgs()
-    provider().install(_some(targets), options)
+    manager = provider()
+    before = manager.list_pkgs()
+    manager.run(Transaction("install", tuple(_some(targets)), options))
     return _changed(before)
 
 
@@ -80,20 +75,18 @@ def upgrade(refresh: bool = True, dist_upgrade: bool = False, **_: Any) -> Chang
     if refresh:
         provider().renew_db()
     before = provider().list_pkgs()
-    chosen = [] if dist_upgrade else sorted(list_upgrades(refresh=False, dist_upgrade=False))
-    if dist_upgrade or chosen:
-        provider().upgrade(chosen)
+    provider().run(Transaction("full-upgrade" if dist_upgrade else "upgrade"))
     return _changed(before)
 
 
 def autoremove(list_only: bool = False, purge: bool = False) -> Any:
     """Remove the packages that nothing needs any more; what changed. list_only: only name them."""
-    chosen = sorted(provider().simulate("autoremove", ()) or {})
+    chosen = sorted(provider().simulate(Transaction("autoremove")).changes or {})
     if list_only:
         return chosen
     before = provider().list_pkgs()
     if chosen:
-        provider().remove(chosen, purge=purge)
+        provider().run(Transaction("purge" if purge else "remove", _targets(chosen)))
     return _changed(before)
 
 
@@ -103,8 +96,9 @@ def list_upgrades(refresh: bool = True, dist_upgrade: bool = True, **_: Any) -> 
     """
     if refresh:
         provider().refresh_db()
-    found = provider().simulate("dist-upgrade" if dist_upgrade else "upgrade", ()) or {}
-    return {name: change["new"] for name, change in found.items() if change["new"]}
+    transaction = Transaction("full-upgrade" if dist_upgrade else "upgrade")
+    changes = provider().simulate(transaction).changes or {}
+    return {name: change["new"] for name, change in changes.items() if change["new"]}
 
 
 def upgrade_available(name: str, **_: Any) -> bool:
@@ -119,8 +113,9 @@ def hold(name: str | None = None, pkgs: Names = None, **_: Any) -> dict[str, dic
     {{ salt['pkg.hold'](pkgs=['nginx', 'redis']) }}
     """
     names = _some([each for each, _version in _wanted(name, pkgs)])
-    held = provider().held()
-    provider().hold([each for each in names if each not in held])
+    manager = require("holdable", "pkg.hold")
+    held = manager.held()
+    manager.hold([each for each in names if each not in held])
     return {
         each: _told(each, each not in held, ("install", "hold"), "being held", "set to be held")
         for each in names
@@ -130,8 +125,9 @@ def hold(name: str | None = None, pkgs: Names = None, **_: Any) -> dict[str, dic
 def unhold(name: str | None = None, pkgs: Names = None, **_: Any) -> dict[str, dict[str, Any]]:
     """Let packages change their version again; by package what changed."""
     names = _some([each for each, _version in _wanted(name, pkgs)])
-    held = provider().held()
-    provider().hold([], [each for each in names if each in held])
+    manager = require("holdable", "pkg.unhold")
+    held = manager.held()
+    manager.hold([], [each for each in names if each in held])
     return {
         each: _told(
             each, each in held, ("hold", "install"), "no longer being held", "set not to be held"
@@ -149,10 +145,10 @@ def _told(name: str, changed: bool, states: tuple[str, str], done: str, was: str
 
 def _removed(name: str | None, pkgs: Names, purge: bool) -> Changes:
     before = provider().list_pkgs()
-    states = provider().states() if purge else {}
-    there = [each for each, _version in _wanted(name, pkgs) if each in before or each in states]
+    known = {*before, *(provider().leftovers() if purge else ())}
+    there = [each for each, _version in _wanted(name, pkgs) if each in known]
     if there:
-        provider().remove(there, purge=purge)
+        provider().run(Transaction("purge" if purge else "remove", _targets(there)))
     return _changed(before)
 
 
@@ -172,17 +168,24 @@ def _wanted(name: str | None, pkgs: Names) -> list[tuple[str, str]]:
     return found
 
 
-def _paths(sources: Sequence[Mapping[str, str]]) -> list[str]:
-    found = []
-    for url in (str(url) for source in sources for url in source.values()):
+def _files(sources: Sequence[Mapping[str, str]]) -> list[Target]:
+    targets = []
+    for name, url in ((name, str(url)) for source in sources for name, url in source.items()):
         path = here.tree.fetch(url, here.saltenv) if "://" in url else url
         if path is None:
             raise StateFailed(f"{url} does not exist")
-        found.append(path)
-    return found
+        targets.append(Target(name, path=path))
+    return targets
 
 
-def _some(names: list[str]) -> list[str]:
+def _targets(names: Iterable[str]) -> tuple[Target, ...]:
+    return tuple(map(Target, names))
+
+
+T = TypeVar("T")
+
+
+def _some(names: list[T]) -> list[T]:
     if not names:
         raise StateFailed("no package is named: give `name` or `pkgs`")
     return names

@@ -1,0 +1,366 @@
+"""The interface of a package manager: how to write a provider.
+
+A provider is one module in this folder (`modules/pkg/dnf.py`) and its line in the table of
+`modules/pkg/providers.py`. It defines the constants and functions of `PackageManager` below as
+plain module functions; `modules/pkg/apt.py` is the model. Nothing in `states/` changes: the state
+functions speak of packages, versions and `InstallOptions`, and the provider alone knows the words
+of its tool.
+
+1. Say who you are: `NAMES` (the tool's name first, then Salt's name of the module, so that
+   `provider: yumpkg` works), `FAMILIES` (values of the grain os_family whose own tool it is),
+   `DATABASE`, `REPOSITORY_FILES`, and `suits()`: the tool is on this machine.
+2. Write the looks. They read, and never change anything; `cmd.probe([...])` runs a program and
+   returns its output. Put `@cached_look(topic, *files)` above each: the answer is kept for the run
+   until one of the files or the topic changes. Topics: "packages" (what is installed, what is
+   held) and "candidates" (what could be installed).
+   `list_pkgs`, `leftovers`, `candidates`, `versions`, `compare`, `normal`, `file_info`,
+   `lists_age`.
+3. Write one function `Transaction -> argv` and use it in both `simulate` (the tool's own solver,
+   nothing is changed: `dnf --assumeno`, `zypper --dry-run`, `pacman -p`) and `run` (a `@changer`).
+   So a dry run asks the tool the very question that the real run does.
+4. Write `refresh_db` (`@fetcher(refreshes="package lists")`: at most once a run, never in a dry
+   run) and `renew_db` (`@changer`: after the repositories changed, and when asked for).
+5. Give what belongs to a feature of `FEATURES` only if the tool has it: define all methods of that
+   feature and the provider has it; leave them out and states that need it fail by a message that
+   names the provider and the feature. Options of InstallOptions that the tool has nothing like are
+   ignored, as Salt does.
+
+A tool that fails raises CommandFailed with the tool's own errors; `modules/pkg/apt_get.py` shows
+how another program's lock is waited for and an interrupted transaction is finished first.
+
+`tests/modules/pkg/test_providers.py` runs for each provider of the table: it checks the interface
+(names, parameters, decorators), the answers that the provider gives to what its tool printed
+(recorded below `tests/modules/pkg/recorded/NAME`), and that each option is translated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, Protocol
+
+from runner.api import Feature, Provider, Record
+
+Versions = dict[str, str]  # package -> version; several of one package: "1.0,2.0", oldest first
+Changes = dict[str, dict[str, str]]  # package -> {"old": version or "", "new": version or ""}
+Action = Literal["install", "remove", "purge", "upgrade", "full-upgrade", "autoremove"]
+
+
+class Target(Record):
+    """A package that a transaction is about.
+
+    version: exactly this one; empty: the newest. path: of a package file to install from.
+    """
+
+    name: str
+    version: str = ""
+    path: str = ""
+
+
+class InstallOptions(Record):
+    """How packages are to be installed, in no tool's words.
+
+    repository: only from this repository or release. enable, disable: repositories that are used,
+    or not, for this transaction. disable_excludes: whose exclusions are ignored. settings: raw
+    `key=value` settings of the tool. recommended: also what the packages recommend. no_recommends:
+    the same question, as zypper's states ask it. only_upgrade: nothing that is not installed yet.
+    reinstall: even if the version is installed. downgrade: an older version may replace a newer
+    one. unsigned: do not verify signatures. change_held: change held packages too.
+    replace_configuration: new configuration files replace changed ones; otherwise they are kept.
+    """
+
+    repository: str = ""
+    enable: tuple[str, ...] = ()
+    disable: tuple[str, ...] = ()
+    disable_excludes: str = ""
+    settings: tuple[str, ...] = ()
+    recommended: bool = True
+    no_recommends: bool = False
+    only_upgrade: bool = False
+    reinstall: bool = False
+    downgrade: bool = False
+    unsigned: bool = False
+    change_held: bool = False
+    replace_configuration: bool = False
+
+
+class Transaction(Record):
+    """What the package manager is asked to do at once.
+
+    action: install (also upgrades and downgrades), remove (configuration stays), purge, upgrade
+    (all packages, none is added or removed), full-upgrade (all, whatever it takes), autoremove
+    (what nothing needs any more).
+    """
+
+    action: Action
+    targets: tuple[Target, ...] = ()
+    options: InstallOptions = InstallOptions()
+
+    def __str__(self) -> str:
+        """The transaction in one line, for the history."""
+        named = (target.path or f"{target.name} {target.version}" for target in self.targets)
+        return f"{self.action} {', '.join(name.strip() for name in named)}".strip()
+
+
+class Simulation(Record):
+    """What a transaction would do.
+
+    changes: of all packages, dependencies included; None where the tool cannot say, or refuses.
+    refusal: why it refuses, in its own words; empty where it does not, or would repair it first.
+    """
+
+    changes: Changes | None
+    refusal: str = ""
+
+
+class Need(Record):
+    """Something that a package needs; one of several will do.
+
+    alternatives: in the order of preference, each with the packages that it may be: the one of its
+    name first, then those that provide it. weak: a recommendation.
+    """
+
+    alternatives: tuple[tuple[str, ...], ...]
+    weak: bool
+
+
+class PackageGroup(Record):
+    """A group of packages: which of them belong to it in any case, by default, if wanted."""
+
+    mandatory: tuple[str, ...] = ()
+    default: tuple[str, ...] = ()
+    optional: tuple[str, ...] = ()
+
+
+class RepositorySettings(Record):
+    """What a state says of a repository: the arguments of pkgrepo.managed and pkgrepo.absent.
+
+    What the tool has nothing like is ignored; what is missing here is added here.
+    """
+
+    ppa: str | None = None
+    copr: str | None = None
+    aptkey: bool = True
+    file: str | None = None
+    key_url: tuple[str, ...] = ()
+    key_text: str | None = None
+    keyid: tuple[str, ...] = ()
+    keyserver: str | None = None
+    signedby: str | None = None
+    dist: str | None = None
+    comps: tuple[str, ...] = ()
+    architectures: tuple[str, ...] = ()
+    disabled: bool = False
+    comments: tuple[str, ...] = ()
+    clean_file: bool = False
+    consolidate: bool = False
+    humanname: str | None = None
+    trusted: bool | None = None
+    gpgcheck: bool | None = None
+    allow_insecure_key: bool = True
+    baseurl: str | None = None
+    mirrorlist: str | None = None
+    metalink: str | None = None
+    gpgkey: str | None = None
+    gpgautoimport: bool | None = None
+    priority: int | None = None
+
+
+class RepositoryChange(Record):
+    """What has to be written for a repository to be as it should.
+
+    entry: the repository, as messages name it. changes: for the state's result; empty: it is in
+    order. files: path -> its new bytes, None where the file goes. key_files: the same, written
+    first, readable for everyone. keys: for the tool's own keyring (`import_key`), where keys are no
+    files.
+    """
+
+    entry: str
+    changes: Mapping[str, Any] = {}
+    files: Mapping[str, bytes | None] = {}
+    key_files: Mapping[str, bytes] = {}
+    keys: tuple[bytes, ...] = ()
+
+
+FEATURES = {
+    "holdable": Feature("packages can be kept at their version", ("held", "hold")),
+    "upgradable": Feature(
+        "all packages can be brought to their newest version at once (upgrade, full-upgrade)"
+    ),
+    "downloadable": Feature(
+        "packages can be downloaded without being installed", ("archives", "download")
+    ),
+    "dependencies": Feature(
+        "what a package brings along is known, so that one simulation answers for many states",
+        ("needs",),
+    ),
+    "repositories": Feature(
+        "repositories can be listed, added and deleted",
+        ("list_repos", "plan_repository", "plan_repository_removal"),
+    ),
+    "keyring": Feature("the tool has a keyring of its own that keys go into", ("import_key",)),
+    "ownership": Feature(
+        "the files of a package, and the package of a file, are known", ("owner", "file_list")
+    ),
+    "information": Feature("details of installed packages are known", ("info_installed",)),
+    "groups": Feature(
+        "groups of packages have a name; elsewhere list the packages in `pkgs` of pkg.installed",
+        ("group",),
+    ),
+    "advisories": Feature(
+        "advisories (patches) can be listed and installed; elsewhere pkg.uptodate and pkg.latest"
+        " bring newer versions",
+        ("advisories", "patch"),
+    ),
+    "verifiable": Feature("installed files can be compared with their package", ("verify",)),
+    "capabilities": Feature(
+        "a package can be asked for by something that it provides", ("resolve_capabilities",)
+    ),
+}
+
+
+class PackageManager(Provider, Protocol):
+    """What a provider offers. What belongs to a feature may be left out."""
+
+    NAMES: tuple[str, ...]
+    """What `provider:` of a state and `providers: {pkg: ...}` of the configuration call it."""
+    FAMILIES: tuple[str, ...]
+    """Values of the grain os_family: it is preferred there to another one that suits, too."""
+    DATABASE: str
+    """The file that says what is installed: who cannot write it cannot install packages."""
+    REPOSITORY_FILES: tuple[str, ...]
+    """How the paths begin of files that say where packages come from."""
+
+    # -- what is installed
+
+    def list_pkgs(self) -> Versions:
+        """Return the installed packages with their versions."""
+        ...
+
+    def leftovers(self) -> Versions:
+        """Return what purge would still take away of packages that are not (wholly) installed:
+        their configuration, say. Empty where the tool leaves nothing.
+        """
+        ...
+
+    def normal(self, name: str) -> str:
+        """Return a package's name without what this machine need not say (`:amd64`, `.x86_64`)."""
+        ...
+
+    # -- what could be installed
+
+    def candidates(self, names: tuple[str, ...]) -> Versions:
+        """Return the version of each package that installing it would give; unknown packages are
+        missing.
+        """
+        ...
+
+    def versions(self, name: str) -> list[str]:
+        """Return all versions of a package that could be installed, newest first."""
+        ...
+
+    def compare(self, left: str, right: str) -> int:
+        """Return -1, 0 or 1: how one version compares with another by the tool's own rules."""
+        ...
+
+    def file_info(self, path: str) -> tuple[str, str]:
+        """Return name and version of a package file. Raises CommandFailed for what is none."""
+        ...
+
+    def lists_age(self) -> float | None:
+        """Return the seconds since the package lists were renewed; None when there are none."""
+        ...
+
+    def refresh_db(self) -> Any:
+        """Renew the package lists: a fetcher, so at most once a run and not in a dry run (None).
+
+        Raises CommandFailed.
+        """
+        ...
+
+    def renew_db(self) -> None:
+        """Renew the package lists in any case: a changer. Raises CommandFailed."""
+        ...
+
+    # -- transactions
+
+    def simulate(self, transaction: Transaction) -> Simulation:
+        """Return what a transaction would change, by the tool's own solver. Changes nothing."""
+        ...
+
+    def run(self, transaction: Transaction) -> None:
+        """Carry out a transaction: a changer that touches TOUCHED. Raises CommandFailed."""
+        ...
+
+    # -- features
+
+    def held(self) -> list[str]:
+        """Return the packages that stay at their version."""
+        ...
+
+    def hold(self, names: Sequence[str], release: Sequence[str] = ()) -> None:
+        """Keep packages at their version, and release others: a changer."""
+        ...
+
+    def archives(self) -> dict[str, dict[str, Any]]:
+        """Return what lies in the cache: name -> version -> path, size, creation_date_time_t."""
+        ...
+
+    def download(self, transaction: Transaction) -> None:
+        """Have the packages of an installation, and what they need, in the cache: a changer."""
+        ...
+
+    def needs(self, names: tuple[str, ...]) -> dict[str, list[Need]]:
+        """Return what packages bring along in the version that would be installed."""
+        ...
+
+    def list_repos(self) -> dict[str, Any]:
+        """Return the repositories as Salt's pkg.list_repos does for this tool."""
+        ...
+
+    def plan_repository(self, name: str, settings: RepositorySettings) -> RepositoryChange:
+        """Return what has to be written so that a repository is there. Raises StateFailed."""
+        ...
+
+    def plan_repository_removal(self, name: str, settings: RepositorySettings) -> RepositoryChange:
+        """Return what has to be written so that a repository is gone. Raises StateFailed."""
+        ...
+
+    def import_key(self, key: bytes) -> None:
+        """Add a key to the tool's keyring: a changer."""
+        ...
+
+    def owner(self, path: str) -> str:
+        """Return the package that a file belongs to; empty when there is none."""
+        ...
+
+    def file_list(self, name: str) -> list[str]:
+        """Return the files of an installed package."""
+        ...
+
+    def info_installed(self, names: tuple[str, ...]) -> dict[str, dict[str, Any]]:
+        """Return details of installed packages, with Salt's keys; all packages without names."""
+        ...
+
+    def group(self, name: str) -> PackageGroup | None:
+        """Return a group of packages; None when there is no such group."""
+        ...
+
+    def advisories(self) -> dict[str, bool]:
+        """Return the advisories that concern this machine: ID -> whether it is installed."""
+        ...
+
+    def patch(self, advisories: Sequence[str], download_only: bool = False) -> None:
+        """Install (or only download) what advisories ask for: a changer."""
+        ...
+
+    def verify(self, names: tuple[str, ...], ignore_types: Sequence[str]) -> list[str]:
+        """Return those packages of which installed files were altered."""
+        ...
+
+    def resolve_capabilities(self, names: tuple[str, ...]) -> dict[str, str]:
+        """Return the package that provides each name; names that nothing provides are missing."""
+        ...
+
+
+TOUCHED = ("packages", "candidates", "services", "users", "groups", "files")
+"""The topics that a transaction makes stale, for `@changer(touches=TOUCHED)`."""

@@ -1,0 +1,90 @@
+"""Groups of packages and advisories, which only some package managers have."""
+
+from __future__ import annotations
+
+from modules import pkg
+from runner.api import OPEN, Done, Line, OneOrMany, Plan, Planned, StateFailed
+from states.pkg import _selection as selection
+from states.pkg._installed import installed
+
+
+def group_installed(
+    name: Line, skip: OneOrMany[Line] | None = None, include: OneOrMany[Line] | None = None
+) -> Planned:
+    """Make sure that a group of packages is installed: its mandatory and default packages.
+
+    name: the group. skip: default packages that are left out. include: packages that are added.
+
+        development-tools:
+          pkg.group_installed:
+            - skip: [gdb]
+
+    Behaviour: Salt 3008's pkg.group_installed; it needs a package manager with groups.
+    """
+    manager = pkg.require("groups", "pkg.group_installed")
+    group = manager.group(name)
+    if group is None:
+        raise StateFailed(f"Group '{name}' not found", missing=selection.LISTS)
+    left_out = {*(skip or ())}
+    if invalid := sorted(left_out & {*group.mandatory}):
+        raise StateFailed(
+            f"The following packages are mandatory and cannot be skipped: {', '.join(invalid)}"
+        )
+    names = [*group.mandatory, *(each for each in group.default if each not in left_out)]
+    names += [each for each in include or () if each not in names]
+    if not names:
+        return f"Group '{name}' has no packages to install"
+    return (yield from installed(name, pkgs=list(names)))
+
+
+def patch_installed(
+    name: Line, advisory_ids: OneOrMany[Line] | None = None, downloadonly: bool = False
+) -> Planned:
+    """Make sure that the packages of an advisory are installed.
+
+    name, advisory_ids: the advisories. downloadonly: only download them.
+
+        SUSE-SU-2024-1:
+          pkg.patch_installed: []
+
+    Behaviour: Salt 3008's pkg.patch_installed; it needs a package manager with advisories.
+    """
+    return (yield from _patched(name, advisory_ids, downloadonly, "pkg.patch_installed"))
+
+
+def patch_downloaded(name: Line, advisory_ids: OneOrMany[Line] | None = None) -> Planned:
+    """Make sure that the packages of an advisory are downloaded.
+
+    name, advisory_ids: the advisories.
+
+        SUSE-SU-2024-1:
+          pkg.patch_downloaded: []
+
+    Behaviour: Salt 3008's pkg.patch_downloaded; it needs a package manager with advisories.
+    """
+    return (yield from _patched(name, advisory_ids, True, "pkg.patch_downloaded"))
+
+
+def _patched(name: str, advisory_ids: list[str] | None, download: bool, function: str) -> Planned:
+    """Install the advisories that are not installed yet, or only download them."""
+    manager = pkg.require("advisories", function)
+    wanted = advisory_ids or [name]
+    known = manager.advisories()
+    if unknown := [each for each in wanted if each not in known]:
+        raise StateFailed(f"No information found for '{unknown[0]}'.", missing=selection.LISTS)
+    missing = [each for each in wanted if not known[each]]
+    if not missing:
+        return "Advisory is already installed" if len(wanted) == 1 else "All are already installed"
+    verb = "downloaded" if download else "installed"
+    before = manager.list_pkgs()
+    yield Plan(
+        dict.fromkeys(missing, verb),
+        f"The following advisories would be {verb}: {', '.join(missing)}",
+        exact=False,
+        why="which packages they change is known afterwards",
+        provides=OPEN,
+    )
+    manager.patch(missing, download)
+    done = f"The following advisories were {verb}: {', '.join(missing)}"
+    changes = selection.differences(before, manager.list_pkgs())
+    return Done(done, changes or dict.fromkeys(missing, verb))
