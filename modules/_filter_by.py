@@ -25,8 +25,8 @@ def by_value(
     for candidate in value if isinstance(value, list) else [value]:
         for key in lookup:
             if key == candidate or (isinstance(key, str) and _matches(str(candidate), key)):
-                return laid(lookup, lookup[key], merge, default, base)
-    return laid(lookup, MISSING, merge, default, base)
+                return lay_over(lookup, lookup[key], merge, default, base)
+    return lay_over(lookup, MISSING, merge, default, base)
 
 
 def _matches(text: str, pattern: str) -> bool:
@@ -40,7 +40,7 @@ def _matches(text: str, pattern: str) -> bool:
     )
 
 
-def laid(
+def lay_over(
     lookup: Mapping[str, Any],
     entry: Any,
     merge: Mapping[str, Any] | None,

@@ -17,7 +17,7 @@ def split(text: str) -> list[str]:
     return lines if lines[-1] else lines[:-1]
 
 
-def joined(lines: Iterable[str]) -> str:
+def join_lines(lines: Iterable[str]) -> str:
     """The text of lines. Raises CommandFailed for one that would be several."""
     all_lines = list(lines)
     for line in all_lines:
@@ -30,7 +30,7 @@ def joined(lines: Iterable[str]) -> str:
 
 def encoded(lines: Iterable[str]) -> bytes:
     """The bytes of lines. Raises CommandFailed for one that would be several."""
-    return joined(lines).encode("utf-8", "surrogateescape")
+    return join_lines(lines).encode("utf-8", "surrogateescape")
 
 
 def one_line(value: object, what: str) -> str:

@@ -27,7 +27,7 @@ class Completed(Record):
     timed_out: bool = False
 
 
-def tried(change: Callable[..., object], *words: str) -> bool:
+def attempt(change: Callable[..., object], *words: str) -> bool:
     """Try a change: whether it was made; why not is a warning."""
     try:
         change(*words)
@@ -50,7 +50,7 @@ def needs(program: str, package: str) -> None:
         raise missing(program, package)
 
 
-def ended(
+def run_to_end(
     argv: list[str],
     *,
     env: Mapping[str, str],

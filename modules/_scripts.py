@@ -10,8 +10,10 @@ from runner.api import StateFailed
 
 
 @contextmanager
-def written(text: str, name: str, user: str | None) -> Iterator[str]:
-    """A program in a folder of its own, which goes again."""
+def temporary_script(text: str, name: str, user: str | None) -> Iterator[str]:
+    """A program in a folder of its own, which goes again. Raises StateFailed for an unknown
+    user.
+    """
     import pwd
     import tempfile
 

@@ -67,21 +67,21 @@ def communicate(
         elif process.stdin:
             process.stdin.close()
         while selector.get_map():
-            for key, _ in selector.select(_left(process, until)):
+            for key, _ in selector.select(_seconds_left(process, until)):
                 if isinstance(key.data, Output):
                     data = os.read(key.fd, CHUNK)
                     key.data.add(data)
                     ended = not data
                 else:
-                    rest = rest[_written(key.fd, rest) :]
+                    rest = rest[_write(key.fd, rest) :]
                     ended = not rest
                 if ended:
                     _close(selector, key.fileobj)  # type: ignore[arg-type]  # a stream was registered
-    process.wait(_left(process, until))
+    process.wait(_seconds_left(process, until))
     return outputs
 
 
-def _left(process: subprocess.Popen[bytes], until: float | None) -> float | None:
+def _seconds_left(process: subprocess.Popen[bytes], until: float | None) -> float | None:
     if until is None:
         return None
     seconds = until - time.monotonic()
@@ -90,7 +90,7 @@ def _left(process: subprocess.Popen[bytes], until: float | None) -> float | None
     return seconds
 
 
-def _written(descriptor: int, data: memoryview) -> int:
+def _write(descriptor: int, data: memoryview) -> int:
     try:
         return os.write(descriptor, data[:CHUNK])
     except BlockingIOError:

@@ -51,7 +51,7 @@ def home(user: str | None) -> str:
 
 def parse_variables(env: Any) -> dict[str, str]:
     """A mapping, a list of mappings or of `NAME=value` texts; names with the value None or False
-    are unset as "".
+    are unset as "". Raises CommandFailed for anything else.
     """
     if env is None:
         return {}
@@ -75,7 +75,7 @@ def parse_variables(env: Any) -> dict[str, str]:
 
 def identity(runas: str | None, group: str | None, variables: dict[str, str]) -> dict[str, Any]:
     """The user and the groups for Popen; the variables get the user's HOME, USER, LOGNAME and
-    SHELL.
+    SHELL. Raises CommandFailed for an unknown user or group.
     """
     import grp
     import pwd

@@ -27,7 +27,9 @@ class Entry(Record):
 
 
 def entries(path: str, recursive: bool = False) -> dict[str, list[Entry]]:
-    """The lists of a path, or of all that lies below it, too."""
+    """The lists of a path, or of all that lies below it, too. Raises StateFailed when getfacl
+    fails.
+    """
     needs("getfacl", "acl")
     done = cmd.probe(
         [
@@ -79,19 +81,19 @@ def getfacl(*args: str, recursive: bool = False) -> dict[str, dict[str, list[dic
 @changer
 def modfacl(acl_type: str, acl_name: str, perms: str, *args: str, recursive: bool = False) -> bool:
     """Give a user or a group rights on paths."""
-    return _set(["-m", f"{_one_entry(acl_type, acl_name)}:{perms}"], args, recursive)
+    return _run_setfacl(["-m", f"{_one_entry(acl_type, acl_name)}:{perms}"], args, recursive)
 
 
 @changer
 def delfacl(acl_type: str, acl_name: str, *args: str, recursive: bool = False) -> bool:
     """Take the rights of a user or a group on paths away."""
-    return _set(["-x", _one_entry(acl_type, acl_name)], args, recursive)
+    return _run_setfacl(["-x", _one_entry(acl_type, acl_name)], args, recursive)
 
 
 @changer
 def wipefacls(*args: str, recursive: bool = False) -> bool:
     """Take all rights away that go beyond those of owner, group and others."""
-    return _set(["-b"], args, recursive)
+    return _run_setfacl(["-b"], args, recursive)
 
 
 def _one_entry(kind: str, name: str) -> str:
@@ -101,7 +103,7 @@ def _one_entry(kind: str, name: str) -> str:
     return plain_name(f"{kind}:{name}", "the entry")
 
 
-def _set(how: Sequence[str], paths: Sequence[str], recursive: bool) -> bool:
+def _run_setfacl(how: Sequence[str], paths: Sequence[str], recursive: bool) -> bool:
     needs("setfacl", "acl")
     folders_only = recursive and any(word.startswith("default:") for word in how)
     with ExitStack() as held:
@@ -141,6 +143,7 @@ class _Batch:
             self.set()
 
     def set(self) -> None:
+        """Set the entries of the paths so far. Raises CommandFailed when setfacl fails."""
         if not self._paths:
             return
         done = cmd.execute(["setfacl", *self._how, "--", *self._paths])

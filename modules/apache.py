@@ -69,7 +69,9 @@ def exists(kind: str, name: str) -> None:
 
 @changer
 def act(program: str, name: str) -> dict[str, str]:
-    """Call a2enmod, a2dismod, a2ensite, a2dissite, a2enconf or a2disconf."""
+    """Call a2enmod, a2dismod, a2ensite, a2dissite, a2enconf or a2disconf. Raises StateFailed when
+    the program is missing.
+    """
     if not any(
         os.access(f"{folder}/{program}", os.X_OK) for folder in ("/usr/sbin", "/usr/local/sbin")
     ):

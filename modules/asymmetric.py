@@ -24,7 +24,8 @@ def verify(
     signed_by_all: Some = None,
     **_: Any,
 ) -> dict[str, Any]:
-    """Check whether a text or a file is signed by keys: {res, message}.
+    """Check whether a text or a file is signed by keys: {res, message}. Raises StateFailed when the
+    text, the signature or the keys are missing.
 
     pubkey, signed_by_any, signed_by_all: public keys as PEM, base64 or hexadecimal digits, a path
     or an address. signature: base64, a path or an address, several for several keys. digest: of RSA

@@ -13,7 +13,7 @@ from typing import Any
 from modules import _processes
 from modules import _surroundings as surroundings
 from modules._processes import Completed as Completed
-from modules._scripts import written
+from modules._scripts import temporary_script
 from runner.api import CommandFailed, changer, here
 
 LOCALE = {"LC_ALL": "C.UTF-8", "LANGUAGE": ""}
@@ -35,7 +35,7 @@ def probe(
 
     env: added to the environment. timeout: seconds. Raises CommandFailed when it cannot be started.
     """
-    return _processes.ended(
+    return _processes.run_to_end(
         list(argv),
         env={**os.environ, **LOCALE, **(env or {})},
         cwd=cwd,
@@ -54,7 +54,7 @@ def execute(
     timeout: float | None = None,
 ) -> Completed:
     """Run a program that changes the machine, without a shell. Arguments as those of `probe`."""
-    return _processes.ended(
+    return _processes.run_to_end(
         list(argv),
         env={**os.environ, **LOCALE, **(env or {})},
         cwd=cwd,
@@ -105,8 +105,8 @@ def complete(
 
     cwd (default: at home), runas, group, umask (octal), timeout (seconds), root: how. env:
     variables as a mapping or a list of them. reset_system_locale: messages, numbers and dates as in
-    no country. most: as of `_processes.ended`. Raises CommandFailed for an unknown user, a missing
-    folder, a program that cannot be started.
+    no country. most: as of `_processes.run_to_end`. Raises CommandFailed for an unknown user, a
+    missing folder, a program that cannot be started.
     """
     variables = surroundings.variables(env, clean_env, prepend_path, reset_system_locale)
     user: dict[str, Any] = surroundings.identity(runas, group, variables) if runas or group else {}
@@ -130,7 +130,7 @@ def complete(
         raise CommandFailed(f"The shell {shell} is not available", missing=("file", shell))
     if root:
         argv = ["chroot", root, *argv]
-    done = _processes.ended(
+    done = _processes.run_to_end(
         argv, env=variables, cwd=cwd, stdin=stdin, timeout=timeout, bg=bg, most=most, **user
     )
     if done.timed_out:
@@ -287,7 +287,7 @@ def script(
         text = file.read()
     if template:
         text = here.render(text, template, dict(context or {}), file=local, saltenv=env)
-    with written(text, os.path.basename(source), options.get("runas")) as path:
+    with temporary_script(text, os.path.basename(source), options.get("runas")) as path:
         line = f"{shlex.quote(path)} {args or ''}".rstrip()
         return run_all(line, cwd, **{**options, "python_shell": True})
 
@@ -303,7 +303,7 @@ def exec_code_all(
     lang: str, code: str, cwd: str | None = None, args: str | None = None, **options: Any
 ) -> dict[str, Any]:
     """Run code in a language (`python3`, `ruby`, ...); its pid, retcode, stdout and stderr."""
-    with written(code, "code", options.get("runas")) as path:
+    with temporary_script(code, "code", options.get("runas")) as path:
         line = f"{lang} {shlex.quote(path)} {args or ''}".rstrip()
         return run_all(line, cwd, **{**options, "python_shell": True})
 

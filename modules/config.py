@@ -29,7 +29,9 @@ def get(
         {{ salt['config.get']('nginx:lookup', {}) }}
     """
     sources = _sources(omit_opts, omit_grains, omit_pillar)
-    values = [value for source in sources if (value := _in(source, key, delimiter)) is not MISSING]
+    values = [
+        value for source in sources if (value := _value_in(source, key, delimiter)) is not MISSING
+    ]
     if not values:
         return default
     if not merge or merge == "overwrite":
@@ -45,7 +47,7 @@ def _sources(omit_opts: bool, omit_grains: bool, omit_pillar: bool) -> list[Mapp
     return [source for omitted, source in candidates if not omitted]
 
 
-def _in(source: Any, key: str, delimiter: str) -> Any:
+def _value_in(source: Any, key: str, delimiter: str) -> Any:
     first = key.split(delimiter)[0]
     if first in source:  # asked for by its name: a look at all grains would compute them all
         return traverse({first: source[first]}, key, MISSING, delimiter)

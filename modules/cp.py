@@ -21,15 +21,15 @@ def list_states(saltenv: str = "base") -> list[str]:
 
 def list_master(saltenv: str = "base", prefix: str = "") -> list[str]:
     """The paths of all files that begin with a prefix."""
-    return _beginning(here.tree.files("", saltenv), prefix)
+    return _with_prefix(here.tree.files("", saltenv), prefix)
 
 
 def list_master_dirs(saltenv: str = "base", prefix: str = "") -> list[str]:
     """The paths of all folders that begin with a prefix."""
-    return _beginning(here.tree.folders("", saltenv), prefix)
+    return _with_prefix(here.tree.folders("", saltenv), prefix)
 
 
-def _beginning(paths: list[str], prefix: str) -> list[str]:
+def _with_prefix(paths: list[str], prefix: str) -> list[str]:
     prefix = prefix.strip("/")
     return [path for path in paths if path.startswith(prefix)]
 
@@ -75,7 +75,8 @@ def cache_file(
     verify_ssl: bool = True,
     use_etag: bool = False,
 ) -> str | bool:
-    """The local path of a file of the tree or of a remote one; False when it is not there.
+    """The local path of a file of the tree or of a remote one; False when it is not there. Raises
+    StateFailed when it does not have the hash.
 
     source_hash: what a remote file has to have (`sha256=...`). verify_ssl, use_etag: how a remote
     one is fetched.
@@ -132,7 +133,7 @@ def stat_file(path: str, saltenv: str | None = None, octal: bool = True) -> str 
 # ---------------------------------------------------------------- copying
 
 
-def _put(path: str, data: file.Contents, makedirs: bool) -> str:
+def _write(path: str, data: file.Contents, makedirs: bool) -> str:
     folder = os.path.dirname(path)
     if folder and not os.path.isdir(folder):
         if not makedirs:
@@ -157,7 +158,7 @@ def get_file(
     if template:
         return get_template(path, dest, template, saltenv, makedirs)
     local = _local(path, saltenv)
-    return _put(_target(path, dest), file.streamed(local), makedirs) if local else ""
+    return _write(_target(path, dest), file.streamed(local), makedirs) if local else ""
 
 
 def _target(path: str, dest: str) -> str:
@@ -183,7 +184,7 @@ def get_template(
     text = here.render(
         _text(local), template, context or {}, file=local, saltenv=saltenv or here.saltenv
     )
-    return _put(_target(path, dest), text.encode("utf-8", "surrogateescape"), makedirs)
+    return _write(_target(path, dest), text.encode("utf-8", "surrogateescape"), makedirs)
 
 
 @changer(touches=())
@@ -225,4 +226,4 @@ def get_url(
 
 @changer(touches=())
 def _copy(source: str, dest: str, makedirs: bool) -> str:
-    return _put(dest, file.streamed(source), makedirs)
+    return _write(dest, file.streamed(source), makedirs)

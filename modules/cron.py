@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from modules import cmd, file
-from modules._lines import joined, one_line, plain_name
+from modules._lines import join_lines, one_line, plain_name
 from modules._lines import split as split
 from runner.api import CommandFailed, Record, cached_look, changer
 
@@ -113,9 +113,9 @@ def _fields(text: str) -> list[str]:
 
 @changer(touches=["crontabs"], before=lambda user, lines: read(user))
 def write(user: str, lines: list[str]) -> None:
-    """Replace a user's crontab."""
+    """Replace a user's crontab. Raises CommandFailed when crontab refuses it."""
     done = cmd.probe(
-        ["crontab", "-u", plain_name(user, "the user's name"), "-"], stdin=joined(lines)
+        ["crontab", "-u", plain_name(user, "the user's name"), "-"], stdin=join_lines(lines)
     )
     if done.retcode:
         raise CommandFailed(f"crontab: {done.stderr.strip()}")
@@ -189,7 +189,7 @@ def list_tab(user: str) -> dict[str, list[Any]]:
     }
     parts |= {"crons": [], "special": [], "env": []}
     for _, _, entry in entries(user):
-        parts["special" if entry.time.startswith("@") else "crons"].append(_shown(entry))
+        parts["special" if entry.time.startswith("@") else "crons"].append(_as_mapping(entry))
     parts["env"] = [{"name": name, "value": value} for _, name, value in environment(user)]
     return parts
 
@@ -197,7 +197,7 @@ def list_tab(user: str) -> dict[str, list[Any]]:
 ls = list_tab
 
 
-def _shown(entry: Entry) -> dict[str, Any]:
+def _as_mapping(entry: Entry) -> dict[str, Any]:
     when: dict[str, Any] = {"spec": entry.time}
     if not entry.time.startswith("@"):
         when = dict(zip(FIELDS, entry.time.split(), strict=True))
@@ -241,7 +241,7 @@ def set_job(
 ) -> str:
     """Put an entry into a crontab: new, updated or present."""
     time = " ".join(map(str, (minute, hour, daymonth, month, dayweek)))
-    return _set(user, Entry(time, cmd, identifier or "", comment or "", commented))
+    return _put_entry(user, Entry(time, cmd, identifier or "", comment or "", commented))
 
 
 def set_special(
@@ -253,10 +253,10 @@ def set_special(
     identifier: str | None = None,
 ) -> str:
     """Put an entry such as @daily into a crontab: new, updated or present."""
-    return _set(user, Entry(special, cmd, identifier or "", comment or "", commented))
+    return _put_entry(user, Entry(special, cmd, identifier or "", comment or "", commented))
 
 
-def _set(user: str, entry: Entry) -> str:
+def _put_entry(user: str, entry: Entry) -> str:
     old = find(user, entry.command, entry.identifier)
     if old is not None and old[2] == entry:
         return "present"

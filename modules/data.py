@@ -15,7 +15,7 @@ NAME = "data.json"  # in the cache folder
 
 def load() -> dict[str, Any]:
     """All values by their keys."""
-    return dict(_all())
+    return dict(_stored())
 
 
 items = load
@@ -26,7 +26,7 @@ def update(key: str, value: Any) -> bool:
 
     {% do salt['data.update']('app.token', token) %}
     """
-    return _save({**_all(), key: value})
+    return _save({**_stored(), key: value})
 
 
 def get(key: str | list[str], default: Any = None) -> Any:
@@ -34,7 +34,7 @@ def get(key: str | list[str], default: Any = None) -> Any:
 
     {{ salt['data.get']('app.token') }}
     """
-    stored = _all()
+    stored = _stored()
     if isinstance(key, list):
         return [stored[name] for name in key if name in stored]
     return stored.get(key, default)
@@ -45,13 +45,13 @@ getval = getvals = get
 
 def cas(key: str, value: Any, old_value: Any) -> bool:
     """Keep a value if the key has the old value; whether it had."""
-    stored = _all()
+    stored = _stored()
     return key in stored and stored[key] == old_value and _save({**stored, key: value})
 
 
 def pop(key: str, default: Any = None) -> Any:
     """Forget a key; its value, else the default."""
-    stored = _all()
+    stored = _stored()
     if key in stored:
         _save({name: value for name, value in stored.items() if name != key})
     return stored.get(key, default)
@@ -59,21 +59,23 @@ def pop(key: str, default: Any = None) -> Any:
 
 def has_key(key: str) -> bool:
     """Return whether there is a value under a key."""
-    return key in _all()
+    return key in _stored()
 
 
 def keys() -> Iterable[str]:
     """The keys."""
-    return list(_all())
+    return list(_stored())
 
 
 def values() -> Iterable[Any]:
     """The values."""
-    return list(_all().values())
+    return list(_stored().values())
 
 
 def dump(new_data: Mapping[str, Any] | str) -> bool:
-    """Keep these values in place of all that there were; whether they were a mapping (or its text)."""
+    """Keep these values in place of all that there were; whether they were a mapping (or its text).
+    Raises StateFailed for a text that is no mapping.
+    """
     import ast
 
     try:
@@ -88,7 +90,7 @@ def clear() -> bool:
     return _save({})
 
 
-def _all() -> dict[str, Any]:
+def _stored() -> dict[str, Any]:
     store = here.store("data")
     if "values" not in store:
         store["values"] = _read()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from modules import cmd
-from modules._lines import joined, one_line, plain_name
+from modules._lines import join_lines, one_line, plain_name
 from runner.api import CommandFailed, cached_look, changer
 
 
@@ -41,7 +41,7 @@ def set_answer(owner: str, question: str, kind: str, value: str) -> None:
     words = [
         one_line(text, f"the answer to {question!r}") for text in (owner, question, kind, value)
     ]
-    done = cmd.probe(["debconf-set-selections"], stdin=joined([" ".join(words)]))
+    done = cmd.probe(["debconf-set-selections"], stdin=join_lines([" ".join(words)]))
     if done.retcode:
         raise CommandFailed(
             f"debconf-set-selections: {done.stderr}", missing=("command", "debconf-set-selections")

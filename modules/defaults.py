@@ -34,7 +34,9 @@ def update(
     in_place: bool = True,
     convert_none: bool = True,
 ) -> Any:
-    """Give each mapping below `dest` some defaults; arguments as those of merge."""
+    """Give each mapping below `dest` some defaults; arguments as those of merge. Raises TypeError
+    for None that is to be updated in place.
+    """
     if dest is None and in_place:
         raise TypeError(
             "nothing can be updated in place of None: give a mapping, or in_place=False"

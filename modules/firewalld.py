@@ -76,7 +76,7 @@ def service(name: str) -> dict[str, list[str]]:
 @changer
 def change(options: Sequence[Sequence[str]]) -> bool:
     """Call firewall-cmd with each of some lists of options, then have firewalld take the
-    configuration.
+    configuration. Raises CommandFailed when one of them fails.
     """
     for words in (*options, ("--reload",)):
         done = cmd.execute(["firewall-cmd", *words])

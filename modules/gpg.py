@@ -49,7 +49,7 @@ def decrypt(
     keyring: str | None = None,
 ) -> Any:
     """A PGP message in clear: {res, comment, data}, or with `bare` the text alone (False when gpg
-    cannot).
+    cannot). Raises StateFailed without a text and a filename.
 
     text, filename: the message, one of them. output: the file that it is written to instead. user:
     whose keys are used (of salt those in /etc/salt/gpgkeys), else those of who runs; gnupghome,

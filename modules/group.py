@@ -8,7 +8,7 @@ from typing import Any
 
 from modules import cmd
 from modules._lines import plain_name
-from modules._processes import tried
+from modules._processes import attempt
 from runner.api import CommandFailed, cached_look, changer
 
 
@@ -41,34 +41,34 @@ def getent(refresh: bool = False) -> list[dict[str, Any]]:
 @changer(touches=["groups"])
 def groupadd(name: str, *options: str) -> None:
     """Add a group with groupadd's options."""
-    _done("groupadd", *options, "--", name)
+    _run("groupadd", *options, "--", name)
 
 
 @changer(touches=["groups", "users"])
 def groupmod(name: str, *options: str) -> None:
     """Change a group with groupmod's options."""
-    _done("groupmod", *options, "--", name)
+    _run("groupmod", *options, "--", name)
 
 
 @changer(touches=["groups"])
 def groupdel(name: str) -> None:
     """Delete a group."""
-    _done("groupdel", "--", name)
+    _run("groupdel", "--", name)
 
 
 @changer(touches=["groups"])
 def add_member(name: str, user: str) -> None:
     """Put a user into a group."""
-    _done("gpasswd", "-a", plain_name(user, "the user's name"), "--", name)
+    _run("gpasswd", "-a", plain_name(user, "the user's name"), "--", name)
 
 
 @changer(touches=["groups"])
 def remove_member(name: str, user: str) -> None:
     """Take a user out of a group."""
-    _done("gpasswd", "-d", plain_name(user, "the user's name"), "--", name)
+    _run("gpasswd", "-d", plain_name(user, "the user's name"), "--", name)
 
 
-def _done(*argv: str) -> None:
+def _run(*argv: str) -> None:
     """Run a program whose last word is the group's name."""
     plain_name(argv[-1], "the group's name")
     done = cmd.probe(argv)
@@ -84,12 +84,12 @@ def add(
 ) -> bool:
     """Add a group; whether it was done. non_unique: though its number is taken."""
     options = [*(["-g", str(gid)] if gid is not None else []), *(["-r"] if system else [])]
-    return tried(groupadd, name, *options, *(["-o"] if non_unique and gid is not None else []))
+    return attempt(groupadd, name, *options, *(["-o"] if non_unique and gid is not None else []))
 
 
 def delete(name: str, **_: Any) -> bool:
     """Delete a group; whether it was done."""
-    return tried(groupdel, name)
+    return attempt(groupdel, name)
 
 
 def adduser(name: str, username: str, **_: Any) -> bool:
@@ -97,22 +97,24 @@ def adduser(name: str, username: str, **_: Any) -> bool:
 
     {{ salt['group.adduser']('docker', 'zoe') }}
     """
-    return tried(add_member, name, username)
+    return attempt(add_member, name, username)
 
 
 def deluser(name: str, username: str, **_: Any) -> bool:
     """Take a user out of a group; whether it is out of it."""
-    return username not in info(name).get("members", ()) or tried(remove_member, name, username)
+    return username not in info(name).get("members", ()) or attempt(remove_member, name, username)
 
 
 def members(name: str, members_list: str | Sequence[str], **_: Any) -> bool:
     """Have exactly these users in a group (a list, or with commas); whether it was done."""
     users = members_list if isinstance(members_list, str) else ",".join(members_list)
-    return tried(set_members, name, users)
+    return attempt(set_members, name, users)
 
 
 def chgid(name: str, gid: int, non_unique: bool = False, **_: Any) -> bool:
-    """Change a group's number. non_unique: though it is taken."""
+    """Change a group's number. Raises CommandFailed when there is no such group. non_unique: though
+    it is taken.
+    """
     entry = info(name)
     if not entry:
         raise CommandFailed(f"Group '{name}' does not exist")
@@ -124,4 +126,4 @@ def chgid(name: str, gid: int, non_unique: bool = False, **_: Any) -> bool:
 @changer(touches=["groups"])
 def set_members(name: str, users: str) -> None:
     """Have exactly these users (with commas) in a group."""
-    _done("gpasswd", "-M", plain_name(users, "the users' names"), "--", name)
+    _run("gpasswd", "-M", plain_name(users, "the users' names"), "--", name)

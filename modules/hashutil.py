@@ -116,7 +116,7 @@ def hmac_compute(string: Text, shared_secret: Text) -> str:
 
 def github_signature(string: Text, shared_secret: Text, challenge_hmac: str) -> bool:
     """Return whether the HMAC of a text is the challenge (`sha1=...`, the header that GitHub signs
-    its calls with).
+    its calls with). Raises ValueError for a challenge in another form.
     """
     kind, separator, wanted = challenge_hmac.partition("=")
     if not separator:

@@ -72,7 +72,7 @@ def without(known: Iterable[Line], ip: str, name: str) -> list[Line]:
             continue
         names = tuple(host for host in line.names if host != name)
         if names:
-            result.append(_made(ip, names, line.comment))
+            result.append(_line_of(ip, names, line.comment))
     return result
 
 
@@ -82,26 +82,26 @@ def with_name(known: Iterable[Line], ip: str, name: str) -> list[Line]:
     for index, line in enumerate(result):
         if line.ip == ip:
             if name not in line.names:
-                result[index] = _made(ip, (*line.names, name), line.comment)
+                result[index] = _line_of(ip, (*line.names, name), line.comment)
             return result
-    return [*result, _made(ip, (name,), "")]
+    return [*result, _line_of(ip, (name,), "")]
 
 
 def with_names(known: Iterable[Line], ip: str, names: tuple[str, ...]) -> list[Line]:
     """The lines with exactly these names of an address."""
     result = [line for line in known if line.ip != ip]
-    return [*result, _made(ip, names, "")] if names else result
+    return [*result, _line_of(ip, names, "")] if names else result
 
 
 def with_comments(known: Iterable[Line], comments: Mapping[str, str]) -> list[Line]:
     """The lines with comments behind some addresses."""
     return [
-        _made(line.ip, line.names, comments[line.ip]) if line.ip in comments else line
+        _line_of(line.ip, line.names, comments[line.ip]) if line.ip in comments else line
         for line in known
     ]
 
 
-def _made(ip: str, names: tuple[str, ...], comment: str) -> Line:
+def _line_of(ip: str, names: tuple[str, ...], comment: str) -> Line:
     for word in (ip, *names):
         if one_line(word, "an address or a name of it").split() != [word] or "#" in word:
             raise CommandFailed(

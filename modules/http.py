@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from modules import _names, _yaml
+from modules import _resolver, _yaml
 from runner.api import RunnerError, StateFailed, here
 
 if TYPE_CHECKING:
@@ -70,7 +70,7 @@ def query(
     if username:
         asked["Authorization"] = _basic(username, password or "")
     request = _request(test_url if test and test_url else url, params, method, sent, asked)
-    answer = _asked(request, timeout, _trust(verify_ssl, ca_bundle, cert), raise_error)
+    answer = _send(request, timeout, _trust(verify_ssl, ca_bundle, cert), raise_error)
     wanted = {
         name
         for name, asked_for in (("status", status), ("headers", headers), ("text", text))
@@ -160,14 +160,14 @@ def _trust(
 # ---------------------------------------------------------------- what is answered
 
 
-def _asked(request: Request, timeout: float, context: Any, raise_error: bool) -> dict[str, Any]:
+def _send(request: Request, timeout: float, context: Any, raise_error: bool) -> dict[str, Any]:
     from http.client import HTTPException
     from urllib.error import HTTPError
     from urllib.parse import urlsplit
     from urllib.request import getproxies, urlopen
 
     host = urlsplit(request.full_url).hostname or ""
-    if not getproxies() and not _names.resolved(
+    if not getproxies() and not _resolver.resolve(
         host
     ):  # asked here: urlopen would wait as long as the resolver does
         return {"status": 0, "error": "[Errno -2] Name or service not known"}

@@ -102,7 +102,7 @@ def with_options(text: str, wanted: Mapping[str, Any], separator: str, spaces: b
     for section, options in wanted.items():
         pairs = options.items() if isinstance(options, Mapping) else [(section, options)]
         for option, value in pairs:
-            lines = _set(
+            lines = _with_option(
                 lines,
                 section if isinstance(options, Mapping) else "",
                 str(option),
@@ -113,7 +113,7 @@ def with_options(text: str, wanted: Mapping[str, Any], separator: str, spaces: b
     return "".join(f"{line}\n" for line in lines)
 
 
-def _set(
+def _with_option(
     lines: list[str], section: str, option: str, value: Any, separator: str, spaces: bool
 ) -> list[str]:
     sign = f" {separator} " if spaces and separator.strip() else separator

@@ -179,7 +179,9 @@ def down(iface: str) -> bool:
 
 @changer
 def run_routes(iface: str, way: str) -> bool:
-    """Run the script of an interface's routes. way: up or down."""
+    """Run the script of an interface's routes. Raises StateFailed when it fails. way: up or
+    down.
+    """
     done = cmd.execute([SCRIPTS[way].format(iface)], env={"IFACE": iface})
     if done.retcode:
         raise StateFailed(f"the routes of {iface} cannot be set: {done.stderr or done.stdout}")

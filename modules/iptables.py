@@ -58,7 +58,7 @@ def rule(options: Mapping[str, Any]) -> str:
     words = [_option("-i", left.pop("if"))] if "if" in left else []
     words += [_option("-o", left.pop("of"))] if "of" in left else []
     protocols = [_option("-p", left.pop(key)) for key in ("proto", "protocol") if key in left]
-    matches = _many(left.pop("match", []))
+    matches = _as_list(left.pop("match", []))
     words += [*protocols[:1], *_matched(matches, left), *_always_first(matches, left)]
     jump = [_option("--jump", left.pop("jump"))] if "jump" in left else []
     last = sorted(key for key in left if key in OF_TARGETS)
@@ -103,7 +103,7 @@ def _always_first(matches: list[str], left: dict[str, Any]) -> list[str]:
     return words
 
 
-def _many(value: Any) -> list[str]:
+def _as_list(value: Any) -> list[str]:
     parts = value if isinstance(value, list) else str(value).split(",")
     return [str(part).strip() for part in parts if str(part).strip()]
 
@@ -170,7 +170,9 @@ def rules(family: str, table: str, chain: str | None = None) -> list[str]:
 
 
 def listed(family: str, table: str, chain: str | None = None) -> list[str] | None:
-    """The output of iptables -S for a table or a chain; None where there is no such chain."""
+    """The output of iptables -S for a table or a chain; None where there is no such chain. Raises
+    StateFailed when iptables fails otherwise.
+    """
     done = cmd.probe(
         [program(family), "--wait", "--table", *_place(table), "--list-rules", *_place(chain)]
     )
@@ -195,10 +197,12 @@ def saved_at(family: str) -> str:
 def is_saved(family: str, path: str) -> bool:
     """Return whether a file has the rules that are set now."""
     saved = file.read_bytes(path).decode("utf-8", "replace") if file.is_file(path) else ""
-    return _bare(saved) == _bare(cmd.probe([program(family, "-save")]).stdout)
+    return _without_counters(saved) == _without_counters(
+        cmd.probe([program(family, "-save")]).stdout
+    )
 
 
-def _bare(saved: str) -> list[str]:
+def _without_counters(saved: str) -> list[str]:
     """Saved rules without dates and counters."""
     return [
         line.partition(" [")[0] for line in saved.splitlines() if line and not line.startswith("#")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from modules import cmd, file
-from modules._lines import joined, plain_name
+from modules._lines import join_lines, plain_name
 from runner.api import StateFailed, changer
 
 PERSISTENT = "/etc/modules-load.d/salt_managed.conf"
@@ -77,4 +77,4 @@ def persist(mods: Sequence[str], keep: bool = True) -> None:
     old = _lines(path)
     names = [plain_name(mod, "the module's name") for mod in mods]
     lines = [line for line in old if line not in names] + (names if keep else [])
-    file.write(path, joined(lines).encode(), mode=None if old else "0644")
+    file.write(path, join_lines(lines).encode(), mode=None if old else "0644")

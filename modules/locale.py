@@ -40,7 +40,7 @@ def get_locale() -> str:
 
 
 def set_locale(locale: str) -> bool:
-    """Set the locale of the system."""
+    """Set the locale of the system. Raises StateFailed for what cannot be the name of one."""
     path = DEFAULT if file.is_file("/etc/debian_version") else "/etc/locale.conf"
     old = file.read_bytes(path).decode("utf-8", "replace") if file.is_file(path) else ""
     locale = one_line(locale, "the locale")

@@ -103,7 +103,7 @@ def search_by(
     keys = [
         key
         for key, targets in lookup.items()
-        if any(_fits(target, tgt_type, minion_id) for target in targets)
+        if any(_matches(target, tgt_type, minion_id) for target in targets)
     ]
     return keys or None
 
@@ -124,13 +124,13 @@ def filter_by(
 
         {% set role = salt['match.filter_by']({'web*': 'web', 'default': 'other'}) %}
     """
-    fitting = next((key for key in lookup if _fits(key, tgt_type, minion_id)), None)
+    fitting = next((key for key in lookup if _matches(key, tgt_type, minion_id)), None)
     if fitting is None:
         return copy.deepcopy(lookup.get(default))
-    return _merged(lookup[fitting], merge, merge_lists)
+    return _copy_with(lookup[fitting], merge, merge_lists)
 
 
-def _merged(entry: Any, merge: Mapping[str, Any] | None, lists: bool) -> Any:
+def _copy_with(entry: Any, merge: Mapping[str, Any] | None, lists: bool) -> Any:
     """A copy of what was found, with `merge` laid over it."""
     entry = copy.deepcopy(entry)
     if not merge or entry is None:
@@ -165,12 +165,12 @@ def ifelse(
             ),
         )
     for target, value in zip(pairs[:-1:2], pairs[1::2], strict=True):
-        if target is True or (isinstance(target, str) and _fits(target, tgt_type, minion_id)):
-            return _merged(value, merge, merge_lists)
+        if target is True or (isinstance(target, str) and _matches(target, tgt_type, minion_id)):
+            return _copy_with(value, merge, merge_lists)
     return pairs[-1]
 
 
-def _fits(target: str, kind: str, minion_id: str | None) -> bool:
+def _matches(target: str, kind: str, minion_id: str | None) -> bool:
     if minion_id is not None and kind in ("compound", "glob", "pcre", "list"):
         tests = {"compound": compound, "glob": glob, "pcre": pcre, "list": list_}
         return tests[kind](target, minion_id)

@@ -77,7 +77,9 @@ def list_(
 def list_upgrades(
     bin_env: str | None = None, user: str | None = None, cwd: str | None = None
 ) -> dict[str, str]:
-    """The packages that have a newer version, with it."""
+    """The packages that have a newer version, with it. Raises CommandFailed when pip cannot look
+    for them.
+    """
     argv = [*_argv(bin_env), "list", "--outdated", "--format=json"]
     done = cmd.complete(argv, cwd=cwd, runas=user, env=QUIET, python_shell=False)
     if done.retcode:
@@ -97,7 +99,8 @@ def version(bin_env: str | None = None) -> str:
 def freeze(
     bin_env: str | None = None, user: str | None = None, cwd: str | None = None
 ) -> list[str]:
-    """The installed packages as pip's requirements have them.
+    """The installed packages as pip's requirements have them. Raises CommandFailed when pip does
+    not work.
 
     {{ salt['pip.freeze'](bin_env='/srv/venv') }}
     """

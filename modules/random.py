@@ -29,7 +29,7 @@ def get_str(
     whitespace: bool = False,
     printable: bool = False,
 ) -> str:
-    """A text of random characters.
+    """A text of random characters. Raises RunnerError when no characters are left to choose from.
 
     chars: which ones; without it those of lowercase, uppercase, digits, punctuation, whitespace,
     printable (all of these) that are wanted.
@@ -81,7 +81,7 @@ def hash_(value: str, algorithm: str = "sha512") -> str:
 
 
 def str_encode(value: str, encoder: str = "base64") -> str:
-    """A text in another code: base64, hex or rot13."""
+    """A text in another code: base64, hex or rot13. Raises RunnerError for another one."""
     import base64
     import codecs
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from modules import cmd
-from modules._lines import joined, one_line, plain_name
+from modules._lines import join_lines, one_line, plain_name
 from runner.api import CommandFailed, cached_look, changer
 
 PATH = "/etc/shadow"
@@ -41,7 +41,8 @@ def info(name: str) -> dict[str, Any]:
 def gen_password(
     password: str | None = None, crypt_salt: str | None = None, algorithm: str = "sha512"
 ) -> str:
-    """The hash of a password (without one: of a random one).
+    """The hash of a password (without one: of a random one). Raises CommandFailed for an unknown
+    algorithm and a salt that it does not take.
 
     {{ salt['shadow.gen_password'](pillar['password']) }}
     """
@@ -91,32 +92,32 @@ def _crypt(password: str, setting: str) -> str:
 
 @changer(touches=["users"])
 def set_password(name: str, password: str) -> bool:
-    """Set the hash of a user's password."""
+    """Set the hash of a user's password. Raises CommandFailed for a name with a colon."""
     if ":" in name:
         raise CommandFailed(f"{name!r} is not the name of a user: it has a colon")
     entry = f"{plain_name(name, 'the name of the user')}:{one_line(password, 'the hash of the password')}"
-    _done(["chpasswd", "-e"], joined([entry]))
+    _run(["chpasswd", "-e"], join_lines([entry]))
     return True
 
 
 @changer(touches=["users"])
 def del_password(name: str) -> bool:
     """Let a user in without a password."""
-    _done(["passwd", "-d", "--", plain_name(name, "the user's name")])
+    _run(["passwd", "-d", "--", plain_name(name, "the user's name")])
     return True
 
 
 @changer(touches=["users"])
 def lock_password(name: str) -> bool:
     """Let nobody in by this password, and keep it."""
-    _done(["usermod", "-L", "--", plain_name(name, "the user's name")])
+    _run(["usermod", "-L", "--", plain_name(name, "the user's name")])
     return True
 
 
 @changer(touches=["users"])
 def unlock_password(name: str) -> bool:
     """Take back the lock of a password. Raises CommandFailed where there is no password."""
-    _done(["usermod", "-U", "--", plain_name(name, "the user's name")])
+    _run(["usermod", "-U", "--", plain_name(name, "the user's name")])
     return True
 
 
@@ -124,10 +125,10 @@ def unlock_password(name: str) -> bool:
 def set_days(name: str, days: dict[str, int]) -> None:
     """Set some of lstchg, min, max, warn, inact and expire; -1 takes one away."""
     options = [word for key, value in days.items() for word in (DAYS[key], str(value))]
-    _done(["chage", *options, "--", plain_name(name, "the user's name")])
+    _run(["chage", *options, "--", plain_name(name, "the user's name")])
 
 
-def _done(argv: list[str], stdin: str | None = None) -> None:
+def _run(argv: list[str], stdin: str | None = None) -> None:
     done = cmd.probe(argv, stdin=stdin)
     if done.retcode:
         raise CommandFailed(f"{argv[0]}: {done.stderr.strip() or done.stdout.strip()}")

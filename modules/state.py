@@ -23,9 +23,10 @@ def sls_exists(mods: str | Sequence[str], saltenv: str | None = None) -> bool:
     """
     names = mods.split(",") if isinstance(mods, str) else mods
     return all(
-        _there(name.strip().replace(".", "/").strip("/"), saltenv or here.saltenv) for name in names
+        _exists(name.strip().replace(".", "/").strip("/"), saltenv or here.saltenv)
+        for name in names
     )
 
 
-def _there(path: str, saltenv: str) -> bool:
+def _exists(path: str, saltenv: str) -> bool:
     return any(here.tree.find(file, saltenv) for file in (f"{path}.sls", f"{path}/init.sls"))

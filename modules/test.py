@@ -126,7 +126,7 @@ def sleep(length: float) -> bool:
 
 
 def fib(num: int) -> tuple[int, float]:
-    """A Fibonacci number, and the seconds that it took."""
+    """A Fibonacci number, and the seconds that it took. Raises ValueError for a negative number."""
     if int(num) < 0:
         raise ValueError("Negative number is not allowed!")
     began = time.monotonic()
@@ -186,7 +186,7 @@ def versions_information() -> dict[str, Any]:
 
 def collatz(start: float) -> tuple[list[float], float]:
     """The numbers from a start to 2, each half of the one before or three times it and one; and the
-    seconds.
+    seconds. Raises StateFailed for a start below 1.
     """
     began, number = time.monotonic(), start
     if number < 1:

@@ -50,7 +50,7 @@ def get_hwclock() -> str:
 
 
 def set_zone(timezone: str) -> bool:
-    """Put the machine into a zone."""
+    """Put the machine into a zone. Raises StateFailed when there is no such zone."""
     if not zone_exists(timezone):
         raise StateFailed(f'Can\'t find a local timezone "{timezone}"')
     file.put_symlink(f"{ZONES}/{timezone}", LINK)
@@ -61,7 +61,9 @@ def set_zone(timezone: str) -> bool:
 
 @changer
 def set_hwclock(clock: str) -> bool:
-    """Tell the hardware clock what it keeps: UTC or localtime."""
+    """Tell the hardware clock what it keeps: UTC or localtime. Raises StateFailed when it cannot be
+    set.
+    """
     local = "1" if clock == "localtime" else "0"
     done = cmd.execute(["timedatectl", "set-local-rtc", local])
     if done.retcode:

@@ -9,7 +9,7 @@ from typing import Any
 
 from modules import cmd, file
 from modules._lines import one_line, plain_name
-from modules._processes import tried
+from modules._processes import attempt
 from runner.api import CommandFailed, cached_look, changer
 
 GECOS = ("fullname", "roomnumber", "workphone", "homephone", "other")
@@ -91,18 +91,18 @@ def primary_group(name: str) -> str:
 @changer(touches=["users", "groups"])
 def useradd(name: str, *options: str) -> None:
     """Add a user with useradd's options."""
-    _done("useradd", *options, "--", plain_name(name, "the user's name"))
+    _run("useradd", *options, "--", plain_name(name, "the user's name"))
 
 
 @changer(touches=["users", "groups"])
 def usermod(name: str, *options: str) -> None:
     """Change a user with usermod's options."""
-    _done("usermod", *options, "--", plain_name(name, "the user's name"))
+    _run("usermod", *options, "--", plain_name(name, "the user's name"))
 
 
 @changer(touches=["users", "groups"])
 def userdel(name: str, *options: str) -> None:
-    """Delete a user with userdel's options."""
+    """Delete a user with userdel's options. Raises CommandFailed when it fails."""
     done = cmd.probe(["userdel", *options, "--", plain_name(name, "the user's name")])
     if done.retcode not in (0, 12):  # 12: the home folder was not there
         hint = (
@@ -111,7 +111,7 @@ def userdel(name: str, *options: str) -> None:
         raise CommandFailed(done.stderr.strip() + hint)
 
 
-def _done(*argv: str) -> None:
+def _run(*argv: str) -> None:
     done = cmd.probe([one_line(word, argv[0]) for word in argv])
     if done.retcode:
         raise CommandFailed(
@@ -166,19 +166,19 @@ def add(
     options += ["-r"] if system else []
     options += ["-m" if createhome else "-M"]
     options += [] if usergroup is None else ["-U" if usergroup else "-N"]
-    return tried(useradd, name, *options)
+    return attempt(useradd, name, *options)
 
 
 def delete(name: str, remove: bool = False, force: bool = False, **_: Any) -> bool:
     """Delete a user; whether it was done. remove: its home folder, too. force: though the user is
     at work.
     """
-    return tried(userdel, name, *(["-r"] if remove else []), *(["-f"] if force else []))
+    return attempt(userdel, name, *(["-r"] if remove else []), *(["-f"] if force else []))
 
 
 def chuid(name: str, uid: int, **_: Any) -> bool:
     """Change a user's number."""
-    return _changed(name, "uid", int(uid), "-u", str(uid))
+    return _change(name, "uid", int(uid), "-u", str(uid))
 
 
 def chgid(name: str, gid: int | str, **_: Any) -> bool:
@@ -187,7 +187,7 @@ def chgid(name: str, gid: int | str, **_: Any) -> bool:
     number = (
         groups[str(gid)].gr_gid if str(gid) in groups else int(gid) if str(gid).isdigit() else -1
     )
-    return _changed(name, "gid", number, "-g", str(gid))
+    return _change(name, "gid", number, "-g", str(gid))
 
 
 def chshell(name: str, shell: str, **_: Any) -> bool:
@@ -199,33 +199,33 @@ def chshell(name: str, shell: str, **_: Any) -> bool:
           - zoe
           - /bin/bash
     """
-    return _changed(name, "shell", shell, "-s", shell)
+    return _change(name, "shell", shell, "-s", shell)
 
 
 def chhome(name: str, home: str, persist: bool = False, **_: Any) -> bool:
     """Change a user's home folder. persist: move what is in it."""
-    return _changed(name, "home", home, "-d", home, *(["-m"] if persist else []))
+    return _change(name, "home", home, "-d", home, *(["-m"] if persist else []))
 
 
 def chfullname(name: str, fullname: str, **_: Any) -> bool:
     """Change a user's full name."""
-    account = _there(name)
+    account = _account_of(name)
     gecos = ",".join([str(fullname), *(str(account[part]) for part in GECOS[1:])]).rstrip(",")
-    return _changed(name, "fullname", str(fullname), "-c", gecos)
+    return _change(name, "fullname", str(fullname), "-c", gecos)
 
 
 def chgroups(name: str, groups: str | Sequence[str], append: bool = False, **_: Any) -> bool:
     """Change the groups that a user is in beyond the primary one. append: add to them."""
     wanted = set(_names(groups))
-    has = set(_there(name)["groups"]) - {primary_group(name)}
+    has = set(_account_of(name)["groups"]) - {primary_group(name)}
     if wanted - {primary_group(name)} <= has if append else wanted == has:
         return True
-    return tried(usermod, name, "-G", ",".join(sorted(wanted)), *(["-a"] if append else []))
+    return attempt(usermod, name, "-G", ",".join(sorted(wanted)), *(["-a"] if append else []))
 
 
 def rename(name: str, new_name: str, **_: Any) -> bool:
-    """Give a user another name."""
-    _there(name)
+    """Give a user another name. Raises CommandFailed when the new name is taken."""
+    _account_of(name)
     if info(new_name):
         raise CommandFailed(f"User '{new_name}' already exists")
     usermod(name, "-l", new_name)
@@ -237,14 +237,14 @@ def _names(groups: str | Sequence[str] | None) -> list[str]:
     return [str(name).strip() for name in names if str(name).strip()]
 
 
-def _there(name: str) -> dict[str, Any]:
+def _account_of(name: str) -> dict[str, Any]:
     account = info(name)
     if not account:
         raise CommandFailed(f"User '{name}' does not exist")
     return account
 
 
-def _changed(name: str, what: str, wanted: object, *options: str) -> bool:
-    if _there(name)[what] != wanted:
+def _change(name: str, what: str, wanted: object, *options: str) -> bool:
+    if _account_of(name)[what] != wanted:
         usermod(name, *options)
     return bool(info(name)[what] == wanted)

@@ -82,7 +82,9 @@ class Wanted(Record):
 def further_groups(
     groups: Sequence[str] | None, optional: Sequence[str] | None
 ) -> list[str] | None:
-    """The groups beside the primary one; None when the state says nothing of them."""
+    """The groups beside the primary one; None when the state says nothing of them. Raises
+    StateFailed when one of them does not exist.
+    """
     missing = [name for name in groups or () if not group.info(name)]
     if missing:
         raise StateFailed(
@@ -96,7 +98,9 @@ def further_groups(
 
 
 def day(value: int | str, argument: str) -> int:
-    """Days since 1970 of a number of days, or of a date such as 2030-01-31; -1 is never."""
+    """Days since 1970 of a number of days, or of a date such as 2030-01-31; -1 is never. Raises
+    StateFailed for anything else.
+    """
     from datetime import date
 
     if isinstance(value, int) or value.lstrip("-").isdigit():
@@ -109,7 +113,7 @@ def day(value: int | str, argument: str) -> int:
         ) from None
 
 
-class Work:
+class PendingChanges:
     """The pending changes of a user that exists."""
 
     def __init__(self, name: str, wanted: Wanted) -> None:
@@ -167,7 +171,7 @@ class Work:
             changes["homeDoesNotExist"] = self.home
         return changes
 
-    def told(self) -> str:
+    def comment(self) -> str:
         """List what will be changed, as Salt's dry run tells it."""
         parts: dict[str, Any] = dict(self.account)
         if "gid" in parts:

@@ -12,7 +12,7 @@ from runner.api import CommandFailed, Plan, Planned, StateFailed
 UNCHANGED: dict[str, Any] = {}
 
 
-def carried_out(server: Server, plan: Plan, done: str, failed: str, *statements: str) -> Planned:
+def carry_out(server: Server, plan: Plan, done: str, failed: str, *statements: str) -> Planned:
     """Plan, carry the statements out, and tell what the server says where it refuses."""
     yield plan
     try:
@@ -22,11 +22,11 @@ def carried_out(server: Server, plan: Plan, done: str, failed: str, *statements:
     return done
 
 
-def dropped(server: Server, kind: str, name: str, what: str | None = None) -> Planned:
+def drop(server: Server, kind: str, name: str, what: str | None = None) -> Planned:
     """The state of an object that has to go. kind: Database, User, ...; what: as DROP names it."""
     plan = Plan({name: "Absent"}, f"{kind} {name} is set to be removed")
     return (
-        yield from carried_out(
+        yield from carry_out(
             server,
             plan,
             f"{kind} {name} has been removed",

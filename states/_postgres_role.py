@@ -8,7 +8,7 @@ from typing import Any
 from modules import postgres
 from modules.postgres import Server
 from runner.api import Plan, Planned, Record
-from states._postgres import after_server, carried_out, dropped
+from states._postgres import after_server, carry_out, drop
 
 WORDS = {
     **{
@@ -46,7 +46,7 @@ class Role(Record):
                 f"The {self.kind} {self.name} has been created",
                 f"Failed to create {self.kind} {self.name}",
             )
-            return (yield from carried_out(server, plan, done, failed, *self._created()))
+            return (yield from carry_out(server, plan, done, failed, *self._created()))
         changes = self._changes(server, role)
         if not changes:
             return f"{self._title} is already present"
@@ -55,7 +55,7 @@ class Role(Record):
             f"The {self.kind} {self.name} has been updated",
             f"Failed to update {self.kind} {self.name}",
         )
-        return (yield from carried_out(server, plan, done, failed, *self._updated(changes)))
+        return (yield from carry_out(server, plan, done, failed, *self._updated(changes)))
 
     @property
     def _title(self) -> str:
@@ -67,7 +67,7 @@ class Role(Record):
             flags["login"] = True
         words = [_word(flag, value) for flag, value in flags.items() if value is not None]
         password = self.password if self.password is not None else self.first_password
-        options = self._said(words, password)
+        options = self._role_options(words, password)
         made = (
             f"CREATE ROLE {self._role} WITH {options}" if options else f"CREATE ROLE {self._role}"
         )
@@ -76,7 +76,7 @@ class Role(Record):
     def _updated(self, changes: dict[str, Any]) -> list[str]:
         words = [_word(flag, value) for flag, value in changes.items() if flag in WORDS]
         password = self.password if "password" in changes else None
-        options = self._said(words, password, "valid_until" in changes)
+        options = self._role_options(words, password, "valid_until" in changes)
         alter = [f"ALTER ROLE {self._role} WITH {options}"] if options else []
         return [*self._hashing(password), *alter, *self._joined(changes.get("groups", ()))]
 
@@ -84,7 +84,7 @@ class Role(Record):
     def _role(self) -> str:
         return postgres.name(self.name)
 
-    def _said(self, words: list[str], password: str | None, until: bool = True) -> str:
+    def _role_options(self, words: list[str], password: str | None, until: bool = True) -> str:
         if password is not None:
             words = [
                 *words,
@@ -140,7 +140,7 @@ def absent(name: str, kind: str, server: Server) -> Planned:
     """The state of a role that has to go."""
     if name not in postgres.roles(server, name, passwords=False):
         return f"{kind.capitalize()} {name} is not present, so it cannot be removed"
-    return (yield from dropped(server, kind.capitalize(), name, f"ROLE {postgres.name(name)}"))
+    return (yield from drop(server, kind.capitalize(), name, f"ROLE {postgres.name(name)}"))
 
 
 def autorequire(name: str, groups: object = None, **_: object) -> Iterator[tuple[str, str]]:

@@ -45,10 +45,10 @@ def met(spec: str, have: dict[str, str]) -> bool:
     if version is None:
         return False
     wants = (match["wants"] or "").replace(" ", "")
-    return all(_fits(version, want) for want in wants.split(",") if want)
+    return all(_meets(version, want) for want in wants.split(",") if want)
 
 
-def _fits(version: str, want: str) -> bool:
+def _meets(version: str, want: str) -> bool:
     operator, wanted = re.match(r"([<>=!~]+)(.*)", want).groups()  # type: ignore[union-attr]
     if operator in ("==", "===", "="):
         return (

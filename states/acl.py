@@ -91,10 +91,11 @@ def list_present(
 def _present(
     name: str, acl_type: str, who: list[str], perms: str, recurse: bool, force: bool, subject: str
 ) -> Planned:
-    kind, wanted = _long(acl_type), _letters(perms)
+    kind, wanted = _full_type(acl_type), _as_letters(perms)
     lists = _lists(name, kind, recurse)
     olds = {
-        account: [_rights(entries, kind, account) for entries in lists.values()] for account in who
+        account: [_rights_of(entries, kind, account) for entries in lists.values()]
+        for account in who
     }
     if all(right == wanted for rights in olds.values() for right in rights):
         return "Permissions are in the desired state"
@@ -168,12 +169,12 @@ def list_absent(
 
 
 def _absent(name: str, acl_type: str, who: list[str], recurse: bool) -> Planned:
-    kind = _long(acl_type)
+    kind = _full_type(acl_type)
     lists = _lists(name, kind, recurse)
     having = [
         account
         for account in who
-        if any(_rights(entries, kind, account) is not None for entries in lists.values())
+        if any(_rights_of(entries, kind, account) is not None for entries in lists.values())
     ]
     if not having:
         return "Permissions are in the desired state"
@@ -200,17 +201,17 @@ def _lists(name: str, kind: str, recurse: bool) -> dict[str, list[acl.Entry]]:
     }
 
 
-def _rights(entries: list[acl.Entry], kind: str, who: str) -> str | None:
+def _rights_of(entries: list[acl.Entry], kind: str, who: str) -> str | None:
     return next((entry.perms for entry in entries if (entry.kind, entry.name) == (kind, who)), None)
 
 
-def _long(acl_type: str) -> str:
+def _full_type(acl_type: str) -> str:
     """`d:u` as default:user."""
     kind = acl_type.rpartition(":")[2]
     return ("default:" if ":" in acl_type else "") + acl.TYPES.get(kind, kind)
 
 
-def _letters(perms: str) -> str:
+def _as_letters(perms: str) -> str:
     """5 as r-x."""
     if perms.isdigit():
         return "".join(

@@ -48,7 +48,7 @@ def present(
 
     Behaviour: Salt 3008's cron.present.
     """
-    _known(user)
+    _require_user(user)
     known = _identifier(name, identifier)
     old = cron.find(user, name, known)
     limits = (
@@ -95,7 +95,7 @@ def absent(
 
     Behaviour: Salt 3008's cron.absent.
     """
-    _known(user)
+    _require_user(user)
     _tell_others(name, user, "and stays")
     old = cron.find(user, name, _identifier(name, identifier))
     if old is None:
@@ -114,7 +114,7 @@ def _tell_others(name: str, user: str, then: str) -> None:
         )
 
 
-def _known(user: str) -> None:
+def _require_user(user: str) -> None:
     if not users.info(user):
         raise StateFailed(f"there is no user {user!r}", missing=("user", user))
 
@@ -164,7 +164,7 @@ def env_present(
 
     Behaviour: Salt 3008's cron.env_present.
     """
-    _known(user)
+    _require_user(user)
     wanted = "" if value is None else str(value)
     old = cron.value_of(user, name)
     if old == (wanted if wanted not in ('""', "''") else ""):
@@ -187,7 +187,7 @@ def env_absent(name: Line, user: Name = "root") -> Planned:
 
     Behaviour: Salt 3008's cron.env_absent.
     """
-    _known(user)
+    _require_user(user)
     if cron.value_of(user, name) is None:
         return f"Cron env {name} already absent"
     yield Plan({user: name}, f"Cron env {name} is set to be removed")

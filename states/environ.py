@@ -56,7 +56,7 @@ def setenv(
         for key, content in wanted.items()
     }
     has = environ.items()
-    if all(_is(has, key, content, wanted[key] is False) for key, content in values.items()):
+    if all(_has_value(has, key, content, wanted[key] is False) for key, content in values.items()):
         return f"Environ values {'are' if here.dry else 'were'} already set with the correct values"
     changes = {
         key: content for key, content in values.items() if not content or has.get(key) != content
@@ -66,6 +66,6 @@ def setenv(
     return "Environ values were set"
 
 
-def _is(has: Mapping[str, str], key: str, value: str | None, false: bool) -> bool:
+def _has_value(has: Mapping[str, str], key: str, value: str | None, false: bool) -> bool:
     """Return whether a variable has its value; a text that is empty may be one that is not set."""
     return has.get(key) == value if value is None or false else has.get(key, "") == value

@@ -98,16 +98,16 @@ def present(
         )
     for part in parts:
         old = now.get(part.says, [])
-        new = _lists(part, old)
+        new = _new_list(part, old)
         if set(new) != set(old):
-            _known(part, old)
-            show = _told if part.key == "port_fwd" else list
+            _refuse_unknown(part, old)
+            show = _shown_forwards if part.key == "port_fwd" else list
             changes[part.key] = {"old": show(old), "new": show(new)}
             steps += _steps(name, part.option, old, new)
     return (yield from _configured(name, changes, steps))
 
 
-def _lists(part: Part, old: list[str]) -> list[str]:
+def _new_list(part: Part, old: list[str]) -> list[str]:
     """The list as it is to be; pruning without a list is not meant."""
     wanted = part.wanted or []
     remaining = [
@@ -124,7 +124,7 @@ def _steps(name: str, option: str, old: list[str], new: list[str]) -> Iterator[S
     yield from ((*where, f"--remove-{option}={element}") for element in old if element not in new)
 
 
-def _known(part: Part, old: list[str]) -> None:
+def _refuse_unknown(part: Part, old: list[str]) -> None:
     """Fail for services and kinds of ICMP that firewalld does not know."""
     look = {"services": firewalld.get_services, "icmp_types": firewalld.get_icmp_types}.get(
         part.key
@@ -148,7 +148,7 @@ def _forward(text: str) -> str:
     return f"port={port}:proto={protocol}:toport={to_port}:toaddr={':'.join(address)}"
 
 
-def _told(forwards: list[str]) -> list[dict[str, str]]:
+def _shown_forwards(forwards: list[str]) -> list[dict[str, str]]:
     """Forwarded ports as results show them."""
     shown = []
     for forward in forwards:

@@ -191,13 +191,13 @@ def list_absent(name: str, value: OneOrMany[Any], delimiter: str = ":") -> Plann
     )
     yield Plan(
         {"deleted": present_values},
-        _told(value, present_values, name, f"in grain {name} is set to be deleted"),
+        _listing(value, present_values, name, f"in grain {name} is set to be deleted"),
     )
     static.put(wanted)
-    return _told(value, present_values, name, f"was deleted from grain {name}")
+    return _listing(value, present_values, name, f"was deleted from grain {name}")
 
 
-def _told(values: list[Any], present_values: list[Any], name: str, of_those: str) -> str:
+def _listing(values: list[Any], present_values: list[Any], name: str, of_those: str) -> str:
     lines = (
         f"Value {item} {of_those if item in present_values else f'is absent from grain {name}'}"
         for item in values

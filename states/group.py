@@ -77,7 +77,8 @@ def present(
         _set_members(name, [], wanted)
         return Done(f"New group {name} created", group.info(name))
     listing = "".join(
-        f"{key}: {value}\n" for key, value in _told(changes, now, addusers, delusers).items()
+        f"{key}: {value}\n"
+        for key, value in _shown_changes(changes, now, addusers, delusers).items()
     )
     comment = f"The following group attributes are set to be changed:\n{listing}"
     yield Plan({"Final": "All changes applied successfully"}, comment)
@@ -126,7 +127,7 @@ def _differences(now: dict[str, Any], gid: int | None, wanted: list[str]) -> dic
     return changes
 
 
-def _told(
+def _shown_changes(
     changes: dict[str, Any], now: dict[str, Any], added: list[str] | None, deleted: list[str] | None
 ) -> dict[str, Any]:
     """List what is set to be changed, in the words of the state."""

@@ -37,18 +37,18 @@ def present(name: Name, ip: OneOrMany[Name], comment: Line = "", clean: bool = F
     commented = {
         address: comment
         for address in wanted
-        if comment and not _commented(lines, address, comment)
+        if comment and not _has_comment(lines, address, comment)
     }
     if stale and not clean:
         _warn(name, stale)
     if not (added or commented or (clean and stale)):
-        return "\n".join(_kept(name, wanted))
+        return "\n".join(_unchanged_comments(name, wanted))
     changes: dict[str, Any] = {"added": {address: [name] for address in added}} if added else {}
     if commented:
         changes["comment_added"] = {address: [comment] for address in commented}
     if clean and stale:
         changes["removed"] = {address: [name] for address in stale}
-    unchanged = _kept(
+    unchanged = _unchanged_comments(
         name, [address for address in wanted if address in has and address not in commented]
     )
     comments = [*unchanged, *(f"Host {name} ({address}) would be added" for address in added)]
@@ -67,11 +67,11 @@ def present(name: Name, ip: OneOrMany[Name], comment: Line = "", clean: bool = F
     )
 
 
-def _kept(name: str, addresses: list[str]) -> list[str]:
+def _unchanged_comments(name: str, addresses: list[str]) -> list[str]:
     return [f"Host {name} ({address}) already present" for address in addresses]
 
 
-def _commented(lines: list[hosts.Line], ip: str, comment: str) -> bool:
+def _has_comment(lines: list[hosts.Line], ip: str, comment: str) -> bool:
     return any(line.ip == ip and line.comment == comment for line in lines)
 
 

@@ -60,12 +60,15 @@ def options_present(
     unwanted: dict[str, list[str]] = {}
     gone: list[str] = []
     if strict:
-        unwanted, gone = _others(wanted, present)
+        unwanted, gone = _unwanted(wanted, present)
         comments = [*_removals(unwanted, gone), *comments]
-        changes = {**_taken(unwanted, gone, present), **_merged(changes, unwanted, present)}
+        changes = {
+            **_removal_changes(unwanted, gone, present),
+            **_with_removals(changes, unwanted, present),
+        }
     if not changes:
-        return _nothing(comments)
-    yield Plan(changes, _told(comments), provides=[("file", name)])
+        return _unchanged_comment(comments)
+    yield Plan(changes, _joined_sentences(comments), provides=[("file", name)])
     text = ini.without_sections(
         ini.without_options(_text(name, encoding), unwanted, separator), gone
     )
@@ -73,13 +76,13 @@ def options_present(
     return "Changes take effect"
 
 
-def _told(sentences: list[str]) -> str:
+def _joined_sentences(sentences: list[str]) -> str:
     return "".join(f"{sentence}\n" for sentence in sentences)
 
 
-def _nothing(sentences: list[str], without: str = "") -> str:
+def _unchanged_comment(sentences: list[str], without: str = "") -> str:
     """Nothing is to be done; a dry run tells why."""
-    return (_told(sentences) or without) if here.dry else "No anomaly detected"
+    return (_joined_sentences(sentences) or without) if here.dry else "No anomaly detected"
 
 
 def _differences(wanted: Sections, present: dict[str, Any]) -> tuple[dict[str, Any], list[str]]:
@@ -118,7 +121,7 @@ def _difference(options: dict[str, Any], has: dict[str, Any]) -> dict[str, Any]:
     return differing
 
 
-def _others(wanted: Sections, present: dict[str, Any]) -> tuple[dict[str, list[str]], list[str]]:
+def _unwanted(wanted: Sections, present: dict[str, Any]) -> tuple[dict[str, list[str]], list[str]]:
     """The entries that exist and are not wanted: (section -> options, sections)."""
     unwanted = {
         "": [
@@ -145,13 +148,13 @@ def _removals(unwanted: dict[str, list[str]], gone: list[str]) -> list[str]:
     ]
 
 
-def _taken(
+def _removal_changes(
     unwanted: dict[str, list[str]], gone: list[str], present: dict[str, Any]
 ) -> dict[str, Any]:
     return {key: {"before": present[key], "after": None} for key in [*unwanted.get("", ()), *gone]}
 
 
-def _merged(
+def _with_removals(
     changes: dict[str, Any], unwanted: dict[str, list[str]], present: dict[str, Any]
 ) -> dict[str, Any]:
     merged = dict(changes)
@@ -199,8 +202,8 @@ def options_absent(
     }
     comments = list(_deletions(sections or {}, unwanted))
     if not changes:
-        return _nothing(comments, "No changes detected.")
-    yield Plan(changes, _told(comments))
+        return _unchanged_comment(comments, "No changes detected.")
+    yield Plan(changes, _joined_sentences(comments))
     _write(name, ini.without_options(_text(name, encoding), unwanted, separator), encoding)
     return "Changes take effect"
 
@@ -242,9 +245,9 @@ def sections_present(
         for section in sections or ()
     ]
     if not missing:
-        return _nothing(comments, "No changes detected.")
+        return _unchanged_comment(comments, "No changes detected.")
     changes: dict[str, Any] = {section: {"before": None, "after": {}} for section in missing}
-    yield Plan(changes, _told(comments), provides=[("file", name)])
+    yield Plan(changes, _joined_sentences(comments), provides=[("file", name)])
     old = _text(name, encoding)
     _write(
         name,
@@ -277,8 +280,8 @@ def sections_absent(
         for section in sections or ()
     ]
     if not existing:
-        return _nothing(comments, "No changes detected.")
-    yield Plan({section: present[section] for section in existing}, _told(comments))
+        return _unchanged_comment(comments, "No changes detected.")
+    yield Plan({section: present[section] for section in existing}, _joined_sentences(comments))
     _write(name, ini.without_sections(_text(name, encoding), existing), encoding)
     return "Changes take effect"
 

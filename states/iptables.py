@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from modules import iptables
 from runner.api import Done, Line, Name, Plan, Planned, StateFailed
-from states._rules import Wanted, alter, change, done, ensure_saved, path
+from states._iptables import Wanted, alter, change, done, ensure_saved, path
 
 Family = Literal["ipv4", "ipv6"]
 Rules = list[dict[str, Any]]
@@ -42,7 +42,7 @@ def append(
     Behaviour: Salt 3008's iptables.append.
     """
     if rules is not None:
-        return (yield from _several(append, name, rules))
+        return (yield from _apply_rules(append, name, rules))
     wanted = Wanted.of(name, chain, table, family, save, rule)
     shown = wanted.command("-A")
     if wanted.is_there(shown):
@@ -80,7 +80,7 @@ def insert(
     Behaviour: Salt 3008's iptables.insert; of a negative position the last rule is -1.
     """
     if rules is not None:
-        return (yield from _several(insert, name, rules))
+        return (yield from _apply_rules(insert, name, rules))
     wanted = Wanted.of(name, chain, table, family, save, rule)
     shown = wanted.command("-I", position)
     if wanted.is_there(shown, insert=True):
@@ -118,7 +118,7 @@ def delete(
     Behaviour: Salt 3008's iptables.delete, without rules by their position.
     """
     if rules is not None:
-        return (yield from _several(delete, name, rules))
+        return (yield from _apply_rules(delete, name, rules))
     if "position" in rule:
         raise StateFailed(
             "position: a rule is told by what it says here; its position is another one in the"
@@ -266,7 +266,7 @@ def flush(
     return f"Flush iptables rules in {place}"
 
 
-def _several(function: Callable[..., Planned], name: str, rules: Rules) -> Planned:
+def _apply_rules(function: Callable[..., Planned], name: str, rules: Rules) -> Planned:
     """Several rules, one after another; one that fails does not keep the others back."""
     comments: list[str] = []
     todo: dict[int, tuple[str, Planned]] = {}

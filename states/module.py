@@ -7,7 +7,7 @@ from inspect import signature
 from typing import Any
 
 from runner.api import OPEN, Done, Plan, Planned, RunnerError, StateFailed, here
-from states._calls import Call, gathered, listed, refused
+from states._module_run import Call, call_from_list, call_from_mapping, reports_failure
 
 NON_IDEMPOTENT = {
     "run": "a function is called in each run; guard it with onlyif, unless or onchanges"
@@ -32,8 +32,8 @@ def run(name: str, **functions: Any) -> Planned:
     """
     calls = [key for key in functions if "." in key]
     if calls:
-        return (yield from _each({key: functions[key] for key in calls}))
-    return (yield from _older(name, functions))
+        return (yield from _call_all({key: functions[key] for key in calls}))
+    return (yield from _call_older_form(name, functions))
 
 
 def wait(name: str, **functions: Any) -> str:
@@ -83,7 +83,7 @@ def calls(name: str, **functions: Any) -> list[str]:
     return [key for key in functions if "." in key] or [name]
 
 
-def _each(functions: Mapping[str, Any]) -> Planned:
+def _call_all(functions: Mapping[str, Any]) -> Planned:
     """Functions with their arguments as a list, one after another; one that says no does not keep
     the others back.
     """
@@ -100,7 +100,7 @@ def _each(functions: Mapping[str, Any]) -> Planned:
     failed = False
     for function, arguments in functions.items():
         try:
-            answer = _called(listed(function, signature(here.function(function)), arguments))
+            answer = _call(call_from_list(function, signature(here.function(function)), arguments))
         except TypeError as error:  # the arguments do not fit
             comments, failed = [*comments, f"'{function}' failed: {error}"], True
             continue
@@ -108,7 +108,7 @@ def _each(functions: Mapping[str, Any]) -> Planned:
             raise StateFailed(
                 ", ".join([*comments, f"'{function}' failed: {error}"]), changes=changes
             ) from None
-        if refused(answer):
+        if reports_failure(answer):
             comments, failed = [*comments, f"'{function}'{_failure(answer)}"], True
         else:
             comments, changes = (
@@ -130,7 +130,7 @@ def _success(answer: Any) -> str:
     return str(answer.get("comment") or "Success") if isinstance(answer, Mapping) else str(answer)
 
 
-def _older(function: str, arguments: Mapping[str, Any]) -> Planned:
+def _call_older_form(function: str, arguments: Mapping[str, Any]) -> Planned:
     """One function, with its arguments beside it."""
     if not here.has(function):
         raise StateFailed(
@@ -139,19 +139,19 @@ def _older(function: str, arguments: Mapping[str, Any]) -> Planned:
     yield Plan(
         {}, f"Module function {function} is set to execute", exact=False, why=WHY, provides=OPEN
     )
-    call = gathered(function, signature(here.function(function)), arguments)
+    call = call_from_mapping(function, signature(here.function(function)), arguments)
     if call.unused:
         here.warn(f"{function} has no {', '.join(call.unused)}: not given to it")
     try:
-        answer = _called(call)
+        answer = _call(call)
     except (RunnerError, StateFailed, TypeError, ValueError) as error:
         raise StateFailed(
             f"Module function {function} threw an exception. Exception: {error}", changes={}
         ) from None
-    if refused(answer):
+    if reports_failure(answer):
         raise StateFailed(f"Module function {function} executed", changes={"ret": answer})
     return Done(f"Module function {function} executed", {"ret": answer})
 
 
-def _called(call: Call) -> Any:
+def _call(call: Call) -> Any:
     return here.call(call.function, *call.args, **call.kwargs)

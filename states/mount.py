@@ -18,7 +18,7 @@ from runner.api import (
     Planned,
     StateFailed,
 )
-from states._mounted import INVISIBLE, Work, missing_options
+from states._mount import INVISIBLE, PendingMount, missing_options
 
 Device = Annotated[
     str, Pattern(r"/.*|(PART)?(UUID|LABEL)=.+", "a path, or UUID=, LABEL=, PARTUUID= or PARTLABEL=")
@@ -74,8 +74,8 @@ def mounted(
     other = (
         present is not None
         and not bind
-        and _real(device) != _real(present.device)
-        and _named(device)
+        and _real_path(device) != _real_path(present.device)
+        and _is_path(device)
     )
     missing = [] if present is None or other else missing_options(present, shown, hidden)
     folder = not file.is_dir(name)
@@ -83,13 +83,13 @@ def mounted(
         raise StateFailed("Mount directory is not present", missing=("file", name))
     if mount_ and present is None:
         file.real_path(name)  # through no link of somebody else
-        _found(device)
+        _require_label(device)
     entry = mount.Entry(device, name, fstype, ",".join(options), str(dump), str(pass_num))
-    line = _line(entry, config) if persist else "kept"
+    line = _fstab_change(entry, config) if persist else "kept"
     state: Literal["there", "made", "missing"] = (
         "there" if not folder else "made" if mkmnt else "missing"
     )
-    plan = Work(name, mount_, present is None, bool(other), missing, state, line, persist)
+    plan = PendingMount(name, mount_, present is None, bool(other), missing, state, line, persist)
     if not plan.changes:
         return " ".join(
             [plan.already, *(["Entry already exists in the fstab."] if persist else [])]
@@ -109,7 +109,7 @@ def mounted(
     return Done(" ".join(comments) if persist else comments[0].rstrip("."), plan.changes)
 
 
-def _mount(plan: Work, entry: mount.Entry, user: str | None) -> str:
+def _mount(plan: PendingMount, entry: mount.Entry, user: str | None) -> str:
     fstype = "" if entry.fstype == "bind" else entry.fstype
     opts = (
         f"bind,{entry.opts}" if entry.fstype == "bind" and "bind" not in entry.opts else entry.opts
@@ -127,25 +127,25 @@ def _mount(plan: Work, entry: mount.Entry, user: str | None) -> str:
     return plan.already
 
 
-def _found(device: str) -> None:
+def _require_label(device: str) -> None:
     """Raises StateFailed when no device has the label that is asked for."""
     if device.startswith("LABEL=") and not mount.device_of(device):
         label = device.removeprefix("LABEL=")
         raise StateFailed(f"Unable to find device with label {label}.", missing=("label", label))
 
 
-def _named(device: str) -> bool:
+def _is_path(device: str) -> bool:
     """Return whether a device is named by its path: others (UUID=, labels, hosts) are not
     compared.
     """
     return device.startswith("/") and "://" not in device
 
 
-def _real(device: str) -> str:
+def _real_path(device: str) -> str:
     return os.path.realpath(device) if device.startswith("/") else device
 
 
-def _line(entry: mount.Entry, config: str) -> str:
+def _fstab_change(entry: mount.Entry, config: str) -> str:
     """The change that fstab needs: new, changed or kept."""
     old = next((line for line in mount.entries(config) if line.name == entry.name), None)
     return "new" if old is None else "kept" if old == entry else "changed"
@@ -170,7 +170,9 @@ def unmounted(
     Behaviour: Salt 3008's mount.unmounted.
     """
     present = mount.active_mounts().get(os.path.realpath(name))
-    is_mounted = present is not None and (device is None or _real(device) == _real(present.device))
+    is_mounted = present is not None and (
+        device is None or _real_path(device) == _real_path(present.device)
+    )
     line = [
         entry
         for entry in mount.entries(config)
@@ -280,7 +282,7 @@ def fstab_present(
         str(fs_freq),
         str(fs_passno),
     )
-    line = _line(entry, config)
+    line = _fstab_change(entry, config)
     if line == "kept" or (line == "changed" and not_change):
         return f"{fs_file} entry was already in {config}."
     mounts = (

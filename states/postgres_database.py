@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from modules import postgres
 from modules.postgres import Server, literal
 from runner.api import Line, Name, Plan, Planned, Secret, StateFailed
-from states._postgres import after_server, carried_out, dropped
+from states._postgres import after_server, carry_out, drop
 
 # everything in a database that has an owner of its own, except what belongs to something else
 OWNED = """
@@ -79,7 +79,7 @@ def present(
             [f"CREATE DATABASE {postgres.name(name)}", *(["WITH", *options] if options else [])]
         )
         done, failed = f"The database {name} has been created", f"Failed to create database {name}"
-        return (yield from carried_out(server, plan, done, failed, made))
+        return (yield from carry_out(server, plan, done, failed, made))
     fixed = {"Encoding": encoding, "Collate": lc_collate, "Ctype": lc_ctype}
     differing = {
         key: value for key, value in fixed.items() if value and not _same(database[key], value)
@@ -154,7 +154,7 @@ def absent(
     server = Server(user, maintenance_db, db_user, db_password, db_host, db_port)
     if name not in postgres.databases(server):
         return f"Database {name} is not present, so it cannot be removed"
-    return (yield from dropped(server, "Database", name))
+    return (yield from drop(server, "Database", name))
 
 
 def autorequire(

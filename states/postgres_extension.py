@@ -8,7 +8,7 @@ from typing import Any
 from modules import postgres
 from modules.postgres import Server, literal
 from runner.api import Line, Name, Plan, Planned, Secret
-from states._postgres import after_server, carried_out
+from states._postgres import after_server, carry_out
 
 
 def present(
@@ -50,7 +50,7 @@ def present(
             f"The extension {name} has been installed",
             f"Failed to install extension {name}",
         )
-        return (yield from carried_out(server, plan, done, failed, made))
+        return (yield from carry_out(server, plan, done, failed, made))
     statements = []
     if ext_version and extension["version"] != ext_version:
         statements.append(f"ALTER EXTENSION {quoted} UPDATE TO {literal(ext_version)}")
@@ -60,7 +60,7 @@ def present(
         return f"Extension {name} is already present"
     plan = Plan({name: "Upgraded"}, f"Extension {name} is set to be upgraded")
     done, failed = f"The extension {name} has been upgraded", f"Failed to upgrade extension {name}"
-    return (yield from carried_out(server, plan, done, failed, *statements))
+    return (yield from carry_out(server, plan, done, failed, *statements))
 
 
 def absent(
@@ -93,7 +93,7 @@ def absent(
     plan = Plan({name: "Absent"}, f"Extension {name} is set to be removed")
     done, failed = f"Extension {name} has been removed", f"Extension {name} failed to be removed"
     dropped = f"DROP EXTENSION {postgres.name(name)}{' CASCADE' if cascade else ''}"
-    return (yield from carried_out(server, plan, done, failed, dropped))
+    return (yield from carry_out(server, plan, done, failed, dropped))
 
 
 def _installed(server: Server, name: str) -> dict[str, Any] | None:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from modules import postgres
 from modules.postgres import Server, literal
 from runner.api import Line, Name, Plan, Planned, Secret
-from states._postgres import after_server, carried_out
+from states._postgres import after_server, carry_out
 
 
 def present(
@@ -31,12 +31,12 @@ def present(
     Behaviour: Salt 3008's postgres_language.present.
     """
     server = Server(user, maintenance_db, db_user, db_password, db_host, db_port)
-    if _there(server, name):
+    if _exists(server, name):
         return f"Language {name} is already installed"
     plan = Plan({name: "Present"}, f"Language {name} is set to be installed")
     done, failed = f"Language {name} has been installed", f"Failed to install language {name}"
     return (
-        yield from carried_out(server, plan, done, failed, f"CREATE LANGUAGE {postgres.name(name)}")
+        yield from carry_out(server, plan, done, failed, f"CREATE LANGUAGE {postgres.name(name)}")
     )
 
 
@@ -59,16 +59,16 @@ def absent(
     Behaviour: Salt 3008's postgres_language.absent.
     """
     server = Server(user, maintenance_db, db_user, db_password, db_host, db_port)
-    if not _there(server, name):
+    if not _exists(server, name):
         return f"Language {name} is not present so it cannot be removed"
     plan = Plan({name: "Absent"}, f"Language {name} is set to be removed")
     done, failed = f"Language {name} has been removed", f"Failed to remove language {name}"
     return (
-        yield from carried_out(server, plan, done, failed, f"DROP LANGUAGE {postgres.name(name)}")
+        yield from carry_out(server, plan, done, failed, f"DROP LANGUAGE {postgres.name(name)}")
     )
 
 
-def _there(server: Server, name: str) -> bool:
+def _exists(server: Server, name: str) -> bool:
     return bool(server.select(f"SELECT lanname FROM pg_language WHERE lanname = {literal(name)}"))
 
 

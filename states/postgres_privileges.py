@@ -8,7 +8,7 @@ from typing import Literal
 from modules import postgres
 from modules.postgres import Server
 from runner.api import Line, Name, OneOrMany, Plan, Planned, Secret, StateFailed
-from states._postgres import after_server, carried_out
+from states._postgres import after_server, carry_out
 
 Kind = Literal[
     "table", "sequence", "schema", "tablespace", "language", "database", "group", "function"
@@ -50,7 +50,9 @@ def present(
     """
     server = Server(user, maintenance_db, db_user, db_password, db_host, db_port)
     rights = _rights(object_type, privileges)
-    missing = _lacking(server, name, object_type, object_name, prepend, rights, bool(grant_option))
+    missing = _is_missing(
+        server, name, object_type, object_name, prepend, rights, bool(grant_option)
+    )
     if not missing:
         return "The requested privilege(s) are already set"
     shown = _shown(object_type, object_name, privileges)
@@ -58,9 +60,9 @@ def present(
         f" WITH {'ADMIN' if object_type == 'group' else 'GRANT'} OPTION" if grant_option else ""
     )
     plan = Plan({name: "Present"}, f"The privilege(s): {shown} are set to be granted to {name}")
-    what = _what(object_type, object_name, prepend, rights)
+    what = _statement_object(object_type, object_name, prepend, rights)
     return (
-        yield from carried_out(
+        yield from carry_out(
             server,
             plan,
             f"The privilege(s): {shown} have been granted to {name}",
@@ -97,13 +99,13 @@ def absent(
     """
     server = Server(user, maintenance_db, db_user, db_password, db_host, db_port)
     rights = _rights(object_type, privileges)
-    if not _any(server, name, object_type, object_name, prepend, rights):
+    if not _has_any(server, name, object_type, object_name, prepend, rights):
         return "The requested privilege(s) are not set so cannot be revoked"
     shown = _shown(object_type, object_name, privileges)
     plan = Plan({name: "Absent"}, f"The privilege(s): {shown} are set to be revoked from {name}")
-    what = _what(object_type, object_name, prepend, rights)
+    what = _statement_object(object_type, object_name, prepend, rights)
     return (
-        yield from carried_out(
+        yield from carry_out(
             server,
             plan,
             f"The privilege(s): {shown} have been revoked from {name}",
@@ -125,24 +127,24 @@ def _shown(kind: str, thing: str, privileges: list[str] | None) -> str:
     return thing if kind == "group" else ",".join(privileges or ())
 
 
-def _what(kind: str, thing: str, schema: str, rights: list[str]) -> str:
+def _statement_object(kind: str, thing: str, schema: str, rights: list[str]) -> str:
     if kind == "group":
         return postgres.name(thing)
     return f"{', '.join(rights)} ON {postgres.target(kind, thing, schema)}"
 
 
-def _known(server: Server, role: str) -> None:
+def _require_role(server: Server, role: str) -> None:
     if role.lower() != "public" and role not in postgres.roles(server, role, passwords=False):
         raise StateFailed(f'role "{role}" does not exist', missing=("postgres_user", role))
 
 
-def _lacking(
+def _is_missing(
     server: Server, role: str, kind: str, thing: str, schema: str, rights: list[str], passing: bool
 ) -> bool:
     """Return whether a right, or the right to pass it on, is missing."""
-    _known(server, role)
+    _require_role(server, role)
     if kind == "group":
-        _known(server, thing)
+        _require_role(server, thing)
         member = postgres.member(server, role, thing)
         return member is None or (passing and not member)
     objects = postgres.held(server, role, kind, thing, schema)
@@ -151,8 +153,10 @@ def _lacking(
     )
 
 
-def _any(server: Server, role: str, kind: str, thing: str, schema: str, rights: list[str]) -> bool:
-    _known(server, role)
+def _has_any(
+    server: Server, role: str, kind: str, thing: str, schema: str, rights: list[str]
+) -> bool:
+    _require_role(server, role)
     if kind == "group":
         return postgres.member(server, role, thing) is not None
     return any(

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from modules import postgres
 from modules.postgres import Server, literal
 from runner.api import Line, Name, Plan, Planned, Secret
-from states._postgres import after_server, carried_out
+from states._postgres import after_server, carry_out
 
 
 def present(
@@ -48,7 +48,7 @@ def present(
             f"Failed to change schema {name}",
         )
         return (
-            yield from carried_out(
+            yield from carry_out(
                 server, plan, done, failed, f"ALTER SCHEMA {postgres.name(name)} OWNER TO {role}"
             )
         )
@@ -58,7 +58,7 @@ def present(
         f"Failed to create schema {name} in database {dbname}",
     )
     made = f"CREATE SCHEMA {postgres.name(name)}" + (f" AUTHORIZATION {role}" if role else "")
-    return (yield from carried_out(server, plan, done, failed, made))
+    return (yield from carry_out(server, plan, done, failed, made))
 
 
 def absent(
@@ -89,9 +89,7 @@ def absent(
         f"Schema {name} has been removed from database {dbname}",
         f"Schema {name} failed to be removed",
     )
-    return (
-        yield from carried_out(server, plan, done, failed, f"DROP SCHEMA {postgres.name(name)}")
-    )
+    return (yield from carry_out(server, plan, done, failed, f"DROP SCHEMA {postgres.name(name)}"))
 
 
 def _owner(server: Server, name: str) -> str | None:

@@ -8,7 +8,7 @@ from typing import Any
 from modules import postgres
 from modules.postgres import Server, literal
 from runner.api import AbsolutePath, Line, Name, Plan, Planned, Secret, StateFailed
-from states._postgres import after_server, carried_out, dropped
+from states._postgres import after_server, carry_out, drop
 
 
 def present(
@@ -38,7 +38,7 @@ def present(
     Behaviour: Salt 3008's postgres_tablespace.present.
     """
     server = Server(user, maintenance_db, db_user, db_password, db_host, db_port)
-    tablespace = _found(server, name)
+    tablespace = _tablespace(server, name)
     wanted = {key: str(value) for key, value in (options or {}).items()}
     if tablespace is None:
         plan = Plan(
@@ -54,7 +54,7 @@ def present(
             f"The tablespace {name} has been created",
             f"Failed to create tablespace {name}",
         )
-        return (yield from carried_out(server, plan, done, failed, made))
+        return (yield from carry_out(server, plan, done, failed, made))
     if tablespace["place"] != directory.rstrip("/"):
         raise StateFailed(
             f"Tablespace {name} is not at the right location. This is unfixable without dropping"
@@ -71,7 +71,7 @@ def present(
     statements += [f"SET ({_listed(wanted)})"] if "options" in changes else []
     done = f"Tablespace {name} {'opts' if 'options' in changes else 'owner'} changed"
     return (
-        yield from carried_out(
+        yield from carry_out(
             server,
             Plan({name: changes}, f"Tablespace {name} {pending}"),
             done,
@@ -101,16 +101,16 @@ def absent(
     Behaviour: Salt 3008's postgres_tablespace.absent.
     """
     server = Server(user, maintenance_db, db_user, db_password, db_host, db_port)
-    if _found(server, name) is None:
+    if _tablespace(server, name) is None:
         return f"Tablespace {name} is not present, so it cannot be removed"
-    return (yield from dropped(server, "Tablespace", name))
+    return (yield from drop(server, "Tablespace", name))
 
 
 def _listed(options: dict[str, str]) -> str:
     return ", ".join(f"{postgres.name(key)} = {literal(value)}" for key, value in options.items())
 
 
-def _found(server: Server, name: str) -> dict[str, Any] | None:
+def _tablespace(server: Server, name: str) -> dict[str, Any] | None:
     rows = server.select(
         "SELECT pg_get_userbyid(spcowner) AS owner, pg_tablespace_location(oid) AS place,"
         f" spcoptions AS options FROM pg_tablespace WHERE spcname = {literal(name)}"

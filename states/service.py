@@ -53,7 +53,7 @@ def running(
 
     Behaviour: Salt 3008's service.running.
     """
-    _known(name)
+    _require_available(name)
     masks = [runtime for runtime, asked in ((False, unmask), (True, unmask_runtime)) if asked]
     masks = [runtime for runtime in masks if service.masked(name, runtime)]
     steps = _enabling(name, enable)
@@ -75,8 +75,8 @@ def running(
     )
     began = time.time()
     for runtime in masks:
-        _do(name, ["unmask"], ["--runtime"] if runtime else [])
-    _do(name, [*steps, *([] if runs else ["start"])], ["--no-block"] if no_block else [])
+        _act(name, ["unmask"], ["--runtime"] if runtime else [])
+    _act(name, [*steps, *([] if runs else ["start"])], ["--no-block"] if no_block else [])
     waited = _wait(init_delay if not runs else None)
     mask = waited + (_mask_comment(name, unmask_runtime, masks, "was") if unmask else "")
     if not no_block and not service.settles(name, sig, True, timeout):
@@ -115,7 +115,7 @@ def dead(
     Behaviour: Salt 3008's service.dead.
     """
     if not service.available(name):
-        return _nowhere(name)
+        return _unavailable(name)
     steps = _enabling(name, enable)
     runs = service.status(name, sig)
     if not runs and not steps:
@@ -124,7 +124,7 @@ def dead(
         f"Service {name} is set to be killed" if runs else f"Service {name} set to be {steps[0]}d"
     )
     yield Plan({name: not runs or bool(steps)}, comment)
-    _do(name, [*steps, *(["stop"] if runs else [])], ["--no-block"] if no_block else [])
+    _act(name, [*steps, *(["stop"] if runs else [])], ["--no-block"] if no_block else [])
     _wait(init_delay if runs else None)
     if runs and not no_block and not service.settles(name, sig, False, timeout):
         raise StateFailed(f"Service {name} failed to die", changes={})
@@ -143,11 +143,11 @@ def enabled(name: Name) -> Planned:
 
     Behaviour: Salt 3008's service.enabled.
     """
-    _known(name)
+    _require_available(name)
     if service.enabled(name):
         return f"Service {name} is already enabled, and is in the desired state"
     yield Plan({name: True}, f"Service {name} set to be enabled")
-    _do(name, ["enable"])
+    _act(name, ["enable"])
     return f"Service {name} has been enabled, and is in the desired state"
 
 
@@ -160,11 +160,11 @@ def disabled(name: Name) -> Planned:
     Behaviour: Salt 3008's service.disabled.
     """
     if not service.available(name):
-        return _nowhere(name)
+        return _unavailable(name)
     if not service.enabled(name):
         return f"Service {name} is already disabled, and is in the desired state"
     yield Plan({name: True}, f"Service {name} set to be disabled")
-    _do(name, ["disable"])
+    _act(name, ["disable"])
     return f"Service {name} has been disabled, and is in the desired state"
 
 
@@ -199,7 +199,7 @@ def mod_watch(
         action, past = _reaction(reload, force)
     yield Plan({name: sfun == "running"}, f"Service is set to be {past}")
     began = time.time()
-    _do(name, [action], ["--no-block"] if no_block else [])
+    _act(name, [action], ["--no-block"] if no_block else [])
     _wait(init_delay)
     if sfun == "running" and not no_block and not service.settles(name, sig, True, None):
         raise StateFailed(f"Service {past}, and is dead" + service.log(name, began), changes={})
@@ -214,17 +214,19 @@ def _reaction(reload: bool, force: bool) -> tuple[str, str]:
     return ("force-reload", "forcefully reloaded") if force else ("reload", "reloaded")
 
 
-def _known(name: str) -> None:
+def _require_available(name: str) -> None:
     if not service.available(name):
-        raise StateFailed(f"The named service {name} is not available", missing=_facts(name))
+        raise StateFailed(
+            f"The named service {name} is not available", missing=_missing_facts(name)
+        )
 
 
-def _nowhere(name: str) -> Done:
+def _unavailable(name: str) -> Done:
     """There is nothing to stop, unless a package or a unit file that is pending brings it."""
-    return Done(f"The named service {name} is not available", missing=[*_facts(name), OPEN])
+    return Done(f"The named service {name} is not available", missing=[*_missing_facts(name), OPEN])
 
 
-def _facts(name: str) -> list[tuple[str, str]]:
+def _missing_facts(name: str) -> list[tuple[str, str]]:
     return [("service", name), *(("file", path) for path in _definitions(name))]
 
 
@@ -234,7 +236,7 @@ def _enabling(name: str, enable: bool | None) -> list[str]:
     return ["enable" if enable else "disable"]
 
 
-def _do(name: str, actions: Sequence[str], options: Sequence[str] = ()) -> None:
+def _act(name: str, actions: Sequence[str], options: Sequence[str] = ()) -> None:
     for action in actions:
         try:
             service.act(name, action, [] if action in ("enable", "disable") else options)
@@ -298,7 +300,7 @@ def masked(name: Name, runtime: bool = False) -> Planned:
     if not service.can_mask():
         raise StateFailed(f"Failed to mask service {name}: an init script cannot be masked")
     yield Plan({kind: {"old": False, "new": True}}, f"Service {name} would be {kind}")
-    _do(name, ["mask"], ["--runtime"] if runtime else [])
+    _act(name, ["mask"], ["--runtime"] if runtime else [])
     return f"Service {name} was {kind}"
 
 
@@ -316,5 +318,5 @@ def unmasked(name: Name, runtime: bool = False) -> Planned:
     if not service.masked(name, runtime):
         return f"Service {name} was already {done}"
     yield Plan({kind: {"old": True, "new": False}}, f"Service {name} would be {done}")
-    _do(name, ["unmask"], ["--runtime"] if runtime else [])
+    _act(name, ["unmask"], ["--runtime"] if runtime else [])
     return f"Service {name} was {done}"

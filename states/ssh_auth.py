@@ -43,11 +43,11 @@ def present(
 
     Behaviour: Salt 3008's ssh_auth.present.
     """
-    wanted = _from(source) if source else [keys.wanted(name, enc, comment, options or ())]
+    wanted = _keys_of_source(source) if source else [keys.wanted(name, enc, comment, options or ())]
     path = keys.path_of(user, config)
     lines = keys.lines(path)
     has = {key.key: key for key in map(keys.parsed, lines) if key}
-    new = [key for key in wanted if _plain(has.get(key.key)) != _plain(key)]
+    new = [key for key in wanted if _compared_parts(has.get(key.key)) != _compared_parts(key)]
     label = name if source else wanted[0].key
     if not new and source:
         return f"All host keys in file {source} are already present"
@@ -85,7 +85,7 @@ def absent(
 
     Behaviour: Salt 3008's ssh_auth.absent.
     """
-    wanted = _from(source) if source else [keys.parsed(name) or keys.Key(name.strip())]
+    wanted = _keys_of_source(source) if source else [keys.parsed(name) or keys.Key(name.strip())]
     try:
         path = keys.path_of(user, config)
     except StateFailed:
@@ -131,12 +131,14 @@ def manage(
         for text in ssh_keys
     }
     wanted = {digits: key for digits, (_, key) in named.items()}
-    wanted |= {key.key: key for key in (_from(source) if source else [])}
+    wanted |= {key.key: key for key in (_keys_of_source(source) if source else [])}
     path = keys.path_of(user, config)
     lines = keys.lines(path)
     has = {key.key: key for key in map(keys.parsed, lines) if key}
     gone = [digits for digits in has if digits not in wanted]
-    new = [key for key in wanted.values() if _plain(has.get(key.key)) != _plain(key)]
+    new = [
+        key for key in wanted.values() if _compared_parts(has.get(key.key)) != _compared_parts(key)
+    ]
     if not gone and not new:
         return (
             f"The authorized host key {next(iter(wanted), name)} is already present for user {user}"
@@ -158,12 +160,12 @@ def _pending(key: str, user: str, exists: bool, source: str | None) -> str:
     return f"Key {key} for user {user} is set to be {'updated' if exists else 'added'}"
 
 
-def _plain(key: keys.Key | None) -> tuple[str, ...] | None:
+def _compared_parts(key: keys.Key | None) -> tuple[str, ...] | None:
     """The parts of a key that count in a comparison; a comment does only when both have one."""
     return None if key is None else (key.key, key.kind, key.options)
 
 
-def _from(source: str) -> list[keys.Key]:
+def _keys_of_source(source: str) -> list[keys.Key]:
     path = here.tree.fetch(source, here.saltenv)
     if path is None:
         raise StateFailed(f"Failed to add the ssh key. The source {source} is not there")

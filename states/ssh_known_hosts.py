@@ -44,7 +44,7 @@ def present(
 
     Behaviour: Salt 3008's ssh_known_hosts.present.
     """
-    shown = _shown(user, config)
+    shown = _shown_file(user, config)
     if key and (fingerprint or not enc):
         both = 'Specify either "key" or "fingerprint", not both.'
         raise StateFailed(
@@ -70,7 +70,7 @@ def present(
         label = ssh.label(name, port)
         new = [f"{ssh.hashed(label) if hash_known_hosts else label} {_kind(enc)} {key}"]
     else:
-        new = _asked(name, port, enc, timeout, hash_known_hosts, wanted, kind)
+        new = _scan(name, port, enc, timeout, hash_known_hosts, wanted, kind)
     described: list[dict[str, Any]] = [ssh.described(line_text, kind) for line_text in new]
     if key:
         described = [
@@ -92,14 +92,14 @@ def present(
     return f"{name}'s {named}key saved to {shown} ({which}: {described[0].get(which)})"
 
 
-def _shown(user: str | None, config: str | None) -> str:
+def _shown_file(user: str | None, config: str | None) -> str:
     """The file as the state says it. Raises StateFailed when nobody can know which it is."""
     if user is None and config and not config.startswith("/"):
         raise StateFailed('If not specifying a "user", specify an absolute "config".')
     return config or (ssh.OWN if user else ssh.SYSTEM)
 
 
-def _asked(
+def _scan(
     name: str,
     port: int | None,
     enc: str | None,
@@ -135,7 +135,7 @@ def absent(name: Name, user: Name | None = None, config: Line | None = None) -> 
 
     Behaviour: Salt 3008's ssh_known_hosts.absent.
     """
-    shown, path = _shown(user, config), ssh.known_hosts_path(user, config)
+    shown, path = _shown_file(user, config), ssh.known_hosts_path(user, config)
     have = ssh.entries(path, name)
     if not have:
         return "Host is already absent"

@@ -35,7 +35,8 @@ def present(
     wanted = " ".join(str(int(value) if isinstance(value, bool) else value).split())
     if not sysctl.exists(name):
         raise StateFailed(
-            f"Failed to set {name} to {value}: sysctl {name} does not exist", missing=_facts(name)
+            f"Failed to set {name} to {value}: sysctl {name} does not exist",
+            missing=_missing_facts(name),
         )
     running = sysctl.get(name)
     configured = sysctl.show(config).get(name)
@@ -69,7 +70,7 @@ def _pending(name: str, value: object, runs: bool, configured: str | None) -> st
     return f"Sysctl option {name} would be changed to {value}"
 
 
-def _facts(name: str) -> list[tuple[str, str]]:
+def _missing_facts(name: str) -> list[tuple[str, str]]:
     """The facts that may bring a parameter: net.ipv4.conf.eth1.forwarding is there when eth1 is."""
     parts = name.replace("/", ".").split(".")
     return [("sysctl", name), *(("network", part) for part in parts[3:4])]

@@ -24,8 +24,8 @@ from states._account import (
     HIDDEN,
     NUMBERS,
     Password,
+    PendingChanges,
     Wanted,
-    Work,
     day,
     done_changes,
     further_groups,
@@ -150,7 +150,7 @@ def present(
             options.append("-U" if usergroup else "-N")
         shown = {argument: value for argument, value in written.items() if value is not None}
         return (yield from _add(name, wanted, options, shown))
-    work = Work(name, wanted)
+    work = PendingChanges(name, wanted)
     refused = work.forbidden({"uid": allow_uid_change, "gid": allow_gid_change})
     if refused:
         raise StateFailed(refused)
@@ -213,12 +213,12 @@ def _numbers(account: Mapping[str, Any]) -> list[str]:
 
 
 def _change(
-    name: str, work: Work, persist_home: bool, unique: bool
+    name: str, work: PendingChanges, persist_home: bool, unique: bool
 ) -> Generator[Plan, None, str | Done]:
     changes = work.changes()
     if not changes and not work.account:
         return f"User {name} is present and up to date"
-    comment = f"The following user attributes are set to be changed:\n{work.told()}"
+    comment = f"The following user attributes are set to be changed:\n{work.comment()}"
     yield Plan(
         changes,
         comment,
@@ -300,9 +300,9 @@ def autorequire(
     **_: object,
 ) -> Iterator[tuple[str, str]]:
     """A user comes after its groups, and after the mount and the folder that its home is made in."""
-    for one in (gid, *(groups or ())):
-        if one is not None:
-            yield "group", str(one)
+    for group_name in (gid, *(groups or ())):
+        if group_name is not None:
+            yield "group", str(group_name)
     above = (home or "").rpartition("/")[0]
     if above:
         yield "mount", above

@@ -115,7 +115,7 @@ def managed(
     done = f"{'Cleared existing' if exists else 'Created new'} virtualenv"
     before = pip.freeze(*here_is) if wanted else []
     for source in wanted.values():
-        _carried_out(installed(name, **source, **words), done, changes)
+        _carry_out(installed(name, **source, **words), done, changes)
     return Done(done, changes | (_packages(before, pip.freeze(*here_is)) if wanted else {}))
 
 
@@ -136,7 +136,7 @@ def _updated(parts: dict[str, Planned], here_is: Where) -> Planned:
     )
     before = pip.freeze(*here_is)
     for key in looked:
-        _carried_out(parts[key], "virtualenv exists", {})
+        _carry_out(parts[key], "virtualenv exists", {})
     return Done("virtualenv exists", _packages(before, pip.freeze(*here_is)))
 
 
@@ -149,7 +149,7 @@ def _packages(before: list[str], after: list[str]) -> dict[str, Any]:
     return {"packages": {"new": new or "", "old": old or ""}} if new or old else {}
 
 
-def _carried_out(part: Planned, done: str, changes: dict[str, Any]) -> None:
+def _carry_out(part: Planned, done: str, changes: dict[str, Any]) -> None:
     """Carry out a part, whether or not it has been looked at. Raises StateFailed with what was done
     before it.
     """

@@ -350,4 +350,4 @@ def test_no_argument_becomes_a_line(calls: list[dict[str, Any]]) -> None:
         if any(line.startswith("HOSTILE") for text in texts for line in text.split("\n")):
             found.add(f"{call['function']}({call['argument']})")
     in_quotes = {each for each in found if each.startswith("postgres.") and "datadir" not in each}
-    assert not found - in_quotes, "one_line() or joined() of modules/_lines.py is missing"
+    assert not found - in_quotes, "one_line() or join_lines() of modules/_lines.py is missing"

@@ -5,10 +5,10 @@ What the archive state uses comes first, then Salt's functions.
 
 from __future__ import annotations
 
+from modules.archive._checksum import keep_sum, kept_sum
 from modules.archive._extract import Unpacked, discard, place, shortage, unpack
 from modules.archive._members import Member, kind_of, members, strip_of
 from modules.archive._salt import gunzip, gzip, is_encrypted, list_, tar, unzip, zip_
-from modules.archive._sums import keep_sum, kept_sum
 
 __all__ = [
     "Member",

@@ -15,7 +15,7 @@ from modules.file._change import alters, make_folders
 from modules.file._copy import copy_place, preserve_from
 from modules.file._place import Folder, Place
 from modules.file._place import place as place_of
-from modules.file._was import was_second
+from modules.file._snapshot import snapshot_of_second
 from modules.file._write import Owner
 from runner.api import StateFailed
 
@@ -40,7 +40,9 @@ class Unpacked:
 
     @property
     def path(self) -> str:
-        """The folder of the members, under a name that nobody can turn into another folder's."""
+        """The folder of the members, under a name that nobody can turn into another folder's.
+        Raises StateFailed without /proc.
+        """
         own = f"/proc/{os.getpid()}/fd/{self._private.handle}"
         if not os.path.isdir(own) and self._where.shared():
             raise StateFailed(f"{self._where.path} cannot be unpacked to safely without /proc")
@@ -61,7 +63,7 @@ class Unpacked:
             os.close(self._where.folder)
 
 
-@alters(before=was_second, path=1)
+@alters(before=snapshot_of_second, path=1)
 def unpack(
     source: str,
     target: str,
@@ -76,7 +78,7 @@ def unpack(
     without: Collection[str] = (),
 ) -> Unpacked:
     """Unpack to a hidden folder on the target's file system, which is the answer; `place` or
-    `discard` come next.
+    `discard` come next. Raises StateFailed when it cannot be extracted.
 
     strip: leading parts of the names that are dropped. options: further ones, for the tar program.
     user, group: of all members; -1 keeps those of the archive. permissions: as a zip has them.
@@ -132,7 +134,7 @@ def _beside(target: str) -> str:
     return target if mounted else folder
 
 
-@alters(before=was_second, path=1)
+@alters(before=snapshot_of_second, path=1)
 def place(
     unpacked: Unpacked,
     target: str,

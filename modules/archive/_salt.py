@@ -65,7 +65,9 @@ def _local(name: str) -> str:
 
 
 def is_encrypted(name: str, **_: Any) -> bool:
-    """Return whether a zip archive needs a password."""
+    """Return whether a zip archive needs a password. Raises StateFailed for what is no zip
+    archive.
+    """
     import zipfile
 
     try:

@@ -6,7 +6,6 @@ some of them through `__func_alias__`, where Salt's arguments are not ours.
 
 from __future__ import annotations
 
-from modules.file._below import entries_below, same
 from modules.file._change import (
     chown,
     link,
@@ -24,6 +23,7 @@ from modules.file._change import (
 from modules.file._check import refuse_check, try_contents
 from modules.file._copy import copy, rename
 from modules.file._download import cached_path, download, keep_download, redacted
+from modules.file._entries import entries_below, same
 from modules.file._find import find
 from modules.file._hash import check_hash, get_hash, get_sum, hash_of, source_hash, split_hash
 from modules.file._look import (

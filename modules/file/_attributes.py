@@ -37,7 +37,9 @@ def flags(handle: int) -> int:
 
 
 def change(handle: int, text: str) -> None:
-    """Change the attributes of an open file: "+ia", "-i", "=a"."""
+    """Change the attributes of an open file: "+ia", "-i", "=a". Raises StateFailed for an unknown
+    attribute.
+    """
     sign, letters = text[:1], text[1:]
     unknown = "".join(letter for letter in letters if letter not in LETTERS)
     if sign not in ("+", "-", "=") or unknown:

@@ -13,7 +13,7 @@ from typing import ParamSpec, TypeVar
 from modules import _umask
 from modules.file._owners import gid_of, uid_of
 from modules.file._place import Place, place
-from modules.file._was import was, was_missing, was_second
+from modules.file._snapshot import snapshot, snapshot_of_missing, snapshot_of_second
 from runner.api import StateFailed, changer
 from runner.api import forget_looks as _forget_looks
 
@@ -79,7 +79,7 @@ def owner_ids(user: str | int | None, group: str | int | None) -> tuple[int, int
     return uid, gid
 
 
-@alters(before=was)
+@alters(before=snapshot)
 def remove(path: str) -> None:
     """Remove a file, a link or a folder with all that it holds; links in it are not followed.
     Nothing there is fine.
@@ -94,7 +94,7 @@ def remove(path: str) -> None:
             where.sync()
 
 
-@alters(before=was)
+@alters(before=snapshot)
 def remove_folder(path: str) -> None:
     """Remove a folder that holds nothing; one that does fails."""
     with place(path) as where:
@@ -102,7 +102,7 @@ def remove_folder(path: str) -> None:
         where.sync()
 
 
-@alters(before=was)
+@alters(before=snapshot)
 def mkdir(
     path: str,
     *,
@@ -114,7 +114,7 @@ def mkdir(
     _make(path, mode, owner_ids(user, group))
 
 
-@alters(before=was_missing)
+@alters(before=snapshot_of_missing)
 def makedirs(
     path: str,
     *,
@@ -158,14 +158,14 @@ def _make(path: str, mode: str | None, owner: tuple[int, int]) -> None:
                 made.chmod(final)
 
 
-@alters(before=was_second, path=1)
+@alters(before=snapshot_of_second, path=1)
 def symlink(target: str, path: str) -> None:
     """Create a symbolic link at `path` that says `target`."""
     with place(path) as where:
         where.symlink(target)
 
 
-@alters(before=was_second, path=1)
+@alters(before=snapshot_of_second, path=1)
 def put_symlink(
     target: str, path: str, user: str | int | None = None, group: str | int | None = None
 ) -> None:
@@ -193,14 +193,14 @@ def put_link(where: Place, target: str, owner: tuple[int, int]) -> None:
     where.sync()
 
 
-@alters(before=was_second, path=1)
+@alters(before=snapshot_of_second, path=1)
 def link(target: str, path: str) -> None:
     """Create a hard link at `path` to the file `target`."""
     with place(target) as file, place(path) as where:
         where.link_to(file)
 
 
-@alters(before=was)
+@alters(before=snapshot)
 def set_mode(path: str, mode: str, follow: bool = True) -> str:
     """Set the mode of a path ("0644"); answers with the mode that it has then. Without `follow` a
     link is refused.
@@ -212,10 +212,10 @@ def set_mode(path: str, mode: str, follow: bool = True) -> str:
         return f"{pin.mode():04o}"
 
 
-@alters(before=was)
+@alters(before=snapshot)
 def chown(path: str, user: str | int | None, group: str | int | None, follow: bool = True) -> None:
-    """Set the owner, None for "as it is"; without `follow` that of a link itself. The set-user-ID
-    bits stay.
+    """Set the owner, None for "as it is"; without `follow` that of a link itself. Raises
+    StateFailed for what has become a link. The set-user-ID bits stay.
     """
     uid, gid = owner_ids(user, group)
     with place(path, follow) as where, where.pinned() as pin:
@@ -224,16 +224,18 @@ def chown(path: str, user: str | int | None, group: str | int | None, follow: bo
         pin.chown(uid, gid)
 
 
-@alters(before=was)
+@alters(before=snapshot)
 def utime(path: str, atime: float, mtime: float) -> None:
-    """Set the times of access and change (seconds since 1970)."""
+    """Set the times of access and change (seconds since 1970). Raises StateFailed for what has
+    become a link.
+    """
     with place(path, follow=True) as where, where.pinned() as pin:
         if pin.is_link:
             raise StateFailed(f"{path} has become a symbolic link; it is not followed")
         pin.utime(atime, mtime)
 
 
-@alters(before=was)
+@alters(before=snapshot)
 def mknod(path: str, kind: str, major: int = 0, minor: int = 0, mode: str = "0600") -> None:
     """Create a special file. kind: "p" for a pipe, "c" and "b" for devices."""
     form = {"p": bits.S_IFIFO, "c": bits.S_IFCHR, "b": bits.S_IFBLK}[kind]
@@ -244,7 +246,7 @@ def mknod(path: str, kind: str, major: int = 0, minor: int = 0, mode: str = "060
             made.chmod(int(mode, 8))
 
 
-@alters(before=was)
+@alters(before=snapshot)
 def set_attributes(path: str, change: str) -> None:
     """Set the attributes of a file or folder as chattr does: a change such as "+i", "-a" or "=ai"."""
     from modules.file import _attributes

@@ -13,7 +13,7 @@ def try_contents(
     data: Contents, command: str, suffix: str = "", folder: str | None = None
 ) -> tuple[bool, str]:
     """Run a command with the path of a temporary file that holds the contents; whether it likes
-    them, and its words.
+    them, and its words. Raises StateFailed when the command cannot be run.
 
     suffix: of the temporary file's name. folder: where it lies; a private one without it.
     """
@@ -33,7 +33,7 @@ def try_contents(
     try:
         with open(handle, "wb") as file:
             copy_into(data, file)
-        done = _processes.ended(
+        done = _processes.run_to_end(
             [*argv, path],
             env={**os.environ, "LC_ALL": "C.UTF-8"},
             cwd=None,

@@ -10,12 +10,12 @@ import stat as bits
 
 from modules.file._change import alters, owner_ids
 from modules.file._place import Pinned, Place, place
-from modules.file._was import was_copied_over, was_moved
+from modules.file._snapshot import snapshot_of_copy, snapshot_of_move
 from modules.file._write import Owner, replace
 from runner.api import StateFailed
 
 
-@alters(before=was_moved)
+@alters(before=snapshot_of_move)
 def rename(old: str, new: str) -> None:
     """Move a path; a file at `new` is replaced."""
     with place(old) as source, place(new) as target:
@@ -40,7 +40,7 @@ def _move_across(source: Place, target: Place) -> None:
     source.remove()
 
 
-@alters(before=was_copied_over, path=1)
+@alters(before=snapshot_of_copy, path=1)
 def copy(
     old: str,
     new: str,
@@ -63,8 +63,8 @@ def copy(
 
 
 def copy_place(source: Place, target: Place, owner: Owner, preserve: bool = False) -> None:
-    """Copy what is at one place to another. preserve: owner, extended attributes, mode and times
-    too.
+    """Copy what is at one place to another. Raises StateFailed for a device, a pipe or a socket.
+    preserve: owner, extended attributes, mode and times too.
     """
     with source.pinned() as pinned:
         if pinned.is_link:

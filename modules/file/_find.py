@@ -37,6 +37,7 @@ _BYTES = {"b": 1, "k": 1024, "m": 1024**2, "g": 1024**3, "t": 1024**4}
 
 def find(path: str, *args: str, **kwargs: Any) -> list[Any]:
     """The paths below a folder (or those that a glob matches) that meet all conditions, sorted.
+    Raises StateFailed for an unknown condition, and for `delete` and `exec`.
 
     A link is what it points to; type l means every link. name, iname, regex, iregex: of the last
     part of the path (regex: of the whole). type: letters of bcdpfls. user, group: owner. size:
@@ -68,7 +69,7 @@ def find(path: str, *args: str, **kwargs: Any) -> list[Any]:
         if at is None:
             continue
         if depth >= low and all(test(folder, name, at) for test in tests):
-            results.append(full if shown == ["path"] else _shown(full, at, shown))
+            results.append(full if shown == ["path"] else _facts_of(full, at, shown))
     return sorted(results)
 
 
@@ -130,7 +131,7 @@ def _type(value: Any) -> Test:
     )
 
 
-def _many(value: Any) -> list[Any]:
+def _as_list(value: Any) -> list[Any]:
     return (
         list(value)
         if isinstance(value, list)
@@ -141,12 +142,12 @@ def _many(value: Any) -> list[Any]:
 
 
 def _user(value: Any) -> Test:
-    wanted = {uid_of(user) for user in _many(value)}
+    wanted = {uid_of(user) for user in _as_list(value)}
     return lambda folder, name, at: at.st_uid in wanted
 
 
 def _group(value: Any) -> Test:
-    wanted = {gid_of(group) for group in _many(value)}
+    wanted = {gid_of(group) for group in _as_list(value)}
     return lambda folder, name, at: at.st_gid in wanted
 
 
@@ -205,7 +206,7 @@ _TESTS: dict[str, Callable[[Any], Test]] = {
 }
 
 
-def _shown(path: str, at: os.stat_result, keys: list[str]) -> Any:
+def _facts_of(path: str, at: os.stat_result, keys: list[str]) -> Any:
     letters = {kind: letter for letter, kind in _TYPES.items()}
     facts: dict[str, Callable[[], Any]] = {
         "path": lambda: path,

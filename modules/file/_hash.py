@@ -12,7 +12,9 @@ BY_LENGTH = {32: "md5", 40: "sha1", 56: "sha224", 64: "sha256", 96: "sha384", 12
 
 
 def get_hash(path: str, form: str = "sha256", chunk_size: int = 65536) -> str:
-    """The hash of a file in hexadecimal digits. form: the algorithm."""
+    """The hash of a file in hexadecimal digits. Raises StateFailed for an unknown algorithm. form:
+    the algorithm.
+    """
     import hashlib
 
     try:
@@ -58,8 +60,8 @@ def split_hash(text: str) -> tuple[str, str]:
 
 
 def source_hash(text: str, names: list[str]) -> tuple[str, str]:
-    """The hash of a file among the lines of a hash file. names: what it may be called, the best
-    first.
+    """The hash of a file among the lines of a hash file. Raises StateFailed when no line has it.
+    names: what it may be called, the best first.
 
     Understood are `digits  name`, `name digits`, `algorithm (name) = digits` and a lone hash.
     """

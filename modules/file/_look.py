@@ -56,7 +56,9 @@ class Stat(Record):
 
 
 def seen(path: str, follow: bool = True) -> Stat | None:
-    """The facts on a path, of what a link points to with `follow`; None when nothing is there."""
+    """The facts on a path, of what a link points to with `follow`; None when nothing is there.
+    Raises StateFailed when the caller may not look.
+    """
     try:
         at = os.stat(path) if follow else os.lstat(path)
     except (FileNotFoundError, NotADirectoryError):
@@ -83,7 +85,9 @@ def stat(path: str, follow: bool = True) -> Stat:
 
 
 def device(path: str) -> tuple[int, int]:
-    """The major and minor number of a device file."""
+    """The major and minor number of a device file. Raises StateFailed when the caller cannot
+    look.
+    """
     try:
         number = os.lstat(path).st_rdev
     except OSError as problem:
@@ -117,7 +121,7 @@ def is_link(path: str) -> bool:
 
 
 def readlink(path: str) -> str:
-    """The target of a symbolic link, as it is written."""
+    """The target of a symbolic link, as it is written. Raises StateFailed for what is no link."""
     try:
         return os.readlink(path)
     except OSError as problem:
@@ -125,7 +129,7 @@ def readlink(path: str) -> str:
 
 
 def listdir(path: str) -> list[str]:
-    """The names in a folder, sorted."""
+    """The names in a folder, sorted. Raises StateFailed for what cannot be listed."""
     try:
         return sorted(os.listdir(path))
     except OSError as problem:

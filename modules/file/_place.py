@@ -209,7 +209,9 @@ class Pinned:
         return bits.S_ISDIR(self.at.st_mode)
 
     def name(self) -> str:
-        """A name for the object itself, for this process and the programs that it starts."""
+        """A name for the object itself, for this process and the programs that it starts. Raises
+        OSError without /proc.
+        """
         name = f"/proc/{os.getpid()}/fd/{self._handle}"
         if not os.path.lexists(name):
             raise OSError(errno.ENOTSUP, "/proc is not mounted", self._place.path)

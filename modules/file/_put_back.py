@@ -6,12 +6,12 @@ import stat as bits
 
 from modules.file._change import alters, put_link
 from modules.file._place import Place, place
-from modules.file._was import was
+from modules.file._snapshot import snapshot
 from modules.file._write import Owner, replace
 from runner.api import StateFailed
 
 
-@alters(before=was)
+@alters(before=snapshot)
 def put_back(
     path: str,
     kind: str,

@@ -24,13 +24,13 @@ def refuse_put(path: str) -> None:
         return
     _refuse_read_only(path, folder)
     if not os.access(folder, os.W_OK | os.X_OK, effective_ids=True):
-        cause = "it is immutable" if _immutable(folder) else f"{_me()} may not write there"
+        cause = "it is immutable" if _immutable(folder) else f"{_caller_name()} may not write there"
         _refuse(path, f"in {folder} nothing can be changed: {cause}", folder)
-    at, above = _seen(path), os.stat(folder)
+    at, above = _lstat(path), os.stat(folder)
     if at is not None and not bits.S_ISLNK(at.st_mode) and _immutable(path):
         _refuse(path, "it is immutable (see lsattr)", path)
     mine = at is None or os.geteuid() in (at.st_uid, above.st_uid)
-    if above.st_mode & bits.S_ISVTX and not mine and not _may(FOWNER):
+    if above.st_mode & bits.S_ISVTX and not mine and not _has_capability(FOWNER):
         _refuse(
             path,
             f"it belongs to {uid_to_user(at.st_uid if at else 0)}, and {folder} is sticky",
@@ -43,11 +43,15 @@ def refuse_rewrite(path: str) -> None:
     one's owner.
     """
     refuse_put(path)
-    at = _seen(path)
+    at = _lstat(path)
     if at is not None and not (bits.S_ISREG(at.st_mode) or bits.S_ISLNK(at.st_mode)):
         kind = "a folder" if bits.S_ISDIR(at.st_mode) else "a device, pipe or socket"
         raise StateFailed(f"{path} is {kind}; it is not replaced by a file", missing=("file", path))
-    if at is not None and not _may(CHOWN) and (at.st_uid != os.geteuid() or not _member(at.st_gid)):
+    if (
+        at is not None
+        and not _has_capability(CHOWN)
+        and (at.st_uid != os.geteuid() or not _is_member(at.st_gid))
+    ):
         _refuse(
             path,
             f"it belongs to {uid_to_user(at.st_uid)}, and only root can write it anew",
@@ -57,15 +61,17 @@ def refuse_rewrite(path: str) -> None:
 
 def refuse_dress(path: str) -> None:
     """Raise StateFailed where the mode of a path cannot be changed."""
-    at = _seen(path)
+    at = _lstat(path)
     if at is None:
         return
     if not os.path.islink(path):
         _refuse_read_only(path, path)
     if _immutable(path):
         _refuse(path, "it is immutable (see lsattr)", path)
-    if at.st_uid != os.geteuid() and not _may(FOWNER):
-        _refuse(path, f"it belongs to {uid_to_user(at.st_uid)}, and {_me()} is not root", path)
+    if at.st_uid != os.geteuid() and not _has_capability(FOWNER):
+        _refuse(
+            path, f"it belongs to {uid_to_user(at.st_uid)}, and {_caller_name()} is not root", path
+        )
 
 
 def refuse_touch(path: str) -> None:
@@ -76,13 +82,13 @@ def refuse_touch(path: str) -> None:
 
 def refuse_owner(path: str, user: str | int | None, group: str | int | None) -> None:
     """Raise StateFailed where a path cannot be given to a user or a group that there is."""
-    if _may(CHOWN):
+    if _has_capability(CHOWN):
         return
     uid = None if user in (None, "") else uid_of(user)
     gid = None if group in (None, "") else gid_of(group)
     if uid not in (None, os.geteuid()):
         _refuse(path, f"only root may give it to {user}", path)
-    if gid is not None and not _member(gid):
+    if gid is not None and not _is_member(gid):
         _refuse(path, f"only root may give it to the group {group}", path)
 
 
@@ -109,7 +115,7 @@ def _nearest(path: str) -> str:
     return real_path(path)  # through no link that the change will not follow
 
 
-def _seen(path: str) -> os.stat_result | None:
+def _lstat(path: str) -> os.stat_result | None:
     try:
         return os.lstat(path)
     except OSError:
@@ -135,16 +141,16 @@ def _immutable(path: str) -> bool:
     return bool(flags & IMMUTABLE)
 
 
-def _me() -> str:
+def _caller_name() -> str:
     return str(uid_to_user(os.geteuid()) or os.geteuid())
 
 
-def _member(gid: int) -> bool:
+def _is_member(gid: int) -> bool:
     return gid == os.getegid() or gid in os.getgroups()
 
 
 @cache
-def _may(capability: int) -> bool:
+def _has_capability(capability: int) -> bool:
     """Return whether this process has a capability; without /proc only root has all."""
     try:
         with open("/proc/self/status", encoding="ascii", errors="replace") as status:

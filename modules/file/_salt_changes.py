@@ -12,7 +12,7 @@ from runner.api import StateFailed
 
 
 def path_given(path: str) -> str:
-    """The path of a call, which has to be absolute."""
+    """The path of a call, which has to be absolute. Raises StateFailed for another one."""
     path = os.path.expanduser(path)
     if not os.path.isabs(path):
         raise StateFailed(f"File path must be absolute: {path}")
@@ -73,7 +73,9 @@ def salt_rename(src: str, dst: str) -> bool:
 
 
 def salt_copy(src: str, dst: str, recurse: bool = False, remove_existing: bool = False) -> bool:
-    """Copy a file, or a folder with `recurse`. remove_existing: what is at the target goes first."""
+    """Copy a file, or a folder with `recurse`. Raises StateFailed when there is no source, and for
+    a folder without `recurse`. remove_existing: what is at the target goes first.
+    """
     src, dst = path_given(src), path_given(dst)
     if not os.path.exists(src):
         raise StateFailed(f"No such file or directory '{src}'")
@@ -130,7 +132,9 @@ def makedirs_perms(
 
 
 def move(src: str, dst: str) -> dict[str, Any]:
-    """Move a file or folder; into a folder where `dst` is one."""
+    """Move a file or folder; into a folder where `dst` is one. Raises StateFailed when there is
+    none.
+    """
     old, new = path_given(src), path_given(dst)
     if not os.path.lexists(old):
         raise StateFailed(
@@ -145,7 +149,7 @@ def move(src: str, dst: str) -> dict[str, Any]:
 
 def rmdir(path: str, recurse: bool = False) -> bool:
     """Remove an empty folder, with `recurse` the empty ones below it too; False when something is
-    left.
+    left. Raises StateFailed for what is no folder.
     """
     path = path_given(path)
     if not os.path.isdir(path):
@@ -176,7 +180,9 @@ def salt_mknod(
     group: str | None = None,
     mode: Any = "0600",
 ) -> bool:
-    """Create a special file. ntype: p for a pipe, c and b for devices with `major` and `minor`."""
+    """Create a special file. Raises StateFailed for an unknown kind, and when something is there
+    already. ntype: p for a pipe, c and b for devices with `major` and `minor`.
+    """
     if ntype not in ("p", "c", "b"):
         raise StateFailed(
             f"there is no kind {ntype!r} of special files; there are c, b (devices) and p (a pipe)"

@@ -23,7 +23,7 @@ def _text(path: str, encoding: str | None = None) -> str:
         raise StateFailed(f"encoding: {encoding!r} is none that Python knows") from None
 
 
-def _put(
+def _write_text(
     path: str,
     old: str,
     new: str,
@@ -68,7 +68,7 @@ def replace(
     encoding: str | None = None,
 ) -> str | bool:
     """Replace what matches a regular expression; the difference, or with show_changes=False whether
-    there was one.
+    there was one. Raises StateFailed for arguments that exclude each other.
 
     The arguments of the state file.replace, and dry_run: change nothing; search_only: only whether
     it matches. preserve_inode: accepted and without effect, files are written whole.
@@ -90,7 +90,7 @@ def replace(
         expression, content, old
     ):
         new = edits.added(old, content, at_end=append_if_not_found)
-    return _put(path, old, new, backup, show_changes, dry_run, encoding)
+    return _write_text(path, old, new, backup, show_changes, dry_run, encoding)
 
 
 def append(path: str, *args: Any, **kwargs: Any) -> str:
@@ -99,7 +99,7 @@ def append(path: str, *args: Any, **kwargs: Any) -> str:
     old = _text(path)
     if lines:
         head = old if not old or old.endswith("\n") else f"{old}\n"
-        _put(path, old, head + "".join(lines), backup=False)
+        _write_text(path, old, head + "".join(lines), backup=False)
     return f'Wrote {len(lines)} lines to "{path}"'
 
 
@@ -117,7 +117,7 @@ def comment_line(
     path: str, regex: str, char: str = "#", cmnt: bool = True, backup: str | bool = ".bak"
 ) -> str | bool:
     """Put a comment sign before the lines that match, or with cmnt=False take it away; the
-    difference, False if none.
+    difference, False if none. Raises StateFailed for a binary file.
 
     regex: finds the lines from their beginning, without the sign.
     """
@@ -126,7 +126,7 @@ def comment_line(
     if "\0" in old:
         raise StateFailed(f"Cannot perform string replacements on a binary file: {path}")
     new = (edits.commented_out if cmnt else edits.bared_lines)(old, regex, char)
-    _put(path, old, new, backup)
+    _write_text(path, old, new, backup)
     return edits.diff(old, new, context=0) if new != old else False
 
 
@@ -155,8 +155,8 @@ def line(
     quiet: bool = False,
     indent: bool = True,
 ) -> str | bool:
-    """Edit one line of a file; the difference, False when there is none. The arguments are those of
-    the state.
+    """Edit one line of a file; the difference, False when there is none. Raises StateFailed without
+    the file and for an unknown mode. The arguments are those of the state.
     """
     path = _path(path)
     if not os.path.isfile(path):
@@ -181,7 +181,7 @@ def line(
             old.split("\n") if old else [], content or "", match or content or "", doing, place
         )
     )
-    return _put(path, old, new, backup, show_changes) if new != old else False
+    return _write_text(path, old, new, backup, show_changes) if new != old else False
 
 
 def blockreplace(
@@ -199,7 +199,7 @@ def blockreplace(
     insert_after_match: str | None = None,
 ) -> str | bool:
     """Set the block between two markers of a file; the difference, or with show_changes=False
-    whether there is one.
+    whether there is one. Raises StateFailed for arguments that exclude each other.
 
     The arguments are those of the state file.blockreplace, and dry_run: change nothing.
     """
@@ -229,7 +229,7 @@ def blockreplace(
     block = block.replace("\r\n", "\n").replace("\n", edits.ending(old))
     place = (append_if_not_found, prepend_if_not_found, insert_before_match, insert_after_match)
     new = edits.with_block(old, marker_start, marker_end, block, *place)
-    return _put(path, old, new, backup, show_changes, dry_run)
+    return _write_text(path, old, new, backup, show_changes, dry_run)
 
 
 def sed(
@@ -244,7 +244,7 @@ def sed(
     negate_match: bool = False,
 ) -> dict[str, Any] | bool:
     """Edit a file with the program sed: `after` for `before` in lines that match `limit`; False
-    without the file.
+    without the file. Raises StateFailed for the option -i.
 
     options: of sed. flags: behind the expression. negate_match: in the lines that do not match
     `limit`.
@@ -321,4 +321,4 @@ def psed(
     )
     if backup:
         keep(path, backup)
-    _put(path, old, new, backup=False)
+    _write_text(path, old, new, backup=False)

@@ -77,7 +77,9 @@ def normpath(path: str) -> str:
 
 
 def readdir(path: str) -> list[str]:
-    """The names in a folder, `.` and `..` among them."""
+    """The names in a folder, `.` and `..` among them. Raises StateFailed for what is no folder, and
+    for a relative path.
+    """
     path = _home(path)
     if not os.path.isabs(path):
         raise StateFailed("Dir path must be absolute.")
@@ -87,7 +89,9 @@ def readdir(path: str) -> list[str]:
 
 
 def access(path: str, mode: str) -> bool:
-    """Return whether the caller may use a path. mode: f (is there), r, w or x."""
+    """Return whether the caller may use a path. Raises StateFailed for an unknown one. mode: f (is
+    there), r, w or x.
+    """
     modes = {"f": os.F_OK, "r": os.R_OK, "w": os.W_OK, "x": os.X_OK}
     wanted = modes.get(mode, mode)
     if wanted not in modes.values():
@@ -102,35 +106,37 @@ def read(path: str, binary: bool = False) -> str | bytes:
 
 
 def salt_readlink(path: str, canonicalize: bool = False) -> str:
-    """The path that a symbolic link points to. canonicalize: follow all links on the way."""
+    """The path that a symbolic link points to. Raises StateFailed for what is no link.
+    canonicalize: follow all links on the way.
+    """
     path = _home(path)
     if not os.path.islink(path):
         raise StateFailed("A valid link was not specified.")
     return os.path.realpath(path) if canonicalize else os.readlink(path)
 
 
-def _asked(path: str, follow_symlinks: bool) -> Stat:
+def _stat_of(path: str, follow_symlinks: bool) -> Stat:
     return stat(_home(path), follow_symlinks)
 
 
 def get_user(path: str, follow_symlinks: bool = True) -> str:
     """The name of the user who owns a path."""
-    return _asked(path, follow_symlinks).user
+    return _stat_of(path, follow_symlinks).user
 
 
 def get_group(path: str, follow_symlinks: bool = True) -> str:
     """The name of the group that owns a path."""
-    return _asked(path, follow_symlinks).group
+    return _stat_of(path, follow_symlinks).group
 
 
 def get_uid(path: str, follow_symlinks: bool = True) -> int:
     """The number of the user who owns a path."""
-    return _asked(path, follow_symlinks).uid
+    return _stat_of(path, follow_symlinks).uid
 
 
 def get_gid(path: str, follow_symlinks: bool = True) -> int:
     """The number of the group that owns a path."""
-    return _asked(path, follow_symlinks).gid
+    return _stat_of(path, follow_symlinks).gid
 
 
 def get_mode(path: str, follow_symlinks: bool = True) -> str:
@@ -199,7 +205,9 @@ def diskusage(path: str) -> int:
 
 
 def statvfs(path: str) -> dict[str, int]:
-    """The capacity of a path's file system: blocks, inodes, their sizes and how many are free."""
+    """The capacity of a path's file system: blocks, inodes, their sizes and how many are free.
+    Raises StateFailed when the system cannot tell.
+    """
     try:
         values = os.statvfs(_home(path))
     except OSError as problem:

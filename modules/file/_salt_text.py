@@ -49,8 +49,8 @@ def search(
     ignore_if_missing: bool = False,
     multiline: bool = False,
 ) -> bool:
-    """Return whether a regular expression is found in a file. flags: a number, or names such as
-    [IGNORECASE, MULTILINE].
+    """Return whether a regular expression is found in a file. Raises StateFailed when the file is
+    missing. flags: a number, or names such as [IGNORECASE, MULTILINE].
     """
     path = os.path.expanduser(path)
     if not os.path.exists(path):

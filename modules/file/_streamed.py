@@ -34,7 +34,7 @@ class Streamed(Record):
             return file.read(HEAD)
 
     def pieces(self) -> Iterator[bytes]:
-        """The contents in their order."""
+        """The contents in their order. Raises StateFailed when the file has changed meanwhile."""
         with self._opened() as file:
             yield from _pieces(file)
             if _identity(os.fstat(file.fileno())) != self.identity:

@@ -14,8 +14,8 @@ from typing import IO
 from modules._umask import umask
 from modules.file._change import alters, owner_ids
 from modules.file._place import NEW, Pinned, Place, place
+from modules.file._snapshot import snapshot_of_written, target_of
 from modules.file._streamed import Contents, copy_into
-from modules.file._was import target_of, was_written
 from runner.api import Record, StateFailed, here
 
 Fill = Callable[[IO[bytes]], object]
@@ -32,7 +32,7 @@ class Owner(Record):
     gid: int = -1
 
 
-@alters(before=was_written)
+@alters(before=snapshot_of_written)
 def write(
     path: str,
     data: Contents,
@@ -72,7 +72,7 @@ def replace(
         old = old if old is not None and _replaceable(where, old) else None
 
         def dress(handle: int) -> None:
-            _dress(handle, old, owner, new_mode)
+            _set_attributes(handle, old, owner, new_mode)
             if finish:
                 finish(handle)
 
@@ -100,7 +100,7 @@ def _replace(where: Place, fill: Fill, dress: Finish) -> None:
                 file.flush()
                 dress(handle)
                 os.fsync(handle)
-            _put(beside, where)
+            _move_into_place(beside, where)
         except BaseException:
             with suppress(FileNotFoundError):
                 beside.unlink()
@@ -108,7 +108,7 @@ def _replace(where: Place, fill: Fill, dress: Finish) -> None:
     where.sync()
 
 
-def _dress(handle: int, old: Pinned | None, owner: Owner, new_mode: int) -> None:
+def _set_attributes(handle: int, old: Pinned | None, owner: Owner, new_mode: int) -> None:
     """Owner first, as that clears set-user-ID; then the attributes, whose access list follows the
     mode set last.
     """
@@ -138,7 +138,7 @@ def _copy_attributes(source: Pinned, handle: int) -> None:
                 raise
 
 
-def _put(beside: Place, where: Place) -> None:
+def _move_into_place(beside: Place, where: Place) -> None:
     try:
         beside.rename_to(where)
     except OSError as problem:

@@ -27,25 +27,25 @@ def edited_line(body: list[str], content: str, match: str, doing: str, place: Pl
     edited.
     """
     if doing == "delete":
-        at = _first(body[:-1] if body and not body[-1] else body, match) if match else None
+        at = _first_match(body[:-1] if body and not body[-1] else body, match) if match else None
         return body if at is None else [*body[:at], *body[at + 1 :]]
     if doing == "replace":
-        at = _first(body, match)
+        at = _first_match(body, match)
         return (
             body
             if at is None
-            else [*body[:at], _instead(body[at], content, place), *body[at + 1 :]]
+            else [*body[:at], _replacement(body[at], content, place), *body[at + 1 :]]
         )
     return _inserted(body, content, place) if doing == "insert" else _ensured(body, content, place)
 
 
-def _first(body: list[str], match: str) -> int | None:
+def _first_match(body: list[str], match: str) -> int | None:
     """The first line that matches."""
     expression = compiled(match, 0)
     return next((index for index, line in enumerate(body) if expression.search(f"{line}\n")), None)
 
 
-def _like(model: str, content: str, place: Place) -> str:
+def _indented(model: str, content: str, place: Place) -> str:
     """The content as a line, with the indentation of another one."""
     content = content.rstrip(" \t").removesuffix("\n")
     if not place.indent:
@@ -53,12 +53,12 @@ def _like(model: str, content: str, place: Place) -> str:
     return model[: len(model) - len(model.lstrip(" \t"))] + content.lstrip()
 
 
-def _instead(line: str, content: str, place: Place) -> str:
+def _replacement(line: str, content: str, place: Place) -> str:
     """The content in the place of a line, ending as that did."""
-    return _like(line, content, place) + ("\r" if line.endswith("\r") else "")
+    return _indented(line, content, place) + ("\r" if line.endswith("\r") else "")
 
 
-def _only(body: list[str], pattern: str | None, name: str) -> int | None:
+def _only_match(body: list[str], pattern: str | None, name: str) -> int | None:
     """The line that a neighbour's expression means; None for none."""
     if pattern is None:
         return None
@@ -99,16 +99,20 @@ def _inserted(body: list[str], content: str, place: Place) -> list[str]:
         ]
     if place.before is None and place.after is None:
         raise StateFailed('On insert either "location" or "before/after" conditions are required.')
-    at_after = _only(body, place.after, "after")
-    at_before = _only(body, place.before, "before")
+    at_after = _only_match(body, place.after, "after")
+    at_before = _only_match(body, place.before, "before")
     if at_before is not None:
-        return _put(body, at_before, at_before - 1, content, _like(body[at_before], content, place))
+        return _with_line(
+            body, at_before, at_before - 1, content, _indented(body[at_before], content, place)
+        )
     if at_after is None:
         raise StateFailed("Neither before or after was found in file")
-    return _put(body, at_after + 1, at_after + 1, content, _like(body[at_after], content, place))
+    return _with_line(
+        body, at_after + 1, at_after + 1, content, _indented(body[at_after], content, place)
+    )
 
 
-def _put(body: list[str], at: int, has: int, content: str, line: str) -> list[str]:
+def _with_line(body: list[str], at: int, has: int, content: str, line: str) -> list[str]:
     """The lines with one more, unless the neighbour that would be it is it. has: the number of that
     neighbour.
     """
@@ -118,23 +122,25 @@ def _put(body: list[str], at: int, has: int, content: str, line: str) -> list[st
 
 
 def _ensured(body: list[str], content: str, place: Place) -> list[str]:
-    at_after = _only(body, place.after, "after")
-    at_before = _only(body, place.before, "before")
+    at_after = _only_match(body, place.after, "after")
+    at_before = _only_match(body, place.before, "before")
     if at_after is not None and at_before is not None:
         if not 1 <= at_before - at_after <= 2:
             raise StateFailed('Found more than one line between boundaries "before" and "after".')
         if at_before - at_after == 1:
-            return _put(body, at_before, -1, content, _like(body[at_after], content, place))
+            return _with_line(
+                body, at_before, -1, content, _indented(body[at_after], content, place)
+            )
         has = body[at_after + 1]
-        new = _like(body[at_after], content, place) + ("\r" if has.endswith("\r") else "")
+        new = _indented(body[at_after], content, place) + ("\r" if has.endswith("\r") else "")
         return [*body[: at_after + 1], new, *body[at_before:]]
     if at_after is not None:
-        return _put(
-            body, at_after + 1, at_after + 1, content, _like(body[at_after], content, place)
+        return _with_line(
+            body, at_after + 1, at_after + 1, content, _indented(body[at_after], content, place)
         )
     if at_before is not None:
         model = body[at_before - 1] if at_before else ""
-        return _put(body, at_before, at_before - 1, content, _like(model, content, place))
+        return _with_line(body, at_before, at_before - 1, content, _indented(model, content, place))
     raise StateFailed(
         "Wrong conditions? Unable to ensure line without knowing where to put it before and/or"
         " after."

@@ -48,7 +48,7 @@ def lines_of(text: str) -> list[str]:
 
 def compiled(pattern: str, flags: int | str | Sequence[str | int]) -> re.Pattern[str]:
     """A regular expression with flags as an SLS names them (`[IGNORECASE, MULTILINE]` or their
-    number).
+    number). Raises StateFailed for a wrong expression and an unknown flag.
     """
     number = 0
     for flag in [flags] if isinstance(flags, int | str) else flags:
@@ -69,6 +69,9 @@ def compiled(pattern: str, flags: int | str | Sequence[str | int]) -> re.Pattern
 
 
 def substituted(expression: re.Pattern[str], repl: str, text: str, count: int) -> str:
+    """Replace what an expression matches. Raises StateFailed for a replacement that does not fit
+    it.
+    """
     try:
         return expression.sub(repl, text, count)
     except (re.error, IndexError) as problem:
@@ -177,16 +180,16 @@ def _inserted(
     if prepend:
         return whole + text
     if append:
-        return _ended(text) + whole
+        return _with_line_end(text) + whole
     if before or after:
         pattern = compiled(before or after or "", 0)
         lines = lines_of(text)
         for index, line in enumerate(lines):
             if pattern.search(line):
                 at = index if before else index + 1
-                return _ended("".join(lines[:at])) + whole + "".join(lines[at:])
+                return _with_line_end("".join(lines[:at])) + whole + "".join(lines[at:])
     raise StateFailed("Cannot edit marked block. Markers were not found in file.")
 
 
-def _ended(text: str) -> str:
+def _with_line_end(text: str) -> str:
     return text + ending(text) if text and not text.endswith("\n") else text

@@ -194,7 +194,9 @@ def config_values(key: str, cwd: str | None, user: str | None, scope: str | None
 def config_matching(
     pattern: str, cwd: str | None, user: str | None, scope: str | None
 ) -> dict[str, list[str]]:
-    """The keys that a regular expression matches as a whole, with their values."""
+    """The keys that a regular expression matches as a whole, with their values. Raises StateFailed
+    for a wrong expression.
+    """
     done = _config(["--get-regexp", "--null", "--", f"^({pattern})$"], cwd, user, scope)
     if done.retcode > 1:
         raise StateFailed(f"{pattern!r}: {error_text(done)}")
@@ -209,7 +211,9 @@ def config_matching(
 def config_change(
     words: Sequence[str], cwd: str | None, user: str | None, everywhere: bool
 ) -> None:
-    """Run `git config` with these words: what it is to do, then keys and values."""
+    """Run `git config` with these words: what it is to do, then keys and values. Raises
+    CommandFailed when git fails.
+    """
     done = _config([words[0], "--", *words[1:]], cwd, user, "global" if everywhere else "local")
     if done.retcode:
         raise CommandFailed(error_text(done) or f"git config failed with exit code {done.retcode}")

@@ -66,12 +66,12 @@ def rev_parse(
     cwd: str, rev: str | None = None, opts: str = "", user: str | None = None, **_: Any
 ) -> str:
     """The output of `git rev-parse`."""
-    return ask(["rev-parse", *shlex.split(opts), *_given(rev, "the revision")], cwd, user)
+    return ask(["rev-parse", *shlex.split(opts), *_plain_words(rev, "the revision")], cwd, user)
 
 
 def describe(cwd: str, rev: str = "HEAD", user: str | None = None, **_: Any) -> str:
     """The tag before a revision and the distance to it, or the short commit."""
-    return ask(["describe", "--always", *_given(rev, "the revision")], cwd, user)
+    return ask(["describe", "--always", *_plain_words(rev, "the revision")], cwd, user)
 
 
 def list_branches(cwd: str, remote: bool = False, user: str | None = None, **_: Any) -> list[str]:
@@ -102,8 +102,8 @@ def ls_remote(
     https_pass: str | None = None,
     **_: Any,
 ) -> dict[str, str]:
-    """The references of a remote (a name in `cwd`, or a URL) with their commits. ref: only those
-    with this name.
+    """The references of a remote (a name in `cwd`, or a URL) with their commits. Raises
+    CommandFailed when git fails. ref: only those with this name.
     """
     words = ["ls-remote", *shlex.split(opts), "--", remote, *([ref] if ref else [])]
     done = probe(
@@ -212,7 +212,7 @@ def checkout(
         "checkout",
         *(["--force"] if force else []),
         *shlex.split(opts),
-        *_given(rev, "the revision"),
+        *_plain_words(rev, "the revision"),
     ]
     return change(words, cwd, user)
 
@@ -231,12 +231,12 @@ def fetch(
         "fetch",
         *(["--force"] if force else []),
         *shlex.split(opts),
-        *_given(remote, "the remote"),
+        *_plain_words(remote, "the remote"),
     ]
     return change(words, cwd, user, _keys(identity, user))
 
 
-def _given(word: str | None, what: str) -> list[str]:
+def _plain_words(word: str | None, what: str) -> list[str]:
     return [plain_name(word, what)] if word else []
 
 

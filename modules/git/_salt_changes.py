@@ -20,7 +20,8 @@ def config_set(
     user: str | None = None,
     **options: Any,
 ) -> list[str]:
-    """Set a key of git's configuration; the values that it has then.
+    """Set a key of git's configuration; the values that it has then. Raises CommandFailed for both
+    of value and multivar, or neither.
 
     value: the one value; multivar: several. cwd: the repository. global: the user's own
     configuration instead.
@@ -34,7 +35,7 @@ def config_set(
     """
     if (value is None) == (multivar is None):
         raise CommandFailed("give one of value and multivar")
-    everywhere = _everywhere(cwd, options)
+    everywhere = _is_global(cwd, options)
     first, *more = [str(text) for text in (multivar if multivar is not None else [value])] or [""]
     config_change(["--replace-all", key, first], cwd, user, everywhere)
     for text in more:
@@ -49,12 +50,13 @@ def config_unset(
     user: str | None = None,
     **options: Any,
 ) -> bool:
-    """Remove a key of git's configuration.
+    """Remove a key of git's configuration. Raises CommandFailed when it is not set, and for several
+    values without `all`.
 
     value_regex: only values that match. all: though there are several. global: of the user's own
     configuration.
     """
-    everywhere = _everywhere(cwd, options)
+    everywhere = _is_global(cwd, options)
     values = config_values(key, cwd, user, "global" if everywhere else "local")
     if not values:
         raise CommandFailed(f"Key '{key}' does not exist")
@@ -69,7 +71,7 @@ def config_unset(
     return True
 
 
-def _everywhere(cwd: str | None, options: dict[str, Any]) -> bool:
+def _is_global(cwd: str | None, options: dict[str, Any]) -> bool:
     if options.get("global"):
         return True
     if cwd is None:
@@ -151,7 +153,7 @@ def submodule(
         ["submodule", plain_name(command, "the command of git submodule"), *shlex.split(opts)],
         cwd,
         user,
-        _given(identity, user),
+        _keys_of(identity, user),
     )
 
 
@@ -166,8 +168,8 @@ def push(
 ) -> str:
     """Push to a remote; what git says."""
     words = ["push", *shlex.split(opts), "--", *(word for word in (remote, ref) if word)]
-    return change(words, cwd, user, _given(identity, user))
+    return change(words, cwd, user, _keys_of(identity, user))
 
 
-def _given(identity: str | Sequence[str], user: str | None) -> tuple[str, ...]:
+def _keys_of(identity: str | Sequence[str], user: str | None) -> tuple[str, ...]:
     return keys([identity] if isinstance(identity, str) else list(identity), user) or ()

@@ -81,7 +81,7 @@ def _networks(version: int, interface: str | list[str] | None, loopback: bool) -
     return sorted(networks)
 
 
-def _told(networks: list[Network], verbose: bool) -> Any:
+def _listing(networks: list[Network], verbose: bool) -> Any:
     if not verbose:
         return [str(network) for network in networks]
     return {
@@ -99,7 +99,7 @@ def ip_networks(
     interface: str | list[str] | None = None, include_loopback: bool = False, verbose: bool = False
 ) -> list[str] | dict[str, dict[str, Any]]:
     """The IPv4 networks that this machine is in. verbose: a mapping with their masks and sizes."""
-    networks: list[str] | dict[str, dict[str, Any]] = _told(
+    networks: list[str] | dict[str, dict[str, Any]] = _listing(
         _networks(4, interface, include_loopback), verbose
     )
     return networks
@@ -109,7 +109,7 @@ def ip_networks6(
     interface: str | list[str] | None = None, include_loopback: bool = False, verbose: bool = False
 ) -> list[str] | dict[str, dict[str, Any]]:
     """The IPv6 networks that this machine is in; arguments as those of ip_networks."""
-    networks: list[str] | dict[str, dict[str, Any]] = _told(
+    networks: list[str] | dict[str, dict[str, Any]] = _listing(
         _networks(6, interface, include_loopback), verbose
     )
     return networks

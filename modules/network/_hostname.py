@@ -39,7 +39,9 @@ def keep_hostname(hostname: str) -> None:
 
 @changer
 def mod_hostname(hostname: str) -> bool:
-    """Give the machine a name, now and for the next start."""
+    """Give the machine a name, now and for the next start. Raises StateFailed when the system
+    refuses it.
+    """
     keep_hostname(hostname)
     done = cmd.execute(["hostname", "--", hostname])
     if done.retcode:

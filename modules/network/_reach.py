@@ -6,7 +6,7 @@ import socket
 from typing import Any
 
 from modules import cmd
-from modules._names import resolved
+from modules._resolver import resolve
 from runner.api import here
 
 FAMILIES = {"ipv4": 4, "ipv6": 6}
@@ -45,18 +45,18 @@ def connect(
             return {"result": False, "comment": f"Required argument, {what}, is missing."}
     kind = "udp" if proto == "udp" else "tcp"
     at = f"on {kind} port {port}"
-    addresses = resolved(host, FAMILIES.get(family or ""))
+    addresses = resolve(host, FAMILIES.get(family or ""))
     if not addresses:
         return {"result": False, "comment": f"Unable to resolve host {host} {at}"}
     address = addresses[0]
     try:
-        _reach(address, int(port or 0), kind, float(timeout))
+        _connect(address, int(port or 0), kind, float(timeout))
     except (OSError, ValueError, OverflowError):
         return {"result": False, "comment": f"Unable to connect to {host} ({address}) {at}"}
     return {"result": True, "comment": f"Successfully connected to {host} ({address}) {at}"}
 
 
-def _reach(address: str, port: int, kind: str, timeout: float) -> None:
+def _connect(address: str, port: int, kind: str, timeout: float) -> None:
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     with socket.socket(family, socket.SOCK_DGRAM if kind == "udp" else socket.SOCK_STREAM) as line:
         line.settimeout(timeout)

@@ -33,7 +33,9 @@ def default_route(family: str | None = None) -> list[dict[str, Any]]:
 
 
 def routes(family: str | None = None) -> list[dict[str, Any]]:
-    """The routes of this machine, in Salt's shape. family: inet or inet6."""
+    """The routes of this machine, in Salt's shape. Raises CommandFailed for another family. family:
+    inet or inet6.
+    """
     if family not in (None, "inet", "inet6"):
         raise CommandFailed(f"Invalid address family {family}")
     shown = [] if family == "inet6" else _routes4()
@@ -85,7 +87,9 @@ def _routes6() -> list[dict[str, Any]]:
 
 
 def get_route(ip: str) -> dict[str, str | None]:
-    """The way to an address: destination, gateway (None when it is a neighbour), interface, source."""
+    """The way to an address: destination, gateway (None when it is a neighbour), interface, source.
+    Raises CommandFailed when there is none.
+    """
     ipaddress.ip_address(ip)
     done = cmd.probe(["ip", "-json", "route", "get", ip])
     ways = json.loads(done.stdout or "[]") if done.retcode == 0 else []

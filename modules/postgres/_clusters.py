@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Sequence
 
 from modules import cmd, file
-from modules._lines import joined, one_line, plain_name
+from modules._lines import join_lines, one_line, plain_name
 from modules._processes import missing, needs
 from runner.api import CommandFailed, StateFailed, changer, here
 
@@ -18,7 +18,8 @@ TOOLS = "postgresql-common"
 
 
 def cluster_list() -> dict[str, dict[str, str]]:
-    """Debian's clusters, by `version/name`: port, status, user, datadir, log.
+    """Debian's clusters, by `version/name`: port, status, user, datadir, log. Raises StateFailed
+    when pg_lsclusters fails.
 
     {{ salt['postgres.cluster_list']() }}
     """
@@ -56,20 +57,20 @@ def cluster_create(
 ) -> bool:
     """Make a cluster. options: for pg_createcluster; initdb: for that program."""
     more = ["--", *initdb] if initdb else []
-    return _done(["pg_createcluster", *options, *_named(version, name), *more])
+    return _run(["pg_createcluster", *options, *_name_words(version, name), *more])
 
 
 @changer
 def cluster_remove(version: str, name: str) -> bool:
     """Stop a cluster and remove it with all of its databases."""
-    return _done(["pg_dropcluster", "--stop", *_named(version, name)])
+    return _run(["pg_dropcluster", "--stop", *_name_words(version, name)])
 
 
-def _named(version: str, name: str) -> list[str]:
+def _name_words(version: str, name: str) -> list[str]:
     return [plain_name(version, "the version"), plain_name(name, "the name of the cluster")]
 
 
-def _done(argv: Sequence[str]) -> bool:
+def _run(argv: Sequence[str]) -> bool:
     done = cmd.execute(argv)
     if done.retcode:
         raise CommandFailed(done.stderr.strip() or done.stdout.strip())
@@ -86,7 +87,7 @@ def datadir_exists(name: str) -> bool:
 
 def initdb() -> str:
     """The path of initdb: on PATH, in the folder `postgres.bins_dir` of the configuration, or
-    Debian's newest.
+    Debian's newest. Raises StateFailed when there is none.
     """
     folder = here.opts.get("postgres.bins_dir")
     if folder:
@@ -106,7 +107,9 @@ def _version(path: str) -> tuple[int, ...]:
 def datadir_init(
     name: str, options: Sequence[str], runas: str | None, password: str | None
 ) -> bool:
-    """Make the databases of a new server in a folder. options: for initdb. runas: whose they are."""
+    """Make the databases of a new server in a folder. Raises CommandFailed when initdb fails.
+    options: for initdb. runas: whose they are.
+    """
     words = [initdb(), f"--pgdata={name}", *options]
     # the pipe belongs to whom initdb runs as: no file, and no argument, shows the password
     line = (
@@ -119,7 +122,7 @@ def datadir_init(
         runas=runas,
         cwd="/",
         shell="/bin/sh",
-        stdin=joined([one_line(password or "", "the password")]),
+        stdin=join_lines([one_line(password or "", "the password")]),
     )
     if done.retcode:
         raise CommandFailed(done.stderr.strip() or done.stdout.strip())

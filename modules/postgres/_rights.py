@@ -86,7 +86,7 @@ def held(server: Server, role: str, kind: str, thing: str, schema: str) -> list[
         kinds = "'S'" if kind == "sequence" else "'r', 'v', 'm', 'f', 'p'"
         where = f"relnamespace = to_regnamespace({literal(name(schema))}) AND relkind IN ({kinds})"
     else:
-        where = match.format(text=literal(_written(kind, thing, schema)))
+        where = match.format(text=literal(_catalogue_name(kind, thing, schema)))
     to = (
         "0"
         if role.lower() == "public"
@@ -106,8 +106,8 @@ def held(server: Server, role: str, kind: str, thing: str, schema: str) -> list[
     ]
 
 
-def _written(kind: str, thing: str, schema: str) -> str:
-    """The condition that identifies an object in a catalogue: tables and functions are looked up by
+def _catalogue_name(kind: str, thing: str, schema: str) -> str:
+    """The name that identifies an object in a catalogue: tables and functions are looked up by
     their quoted name.
     """
     if kind in ("table", "sequence"):

@@ -50,7 +50,7 @@ def properties(name: str) -> dict[str, str]:
     """The properties of a unit. One question for all services of the run, asked again when
     units change.
     """
-    return _declared().get(unit(name)) or _shown((unit(name),))[unit(name)]
+    return _declared().get(unit(name)) or _show((unit(name),))[unit(name)]
 
 
 @cached_look("services", *FOLDERS)
@@ -59,13 +59,13 @@ def _declared() -> dict[str, dict[str, str]]:
     if not names:
         return {}
     try:
-        return _shown(tuple(names))
+        return _show(tuple(names))
     except CommandFailed:
         return {}  # one of the names is none: let its own state say so
 
 
 @cached_look("services", *FOLDERS)
-def _shown(units: tuple[str, ...]) -> dict[str, dict[str, str]]:
+def _show(units: tuple[str, ...]) -> dict[str, dict[str, str]]:
     done = cmd.probe(["systemctl", "show", f"--property={PROPERTIES}", "--", *units])
     if done.retcode:
         raise CommandFailed(f"systemctl: {done.stderr.strip()}")

@@ -19,7 +19,7 @@ def suits() -> bool:
 
 
 def script(name: str) -> str:
-    """The init script of a service."""
+    """The init script of a service. Raises CommandFailed for what cannot be the name of one."""
     stem = plain_name(name, "the name of the service").removesuffix(".service")
     if "/" in stem or stem in ("", ".", ".."):
         raise CommandFailed(f"{name!r} is not the name of a service")

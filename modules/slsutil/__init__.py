@@ -224,7 +224,8 @@ def banner(
     text: str | None = None,
     newline: bool = False,
 ) -> str:
-    """A comment in a box, for the head of a managed file.
+    """A comment in a box, for the head of a managed file. Raises RunnerError for a width that is
+    too small.
 
     width: of the box in characters. commentchar, borderchar: what lines begin and end with, and the
     border's. blockstart, blockend: lines around the box. title, text: other words. newline: end

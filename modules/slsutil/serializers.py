@@ -16,7 +16,7 @@ def serialize(kind: str, data: Any, options: Options) -> str | bytes:
 
     Raises StateFailed for an unknown kind or data that the kind cannot say.
     """
-    write = _found(kind)[0]
+    write = _serializer(kind)[0]
     try:
         return write(plain(data), dict(options))
     except (TypeError, ValueError, AttributeError, KeyError) as problem:
@@ -27,7 +27,7 @@ def deserialize(kind: str, text: str | bytes, options: Options) -> Any:
     """The data of a text; a plist may be bytes. Raises StateFailed for a text that is none of the
     kind.
     """
-    read = _found(kind)[1]
+    read = _serializer(kind)[1]
     try:
         return read(text, dict(options))
     except (TypeError, ValueError, SyntaxError) as problem:
@@ -56,7 +56,7 @@ def plain(value: Any) -> Any:
     return str(value) if isinstance(value, str) else value
 
 
-def _found(
+def _serializer(
     kind: str,
 ) -> tuple[Callable[[Any, dict[str, Any]], str | bytes], Callable[[Any, dict[str, Any]], Any]]:
     name = _NAMES.get(kind.lower().rpartition(".")[2], kind)

@@ -8,7 +8,7 @@ from typing import Any
 
 from modules import file, mount
 from runner.api import Resource
-from states._mounted import INVISIBLE, missing_options
+from states._mount import INVISIBLE, missing_options
 
 
 def resources(name: str | None) -> Iterator[Resource]:

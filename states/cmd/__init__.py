@@ -76,8 +76,8 @@ def run(
 
     Behaviour: Salt 3008's cmd.run.
     """
-    if here.dry and (trial := _trial(stateful)):
-        return (yield from _tried(trial, cwd, runas, env, shell))
+    if here.dry and (trial := _test_command(stateful)):
+        return (yield from _run_test(trial, cwd, runas, env, shell))
     _refuse(password)
     yield _plan(f'Command "{name}" would have been executed', {"cmd": name}, stateful)
     _refuse_surroundings(cwd, runas, group, shell)
@@ -306,7 +306,7 @@ def _plan(comment: str, changes: Mapping[str, Any], stateful: object) -> Plan:
     )
 
 
-def _trial(stateful: object) -> str | None:
+def _test_command(stateful: object) -> str | None:
     """The command that tells in a dry run what the real one would do: `stateful: [{test_name:
     ...}]`.
     """
@@ -321,7 +321,9 @@ def _trial(stateful: object) -> str | None:
     )
 
 
-def _tried(trial: str, cwd: str | None, runas: str | None, env: Any, shell: str | None) -> Planned:
+def _run_test(
+    trial: str, cwd: str | None, runas: str | None, env: Any, shell: str | None
+) -> Planned:
     done = cmd.complete(trial, cwd=cwd, runas=runas, env=env, shell=shell)
     comment, changes = stateful_answer(
         done, {"pid": done.pid, "retcode": done.retcode, "stdout": "", "stderr": done.stderr}

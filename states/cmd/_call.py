@@ -57,7 +57,7 @@ def call(
     values, words = args or [], kws or {}
     answer = here.call(func, *values, **words) if isinstance(func, str) else func(*values, **words)
     if isinstance(answer, dict):
-        return _told(answer)
+        return _own_outcome(answer)
     comment = answer if isinstance(answer, str) and not hide_output else ""
     changes = {"retval": None if hide_output else answer}
     if not (answer is None or answer):
@@ -65,7 +65,7 @@ def call(
     return Done(comment, changes)
 
 
-def _told(answer: dict[str, Any]) -> Done:
+def _own_outcome(answer: dict[str, Any]) -> Done:
     """The outcome that a function tells itself."""
     comment, changes = str(answer.get("comment", "")), answer.get("changes", {})
     if not answer.get("result", False):

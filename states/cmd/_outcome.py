@@ -56,7 +56,7 @@ def stateful_answer(done: cmd.Completed, changes: dict[str, Any]) -> tuple[str, 
     lines = [line for line in done.stdout.splitlines() if line.strip()]
     if not lines:
         return "", {}
-    answer = _said(lines[-1])
+    answer = _parse(lines[-1])
     if answer is None:
         raise StateFailed(UNPARSED, changes=changes)
     changes["stdout"] = "\n".join(lines[:-1])
@@ -65,7 +65,7 @@ def stateful_answer(done: cmd.Completed, changes: dict[str, Any]) -> tuple[str, 
     return comment, {**answer, **changes} if changed else {}
 
 
-def _said(line: str) -> dict[str, Any] | None:
+def _parse(line: str) -> dict[str, Any] | None:
     import json
     import shlex
 

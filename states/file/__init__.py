@@ -78,10 +78,10 @@ def dry_run_check(
     plan: Plan, name: str, user: object = None, group: object = None, **arguments: object
 ) -> None:
     """Raises StateFailed for a plan that the caller may not carry out."""
-    from states.file import _hindered
+    from states.file import _obstacles
 
-    _hindered.dry_run_check(plan, name, user, group, bool(arguments.get("follow_symlinks", True)))
-    _hindered.unchecked(plan, arguments.get("check_cmd"))
+    _obstacles.dry_run_check(plan, name, user, group, bool(arguments.get("follow_symlinks", True)))
+    _obstacles.unchecked(plan, arguments.get("check_cmd"))
 
 
 def __getattr__(name: str) -> Callable[..., Any]:

@@ -8,7 +8,7 @@ from typing import Any
 from modules import file
 from runner.api import Record, RunnerError, StateFailed, here
 from states.file._diff import is_binary
-from states.file._sources import Found
+from states.file._sources import LocatedSource
 
 _MALFORMED = (
     "Contents specified by contents/contents_pillar/contents_grains is not a string or list of"
@@ -24,6 +24,9 @@ class Encoding(Record):
     errors: str = "strict"
 
     def encode(self, text: str) -> bytes:
+        """Encode a text. Raises StateFailed for an unknown encoding or a character that it does
+        not have.
+        """
         try:
             return text.encode(
                 self.name or "utf-8", self.errors if self.name else "surrogateescape"
@@ -57,7 +60,9 @@ class Inline(Record):
         return [name for name, value in arguments.items() if value is not None]
 
     def text(self) -> str | bytes:
-        """The contents, newline at the end included."""
+        """The contents, newline at the end included. Raises StateFailed where they are empty and
+        may not be.
+        """
         (argument,) = self.given
         if argument == "contents":
             value = self.contents
@@ -103,17 +108,17 @@ def _joined(value: Any, newline: bool) -> str | bytes:
         ]
         if not flat or any(isinstance(line, list | tuple) for line in flat):
             raise StateFailed(_MALFORMED)
-        text = "\n".join(_one(line).removesuffix("\n") for line in flat)
+        text = "\n".join(_as_text(line).removesuffix("\n") for line in flat)
     elif value is None:
         raise StateFailed(_MALFORMED)
     else:
-        text = _one(value)
+        text = _as_text(value)
     if not newline:
         return text.rstrip("\n")
     return f"{text}\n" if text and not text.endswith("\n") else text
 
 
-def _one(value: Any) -> str:
+def _as_text(value: Any) -> str:
     return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else str(value)
 
 
@@ -127,6 +132,9 @@ class Template(Record):
     beside: Mapping[str, Any] = {}
 
     def render(self, text: str, more: Mapping[str, Any], path: str = "") -> str:
+        """Render a text with the engine. Raises StateFailed for an unknown engine and where
+        rendering fails.
+        """
         if self.engine not in TEMPLATES:
             raise StateFailed(f"Specified template format {self.engine} is not supported")
         variables = {**more, **self.beside, **self.variables}
@@ -170,7 +178,7 @@ def inline_data(inline: Inline, template: Template, encoding: Encoding) -> bytes
 
 
 def source_contents(
-    source: Found, template: Template, known: Mapping[str, Any], encoding: Encoding
+    source: LocatedSource, template: Template, known: Mapping[str, Any], encoding: Encoding
 ) -> file.Contents:
     """The contents of a source; what is only copied stays on disk until then. known: as for
     `source_data`.
@@ -183,10 +191,10 @@ def source_contents(
 
 
 def source_data(
-    source: Found, template: Template, known: Mapping[str, Any], encoding: Encoding
+    source: LocatedSource, template: Template, known: Mapping[str, Any], encoding: Encoding
 ) -> bytes:
-    """The bytes that a source gives. known: what a template may ask of the state (name, user, mode,
-    ...).
+    """The bytes that a source gives. Raises StateFailed when the template cannot be rendered.
+    known: what a template may ask of the state (name, user, mode, ...).
     """
     data = file.read_bytes(source.path)
     if not template.engine:

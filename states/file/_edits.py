@@ -8,7 +8,9 @@ from states.file import _lines
 
 
 def existing_text(name: str, binary: bool = True) -> str:
-    """The text of a file that has to be there. binary: whether it may hold zero bytes."""
+    """The text of a file that has to be there. Raises StateFailed for one that is missing or
+    binary. binary: whether it may hold zero bytes.
+    """
     if not file.exists(name):
         raise StateFailed(f"{name}: file not found", missing=("file", name))
     text = _lines.read_text(name)

@@ -14,7 +14,9 @@ from runner.api import Chunk, StateFailed, here
 
 
 def matches(path: str, patterns: Sequence[str]) -> bool:
-    """Return whether a relative path matches a glob, or a regular expression after `E@`."""
+    """Return whether a relative path matches a glob, or a regular expression after `E@`. Raises
+    StateFailed for a wrong regular expression.
+    """
     for pattern in patterns:
         try:
             match = (

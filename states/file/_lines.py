@@ -20,7 +20,9 @@ Text = str | int | float | bool
 
 
 def read_text(name: str, encoding: str | None = None) -> str:
-    """The text of a file; bytes that are not of the encoding (UTF-8) survive a later `write_text`."""
+    """The text of a file; bytes that are not of the encoding (UTF-8) survive a later `write_text`.
+    Raises StateFailed for a folder and an unknown encoding.
+    """
     if file.is_dir(name):
         raise StateFailed(f"{name} is a directory; expected a file")
     try:
@@ -113,7 +115,9 @@ def chunks(
     template: str | None,
     variables: Mapping[str, Any],
 ) -> list[str]:
-    """The texts to add: those given, or the rendered sources instead of them."""
+    """The texts to add: those given, or the rendered sources instead of them. Raises StateFailed
+    when there is neither.
+    """
     if not sources:
         if text is None:
             raise StateFailed("No text to add: give text, source or sources")

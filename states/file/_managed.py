@@ -28,7 +28,9 @@ class Target(Record):
     replaces_link: bool = False
 
     def data(self) -> file.Contents | None:
-        """The present contents; None for a new one."""
+        """The present contents; None for a new one. Raises StateFailed for what is no regular
+        file.
+        """
         if self.present is None:
             return None
         if self.present.type not in ("file", "link"):

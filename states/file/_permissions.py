@@ -100,7 +100,9 @@ def parent(path: str) -> str:
 
 
 def missing_folders(path: str) -> list[str]:
-    """The folders above a path that are not there, the uppermost first."""
+    """The folders above a path that are not there, the uppermost first. Raises StateFailed when one
+    above them is no folder.
+    """
     missing = []
     path = parent(path)
     while not file.is_dir(path):

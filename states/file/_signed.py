@@ -79,14 +79,15 @@ class Signed(Record):
             signed_by += signers
         missing = [
             fingerprint
-            for fingerprint in map(_plain, self.all_of or ())
+            for fingerprint in map(_normalized, self.all_of or ())
             if fingerprint not in signed_by
         ]
         if not missing and (
-            not self.any_of or any(_plain(fingerprint) in signed_by for fingerprint in self.any_of)
+            not self.any_of
+            or any(_normalized(fingerprint) in signed_by for fingerprint in self.any_of)
         ):
             return ""
-        wanted = missing or [_plain(fingerprint) for fingerprint in self.any_of or ()]
+        wanted = missing or [_normalized(fingerprint) for fingerprint in self.any_of or ()]
         signed, missed = ", ".join(signed_by), ", ".join(wanted)
         return f"it is signed by {signed}, and not by {missed} as it should be"
 
@@ -101,5 +102,5 @@ class Signed(Record):
         return "" if answer["res"] else str(answer["message"])
 
 
-def _plain(fingerprint: str) -> str:
+def _normalized(fingerprint: str) -> str:
     return str(fingerprint).replace(" ", "").upper()

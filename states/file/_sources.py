@@ -15,7 +15,7 @@ Source = str | dict[str, Any]
 REMOTE = ("http://", "https://", "ftp://")
 
 
-class Found(Record):
+class LocatedSource(Record):
     """url: as written. path: the local file; "" for one that need not be fetched, as the target has
     its hash.
     """
@@ -46,9 +46,9 @@ _SEVERAL = (
 )
 
 
-def locate(sources: Sequence[Source], target: str, verify: Verify, reuse: bool) -> Found:
-    """The first source that is there. reuse: the target itself will do when it has the hash
-    already.
+def locate(sources: Sequence[Source], target: str, verify: Verify, reuse: bool) -> LocatedSource:
+    """The first source that is there. Raises StateFailed when there is none. reuse: the target
+    itself will do when it has the hash already.
     """
     if len(sources) == 1 and isinstance(sources[0], str):
         return _located(sources[0], target, verify, reuse)
@@ -71,24 +71,27 @@ def _with_hash(source: Mapping[str, Any], verify: Verify) -> tuple[str, Verify]:
     return url, verify._replace(hash=value)
 
 
-def _located(url: str, target: str, verify: Verify, reuse: bool) -> Found:
+def _located(url: str, target: str, verify: Verify, reuse: bool) -> LocatedSource:
     """The file of a source, and its signature verified where that is asked for."""
     signed = verify.signed
-    source = _found(url, target, verify, reuse and not signed.source)
+    source = _source_of(url, target, verify, reuse and not signed.source)
     signed.check(
-        url, source.path, signed.source, lambda address: _found(address, target, BARE, False).path
+        url,
+        source.path,
+        signed.source,
+        lambda address: _source_of(address, target, BARE, False).path,
     )
     return source
 
 
-def _found(url: str, target: str, verify: Verify, reuse: bool) -> Found:
+def _source_of(url: str, target: str, verify: Verify, reuse: bool) -> LocatedSource:
     if url.startswith("salt://"):
         path = here.tree.fetch(url, here.saltenv)
         if path is None:
             raise _Absent(
                 f"Unable to manage file: Source file {url} not found in saltenv '{here.saltenv}'"
             )
-        return Found(url, path)
+        return LocatedSource(url, path)
     if url.startswith(("/", "file://")):
         return _local(url, target, verify)
     if url.startswith(REMOTE):
@@ -99,7 +102,7 @@ def _found(url: str, target: str, verify: Verify, reuse: bool) -> Found:
     )
 
 
-def _local(url: str, target: str, verify: Verify) -> Found:
+def _local(url: str, target: str, verify: Verify) -> LocatedSource:
     path = url.removeprefix("file://")
     if not file.is_file(path):
         raise _Absent(
@@ -112,24 +115,24 @@ def _local(url: str, target: str, verify: Verify) -> Found:
         algorithm, digits = expected(url, target, verify)
         shown, more = (url, _SEVERAL) if file.is_file(target) else (target, "")
         mismatch(shown, algorithm, digits, file.get_hash(path, algorithm), more)
-    return Found(url, path)
+    return LocatedSource(url, path)
 
 
-def _remote(url: str, target: str, verify: Verify, reuse: bool) -> Found:
+def _remote(url: str, target: str, verify: Verify, reuse: bool) -> LocatedSource:
     if not (verify.hash or verify.skip or verify.use_etag or verify.signed.source):
         raise StateFailed(
             "Unable to manage file: Unable to verify upstream hash of source file"
             f" {file.redacted(url)}, please set source_hash or set skip_verify to True"
         )
     if not verify.hash:
-        return Found(url, _download(url, verify), remote=True)
+        return LocatedSource(url, _download(url, verify), remote=True)
     algorithm, digits = expected(url, target, verify)
     if reuse and file.is_file(target) and file.get_hash(target, algorithm) == digits:
-        return Found(url, "", remote=True)
+        return LocatedSource(url, "", remote=True)
     path = _download(url, verify, (algorithm, digits))
     if not verify.skip:
         mismatch(target, algorithm, digits, file.get_hash(path, algorithm))
-    return Found(url, path, remote=True)
+    return LocatedSource(url, path, remote=True)
 
 
 def _download(url: str, verify: Verify, known: tuple[str, str] | None = None) -> str:
@@ -157,7 +160,9 @@ def mismatch(target: str, algorithm: str, wanted: str, actual: str, more: str = 
 
 
 def expected(url: str, target: str, verify: Verify) -> tuple[str, str]:
-    """Algorithm and digits that a source must have."""
+    """Algorithm and digits that a source must have. Raises StateFailed when the hash file cannot be
+    read.
+    """
     text = str(verify.hash)
     if not text.startswith(("salt://", "/", "file://", *REMOTE)):
         return file.split_hash(text)
@@ -168,7 +173,9 @@ def expected(url: str, target: str, verify: Verify) -> tuple[str, str]:
     if path is None:
         raise StateFailed(f"Unable to manage file: Source hash file {text} not found")
     signed = verify.signed
-    signed.check(text, path, signed.hash, lambda address: _found(address, target, BARE, False).path)
+    signed.check(
+        text, path, signed.hash, lambda address: _source_of(address, target, BARE, False).path
+    )
     names = (
         [verify.hash_name]
         if verify.hash_name

@@ -12,7 +12,7 @@ from states.file._folders import matches
 from states.file._permissions import parent
 
 
-class Choice(Record):
+class PathFilter(Record):
     """The choice of paths of the source."""
 
     include: list[str]
@@ -28,7 +28,9 @@ class Choice(Record):
 class Content:
     """The target paths: files with their URLs, links with what they say, folders that may be empty."""
 
-    def __init__(self, top: str, chosen: Choice, keep_symlinks: bool, include_empty: bool) -> None:
+    def __init__(
+        self, top: str, chosen: PathFilter, keep_symlinks: bool, include_empty: bool
+    ) -> None:
         self.top, self.chosen = top, chosen
         self.keep_symlinks, self.include_empty = keep_symlinks, include_empty
         self.files: dict[str, str] = {}
@@ -126,7 +128,9 @@ class Content:
 
 
 def existing(sources: list[str]) -> list[tuple[str, str]]:
-    """The path and the environment of each source that is there."""
+    """The path and the environment of each source that is there. Raises StateFailed when there is
+    none, and for a source outside of the tree.
+    """
     sources_found = []
     for url in sources:
         if not url.startswith("salt://"):

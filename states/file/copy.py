@@ -55,7 +55,7 @@ def copy(
         group = users.primary_group(str(user)) or None
     changes: dict[str, Any] = {name: source}
     if not preserve:
-        changes |= permissions(user, group, mode).changes(_born(source))
+        changes |= permissions(user, group, mode).changes(_copied_stat(source))
     yield Plan(
         changes, f'File "{source}" is set to be copied to "{name}"', provides=[("file", name)]
     )
@@ -67,7 +67,7 @@ def copy(
     else:
         file.copy(source, name, mode=mode, user=_text(user), group=_text(group))
     if not preserve and file.is_dir(source):
-        _own(name, _text(user), _text(group), mode)
+        _set_owner(name, _text(user), _text(group), mode)
     return f'Copied "{source}" to "{typed_name}"' + (
         " - files are identical but force flag is set" if same else ""
     )
@@ -77,12 +77,12 @@ def _text(value: str | int | None) -> str | None:
     return None if value is None else str(value)
 
 
-def _born(source: str) -> file.Stat:
+def _copied_stat(source: str) -> file.Stat:
     """The attributes of a file's copy before it gets its own owner and mode."""
     return file.stat(source)._replace(uid=file.user_to_uid(), gid=file.group_to_gid())
 
 
-def _own(name: str, user: str | None, group: str | None, mode: str | None) -> None:
+def _set_owner(name: str, user: str | None, group: str | None, mode: str | None) -> None:
     if user is not None or group is not None:
         file.chown(name, user, group)
     if mode is not None:

@@ -67,7 +67,7 @@ def directory(
         _refuse(name, obstacle, force, backup)
     if obstacle or not file.is_dir(name):
         return (yield from _create(name, wanted, makedirs, obstacle, backup))
-    work = _Work(name)
+    work = _PendingChanges(name)
     if clean:
         managed, folders = managed_below(name)
         work.remove, gone = superfluous(name, managed, exclude_pat or [], folders)
@@ -75,7 +75,9 @@ def directory(
     if not children_only:
         work.note(name, wanted, follow=follow_symlinks or not file.is_link(name))
     if options & {"user", "group", "mode"}:
-        inside = _Inside(options, wanted, Permissions(wanted.user, wanted.group, file_mode or mode))
+        inside = _PermissionsBelow(
+            options, wanted, Permissions(wanted.user, wanted.group, file_mode or mode)
+        )
         for path, folder in below(name, max_depth, follow_symlinks):
             if path not in work.gone:
                 work.note(path, inside.permissions(path, folder), follow_symlinks)
@@ -125,7 +127,7 @@ def _create(
     if missing and not makedirs:
         raise StateFailed(f"No directory to create {name} in", missing=("file", above))
     changes: dict[str, Any] = {name: {"directory": "new"}}
-    comment = _listed(changes)
+    comment = _described(changes)
     moved: dict[str, Any] = {}
     if obstacle and not backup:
         changes["forced"] = f"{obstacle} was forcibly replaced"
@@ -156,7 +158,7 @@ def _create(
 # ---------------------------------------------------------------- owner and mode of what is there
 
 
-class _Inside(Record):
+class _PermissionsBelow(Record):
     """The owner and modes of what lies in a folder."""
 
     options: set[str]
@@ -177,7 +179,7 @@ class _Inside(Record):
         )
 
 
-class _Work:
+class _PendingChanges:
     """All that is to be done to a folder that is there."""
 
     def __init__(self, name: str) -> None:
@@ -201,7 +203,7 @@ class _Work:
             return f"The directory {self.name} is in the correct state"
         if len(self.before) == 1:  # what was set at last is also told without a path
             self.before |= next(iter(self.before.values()))
-        planned = _listed(self._single())
+        planned = _described(self._single())
         yield Plan(
             self._changes(silent), planned, provides=[("file", self.name)], before=self.before
         )
@@ -226,7 +228,7 @@ class _Work:
         return changes | ({"removed": self.remove} if self.remove else {})
 
 
-def _listed(changes: dict[str, Any]) -> str:
+def _described(changes: dict[str, Any]) -> str:
     lines = [
         f"{path}: {key} - {value}\n"
         for path, change in changes.items()

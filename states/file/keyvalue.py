@@ -141,18 +141,21 @@ class _Edit:
                 edited = self._edited(new, key, value)
                 if edited != new:
                     self.changed += 1
-                    self.diff += [f"- {_ended(new)}", f"+ {_told(edited, value)}" if edited else ""]
+                    self.diff += [
+                        f"- {_with_line_end(new)}",
+                        f"+ {_shown_line(edited, value)}" if edited else "",
+                    ]
                 new = edited
             if self.prune and known == sum(self.seen.values()):
                 self.deleted += 1
-                self.diff.append(f"- {_ended(old)}")
+                self.diff.append(f"- {_with_line_end(old)}")
             elif new:
                 self.lines.append(new)
 
     def append(self, wanted: dict[str, Any]) -> None:
         """Add the keys that were not there to the end."""
         if missing := self._missing(wanted):
-            self.lines[-1:] = [_ended(line) for line in self.lines[-1:]]
+            self.lines[-1:] = [_with_line_end(line) for line in self.lines[-1:]]
             self.lines += missing
             self.diff += ["- <EOF>\n", *(f"+ {line}" for line in missing), "+ <EOF>\n"]
 
@@ -199,11 +202,11 @@ class _Edit:
         return first.lower() == second.lower() if ignore_case else first == second
 
 
-def _ended(line: str) -> str:
+def _with_line_end(line: str) -> str:
     return line if line.endswith("\n") else line + "\n"
 
 
-def _told(line: str, value: Any) -> str:
+def _shown_line(line: str, value: Any) -> str:
     """A new line as the diff shows it."""
     if value is None or isinstance(value, str):
         return line

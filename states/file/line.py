@@ -54,7 +54,9 @@ def line(
         raise StateFailed(f"location {location!r} is neither start nor end")
     exists = file.exists(name)
     old = _edits.existing_text(name) if exists or not create else ""
-    place = Place(location, before, after, indent, _beside(name, location) if location else ())
+    place = Place(
+        location, before, after, indent, _inserted_lines(name, location) if location else ()
+    )
     new = "\n".join(
         edited_line(
             old.split("\n") if old else [], content or "", match or content or "", doing, place
@@ -80,7 +82,7 @@ def line(
     )
 
 
-def _beside(name: str, location: str) -> set[str]:
+def _inserted_lines(name: str, location: str) -> set[str]:
     """The lines that states of this run insert at the same end of a file."""
     arguments = (
         chunk.args for chunk in here.chunks if chunk.function == "file.line" and chunk.name == name

@@ -54,7 +54,7 @@ def patch(
 
     Behaviour: Salt 3008's file.patch; a dry run looks at the patch too.
     """
-    words, typed = _allowed(options)
+    words, typed = _checked_options(options)
     strip = typed if strip is None else strip
     if not source:
         raise StateFailed("A patch (source) is required")
@@ -105,11 +105,11 @@ class _Patch:
         would = self._look(["--forward", *self.words])
         if would.retcode:
             return (yield from self._refused(self._refusal(would)))
-        yield Plan(_told(would), "The patch would be applied")
+        yield Plan(_shown_output(would), "The patch would be applied")
         done = cmd.execute([*self._argv(), "--forward", *self.words, *self.where], stdin=self.text)
         if done.retcode:
-            raise StateFailed("Failed to apply patch", changes=_told(done))
-        return Done("Patch successfully applied", _told(done))
+            raise StateFailed("Failed to apply patch", changes=_shown_output(done))
+        return Done("Patch successfully applied", _shown_output(done))
 
     def _refused(self, message: str) -> Planned:
         """Fail; a real run keeps what does not fit, where that was asked for."""
@@ -150,18 +150,18 @@ class _Patch:
         )
 
 
-def _told(done: cmd.Completed) -> dict[str, Any]:
+def _shown_output(done: cmd.Completed) -> dict[str, Any]:
     stdout = done.stdout.replace("checking file ", "patching file ")
     return {"pid": done.pid, "retcode": done.retcode, "stdout": stdout, "stderr": done.stderr}
 
 
-def _allowed(options: str) -> tuple[list[str], int | None]:
+def _checked_options(options: str) -> tuple[list[str], int | None]:
     """The options that may be handed on, and how many folders -p or --strip among them takes off."""
     try:
         words = shlex.split(options)
     except ValueError as problem:
         raise StateFailed(f"options: {options!r} cannot be split into words: {problem}") from None
-    words, strip = _stripped(words)
+    words, strip = _take_strip_level(words)
     long = tuple(REFUSED.values())
     bad = [word for word in words if word[:2] in REFUSED or word.startswith(long)]
     if bad:
@@ -169,7 +169,7 @@ def _allowed(options: str) -> tuple[list[str], int | None]:
     return words, strip
 
 
-def _stripped(words: list[str]) -> tuple[list[str], int | None]:
+def _take_strip_level(words: list[str]) -> tuple[list[str], int | None]:
     rest, level = [], None
     remaining = iter(words)
     for word in remaining:

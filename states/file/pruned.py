@@ -33,7 +33,7 @@ def pruned(
     recurse = recurse or ignore_errors
     before = time.time() - older_than * 86400 if older_than is not None and recurse else None
     gone: list[str] = []
-    blocker = _empty(name, recurse, before, gone)
+    blocker = _find_empty(name, recurse, before, gone)
     if blocker and not (recurse and (ignore_errors or before is not None)):
         problem = [blocker, f"[Errno 39] Directory not empty: '{blocker}'"]
         raise StateFailed(
@@ -50,13 +50,13 @@ def pruned(
     return Done(f"Recursively removed empty directories under {name}", {"deleted": paths})
 
 
-def _empty(folder: str, recurse: bool, before: float | None, gone: list[str]) -> str | None:
+def _find_empty(folder: str, recurse: bool, before: float | None, gone: list[str]) -> str | None:
     """Find what can go, the deepest first. Answers with a folder that has to stay."""
     stays: str | None = None
     for name in sorted(file.listdir(folder)):
         path = f"{folder.rstrip('/')}/{name}"
         if recurse and file.is_dir(path) and not file.is_link(path):
-            stays = _empty(path, recurse, before, gone) or stays
+            stays = _find_empty(path, recurse, before, gone) or stays
         else:
             stays = stays or folder
     if before is not None and file.stat(folder).mtime > before:

@@ -24,7 +24,7 @@ from runner.api import (
 from states.file._folders import managed_below, superfluous
 from states.file._managed import Target, Writing, intended
 from states.file._permissions import permissions
-from states.file._tree_content import Choice, Content, existing
+from states.file._tree_content import Content, PathFilter, existing
 from states.file.directory import directory
 from states.file.managed import managed
 from states.file.symlink import symlink
@@ -84,17 +84,17 @@ def recurse(
     origins = existing(source) if merge else existing(source)[:1]
     if file.lexists(top) and not file.is_dir(top):
         raise StateFailed(f"The path {top} exists and is not a directory")
-    chosen = Choice(include_pat or [], exclude_pat or [], maxdepth)
+    chosen = PathFilter(include_pat or [], exclude_pat or [], maxdepth)
     content = Content(top, chosen, keep_symlinks, include_empty)
     for prefix, saltenv in reversed(origins):
         content.add(prefix, saltenv)
     content.drop_misled()
-    way = _Way(content.in_the_way() if clean else set(), user, group, file_mode)
+    way = _Obstacles(content.in_the_way() if clean else set(), user, group, file_mode)
     parts: dict[str, Planned | str | Done] = {}
     shown, commented = content.leaves | way.obstacles, content.holders
     for folder in content.folders:
         make = partial(directory, folder, user=user, group=group, dir_mode=dir_mode, makedirs=True)
-        parts[f"{folder}/"] = _reported(
+        parts[f"{folder}/"] = _reported_part(
             folder, way.for_folder(folder, make), folder in shown, folder in commented
         )
     for path, url in content.files.items():
@@ -114,10 +114,10 @@ def recurse(
             backup=backup,
             **variables,
         )
-        parts[path] = _reported(path, way.for_file(path, url, make))
+        parts[path] = _reported_part(path, way.for_file(path, url, make))
     for path, target in content.links.items():
         part = symlink(path, target, force=force_symlinks, user=user, group=group, makedirs=True)
-        parts[path] = _reported(path, part)
+        parts[path] = _reported_part(path, part)
     if clean and file.is_dir(top):
         managed_here, folders = managed_below(top)
         wanted = {*content.files, *content.links, *way.obstacles, *managed_here}
@@ -133,7 +133,7 @@ def recurse(
 # ---------------------------------------------------------------- parts
 
 
-class _Way(Record):
+class _Obstacles(Record):
     """Obstacles: what stands where something of another kind is to be, and goes first when the
     folder is cleaned.
     """
@@ -150,7 +150,7 @@ class _Way(Record):
         comment = f"The following files will be changed:\n{path}: directory - new\n"
         if path in self.obstacles:
             comment = f"Replacing {path} with a directory"
-        return self._instead(path, make, {path: {"directory": "new"}}, comment)
+        return self._replace_obstacle(path, make, {path: {"directory": "new"}}, comment)
 
     def for_file(self, path: str, url: str, make: Callable[[], Planned]) -> Planned:
         """A file, in the place of a folder or of something below a file."""
@@ -163,12 +163,12 @@ class _Way(Record):
         comment = (
             f"Replacing directory {path} with a file" if path in self.obstacles else intended(path)
         )
-        return self._instead(path, make, changes, comment)
+        return self._replace_obstacle(path, make, changes, comment)
 
     def _blocked(self, path: str) -> bool:
         return any(f"{path}/".startswith(f"{obstacle}/") for obstacle in self.obstacles)
 
-    def _instead(
+    def _replace_obstacle(
         self, path: str, make: Callable[[], Planned], changes: dict[str, Any], comment: str
     ) -> Planned:
         yield Plan(changes, comment)
@@ -184,7 +184,7 @@ class _Way(Record):
         raise RuntimeError("a second yield")
 
 
-def _reported(path: str, part: Planned, shown: bool = True, commented: bool = True) -> Planned:
+def _reported_part(path: str, part: Planned, shown: bool = True, commented: bool = True) -> Planned:
     """A part whose changes and comments stand under its path. shown, commented: whether they
     report a new folder.
     """

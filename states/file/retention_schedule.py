@@ -56,7 +56,7 @@ def retention_schedule(
         for entry in file.listdir(name)
     }
     known = {entry: time for entry, time in times.items() if time is not None}
-    retained = _kept(known, counts)
+    retained = _retained(known, counts)
     deleted = [entry for entry in known if entry not in retained]
     if not deleted:
         return f"0 backups were removed from {name}.\n"
@@ -108,7 +108,7 @@ def _time(path: str, entry: str, pattern: str | None, zone: tzinfo | None) -> da
         return None
 
 
-def _kept(times: Mapping[str, datetime], counts: Mapping[str, float]) -> set[str]:
+def _retained(times: Mapping[str, datetime], counts: Mapping[str, float]) -> set[str]:
     """The backups that the schedule keeps."""
     retained: set[str] = set()
     newest_first = sorted(sorted(times), key=lambda entry: times[entry], reverse=True)

@@ -41,7 +41,7 @@ def symlink(
     keep = inherit_user_and_group and link and user is None and group is None
     owner = _present_owner(name) if keep else _wanted_owner(user, group)
     if link and file.readlink(name) == target:
-        return (yield from _owned(name, owner))
+        return (yield from _with_owner(name, owner))
     obstacle = None if link or not file.lexists(name) else name
     backup = backupname and (
         backupname if backupname.startswith("/") else f"{_lines.parent(name)}/{backupname}"
@@ -103,7 +103,7 @@ def _name(look: object, number: int) -> str:
         return str(number)
 
 
-def _owned(name: str, owner: tuple[str, str]) -> Planned:
+def _with_owner(name: str, owner: tuple[str, str]) -> Planned:
     text = ":".join(owner)
     if _present_owner(name) == owner:
         return f"Symlink {name} is present and owned by {text}"

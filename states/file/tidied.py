@@ -65,7 +65,7 @@ def tidied(
             continue
         old = (time.time() - getattr(entry, time_comparison)) / 86400 >= abs(age)
         large = entry.size >= limit
-        if _chosen(old, large, age_size_logical_operator, age_size_only):
+        if _is_chosen(old, large, age_size_logical_operator, age_size_only):
             gone.append(entry.path)
     if not gone:
         return f"Nothing to remove from directory {name}"
@@ -75,7 +75,7 @@ def tidied(
     return f"Removed {len(gone)} files or directories from directory {name}"
 
 
-def _chosen(old: bool, large: bool, operator: str, only: str | None) -> bool:
+def _is_chosen(old: bool, large: bool, operator: str, only: str | None) -> bool:
     if only:
         return old if only.lower() == "age" else large
     return (old and large) if operator.upper() == "AND" else (old or large)

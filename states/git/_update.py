@@ -18,7 +18,7 @@ _LOCAL_CHANGES = (
 class Update(Difference):
     """The update of a clone: planned, then carried out."""
 
-    def carried_out(self) -> Planned:
+    def carry_out(self) -> Planned:
         """Look, plan, do."""
         if self.fetches:
             self.refuse_fetch()
@@ -39,7 +39,7 @@ class Update(Difference):
             return self._unchanged([])
         yield Plan(
             self._changes(),
-            self._told(),
+            self._described(),
             exact=self.known,
             why=None if self.known else "what the remote has is not fetched yet",
             provides=OPEN,
@@ -90,7 +90,7 @@ class Update(Difference):
             )
         return done + (f"\n\nChanges made: {sentence(comments)}" if comments else "")
 
-    def _told(self) -> str:
+    def _described(self) -> str:
         """Describe what would be done."""
         wanted, remote = self.wanted, self.repository.remote
         head = (self.head or "nothing")[:7]
@@ -186,7 +186,7 @@ class Update(Difference):
         repository, wanted = self.repository, self.wanted
         forced, moves, resets, tracking = self.is_forced(), self.moves, self.resets, self.tracking
         if self.switches:
-            comments.append(self._checked_out())
+            comments.append(self._check_out())
         if (moves or resets) and self.dirty:
             comments.append("Uncommitted changes were discarded")
         if tracking and not forced:
@@ -213,7 +213,7 @@ class Update(Difference):
         if tracking and forced:
             self._track(tracking, comments)
 
-    def _checked_out(self) -> str:
+    def _check_out(self) -> str:
         repository, wanted = self.repository, self.wanted
         force = ["--force"] if self.options.force_checkout else []
         if not self.creates:
@@ -241,7 +241,9 @@ class Update(Difference):
 
 
 def update_submodules(repository: Repository) -> None:
-    """Bring the submodules, too, to the commits that are wanted."""
+    """Bring the submodules, too, to the commits that are wanted. Raises StateFailed when git
+    cannot.
+    """
     try:
         repository.run("submodule", "update", "--init", "--recursive")
     except StateFailed as failure:

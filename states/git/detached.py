@@ -79,7 +79,7 @@ def detached(
     yield Plan(
         changes, f"Commit ID {target_commit.sha} would be checked out at {target}", provides=OPEN
     )
-    comments = _fetched(repository, old_url, fetches)
+    comments = _fetch(repository, old_url, fetches)
     if hard_reset:
         repository.run("reset", "--hard", "HEAD")
         comments.append(done)
@@ -138,7 +138,7 @@ def _refuse(repository: Repository, sha: str, dirty: list[str]) -> None:
         )
 
 
-def _fetched(repository: Repository, old_url: str | None, fetches: bool) -> list[str]:
+def _fetch(repository: Repository, old_url: str | None, fetches: bool) -> list[str]:
     comments = []
     if old_url != repository.url:
         repository.run(

@@ -115,7 +115,7 @@ def latest(
         refspec_branch,
         refspec_tag,
     )
-    return (yield from Update(repository, target_commit, refs, options).carried_out())
+    return (yield from Update(repository, target_commit, refs, options).carry_out())
 
 
 def _cloned(
@@ -142,7 +142,7 @@ def _cloned(
     comments = [f"{repository.url} cloned to {repository.target}{kind}"]
     try:
         if not kind:
-            comments += _placed(repository, wanted, branch)
+            comments += _check_out(repository, wanted, branch)
         if submodules and not kind:
             update_submodules(repository)
     except StateFailed as failure:
@@ -154,7 +154,7 @@ def _cloned(
     return Done(sentence(comments), changes)
 
 
-def _placed(repository: Repository, wanted: Wanted, branch: str | None) -> list[str]:
+def _check_out(repository: Repository, wanted: Wanted, branch: str | None) -> list[str]:
     """Put a fresh clone on the branch and the commit that are wanted; what was done."""
     present = repository.look("symbolic-ref", "--short", "-q", "HEAD")
     upstream = wanted.upstream(repository.remote)

@@ -35,7 +35,7 @@ def present(
         raise StateFailed("separate_git_dir is for repositories with a work tree: say bare: False")
     if Repository("", target, user=user).exists:
         return ""
-    empties = _empties(target, force)
+    empties = _has_to_empty(target, force)
     kind = "bare repository" if bare else "repository"
     changes = {"forced init": True, "new": target} if empties else {"new": target}
     comment = f"New {kind} would be created"
@@ -63,7 +63,7 @@ def present(
     return sentence([*done, *([f"Gitdir set to {separate_git_dir}"] if separate_git_dir else [])])
 
 
-def _empties(target: str, force: bool) -> bool:
+def _has_to_empty(target: str, force: bool) -> bool:
     """Return whether something has to go first; StateFailed where it must not."""
     if not file.lexists(target) or (file.is_dir(target) and not file.listdir(target)):
         return False

@@ -179,7 +179,7 @@ def managed(
     missing = [
         package for package in [NEEDED.get(type_)] if package and not pkg.is_installed(package)
     ]
-    return (yield from _put(name, wanted, missing, enabled, noifupdown or type_ == "slave"))
+    return (yield from _configure(name, wanted, missing, enabled, noifupdown or type_ == "slave"))
 
 
 def _method(name: str, proto: str | None, options: Mapping[str, Any]) -> str:
@@ -189,7 +189,9 @@ def _method(name: str, proto: str | None, options: Mapping[str, Any]) -> str:
     return proto if proto not in (None, "none") else "static" if has_address else "manual"
 
 
-def _put(name: str, wanted: list[str], missing: list[str], enabled: bool, quiet: bool) -> Planned:
+def _configure(
+    name: str, wanted: list[str], missing: list[str], enabled: bool, quiet: bool
+) -> Planned:
     """Write the lines of an interface, and bring it up or down."""
     old = ip.get_interface(name)
     was_up = ip.is_up(name)

@@ -93,11 +93,11 @@ def _values(name: str, option: str, value: Any) -> list[str]:
         return ["on" if value else "off"]
     values = [str(item) for item in value] if isinstance(value, list) else [str(value)]
     if option == "bond-mode":
-        values = [_mode(name, item) for item in values]
+        values = [_bond_mode(name, item) for item in values]
     return [" ".join(values)] if option.startswith(("bond-", "bridge_", "dns-")) else values
 
 
-def _mode(name: str, mode: str) -> str:
+def _bond_mode(name: str, mode: str) -> str:
     if mode in MODES:
         return str(MODES.index(mode))
     if not mode.isdigit() or int(mode) >= len(MODES):

@@ -55,13 +55,13 @@ def routes(
     if acts and file.is_file(ip.SCRIPTS["down"].format(name)):
         ip.run_routes(name, "down")
     for way, path in ip.SCRIPTS.items():
-        _put(path.format(name), scripts.get(way))
+        _write_script(path.format(name), scripts.get(way))
     if acts and scripts:
         ip.run_routes(name, "up")
     return f"Interface {name} routes {word}."
 
 
-def _put(path: str, content: str | None) -> None:
+def _write_script(path: str, content: str | None) -> None:
     if content is None:
         if file.lexists(path):
             file.remove(path)

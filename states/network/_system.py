@@ -73,7 +73,7 @@ def system(
     resolves = not file.is_link(RESOLVER)
     wanted = {"NETWORKING": "yes" if enabled else "no", "HOSTNAME": hostname}
     wanted |= {"DOMAIN": domain, "SEARCH": " ".join(search) if search else None} if resolves else {}
-    now = _now()
+    now = _present_settings()
     new = {key: wanted.get(key) or value for key, value in now.items()}
     runs = hostname is None or not apply_hostname or network.get_hostname() == hostname
     if new == now and runs:
@@ -84,10 +84,10 @@ def system(
         f"Global network settings are set to be updated:\n{difference}",
     )
     if new["NETWORKING"] != now["NETWORKING"]:
-        _put(DEFAULTS, re.compile(rf"\s*{SWITCH}\s*="), f"{SWITCH}={new['NETWORKING']}")
+        _put_line(DEFAULTS, re.compile(rf"\s*{SWITCH}\s*="), f"{SWITCH}={new['NETWORKING']}")
     for key, word in (("DOMAIN", "domain"), ("SEARCH", "search")):
         if new[key] != now[key]:
-            _put(RESOLVER, re.compile(rf"\s*{word}\s"), f"{word} {new[key]}")
+            _put_line(RESOLVER, re.compile(rf"\s*{word}\s"), f"{word} {new[key]}")
     if hostname and new["HOSTNAME"] != now["HOSTNAME"]:
         network.keep_hostname(hostname)
     if hostname and not runs:
@@ -95,18 +95,18 @@ def system(
     return "Global network settings are up to date."
 
 
-def _now() -> dict[str, str]:
+def _present_settings() -> dict[str, str]:
     """The present settings."""
-    switch = _said(DEFAULTS, rf"^\s*{SWITCH}\s*=\s*[\"']?(\w+)")
+    switch = _last_match(DEFAULTS, rf"^\s*{SWITCH}\s*=\s*[\"']?(\w+)")
     return {
         "NETWORKING": "no" if switch == "no" else "yes",
         "HOSTNAME": network.kept_hostname(),
-        "DOMAIN": _said(RESOLVER, r"^\s*domain\s+(\S+)"),
-        "SEARCH": " ".join(_said(RESOLVER, r"^\s*search\s+(.+)$").split()),
+        "DOMAIN": _last_match(RESOLVER, r"^\s*domain\s+(\S+)"),
+        "SEARCH": " ".join(_last_match(RESOLVER, r"^\s*search\s+(.+)$").split()),
     }
 
 
-def _said(path: str, pattern: str) -> str:
+def _last_match(path: str, pattern: str) -> str:
     matches = re.findall(pattern, _text(path), re.MULTILINE)
     return str(matches[-1]) if matches else ""
 
@@ -119,7 +119,7 @@ def _lines(settings: dict[str, str]) -> bytes:
     return "".join(f"{key}={value}\n" for key, value in settings.items() if value).encode()
 
 
-def _put(path: str, old: re.Pattern[str], line: str) -> None:
+def _put_line(path: str, old: re.Pattern[str], line: str) -> None:
     """Write one line in the place of the old one; the others stay."""
     lines = _text(path).splitlines()
     places = [number for number, line_text in enumerate(lines) if old.match(line_text)]

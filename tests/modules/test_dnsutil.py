@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from harness import HarnessHere
 
-from modules import _names, dig, dnsutil
+from modules import _resolver, dig, dnsutil
 from runner.api import CommandFailed, running
 
 DIG = """#!/bin/sh
@@ -98,7 +98,7 @@ def test_without_dig_the_resolver_is_asked(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_nobody_waits_for_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_names, "SECONDS", 0.05)
+    monkeypatch.setattr(_resolver, "SECONDS", 0.05)
     began = time.monotonic()
     assert dnsutil.A("slow") == []
     assert time.monotonic() - began < 5

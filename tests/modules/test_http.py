@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from harness import HarnessHere
 
-from modules import _names
+from modules import _resolver
 from modules import http as web
 from runner.api import RunnerError, StateFailed, running
 
@@ -172,7 +172,7 @@ def test_no_answer() -> None:
 
 
 def test_a_name_that_nobody_resolves_holds_nobody_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(_names, "resolved", lambda host, version=None: [])
+    monkeypatch.setattr(_resolver, "resolve", lambda host, version=None: [])
     assert web.query("https://user@example.invalid:99/") == {
         "error": "[Errno -2] Name or service not known"
     }

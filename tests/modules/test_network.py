@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from harness import HarnessHere
 
-from modules import _names, cmd, network
+from modules import _resolver, cmd, network
 from modules.network import _routes
 from runner.api import StateFailed, running
 from runner.loader.registry import Registry
@@ -231,9 +231,9 @@ def test_a_resolver_that_is_silent_holds_nobody_up(
     slow.write_text("#!/bin/sh\nexec sleep 30\n")
     slow.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
-    monkeypatch.setattr(_names, "SECONDS", 0.1)
+    monkeypatch.setattr(_resolver, "SECONDS", 0.1)
     began = time.monotonic()
-    assert _names.resolved("example.invalid") == []
+    assert _resolver.resolve("example.invalid") == []
     assert time.monotonic() - began < 5
 
 

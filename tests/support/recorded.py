@@ -182,7 +182,7 @@ def sample(parameter: inspect.Parameter) -> Any:
 def silence(records: list[dict[str, Any]]) -> None:
     """Have everything that would be started or written recorded instead."""
 
-    def ended(argv: list[str], *, stdin: str | None = None, **_: Any) -> _processes.Completed:
+    def run_to_end(argv: list[str], *, stdin: str | None = None, **_: Any) -> _processes.Completed:
         records.append({"argv": [str(word)[:100] for word in argv], "stdin": (stdin or "")[:1000]})
         return _processes.Completed(0, "", "")
 
@@ -209,7 +209,7 @@ def silence(records: list[dict[str, Any]]) -> None:
         raise Forbidden("it takes too long")
 
     signal.signal(signal.SIGALRM, late)
-    _processes.ended = ended
+    _processes.run_to_end = run_to_end
     for name, value in vars(modules.file).copy().items():
         if getattr(value, "changes_the_machine", False) or name == "write":
             setattr(modules.file, name, write if name == "write" else lambda *a, **k: None)

@@ -26,7 +26,9 @@ class Call(Record):
     unused: tuple[str, ...] = ()
 
 
-def gathered(function: str, signature: inspect.Signature, arguments: Mapping[str, Any]) -> Call:
+def call_from_mapping(
+    function: str, signature: inspect.Signature, arguments: Mapping[str, Any]
+) -> Call:
     """The older form: arguments by their names. Raises StateFailed when one is missing."""
     args: list[Any] = []
     kwargs: dict[str, Any] = {}
@@ -35,7 +37,7 @@ def gathered(function: str, signature: inspect.Signature, arguments: Mapping[str
         key = f"m_{parameter.name}" if parameter.name in TAKEN else parameter.name
         used.add(key)
         if parameter.kind == parameter.VAR_POSITIONAL:
-            args += _many(parameter.name, arguments.get(key))
+            args += _listed_values(parameter.name, arguments.get(key))
         elif parameter.kind == parameter.VAR_KEYWORD:
             kwargs |= dict(arguments.get(key) or {})
         elif key in arguments and parameter.kind == parameter.POSITIONAL_ONLY:
@@ -47,7 +49,7 @@ def gathered(function: str, signature: inspect.Signature, arguments: Mapping[str
     if missing:
         raise StateFailed(f"The following arguments are missing: {' '.join(missing)}", changes={})
     if args:
-        args, kwargs = _before(args, kwargs, signature)
+        args, kwargs = _named_first(args, kwargs, signature)
     return Call(
         function,
         tuple(args),
@@ -56,13 +58,13 @@ def gathered(function: str, signature: inspect.Signature, arguments: Mapping[str
     )
 
 
-def _many(name: str, value: Any) -> list[Any]:
+def _listed_values(name: str, value: Any) -> list[Any]:
     if value is not None and not isinstance(value, list):
         raise StateFailed(f"'{name}' must be a list.", changes={})
     return list(value or ())
 
 
-def _before(
+def _named_first(
     args: list[Any], kwargs: dict[str, Any], signature: inspect.Signature
 ) -> tuple[list[Any], dict[str, Any]]:
     """Those with a name come before the ones without, if they may be given by their place."""
@@ -73,18 +75,18 @@ def _before(
     return first + args, kwargs
 
 
-def listed(function: str, signature: inspect.Signature, arguments: Any) -> Call:
+def call_from_list(function: str, signature: inspect.Signature, arguments: Any) -> Call:
     """The newer form: a list of values and of one-key mappings. Raises TypeError when an argument
     is missing.
     """
-    args, kwargs = _parted(arguments)
-    missing = [name for name in _needed(signature)[len(args) :] if name not in kwargs]
+    args, kwargs = _split(arguments)
+    missing = [name for name in _required_names(signature)[len(args) :] if name not in kwargs]
     if missing:
         raise TypeError(f"Missing arguments: {', '.join(missing)}")
     return Call(function, tuple(args), kwargs)
 
 
-def _parted(arguments: Any) -> tuple[list[Any], dict[str, Any]]:
+def _split(arguments: Any) -> tuple[list[Any], dict[str, Any]]:
     if arguments is None:
         return [], {}
     if not isinstance(arguments, list):
@@ -95,7 +97,7 @@ def _parted(arguments: Any) -> tuple[list[Any], dict[str, Any]]:
     return [item for item in arguments if not isinstance(item, dict)], named
 
 
-def _needed(signature: inspect.Signature) -> list[str]:
+def _required_names(signature: inspect.Signature) -> list[str]:
     """The arguments that have to be there and may be given by their place."""
     places = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
     return [
@@ -105,11 +107,13 @@ def _needed(signature: inspect.Signature) -> list[str]:
     ]
 
 
-def refused(answer: Any) -> bool:
+def reports_failure(answer: Any) -> bool:
     """Return whether the answer of a function says that it failed, anywhere in it.
 
-    >>> refused(False), refused({"retcode": 1}), refused({"web": {"result": False}}), refused(0)
-    (True, True, True, False)
+    >>> [reports_failure(answer) for answer in (False, {"retcode": 1}, {"web": {"result": False}})]
+    [True, True, True]
+    >>> reports_failure(0)
+    False
     """
     if not isinstance(answer, Mapping):
         return answer is False
@@ -119,4 +123,4 @@ def refused(answer: Any) -> bool:
 
 
 def _any_refused(values: Iterable[Any]) -> bool:
-    return any(refused(value) for value in values if isinstance(value, Mapping))
+    return any(reports_failure(value) for value in values if isinstance(value, Mapping))

@@ -29,6 +29,7 @@ class Wanted(Record):
         save: bool | str,
         rule: dict[str, Any],
     ) -> Wanted:
+        """The rule that a state describes. Raises StateFailed without a chain."""
         if not chain:
             raise StateFailed(
                 "chain: which chain is meant? INPUT, FORWARD, OUTPUT or one of your own"
@@ -68,6 +69,7 @@ def change(wanted: Wanted, action: str, words: list[str], shown: str) -> None:
 
 
 def alter(family: str, table: str, *words: str, failed: str) -> None:
+    """Carry out a change of the rules. Raises StateFailed when iptables refuses it."""
     try:
         iptables.change(family, table, *words)
     except CommandFailed as failure:

@@ -9,7 +9,7 @@ from modules.file._resolve import real_path
 from runner.api import here
 
 
-def was(path: str, *_: object, **__: object) -> object:
+def snapshot(path: str, *_: object, **__: object) -> object:
     """The snapshot of a path, for the history and undo."""
     stat = seen(path, follow=False)
     if stat is None:
@@ -24,9 +24,9 @@ def was(path: str, *_: object, **__: object) -> object:
     return facts | ({"target": os.readlink(path)} if stat.type == "link" else {"size": stat.size})
 
 
-def was_written(path: str, *_: object, follow: bool = True, **__: object) -> object:
+def snapshot_of_written(path: str, *_: object, follow: bool = True, **__: object) -> object:
     """The snapshot of a path, for a writer that follows links."""
-    return was(target_of(path, follow))
+    return snapshot(target_of(path, follow))
 
 
 def target_of(path: str, follow: bool) -> str:
@@ -43,7 +43,7 @@ def target_of(path: str, follow: bool) -> str:
     return real_path(path) if os.path.islink(path) else path
 
 
-def was_missing(path: str, *_: object, **__: object) -> object:
+def snapshot_of_missing(path: str, *_: object, **__: object) -> object:
     """The folders that will be made."""
     missing = []
     while not os.path.lexists(path):
@@ -52,20 +52,20 @@ def was_missing(path: str, *_: object, **__: object) -> object:
     return {"several": missing[::-1]}
 
 
-def was_moved(old: str, new: str, *_: object, **__: object) -> object:
+def snapshot_of_move(old: str, new: str, *_: object, **__: object) -> object:
     """The snapshots of both ends."""
-    return {"several": [was(new), {"path": old, "type": "moved", "target": new}]}
+    return {"several": [snapshot(new), {"path": old, "type": "moved", "target": new}]}
 
 
-def was_copied_over(old: str, new: str, *_: object, **__: object) -> object:
+def snapshot_of_copy(old: str, new: str, *_: object, **__: object) -> object:
     """The snapshot of the place where a copy goes."""
-    return was(
+    return snapshot(
         os.path.join(new, os.path.basename(old))
         if os.path.isdir(new) and not os.path.isdir(old)
         else new
     )
 
 
-def was_second(_: str, path: str, *__: object, **___: object) -> object:
+def snapshot_of_second(_: str, path: str, *__: object, **___: object) -> object:
     """The snapshot of the second argument's path."""
-    return was(path)
+    return snapshot(path)

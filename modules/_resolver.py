@@ -19,7 +19,7 @@ def is_address(text: str) -> bool:
     return True
 
 
-def resolved(host: str, version: int | None = None) -> list[str]:
+def resolve(host: str, version: int | None = None) -> list[str]:
     """The addresses of a name or of an address itself, in the resolver's order. version: 4 or 6
     only.
 
@@ -44,7 +44,7 @@ def _mapped(text: str) -> bool:
     return text.startswith("::ffff:") and "." in text
 
 
-def asked(name: str, kind: str, nameserver: str | None = None) -> list[str]:
+def query(name: str, kind: str, nameserver: str | None = None) -> list[str]:
     """The records of a kind that dig finds, a line each; none when nobody answers.
 
     Raises CommandFailed when dig is not there, or when there is no such name server.

@@ -53,7 +53,7 @@ INVISIBLE = {
 }
 
 
-class Work:
+class PendingMount:
     """The pending changes of one mount, and their comment."""
 
     def __init__(
@@ -73,7 +73,7 @@ class Work:
         self.remounts = wanted and not absent and not other and bool(missing)
         self.makes_folder = wanted and folder == "made"
         self.missing = folder == "missing"
-        self.options = ",".join(sorted(map(_shown, missing)))
+        self.options = ",".join(sorted(map(_kernel_form, missing)))
         self.changes: dict[str, Any] = {}
         if self.mounts:
             self.changes["mount"] = True
@@ -86,9 +86,9 @@ class Work:
         self.already = f"Target was already mounted{'.' if persist else ''}"
         if not wanted:
             self.already = f"{name} not {'present and not ' if self.missing else ''}mounted."
-        self.told = self._told(wanted, line)
+        self.told = self._comment(wanted, line)
 
-    def _told(self, wanted: bool, line: str) -> str:
+    def _comment(self, wanted: bool, line: str) -> str:
         if self.mounts:
             return f"{self.name} would be {'created and ' if self.makes_folder else ''}mounted"
         parts = [
@@ -126,7 +126,7 @@ def missing_options(present: mount.Mounted, options: Sequence[str], hidden: set[
     return missing
 
 
-def _shown(option: str) -> str:
+def _kernel_form(option: str) -> str:
     """An option as the kernel shows it: sizes in kibibytes."""
     key, equals, value = option.partition("=")
     size = _size(value)
