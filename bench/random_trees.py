@@ -325,7 +325,7 @@ class FullTree(Tree):
         return "deep." if self.dotted and path == "deep.init" else path.removesuffix(".init")
 
     def _include(self, files: dict[str, dict[str, Any]]) -> None:
-        """Everything is reached from `main`, some of it by relative includes, globs and in circles."""
+        """Write `main`, which reaches all SLS by relative includes, globs and in circles."""
         said: dict[str, list[Any]] = {path: [] for path in self.paths}
         for path in self.paths[:-1]:
             if self.dotted and path == "deep.init":
@@ -528,7 +528,7 @@ class FullTree(Tree):
         return {kind: others} if others else {}
 
     def _plain(self, references: list[Any]) -> list[Any]:
-        """What is left without globs and the like, which mean nothing in `use` and the `_in` forms."""
+        """The rest without globs and the like, which mean nothing in `use` and the `_in` forms."""
         odd = ("*", "'id'", *(f"'{name}'" for name in self.listed))
         return [each for each in references if not any(mark in str(each) for mark in odd)]
 

@@ -47,7 +47,7 @@ def one_line(value: object, what: str) -> str:
 
 
 def plain_name(value: object, what: str) -> str:
-    """A value as a name that no program takes for an option. Raises CommandFailed for what is none."""
+    """A value as a name that no program takes for an option. Raises CommandFailed otherwise."""
     text = without_end(str(value))
     problem = name_problem(text)
     if problem:
@@ -82,7 +82,7 @@ def whole_value(option: str, value: object) -> str:
 
 
 def as_read(value: str) -> str:
-    """A value as it is read from a file: lines that continue it are without the spaces before them."""
+    """A value as it is read from a file: lines that continue it lose the spaces before them."""
     return "\n".join(line.strip() for line in value.split("\n"))
 
 

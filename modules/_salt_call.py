@@ -33,7 +33,7 @@ def environment(argv: Sequence[str], variables: Mapping[str, str]) -> Mapping[st
 
 @fetcher
 def _folder() -> str:
-    """A folder with a program `salt-call` that goes to this runner with this run's configuration."""
+    """A folder with a program `salt-call` that calls this runner with this configuration."""
     import zlib
 
     root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))

@@ -72,7 +72,7 @@ def execute_shell(command: str, **options: Any) -> Completed:
 def refuse_surroundings(
     cwd: str | None, runas: str | None, group: str | None, shell: str | None
 ) -> None:
-    """Raise CommandFailed where a command cannot be started: no such folder, user, group or shell."""
+    """Raise CommandFailed for a command that cannot start: no such folder, user, group, shell."""
     if cwd is not None and not os.path.isdir(cwd):
         raise CommandFailed(
             f'Desired working directory "{cwd}" is not available', missing=("file", cwd)

@@ -96,7 +96,7 @@ def merge(
 
 
 def dot_vals(value: str) -> dict[str, Any]:
-    """The keys of the pillar and the configuration that begin with a word and a dot (`mysql.host`)."""
+    """The keys of pillar and configuration that begin with a word and a dot (`mysql.host`)."""
     return {
         key: source[key]
         for source in (here.pillar, here.opts)

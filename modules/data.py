@@ -1,4 +1,4 @@
-"""Values that this machine keeps between runs. In a dry run what is kept lasts for that run alone."""
+"""Values that this machine keeps between runs; those of a dry run last for that run alone."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def set_answer(owner: str, question: str, kind: str, value: str) -> None:
 
 @changer(touches=["debconf", "packages"])
 def set_file(path: str) -> None:
-    """Give the answers of a file (owner, question, type, value on each line). Raises CommandFailed."""
+    """Set the answers of a file (owner, question, type, value per line). Raises CommandFailed."""
     done = cmd.probe(["debconf-set-selections", "--", path])
     if done.retcode:
         raise CommandFailed(

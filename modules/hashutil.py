@@ -35,7 +35,7 @@ def digest(instr: Text, checksum: str = "md5") -> str:
 
 
 def digest_file(infile: str, checksum: str = "md5") -> str:
-    """The digest of a file. Raises CommandFailed when it is not there, and for an unknown checksum."""
+    """The digest of a file. Raises CommandFailed for no such file and an unknown checksum."""
     _hash(checksum)
     try:
         with opened(os.fspath(infile)) as stream:

@@ -24,15 +24,16 @@ MATCHES = {
 }
 # what belongs to the target and stands behind it (iptables-extensions(8))
 _OF_TARGETS = """
-add-set and-mark and-tos checksum-fill clamp-mss-to-pmtu clustermac ctevents ctmask del-set ecn-tcp-remove exist
-expevents gateway hash-init hashmode hl-dec hl-inc hl-set hmark-dport-mask hmark-mod hmark-offset
-hmark-proto-mask hmark-rnd hmark-sport-mask hmark-spi-mask hmark-src-prefix hmark-tuple led-always-blink
-led-delay led-trigger-id local-node log-ip-options log-level log-prefix log-tcp-options log-tcp-sequence log-uid
-nflog-group nflog-prefix nflog-range nflog-threshold nfmask on-ip on-port or-mark or-tos persistent
-queue-balance queue-bypass queue-cpu-fanout queue-num random random-fully rateest-ewmalog rateest-interval
-rateest-name reject-with restore restore-mark save save-mark selctx set-class set-dscp set-dscp-class set-mark
-set-mss set-tos set-xmark strip-options timeout to to-destination to-port to-ports to-source total-nodes
-tproxy-mark ttl-dec ttl-inc ttl-set type ulog-cprange ulog-nlgroup ulog-prefix ulog-qthreshold xor-mark xor-tos
+add-set and-mark and-tos checksum-fill clamp-mss-to-pmtu clustermac ctevents ctmask del-set
+ecn-tcp-remove exist expevents gateway hash-init hashmode hl-dec hl-inc hl-set hmark-dport-mask
+hmark-mod hmark-offset hmark-proto-mask hmark-rnd hmark-sport-mask hmark-spi-mask hmark-src-prefix
+hmark-tuple led-always-blink led-delay led-trigger-id local-node log-ip-options log-level log-prefix
+log-tcp-options log-tcp-sequence log-uid nflog-group nflog-prefix nflog-range nflog-threshold nfmask
+on-ip on-port or-mark or-tos persistent queue-balance queue-bypass queue-cpu-fanout queue-num random
+random-fully rateest-ewmalog rateest-interval rateest-name reject-with restore restore-mark save
+save-mark selctx set-class set-dscp set-dscp-class set-mark set-mss set-tos set-xmark strip-options
+timeout to to-destination to-port to-ports to-source total-nodes tproxy-mark ttl-dec ttl-inc ttl-set
+type ulog-cprange ulog-nlgroup ulog-prefix ulog-qthreshold xor-mark xor-tos
 """
 OF_TARGETS = frozenset(_OF_TARGETS.split())
 

@@ -113,8 +113,7 @@ def filter_by(
     """The entry of a mapping that a value of the pillar selects; the arguments are those of
     grains.filter_by.
 
-    {{ salt['pillar.filter_by']({'web': {'port': 80}, 'default': {'port': 8080}},
-    pillar='role').port }}
+    {{ salt['pillar.filter_by']({'web': {'port': 80}, 'default': {'port': 8}}, 'role').port }}
     """
     return _filter_by.by_value(lookup_dict, get(pillar, None), merge, default, base)
 

@@ -95,7 +95,8 @@ def set_password(name: str, password: str) -> bool:
     """Set the hash of a user's password. Raises CommandFailed for a name with a colon."""
     if ":" in name:
         raise CommandFailed(f"{name!r} is not the name of a user: it has a colon")
-    entry = f"{plain_name(name, 'the name of the user')}:{one_line(password, 'the hash of the password')}"
+    user = plain_name(name, "the name of the user")
+    entry = f"{user}:{one_line(password, 'the hash of the password')}"
     _run(["chpasswd", "-e"], join_lines([entry]))
     return True
 

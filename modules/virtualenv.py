@@ -73,7 +73,7 @@ def create(
 
 
 def refuse_place(folder: str, user: str | None) -> None:
-    """Raise StateFailed for a folder to which a link of somebody else leads, which is not followed."""
+    """Raise StateFailed for a folder behind a link of somebody else, which is not followed."""
     if not user:
         file.real_path(folder)
 

@@ -1,1 +1,1 @@
-"""State modules: what should be. One module or package for each state module (file, pkg, cmd, ...)."""
+"""State modules: what should be. One module or package a state module (file, pkg, cmd, ...)."""

@@ -18,7 +18,7 @@ EMPTY = inspect.Parameter.empty
 
 
 class Call(Record):
-    """A function with its arguments. unused: arguments that were given and that it does not have."""
+    """A function with its arguments. unused: arguments in the call that it does not have."""
 
     function: str
     args: tuple[Any, ...]

@@ -64,11 +64,11 @@ def managed(
 ) -> Planned:
     """Make sure that the package manager knows an archive.
 
-    name: with apt, the entry as in sources.list (`deb [options] URI dist components`); dist and comps may be
-    given apart, options as architectures, signedby, trusted. file: the list that it belongs in
-    (`*.sources`: as a stanza) when it has to be written; without it where it already is, else
-    /etc/apt/sources.list. disabled (or enabled: false): known, but not used. comments: behind it.
-    clean_file: what else the file says goes. consolidate: other files lose the archive. key_url
+    name: with apt, the entry as in sources.list (`deb [options] URI dist components`); dist and
+    comps may be given apart, options as architectures, signedby, trusted. file: the list that it
+    belongs in (`*.sources`: as a stanza) when it has to be written; without it where it already is,
+    else /etc/apt/sources.list. disabled (or enabled: false): known, but not used. comments: behind
+    it. clean_file: what else the file says goes. consolidate: other files lose the archive. key_url
     (salt://, /path, http://), key_text, or keyid with keyserver: the key that the archive is signed
     with; it goes to signedby (or what the entry names), else to apt's trusted keys. aptkey: False
     insists on signedby. allow_insecure_key: False refuses a key_url with http. refresh (refresh_db
@@ -145,11 +145,11 @@ def absent(
 ) -> Planned:
     """Make sure that the package manager does not know an archive.
 
-    name: with apt, the entry as in sources.list; components and options need not be right. file: accepted;
-    all lists are searched. ppa: `user/archive` of Launchpad instead. keyid: the trusted keys that
-    pkgrepo.managed fetched by these IDs go too, when the archive does. refresh: renew the package
-    lists after a change, as happens without it. keyid_ppa, copr, aptkey, dist, comps: accepted for
-    trees that say them.
+    name: with apt, the entry as in sources.list; components and options need not be right. file:
+    accepted; all lists are searched. ppa: `user/archive` of Launchpad instead. keyid: the trusted
+    keys that pkgrepo.managed fetched by these IDs go too, when the archive does. refresh: renew the
+    package lists after a change, as happens without it. keyid_ppa, copr, aptkey, dist, comps:
+    accepted for trees that say them.
 
         old archive:
           pkgrepo.absent:

@@ -11,13 +11,17 @@ from states._postgres import after_server, carry_out, drop
 
 # everything in a database that has an owner of its own, except what belongs to something else
 OWNED = """
-SELECT format('%s %I.%I', CASE relkind WHEN 'S' THEN 'SEQUENCE' WHEN 'v' THEN 'VIEW' WHEN 'm' THEN 'MATERIALIZED VIEW'
-    WHEN 'f' THEN 'FOREIGN TABLE' ELSE 'TABLE' END, nspname, relname) AS thing, pg_get_userbyid(relowner) AS owner
+SELECT format('%s %I.%I', CASE relkind
+        WHEN 'S' THEN 'SEQUENCE' WHEN 'v' THEN 'VIEW' WHEN 'm' THEN 'MATERIALIZED VIEW'
+        WHEN 'f' THEN 'FOREIGN TABLE' ELSE 'TABLE' END,
+    nspname, relname) AS thing, pg_get_userbyid(relowner) AS owner
 FROM pg_class c JOIN pg_namespace n ON n.oid = relnamespace
 WHERE relkind IN ('r', 'p', 'S', 'v', 'm', 'f') AND NOT EXISTS (SELECT FROM pg_depend d
-    WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid AND d.deptype IN ('a', 'i', 'e')) AND {own}
+    WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid
+        AND d.deptype IN ('a', 'i', 'e')) AND {own}
 UNION ALL
-SELECT format('%s %s', CASE prokind WHEN 'p' THEN 'PROCEDURE' WHEN 'a' THEN 'AGGREGATE' ELSE 'FUNCTION' END,
+SELECT format('%s %s',
+    CASE prokind WHEN 'p' THEN 'PROCEDURE' WHEN 'a' THEN 'AGGREGATE' ELSE 'FUNCTION' END,
     p.oid::regprocedure), pg_get_userbyid(proowner)
 FROM pg_proc p JOIN pg_namespace n ON n.oid = pronamespace
 WHERE NOT EXISTS (SELECT FROM pg_depend d

@@ -44,7 +44,7 @@ def _sync(kind: str) -> Callable[..., str]:
         return "No updates to sync"
 
     sync.__name__ = sync.__qualname__ = f"sync_{kind}"
-    sync.__doc__ = f"""Nothing to copy: a tree's modules are used where they lie, also what this run wrote.
+    sync.__doc__ = f"""Copy nothing: a tree's modules are used in place, also those this run wrote.
 
     refresh, extmod_whitelist, extmod_blacklist: accepted.
 

@@ -15,7 +15,7 @@ CONFIG = ".ssh/authorized_keys"
 def dry_run_check(
     plan: Plan, name: str, user: str, config: str = CONFIG, **arguments: object
 ) -> None:
-    """Raises StateFailed for a file that cannot be written, or lies behind a link of somebody else."""
+    """Raises StateFailed for a file that cannot be written, or is behind a link of others."""
     file.refuse_rewrite(file.real_path(keys.path_of(user, config)))
 
 

@@ -12,7 +12,7 @@ from runner.api import Line, Name, Plan, Planned, StateFailed, here
 def dry_run_check(
     plan: Plan, name: str, user: str | None = None, config: str | None = None, **arguments: object
 ) -> None:
-    """Raises StateFailed for a file that cannot be written, or lies behind a link of somebody else."""
+    """Raises StateFailed for a file that cannot be written, or is behind a link of others."""
     file.refuse_rewrite(file.real_path(ssh.known_hosts_path(user, config)))
 
 

@@ -299,7 +299,7 @@ def autorequire(
     home: str | None = None,
     **_: object,
 ) -> Iterator[tuple[str, str]]:
-    """A user comes after its groups, and after the mount and the folder that its home is made in."""
+    """A user comes after its groups, and after the mount and the folder of its home."""
     for group_name in (gid, *(groups or ())):
         if group_name is not None:
             yield "group", str(group_name)

@@ -27,7 +27,7 @@ ROOT = Path(__file__).parent.parent
 LINES = "one\nHOSTILE"
 OPTION = "-oHOSTILE"
 
-# ---------------------------------------------------------------- states: refused when arguments are bound
+# ---------------------------------------------------- states: refused when arguments are bound
 
 # Texts of state functions that may have several lines; of a whole module where it writes none by
 # itself.
@@ -254,8 +254,10 @@ def run():
         found[f"b{number}"] = {"cmd.run": [{"name": "true " + text}]}
         found[f"c{number}"] = {"file.managed": [{"name": "{tmp}/%d" % number}, {"contents": text}]}
         found[f"d{number}"] = {"environ.setenv": [{"name": "ODD"}, {"value": text}]}
-        found[f"e{number}"] = {"file.serialize": [{"name": "{tmp}/s%d" % number}, {"dataset": {"k": text}}]}
-        found[f"f{number}"] = {"http.query": [{"name": "http://127.0.0.1:1/" + text}, {"status": 200}]}
+        serialized = [{"name": "{tmp}/s%d" % number}, {"dataset": {"k": text}}]
+        found[f"e{number}"] = {"file.serialize": serialized}
+        query = [{"name": "http://127.0.0.1:1/" + text}, {"status": 200}]
+        found[f"f{number}"] = {"http.query": query}
         found[f"g{number}"] = {"file.absent": [{"name": "{tmp}/" + text}]}
     return {key: value for key, value in found.items() if key not in LEFT_OUT}
 """
@@ -280,7 +282,7 @@ def test_odd_texts_are_told_by_whoever_cannot_take_them(machine: Machine) -> Non
     )
 
 
-# ---------------------------------------------------------------- execution functions: what they start and write
+# ---------------------------------------------- execution functions: what they start and write
 
 # Arguments that are options by their nature.
 OPTIONS = ("options", "opts", "words", "extra_args")

@@ -1,4 +1,4 @@
-"""What a user sees: the command line in a process of its own, its streams, its exit code, its JSON."""
+"""What a user sees: the command line in its own process, its streams, its exit code, its JSON."""
 
 from __future__ import annotations
 

@@ -184,10 +184,14 @@ class Rude:
     __repr__ = __str__
 class Rare(Exception):
     def __str__(self): raise ValueError("no")
-def _ok(name, **more): return {"name": name, "changes": {"x": "y"}, "result": True, "comment": "ok", **more}
+def _ok(name, **more):
+    return {"name": name, "changes": {"x": "y"}, "result": True, "comment": "ok", **more}
 def keys(name): return _ok(name, changes={b"b": 1, ("t", 1): {2: {3}}, None: (1, b"x"), True: 5.5})
-def rude(name): return _ok(name, changes={"x": Rude(), Rude(): 1}, comment=Rude(), warnings=[Rude()], extra={1: Rude()})
-def number(name): return _ok(name, changes={"x": [float("nan"), float("inf"), -float("inf"), 10 ** 5000]})
+def rude(name):
+    changes = {"x": Rude(), Rude(): 1}
+    return _ok(name, changes=changes, comment=Rude(), warnings=[Rude()], extra={1: Rude()})
+def number(name):
+    return _ok(name, changes={"x": [float("nan"), float("inf"), -float("inf"), 10 ** 5000]})
 def raises(name): raise Rare
 def cyclic(name):
     held = []

@@ -1,4 +1,4 @@
-"""States of the library as a user meets them: what one does, the next sees; what cannot be is told."""
+"""States of the library as a user meets them: what one does, the next sees; errors are reported."""
 
 from __future__ import annotations
 

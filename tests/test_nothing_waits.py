@@ -20,7 +20,8 @@ import sys
 
 
 def asks(name):
-    told = [sys.stdin.read(), subprocess.run("cat", shell=True, capture_output=True, text=True).stdout]
+    child = subprocess.run("cat", shell=True, capture_output=True, text=True)
+    told = [sys.stdin.read(), child.stdout]
     try:
         told.append(input())
     except EOFError:

@@ -1,4 +1,4 @@
-"""What makes runs from cron safe: lock, time limit, history, undo, secrets, leftovers, permissions."""
+"""Runs from cron are safe: lock, time limit, history, undo, secrets, leftovers, permissions."""
 
 from __future__ import annotations
 

@@ -179,7 +179,7 @@ def test_after_an_undo_in_part_the_rest_can_follow_or_an_earlier_run(machine: Ma
 
 
 def test_what_fails_against_expectation_is_reported_and_the_rest_is_done(machine: Machine) -> None:
-    """A full disk, say: here a module of the tree that fails in the place of the one that restores."""
+    """A full disk, say: here a module of the tree that fails instead of the one that restores."""
     (machine.folder / "f").write_text("old")
     (machine.folder / "g").write_text("old")
     machine.write(a=FILE + FILE.replace("/f:", "/g:"))

@@ -1,4 +1,4 @@
-"""Unpacking: first to a private folder beside the target, then each member to its place as a whole."""
+"""Unpacking: first to a private folder beside the target, then each member whole to its place."""
 
 from __future__ import annotations
 

@@ -248,7 +248,7 @@ def mknod(path: str, kind: str, major: int = 0, minor: int = 0, mode: str = "060
 
 @alters(before=snapshot)
 def set_attributes(path: str, change: str) -> None:
-    """Set the attributes of a file or folder as chattr does: a change such as "+i", "-a" or "=ai"."""
+    """Set the attributes of a file or folder as chattr does: "+i", "-a" or "=ai", say."""
     from modules.file import _attributes
 
     with place(path) as where:

@@ -8,7 +8,7 @@ from typing import Any
 
 
 class _Names:
-    """One of the two name services. What is not found is asked again: another state may bring it."""
+    """One of the two name services. A missing name is asked for again: a state may add it."""
 
     def __init__(
         self, database: str, by_name: Callable[[str], int], by_number: Callable[[int], str]

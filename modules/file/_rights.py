@@ -1,6 +1,4 @@
-"""The caller's rights to change a path: as the kernel would say, asked without changing
-anything.
-"""
+"""The caller's right to change a path: the kernel's answer, asked without changing anything."""
 
 from __future__ import annotations
 

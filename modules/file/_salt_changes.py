@@ -40,7 +40,7 @@ def salt_write(path: str, *args: Any, **kwargs: Any) -> str:
 
 
 def touch(name: str, atime: float | None = None, mtime: float | None = None) -> bool:
-    """Create a file if it is not there, and set its times (seconds since 1970, now without them)."""
+    """Create a file if there is none, and set its times (seconds since 1970; now by default)."""
     path = path_given(name)
     if not os.path.lexists(path):
         _write.write(path, b"")

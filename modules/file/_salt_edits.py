@@ -94,7 +94,7 @@ def replace(
 
 
 def append(path: str, *args: Any, **kwargs: Any) -> str:
-    """Add lines to the end of a file (also as the argument `args`), whether they are there or not."""
+    """Add lines to the end of a file (also as the argument `args`), also when it has them."""
     path, lines = _path(path), lines_given(args, kwargs)
     old = _text(path)
     if lines:
@@ -131,7 +131,7 @@ def comment_line(
 
 
 def comment(path: str, regex: str, char: str = "#", backup: str | bool = ".bak") -> str | bool:
-    """Put a comment sign before the lines that match; the difference, False when no line matches."""
+    """Comment out the lines that match; return the difference, False when no line matches."""
     return comment_line(path, regex, char, True, backup)
 
 

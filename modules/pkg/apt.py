@@ -83,7 +83,7 @@ def normal(name: str) -> str:
 
 
 def file_info(path: str) -> tuple[str, str]:
-    """The name and the version of a package in a file. Raises CommandFailed for what is no package."""
+    """The name and version of a package in a file. Raises CommandFailed for any other file."""
     done = cmd.probe(["dpkg-deb", "--showformat=${Package}\\t${Version}", "--show", "--", path])
     if done.retcode:
         raise CommandFailed(f"{path} is no package: {done.stderr.strip()}")

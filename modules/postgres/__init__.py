@@ -112,7 +112,7 @@ def version(**connection: Any) -> str | None:
 
 
 def db_list(**connection: Any) -> dict[str, dict[str, Any]]:
-    """The databases, with owner, encoding, collation and tablespace. Connection as with psql_query."""
+    """The databases: owner, encoding, collation, tablespace. Connection as with psql_query."""
     return databases(server_of(**connection))
 
 

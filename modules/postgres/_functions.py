@@ -87,7 +87,7 @@ def user_update(username: str, **options: Any) -> bool:
 
 @changer(touches=[])
 def group_create(groupname: str, **options: Any) -> bool:
-    """Make a role that does not log in; False when there is one. Options as those of user_create."""
+    """Make a role without login; False when there is one. Options as those of user_create."""
     settings, server = _split(options)
     if groupname in roles(server, groupname, passwords=False):
         return False

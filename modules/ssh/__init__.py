@@ -17,7 +17,7 @@ OWN = ".ssh/known_hosts"
 
 
 def known_hosts_path(user: str | None, config: str | None) -> str:
-    """The file of known hosts: of a user, or the system's. Raises StateFailed for an unknown user."""
+    """The file of known hosts of a user or the system. Raises StateFailed for an unknown user."""
     if user is None:
         return config or SYSTEM
     info = users.info(user)

@@ -120,9 +120,8 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 Changes = Mapping[str, Value]
-Fact = tuple[
-    str, str
-]  # ("file", "/etc/motd"), ("user", "www"), ("group", ...), ("pkg", ...), ("service", ...), ("command", ...)
+# ("file", "/etc/motd"), ("user", "www"); also of the kinds group, pkg, service, command
+Fact = tuple[str, str]
 
 
 class _Open:
@@ -412,11 +411,11 @@ class Here(Protocol):
         ...
 
     def reload(self, what: str) -> None:
-        """Have the states that follow see what this one changed: `grains`, `modules` or `pillar`."""
+        """Let the states that follow see what this one changed: `grains`, `modules`, `pillar`."""
         ...
 
     def intends(self, path: str) -> None:
-        """Note a temporary path before it is made: if this run is killed the next one removes it."""
+        """Register a temporary path before it is made: after a kill the next run removes it."""
         ...
 
     def follows(self, *facts: str) -> None:
@@ -751,7 +750,7 @@ def _merged(plans: list[Plan], comment: str, provides: Iterable[Fact] | _Open | 
 
 
 def _reacting(plans: list[Plan]) -> Collection[str] | None:
-    """The keys of the changes of several plans that already are a reaction; None for all of them."""
+    """The keys of the changes of several plans that already are a reaction; None for all."""
     if all(plan.reacted_by is None for plan in plans):
         return None
     return {

@@ -28,7 +28,7 @@ class Retry(Record):
 
 
 def retry_options(value: Value) -> tuple[Retry, str]:
-    """The options of `retry:` and what is wrong with them; wrong ones fall back to their defaults."""
+    """The options of `retry:` and the mistakes in them; wrong ones become their defaults."""
     if isinstance(value, list):
         value = {
             key: item for entry in value if isinstance(entry, dict) for key, item in entry.items()

@@ -240,7 +240,7 @@ def _mild(problem: Diagnostic) -> Diagnostic:
 
 
 def _perhaps(problem: Diagnostic) -> Diagnostic:
-    """A mistake that may come from the values of this machine, which is not one that gets the SLS."""
+    """A mistake that may be due to the values of this machine, which does not get the SLS."""
     more = "; the top file gives this to other machines only: check it with --id or --grains"
     return problem._replace(message=problem.message + more, severity="warning")
 

@@ -15,7 +15,8 @@ BASH = r"""# bash completion for runner: source <(runner completion bash)
 _runner() {
     local IFS=$'\n' kind
     COMPREPLY=()
-    read -r -d '' kind < <("${COMP_WORDS[0]}" completion candidates -- bash "${COMP_LINE:0:COMP_POINT}" 2>/dev/null)
+    read -r -d '' kind < <("${COMP_WORDS[0]}" completion candidates -- bash \
+        "${COMP_LINE:0:COMP_POINT}" 2>/dev/null)
     case ${kind%%$'\n'*} in
         :files) compopt -o filenames; COMPREPLY=($(compgen -f -- "${COMP_WORDS[COMP_CWORD]}")) ;;
         :folders) compopt -o filenames; COMPREPLY=($(compgen -d -- "${COMP_WORDS[COMP_CWORD]}")) ;;
@@ -30,7 +31,8 @@ ZSH = r"""#compdef runner
 _runner() {
     local -a lines values shown
     local line value
-    lines=("${(@f)$("${words[1]}" completion candidates -- zsh "${(@Q)words[2,CURRENT]}" 2>/dev/null)}")
+    lines=("${(@f)$("${words[1]}" completion candidates -- \
+        zsh "${(@Q)words[2,CURRENT]}" 2>/dev/null)}")
     case ${lines[1]} in
         :files) _files; return ;;
         :folders) _files -/; return ;;
@@ -38,10 +40,18 @@ _runner() {
     for line in $lines; do
         value=${line%%$'\t'*}
         values+=("$value")
-        if [[ $line == *$'\t'?* ]]; then shown+=("$value  -- ${line#*$'\t'}"); else shown+=("$value"); fi
+        if [[ $line == *$'\t'?* ]]; then
+            shown+=("$value  -- ${line#*$'\t'}")
+        else
+            shown+=("$value")
+        fi
     done
     (( $#values )) || return 1
-    if [[ $values[1] == *[=.] ]]; then compadd -S '' -l -d shown -a values; else compadd -l -d shown -a values; fi
+    if [[ $values[1] == *[=.] ]]; then
+        compadd -S '' -l -d shown -a values
+    else
+        compadd -l -d shown -a values
+    fi
 }
 if [ "$funcstack[1]" = _runner ]; then _runner "$@"; else compdef _runner runner; fi
 """

@@ -26,7 +26,8 @@ FILES = {
 """
     ),
     "runner.yaml": (
-        """# The configuration. The keys are those of a Salt minion; paths are relative to this file.
+        """\
+# The configuration. The keys are those of a Salt minion; paths are relative to this file.
 file_roots:
   base: [states]
 pillar_roots:

@@ -330,7 +330,7 @@ def overrides(common: Common) -> dict[str, Any]:
 
 
 def _with_pillar(common: Common) -> Common:
-    """The options with what `--pillar @FILE` or `--pillar -` has, before anything else reads stdin."""
+    """The options with the text of `--pillar @FILE` or `-`, before anything else reads stdin."""
     return common if common.pillar is None else common._replace(pillar=_given(common.pillar))
 
 
@@ -356,7 +356,7 @@ def _given(text: str) -> str:
 
 
 def _bounded(file: TextIO, option: str) -> str:
-    """What a file or a pipe has. Raises UsageError for more than a file may have that is compiled."""
+    """The text of a file or a pipe. Raises UsageError for more than a compiled file may have."""
     from runner.files.text import LARGEST, MEBIBYTE
 
     text = file.read(LARGEST * MEBIBYTE + 1)

@@ -7,6 +7,7 @@ from __future__ import annotations
 import os
 import sys
 import textwrap
+from collections.abc import Callable
 from contextlib import ExitStack, redirect_stdout
 from typing import Any
 
@@ -36,8 +37,6 @@ def main(arguments: list[str] | None = None) -> None:
 def _parsed(arguments: list[str]) -> Any:
     import argparse
 
-    from runner.output.formats import SALT, forms_of
-
     class Parser(argparse.ArgumentParser):
         def error(self, message: str) -> Any:
             from runner.model.errors import UsageError
@@ -49,7 +48,18 @@ def _parsed(arguments: list[str]) -> Any:
         description=ABOUT,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    option = parser.add_argument
+    _add_output_options(parser.add_argument)
+    _add_run_options(parser.add_argument)
+    for name in ACCEPTED_FLAGS:
+        parser.add_argument(*name.split(), action="store_true", help=argparse.SUPPRESS)
+    for name in ACCEPTED:
+        parser.add_argument(*name.split(), help=argparse.SUPPRESS)
+    return parser.parse_intermixed_args(arguments)
+
+
+def _add_output_options(option: Callable[..., Any]) -> None:
+    from runner.output.formats import SALT, forms_of
+
     option("function", metavar="MODULE.FUN", nargs="?")
     option("words", nargs="*", metavar="ARGUMENT", help="a value, or key=value; read as YAML")
     option(
@@ -70,6 +80,9 @@ def _parsed(arguments: list[str]) -> Any:
         metavar="N",
         help="of json; negative: all on one line",
     )
+
+
+def _add_run_options(option: Callable[..., Any]) -> None:
     option(
         "-c",
         "--config-dir",
@@ -99,11 +112,6 @@ def _parsed(arguments: list[str]) -> Any:
         "-V", "--version", "--versions-report", action="version", version=f"runner {__version__}"
     )
     option("--no-color", "--no-colour", action="store_true", help="no colours on a terminal")
-    for name in ACCEPTED_FLAGS:
-        option(*name.split(), action="store_true", help=argparse.SUPPRESS)
-    for name in ACCEPTED:
-        option(*name.split(), help=argparse.SUPPRESS)
-    return parser.parse_intermixed_args(arguments)
 
 
 def _run(arguments: list[str]) -> int:

@@ -39,7 +39,7 @@ def seconds(text: str, option: str) -> int:
 
 
 def minutes(text: str) -> int:
-    """The interval of `--every` in minutes: one that divides an hour or a day, as clocks want it."""
+    """The interval of `--every` in minutes: one that divides an hour or a day."""
     found, rest = divmod(seconds(text, "--every"), 60)
     if rest or not found or (60 % found if found < 60 else found % 60 or 1440 % found):
         hint = "5m, 10m, 15m, 20m, 30m, 1h, 2h, 3h, 4h, 6h, 8h, 12h or 1d; others with --cron"

@@ -33,7 +33,7 @@ WITHOUT_MASTER = (
 
 
 class Asked:
-    """One call: its words, with what salt-call takes as arguments and runner as options taken out."""
+    """One call: its words without those that salt-call takes as arguments, runner as options."""
 
     def __init__(
         self, common: Common, positional: list[Any], named: dict[str, Any], running: bool = False

@@ -69,7 +69,7 @@ def _listed(text: str) -> list[str] | None:
 
 
 def _operands(text: str) -> Iterator[Operand]:
-    """One operand for each title of `state: title`, `state: [title, title]`, `[state: title, ...]`."""
+    """The operands of `state: title`, `state: [title, title]`, `[state: title, ...]`."""
     members = _listed(text)
     if members is not None:
         for member in members:

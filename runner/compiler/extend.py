@@ -44,7 +44,7 @@ class Reconciler:
     """Carries out what SLS files say about IDs of others; mistakes go to `problems`."""
 
     def __init__(self, high: HighData, known: relationships.Known) -> None:
-        """known: the arguments that a function has; an argument called `before` is no relationship."""
+        """known: the arguments of a function; an argument called `before` is no relationship."""
         self._high = high
         self._known = known
         self._by_name: dict[tuple[str, str], list[Declaration]] | None = None

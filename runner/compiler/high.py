@@ -182,7 +182,7 @@ class Gatherer:
         return told.message
 
     def _said(self, value: dict[Any, Any], request: Request, place: Place) -> SlsContents:
-        """What an SLS says itself; its states get their order numbers after those of its includes."""
+        """Compile an SLS itself; its states are numbered after those of its includes."""
         key = (request.env, request.sls)
         sls = Sls(request.sls, request.env, self.high.rendered[key])
         sls.read(value, place)

@@ -1,4 +1,4 @@
-"""What states name beyond other states: files of the tree, execution functions, template engines."""
+"""References of states beyond other states: files of the tree, execution functions, engines."""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class Index:
         return self._globbed[state, target]
 
     def _matching(self, state: str, target: str) -> list[int]:
-        """The chunks whose ID or name a glob matches; only those are tried that begin as it does."""
+        """The chunks whose ID or name a glob matches; it tries only those that begin alike."""
         names = self._names(state)
         begin = re.split(r"[*?[]", target, maxsplit=1)[0]
         matches = re.compile(fnmatch.translate(target)).match

@@ -193,7 +193,7 @@ class Sls:
             self._check_functions(declaration, body, function)
         if not self._failed(before):
             declaration.bodies[state] = body
-        else:  # what is wrong with it was said; nothing else is to be said of it, nor of those that refer to it
+        else:  # its mistake is reported; nothing else of it is, nor of those that refer to it
             self.lost += [declaration.id, *map(str, _names(body))]
 
     def _failed(self, since: int) -> bool:
@@ -270,7 +270,8 @@ class Sls:
                 f" {', '.join(item.value for item in found)}",
                 extra.place,
                 structure_hints.argument(extra.value)
-                or f"take `{extra.value}` away, give it an ID of its own, or write it as an argument: `- {extra.value}: VALUE`",
+                or f"take `{extra.value}` away, give it an ID of its own, or write it as an"
+                f" argument: `- {extra.value}: VALUE`",
             )
         elif not found:
             self._problem(

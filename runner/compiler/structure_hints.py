@@ -1,4 +1,4 @@
-"""What the shape of an SLS should have been: the words for mistakes that sls.py and high.py find."""
+"""Hints for a wrong shape of an SLS: the words for mistakes that sls.py and high.py find."""
 
 from __future__ import annotations
 

@@ -241,7 +241,7 @@ def _find(
 
 
 def _here(warnings: list[Diagnostic]) -> bool:
-    """Whether to use ./runner.yaml: a stranger's file in a shared folder would run as the caller."""
+    """Check whether to use ./runner.yaml: a stranger's file would run as the caller."""
     try:
         stats = [os.stat("runner.yaml"), os.stat("."), os.lstat("runner.yaml")]
     except OSError:

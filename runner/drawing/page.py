@@ -187,10 +187,11 @@ def _section(sls: str, members: Sequence[int], drawn: Picture, anchors: Mapping[
         else ""
     )
     count = _many(len(members), "state")
+    picture = _framed(_of_sls(members, edges, states, anchors))
     return (
         f'<details id="{anchors[sls]}"><summary><code>{escape(sls)}</code> <span'
         f' class="soft">{count}</span>{tied}'
-        f"</summary>\n{_framed(_of_sls(members, edges, states, anchors))}\n{_table(members, edges, states)}</details>"
+        f"</summary>\n{picture}\n{_table(members, edges, states)}</details>"
     )
 
 

@@ -188,7 +188,7 @@ class Binder:
         return found
 
     def related(self, chunk: Chunk, kind: str) -> Iterable[tuple[str, str]]:
-        """What a state's module says it comes after or before. kind: autorequire, autobefore, ..."""
+        """The states that a module names as before or after. kind: autorequire, autobefore, ..."""
         key = (chunk.state, kind)
         if key not in self._hooks:
             self._hooks[key] = self._hook(chunk, kind)
@@ -244,7 +244,7 @@ class Binder:
                 hook(dict(chunk.low))
 
     def __call__(self, chunk: Chunk, reaction: Reaction | None) -> Call:
-        """The call of a chunk, or of its module's mod_watch. Raises RunnerError with what is wrong."""
+        """The call of a chunk, or of its module's mod_watch. Raises RunnerError."""
         self._initialise(chunk)
         if reaction is not None:
             return self._watch(chunk)

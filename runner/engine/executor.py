@@ -262,7 +262,7 @@ class Executor:
     def _called(
         self, position: int, decision: Decision, mode: Mode, invoke: Invoker | None = None
     ) -> Result:
-        """The result of a state function, or of mod_watch after it. invoke: of a thread of its own."""
+        """The result of a state function, or of mod_watch after it. invoke: of its own thread."""
         chunk = self.work.chunks[position]
         waits: Waits = (
             partial(self.work.waits_for, position, self.results) if mode is Mode.DRY else tuple

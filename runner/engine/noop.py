@@ -20,7 +20,7 @@ class SuppressedReactions:
         reacts: Collection[int],
         results: Mapping[int, Result],
     ) -> None:
-        """reacts: the positions of the chunks whose module has a mod_watch. results: those so far."""
+        """reacts: positions of the chunks whose module has a mod_watch. results: those so far."""
         self._chunks = chunks
         self._relations = relations
         self._reacts = reacts

@@ -1,7 +1,6 @@
 """Pending reactions, durable: a restart that was due when a run was killed is done by the next one.
 
-The port that the executor sees is `Journal`; `ReactionJournal` keeps them in an SQLite file of their
-own.
+The port that the executor sees is `Journal`; `ReactionJournal` keeps them in an SQLite file.
 """
 
 from __future__ import annotations
@@ -24,8 +23,8 @@ NAME = "debts.sqlite"
 VERSION = 1
 _TABLE = """
 CREATE TABLE IF NOT EXISTS debts (
-    reactor TEXT NOT NULL, kind TEXT NOT NULL, source TEXT NOT NULL, run TEXT NOT NULL, time TEXT NOT NULL,
-    place TEXT NOT NULL, PRIMARY KEY (reactor, kind, source)
+    reactor TEXT NOT NULL, kind TEXT NOT NULL, source TEXT NOT NULL, run TEXT NOT NULL,
+    time TEXT NOT NULL, place TEXT NOT NULL, PRIMARY KEY (reactor, kind, source)
 )
 """
 

@@ -101,7 +101,7 @@ class Work(Record):
         return Reaction((), key, {"__id__": f"listener_{chunk.id}"})
 
     def listening(self) -> list[Edge]:
-        """Who listens to whom, in the order of the states that say so: `listen` before `listen_in`."""
+        """The listeners and their sources in the order of states: `listen` before `listen_in`."""
         rank = {position: number for number, position in enumerate(self.order)}
 
         def place(edge: Edge) -> tuple[int, bool, int, int]:

@@ -39,12 +39,14 @@ children = []
 for name in os.listdir("/proc") if os.path.isdir("/proc") else ():
     try:
         with open(f"/proc/{name}/stat", "rb") as file:
-            if int(file.read().rpartition(b")")[2].split()[1]) == runner and int(name) != os.getpid():
+            parent = int(file.read().rpartition(b")")[2].split()[1])
+            if parent == runner and int(name) != os.getpid():
                 children.append(int(name))
     except (OSError, ValueError, IndexError):
         pass
-sys.stderr.write("runner: killed, since it did not heed a signal or its time limit: a state with parallel: True let "
-    "nothing else work (a regular expression that takes for ever?); the next run goes on\\n")
+sys.stderr.write("runner: killed, since it did not heed a signal or its time limit: a state with "
+    "parallel: True let nothing else work (a regular expression that takes for ever?); "
+    "the next run goes on\\n")
 sys.stderr.flush()
 os.kill(runner, signal.SIGKILL)
 for child in children:

@@ -1,4 +1,4 @@
-"""Slots: `__slot__:salt:module.function(args).key ~ text`, evaluated right before the state's look."""
+"""Slots: `__slot__:salt:module.function(args).key ~ text`, evaluated right before the look."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ class _Arguments:
         raise self._wrong(f"{(brackets or [')'])[-1]!r} is missing at its end")
 
     def _characters(self) -> Iterator[tuple[str, bool]]:
-        """Each character, and whether it stands outside of quotes; empty quotes are an empty text."""
+        """The characters, each with whether it stands outside of quotes; empty quotes give ""."""
         text, quote = self._slot, ""
         while self.position < len(text):
             char = text[self.position]

@@ -15,7 +15,7 @@ SLICE = 0.1  # seconds of one wait inside SQLite, where no signal is handled
 
 
 class Patience:
-    """How long a run still waits for a locked database: when it is used up, nothing waits any more."""
+    """The time that a run still waits for locked databases; used up, nothing waits any more."""
 
     def __init__(self, seconds: float = WAIT) -> None:
         self._left = seconds

@@ -89,7 +89,7 @@ _WRITE = 2
 
 
 def _group_can_write(group: int, target: int | str) -> bool:
-    """Whether the write bit of the group, which with an ACL is its mask, lets anybody else write."""
+    """Return whether the group's write bit, with an ACL its mask, lets anybody else write."""
     entries = _acl(target)
     if not entries:
         return not _is_private(group)
@@ -138,7 +138,7 @@ def _is_private(group: int) -> bool:
 
 
 class Watch:
-    """Looks at each file that a run reads, and at the folders and links on the way: once at each."""
+    """Checks each file that a run reads, and the folders and links on the way: each once."""
 
     def __init__(self, strict: bool = False) -> None:
         """strict: refuse what others can write, instead of a warning."""

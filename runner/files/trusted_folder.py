@@ -65,7 +65,7 @@ class TrustedFolder:
             return False
 
     def below(self, *names: str, make: bool = True) -> TrustedFolder:
-        """A folder in it, readable by nobody else if it is made now. Raises OSError and Untrusted."""
+        """A folder in it, readable by nobody else if made now. Raises OSError and Untrusted."""
         found = self
         for name in names:
             if name in ("", ".", "..") or "/" in name:
@@ -228,7 +228,7 @@ def _walked(path: str, make: bool) -> TrustedFolder:
 
 
 def _entered(folder: int, name: str, mode: int | None) -> int:
-    """A descriptor of what is in a folder. mode: of a folder that is made where there is nothing."""
+    """A descriptor of an entry of a folder. mode: of a folder that is made where none is."""
     try:
         return os.open(name, _PASSED, dir_fd=folder)
     except FileNotFoundError:

@@ -11,46 +11,50 @@ from typing import Any
 _FILES = {
     "data": (
         """
-        append_dict_key_value dict_to_sls_yaml_params extend_dict_key_value from_entries json_query method_call
-        set_dict_key_value to_entries traverse update_dict_key_value
+                append_dict_key_value dict_to_sls_yaml_params extend_dict_key_value from_entries
+        json_query method_call         set_dict_key_value to_entries traverse update_dict_key_value
     """
     ),
     "dates": "strftime date_format=strftime",
     "files": (
         """
-        file_hashsum get_uid is_bin_file is_empty is_text_file list_files mysql_to_dict path_join which
+                file_hashsum get_uid is_bin_file is_empty is_text_file list_files mysql_to_dict
+        path_join which
     """
     ),
     "hashing": (
         """
-        base64_decode base64_encode hmac hmac_compute md5 rand_str random_hash=rand_str random_sample random_shuffle
-        random_str sha1 sha256 sha512 uuid
+                base64_decode base64_encode hmac hmac_compute md5 rand_str random_hash=rand_str
+        random_sample random_shuffle         random_str sha1 sha256 sha512 uuid
     """
     ),
     "lists": (
         """
-        avg check_whitelist_blacklist combinations combinations_with_replacement compare_dicts compare_lists compress
-        difference exactly_n_true exactly_one_true flatten intersect is_iter is_list permutations product sequence
-        skip sorted_ignorecase substring_in_list symmetric_difference union unique zip=zipped zip_longest
+                avg check_whitelist_blacklist combinations combinations_with_replacement
+        compare_dicts compare_lists compress         difference exactly_n_true exactly_one_true
+        flatten intersect is_iter is_list permutations product sequence         skip
+        sorted_ignorecase substring_in_list symmetric_difference union unique zip=zipped zip_longest
     """
     ),
     "network": (
         """
-        connection_check dns_check filter_by_networks gen_mac http_query ip_host ipaddr ipv4 ipv6 ipwrap is_ip is_ipv4
-        is_ipv6 mac_str_to_bytes network_hosts network_size
+                connection_check dns_check filter_by_networks gen_mac http_query ip_host ipaddr ipv4
+        ipv6 ipwrap is_ip is_ipv4         is_ipv6 mac_str_to_bytes network_hosts network_size
     """
     ),
     "serial": (
         """
-        json=to_json load_json load_text=str_ load_yaml python=to_python tojson xml=to_xml yaml=to_yaml yaml_dquote
-        yaml_encode yaml_squote json_decode_dict=encoded_dict json_decode_list=encoded_list
-        json_encode_dict=encoded_dict json_encode_list=encoded_list
+                json=to_json load_json load_text=str_ load_yaml python=to_python tojson xml=to_xml
+        yaml=to_yaml yaml_dquote         yaml_encode yaml_squote json_decode_dict=encoded_dict
+        json_decode_list=encoded_list         json_encode_dict=encoded_dict
+        json_encode_list=encoded_list
     """
     ),
     "text": (
         """
-        contains_whitespace human_to_bytes is_hex quote regex_escape regex_match regex_replace regex_search
-        str_to_num=to_num to_bool to_bytes to_camelcase to_num to_snake_case
+                contains_whitespace human_to_bytes is_hex quote regex_escape regex_match
+        regex_replace regex_search         str_to_num=to_num to_bool to_bytes to_camelcase to_num
+        to_snake_case
     """
     ),
 }

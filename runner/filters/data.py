@@ -22,7 +22,7 @@ def traverse(data: Any, key: Any, default: Any = None, delimiter: str = ":") -> 
 
 
 def is_path(value: Any) -> bool:
-    """Whether a value lists the parts of a path; what is neither that nor a number cannot be one."""
+    """Return whether a value lists the parts of a path, which a text or a number does not."""
     if value is None:
         raise TypeError("a path is a text, not None")
     return isinstance(value, list | tuple)

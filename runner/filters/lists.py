@@ -58,7 +58,7 @@ def sorted_ignorecase(values: Iterable[str]) -> list[str]:
 
 
 def check_whitelist_blacklist(value: Any, whitelist: Any = None, blacklist: Any = None) -> bool:
-    """Whether a value matches the whitelist (globs or regular expressions) and not the blacklist."""
+    """Return whether a value matches the whitelist (globs or patterns), not the blacklist."""
     if any(_fits(value, pattern) for pattern in _patterns(blacklist)):
         return False
     allowed = _patterns(whitelist)

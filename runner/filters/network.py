@@ -73,7 +73,7 @@ def _filtered(value: Any, options: str | None, version: int | None) -> Any:
 
 
 def ipaddr(value: Any, options: str | None = None) -> Any:
-    """The address, if it is one (of a list those that are); options: global, private, loopback, ..."""
+    """The address, if it is one (of a list those that are). options: global, private, ..."""
     return _filtered(value, options, None)
 
 

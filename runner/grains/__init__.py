@@ -1,4 +1,4 @@
-"""Facts about this machine, each looked up only when it is asked for. Names and values are Salt's."""
+"""Facts about this machine, each looked up when it is asked for. Names and values are Salt's."""
 
 from __future__ import annotations
 

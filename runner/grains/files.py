@@ -18,7 +18,7 @@ def text_of(path: str) -> str:
 
 
 def output_of(*argv: str) -> str:
-    """What a program of the system prints; empty if it is not there or takes longer than 5 seconds."""
+    """The output of a program of the system; empty without it or after 5 seconds."""
     done = _finished(argv)
     return done.stdout if done else ""
 

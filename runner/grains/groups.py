@@ -18,7 +18,7 @@ class Group(Record):
 
 
 def _group(names: str, function: str) -> Group:
-    """function: "module.name"; its module is imported at the first look (sockets alone cost 3 ms)."""
+    """function: "module.name"; imported at the first look (sockets alone cost 3 ms)."""
     module, _, name = function.partition(".")
 
     def look(grains: Mapping[str, Any]) -> Facts:

@@ -1,4 +1,4 @@
-"""Reading the history: which runs there were, what one did, how two differ, what became of a state."""
+"""Reading the history: its runs, what one did, how two differ, what became of a state."""
 
 from __future__ import annotations
 

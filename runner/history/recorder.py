@@ -130,7 +130,8 @@ class History:
 
     def _past(self, tag: str) -> list[tuple[bytes, int | None, str, int, float]]:
         query = """
-            SELECT digest, result, changes, runs.id, started FROM results JOIN runs ON runs.id = results.run
+            SELECT digest, result, changes, runs.id, started
+            FROM results JOIN runs ON runs.id = results.run
             WHERE tag = ? AND ran AND result IS NOT NULL AND kind = 'run' AND results.run IS NOT ?
             ORDER BY results.run DESC LIMIT 20
         """
@@ -303,7 +304,7 @@ class History:
             self._waiting.clear()
 
     def _look_back(self) -> None:
-        """How this run left the paths that it altered: undo refuses where they are not so any more."""
+        """Record how this run left the paths it altered: undo refuses where they changed since."""
         if self._touched:
             connection = self._open()
             connection.execute("BEGIN")

@@ -22,33 +22,36 @@ NAME = "history.sqlite"
 MIGRATIONS = (
     """
     CREATE TABLE runs (
-        id INTEGER PRIMARY KEY AUTOINCREMENT, run TEXT NOT NULL, command TEXT NOT NULL, user TEXT NOT NULL,
-        started REAL NOT NULL, finished REAL, revision TEXT, dirty INTEGER, compiled TEXT NOT NULL,
-        outcome TEXT, total INTEGER NOT NULL, changed INTEGER, failed INTEGER
+        id INTEGER PRIMARY KEY AUTOINCREMENT, run TEXT NOT NULL, command TEXT NOT NULL,
+        user TEXT NOT NULL, started REAL NOT NULL, finished REAL, revision TEXT, dirty INTEGER,
+        compiled TEXT NOT NULL, outcome TEXT, total INTEGER NOT NULL, changed INTEGER,
+        failed INTEGER
     );
     CREATE TABLE results (
-        run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE, position INTEGER NOT NULL, tag TEXT NOT NULL,
-        id TEXT NOT NULL, name TEXT NOT NULL, function TEXT NOT NULL, sls TEXT NOT NULL, result INTEGER,
-        ran INTEGER NOT NULL, changes TEXT NOT NULL, comment TEXT NOT NULL, duration REAL NOT NULL,
-        place TEXT NOT NULL, cause TEXT, origin TEXT NOT NULL, digest BLOB NOT NULL, PRIMARY KEY (run, position)
+        run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE, position INTEGER NOT NULL,
+        tag TEXT NOT NULL, id TEXT NOT NULL, name TEXT NOT NULL, function TEXT NOT NULL,
+        sls TEXT NOT NULL, result INTEGER, ran INTEGER NOT NULL, changes TEXT NOT NULL,
+        comment TEXT NOT NULL, duration REAL NOT NULL, place TEXT NOT NULL, cause TEXT,
+        origin TEXT NOT NULL, digest BLOB NOT NULL, PRIMARY KEY (run, position)
     ) WITHOUT ROWID;
     CREATE INDEX results_by_tag ON results (tag, run);
     CREATE TABLE changers (
-        run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE, tag TEXT NOT NULL, function TEXT NOT NULL,
-        target TEXT NOT NULL, before TEXT NOT NULL
+        run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE, tag TEXT NOT NULL,
+        function TEXT NOT NULL, target TEXT NOT NULL, before TEXT NOT NULL
     );
     CREATE INDEX changers_by_run ON changers (run);
     """,
     """
     CREATE TABLE kept (
-        run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE, sequence INTEGER NOT NULL, path TEXT NOT NULL,
-        type TEXT NOT NULL, mode INTEGER NOT NULL, uid INTEGER NOT NULL, gid INTEGER NOT NULL, target TEXT NOT NULL,
-        content TEXT NOT NULL, tag TEXT NOT NULL, PRIMARY KEY (run, sequence)
+        run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE, sequence INTEGER NOT NULL,
+        path TEXT NOT NULL, type TEXT NOT NULL, mode INTEGER NOT NULL, uid INTEGER NOT NULL,
+        gid INTEGER NOT NULL, target TEXT NOT NULL, content TEXT NOT NULL, tag TEXT NOT NULL,
+        PRIMARY KEY (run, sequence)
     ) WITHOUT ROWID;
     CREATE TABLE left_behind (
-        run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE, path TEXT NOT NULL, type TEXT NOT NULL,
-        mode INTEGER NOT NULL, uid INTEGER NOT NULL, gid INTEGER NOT NULL, target TEXT NOT NULL, content TEXT NOT NULL,
-        PRIMARY KEY (run, path)
+        run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE, path TEXT NOT NULL,
+        type TEXT NOT NULL, mode INTEGER NOT NULL, uid INTEGER NOT NULL, gid INTEGER NOT NULL,
+        target TEXT NOT NULL, content TEXT NOT NULL, PRIMARY KEY (run, path)
     ) WITHOUT ROWID;
     ALTER TABLE runs ADD COLUMN undone TEXT;
     """,

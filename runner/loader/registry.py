@@ -1,4 +1,4 @@
-"""The registry: built-in states/ and modules/ plus a tree's own _states/, _modules/, _grains/, ...."""
+"""The registry: built-in states/ and modules/ plus a tree's own _states/, _modules/, ...."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `import salt.exceptions` gives to a tree's classic modules: Salt's names, runner's errors."""
+"""`salt.exceptions` as a tree's classic modules import it: Salt's names, runner's errors."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `import salt.utils.stringio` gives to a tree's renderers: whether what they got is a file."""
+"""`salt.utils.stringio` as a tree's renderers import it: tells a file from a text."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Classic Salt modules from a tree: the names that Salt injects, as live views of the current run."""
+"""Classic Salt modules from a tree: the names that Salt injects, as live views of the run."""
 
 from __future__ import annotations
 

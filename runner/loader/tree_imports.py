@@ -22,7 +22,7 @@ class _Loader(SourceFileLoader):
 
 
 class _Beside(MetaPathFinder):
-    """Finds what nothing else on Python's path is called: the other Python files of some folders."""
+    """Finds the other Python files of some folders, unless Python's path has their name."""
 
     def __init__(self, folders: Sequence[str], seen: Callable[[str], None]) -> None:
         self._folders = folders
@@ -64,7 +64,7 @@ def _spec(name: str, path: str) -> ModuleSpec:
 
 @contextmanager
 def _reaching(folders: Sequence[str], seen: Callable[[str], None]) -> Iterator[None]:
-    """While a file is loaded, its imports reach the files beside it (as with Salt, after all else)."""
+    """Let a file that is loaded import the files beside it (as with Salt, after all else)."""
     finder, before = _Beside(folders, seen), sys.dont_write_bytecode
     sys.meta_path.append(finder)
     sys.dont_write_bytecode = True

@@ -1,4 +1,4 @@
-"""Modules of a tree (_states, _modules, _grains, _utils), loaded by path with what Salt gives them."""
+"""Modules of a tree (_states, _modules, _grains, _utils), loaded by path with Salt's dunders."""
 
 from __future__ import annotations
 

@@ -39,8 +39,9 @@ def _index(modules: dict[str, list[str]]) -> str:
 
     return (
         f"{NOTE}# Reference\n\nWhat `runner doc` shows. [Arguments that every state"
-        f" takes](arguments.md). [Forms of answers](forms.md).\n\n## States\n\n{listed('states')}\n## Execution functions, for"
-        f" templates and `runner call`\n\n{listed('modules')}"
+        " takes](arguments.md). [Forms of answers](forms.md).\n\n"
+        f"## States\n\n{listed('states')}\n"
+        f"## Execution functions, for templates and `runner call`\n\n{listed('modules')}"
     )
 
 

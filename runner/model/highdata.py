@@ -25,7 +25,7 @@ class Item(Record):
 
 
 class Body:
-    """One state of an ID: `file:` with what its list says. Only this stage and low.py append to it."""
+    """One state of an ID: `file:` with its list. Only this stage and low.py append to it."""
 
     __slots__ = ("items", "place", "state")
 

@@ -49,7 +49,7 @@ class Document(Protocol):
 
 
 class Untyped(Record):
-    """A document for values that no one typed (made by a program, the command line, a py renderer)."""
+    """A document for values nobody typed (of a program, the command line, a py renderer)."""
 
     file: str
 
@@ -58,7 +58,7 @@ class Untyped(Record):
 
 
 class Place(Record):
-    """A position in a document; cheap to carry, resolved to a Source only when a message needs it."""
+    """A position in a document; cheap to carry, resolved to a Source when a message needs it."""
 
     document: Document
     line: int = 0

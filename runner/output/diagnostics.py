@@ -14,7 +14,10 @@ from runner.redaction import HIDDEN
 
 WIDEST = 160  # columns of a line of source
 _COLOUR = {"error": "red", "warning": "yellow", "info": "cyan"}
-NAMED_SECRET = r"(?i)((?:password|passwd|passphrase|secret|token|api_?key|secret_key)['\"]?\s*[:=]\s*)(?![|>{]|\{[{%])[^\s].*"
+NAMED_SECRET = (
+    r"(?i)((?:password|passwd|passphrase|secret|token|api_?key|secret_key)['\"]?\s*[:=]\s*)"
+    r"(?![|>{]|\{[{%])[^\s].*"
+)
 
 
 def show(problems: Iterable[Diagnostic], stream: TextIO, colour: bool = False) -> None:

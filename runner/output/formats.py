@@ -171,7 +171,7 @@ DATA, RUN, CHECK, GRAPH, SALT = "data", "report", "check", "graph", "for_salt"
 
 
 def forms_of(answer: str) -> tuple[Form, ...]:
-    """The forms of commands with an answer of a kind: DATA, RUN, CHECK, GRAPH; SALT: salt-call's."""
+    """The forms of an answer of a kind: DATA, RUN, CHECK, GRAPH; SALT: of salt-call."""
     return tuple(
         form
         for form in FORMS

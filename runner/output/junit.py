@@ -69,7 +69,8 @@ def _inside(result: Result) -> str:
     if result.changes:
         import json
 
-        return f"<system-out>{_escaped(json.dumps(result.changes, indent=1, default=str))}</system-out>"
+        changes = json.dumps(result.changes, indent=1, default=str)
+        return f"<system-out>{_escaped(changes)}</system-out>"
     return ""
 
 

@@ -21,7 +21,7 @@ OUTCOMES = ("done", "failed", "interrupted", NOT_COMPILED, LOCKED, NOT_STARTED, 
 
 
 class Prometheus:
-    """A listener that writes the file when a real run has ended; `problem` says why it could not."""
+    """A listener that writes the file after a real run; `problem` says why it could not."""
 
     def __init__(self, path: str) -> None:
         self.problem = ""

@@ -343,7 +343,7 @@ class Session:
     def read_pillar(
         self, sls: str, saltenv: str, defaults: Mapping[str, Any] | None = None
     ) -> SlsFile:
-        """One rendered SLS of the pillar; `defaults` of an include are variables of its template."""
+        """A rendered SLS of the pillar; `defaults` of an include are variables of its template."""
         return _read(self.pillar_tree, self.pillar_renderer, sls, saltenv, defaults or {})
 
     def read_top(self, saltenv: str) -> Any:

@@ -102,7 +102,7 @@ def label(chunk: Chunk) -> str:
 
 
 def _brought(chunk: Chunk, run: Run) -> dict[str, Any]:
-    """The includes from the SLS of a state up to what was asked for, and the line of the top file."""
+    """The includes from a state's SLS up to the requested one, and the line of the top file."""
     chain = run.high.scopes.get((chunk.env, chunk.sls), ())
     found = []
     for sls, by in zip((chunk.sls, *chain), chain, strict=False):

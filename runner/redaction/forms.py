@@ -252,7 +252,7 @@ class Finder:
         self._wanted.clear()
 
     def spans(self, text: str, plain: bool = False) -> list[Span]:
-        """Where secrets stand, and which; they may overlap. plain: the text is a name, of one line."""
+        """The spans of secrets, which may overlap. plain: the text is a name, of one line."""
         found = list(self._direct(text))
         if not plain and len(text) > SHORTEST_LAID_OUT:
             found += self._laid_out(text)

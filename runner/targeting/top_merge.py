@@ -36,7 +36,7 @@ def same(load: Load, envs: list[str], default_top: str) -> list[Target]:
 
 
 def merge_all(load: Load, envs: list[str], default_top: str) -> list[Target]:
-    """The lines of one target in several top files stand together, where the target was first seen."""
+    """Group the lines of one target in several top files where the target came first."""
     joined: dict[tuple[str, str], Target] = {}
     for target in (target for env in envs for target in load(env)):
         before = joined.get((target.env, target.expression))

@@ -276,7 +276,7 @@ class Apart(Reader):
 
 
 def load_with(reader: type[Reader], text: str, document: Document) -> Value:
-    """The value that a reader makes of a YAML text. Raises RenderError with the place as written."""
+    """The value that a reader makes of a YAML text. Raises RenderError with its place."""
     try:
         check_depth(text)
         loader = _Composer(text)

@@ -18,7 +18,7 @@ from runner.yaml.template_output import printed
 
 
 class Piece(str):
-    """A piece of output: where its template stands, and whether it is text as written (`literal`)."""
+    """A piece of output: its place in the template, and whether it is literal text."""
 
     __slots__ = ("file", "line", "literal")
     file: str
@@ -46,7 +46,7 @@ class Pieces(str):
 
 
 class Called(str):
-    """Pieces that came out of an expression (a macro call): the line of the call is kept as well."""
+    """Pieces that came out of an expression (a macro call), with the line of the call."""
 
     __slots__ = ("file", "inner", "line")
     file: str

@@ -39,7 +39,7 @@ def write_text(
 
 
 def spaced_diff(old: str, new: str) -> str:
-    """The unified diff that file.append reports: an empty line after each heading, none at the end."""
+    """The unified diff that file.append reports: an empty line after headings, none at the end."""
     import difflib
 
     if large := not_shown(len(old), len(new)):

@@ -20,7 +20,7 @@ PRIVATE = "0600"  # what a new file has until its own mode is set; results do no
 
 
 class Target(Record):
-    """name: as the SLS says. path: the file to write, behind links. present: None for a new file."""
+    """name: of the SLS. path: the file to write, behind links. present: None for a new file."""
 
     name: str
     path: str

@@ -26,7 +26,7 @@ class PathFilter(Record):
 
 
 class Content:
-    """The target paths: files with their URLs, links with what they say, folders that may be empty."""
+    """The target paths: files with their URLs, links with their targets, folders (maybe empty)."""
 
     def __init__(
         self, top: str, chosen: PathFilter, keep_symlinks: bool, include_empty: bool
@@ -110,7 +110,7 @@ class Content:
         return files | {path for path in self.files if file.is_dir(path)}
 
     def drop_misled(self) -> None:
-        """Drop links to folders that will not be there, and links to files where a folder will be."""
+        """Drop links to folders that will be missing, and links to files where a folder will be."""
         folders = set(self.folders)
         for link in list(self.links):
             end = self._end(link)

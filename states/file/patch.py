@@ -156,7 +156,7 @@ def _shown_output(done: cmd.Completed) -> dict[str, Any]:
 
 
 def _checked_options(options: str) -> tuple[list[str], int | None]:
-    """The options that may be handed on, and how many folders -p or --strip among them takes off."""
+    """The options to hand on, and the number of folders that -p or --strip among them takes off."""
     try:
         words = shlex.split(options)
     except ValueError as problem:

@@ -1,4 +1,4 @@
-"""An existing clone compared with what is wanted: what has to be done, and what stands against it."""
+"""An existing clone compared with the wanted state: what has to be done, what prevents it."""
 
 from __future__ import annotations
 

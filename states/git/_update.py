@@ -152,7 +152,8 @@ class Update(Difference):
 
     def _fetch(self, comments: list[str], changes: dict[str, Any]) -> None:
         repository, options = self.repository, self.options
-        branches = f"refs/heads/{options.refspec_branch}:refs/remotes/{repository.remote}/{options.refspec_branch}"
+        branch = options.refspec_branch
+        branches = f"refs/heads/{branch}:refs/remotes/{repository.remote}/{branch}"
         tags = (
             [f"+refs/tags/{options.refspec_tag}:refs/tags/{options.refspec_tag}"]
             if options.fetch_tags

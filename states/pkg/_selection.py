@@ -110,8 +110,8 @@ def refresh_lists(valid: int) -> bool:
 
 
 def refuse_unknown(targets: Mapping[str, str | None], newest: Mapping[str, str]) -> None:
-    """Fail for packages that the package manager does not know, and for versions; it would say the same when it is
-    to install them.
+    """Fail for packages and versions that the package manager does not know; it would say the same
+    when it is to install them.
     """
     told = [f"E: Unable to locate package {each}" for each in targets if each not in newest]
     for each, version in targets.items():
@@ -189,7 +189,7 @@ def local_files(sources: Mapping[str, str | None]) -> dict[str, str]:
 
 
 def local_file(source: str, what: str = "") -> str:
-    """The file of a source: salt://, http(s):// or a path. Raises StateFailed when it is not there."""
+    """The file of a source: salt://, http(s):// or a path. Raises StateFailed without it."""
     if source.startswith(("http://", "https://", "ftp://")):
         path, problem = file.download(source)
         if problem:

@@ -1,4 +1,4 @@
-"""How whole crontabs, their comments and variables are tried: on a throw-away copy of the machine."""
+"""How whole crontabs, their comments and variables are tried: on a copy of the machine."""
 
 from __future__ import annotations
 

@@ -23,18 +23,22 @@ get-icmptypes) echo echo-reply echo-request ;;
 new-service) mkdir -p /srv/fw/$value; touch /srv/fw/known/$value ;;
 get-ports) list port ;;
 get-protocols) list protocol ;;
-list-all) echo "$of"; for each in service port source interface; do echo "  ${each}s: $(list $each)"; done
-    echo "  icmp-blocks: $(list icmp-block)"; echo "  masquerade: $(cat /srv/fw/$of/masquerade || echo no)"
+list-all) echo "$of"
+    for kind in service port source interface; do echo "  ${kind}s: $(list $kind)"; done
+    echo "  icmp-blocks: $(list icmp-block)"
+    echo "  masquerade: $(cat /srv/fw/$of/masquerade || echo no)"
     echo "  forward-ports: "; sed 's/^/\t/' /srv/fw/$of/forward-port
     echo "  rich rules: "; sed 's/^/\t/' /srv/fw/$of/rich-rule ;;
 add-masquerade) echo yes >/srv/fw/$of/masquerade ;;
 remove-masquerade) echo no >/srv/fw/$of/masquerade ;;
 add-*) mkdir -p /srv/fw/$of; echo "$value" >>/srv/fw/$of/${kind#add-} ;;
-remove-*) grep -vxF "$value" /srv/fw/$of/${kind#remove-} >/srv/fw/new; mv /srv/fw/new /srv/fw/$of/${kind#remove-} ;;
+remove-*) file=/srv/fw/$of/${kind#remove-}; grep -vxF "$value" $file >/srv/fw/new
+    mv /srv/fw/new $file ;;
 esac 2>/dev/null
 true
 X
-chmod 755 /usr/local/bin/firewall-cmd; mkdir -p /srv/fw/known /srv/fw/public; cd /srv/fw; echo public >default
+chmod 755 /usr/local/bin/firewall-cmd; mkdir -p /srv/fw/known /srv/fw/public
+cd /srv/fw; echo public >default
 touch known/ssh known/http; echo ssh >public/service; echo 22/tcp >public/port
 """
 RULE = "rule family=ipv4 source address=10.0.0.0/8 accept"

@@ -1,4 +1,4 @@
-"""How states that change the whole machine are tried: on a throw-away copy of it (tests/machine)."""
+"""How states that change the whole machine are tried: on a copy of it (tests/machine)."""
 
 from laws import Scenario
 
@@ -31,7 +31,8 @@ esac
 X
 chmod 755 /etc/init.d/tick; rm -f /run/tick; """
 CRON = "apt-get install -y -q cron; "
-ENTRY = """printf '%s\\n' '5 5 * * * /bin/theirs' '# Lines below here are managed by Salt, do not edit' \\
+ENTRY = """printf '%s\\n' '5 5 * * * /bin/theirs' \\
+'# Lines below here are managed by Salt, do not edit' \\
 '# SALT_CRON_IDENTIFIER:kept' '1 * * * * /bin/old' | crontab -u root -; """
 
 SCENARIOS = [

@@ -12,7 +12,9 @@ TOOLS = r"""
 cat >/usr/local/sbin/semanage <<'X'
 #!/bin/sh
 echo 'SELinux boolean                State  Default Description'
-while read name now kept; do printf '%-30s (%-5s,%5s)  About it\n' $name $now $kept; done </srv/booleans
+while read name now kept; do
+    printf '%-30s (%-5s,%5s)  About it\n' $name $now $kept
+done </srv/booleans
 X
 cat >/usr/local/sbin/setsebool <<'X'
 #!/bin/sh

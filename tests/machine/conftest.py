@@ -33,7 +33,7 @@ def fresh(layer: Path) -> Iterator[Debian]:
 
 @pytest.fixture(scope="module")
 def debian(layer: Path) -> Iterator[Debian]:
-    """A machine that the tests of a file share: each leaves it as it was, or uses what is its own."""
+    """A machine that the tests of a file share: each leaves it as it was, or uses its own files."""
     yield from _debian(layer)
 
 

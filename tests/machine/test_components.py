@@ -84,7 +84,9 @@ COMMIT = (
 PREPARE = f"""
 openssl passwd -6 secret >/srv/hash
 ssh-keygen -q -t ed25519 -N '' -f /srv/key -C me
-git init -q --bare -b main /srv/origin.git; git clone -q /srv/origin.git /srv/work 2>/dev/null; {COMMIT.format("one")}
+git init -q --bare -b main /srv/origin.git
+git clone -q /srv/origin.git /srv/work 2>/dev/null
+{COMMIT.format("one")}
 git config --system --add safe.directory '*'
 """
 WATCHED = (

@@ -268,7 +268,8 @@ def test_a_hundred_packages_are_one_question_and_never_stale(clean: Debian) -> N
 BEHIND = """
 others:
   cmd.run:
-    - name: (sleep 1; useradd late; apt-get install greeting; crontab /srv/crontab) >/dev/null 2>&1 &
+    - name: >-
+        (sleep 1; useradd late; apt-get install greeting; crontab /srv/crontab) >/dev/null 2>&1 &
 before:
   pkg.purged: [name: greeting]
 before too:

@@ -37,13 +37,15 @@ for dir in /srv/packages/*; do
 done
 for f in *.deb; do
     dpkg-deb -f $f
-    printf 'Filename: ./%s\\nSize: %s\\nSHA256: %s\\n\\n' $f $(stat -c %s $f) $(sha256sum <$f | cut -d' ' -f1)
+    printf 'Filename: ./%s\\nSize: %s\\n' $f $(stat -c %s $f)
+    printf 'SHA256: %s\\n\\n' $(sha256sum <$f | cut -d' ' -f1)
 done >Packages
 echo 'deb [trusted=yes] file:/srv/archive ./' >/etc/apt/sources.list.d/graph.list
 echo 'APT::Install-Recommends "true";' >/etc/apt/apt.conf.d/zz-recommends
 apt-get -q update; apt-get -q -y install older oldest
 for name in apt-get apt-cache; do
-    printf '#!/bin/sh\\necho '$name' "$@" >>/run/asked\\nexec /usr/bin/'$name' "$@"\\n' >/usr/local/sbin/$name
+    printf '#!/bin/sh\\necho '$name' "$@" >>/run/asked\\nexec /usr/bin/'$name' "$@"\\n' \\
+        >/usr/local/sbin/$name
     chmod 755 /usr/local/sbin/$name
 done
 """

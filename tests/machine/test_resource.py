@@ -13,11 +13,13 @@ groupadd -f nobodies
 printf '1 2 * * * by hand\\n' | crontab -u ann -
 mkdir -p /srv/mounted '/srv/not mounted'
 mount -t tmpfs -o size=64k,noexec tmpfs /srv/mounted
-printf 'tmpfs /srv/mounted tmpfs size=64k,noexec 0 0\\ntmpfs /srv/not\\\\040mounted tmpfs noauto 0 0\\n' >>/etc/fstab
+printf 'tmpfs /srv/mounted tmpfs size=64k,noexec 0 0\\n' >>/etc/fstab
+printf 'tmpfs /srv/not\\\\040mounted tmpfs noauto 0 0\\n' >>/etc/fstab
 printf '10.0.0.5 db.example.com db # the database\\n' >>/etc/hosts
 printf 'net.ipv4.ip_default_ttl = 64\\n' >/etc/sysctl.d/10-ours.conf
 cd /etc/systemd/system
-printf '[Service]\\nExecStart=/bin/sleep infinity\\n[Install]\\nWantedBy=multi-user.target\\n' >ours.service
+printf '[Service]\\nExecStart=/bin/sleep infinity\\n' >ours.service
+printf '[Install]\\nWantedBy=multi-user.target\\n' >>ours.service
 systemctl daemon-reload
 systemctl enable --now ours.service
 apt-mark hold sed
@@ -26,7 +28,8 @@ MANAGED = """
 MAILTO:
   cron.env_present: [{user: ann}, {value: root}]
 backup:
-  cron.present: [{user: ann}, {minute: 5}, {hour: '*/2'}, {identifier: nightly}, {comment: runs at night}]
+  cron.present:
+    [{user: ann}, {minute: 5}, {hour: '*/2'}, {identifier: nightly}, {comment: runs at night}]
 '@daily job':
   cron.present: [{name: job}, {user: ann}, {special: '@daily'}]
 """

@@ -16,7 +16,8 @@ SWAP = f"""
 import marshal, sys, zlib
 sys.path.insert(0, {str(ROOT)!r})
 from runner.render.jinja.cache import _HEAD, _MARK
-code = compile("import os; os.system('touch {PWNED}'); root = lambda *a, **k: iter(())", "x", "exec")
+text = "import os; os.system('touch {PWNED}'); root = lambda *a, **k: iter(())"
+code = compile(text, "x", "exec")
 path, out, at = sys.argv[1], b"", 0
 data = open(path, "rb").read()
 while at < len(data):
@@ -32,8 +33,9 @@ open(path, "wb").write(out)
 FORGE = f"""
 import sqlite3
 ledger = sqlite3.connect("/srv/cache/state/debts.sqlite")
-ledger.execute("CREATE TABLE debts (reactor TEXT NOT NULL, kind TEXT NOT NULL, source TEXT NOT NULL, run TEXT NOT NULL,"
-    "time TEXT NOT NULL, place TEXT NOT NULL, PRIMARY KEY (reactor, kind, source))")
+ledger.execute("CREATE TABLE debts (reactor TEXT NOT NULL, kind TEXT NOT NULL,"
+    "source TEXT NOT NULL, run TEXT NOT NULL, time TEXT NOT NULL, place TEXT NOT NULL,"
+    "PRIMARY KEY (reactor, kind, source))")
 ledger.execute("PRAGMA user_version=1")
 row = ("cmd_|-r_|-touch {PWNED}_|-wait", "watch", "test_|-n_|-n_|-nop", "x", "x", "x")
 ledger.execute("INSERT INTO debts VALUES (?, ?, ?, ?, ?, ?)", row)

@@ -244,7 +244,7 @@ def test_a_file_with_holes_needs_what_it_holds(tmp_path: Path) -> None:
     assert sum(member.size for member in archive.members(f"{tmp_path}/a.tar", "tar")) < 10_000
 
 
-# ---------------------------------------------------------------- what was listed is what is unpacked
+# -------------------------------------------------------- what was listed is what is unpacked
 
 
 @pytest.mark.parametrize("options", [[], ["--exclude=none"]])

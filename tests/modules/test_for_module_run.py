@@ -115,9 +115,11 @@ def test_the_machine_tells_of_itself(machine: Machine) -> None:
 {% set disk = salt['status.diskusage']('/', '/no/such') %}
 seen:
   test.configurable_test_state:
-    - comment: {{ [up.seconds > 0, up.days == up.seconds // 86400, disk['/'].total > disk['/'].available,
-        disk | length, memory.MemTotal.unit, salt['status.loadavg']() | length, salt['status.nproc']() > 0,
-        'processor' in salt['status.cpuinfo'](), salt['status.version']()[:5], '/' in salt['status.diskusage']()]
+    - comment: {{ [up.seconds > 0, up.days == up.seconds // 86400,
+        disk['/'].total > disk['/'].available, disk | length, memory.MemTotal.unit,
+        salt['status.loadavg']() | length, salt['status.nproc']() > 0,
+        'processor' in salt['status.cpuinfo'](), salt['status.version']()[:5],
+        '/' in salt['status.diskusage']()]
         | tojson | tojson }}
 """
     )

@@ -17,7 +17,8 @@ from modules import git
 from runner.api import CommandFailed, StateFailed, changes_allowed, running
 
 REMOTE = """
-git init -q -b main r; cd r; echo 1 > f; git add f; git commit -qm one; git tag v1; git tag -a -m v2 v2; git branch dev
+git init -q -b main r; cd r; echo 1 > f; git add f; git commit -qm one
+git tag v1; git tag -a -m v2 v2; git branch dev
 cd ..; git clone -q r wt; echo x >> wt/f; echo n > wt/n; git -C wt add n; echo u > wt/u
 git -C r worktree add -q ../more dev
 """

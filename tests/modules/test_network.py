@@ -20,7 +20,8 @@ LINKS = """[
    {"family": "inet", "local": "127.0.0.1", "prefixlen": 8, "label": "lo"},
    {"family": "inet6", "local": "::1", "prefixlen": 128}]},
  {"ifname": "eth0", "flags": ["UP"], "address": "02:00:00:00:00:01", "addr_info": [
-   {"family": "inet", "local": "10.1.2.3", "prefixlen": 24, "broadcast": "10.1.2.255", "label": "eth0"},
+   {"family": "inet", "local": "10.1.2.3", "prefixlen": 24, "broadcast": "10.1.2.255",
+    "label": "eth0"},
    {"family": "inet", "local": "8.8.4.4", "prefixlen": 30, "label": "eth0:1"},
    {"family": "inet6", "local": "fd00::2", "prefixlen": 64},
    {"family": "inet6", "local": "fe80::2", "prefixlen": 64}]},

@@ -444,14 +444,17 @@ def test_a_hard_link_to_the_file_of_somebody_else_is_not_given_away(tmp_path: Pa
 WITHOUT: dict[str, str] = {
     "no path of a file": (
         """
-        alternatives.change apache.act cron.write debconf.set_answer environ.setenv firewalld.change group.add_member
-        group.groupadd group.groupdel group.groupmod group.remove_member group.set_members ip.down ip.run_routes ip.up
-        iptables.change kmod.load kmod.remove mount.swapoff mount.swapon pkg.download pkg.hold pkg.install pkg.remove
-        pkg.renew_db pkg.upgrade postgres.change postgres.cluster_create postgres.cluster_remove postgres.db_create
-        postgres.db_remove postgres.group_create postgres.user_create postgres.user_remove postgres.user_update
-        selinux.remove_semod selinux.setsebools selinux.setsemod service.act service.reload_units shadow.del_password
-        shadow.lock_password shadow.set_days shadow.set_password shadow.unlock_password sysctl.assign system._shutdown
-        timezone.set_hwclock user.useradd user.userdel user.usermod"""
+        alternatives.change apache.act cron.write debconf.set_answer environ.setenv
+        firewalld.change group.add_member group.groupadd group.groupdel group.groupmod
+        group.remove_member group.set_members ip.down ip.run_routes ip.up iptables.change
+        kmod.load kmod.remove mount.swapoff mount.swapon pkg.download pkg.hold pkg.install
+        pkg.remove pkg.renew_db pkg.upgrade postgres.change postgres.cluster_create
+        postgres.cluster_remove postgres.db_create postgres.db_remove postgres.group_create
+        postgres.user_create postgres.user_remove postgres.user_update selinux.remove_semod
+        selinux.setsebools selinux.setsemod service.act service.reload_units shadow.del_password
+        shadow.lock_password shadow.set_days shadow.set_password shadow.unlock_password
+        sysctl.assign system._shutdown timezone.set_hwclock user.useradd user.userdel
+        user.usermod"""
     ),
     "only files of root in /etc, with file.write": (
         "aliases._write locale.gen_locale network.mod_hostname"
@@ -459,8 +462,8 @@ WITHOUT: dict[str, str] = {
     "calls another changer of this list for each file": "cp._copy cp.get_dir cp.get_template",
     "the user's own command, or a program that finds its own way below a folder": (
         """
-        archive._run cmd.execute cmd.execute_shell git.change git.config_change mount.mount mount.remount mount.umount
-        pip._answer pip.change postgres.datadir_init virtualenv.create"""
+        archive._run cmd.execute cmd.execute_shell git.change git.config_change mount.mount
+        mount.remount mount.umount pip._answer pip.change postgres.datadir_init virtualenv.create"""
     ),
     "a program that only reads a file": "debconf.set_file selinux.install_semod",
     "needs setfacl, tried on the throw-away machine": "acl.delfacl acl.modfacl acl.wipefacls",
@@ -534,7 +537,7 @@ def test_paths_are_changed_by_the_one_mechanism() -> None:
 
 
 def _writes(node: ast.AST) -> str:
-    """The function of the library by which something is changed at a path; empty for what is none."""
+    """The library function that changes something at a path; empty for any other line."""
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
         return node.attr if node.attr in WRITING.get(node.value.id, "").split() else ""
     if (

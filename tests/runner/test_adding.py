@@ -13,7 +13,9 @@ from pathlib import Path
 import pytest
 from command import ROOT, Machine
 
-FORM = """    Form("count", "how many there are", data=lambda data, indent: f"{len(data['local'])}\\n"),
+FORM = """    Form(
+        "count", "how many there are", data=lambda data, indent: f"{len(data['local'])}\\n"
+    ),
 """
 COMMAND = '''"""The command `greet`: a word for somebody."""
 

@@ -312,7 +312,8 @@ def loud(name):
     print("printed")
     os.write(1, b"written")
     sys.__stdout__.write("to the first stdout")
-    return {"name": name, "changes": {b"k\\xe4": b"v", (1, 2): {3: object()}}, "result": True, "comment": b"c\\xe4"}
+    changes = {b"k\\xe4": b"v", (1, 2): {3: object()}}
+    return {"name": name, "changes": changes, "result": True, "comment": b"c\\xe4"}
 """
 PIPES = {
     "a source": "{tmp}/f:\n  file.managed:\n    - source: {tmp}/pipe\n",

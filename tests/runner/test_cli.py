@@ -1,4 +1,4 @@
-"""Parsing, exit codes and both streams; the engine is a stand-in that answers what the case says."""
+"""Parsing, exit codes and both streams; the engine is a stand-in with the answer of the case."""
 
 import json
 import os

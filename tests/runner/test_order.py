@@ -378,7 +378,7 @@ def test_excludes_are_shown_as_they_were_written() -> None:
 
 
 def test_includes_tell_who_brought_an_sls(machine: Machine) -> None:
-    """As Salt does: the way it came first, then others; none that leads back to where it came from."""
+    """As Salt does: the same way first, then others; none that leads back to where it came from."""
     machine.write(
         m="include: [n, o]\nm: test.nop\n",
         n="include: [n]\nn: test.nop\n",

@@ -42,7 +42,8 @@ STACK = """
 {%-       include name ignore missing %}
 {%-     endload %}
 {%-     if read %}
-{%-       do made.update({"values": salt["slsutil.merge"](made["values"], read | traverse("values", {}))}) %}
+{%-       set merged = salt["slsutil.merge"](made["values"], read | traverse("values", {})) %}
+{%-       do made.update({"values": merged}) %}
 {%-     endif %}
 {%-   endfor %}
 {{ made | yaml }}
@@ -115,7 +116,7 @@ def test_lenient_takes_the_states_that_only_salt_has(machine: Machine) -> None:
 
 
 def test_check_of_a_tree_whose_files_do_not_fit_into_one_run(machine: Machine) -> None:
-    """install and clean, an old and a new version: what is never in one run cannot conflict in it."""
+    """install and clean, an old and a new version: states never in one run cannot conflict."""
     machine.write(
         **{
             "app/init": "include: [.install, .extra]\n",

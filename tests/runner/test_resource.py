@@ -156,7 +156,7 @@ def test_what_states_say_of_themselves() -> None:
     assert sls.endswith("# nothing else\n")
 
 
-# ---------------------------------------------------------------- in this process, on files of the test
+# ------------------------------------------------------- in this process, on files of the test
 
 
 def plans(found: list[Resource]) -> list[str]:

@@ -92,7 +92,8 @@ def utils(path):
 
 def forms():
     data = OrderedDict([("b", {"x": "1"}), ("a", {"y": "2"})])
-    texts = own_yaml.serialize(data), own_json.serialize({"a": [1]}), configparser.serialize({"s": {"a": 1}})
+    ini = configparser.serialize({"s": {"a": 1}})
+    texts = own_yaml.serialize(data), own_json.serialize({"a": [1]}), ini
     return [*texts, own_yaml.deserialize("a: 1"), own_json.deserialize("[1]")]
 
 def bad():

@@ -1,4 +1,4 @@
-"""The JSON Schema of SLS files: no false alarm on what compiles, an error where the binder has one."""
+"""The JSON Schema of SLS files: no false alarm on what compiles, an error where binding has one."""
 
 from __future__ import annotations
 

@@ -364,7 +364,7 @@ def test_masking_is_linear_in_the_text(word: str) -> None:
 
 
 def test_many_secrets_at_once_are_found_where_they_stand() -> None:
-    """More than are looked for one by one, spelled and encoded, next to each other and far apart."""
+    """More secrets than are searched one by one: spelled, encoded, adjacent and far apart."""
     values = [f"{number:x}-{number * 7919:08x}'{number * 104729:09d}z" for number in range(300)]
     secrets = Secrets()
     for value in values:

@@ -1,4 +1,4 @@
-"""Secrets in all their forms (the table in runner/secret_forms.py) in all that runs leave or say."""
+"""Secrets in all forms (the table in runner/redaction/forms.py) in all that runs leave or print."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def external(machine: Machine, *entries: Any, **more: Any) -> None:
     machine.config.update({"ext_pillar": list(entries), **more})
 
 
-# ---------------------------------------------------------------- what a pillar SLS sees of the pillar
+# ------------------------------------------------------- what a pillar SLS sees of the pillar
 
 
 def test_a_pillar_sls_sees_the_pillar_of_a_first_reading(machine: Machine) -> None:

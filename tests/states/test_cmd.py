@@ -31,7 +31,9 @@ def run():
         "{tmp}/plan": {"file.managed": [{"contents": "new"}]},
         "now": {"cmd.call": [{"func": add}, {"args": [1]}, {"kws": {"two": 2}}]},
         "fails": {"cmd.call": [{"func": fails}]},
-        "later": {"cmd.wait_call": [{"func": add}, {"args": [3]}, {"watch": [{"file": "{tmp}/plan"}]}]},
+        "later": {
+            "cmd.wait_call": [{"func": add}, {"args": [3]}, {"watch": [{"file": "{tmp}/plan"}]}]
+        },
         "never": {"cmd.wait_call": [{"func": fails}]},
     }
 """

@@ -21,7 +21,8 @@ from states.git.latest import latest
 
 REMOTE = """
 git init -q -b main r; cd r; echo 1 > f; git add f; git commit -qm one; git tag v1; git branch dev
-echo 2 > f; git commit -qam two; git checkout -q dev; echo d > d; git add d; git commit -qm dev; git checkout -q main
+echo 2 > f; git commit -qam two; git checkout -q dev
+echo d > d; git add d; git commit -qm dev; git checkout -q main
 """
 CLONE = "git clone -q file://$PWD/r wt; "
 MORE = "cd r; echo 3 > f; git commit -qam three; git tag v3; cd ..; "

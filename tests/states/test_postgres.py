@@ -1,4 +1,4 @@
-"""PostgreSQL as a site uses it: a role, its database, what is in it, and rights; on a real server."""
+"""PostgreSQL as a site uses it: a role, its database, its contents, and rights; a real server."""
 
 from __future__ import annotations
 
@@ -103,7 +103,7 @@ def test_the_client_may_come_in_the_run_itself(machine: Machine) -> None:
 
 
 def test_salts_functions(machine: Machine) -> None:
-    """Looks in templates, changes by `runner call`; without a client templates find none of them."""
+    """Looks in templates, changes by `runner call`; without a client templates have neither."""
     connection = {"host": str(server.FOLDER), "port": server.PORT, "user": "postgres"}
 
     def call(function: str, *words: str, code: int = 0) -> str:

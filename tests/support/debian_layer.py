@@ -78,7 +78,8 @@ mount -t overlay overlay -o "lowerdir=/,upperdir=$0/upper,workdir=$0/work" "$0/r
 for d in proc sys dev; do mount --rbind /$d "$0/root/$d"; done
 mount -t tmpfs none "$0/root/run"
 chroot "$0/root" sh -ec "$2"
-tar --xattrs --xattrs-include='*' -C "$0/upper" --exclude=./run --exclude=./tmp --exclude=./var/log -cf "$1" .
+tar --xattrs --xattrs-include='*' -C "$0/upper" --exclude=./run --exclude=./tmp \
+--exclude=./var/log -cf "$1" .
 """
 MAKE = """
 exec </dev/null >&2
@@ -95,17 +96,20 @@ rm -f /etc/systemd/system/*.wants/* /var/lib/man-db/auto-update
 apt-get -q update
 apt-get -q --no-upgrade install {installed}
 mkdir -p /usr/local/archive /var/cache/apt/archives/partial; cd /usr/local/archive
-for name in {archive}; do apt-get -q -d -o Dir::Cache::archives=$PWD -o Debug::NoLocking=1 install $name; done
+for name in {archive}; do apt-get -q -d -o Dir::Cache::archives=$PWD -o Debug::NoLocking=1 \
+install $name; done
 rm -rf partial lock
 for v in 1.0 2.0; do
     mkdir -p /tmp/own/DEBIAN
-    printf '%s\\n' 'Package: {own}' "Version: $v" 'Architecture: all' 'Maintainer: me' 'Description: hello' \\
+    printf '%s\\n' 'Package: {own}' "Version: $v" 'Architecture: all' 'Maintainer: me' \
+'Description: hello' \\
         >/tmp/own/DEBIAN/control
     dpkg-deb -b /tmp/own . >/dev/null
 done
 for f in *.deb; do
     dpkg-deb -f $f
-    printf 'Filename: ./%s\\nSize: %s\\nSHA256: %s\\n\\n' $f $(stat -c %s $f) $(sha256sum <$f | cut -d' ' -f1)
+    printf 'Filename: ./%s\\nSize: %s\\nSHA256: %s\\n\\n' $f $(stat -c %s $f) \
+$(sha256sum <$f | cut -d' ' -f1)
 done | gzip >Packages.gz
 apt-get clean
 {furnish}

@@ -1,4 +1,4 @@
-"""A run without the engine: enough of `here` to try a state function or an execution module alone."""
+"""A run without the engine: enough of `here` to try a state or execution function alone."""
 
 from __future__ import annotations
 

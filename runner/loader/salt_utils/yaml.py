@@ -25,7 +25,7 @@ load = safe_load
 
 
 class SafeOrderedDumper(SafeDumper):
-    """Writes ordered mappings in their order, others sorted; what holds no other value on one line."""
+    """Writes ordered mappings in their order, others sorted; flat values on one line."""
 
 
 def _in_order(dumper: Any, data: OrderedDict[Any, Any]) -> Any:

@@ -14,7 +14,7 @@ from runner.model.diagnostics import did_you_mean
 from runner.model.errors import RenderError
 from runner.model.places import Source
 from runner.render.errors.source_lines import column_of, locals_of, row_of, text_of, without
-from runner.render.jinja.environment import PlacedEnvironment, Told
+from runner.render.jinja.environment import PlacedEnvironment, UndefinedMessage
 
 
 def undefined(
@@ -24,42 +24,70 @@ def undefined(
     frame: FrameType | None,
     environment: PlacedEnvironment,
 ) -> RenderError:
-    told = error.args[0] if error.args else ""
-    name, obj = getattr(told, "name", None), getattr(told, "obj", jinja2.utils.missing)
-    imported = re.search(r"the template '(.*)' \(imported on line (\d+) in '(.*)'\)", str(told))
+    """The error for a missing name, at the place of its look-up, with the name that was meant."""
+    reason = error.args[0] if error.args else ""
+    name, obj = getattr(reason, "name", None), getattr(reason, "obj", jinja2.utils.missing)
+    imported = re.search(r"the template '(.*)' \(imported on line (\d+) in '(.*)'\)", str(reason))
     if imported:
-        return _not_exported(str(told), name or "", imported, source, environment)
+        return _not_exported(str(reason), name or "", imported, source, environment)
     if (
-        isinstance(told, Told)
-        and told.spot
+        isinstance(reason, UndefinedMessage)
+        and reason.spot
         and (obj is not jinja2.utils.missing or not _names(row, name))
     ):
-        source = _looked_up(told.spot, source)
+        source = _looked_up(reason.spot, source)
         row = row_of(source)
-    if not isinstance(told, Told) or name is None:
-        what = "Jinja variable" if told.startswith("'") else "Jinja:"
+    if not isinstance(reason, UndefinedMessage) or name is None:
+        what = "Jinja variable" if reason.startswith("'") else "Jinja:"
         return RenderError(
-            f"{what} {told}", source, "give it a value, or use | default(...)", "undefined"
+            f"{what} {reason}", source, "give it a value, or use | default(...)", "undefined"
         )
     if obj is jinja2.utils.missing:
-        if told.startswith("parameter "):
+        if reason.startswith("parameter "):
             hint = f"give it in the call, or a value in the macro: `{{% macro ...({name}=...) %}}`"
-            return RenderError(f"Jinja: {told}", source, hint, "undefined")
+            return RenderError(f"Jinja: {reason}", source, hint, "undefined")
         names = [*locals_of(frame), *(name for name in environment.globals)] if frame else []
         column = column_of(row, rf"(?<![\w.'\"]){re.escape(name)}(?!\w)")
         return RenderError(
-            f"Jinja variable {told}",
+            f"Jinja variable {reason}",
             source._replace(column=column),
             _name_hint(name, names, row),
             "undefined",
         )
+    return _no_such_key(reason, row, source, environment)
+
+
+def _no_such_key(
+    reason: UndefinedMessage, row: str, source: Source, environment: PlacedEnvironment
+) -> RenderError:
+    name: Any = reason.name
+    obj = reason.obj
     holder = _holder(obj, name, row, environment)
     if not holder:  # a tag of several lines begins there
-        for number, each in _rest_of_tag(source):
-            holder = _holder(obj, name, each, environment, True)
+        for number, tag_row in _rest_of_tag(source):
+            holder = _holder(obj, name, tag_row, environment, True)
             if holder:
-                source, row = source._replace(line=number), each
+                source, row = source._replace(line=number), tag_row
                 break
+    key = re.escape(str(name))
+    column = column_of(row, rf"(?<=\.){key}(?!\w)|(?<=\[['\"]){key}(?=['\"]\])|(?<=\[){key}(?=\])")
+    kind = "element" if isinstance(name, int) else "attribute"
+    if obj is None:
+        message = f"Jinja variable {holder!r} is none, so that it has no attribute {name!r}"
+        hint = (
+            f"give {holder or 'it'} a value, with `default=` of grains.filter_by or pillar.get, say"
+        )
+    else:
+        message = f"Jinja variable '{holder}' has no {kind} {name!r}"
+        if not holder:
+            message = f"Jinja variable {reason}"
+        hint = _key_hint(obj, name, holder)
+    return RenderError(message, source._replace(column=column), hint, "undefined")
+
+
+def _key_hint(obj: Any, name: Any, holder: str) -> str:
+    if isinstance(name, int) and isinstance(obj, list | tuple):
+        return f"it has {len(obj)}, and the first one is 0" if obj else "it is empty"
     keys = [
         str(key)
         for key in (obj if hasattr(obj, "keys") else dir(type(obj)))
@@ -67,29 +95,13 @@ def undefined(
     ]
     methods = ["items", "keys", "values", "get"] if hasattr(obj, "keys") else []
     near = difflib.get_close_matches(str(name), [*keys, *methods], 1, 0.6)
-    key = re.escape(str(name))
-    column = column_of(row, rf"(?<=\.){key}(?!\w)|(?<=\[['\"]){key}(?=['\"]\])|(?<=\[){key}(?=\])")
-    kind = "element" if isinstance(name, int) else "attribute"
-    message = (
-        f"Jinja variable '{holder}' has no {kind} {name!r}" if holder else f"Jinja variable {told}"
-    )
-    hint = (
-        f"did you mean {near[0]!r}?"
-        if near
-        else f"it has: {', '.join(keys[:8])}"
-        if keys
-        else "it is empty"
-    )
-    if isinstance(name, int) and isinstance(obj, list | tuple):
-        hint = f"it has {len(obj)}, and the first one is 0" if obj else "it is empty"
+    if near:
+        hint = f"did you mean {near[0]!r}?"
+    else:
+        hint = f"it has: {', '.join(keys[:8])}" if keys else "it is empty"
     if hasattr(obj, "keys") and not set(near) & set(methods):
         hint = f"{hint.rstrip('?')}; `{holder or 'it'}.get({name!r}, DEFAULT)` does without it"
-    if obj is None:
-        message = f"Jinja variable {holder!r} is none, so that it has no attribute {name!r}"
-        hint = (
-            f"give {holder or 'it'} a value, with `default=` of grains.filter_by or pillar.get, say"
-        )
-    return RenderError(message, source._replace(column=column), hint, "undefined")
+    return hint
 
 
 def _names(row: str, name: Any) -> bool:
@@ -150,7 +162,7 @@ def _name_hint(name: str, names: list[str], row: str) -> str:
 
 
 def _not_exported(
-    told: str, name: str, imported: re.Match[str], source: Source, environment: PlacedEnvironment
+    reason: str, name: str, imported: re.Match[str], source: Source, environment: PlacedEnvironment
 ) -> RenderError:
     file = environment.file_of(imported[1])
     exported = re.findall(
@@ -163,7 +175,7 @@ def _not_exported(
     where = Source(environment.file_of(imported[3]), int(imported[2]))
     where = where._replace(column=column_of(row_of(where), rf"\b{re.escape(name)}\b"))
     return RenderError(
-        f"Jinja: {told}",
+        f"Jinja: {reason}",
         where._replace(via=(*without([source], where.file, where.line), *source.via)),
         hint,
         "undefined",

@@ -1,4 +1,4 @@
-"""Jinja as Salt has it: one factory for the environments of SLS files and of all other templates."""
+"""Jinja as Salt has it: one factory for the environments of SLS files and other templates."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class RaisedByTemplate(Exception):
 
 
 class Jinja:
-    """Renders Jinja templates; keeps compiled ones for the run, and on disk in a folder of its own."""
+    """Renders Jinja templates; caches compiled ones for the run, and on disk in its own folder."""
 
     def __init__(
         self,

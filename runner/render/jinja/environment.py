@@ -28,7 +28,7 @@ Find = Callable[[str, str], str | None]  # (path below the roots, saltenv) -> fi
 
 
 class LenientUndefined(jinja2.Undefined):
-    """A variable without a value, which shows nothing: an error where something is looked up in it."""
+    """A variable without a value, shown as nothing: an error where it is looked into."""
 
     __slots__ = ("_undefined_spot",)
 
@@ -38,7 +38,7 @@ class LenientUndefined(jinja2.Undefined):
 
     @property
     def _undefined_message(self) -> str:
-        return Told.of(
+        return UndefinedMessage.of(
             super()._undefined_message,
             self._undefined_obj,
             self._undefined_name,
@@ -47,7 +47,7 @@ class LenientUndefined(jinja2.Undefined):
 
 
 class StrictUndefined(LenientUndefined, jinja2.StrictUndefined):
-    """A variable without a value: an error also where a list or a mapping that holds it is shown."""
+    """A variable without a value: an error also where a list or mapping with it is shown."""
 
     __slots__ = ()
 
@@ -77,8 +77,8 @@ class Spot:
         return Source(file, template.get_corresponding_lineno(self._line))
 
 
-class Told(str):
-    """What is missing, with what it was looked for in, and where."""
+class UndefinedMessage(str):
+    """Jinja's message on a missing name, with the value that lacks it and the place."""
 
     __slots__ = ("name", "obj", "spot")
     obj: Any
@@ -86,10 +86,10 @@ class Told(str):
     spot: Source | None
 
     @classmethod
-    def of(cls, text: str, obj: Any, name: str | None, spot: Source | None) -> Told:
-        told = cls(text)
-        told.obj, told.name, told.spot = obj, name, spot
-        return told
+    def of(cls, text: str, obj: Any, name: str | None, spot: Source | None) -> UndefinedMessage:
+        message = cls(text)
+        message.obj, message.name, message.spot = obj, name, spot
+        return message
 
 
 class PlacedEnvironment(BoundedEnvironment):

@@ -122,7 +122,7 @@ def _resident() -> float:
 
 
 def check_operation(operator: str, left: Any, right: Any) -> None:
-    """Raise TooMuch for a sum, a product, a power or a `%` that would make something far too large."""
+    """Raise TooMuch for a sum, product, power or `%` whose result would be far too large."""
     if operator == "*":
         for many, times in ((left, right), (right, left)):
             if (

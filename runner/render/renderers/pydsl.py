@@ -232,7 +232,7 @@ class _State:
                 self._modules[name] = module
 
     def _states(self, document: Document, extends: bool = False) -> PlacedMap:
-        """The states of the ID, as YAML would give them; those that extend others need no function."""
+        """The states of the ID as YAML would give them; those that extend need no function."""
         made = PlacedMap(document, (self._line, 1))
         for name, module in self._modules.items():
             function = module._function

@@ -53,7 +53,7 @@ class _Extended(Record):
 
 
 class _Reference:
-    """`Service('nginx')`, or a state: what a requisite may name, and what `with` may stand before."""
+    """`Service('nginx')`, or a state: what a requisite may name and `with` may take."""
 
     def __init__(self, program: _Program, module: str, id: str, kind: str = "require") -> None:
         if kind not in REQUISITE_KEYS:
@@ -134,7 +134,7 @@ class _Program:
         }
 
     def _imported(self, line: re.Match[str], known: dict[str, Any], of: str) -> str:
-        """Run another SLS of the tree, whose states do not count; what the line becomes in Python."""
+        """Run another SLS of the tree without its states; return the line of Python for it."""
         indent, url, names = line[1], line[2] or line[3], line[4]
         place = Source(of, line.string.count("\n", 0, line.end(1)) + 1)
         path = self._scope.renderer.find(url.removeprefix("salt://"), self._scope.saltenv)

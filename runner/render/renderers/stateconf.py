@@ -140,7 +140,7 @@ def _set(arguments: Any) -> dict[str, Any]:
 
 
 def _parameters(data: Any, sls: Name, scope: Scope) -> dict[str, dict[str, Any]]:
-    """Each stateconf.set as a variable named like its ID, with what an including SLS says instead."""
+    """Each stateconf.set as a variable named like its ID, overridden by an including SLS."""
     found = {}
     for key, body in data.items() if isinstance(data, dict) else ():
         for module, function, arguments in _functions(body):
@@ -195,7 +195,7 @@ class _Sls:
         return made
 
     def _named(self, key: Any, options: Options) -> Any:
-        """The ID in full. Raises RenderError for one that is there, or that stateconf makes itself."""
+        """The full ID. Raises RenderError for one in use, and for those stateconf makes itself."""
         if not isinstance(key, str) or not key.startswith("."):
             return key
         name = self._sls.absolute(key)

@@ -1,4 +1,4 @@
-"""`#jinja2: {...}` at the head of a template: options for this file alone, and places as written."""
+"""`#jinja2: {...}` at the head of a template: options for this file, and places as written."""
 
 from __future__ import annotations
 

@@ -472,7 +472,8 @@ MAKO = """#!mako|yaml
 % for number in range(2):
 ${lib.named(number)}:
   test.nop:
-    - v: ${salt['test.echo']('e')} ${grains['id']} ${pillar.get('x', 'none')} ${opts['id']} ${tpldir}
+    - v: ${salt['test.echo']('e')} ${grains['id']} ${pillar.get('x', 'none')} \
+${opts['id']} ${tpldir}
 % endfor
 """
 

@@ -1,4 +1,4 @@
-"""file.mknod: pipes, and what stands in their way (devices: tests/laws, on the throw-away machine)."""
+"""file.mknod: pipes, and what stands in their way (devices: tests/laws, on the machine)."""
 
 from __future__ import annotations
 
