@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from modules import _resolver, _yaml
+from modules._url import ascii_url
 from runner.api import RunnerError, StateFailed, here
 
 if TYPE_CHECKING:
@@ -99,7 +100,7 @@ def _request(
         raise StateFailed(f"Unsupported url scheme: {url}")
     if params:
         url += ("&" if "?" in url else "?") + urlencode(params)
-    return Request(url, data, headers, method=method.upper())
+    return Request(ascii_url(url), data, headers, method=method.upper())
 
 
 def _file(path: str, variables: Mapping[str, Any] | None) -> str:

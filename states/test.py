@@ -197,13 +197,22 @@ def _shown(kind: type | None) -> str:
     return "(<class 'str'>,)" if kind is str else str(kind)
 
 
-def mod_watch(name: str, sfun: str = "", result: Any = True) -> Planned:
+def mod_watch(
+    name: str,
+    sfun: str = "",
+    result: Any = True,
+    comment: str | dict[Any, Any] | list[Any] = "Watch statement fired.",
+    changes: Any = None,
+) -> Planned:
     """Tell which watched states changed.
 
-    sfun: the state function that watches. result: whether to succeed.
+    sfun: the state function that watches. result: whether to succeed. comment: what the result
+    says. changes: the changes to report, a mapping, instead of the watched states.
     """
-    changes = {"Requisites with changes": list(here.changed_requisites)}
-    yield Plan(changes, "Watch statement fired.")
+    if not isinstance(changes, dict):  # as configurable_test_state takes it: whether to change
+        changes = {"Requisites with changes": list(here.changed_requisites)}
+    told = str(comment)
+    yield Plan(changes, told)
     if not result:
-        raise StateFailed("Watch statement fired.", changes=changes)
-    return Done("Watch statement fired.", changes)
+        raise StateFailed(told, changes=changes)
+    return Done(told, changes)

@@ -294,6 +294,20 @@ def test_a_reaction_survives_a_kill(machine: Machine) -> None:
     assert json.loads(machine("show", "pending", "--out", "json").stdout)["local"] == []
 
 
+def test_a_command_that_could_not_begin_owes_nothing(machine: Machine) -> None:
+    tree = (
+        "source:\n  cmd.run:\n    - name: 'true'\n    - cwd: {tmp}/later\n"
+        "react:\n  cmd.wait:\n    - name: 'true'\n    - watch: [cmd: source]\n"
+    )
+    machine.write(t=tree)
+    machine("sls", "t", code=2)
+    assert json.loads(machine("show", "debts", "--out", "json").stdout)["local"] == []
+    machine.write(t=tree.replace("name: 'true'\n    - cwd: {tmp}/later", "name: 'false'", 1))
+    machine("sls", "t", code=2)
+    owed = json.loads(machine("show", "debts", "--out", "json").stdout)["local"]
+    assert [debt["source"] for debt in owed] == ["cmd_|-source_|-false_|-run"]
+
+
 def test_what_is_skipped_says_what_it_still_owes_and_because_of_whom(machine: Machine) -> None:
     """The source changed, the reactor is kept from reacting: it says so in this run and in those
     after it.

@@ -7,6 +7,7 @@ import re
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from modules._url import ascii_url
 from modules.file._hash import get_hash
 from runner.api import fetcher, here
 
@@ -128,7 +129,7 @@ def _fetch(url: str, path: str, use_etag: bool, verify_ssl: bool) -> None:
         with open(mark, encoding="utf-8") as etag_file:
             headers["If-None-Match"] = etag_file.read()
     address, login = _login(url)
-    request = urllib.request.Request(address, headers=headers)
+    request = urllib.request.Request(ascii_url(address), headers=headers)
     if login:  # not for where the server may send us on to
         request.add_unredirected_header(
             "Authorization", "Basic " + base64.b64encode(login.encode()).decode()

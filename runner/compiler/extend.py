@@ -177,8 +177,9 @@ class Reconciler:
             references = list(item.value.items())
             places = [item.place] * len(references)
         elif isinstance(item.value, list):
-            references = [_reference(entry) for entry in item.value]
-            places = [item_place(item.value, index, item.place) for index in range(len(references))]
+            numbered = [(index, entry) for index, entry in enumerate(item.value) if entry != {}]
+            references = [_reference(entry) for _, entry in numbered]
+            places = [item_place(item.value, index, item.place) for index, _ in numbered]
         else:
             if item.value is not None:
                 message = f"the {item.key} of {holder.id!r} is no list; it is ignored"
@@ -263,6 +264,8 @@ class Reconciler:
         pairs: list[tuple[Body, Body]] = []
         for body, item in said:
             for index, entry in enumerate(item.value if isinstance(item.value, list) else ()):
+                if entry == {}:
+                    continue
                 found = list(self._targets(*_reference(entry)))
                 name = _reference(entry)[1]
                 if not found and not self._high.explained_by_earlier_error(name):

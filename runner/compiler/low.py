@@ -366,6 +366,12 @@ def _list_hint(key: str, listed: Value, state: str) -> str:
 def _requisite(
     key: str, entry: Value, low: dict[str, Any], place: Place, problems: list[Diagnostic]
 ) -> Requisite | None:
+    if entry == {} and key not in KINDS:  # `use` and the `_in` forms
+        message = f"an entry of {key} in state {low['__id__']} names nothing; it is ignored"
+        problems.append(
+            Diagnostic(message, place.source, "write `- MODULE: ID`", "ignored", "warning")
+        )
+        return None
     if (isinstance(entry, dict) and len(entry) != 1) or isinstance(entry, list):
         said = dict(entry) if isinstance(entry, dict) else entry
         hint = "write `- MODULE: ID`"

@@ -133,6 +133,11 @@ def _one(chunk: Chunk, key: str, url: str, place: Place, world: World) -> Iterat
         )
         beside = _is_folder(f"salt://{os.path.dirname(path)}", env, tree)
         exact = beside and "/" in path
+        special = _special_file(path, env, tree)
+        if special:
+            what = f"{key}: {url} is no regular file"
+            yield _missing(world, chunk, what, f"looked at {special}", place.source, exact)
+            return
         yield _missing(world, chunk, f"{key}: {url} is not in the tree", hint, place.source, exact)
     elif folder and not wants_folder and key == "source":
         hint = "name a file in it, or take file.recurse for the whole folder"
@@ -157,6 +162,12 @@ def _is_folder(url: str, env: str, tree: Tree) -> bool:
     path, _, query = url.removeprefix("salt://").lstrip("|").partition("?")
     folders = tree.folders_of(query.removeprefix("saltenv=") or env)
     return any(os.path.isdir(os.path.join(folder, path)) for folder in folders)
+
+
+def _special_file(path: str, env: str, tree: Tree) -> str | None:
+    """The pipe, socket or device that has the path of a file of the tree."""
+    paths = (os.path.join(folder, path) for folder in tree.folders_of(env))
+    return next((each for each in paths if os.path.exists(each) and not os.path.isdir(each)), None)
 
 
 def _looked(chunk: Chunk, world: World, path: str = "") -> str:

@@ -168,14 +168,14 @@ def _sorted(
     """
     arrows = list(_arrows(chunks, relations))
     nodes = list(_nodes(chunks, relations))
-    key = _keys(chunks, nodes, arrows)
+    key = _OrderNumbers(chunks, arrows)
     after: dict[int, list[int]] = {}
     waits = dict.fromkeys(nodes, 0)
     for first, then in dict.fromkeys((first, then) for first, then, _ in arrows):
         after.setdefault(first, []).append(then)
         waits[then] += 1
     place = {node: number for number, node in enumerate(nodes)}
-    ready = [(key[node], place[node], node) for node in nodes if not waits[node]]
+    ready = [(key(node), place[node], node) for node in nodes if not waits[node]]
     heapify(ready)
     found: list[int] = []
     while ready:
@@ -184,7 +184,7 @@ def _sorted(
         for then in after.get(node, ()):
             waits[then] -= 1
             if not waits[then]:
-                heappush(ready, (key[then], place[then], then))
+                heappush(ready, (key(then), place[then], then))
     if len(found) < len(nodes):
         raise CompileError(_cycles(chunks, nodes, arrows, said))
     _refuse_long_looks(relations, found)
@@ -199,20 +199,35 @@ def _nodes(chunks: Sequence[Chunk], relations: Relations) -> Iterator[int]:
         yield number
 
 
-def _keys(chunks: Sequence[Chunk], nodes: list[int], arrows: list[Arrow]) -> dict[int, float]:
-    """The order number of each state: its own, or a lower one of those that need it."""
-    holders: dict[int, list[tuple[int, int, float]]] = {}
-    for first, then, edge in arrows:
-        waits = chunks[then]
-        strength, place = (
-            (LATER, waits.order)
-            if then == edge.target
-            else (STRENGTH[edge.ordering or edge.kind], waits.explicit_order)
-        )
-        holders.setdefault(first, []).append((chunks[edge.holder].defined, -strength, place))
-    return {
-        node: min(chunks[node].order, _inherited_order(holders.get(node, []))) for node in nodes
-    }
+class _OrderNumbers:
+    """The order number of each node when it is asked for: its own, or a lower one of those that
+    need it.
+
+    The number of a state that needs it counts without the part that its place among `names` adds,
+    unless that state, or a look at it, was asked for before.
+    """
+
+    def __init__(self, chunks: Sequence[Chunk], arrows: list[Arrow]) -> None:
+        self._chunks = chunks
+        self._asked: set[int] = set()
+        self._holders: dict[int, list[tuple[int, int, int]]] = {}
+        for first, then, edge in arrows:
+            strength = LATER if then == edge.target else STRENGTH[edge.ordering or edge.kind]
+            self._holders.setdefault(first, []).append(
+                (chunks[edge.holder].defined, -strength, int(then))
+            )
+
+    def __call__(self, node: int) -> float:
+        self._asked.add(int(node))
+        holders = [
+            (defined, strength, self._number(holder))
+            for defined, strength, holder in self._holders.get(node, ())
+        ]
+        return min(self._chunks[node].order, _inherited_order(holders))
+
+    def _number(self, holder: int) -> float:
+        chunk = self._chunks[holder]
+        return chunk.order if holder in self._asked else chunk.explicit_order
 
 
 def _cycles(

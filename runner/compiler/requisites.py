@@ -190,6 +190,8 @@ def _listeners(
     listed = chunk.low["listen_in"]
     at = chunk.arg_places.get("listen_in", chunk.place)
     for position, entry in enumerate(listed if isinstance(listed, list) else []):
+        if entry == {}:
+            continue
         state, target = (
             next(iter(entry.items())) if isinstance(entry, dict) and entry else ("id", entry)
         )

@@ -121,8 +121,12 @@ def _is_stopped(seen: Seen) -> bool:
     """
     if any(_is_failed(found) for edge, found in seen if edge.kind in (*NEEDED, Kind.PREREQ)):
         return True
-    for kind in ANY:
-        group = [found for edge, found in seen if edge.kind is kind and found is not None]
+    for kind in ANY:  # of a state whose module cannot react watch_any joins its require_any
+        group = [
+            found
+            for edge, found in seen
+            if (edge.ordering or edge.kind) is kind and found is not None
+        ]
         if any(_is_failed(found) for found in group) and not any(
             found.ran and found.result is not False for found in group
         ):

@@ -323,9 +323,9 @@ class Invoker:
                 self.pending.note(chunk, [(chunk.state, chunk.name)])
             told = f"{failure.message} (depends on {provider})"
             return Result(chunk, None, told, exact=False, undecided=True)
-        return Result(
-            chunk, False, failure.message, planned if failure.changes is None else failure.changes
-        )
+        changes = planned if failure.changes is None else failure.changes
+        unstarted = bool(failure.missing) and failure.changes == {} and self.attempts == 1
+        return Result(chunk, False, failure.message, changes, unstarted=unstarted)
 
     def _classic(self, chunk: Chunk, call: Call, mode: Mode, owe: Callable[[], None]) -> Result:
         from runner.loader.salt_returns import called, result_of

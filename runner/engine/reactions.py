@@ -121,7 +121,7 @@ class ReactionTracker:
     def settle(self, result: Result, decision: Decision) -> None:
         """Settle what a state has paid: its source ended without a change, or it reacted."""
         chunk = result.chunk
-        if result.result is not False and not result.changes:
+        if result.unstarted or (result.result is not False and not result.changes):
             self.forget(
                 None, chunk.tag, run=self._run_id
             )  # what an earlier attempt of this run owed

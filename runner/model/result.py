@@ -53,6 +53,7 @@ class Result(Record):
         str, Value
     ] = {}  # what its changes replaced, of the shape of `changes`, for people
     reaction: str = ""  # what mod_watch did, for people
+    unstarted: bool = False  # it failed for want of something, before its change began
 
     @property
     def tag(self) -> str:

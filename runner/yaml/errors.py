@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import yaml
 
@@ -156,6 +157,7 @@ def _escape(spot: Spot) -> Mistake | None:
 
 
 _CLOSING = {"[": "]", "{": "}"}
+_Loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def _stray(spot: Spot) -> Mistake | None:
@@ -173,6 +175,8 @@ def _bracket(spot: Spot) -> Mistake | None:
     if not re.search(r"expected ',' or '[]}]'", spot.problem) and "flow" not in spot.context:
         return None
     line, column = spot.began
+    if not spot.rest and spot.line >= len(spot.lines) - 1:  # the parser waits for an item there
+        line, column = _last_open(spot) or spot.began
     opening = spot.at(line)[column : column + 1]
     if opening not in _CLOSING or "expected" not in spot.problem:
         return None
@@ -190,6 +194,20 @@ def _bracket(spot: Spot) -> Mistake | None:
     )
     found = f" but {short(spot.rest)!r}" if spot.rest.strip() else ""
     return spot.here(f"expected , or {closing} here{found}", hint)
+
+
+def _last_open(spot: Spot) -> tuple[int, int] | None:
+    """Where the innermost bracket stands that is open at the end of the text."""
+    opened: list[tuple[int, int]] = []
+    try:
+        for token in yaml.scan("\n".join(spot.lines), _Loader):
+            if isinstance(token, yaml.FlowSequenceStartToken | yaml.FlowMappingStartToken):
+                opened.append((token.start_mark.line, token.start_mark.column))
+            elif isinstance(token, yaml.FlowSequenceEndToken | yaml.FlowMappingEndToken) and opened:
+                opened.pop()
+    except yaml.YAMLError:
+        pass  # what is open until there counts
+    return opened[-1] if opened else None
 
 
 def _flow_then_text(spot: Spot) -> Mistake | None:

@@ -413,4 +413,16 @@ MISTAKES = [
         "pillar.get\\('x'\\).*none",
         "default",
     ),
+    Mistake(
+        "open bracket at the end of the file",
+        "a:\n  test.nop: «[\n",
+        "the bracket \\[ is not closed",
+        "close it with \\]",
+    ),
+    Mistake(
+        "open bracket in an open brace",
+        "a: {x: 1, y: «[\n\n",
+        "the bracket \\[ is not closed",
+        "close it with \\]",
+    ),
 ]

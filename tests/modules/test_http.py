@@ -15,6 +15,7 @@ from harness import HarnessHere
 
 from modules import _resolver
 from modules import http as web
+from modules._url import ascii_url
 from runner.api import RunnerError, StateFailed, running
 
 BODIES = {
@@ -79,12 +80,19 @@ def here(monkeypatch: pytest.MonkeyPatch) -> Iterator[HarnessHere]:
         ({"method": "put", "data": '{"a": 1}'}, {"method": "PUT", "body": '{"a": 1}'}),
         ({"method": "POST", "data": {"k": "v", "l": "x y"}}, {"body": "k=v&l=x+y"}),
         ({"params": {"b": 2, "c": "x y"}}, {"path": "/x?b=2&c=x+y"}),
+        ({"params": {"b": "ö"}}, {"path": "/x?b=%C3%B6"}),
         ({"backend": "requests", "verify_ssl": False, "timeout": 5}, {"path": "/x"}),
     ],
 )
 def test_what_is_asked(url: str, options: dict[str, Any], wanted: dict[str, Any]) -> None:
     found = web.query(f"{url}/x", decode=True, **options)["dict"]
     assert {key: found[key] for key in wanted} == wanted
+
+
+def test_an_address_that_is_no_ascii(url: str) -> None:
+    found = web.query(f"{url}/ä b%20c?x=ö", decode=True)["dict"]
+    assert found["path"] == "/%C3%A4%20b%20c?x=%C3%B6"
+    assert ascii_url("http://u:p@bücher.example:80/x") == "http://u:p@xn--bcher-kva.example:80/x"
 
 
 def test_headers(url: str, tmp_path: Path) -> None:

@@ -344,6 +344,18 @@ def test_the_answer_is_one_json_document(text: str, machine: Machine) -> None:
         json.loads(machine(*words, "--out", "json", code=None).stdout)
 
 
+def test_a_source_that_is_a_pipe_is_called_one(machine: Machine) -> None:
+    machine.write(
+        a="{tmp}/f:\n  file.managed:\n    - source: {tmp}/pipe\n",
+        b="{tmp}/f:\n  file.managed:\n    - source: salt://pipe\n",
+    )
+    for folder in ("", "states/"):
+        os.mkfifo(machine.folder / f"{folder}pipe")
+    comment = f"Local file source {machine.folder}/pipe is no regular file"
+    assert comment in machine("sls", "a", code=2).stdout.replace("\n              ", " ")
+    assert "source: salt://pipe is no regular file" in machine("sls", "b", code=2).stderr
+
+
 PRINTING = """
 large:
   cmd.run:

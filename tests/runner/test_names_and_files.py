@@ -347,3 +347,46 @@ def test_a_watch_that_cannot_react_does_not_stand_in_for_an_onfail(machine: Mach
     found = machine.results("sls", "web")
     assert found["g"]["comment"] == "State was not run because onfail req did not change"
     assert found["t"]["comment"] == "Watch statement fired."
+
+
+def test_a_watch_that_cannot_react_joins_what_any_is_required_of(machine: Machine) -> None:
+    """`watch_any` of a state without mod_watch is a require_any, and one met is enough for both."""
+    machine.write(
+        web=(
+            "bad: test.fail_without_changes\ngood: test.nop\n"
+            "g: {grains.exists: [name: id, require_any: [test: bad], watch_any: [test: good]]}\n"
+            "t: {test.nop: [require_any: [test: bad], watch_any: [test: good]]}\n"
+        )
+    )
+    found = machine.results("sls", "web", code=2)
+    assert found["g"]["comment"] == "Grain exists"
+    assert found["t"]["comment"] == "One or more requisite failed: web.bad"
+
+
+def test_an_empty_entry_of_use_and_the_carried_requisites_is_ignored(machine: Machine) -> None:
+    machine.write(
+        web=(
+            "a: {test.nop: [watch_in: [{}, {test: b}], listen_in: [{}], use: [{}]]}\n"
+            "b: {test.nop: []}\n"
+        )
+    )
+    done = machine("sls", "web")
+    for key in ("watch_in", "listen_in", "use"):
+        assert f"an entry of {key} in state a names nothing; it is ignored" in done.stderr
+    machine.write(web="a: {test.nop: [require: [{}]]}\n")
+    assert "not formed as a single key dictionary" in machine("sls", "web", code=1).stderr
+
+
+def test_a_look_in_a_chain_of_prereqs_stands_where_salt_has_it(machine: Machine) -> None:
+    """What a look at one of `names` has brought up counts with its place among them."""
+    machine.write(
+        inc="s05: {test.nop: [prereq: [test: s07]]}\n",
+        web=(
+            "include: [inc]\n"
+            "s07: {test.nop: [names: [n0, {n1: [prereq: [test: s09]]}]]}\n"
+            "s09: {test.nop: [names: [{n2: [onchanges_any: [test: s05]]}]]}\n"
+        ),
+        top="base: {'*': [web]}\n",
+    )
+    shown = json.loads(machine("show", "lowstate", "--out", "json").stdout)["local"]
+    assert [low["name"] for low in shown] == ["n0", "n1", "s05", "n0", "n2", "n1", "n2"]

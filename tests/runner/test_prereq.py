@@ -216,3 +216,23 @@ def test_the_reaction_of_a_test_state(machine: Machine) -> None:
     assert (found["fine"]["result"], found["fails"]["result"]) == (None, None)
     found = machine.results("sls", "a", code=2)
     assert (found["fine"]["result"], found["fails"]["result"]) == (True, False)
+
+
+def test_failhard_ends_a_dry_run_too(machine: Machine) -> None:
+    machine.write(a="x: {test.fail_without_changes: [failhard: true]}\ny: {test.nop: []}\n")
+    assert list(machine.results("sls", "a", "--test", code=2)) == ["x"]
+
+
+def test_a_test_state_that_reacts_says_what_it_was_told_to_say(machine: Machine) -> None:
+    machine.write(
+        a=(
+            "source: test.succeed_with_changes\n"
+            "said: {test.nop: [comment: hello, watch: [test: source]]}\n"
+            "done: {test.nop: [changes: {x: 1}, watch: [test: source]]}\n"
+            "set: {test.configurable_test_state: [changes: false, watch: [test: source]]}\n"
+        )
+    )
+    found = machine.results("sls", "a")
+    assert found["said"]["comment"] == "hello"
+    assert found["done"]["changes"] == {"x": 1}
+    assert found["set"]["changes"] == {"Requisites with changes": ["test: source"]}

@@ -1,0 +1,26 @@
+"""Addresses as a request can send them."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+SENT_AS_WRITTEN = "!#$%&'()*+,/:;=?@[]~"  # what already is escaped stays so
+
+
+def ascii_url(url: str) -> str:
+    """An address with its host in the form of the DNS, and what is no ASCII escaped.
+
+    >>> ascii_url("http://bücher.example:80/ä b?x=ö%20")
+    'http://xn--bcher-kva.example:80/%C3%A4%20b?x=%C3%B6%20'
+    """
+    if url.isascii() and " " not in url:
+        return url
+    from urllib.parse import quote, urlsplit, urlunsplit
+
+    parts = urlsplit(url)
+    login, at, host = parts.netloc.rpartition("@")
+    with suppress(UnicodeError):  # no host has such a name: asking for its address says so
+        host = host.encode("idna").decode()
+    netloc = quote(login, SENT_AS_WRITTEN) + at + host
+    rest = (quote(part, SENT_AS_WRITTEN) for part in (parts.path, parts.query, parts.fragment))
+    return urlunsplit((parts.scheme, netloc, *rest))
