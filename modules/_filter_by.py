@@ -52,7 +52,7 @@ def lay_over(
     `lookup` is not changed.
 
     lists: join lists when `merge` is laid over. Raises RunnerError when `merge`, or what is to be
-    laid over the base, is no mapping.
+    laid over the base, is not a mapping.
     """
     if entry is MISSING or entry is None:
         entry = lookup.get(default)

@@ -1,4 +1,4 @@
-"""Lines of files and words of programs that are made of data: what is no line, or would be an
+"""Lines of files and words of programs that are made of data: what is not a line, or would be an
 option, is refused.
 """
 

@@ -9,7 +9,7 @@ from runner.api import RunnerError
 
 
 def load(text: str) -> Any:
-    """The data of a text. Raises RunnerError for what is no YAML and for a key that stands twice in
+    """The data of a text. Raises RunnerError if it is not YAML, or for a key that appears twice in
     a mapping.
     """
     import yaml

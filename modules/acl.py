@@ -55,7 +55,7 @@ def entries(path: str, recursive: bool = False) -> dict[str, list[Entry]]:
 
 
 def _unescaped(text: str) -> str:
-    """getfacl writes what is no plain character as a backslash and three octal digits."""
+    """getfacl writes what is not a plain character as a backslash and three octal digits."""
     return (
         text.encode()
         .decode("unicode_escape")

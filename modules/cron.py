@@ -122,7 +122,7 @@ def write(user: str, lines: list[str]) -> None:
 
 
 def replace(user: str, old: tuple[int, int, Entry] | None, new: Entry | None) -> None:
-    """Put an entry in the place of another, add it, or take it away."""
+    """Put an entry in the place of another, add it, or remove it."""
     lines = list(read(user))
     if old is not None:
         lines[old[0] : old[1]] = new.lines() if new else []

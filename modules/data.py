@@ -74,14 +74,14 @@ def values() -> Iterable[Any]:
 
 def dump(new_data: Mapping[str, Any] | str) -> bool:
     """Keep these values in place of all that there were; whether they were a mapping (or its text).
-    Raises StateFailed for a text that is no mapping.
+    Raises StateFailed for a text that is not a mapping.
     """
     import ast
 
     try:
         stored = ast.literal_eval(new_data) if isinstance(new_data, str) else new_data
     except (ValueError, SyntaxError):
-        raise StateFailed(f"{new_data!r} is no mapping", changes={}) from None
+        raise StateFailed(f"{new_data!r} is not a mapping", changes={}) from None
     return isinstance(stored, Mapping) and _save(dict(stored))
 
 

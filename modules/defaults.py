@@ -16,7 +16,7 @@ def merge(
     """Lay one mapping over another.
 
     merge_lists: join lists. in_place: change `dest` itself. convert_none: take None for an empty
-    mapping. Raises TypeError for what is no mapping.
+    mapping. Raises TypeError for what is not a mapping.
 
         {% do salt['defaults.merge'](nginx, pillar.get('nginx')) %}
     """

@@ -197,7 +197,7 @@ def _read(answer: Any, code: int) -> dict[str, Any]:
 
 
 def _decoded(answer: dict[str, Any], kind: str) -> set[str]:
-    """Put what the body says into `dict`; the keys that hold it (`text`, for what is no data)."""
+    """Put what the body says into `dict`; the keys that hold it (`text`, for what is not data)."""
     if kind == "auto":
         content = next(
             (value for key, value in answer["headers"].items() if key.lower() == "content-type"), ""
@@ -213,7 +213,7 @@ def _decoded(answer: dict[str, Any], kind: str) -> set[str]:
     try:
         answer["dict"] = DECODERS[kind](answer["body"])
     except (ValueError, SyntaxError, RunnerError) as problem:
-        raise StateFailed(f"the answer is no {kind.upper()}: {problem}") from None
+        raise StateFailed(f"the answer is not {kind.upper()}: {problem}") from None
     return {"dict"}
 
 

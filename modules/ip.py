@@ -202,7 +202,7 @@ def _act(program: str, iface: str) -> bool:
 def script(iface: str, verb: str, routes: Iterable[tuple[str, str]]) -> str:
     """A script for routes. verb: add or del; routes: their names and the words for ip(8).
 
-    It is run for each family of addresses, so a route that is there already, or gone, is fine.
+    It is run for each family of addresses, so a route that already exists, or is gone, is fine.
     """
     lines = ["#!/bin/sh", f"# {verb}", f'test "${{IFACE}}" = "{iface}" || exit 0']
     act, end = ("replace", "") if verb == "add" else ("del", " 2>/dev/null || true")

@@ -109,7 +109,7 @@ def day(value: int | str, argument: str) -> int:
         return date.fromisoformat(value).toordinal() - date(1970, 1, 1).toordinal()
     except ValueError:
         raise StateFailed(
-            f"{argument}: {value!r} is no date like 2030-01-31 and no number of days"
+            f"{argument}: {value!r} is neither a date like 2030-01-31 nor a number of days"
         ) from None
 
 

@@ -88,7 +88,7 @@ def done(wanted: Wanted, shown: str, verb: str, comment: str) -> str:
 
 
 def ensure_saved(wanted: Wanted, shown: str, comment: str) -> Planned:
-    """A rule that is there already; whether it is so at the next start, too."""
+    """A rule that already exists; whether it is so at the next start, too."""
     place = path(wanted.save, wanted.family)
     if not wanted.save or iptables.is_saved(wanted.family, place):
         return comment

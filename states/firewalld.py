@@ -143,7 +143,7 @@ def _forward(text: str) -> str:
     port, to_port, protocol, *address = text.split(":") if text.count(":") > 1 else ["", "", ""]
     if not (port and to_port and protocol):
         raise StateFailed(
-            f"{text!r} is no forwarded port: write PORT:PORT_THERE:PROTOCOL:ADDRESS_THERE"
+            f"{text!r} is not a forwarded port: write PORT:PORT_THERE:PROTOCOL:ADDRESS_THERE"
         )
     return f"port={port}:proto={protocol}:toport={to_port}:toaddr={':'.join(address)}"
 

@@ -99,7 +99,7 @@ def append(name: str, value: Any, convert: bool = False, delimiter: str = ":") -
     """Make sure that a grain that is a list has a value.
 
     name: the grain, nested ones as a:b; it has to be there. value: a value, or a list of them.
-    convert: a grain that is no list becomes one. delimiter: what stands between the parts of the
+    convert: a grain that is not a list becomes one. delimiter: what stands between the parts of the
     name.
 
         roles:

@@ -207,7 +207,7 @@ def set_policy(
     has = iptables.listed(family, table) or []
     if not any(line.startswith(f"-P {chain} ") for line in has):
         raise StateFailed(
-            f"Failed to set iptables default policy\n{chain} is no built-in chain of the table"
+            f"Failed to set iptables default policy\n{chain} is not a built-in chain of the table"
             f" {table}"
         )
     if f"-P {chain} {policy}" in has:

@@ -206,7 +206,7 @@ def closed(name): return _ok(name, changes=Closed(x="y"))
 
 def strict(text: str) -> Any:
     def refuse(word: str) -> Any:
-        raise AssertionError(f"{word} is no JSON")
+        raise AssertionError(f"{word} is not JSON")
 
     return json.loads(text, parse_constant=refuse)
 

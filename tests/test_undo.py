@@ -64,7 +64,7 @@ def test_an_undo_is_in_the_history_and_can_be_undone(machine: Machine) -> None:
     assert run["undone"]
     assert answer(machine, "history", "show", "2")["changes_made"][0]["function"] == "file.put_back"
     assert "no run of the history altered files" in machine("undo", code=1).stderr, (
-        "an undo is no last run"
+        "an undo is not a last run"
     )
     machine("undo", "2")
     assert target.read_text() == "new\n"

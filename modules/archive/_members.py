@@ -52,7 +52,7 @@ def kind_of(path: str, wanted: str | None = None) -> str:
     except (OSError, EOFError, tarfile.TarError):
         pass
     raise StateFailed(
-        f"Unable to list contents of {path}: it is no tar (plain, gzip, bzip2, xz) and no zip"
+        f"Unable to list contents of {path}: it is neither a tar (plain, gzip, bzip2, xz) nor a zip"
         " archive"
     )
 
@@ -264,7 +264,7 @@ def _wrong(member: Member, links: set[str], files: set[str]) -> str | None:
     if member.kind == "link" and _escapes(parts[:-1], member.target):
         return f"links out of its folder, to {member.target!r}"
     if member.kind == "hard" and plain(member.target) not in files:
-        return f"is a hard link to what is no file of the archive, {member.target!r}"
+        return f"is a hard link to what is not a file of the archive, {member.target!r}"
     return None
 
 

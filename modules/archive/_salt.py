@@ -65,7 +65,7 @@ def _local(name: str) -> str:
 
 
 def is_encrypted(name: str, **_: Any) -> bool:
-    """Return whether a zip archive needs a password. Raises StateFailed for what is no zip
+    """Return whether a zip archive needs a password. Raises StateFailed for what is not a zip
     archive.
     """
     import zipfile

@@ -110,7 +110,7 @@ def mkdir(
     user: str | int | None = None,
     group: str | int | None = None,
 ) -> None:
-    """Create one folder; one that is there already stays as it is."""
+    """Create one folder; one that already exists stays as it is."""
     _make(path, mode, owner_ids(user, group))
 
 

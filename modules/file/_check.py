@@ -67,5 +67,5 @@ def _argv(command: str) -> list[str]:
         return shlex.split(command)
     except ValueError as problem:
         raise StateFailed(
-            f"check_cmd {command!r} is no command: {problem}", changes={}
+            f"check_cmd {command!r} is not a command: {problem}", changes={}
         ) from problem

@@ -48,7 +48,7 @@ def _folder(where: Place, mode: int, uid: int, gid: int) -> None:
         if made:
             pin.refuse_foreign(bits.S_IFDIR)
         if not pin.is_dir:
-            raise StateFailed(f"{where.path} is no folder any more; it is not changed")
+            raise StateFailed(f"{where.path} is no longer a directory; it is not changed")
         pin.chown(uid, gid)
         pin.chmod(mode)
 

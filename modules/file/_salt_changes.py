@@ -149,7 +149,7 @@ def move(src: str, dst: str) -> dict[str, Any]:
 
 def rmdir(path: str, recurse: bool = False) -> bool:
     """Remove an empty folder, with `recurse` the empty ones below it too; False when something is
-    left. Raises StateFailed for what is no folder.
+    left. Raises StateFailed for what is not a folder.
     """
     path = path_given(path)
     if not os.path.isdir(path):

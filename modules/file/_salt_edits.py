@@ -116,7 +116,7 @@ def prepend(path: str, *args: Any, **kwargs: Any) -> str:
 def comment_line(
     path: str, regex: str, char: str = "#", cmnt: bool = True, backup: str | bool = ".bak"
 ) -> str | bool:
-    """Put a comment sign before the lines that match, or with cmnt=False take it away; the
+    """Put a comment sign before the lines that match, or with cmnt=False remove it; the
     difference, False if none. Raises StateFailed for a binary file.
 
     regex: finds the lines from their beginning, without the sign.

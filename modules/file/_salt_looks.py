@@ -106,7 +106,7 @@ def read(path: str, binary: bool = False) -> str | bytes:
 
 
 def salt_readlink(path: str, canonicalize: bool = False) -> str:
-    """The path that a symbolic link points to. Raises StateFailed for what is no link.
+    """The path that a symbolic link points to. Raises StateFailed for what is not a link.
     canonicalize: follow all links on the way.
     """
     path = _home(path)

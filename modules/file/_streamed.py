@@ -60,7 +60,7 @@ Contents = bytes | Streamed
 
 
 def streamed(path: str) -> Streamed:
-    """The contents of a file, to be read later. Raises StateFailed for what is no readable file."""
+    """The contents of a file, to be read later. Raises StateFailed if it cannot be read."""
     with opened_to_read(path) as file:
         stat = os.fstat(file.fileno())
     return Streamed(path, stat.st_size, _identity(stat))

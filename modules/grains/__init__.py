@@ -83,7 +83,7 @@ def filter_by(
 
     grain: the grain to look at. merge: laid over what was found. default: the key to use when none
     fits. base: the key of an entry that what was found is laid over. Raises RunnerError when
-    `merge` is no mapping.
+    `merge` is not a mapping.
 
         {% set nginx = salt['grains.filter_by']({'Debian': {'pkg': 'nginx'}},
         merge=pillar.get('nginx')) %}

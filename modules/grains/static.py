@@ -19,7 +19,7 @@ def place() -> str:
 
 
 def read() -> dict[str, Any]:
-    """Read the grains of the file. Raises StateFailed when it is no mapping."""
+    """Read the grains of the file. Raises StateFailed when it is not a mapping."""
     from modules import file
 
     path = place()
@@ -27,7 +27,7 @@ def read() -> dict[str, Any]:
         _yaml.load(file.read_bytes(path).decode("utf-8", "replace")) if file.is_file(path) else None
     )
     if not isinstance(grains, dict | None):
-        raise StateFailed(f"{path} is no mapping of grains; mend it by hand first")
+        raise StateFailed(f"{path} is not a mapping of grains; mend it by hand first")
     return grains or {}
 
 

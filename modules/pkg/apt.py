@@ -86,7 +86,7 @@ def file_info(path: str) -> tuple[str, str]:
     """The name and version of a package in a file. Raises CommandFailed for any other file."""
     done = cmd.probe(["dpkg-deb", "--showformat=${Package}\\t${Version}", "--show", "--", path])
     if done.retcode:
-        raise CommandFailed(f"{path} is no package: {done.stderr.strip()}")
+        raise CommandFailed(f"{path} is not a package: {done.stderr.strip()}")
     name, version = done.stdout.split("\t")
     return name, version
 

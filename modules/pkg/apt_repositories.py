@@ -93,7 +93,7 @@ def plan_repository_removal(name: str, settings: RepositorySettings) -> Reposito
     on_ubuntu = here.grains.get("os") == "Ubuntu"
     entry = name if not ppa else _ppa_entry(ppa) if on_ubuntu else f"{ppa} of Launchpad"
     if apt_sources.parsed(entry) is None:
-        here.warn(f"{entry} is no entry for apt (deb URI dist components): no list can have it")
+        here.warn(f"{entry} is not an entry for apt (deb URI dist components): no list can have it")
         return RepositoryChange(name)
     unwanted = _source(entry, RepositorySettings(dist=settings.dist, comps=settings.comps))
     paths = [path for path in apt_sources.files() if _has_source(path, unwanted)]
@@ -125,7 +125,7 @@ def _ppa_entry(ppa: str) -> str:
 
 
 def _source(entry: str, settings: RepositorySettings) -> Source:
-    """The entry with what the other arguments add. Raises StateFailed for what is no entry."""
+    """The entry with what the other arguments add. Raises StateFailed for what is not an entry."""
     source = apt_sources.parsed(entry)
     if source is None:
         why = (

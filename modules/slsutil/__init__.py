@@ -42,7 +42,7 @@ def merge(
 
 
 def update(dest: Any, upd: Any, recursive_update: bool = True, merge_lists: bool = False) -> Any:
-    """Lay one mapping over another, in place. Raises TypeError for what is no mapping."""
+    """Lay one mapping over another, in place. Raises TypeError for what is not a mapping."""
     return merging.update(dest, upd, recursive_update, merge_lists)
 
 

@@ -82,7 +82,7 @@ def update(dest: Any, new: Any, recursive: bool = True, lists: bool = False) -> 
 
 
 def combined(old: Any, new: Any, strategy: str = "smart", lists: bool = False) -> Any:
-    """Two mappings in one, neither of them changed. Raises TypeError for what is no mapping.
+    """Two mappings in one, neither of them changed. Raises TypeError for what is not a mapping.
 
     strategy: smart and recurse merge at every depth (lists: join nested lists); overwrite replaces
     whole top-level keys; aggregate does so and joins two lists; list keeps the keys of the first

@@ -41,7 +41,7 @@ class Key(Record):
 
 
 def parsed(text: str) -> Key | None:
-    """The key that a line has; None for comments and what is no key."""
+    """The key that a line has; None for comments and what is not a key."""
     match = None if text.lstrip().startswith("#") else _LINE.fullmatch(text.strip())
     if match is None:
         return None

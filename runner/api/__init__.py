@@ -419,7 +419,7 @@ class Here(Protocol):
         ...
 
     def follows(self, *facts: str) -> None:
-        """Note what the current state goes by that is no file of the tree (the newest commit or
+        """Note what the current state goes by that is not a file of the tree (the newest commit or
         version somewhere).
 
         A change that comes from there is what the tree asks for; the history does not call it

@@ -73,7 +73,7 @@ def unknown(key: str, own: Collection[str], near: str | None, function: str) -> 
     if near:
         return f"did you mean {near!r}?"
     if key in WANTED:
-        return f"what is wanted is the function ({function} here), not an argument"
+        return f"the value is meant to be a function ({function} here), not an argument"
     listed = sorted(own)
     if len(listed) > MANY:
         return f"`runner doc {function}` lists its arguments: {', '.join(listed[:MANY])}, ..."

@@ -83,7 +83,7 @@ class _Checker:
         return [*self._problems, *heard]
 
     def _grains(self, problem: Diagnostic) -> None:
-        """What is no Python is a mistake; what a file raises may be for want of something that
+        """What is not Python is a mistake; what a file raises may be for want of something that
         other machines have.
         """
         self._problems.append(
@@ -117,7 +117,7 @@ class _Checker:
             try:
                 self._session.registry.state(chunk.function)
             except UnavailableError as error:
-                hint = error.hint or "it may work when an earlier state has installed what it needs"
+                hint = error.hint or "it may work once an earlier state has installed what it needs"
                 message = f"State '{chunk.function}' cannot work here: {error.message}"
                 yield Diagnostic(
                     message, error.source or chunk.place.source, hint, "unavailable", "warning"

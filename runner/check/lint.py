@@ -168,7 +168,7 @@ def _twice(chunks: Sequence[Chunk]) -> Iterator[Diagnostic]:
             other = before.arg_places.get("name", before.place).source
             message = f"{chunk.name} is written by two states: {before.id} and {chunk.id}"
             hint = (
-                f"the other one stands at {other}; one of them is enough, or use accumulators and"
+                f"the other one is at {other}; one of them is enough, or use accumulators and"
                 " blocks"
             )
             yield _warning(
@@ -192,7 +192,7 @@ def unreached(
     for env, sls in dict.fromkeys(rendered):
         file = files(sls, env)
         if file and file not in met:
-            message = f"nothing reaches the SLS {sls}: no line of the top file, no include"
+            message = f"nothing uses the SLS {sls}: no line of the top file, no include"
             hint = "name it in the top file or include it, or remove it"
             found.append(Diagnostic(message, Source(file, 1), hint, "unreached", "warning"))
     return found

@@ -39,7 +39,7 @@ def of_roots(session: Session) -> Iterator[Diagnostic]:
     ]
     message = f"there is no tree to check: no SLS file below {', '.join(there)}"
     hint = (
-        "stand in the folder of the configuration or name it with --config; without one name the"
+        "change to its folder or name the configuration with --config; without one name the"
         " folder of the SLS files with --state-tree; `runner init` begins a tree"
     )
     path = session.options.raw.get("conf_file")
@@ -80,7 +80,7 @@ def served(session: Session, requests: Iterable[Request]) -> tuple[list[Request]
 
 
 def _other_tree(session: Session, path: str) -> str | None:
-    """The folder of the tree which a file belongs to that lies below the roots, but is no state for
+    """The folder of the tree that a file belongs to which lies below the roots, but is no state for
     any machine.
     """
     root = session.tree.root_of(path)

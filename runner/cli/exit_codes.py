@@ -73,7 +73,7 @@ def guarded(run: Callable[[], int]) -> int:
         if error.errno == errno.ENOENT and not _stands_somewhere():
             return _told(
                 RunnerError(
-                    "the folder that you stand in is gone", hint="cd / or use absolute paths"
+                    "the current folder no longer exists", hint="cd / or use absolute paths"
                 )
             )
         if (

@@ -45,7 +45,7 @@ base:
     ),
     "states/motd.sls": (
         """# One file. Its place and contents come from the pillar (pillar/motd.sls).
-# `runner doc file.managed` tells all arguments; `runner show sls motd` what this template becomes.
+# `runner doc file.managed` lists all arguments; `runner show sls motd` what this template becomes.
 message of the day:
   file.managed:
     - name: {{ pillar['motd']['path'] }}
@@ -118,7 +118,7 @@ def init(
     Example: runner init my-machine
     """
     if os.path.lexists(folder) and not os.path.isdir(folder):
-        raise UsageError(f"{folder} is there already, and no folder; nothing was written")
+        raise UsageError(f"{folder} exists and is not a directory; nothing was written")
     others = [name for name in FILES if _is_other(os.path.join(folder, name), FILES[name])]
     if others:
         listed = ", ".join(os.path.join(folder, name) for name in others)
@@ -129,7 +129,7 @@ def init(
     for name in missing:
         _write(os.path.join(folder, name), FILES[name])
     if not missing:
-        print(f"The tree in {os.path.abspath(folder)} is there already.")
+        print(f"The tree in {os.path.abspath(folder)} already exists.")
     else:
         print(f"Made a tree in {os.path.abspath(folder)}: {', '.join(missing)}.")
     _tell_what_is_next(folder)

@@ -55,7 +55,7 @@ Complete = tuple[str | tuple[str, ...], ...]
 
 
 class Argument(Record):
-    """A word of a command that is no option; a list takes all that are left."""
+    """A word of a command that is not an option; a list takes all that are left."""
 
     metavar: str | None
     help: str

@@ -87,7 +87,9 @@ READING: dict[str, Any] = {
     "log_file": Annotated[
         str | None, option("--log-file", metavar="FILE", help="Write the log to a file.")
     ],
-    "verbose": Annotated[bool, option("-v", "--verbose", help="Say more: unchanged states too.")],
+    "verbose": Annotated[
+        bool, option("-v", "--verbose", help="More output: unchanged states too.")
+    ],
     "quiet": Annotated[
         bool, option("-q", "--quiet", help="Silence unless something changed or failed.")
     ],

@@ -42,7 +42,7 @@ def single(
     if positional and "name" not in named:
         named = {"name": positional.pop(0), **named}
     if positional:
-        raise UsageError(f"{positional[0]!r} is no argument", hint="write key=value")
+        raise UsageError(f"{positional[0]!r} is not an argument", hint="write key=value")
     options = options_of(common)
     return finish(
         common, options, lambda listeners: pipeline.single(options, function, named, listeners)

@@ -43,4 +43,4 @@ def _no_option(word: str) -> None:
     from runner.cli.usage import as_option
 
     if hint := as_option(word):
-        raise UsageError(f"{word!r} is no SLS file", hint=hint)
+        raise UsageError(f"{word!r} is not an SLS file", hint=hint)

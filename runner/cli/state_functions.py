@@ -80,7 +80,7 @@ class Asked:
         for word in [*left, *map(str, self.words)]:
             near = nearest(word.rstrip("="), RUN_OPTIONS, 0.6)
             raise UsageError(
-                f"{word!r} is no argument here", hint=f"did you mean {near}=?" if near else None
+                f"{word!r} is not an argument here", hint=f"did you mean {near}=?" if near else None
             )
 
 

@@ -43,7 +43,7 @@ NULLS = ("null", "Null", "NULL", "None", "~")
 
 
 def _why_not(text: str) -> str:
-    """What is wrong with a text that is no YAML."""
+    """What is wrong with a text that is not YAML."""
     import yaml
 
     from runner.model.places import Source
@@ -54,9 +54,9 @@ def _why_not(text: str) -> str:
         plain(text)
     except yaml.MarkedYAMLError as error:
         found = explained(error, text, partial(Source, text))
-        return f", and this is no YAML: {found.message if found else error.problem}"
+        return f", and this is not YAML: {found.message if found else error.problem}"
     except yaml.reader.ReaderError as error:
-        return f", and this is no YAML: character {error.position + 1} is a control character"
+        return f", and this is not YAML: character {error.position + 1} is a control character"
     except (
         UnicodeEncodeError
     ) as error:  # how Python shows bytes of the command line that are no text

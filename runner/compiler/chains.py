@@ -62,7 +62,7 @@ def _before(text: str, at: int) -> str:
 
 
 def _listed(text: str) -> list[str] | None:
-    """The members of `[a, b]`; None for what is no list."""
+    """The members of `[a, b]`; None for what is not a list."""
     if not (text.startswith("[") and text.endswith("]")):
         return None
     return [part for part in _cut(text[1:-1], COMMA)[0] if part]

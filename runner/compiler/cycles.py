@@ -87,7 +87,7 @@ def _cycle(chunks: Sequence[Chunk], arrows: list[Arrow], said: Mapping[Place, st
     hint = (
         "that chain's glob means more than was meant"
         if chained
-        else "take one of these requisites away"
+        else "remove one of these requisites"
     )
     return Diagnostic(
         "".join([f"Recursive requisites were found: {text}", *(f"\n  {line}" for line in lines)]),

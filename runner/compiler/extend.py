@@ -44,7 +44,7 @@ class Reconciler:
     """Carries out what SLS files say about IDs of others; mistakes go to `problems`."""
 
     def __init__(self, high: HighData, known: relationships.Known) -> None:
-        """known: the arguments of a function; an argument called `before` is no relationship."""
+        """known: the arguments of a function; an argument called `before` is not a relationship."""
         self._high = high
         self._known = known
         self._by_name: dict[tuple[str, str], list[Declaration]] | None = None
@@ -113,7 +113,7 @@ class Reconciler:
     def _ignored(
         self, message: str, place: Place, candidates: Iterable[str], hint: str | None = None
     ) -> None:
-        otherwise = "take it away, look at the spelling, or include its SLS"
+        otherwise = "remove it, look at the spelling, or include its SLS"
         hint = hint or did_you_mean(message.split("'")[1], candidates) or otherwise
         self.problems.append(
             Diagnostic(f"{message}; it is ignored", place.source, hint, "ignored", "warning")
@@ -182,7 +182,7 @@ class Reconciler:
             places = [item_place(item.value, index, item.place) for index, _ in numbered]
         else:
             if item.value is not None:
-                message = f"the {item.key} of {holder.id!r} is no list; it is ignored"
+                message = f"the {item.key} of {holder.id!r} is not a list; it is ignored"
                 hint = f"write `- {item.key}:` and below it, indented, `- MODULE: {item.value}`"
                 self.problems.append(
                     Diagnostic(message, item.place.source, hint, "ignored", "warning")

@@ -264,7 +264,7 @@ class Gatherer:
             self.problem(
                 f"The include '{entry}' in SLS {request.sls} names that SLS itself",
                 place,
-                "take it away; in an init.sls, `- .NAME` is a file beside it, `- ..` the init.sls"
+                "remove it; in an init.sls, `- .NAME` is a file beside it, `- ..` the init.sls"
                 " of the folder above",
             )
             return None
@@ -290,7 +290,7 @@ class Gatherer:
             f" is '{new.id}' and is found in SLS '{new.env}:{new.sls}' and SLS"
             f" '{old.env}:{old.sls}'",
             new.place,
-            f"the other one stands at {old.place.source}",
+            f"the other one is at {old.place.source}",
             "conflicting-id",
         )
 

@@ -178,7 +178,7 @@ def _again(item: Item, first: Place, declaration: Declaration) -> Diagnostic:
     message = (
         f"{item.key} is given twice in {where}: what the first one says is lost; it is ignored"
     )
-    hint = f"the other one stands at {first.source}; put what they say into one `- {item.key}:`"
+    hint = f"the other one is at {first.source}; put what they say into one `- {item.key}:`"
     return Diagnostic(message, item.place.source, hint, "ignored", "warning")
 
 
@@ -251,14 +251,14 @@ def _named(
 
 def _repeated(name: Value, place: Place, declaration: Declaration) -> Diagnostic:
     message = (
-        f"{name!r} stands twice among the names of state '{declaration.id}' in SLS"
+        f"{name!r} appears twice among the names of state '{declaration.id}' in SLS"
         f" '{declaration.sls}' with other"
     )
     message += " arguments; the last one counts"
     return Diagnostic(
         message,
         place.source,
-        "take this one away, or give all its arguments to one",
+        "remove this one, or give all its arguments to one",
         "ignored",
         "warning",
     )
@@ -270,14 +270,14 @@ def _entry_problem(
     """What is wrong with an entry of `names`. said: the arguments of that name alone."""
     where = f"the names of state '{declaration.id}' in SLS '{declaration.sls}'"
     if isinstance(entry, list) or entry == {}:
-        message = f"{entry!r} among {where} is no name"
+        message = f"{entry!r} among {where} is not a name"
         return Diagnostic(
             message, place.source, "write each name on a line of its own: `- NAME`", "structure"
         )
     arguments = said if isinstance(said, list) else [said] if said is not None else []
     odd = [argument for argument in arguments if not isinstance(argument, dict)]
     if odd:
-        message = f"{odd[0]!r} below {name!r} among {where} is no argument"
+        message = f"{odd[0]!r} below {name!r} among {where} is not an argument"
         hint = f"write `- {name}:` and below it, indented further, `- ARGUMENT: VALUE`"
         return Diagnostic(message, place.source, hint, "structure")
     if isinstance(entry, dict) and len(entry) > 1:
@@ -310,7 +310,9 @@ def _number(drafts: list[Draft]) -> list[Diagnostic]:
             low["order"] = order = 0
         if not isinstance(order, int | float):
             if order != "last" and "order" in draft.places:
-                message = f"order: {order!r} is no number in state '{low['__id__']}'; it is ignored"
+                message = (
+                    f"order: {order!r} is not a number in state '{low['__id__']}'; it is ignored"
+                )
                 hint = "an order is a number, `first` or `last`"
                 problems.append(
                     Diagnostic(message, draft.places["order"].source, hint, "ignored", "warning")

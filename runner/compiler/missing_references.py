@@ -222,7 +222,10 @@ def _no_guard(chunk: Chunk, key: str, entry: Value, source: Source) -> Diagnosti
             if not isinstance(entry, list)
             else entry
         )
-        message, hint = f"{shown} is no command", f"write a command as text: `- {key}: '{shown}'`"
+        message, hint = (
+            f"{shown} is not a command",
+            f"write a command as text: `- {key}: '{shown}'`",
+        )
     return Diagnostic(
         f"{chunk.function}: {key}: {message}; it is ignored", source, hint, "ignored", "warning"
     )

@@ -293,7 +293,7 @@ def cyclic_edges(chunks: Sequence[Chunk], relations: Relations) -> list[frozense
 def lowstate(
     chunks: Sequence[Chunk], relations: Relations, reacts: Callable[[str], bool]
 ) -> list[dict[str, object]]:
-    """The chunks in Salt's shape and order; what a prereq looks at stands twice, as with Salt.
+    """The chunks in Salt's shape and order; what a prereq looks at appears twice, as with Salt.
 
     reacts: whether a state module has a mod_watch; what the states of others watch, they require.
     """

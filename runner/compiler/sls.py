@@ -157,7 +157,7 @@ class Sls:
                 f"ID '{declaration.id}' in SLS '{declaration.sls}' "
                 f"contains multiple state declarations of the same type ({state})",
                 at,
-                f"the other one stands at {other}; give one of them an ID of its own, with `- name:"
+                f"the other one is at {other}; give one of them an ID of its own, with `- name:"
                 f" {declaration.id}`",
             )
             return

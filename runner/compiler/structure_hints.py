@@ -32,7 +32,7 @@ def kind(value: Value) -> str:
 
 
 def argument(text: str) -> str | None:
-    """How a text that is no argument was probably meant to be written."""
+    """How a text that is not an argument was probably meant to be written."""
     found = re.fullmatch(r"-?\s*([\w.-]+)\s*(?::|=|\s)\s*(\S.*)", text)
     if not found or re.fullmatch(FUNCTION, text):
         return None
@@ -41,7 +41,7 @@ def argument(text: str) -> str | None:
 
 
 def body_hint(id_: str, value: Value) -> str:
-    """The cure for an ID whose value is no mapping of states."""
+    """The cure for an ID whose value is not a mapping of states."""
     if id_ == "chain" and isinstance(value, list | str) and value:
         said: Value = value if isinstance(value, str) else value[0]
         said = (
@@ -51,7 +51,7 @@ def body_hint(id_: str, value: Value) -> str:
         )
         return f"a chain is a list of texts in quotes: write `chain:` and below it `- '{said}'`"
     if isinstance(value, list) and value and isinstance(value[0], Mapping) and value[0]:
-        return f"take the dash away: `{next(iter(value[0]))}:`; dashes stand before arguments only"
+        return f"remove the dash: `{next(iter(value[0]))}:`; dashes stand before arguments only"
     if isinstance(value, str) and re.match(FUNCTION, value) is None and "." in value:
         return f"write `{id_}:` and below it, indented, `{value.strip('-: ')}:`"
     return f"write `{id_}:` and below it, indented, `module.function:`, `file.managed:` say"
@@ -91,7 +91,7 @@ def no_function_hint(state: str, functions: Iterable[str] = ()) -> str:
 
 
 def top_level(key: str, value: Value) -> str | None:
-    """What a key at the margin was meant to be, when it is no ID."""
+    """What a key at the margin was meant to be, when it is not an ID."""
     if key[:1] in ODD_SPACES:
         return (
             f"it begins with a space that is none (U+{ord(key[0]):04X}): replace it with a plain"
@@ -115,7 +115,7 @@ def first_key(value: Value) -> str:
 
 
 def include_hint(entry: Any) -> str:
-    """The cure for an include that is no name."""
+    """The cure for an include that is not a name."""
     if isinstance(entry, list):
         return "one name on each line: `- NAME`, without brackets"
     if isinstance(entry, Mapping) and entry:

@@ -99,7 +99,7 @@ def _of_jinja(file: str, said: dict[str, Any]) -> Iterator[Diagnostic]:
             )
         elif value == "" and name.endswith("_string"):
             yield Diagnostic(
-                f"{key}: {name} is empty", place, "take it away: Jinja has its own", "config"
+                f"{key}: {name} is empty", place, "remove it: Jinja has its own", "config"
             )
 
 
@@ -171,11 +171,11 @@ def _wrong_text(key: str, values: list[Any]) -> str | None:
 
     for value in values:
         if not isinstance(value, str):
-            return f"{value!r} is no text"
+            return f"{value!r} is not text"
         try:
             re.compile(value if key == "file_ignore_regex" else "")
         except re.error as error:
-            return f"{value!r} is no regular expression: {error}"
+            return f"{value!r} is not a regular expression: {error}"
     return None
 
 
@@ -208,7 +208,7 @@ def _read(path: str, load_yaml: LoadYaml, named: tuple[str, str] | None = None) 
     try:
         if os.path.exists(path) and not os.path.isfile(path):
             place = place_of(*named) if named else None
-            raise UsageError(f"the configuration file {path} is no regular file", place)
+            raise UsageError(f"the configuration file {path} is not a regular file", place)
         text = read_bounded(path).decode("utf-8")
     except OSError as error:
         place = place_of(*named) if named else None
@@ -251,10 +251,10 @@ def safe_load(text: str, document: Document) -> Any:
         place = document.source(found.line, found.column) if found else document.source(0, 0)
         what = found.message if found else str(error.problem)
         raise UsageError(
-            f"the configuration is no YAML: {what}", place, found and found.hint
+            f"the configuration is not YAML: {what}", place, found and found.hint
         ) from None
     except (yaml.YAMLError, ValueError) as error:
-        raise UsageError(f"the configuration is no YAML: {error}", document.source(0, 0)) from None
+        raise UsageError(f"the configuration is not YAML: {error}", document.source(0, 0)) from None
 
 
 def place_of(path: str | None, *keys: str) -> Source:

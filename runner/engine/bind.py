@@ -285,8 +285,10 @@ class Binder:
     def _bound(self, chunk: Chunk) -> tuple[Call, tuple[Diagnostic, ...]]:
         found = self._state(chunk.function)
         if chunk.given_name is None:
-            message = f"{chunk.function}: a null among the names of state {chunk.id!r} is no name"
-            hint = "nothing stands behind the dash: write the name, or take the line away"
+            message = (
+                f"{chunk.function}: a null among the names of state {chunk.id!r} is not a name"
+            )
+            hint = "nothing stands behind the dash: write the name, or remove the line"
             raise CompileError(
                 [
                     Diagnostic(

@@ -69,7 +69,7 @@ class TrustedFolder:
         found = self
         for name in names:
             if name in ("", ".", "..") or "/" in name:
-                raise ValueError(f"{name!r} is no name of a folder")
+                raise ValueError(f"{name!r} is not a name of a folder")
             path = os.path.join(found.path, name)
             found = _checked(path, _entered(found.descriptor, name, 0o700 if make else None))
         return found
@@ -83,7 +83,7 @@ class TrustedFolder:
             descriptor = os.open(name, flags | _SAFELY, mode, dir_fd=self.descriptor)
         except OSError as error:
             if error.errno in (errno.ELOOP, errno.ENXIO):
-                raise UntrustedFile(path, "it is no regular file; remove it") from None
+                raise UntrustedFile(path, "it is not a regular file; remove it") from None
             raise
         try:
             self._check(path, os.fstat(descriptor), descriptor)
@@ -95,7 +95,7 @@ class TrustedFolder:
     @staticmethod
     def _check(path: str, found: os.stat_result, target: int | str) -> None:
         if not stat.S_ISREG(found.st_mode):
-            raise UntrustedFile(path, "it is no regular file; remove it")
+            raise UntrustedFile(path, "it is not a regular file; remove it")
         if found.st_nlink > 1:  # somebody may have linked another file of ours to this name
             raise UntrustedFile(path, "it has a second name (a hard link); remove it")
         if problem := flaw(path, found, target):

@@ -52,7 +52,7 @@ def _moment(text: str) -> datetime:
         return datetime.fromtimestamp(float(text))
     if found is None:
         raise ValueError(
-            f"{text!r} is no date that is understood; write it as 2026-11-21 or 2026-11-21 05:47:00"
+            f"{text!r} is not a known form of a date; write 2026-11-21 or 2026-11-21 05:47:00"
         )
     return found
 

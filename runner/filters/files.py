@@ -62,7 +62,7 @@ def is_text_file(path: str, blocksize: int = 512) -> bool:
 
 
 def is_bin_file(path: str) -> bool:
-    """Whether a file is no text."""
+    """Whether a file is not text."""
     try:
         with open(_path(path), "rb") as file:
             return b"\0" in file.read(2048)

@@ -180,7 +180,7 @@ def mac_str_to_bytes(mac: str) -> bytes:
     """A MAC address as six bytes."""
     digits = re.sub(r"[:-]", "", mac) if len(mac) == 17 else mac
     if not re.fullmatch("[0-9A-Fa-f]{12}", digits):
-        raise ValueError(f"{mac!r} is no MAC address")
+        raise ValueError(f"{mac!r} is not a MAC address")
     return bytes.fromhex(digits)
 
 
@@ -219,5 +219,5 @@ def http_query(context: Context, url: str, **options: Any) -> Any:
     """The answer of a web server, as salt['http.query'] gives it."""
     scheme = url.partition("://")[0].lower()
     if scheme not in ("http", "https", "ftp"):
-        raise ValueError(f"{url!r} is no address of a web server")
+        raise ValueError(f"{url!r} is not an address of a web server")
     return context["salt"]["http.query"](url, **options)

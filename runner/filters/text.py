@@ -93,7 +93,7 @@ def to_bytes(value: Any, encoding: str | None = None, errors: str = "strict") ->
 
 
 def human_to_bytes(size: Any, default_unit: str = "B", handle_metric: bool = False) -> int:
-    """`5 GB` as a number of bytes; 0 for what is no size."""
+    """`5 GB` as a number of bytes; 0 for what is not a size."""
     match = re.fullmatch(r"\s*([0-9]*\.?[0-9]+)\s*(?:([A-Za-z]?)(i?[Bb]?))?\s*", str(size))
     if match is None:
         return 0

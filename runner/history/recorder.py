@@ -329,7 +329,7 @@ class History:
 
     @contextmanager
     def around(self, run: str, total: int) -> Iterator[list[str]]:
-        """Keep what is no run of states (an undo): the changes made meanwhile, and how it ended.
+        """Keep what is not a run of states (an undo): the changes made meanwhile, and how it ended.
 
         It gives a list for what was not done; a run with such entries is done in part.
         """

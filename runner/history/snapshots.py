@@ -62,7 +62,7 @@ def _opened(path: str) -> BufferedReader:
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        raise OSError(errno.EAGAIN, "it is no regular file any more", path)
+        raise OSError(errno.EAGAIN, "it is no longer a regular file", path)
     return open(descriptor, "rb")
 
 

@@ -34,7 +34,7 @@ class Salt(Mapping[str, Callable[..., Any]]):
     def __getitem__(self, name: str) -> Callable[..., Any]:
         if not isinstance(name, str):
             raise UnknownFunction(
-                f"{name!r} is no name of a function", hint="write salt['MODULE.FUNCTION'](...)"
+                f"{name!r} is not a name of a function", hint="write salt['MODULE.FUNCTION'](...)"
             )
         return self._registry.function(name)
 

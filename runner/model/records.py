@@ -72,7 +72,7 @@ else:
                 place = cls.__places__.get(name, -1)
                 if place < given:
                     raise TypeError(
-                        f"{cls.__name__}: {name} is no field, or given twice:"
+                        f"{cls.__name__}: {name} is not a field, or given twice:"
                         f" {', '.join(cls._fields)}"
                     )
                 row[place] = value

@@ -120,7 +120,7 @@ def _last_run(last: Mapping[str, Any] | None) -> Iterator[str]:
         yield f"    {line}"
     if last["cause"]:
         cause = named(last["cause"])
-        yield f"    because of {cause} (`runner why '{cause}' --run` tells more)"
+        yield f"    because of {cause} (`runner why '{cause}' --run` says more)"
     if last["changes"] and last["origin"] in ORIGINS:
         yield f"    why it changed something: {ORIGINS[last['origin']]}"
 

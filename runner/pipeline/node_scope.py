@@ -118,7 +118,7 @@ def _warnings(session: Session, node: Node) -> Iterator[Diagnostic]:
             yield Diagnostic(
                 message,
                 place.source,
-                "the target's wins; take one of them away",
+                "the target's wins; remove one of them",
                 "scope",
                 "warning",
             )

@@ -130,7 +130,7 @@ def resource(
         if hook is None:
             able = [each for each in registry.state_modules() if registry.resources(each)]
             known = (
-                "does not tell what is there" if registry.has_state(state) else "is no state module"
+                "cannot list what exists" if registry.has_state(state) else "is not a state module"
             )
             raise RunnerError(f"{state} {known}", hint=f"these do: {', '.join(able)}")
         try:

@@ -60,7 +60,7 @@ class Names:
         self._all = None
 
     def said(self, value: str) -> None:
-        """Take notice that a value is a secret whatever its key: it is no word of the data for
+        """Take notice that a value is a secret whatever its key: it is not a word of the data for
         standing there.
         """
         self._said.add(value)
@@ -140,7 +140,7 @@ def assigned(text: str, start: int, end: int, matches: Callable[[object], bool])
 
 
 def _called(chunk: Chunk) -> Iterator[str]:
-    """What a state is called and where it writes; a command is no name."""
+    """What a state is called and where it writes; a command is not a name."""
     return (name for name in (chunk.id, chunk.name) if NAME.fullmatch(name))
 
 

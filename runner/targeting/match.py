@@ -69,7 +69,7 @@ def mistake(
     if kind == "ipcidr" and not _is_network(str(expression)):
         hint = "write an address or a network: 10.1.2.3, 10.1.0.0/16, 2001:db8::/32"
         return RunnerError(
-            f"{str(expression)!r} is no address and no network", hint=hint, code="match"
+            f"{str(expression)!r} is neither an address nor a network", hint=hint, code="match"
         )
     if kind in DATA and ":" not in str(expression):
         what = "grain" if kind.startswith("grain") else "pillar key"
@@ -222,7 +222,7 @@ def _regex(text: str, flags: int = 0) -> re.Pattern[str]:
     try:
         return re.compile(text, flags)
     except re.error as error:
-        raise RunnerError(f"{text!r} is no regular expression: {error}", code="match") from None
+        raise RunnerError(f"{text!r} is not a regular expression: {error}", code="match") from None
 
 
 # ---------------------------------------------------------------- a:b:value in grains and pillar

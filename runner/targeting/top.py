@@ -257,7 +257,7 @@ class _Reader:
                 for key in [key for key, value in rest.items() if not _names_sls(value)]:
                     at = key_place(entry, key, where)
                     self.problem(
-                        f"{key!r} is no setting of a target, and {rest[key]!r} no SLS of an"
+                        f"{key!r} is not a setting of a target, nor {rest[key]!r} an SLS of an"
                         " environment",
                         at,
                         did_you_mean(str(key), (*SETTINGS, *SCOPED))

@@ -138,7 +138,7 @@ def _after_quote(spot: Spot) -> Mistake | None:
     if single and re.match(r"\w", spot.row[found.end() :]):
         hint = "write '' for an apostrophe inside single quotes, or put the value in double quotes"
     else:
-        hint = "put the whole value in quotes, or take the quotes away"
+        hint = "put the whole value in quotes, or remove the quotes"
     return spot.mistake("the quoted text ends here, and more follows it", spot.line, closing, hint)
 
 
@@ -151,7 +151,7 @@ def _escape(spot: Spot) -> Mistake | None:
         else spot.rest[:2]
     )
     return spot.here(
-        f"{what} is no escape sequence that YAML knows",
+        f"{what} is not an escape sequence that YAML knows",
         "put the value in single quotes, where a backslash is a backslash, or write \\\\",
     )
 
@@ -165,7 +165,7 @@ def _stray(spot: Spot) -> Mistake | None:
     found = re.fullmatch(r"\s*([\]}]+)[\s,%]*", spot.row)
     if not found or "flow" in spot.context or "expected" not in spot.problem:
         return None
-    hint = "take it away, or put the text in quotes"
+    hint = "remove it, or put the text in quotes"
     return spot.mistake(
         f"{found[1]} closes a bracket, and none is open here", spot.line, found.start(1), hint
     )
@@ -229,7 +229,7 @@ def _comma(spot: Spot) -> Mistake | None:
     if "flow node" not in spot.context or not spot.rest.startswith(","):
         return None
     return spot.here(
-        "nothing stands before this comma", "take the comma away; an empty text is written ''"
+        "nothing stands before this comma", "remove the comma; an empty text is written ''"
     )
 
 
@@ -271,7 +271,7 @@ def _document(spot: Spot) -> Mistake | None:
     if "another document" not in spot.problem:
         return None
     return spot.here(
-        "the line --- begins a second document; a file here is one document", "take the --- away"
+        "the line --- begins a second document; a file here is one document", "remove the ---"
     )
 
 

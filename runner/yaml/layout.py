@@ -31,7 +31,7 @@ def colons(spot: Spot) -> Mistake | None:
             message, number, row.index(plain) if plain else 0, f"write `{short(cure)}:`"
         )
     key = plain.partition(":")[0]
-    hint = f"put it in the same column as `{key}`, or take away the value of `{key}`"
+    hint = f"put it in the same column as `{key}`, or remove the value of `{key}`"
     return spot.mistake(
         f"{key!r} in the line above has a value, so nothing can stand below it",
         spot.line,

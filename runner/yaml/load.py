@@ -120,7 +120,7 @@ class Reader:
             try:
                 return int(_construct.construct_yaml_int(ScalarNode(node.tag, text)))
             except ValueError:
-                raise _problem(f"{node.value!r} is no number", self._place(node)) from None
+                raise _problem(f"{node.value!r} is not a number", self._place(node)) from None
         if kind == "null":
             return None
         convert = {
@@ -135,7 +135,7 @@ class Reader:
             return convert(node)
         except (ConstructorError, ValueError, KeyError) as error:
             raise _problem(
-                f"{node.value[:60]!r} is no {kind}: {error}", self._place(node)
+                f"{node.value[:60]!r} is not a valid {kind}: {error}", self._place(node)
             ) from None
 
     def _sequence(self, node: Node) -> Value:
@@ -199,7 +199,7 @@ class Reader:
             made[key] = made.pop(key)
 
     def _key(self, node: Node) -> Value:
-        """A key that is no plain text."""
+        """A key that is not a plain text."""
         key = self.value(node)
         try:
             hash(key)
@@ -212,7 +212,7 @@ class Reader:
     def again(self, made: PlacedMap, key: Value, value: Value, at: Node, node: Node) -> Value:
         """The value of a key that comes a second time. at, node: its key and value."""
         first = made.key_place(key).source
-        hint = f"the other one stands at {first}"
+        hint = f"the other one is at {first}"
         raise _problem(f"found conflicting ID '{key}'", self._place(at), hint, "conflicting-id")
 
     def _merge(

@@ -46,7 +46,7 @@ def call(
     """
     label = func if isinstance(func, str) else getattr(func, "__name__", "?")
     if isinstance(func, str) and not here.has(func):
-        raise StateFailed(f"{func!r} is no execution function, nor a function of Python's")
+        raise StateFailed(f"{func!r} is not an execution function, nor a function of Python's")
     yield Plan(
         {"retval": None},
         f"Function {label} would have been called",

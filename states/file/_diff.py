@@ -10,7 +10,7 @@ _TEXT = bytes([7, 8, 9, 10, 12, 13, 27, *range(0x20, 0x100)])
 
 
 def is_binary(data: bytes) -> bool:
-    """Return whether data is no text: it has a NUL, or too much of it is control characters or
+    """Return whether data is not text: it has a NUL, or too much of it is control characters or
     broken UTF-8.
     """
     start = data[:4096]

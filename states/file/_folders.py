@@ -26,7 +26,7 @@ def matches(path: str, patterns: Sequence[str]) -> bool:
             )
         except re.error as problem:
             raise StateFailed(
-                f"{pattern!r} is no regular expression after E@: {problem}"
+                f"{pattern!r} is not a regular expression after E@: {problem}"
             ) from problem
         if match:
             return True

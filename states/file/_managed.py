@@ -28,7 +28,7 @@ class Target(Record):
     replaces_link: bool = False
 
     def data(self) -> file.Contents | None:
-        """The present contents; None for a new one. Raises StateFailed for what is no regular
+        """The present contents; None for a new one. Raises StateFailed for what is not a regular
         file.
         """
         if self.present is None:

@@ -101,7 +101,7 @@ def parent(path: str) -> str:
 
 def missing_folders(path: str) -> list[str]:
     """The folders above a path that are not there, the uppermost first. Raises StateFailed when one
-    above them is no folder.
+    above them is not a folder.
     """
     missing = []
     path = parent(path)

@@ -26,7 +26,7 @@ def decode(
           file.decode:
             - contents_pillar: app:key
 
-    Behaviour: Salt 3008's file.decode; text that is no base64 fails.
+    Behaviour: Salt 3008's file.decode; text that is not base64 fails.
     """
     data = _decoded(encoded_data, contents_pillar)
     old = None
@@ -60,4 +60,4 @@ def _decoded(encoded: str | None, key: str | None) -> bytes:
     try:
         return base64.b64decode("".join(str(text).split()), validate=True)
     except (binascii.Error, ValueError) as problem:
-        raise StateFailed(f"this is no base64: {problem}") from None
+        raise StateFailed(f"this is not base64: {problem}") from None

@@ -51,7 +51,7 @@ def keyvalue(
 
     name: the file. key, value: one setting; key_values: several. separator: what stands between
     them. append_if_not_found, prepend_if_not_found: add keys that are missing. search_only: change
-    nothing. show_changes: report the lines. ignore_if_missing: a missing file is no failure.
+    nothing. show_changes: report the lines. ignore_if_missing: a missing file is not a failure.
     create_if_missing: make a missing file, with the keys. prune: remove all lines without a wanted
     key, comments too. count: how many lines of each key there may be (more of them are removed), -1
     for any number. uncomment: the characters that begin a comment; keys that stand in one count as

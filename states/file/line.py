@@ -32,7 +32,7 @@ def line(
     insert. location: start or end, for insert: it stays out where it stands there already, alone or
     beside lines of other states. before, after: regular expressions of the neighbours.
     show_changes: report the diff. backup: keep a copy with the date in its name. quiet: nothing
-    that matches is no failure. indent: keep the indentation of the line that is replaced, or of the
+    that matches is fine. indent: keep the indentation of the line that is replaced, or of the
     neighbour. create: an empty file when there is none, with user, group and file_mode.
 
         /etc/default/grub:

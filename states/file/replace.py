@@ -32,7 +32,7 @@ def replace(
     such as [IGNORECASE, DOTALL]; without them MULTILINE. bufsize: accepted and without effect, the
     whole file is read. append_if_not_found, prepend_if_not_found: add `not_found_content` (or
     `repl`) when nothing matches. backup: what the name of a copy of the old file ends with; false
-    for no copy. show_changes: report the diff. ignore_if_missing: a missing file is no failure.
+    for no copy. show_changes: report the diff. ignore_if_missing: a missing file is not a failure.
     backslash_literal: backslashes in `repl` mean themselves. encoding: of the file, instead of
     UTF-8.
 

@@ -74,7 +74,7 @@ def retention_schedule(
 def _count(period: str, number: int | str) -> float:
     """The number of backups to keep."""
     if period not in _PERIODS:
-        raise StateFailed(f"retain: {period!r} is no period; there are {', '.join(_PERIODS)}")
+        raise StateFailed(f"retain: {period!r} is not a period; there are {', '.join(_PERIODS)}")
     if number == "all":
         return float("inf")
     try:
@@ -98,7 +98,7 @@ def _zone(name: str | None) -> tzinfo | None:
 
 
 def _time(path: str, entry: str, pattern: str | None, zone: tzinfo | None) -> datetime | None:
-    """The time when a backup was made; None for what is no backup."""
+    """The time when a backup was made; None for what is not a backup."""
     if pattern is None:
         present = file.seen(path)
         return datetime.fromtimestamp(present.mtime if present else 0, zone)

@@ -84,5 +84,5 @@ def _is_chosen(old: bool, large: bool, operator: str, only: str | None) -> bool:
 def _bytes(size: int | str) -> int:
     match = re.fullmatch(r"(\d+)\s*([bkmgt]?)b?", str(size).lower())
     if match is None:
-        raise StateFailed(f"size: {size!r} is no size; write 10k, 5m or 1g")
+        raise StateFailed(f"size: {size!r} is not a size; write 10k, 5m or 1g")
     return int(match[1]) * _UNITS[match[2]]

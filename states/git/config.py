@@ -121,13 +121,13 @@ def _scope(everywhere: bool) -> str:
 
 
 def _place(repo: str | None, user: str | None, everywhere: bool, failed: str) -> str | None:
-    """The folder to work in; StateFailed where it is no repository."""
+    """The folder to work in; StateFailed where it is not a repository."""
     if everywhere:
         return None
     if repo is None:
         raise StateFailed("Non-global config options require the 'repo' argument to be set")
     if not file.is_dir(repo):
-        raise StateFailed(f"{failed}{repo} is no folder", missing=("file", repo))
+        raise StateFailed(f"{failed}{repo} is not a folder", missing=("file", repo))
     done = git.probe(["rev-parse", "--git-dir"], repo, user)
     if done.retcode:
         raise StateFailed(

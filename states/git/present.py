@@ -20,7 +20,7 @@ def present(
 ) -> Planned:
     """Make sure that a folder is a repository; an empty one is made where there is none.
 
-    name: the folder. bare: without a work tree. force: empty a folder that is no repository.
+    name: the folder. bare: without a work tree. force: empty a folder that is not a repository.
     template, shared (group, all, 0660, ...), separate_git_dir (not for bare ones): as git init has
     them. user: works as this user. password, output_encoding: accepted.
 

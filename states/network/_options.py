@@ -67,7 +67,7 @@ def option_lines(name: str, kind: str, options: Mapping[str, Any]) -> list[str]:
         option = _option(key, kind)
         if option is None:
             here.warn(
-                f"{key} is no option of an interface of type {kind} on a Debian; it is ignored"
+                f"{key} is not an option of an interface of type {kind} on a Debian; it is ignored"
             )
             continue
         lines.setdefault(option, []).extend(_values(name, option, value))

@@ -91,7 +91,7 @@ SCENARIOS = [
     Scenario("cmd.call", {"func": tell, "args": [True]}, converges=False),
     Scenario("cmd.call", {"func": tell, "args": [False]}, breaks="told"),
     Scenario("cmd.call", {"func": add}, breaks=""),
-    Scenario("cmd.call", {"func": "test.nothing_like_it"}, fails="is no execution function"),
+    Scenario("cmd.call", {"func": "test.nothing_like_it"}, fails="is not an execution function"),
     Scenario(
         "cmd.wait_call",
         {"func": add, "args": [1], "kws": {"x": 2}, "stateful": True, **QUIET},

@@ -183,7 +183,7 @@ SCENARIOS = [
     keep({"first_of_day": "all"}, plans=False),
     keep({"first_of_month": 1}, strptime_format="b-%Y%m%d", timezone="Europe/Berlin"),
     keep({}, fails="keeps nothing"),
-    keep({"first_of_moon": 1}, fails="is no period"),
+    keep({"first_of_moon": 1}, fails="is not a period"),
     Scenario(
         "file.accumulated", {"name": "a", "filename": "{tmp}/f", "text": ["one"]}, plans=False
     ),

@@ -54,7 +54,7 @@ def tree(folder: Path) -> None:
     (folder / "bad.patch").write_text(PATCH.replace("{old}", "nope"))
     (folder / "jinja.patch").write_text(PATCH.replace("{old}", "{{ old }}"))
     (folder / "several.patch").write_text(SEVERAL)
-    (folder / "garbage.patch").write_text("this is no patch\n")
+    (folder / "garbage.patch").write_text("this is not a patch\n")
     (folder / "patched").write_text(TEXT.replace("beta", "BETA"))
 
 
@@ -157,7 +157,7 @@ SCENARIOS = [
     ),
     on("decode", name="{tmp}/f", encoded_data="aGVs\nbG8=\n"),
     on("decode", plans=False, name="{tmp}/f", encoded_data="YWxwaGEKYmV0YQpnYW1tYQo="),
-    on("decode", name="{tmp}/f", encoded_data="!!!", fails="this is no base64"),
+    on("decode", name="{tmp}/f", encoded_data="!!!", fails="this is not base64"),
     on("decode", name="{tmp}/f", fails="Specify either the 'encoded_data' or 'contents_pillar'"),
     on(
         "decode", name="{tmp}/f", encoded_data="eA==", contents_pillar="x", fails="Specify only one"

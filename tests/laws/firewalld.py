@@ -84,7 +84,7 @@ SCENARIOS = [
         block_icmp=["gopher"],
         fails="firewalld knows no kind of ICMP 'gopher'",
     ),
-    on("present", name="public", port_fwd=["22"], fails="'22' is no forwarded port"),
+    on("present", name="public", port_fwd=["22"], fails="'22' is not a forwarded port"),
     on("present", name="public", prepare="", fails="it comes with firewalld"),
     on("service", name="exporter", ports=["9100/tcp"], protocols="ah"),
     on("service", name="http", plans=False),

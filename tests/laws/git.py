@@ -263,7 +263,7 @@ SCENARIOS = [
         fails="key does not contain a section",
     ),
     git("config_set", **{**KEY, "repo": "{tmp}"}, value=1, fails="Failed to set 'foo.bar' to '1'"),
-    git("config_set", **{**KEY, "repo": "{tmp}/none"}, value=1, fails="is no folder"),
+    git("config_set", **{**KEY, "repo": "{tmp}/none"}, value=1, fails="is not a folder"),
     git("config_set", **{**KEY, "name": "foo.b_r"}, value=1, breaks="invalid key"),
     git(
         "config_set",

@@ -69,7 +69,7 @@ SCENARIOS = [
     ),
     on("insert", rules=[{**SSH, "name": "a", "position": 1}]),
     on("delete", HAS, rules=[{**SSH, "name": "a"}, {**SSH, "name": "b", "dport": 23}]),
-    on("set_policy", chain="knocking", policy="DROP", fails="is no built-in chain"),
+    on("set_policy", chain="knocking", policy="DROP", fails="is not a built-in chain"),
     on("flush", chain="knocking", fails="Failed to flush iptables rules"),
     on("insert", HAS, chain="INPUT", position=1, jump="DROP", source="10.9.9.9", save=True),
     on("insert", HAS, chain="INPUT", position=-1, jump="DROP", family="ipv4", table="filter"),

@@ -83,7 +83,7 @@ SCENARIOS = [
         sources=[{"greeting": "/srv/nothing.deb"}],
         fails="/srv/nothing.deb does not exist on minion",
     ),
-    on("installed", sources=[{"greeting": "/etc/hosts"}], fails="is no package"),
+    on("installed", sources=[{"greeting": "/etc/hosts"}], fails="is not a package"),
     on(
         "installed",
         pkgs=["greeting"],

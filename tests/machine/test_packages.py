@@ -1,5 +1,5 @@
 """Packages with a real apt and dpkg: when another one has the lock, when one was killed, when there
-is no mirror.
+is not a mirror.
 """
 
 from __future__ import annotations

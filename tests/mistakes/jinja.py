@@ -399,8 +399,8 @@ MISTAKES = [
     Mistake(
         "argument of a macro twice",
         NOP + "{% macro m(a, a) %}{% endmacro %}\n".replace("{%", "«{%", 1),
-        "'a' stands twice",
-        "take one",
+        "'a' appears twice",
+        "remove one",
         column=False,
     ),
     Mistake(

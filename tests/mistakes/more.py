@@ -169,7 +169,7 @@ MISTAKES = [
             "web.sls": "a:\n  test.nop: []\n",
         },
         "found conflicting ID 'base'",
-        "the other one stands",
+        "the other one is at",
         names=(),
     ),
     Mistake(
@@ -240,7 +240,7 @@ MISTAKES = [
         "dash before function",
         {"web.sls": "/x:\n  «- file.managed:\n    - mode: '0644'\n"},
         "ID /x in SLS web is not a dictionary, but a list",
-        "take the dash away: `file\\.managed:`; dashes stand before arg",
+        "remove the dash: `file\\.managed:`; dashes stand before arg",
     ),
     Mistake(
         "function below args",
@@ -371,7 +371,7 @@ MISTAKES = [
             "a.jinja": "«{% from 'a.jinja' import x %}\n{% set x=1 %}",
         },
         "Jinja error: RecursionError: maximum recursion d",
-        "templates or macros call each other in a circle: take one of",
+        "templates or macros call each other in a circle: remove one of",
         check_only=True,
     ),
     Mistake(

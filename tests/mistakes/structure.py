@@ -158,7 +158,7 @@ MISTAKES = [
     Mistake(
         "required argument empty", "/x:\n  file.symlink:\n    - «target:\n", "target", "target"
     ),
-    Mistake("mode that is no mode", "/x:\n  file.managed:\n    - «mode: rw\n", "rw", "0644"),
+    Mistake("mode that is not a mode", "/x:\n  file.managed:\n    - «mode: rw\n", "rw", "0644"),
     Mistake(
         "mode as chmod says it",
         "/x:\n  file.managed:\n    - «mode: u+rwx\n",
@@ -205,7 +205,7 @@ MISTAKES = [
     ),
     Mistake("relative path as the ID", "«etc/motd:\n  file.managed: []\n", "etc/motd", "/etc/motd"),
     Mistake(
-        "ID that is no path",
+        "ID that is not a path",
         "motd:\n  «file.managed:\n    - contents: hi\n".replace("«", "").replace("motd:", "«motd:"),
         "motd",
         "name: /",
@@ -216,7 +216,7 @@ MISTAKES = [
         "y/z",
         "/y/z",
     ),
-    Mistake("names that is no list", "a:\n  test.nop:\n    - «names: x\n", "names", "- x"),
+    Mistake("names that is not a list", "a:\n  test.nop:\n    - «names: x\n", "names", "- x"),
     Mistake(
         "name that is a list",
         "a:\n  pkg.installed:\n    - «name: [vim, git]\n",
@@ -232,7 +232,7 @@ MISTAKES = [
         check_only=True,
     ),
     Mistake(
-        "order that is no number",
+        "order that is not a number",
         "a:\n  test.nop:\n    - «order: frist\n",
         "frist",
         "first",
@@ -246,7 +246,7 @@ MISTAKES = [
         also=("web", "db"),
     ),
     Mistake(
-        "retry that is no mapping",
+        "retry that is not a mapping",
         "a:\n  cmd.run:\n    - name: x\n    - «retry: often\n",
         "retry",
         "attempts",
@@ -273,7 +273,7 @@ MISTAKES = [
         "path",
     ),
     Mistake(
-        "failhard that is no truth value",
+        "failhard that is not a truth value",
         "a:\n  cmd.run:\n    - name: x\n    - «failhard: sometimes\n",
         "sometimes",
         "true",
@@ -286,9 +286,9 @@ MISTAKES = [
         check_only=True,
     ),
     Mistake(
-        "guard that is no command",
+        "guard that is not a command",
         "a:\n  cmd.run:\n    - name: x\n    - «onlyif: false\n",
-        "false is no command|ignored",
+        "false is not a command|ignored",
         "onlyif: 'false'",
         check_only=True,
     ),
@@ -433,7 +433,7 @@ MISTAKES = [
         names=(),
     ),
     Mistake(
-        "node group that is no target",
+        "node group that is not a target",
         {
             "web.sls": "a:\n  test.nop: []\n",
             "runner.yaml": "file_roots: {base: [states]}\n«nodegroups:\n  a: 5\n",
@@ -466,7 +466,7 @@ MISTAKES = [
             "runner.yaml": "file_roots: {base: [states]}\njinja_sls_env: {«block_start_string: ''}\n",
         },
         "block_start_string is empty",
-        "take it away",
+        "remove it",
     ),
     Mistake(
         "switch of the pillar that is neither true nor false",

@@ -54,12 +54,12 @@ MISTAKES = [
         "5 spaces",
         r"column as line 4 \(6 spaces\)",
     ),
-    Mistake("comma too many", "a:\n  test.nop:\n    - names: [a,«, b]\n", "comma", "away"),
+    Mistake("comma too many", "a:\n  test.nop:\n    - names: [a,«, b]\n", "comma", "remove"),
     Mistake(
         "comma too many in a list of several lines",
         "a:\n  test.nop:\n    - names: [\n      «, b]\n",
         "comma",
-        "away",
+        "remove",
     ),
     Mistake(
         "text that begins with a bracket and a colon",
@@ -67,7 +67,7 @@ MISTAKES = [
         "begins with",
         "quotes",
     ),
-    Mistake("bracket that closes nothing", "/etc/motd: test.nop\n«}\n", "}", "away"),
+    Mistake("bracket that closes nothing", "/etc/motd: test.nop\n«}\n", "}", "remove"),
     Mistake(
         "bracket that closes nothing in an included file",
         {
@@ -75,7 +75,7 @@ MISTAKES = [
             "map.jinja": "{% set a = [1,\n 2] %}\n«}\n",
         },
         "}",
-        "away",
+        "remove",
         also=("web.sls:1",),
     ),
     Mistake(

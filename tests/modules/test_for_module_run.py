@@ -39,7 +39,7 @@ seen:
     assert answer(machine, "data.has_key", "q") is True
     assert answer(machine, "data.clear") is True
     assert answer(machine, "data.values") == []
-    assert "is no mapping" in machine("call", "data.dump", "nonsense", code=1).stderr
+    assert "is not a mapping" in machine("call", "data.dump", "nonsense", code=1).stderr
 
 
 def test_git_is_configured(machine: Machine) -> None:

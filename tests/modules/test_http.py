@@ -187,7 +187,7 @@ def test_a_name_that_nobody_resolves_holds_nobody_up(monkeypatch: pytest.MonkeyP
 
 
 def test_wrong_arguments_are_named(url: str) -> None:
-    with pytest.raises(StateFailed, match="the answer is no JSON"):
+    with pytest.raises(StateFailed, match="the answer is not JSON"):
         web.query(f"{url}/bad", decode=True)
     assert (
         "Invalid decode_type" in web.query(f"{url}/plain", decode=True, decode_type="nope")["error"]

@@ -284,12 +284,12 @@ def test_a_salt_minions_keys_are_known(tmp_path: Path) -> None:
         ("state_aggregate: pkg", "state_aggregate has to be true or false or a list", None),
         (
             "file_ignore_regex: ['[']",
-            "file_ignore_regex: '[' is no regular expression: unterminated",
+            "file_ignore_regex: '[' is not a regular expression: unterminated",
             None,
         ),
-        ("file_ignore_regex: (", "file_ignore_regex: '(' is no regular expression", None),
-        ("file_ignore_glob: [5]", "file_ignore_glob: 5 is no text", None),
-        ("env_order: [{a: 1}]", "env_order: {'a': 1} is no text", None),
+        ("file_ignore_regex: (", "file_ignore_regex: '(' is not a regular expression", None),
+        ("file_ignore_glob: [5]", "file_ignore_glob: 5 is not text", None),
+        ("env_order: [{a: 1}]", "env_order: {'a': 1} is not text", None),
         ("default_include: nope.yaml", "conf/nope.yaml cannot be read", None),
     ],
 )
@@ -313,9 +313,9 @@ def test_all_wrong_values_at_once(tmp_path: Path) -> None:
     ("text", "message"),
     [
         ("[a]", "not a mapping"),
-        ("a: [", "no YAML"),
-        ("a: 1\na b: {", "no YAML"),
-        ("\x01", "no YAML"),
+        ("a: [", "not YAML"),
+        ("a: 1\na b: {", "not YAML"),
+        ("\x01", "not YAML"),
     ],
 )
 def test_unreadable_files(tmp_path: Path, text: str, message: str) -> None:

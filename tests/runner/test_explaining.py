@@ -118,7 +118,7 @@ def test_why_tells_what_became_of_a_state(site: Machine) -> None:
     assert "it ran and failed\n" in told(site, "late", with_run=True)
     skipped = told(site, "after late", with_run=True)
     assert "it could not run\n" in skipped
-    assert "because of cmd: late (`runner why 'cmd: late' --run` tells more)" in skipped
+    assert "because of cmd: late (`runner why 'cmd: late' --run` says more)" in skipped
     guarded = told(site, "guarded", with_run=True)
     assert "it had nothing to do\n    unless condition is true\n" in guarded
     conf = told(site, "file: web conf", with_run=True)
@@ -157,12 +157,12 @@ def test_init_makes_a_tree_that_passes_check_and_applies(machine: Machine, tmp_p
     assert "changed" not in run("highstate", *pillar, "--detailed-exitcodes").replace(
         "unchanged", ""
     )
-    assert "is there already" in run("init"), "an unaltered tree is left alone"
+    assert "already exists" in run("init"), "an unaltered tree is left alone"
     (folder / "pillar/motd.sls").unlink()
     (folder / "states/top.sls").write_text("mine")
     assert "already there: ./states/top.sls; nothing was written" in run("init", code=1)
     assert not (folder / "pillar/motd.sls").exists()
-    assert "and no folder" in run("init", "runner.yaml", code=1)
+    assert "not a directory" in run("init", "runner.yaml", code=1)
 
 
 LINT = (

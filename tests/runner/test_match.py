@@ -264,9 +264,13 @@ def problem(expression: str, kind: str) -> str:
             "not G@os",
             "'os' is a grain without a value; write a grain, a colon and the value: `os:VALUE`",
         ),
-        ("compound", "web* or S@10.0.0.1/8", "'10.0.0.1/8' is no address and no network; write"),
+        (
+            "compound",
+            "web* or S@10.0.0.1/8",
+            "'10.0.0.1/8' is neither an address nor a network; write",
+        ),
         ("compound", "N@wbs", "there is no node group 'wbs'; did you mean webs?"),
-        ("ipcidr", "10.0.0.0/99", "'10.0.0.0/99' is no address and no network"),
+        ("ipcidr", "10.0.0.0/99", "'10.0.0.0/99' is neither an address nor a network"),
         ("pillar_exact", "a", "'a' is a pillar key without a value"),
         (
             "nodegroup",

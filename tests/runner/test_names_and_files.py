@@ -55,7 +55,7 @@ def test_names(machine: Machine, case: str) -> None:
 def test_first_of_one_name_is_no_mistake(machine: Machine) -> None:
     machine.write(web="n: {test.nop: [names: [a, {b: [{order: first}]}]]}\n")
     answer = machine("check", "web")
-    assert (answer.returncode, "is no number" in answer.stdout + answer.stderr) == (0, False)
+    assert (answer.returncode, "is not a number" in answer.stdout + answer.stderr) == (0, False)
 
 
 def test_an_order_that_is_none_pulls_as_one_at_the_end(machine: Machine) -> None:
@@ -71,12 +71,12 @@ def test_an_order_that_is_none_pulls_as_one_at_the_end(machine: Machine) -> None
 @pytest.mark.parametrize(
     ("said", "cause"),
     [
-        ("- null", "a null among the names of state 'n' is no name"),
-        ("- [a, b]", "['a', 'b'] among the names of state 'n' in SLS 'web' is no name"),
-        ("- {}", "{} among the names of state 'n' in SLS 'web' is no name"),
+        ("- null", "a null among the names of state 'n' is not a name"),
+        ("- [a, b]", "['a', 'b'] among the names of state 'n' in SLS 'web' is not a name"),
+        ("- {}", "{} among the names of state 'n' in SLS 'web' is not a name"),
         (
             "- a: [failhard]",
-            "'failhard' below 'a' among the names of state 'n' in SLS 'web' is no argument",
+            "'failhard' below 'a' among the names of state 'n' in SLS 'web' is not an argument",
         ),
     ],
 )
@@ -102,7 +102,7 @@ def test_a_name_that_stands_twice_with_other_arguments_is_told(machine: Machine)
     )
     answer = machine("sls", "web", "-v")
     assert (
-        "'x' stands twice among the names of state 'n'" in answer.stderr
+        "'x' appears twice among the names of state 'n'" in answer.stderr
         and "web.sls:5" in answer.stderr
     )
     assert "1 state: 1 unchanged" in answer.stdout
@@ -111,7 +111,7 @@ def test_a_name_that_stands_twice_with_other_arguments_is_told(machine: Machine)
 EXCLUDES = {
     "a plain name is an SLS": ("[inc]", []),
     "a plain glob, too": ("['i*']", []),
-    "a plain name is no ID": ("[a]", ["a", "b"]),
+    "a plain name is not an ID": ("[a]", ["a", "b"]),
     "beside an ID": ("[{id: a}, b]", ["b"]),
     "an ID has no globs": ("[{id: '*'}]", ["a", "b"]),
 }

@@ -214,7 +214,7 @@ NAMED = {
         "x1 x a",
     ),
     "an alias of a whole state": ("b: &s {test.nop: [x: 1]}\na: *s\n", "b a"),
-    "onfail_stop is no requisite": ("a: {test.nop: [onfail_stop: false]}\n", "a"),
+    "onfail_stop is not a requisite": ("a: {test.nop: [onfail_stop: false]}\n", "a"),
     "an order behind another argument counts for nothing": (
         "a: test.nop\nb: {test.nop: [{x: 1, order: 1}]}\nc: {test.nop: [{order: 1, x: 1}]}\n",
         "c a b",

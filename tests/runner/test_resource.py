@@ -113,11 +113,11 @@ def test_a_parameter_of_the_kernel(machine: Machine) -> None:
         (
             ["fiel", "/x"],
             (
-                "fiel is no state module\n  hint: these do: cron, file, group, host, mount, pkg,"
+                "fiel is not a state module\n  hint: these do: cron, file, group, host, mount, pkg,"
                 " service,"
             ),
         ),
-        (["cmd"], "cmd does not tell what is there"),
+        (["cmd"], "cmd cannot list what exists"),
         (["host", "no.such.host"], "there is no host no.such.host"),
     ],
 )

@@ -206,7 +206,7 @@ def test_values_of_the_command_line(text: str, value: object) -> None:
 
 def test_a_mapping_that_is_none() -> None:
     for text, why in {
-        "{a": "no YAML: the bracket { is not closed",
+        "{a": "not YAML: the bracket { is not closed",
         "[1]": "expected a mapping",
     }.items():
         with pytest.raises(RunnerError, match=re.escape(why)):

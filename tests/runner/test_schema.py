@@ -99,13 +99,13 @@ BAD = {
     "an unknown argument": ("a: {file.managed: [modee: '0644']}", "modee"),
     "in the other form": ("a: {service: [running, enabel: true]}", "enabel"),
     "a state that is not there": ("a: {fiel.managed: []}", "fiel.managed"),
-    "a value that is no boolean": ("a: {file.managed: [makedirs: perhaps]}", "perhaps"),
+    "a value that is not a boolean": ("a: {file.managed: [makedirs: perhaps]}", "perhaps"),
     "a relative path": ("a: {file.managed: [name: etc/motd]}", "etc/motd"),
     "a mapping for the list": ("a: {file.managed: {mode: '0644'}}", "0644"),
-    "a requisite that is no list": ("a: {test.nop: [require: {pkg: x}]}", "pkg"),
-    "an include that is no list": ("include: base", "base"),
+    "a requisite that is not a list": ("a: {test.nop: [require: {pkg: x}]}", "pkg"),
+    "an include that is not a list": ("include: base", "base"),
     "an option that retry has not": ("a: {test.nop: [retry: {attemps: 3}]}", "attemps"),
-    "a word that is no choice": (
+    "a word that is not a choice": (
         "a: {file.serialize: [serializer: 3, dataset: []], git.latest: [branchh: x]}",
         "branchh",
     ),

@@ -22,7 +22,7 @@ NEW: dict[str, tuple[Any, bool, str, Any]] = {
     "a text": ({"probe.answer": ["a"]}, True, "probe.answer: a", {"probe.answer": "a"}),
     "nothing": ({"probe.answer": None}, True, "probe.answer: None", {"probe.answer": None}),
     "no": ({"probe.answer": [False]}, False, "'probe.answer': False", {}),
-    "zero is no failure": ({"probe.answer": [0]}, True, "probe.answer: 0", {"probe.answer": 0}),
+    "zero is not a failure": ({"probe.answer": [0]}, True, "probe.answer: 0", {"probe.answer": 0}),
     "a mapping": (
         {"probe.answer": [{"what": {"a": 1}}]},
         True,

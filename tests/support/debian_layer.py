@@ -148,7 +148,7 @@ def layer(name: str = "base") -> Path:
         raise NoLayer("needs root")
     status = Path("/var/lib/dpkg/status")
     if not status.exists():
-        raise NoLayer("this is no Debian")
+        raise NoLayer("this is not a Debian")
     folder = Path(os.environ.get("XDG_CACHE_HOME") or "/var/cache", "runner-machine")
     folder.mkdir(parents=True, exist_ok=True)
     furnish = script(LAYERS[name])

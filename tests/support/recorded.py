@@ -131,7 +131,7 @@ def texts(function: Callable[..., Any]) -> list[str]:
 
 
 def called(current: HarnessHere, function: Callable[..., Any], parameter: str, value: str) -> str:
-    """Call a function; the name of an exception that is no message for a user."""
+    """Call a function; the name of an exception that is not a message for a user."""
     arguments: dict[str, Any] = {}
     rest: list[Any] = []
     for each in inspect.signature(function).parameters.values():

@@ -62,11 +62,11 @@ def gathered(
 def _entries(entries: Any, tools: Tools) -> Iterator[Entry]:
     hint = "write\n    ext_pillar:\n      - cmd_yaml: cat /etc/facts.yaml"
     if not isinstance(entries, list):
-        raise tools.problem('The "ext_pillar" option is malformed: it is no list', hint)
+        raise tools.problem('The "ext_pillar" option is malformed: it is not a list', hint)
     for item in entries:
         if not isinstance(item, Mapping):
             raise tools.problem(
-                f'The "ext_pillar" option is malformed: {item!r} is no mapping', hint
+                f'The "ext_pillar" option is malformed: {item!r} is not a mapping', hint
             )
         yield from (Entry(str(name), said) for name, said in item.items())
 

@@ -56,7 +56,7 @@ def _roots(tools: Tools, said: Any) -> list[str]:
                 f"the external pillar file_tree needs an absolute root_dir, not {root!r}"
             )
         if not os.path.isdir(root) or not os.access(root, os.X_OK):
-            why = "cannot be read" if os.path.isdir(root) else "is no folder"
+            why = "cannot be read" if os.path.isdir(root) else "is not a folder"
             raise tools.problem(
                 f"the external pillar file_tree: {root} {why}", "name the folder that holds hosts/"
             )

@@ -202,7 +202,7 @@ def _unknown_tag(name: str, line: int, row: str, source: str, inside: bool) -> F
         return Found(
             line,
             column,
-            f"no `{{% {opening} %}}` is open here: take it away, or write what it closes",
+            f"no `{{% {opening} %}}` is open here: remove it, or write what it closes",
         )
     near = [f"`{{% {each} %}}`" for each in difflib.get_close_matches(name, TAGS, 2, 0.6)]
     return Found(
@@ -221,7 +221,7 @@ def _expression(message: str, line: int, row: str, source: str, filters: Collect
         return _character(character[2].replace("\\\\", "\\"), int(character[3]), line, row, source)
     column = _tag_column(row)
     if re.search(r"got 'if'", message) and re.search(r"\{%[-+]?\s*else\s+if", row):
-        what = "`{% else if %}` is no tag"
+        what = "`{% else if %}` is not a tag"
         return Found(line, column, "write `{% elif CONDITION %}`", what)
     if "got '='" in message:
         at = re.search(r"(?<![=!<>])=(?!=)", row)
@@ -269,7 +269,7 @@ def _character(character: str, offset: int, line: int, row: str, source: str) ->
         )
     if sign in OPERATORS:
         return Found(line, column, f"Jinja's word for that is `{OPERATORS[sign]}`")
-    return Found(line, column, f"take {sign} away, or put the text in quotes")
+    return Found(line, column, f"remove {sign}, or put the text in quotes")
 
 
 def _unclosed_expression(line: int, source: str) -> Found | None:

@@ -159,10 +159,8 @@ def _misplaced(error: SyntaxError, file: str) -> RenderError:
             for number, row in enumerate(text_of(Source(name)).split("\n"), 1)
             if re.search(pattern, row)
         ]
-        message = f"Jinja syntax error: the argument {twice[1]!r} stands twice in a macro"
-        return RenderError(
-            message, Source(name, found[0] if found else 0), "take one away", "jinja"
-        )
+        message = f"Jinja syntax error: the argument {twice[1]!r} appears twice in a macro"
+        return RenderError(message, Source(name, found[0] if found else 0), "remove one", "jinja")
     word = "continue" if "continue" in str(error) else "break"
     rows = text_of(Source(name)).split("\n")
     found = [
@@ -216,7 +214,7 @@ _HINTS = (
     (r"not iterable", "a loop and `in` need a list: `| default([])`, or [ ] around the one value"),
     (
         r"not callable",
-        "what stands before the ( ) is no function: take them away, or look at its name",
+        "what stands before the ( ) is not a function: remove them, or look at its name",
     ),
     (
         r"macro '?\w*'? takes",
@@ -224,7 +222,7 @@ _HINTS = (
     ),
     (r"not subscriptable", "it has no parts: `| default({})`, or look at the value before the [ ]"),
     (r"'NoneType'", "the value is none: give it one, or use `| default(..., true)`"),
-    (r"JSON", "the text is no JSON"),
+    (r"JSON", "the text is not JSON"),
     (
         r"values to unpack",
         "loop over `.items()` of a mapping; each item has to have as many parts as there are names",
@@ -235,7 +233,7 @@ _HINTS = (
     ),
     (
         r"RecursionError",
-        "templates or macros call each other in a circle: take one of the calls or imports away",
+        "templates or macros call each other in a circle: remove one of the calls or imports",
     ),
 )
 

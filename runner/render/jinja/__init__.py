@@ -96,7 +96,7 @@ class Jinja:
         return Rendered(str.__str__(output), file, output)
 
     def compile(self, text: str, file: str, name: str, *, saltenv: str) -> None:
-        """Read a template that is no SLS. Raises RenderError for mistakes in its syntax."""
+        """Read a template that is not an SLS. Raises RenderError for mistakes in its syntax."""
         head = headed(text, file)
         environment = self.environment(saltenv, False, head)
         environment.files[name] = file

@@ -12,7 +12,7 @@ from runner.model.places import Document, Source
 
 
 def read_text(path: str, opts: Mapping[str, Any]) -> str:
-    """The text of a template file. Raises RenderError for what is no readable UTF-8 text, or larger
+    """The text of a template file. Raises RenderError if it is not UTF-8, not readable, or larger
     than allowed.
     """
     try:
@@ -64,7 +64,7 @@ def load_json(text: str, document: Document) -> Any:
         place = document.source(getattr(error, "lineno", 1), getattr(error, "colno", 0))
         hint = "JSON has no comma before } or ], no single quotes and no comments"
         raise RenderError(
-            f"this is no JSON: {getattr(error, 'msg', error)}", place, hint, "json"
+            f"this is not JSON: {getattr(error, 'msg', error)}", place, hint, "json"
         ) from None
 
 
@@ -82,7 +82,7 @@ def load_toml(text: str, document: Document) -> Any:
         what, line, column = (
             (found[1], int(found[2]), int(found[3])) if found else (str(error), 1, 0)
         )
-        raise RenderError(f"this is no TOML: {what}", document.source(line, column)) from None
+        raise RenderError(f"this is not TOML: {what}", document.source(line, column)) from None
 
 
 def _undated(value: Any) -> Any:

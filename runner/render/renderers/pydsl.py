@@ -81,7 +81,7 @@ class _Function:
                 did_you_mean(kind, REQUISITE_KEYS)
                 or "behind a function come requisites: .require(pkg='nginx')"
             )
-            raise self._module._program.mistake(f"{kind!r} is no requisite", hint)
+            raise self._module._program.mistake(f"{kind!r} is not a requisite", hint)
 
         def add(*states: Any, **targets: Any) -> _Function:
             self._require(kind, states, targets)
@@ -210,7 +210,7 @@ class _State:
 
     def __call__(self) -> None:
         hint = (
-            "take the call away, then its states run in their turn; to ask the machine while the"
+            "remove the call, then its states run in their turn; to ask the machine while the"
             " SLS is compiled there is __salt__"
         )
         raise self._program.mistake(

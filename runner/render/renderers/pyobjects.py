@@ -57,7 +57,7 @@ class _Reference:
 
     def __init__(self, program: _Program, module: str, id: str, kind: str = "require") -> None:
         if kind not in REQUISITE_KEYS:
-            raise ValueError(f"{kind!r} is no requisite")
+            raise ValueError(f"{kind!r} is not a requisite")
         self._program = program
         self._kind = kind
         self.target = {module: id}
@@ -261,5 +261,5 @@ def _chosen(cls: type, salt: Any) -> list[Mapping[str, Any]]:
     merge = getattr(cls, "merge", "")
     said = (salt["pillar.get"](merge) if merge else None) or {}
     if not isinstance(said, Mapping):
-        raise TypeError(f"the pillar {merge} is no mapping")
+        raise TypeError(f"the pillar {merge} is not a mapping")
     return [*chosen, said]

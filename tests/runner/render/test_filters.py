@@ -171,9 +171,9 @@ def test_filter(session: Session, expression: str, wanted: str) -> None:
         ("{{ 'x' | nosuchfilter }}", "No filter named 'nosuchfilter'"),
         ("{{ 'x' is nosuchtest }}", "No test named 'nosuchtest'"),
         ("{{ missing }}", "'missing' is undefined"),
-        ("{{ 'soon' | strftime }}", "is no date that is understood"),
+        ("{{ 'soon' | strftime }}", "is not a known form of a date"),
         ("{{ '{' | load_json }}", "JSONDecodeError"),
-        ("{{ 'xyz' | mac_str_to_bytes }}", "is no MAC address"),
+        ("{{ 'xyz' | mac_str_to_bytes }}", "is not a MAC address"),
         ("{{ 'a' | method_call('__class__') }}", "is private"),
         (
             "{{ {} | update_dict_key_value('a', 42) }}",

@@ -47,8 +47,8 @@ def test_pipes(machine: Machine, text: str) -> None:
     [
         ("#!jinjaa|yaml\n", "there is no renderer 'jinjaa'", "a.sls:1:3"),
         ("#!wempy\n", "is one of Salt's that runner does not have", "a.sls:1:3"),
-        ("#!json\n{\n  nonsense\n", "this is no JSON", "a.sls:3:3"),
-        ("#!toml\n[x\n", "this is no TOML: Expected ']'", "a.sls:2:3"),
+        ("#!json\n{\n  nonsense\n", "this is not JSON", "a.sls:3:3"),
+        ("#!toml\n[x\n", "this is not TOML: Expected ']'", "a.sls:2:3"),
         ("#!py\ndef run():\n    return 1 / 0\n", "ZeroDivisionError", "a.sls:3"),
         ("#!py\nx = 1\n", "has to define run()", "a.sls:1"),
         ("#!py\ndef run(:\n", "Python:", "a.sls:2"),

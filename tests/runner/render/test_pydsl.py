@@ -200,7 +200,7 @@ state('.y').test.nop().require(test='.x')
             "s = state('x')\ns.test.nop()\ns()",
             "state('x')() would execute states",
             4,
-            "take the call away",
+            "remove the call",
         ),
         ("state('x').test.nop('n', 'm')", "takes one argument by its place", 2, "nop('NAME'"),
         ("state('x').test()", "needs the name of a function", 2, ".FUNCTION()"),
@@ -213,7 +213,7 @@ state('.y').test.nop().require(test='.x')
         ),
         (
             "state('x').test.nop().requires(test='y')",
-            "'requires' is no requisite",
+            "'requires' is not a requisite",
             2,
             "did you mean require",
         ),
