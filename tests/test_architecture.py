@@ -207,6 +207,61 @@ def test_values_are_records() -> None:
         assert not imported & {"NamedTuple", "dataclass", "namedtuple"} - allowed, path
 
 
+# ---------------------------------------------------------------- who prints
+
+PRINTING = ("cli", "output")
+STREAMS = ("stdout", "stderr", "__stdout__", "__stderr__")
+
+
+def prints(path: Path) -> Iterator[int]:
+    """The lines of a file that print, or have a standard stream in hand."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if (
+            (isinstance(node, ast.Call) and ast.unparse(node.func) == "print")
+            or (isinstance(node, ast.Attribute) and ast.unparse(node) in _STREAMS_OF_SYS)
+            or (isinstance(node, ast.ImportFrom) and node.module == "sys" and _named(node, STREAMS))
+        ):
+            yield node.lineno
+
+
+_STREAMS_OF_SYS = {f"sys.{name}" for name in STREAMS}
+
+
+def _named(node: ast.ImportFrom, names: tuple[str, ...]) -> bool:
+    return any(alias.name in names for alias in node.names)
+
+
+def test_only_the_command_line_prints() -> None:
+    """All else emits events (`Warned`) or returns values."""
+    problems = [
+        f"{path.relative_to(ROOT)}:{line}"
+        for path in sources()
+        if module_name(path).split(".")[1:2] not in [[package] for package in PRINTING]
+        for line in prints(path)
+    ]
+    assert problems == []
+
+
+@pytest.mark.parametrize(
+    "text", ["print('x')", "import sys\nsys.stderr.write('x')", "from sys import stdout"]
+)
+def test_the_test_of_printing_sees_it(tmp_path: Path, text: str) -> None:
+    (tmp_path / "planted.py").write_text(text)
+    assert [*prints(tmp_path / "planted.py")] != []
+
+
+def test_only_the_command_line_and_its_output_draw_pages() -> None:
+    drawing = ("runner.drawing.page", "runner.drawing.svg", "runner.drawing.dot_mermaid")
+    problems = [
+        f"{path.relative_to(ROOT)}:{item.line} imports {item.name}"
+        for path in sorted((ROOT / "runner").rglob("*.py"))
+        if path.relative_to(ROOT / "runner").parts[0] not in (*PRINTING, "drawing")
+        for item in imports(path)
+        if item.name.startswith(drawing)
+    ]
+    assert problems == []
+
+
 # ---------------------------------------------------------------- lengths
 
 

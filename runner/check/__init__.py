@@ -16,7 +16,7 @@ from runner.model.highdata import HighData
 from runner.pipeline import node_scope
 from runner.pipeline.compile import Compiled, compile_partially, expected
 from runner.pipeline.highstate import Gathered, all_requests, gather, read_pillar, requests
-from runner.pipeline.session import Session
+from runner.pipeline.session import Listeners, Session
 from runner.targeting import top
 
 # what depends on a machine's values; the other codes are mistakes whatever the values are
@@ -29,13 +29,15 @@ def check(
     names: Iterable[str] = (),
     lenient: bool = False,
     configuration: Iterable[Diagnostic] = (),
+    listeners: Listeners = (),
 ) -> list[Diagnostic]:
     """All mistakes of the tree, or of some SLS files of it.
 
     lenient: what Salt compiles (unknown arguments and states) is a warning only. configuration:
     what is odd about it.
     """
-    session = Session(options._replace(unknown_states="fail") if lenient else options)
+    options = options._replace(unknown_states="fail") if lenient else options
+    session = Session(options, tuple(listeners))
     try:
         with session.opened():
             found = _Checker(session, lenient)(list(names))

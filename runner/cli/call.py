@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from runner.cli.option_spec import argument, option
-from runner.cli.options import READING, Common, options_of, with_common, write_value
+from runner.cli.options import READING, Common, notices, options_of, with_common, write_value
 from runner.cli.streams import answer_alone
 from runner.cli.values import arguments_of
 
@@ -46,6 +46,7 @@ def call(
         if code is not None:
             return code
     with answer_alone(common.for_people):
-        value, failed = pipeline.call(options_of(common), function, positional, named)
+        options = options_of(common)
+        value, failed = pipeline.call(options, function, positional, named, [notices(options)])
     write_value(common, value)
     return FAILED if failed else 0

@@ -7,7 +7,7 @@ import sys
 from typing import Annotated, Any
 
 from runner.cli.option_spec import argument, option
-from runner.cli.options import READING, Common, loaded, print_text, with_common, write
+from runner.cli.options import READING, Common, loaded, notices, print_text, with_common, write
 from runner.cli.streams import answer_alone
 from runner.cli.values import mapping
 from runner.model.errors import RunnerError, UsageError
@@ -73,7 +73,7 @@ def _checked(common: Common, grains: str | None, names: list[str], lenient: bool
         if error.source is None:  # the command line's own
             raise
         return list(error.diagnostics)
-    return check(options, names, lenient, warnings)
+    return check(options, names, lenient, warnings, [notices(options)])
 
 
 def _contents(path: str) -> str:

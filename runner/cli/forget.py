@@ -23,7 +23,7 @@ def forget(
     every: Annotated[bool, option("--all", help="Forget all of them.")] = False,
     common: Common,
 ) -> int:
-    """Forget reactions that are pending since a run was killed or failed.
+    """Forget reactions pending since a run was killed or failed.
 
     `runner show pending` lists them. All others are done by the next run that has the state.
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import inspect
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import ExitStack, suppress
-from typing import Annotated, Any, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, TextIO
 
 from runner.cli.option_spec import option
 from runner.cli.streams import answer_alone
@@ -17,6 +17,10 @@ from runner.model.errors import CompileError, RunnerError, UsageError
 from runner.model.records import Record
 from runner.model.result import Report
 from runner.output import formats
+
+if TYPE_CHECKING:
+    from runner.model.diagnostics import Diagnostic
+    from runner.model.events import Event
 
 
 class Common(Record):
@@ -250,10 +254,30 @@ def options_of(common: Common, running: bool = False, **more: Any) -> Any:
         if each.code != "config-unused" or _is_news(common, options, running)
     )
     if warnings and not common.quiet:
-        from runner.output import diagnostics, text
-
-        diagnostics.show(warnings, sys.stderr, text.wants_colour(sys.stderr, os.environ))
+        show_problems(warnings)
     return options
+
+
+def show_problems(problems: Iterable[Diagnostic]) -> None:
+    """Print diagnostics to stderr."""
+    from runner.output import diagnostics, text
+
+    diagnostics.show(problems, sys.stderr, text.wants_colour(sys.stderr, os.environ))
+
+
+def notices(options: Any) -> Callable[[Event], None]:
+    """A listener that prints warnings to stderr, and draws cycles in the cache folder."""
+    from runner.model.events import CycleFound, Warned
+
+    def listener(event: Event) -> None:
+        if isinstance(event, Warned):
+            show_problems(event.problems)
+        elif isinstance(event, CycleFound):
+            from runner.output import cycle_pages
+
+            cycle_pages.draw(event, options.cachedir)
+
+    return listener
 
 
 def _together(unused: list[Any]) -> tuple[Any, ...]:
@@ -410,7 +434,9 @@ def finish(
 
         time.sleep(random.uniform(0, common.splay))
     listener = common.form.listener
-    listeners: list[Any] = [_live(listener, common, options)] if listener else []
+    listeners: list[Any] = [notices(options)]
+    if listener:
+        listeners.append(_live(listener, common, options))
     with ExitStack() as opened:
         if common.events:
             listeners.append(_events(common.events, opened))

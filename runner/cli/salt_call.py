@@ -179,7 +179,7 @@ def _dispatch(
 ) -> int:
     from runner import pipeline
     from runner.cli.exit_codes import FAILED
-    from runner.cli.options import options_of, write_value
+    from runner.cli.options import notices, options_of, write_value
     from runner.cli.state_functions import dispatch
     from runner.cli.streams import answer_alone
 
@@ -190,7 +190,8 @@ def _dispatch(
         write_value(common, True)
         return 0
     with answer_alone(common.for_people):
-        value, failed = pipeline.call(options_of(common), function, positional, named)
+        options = options_of(common)
+        value, failed = pipeline.call(options, function, positional, named, [notices(options)])
     if function in ("sys.doc", "sys.state_doc") and common.for_people and isinstance(value, dict):
         print(
             "\n".join(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from typing import Annotated
 
 from runner.cli.option_spec import argument, option
@@ -12,6 +10,7 @@ from runner.cli.options import (
     Common,
     options_of,
     print_text,
+    show_problems,
     with_common,
     write_value,
 )
@@ -96,13 +95,12 @@ def show(
 
 
 def _graph(common: Common, names: list[str]) -> int:
-    from runner.output import diagnostics, text
     from runner.queries import explain
 
     options = options_of(common)
     with answer_alone():  # `pretty` is dot here, which other programs read
         picture, problems = explain.picture(options, names)
-    diagnostics.show(problems, sys.stderr, text.wants_colour(sys.stderr, os.environ))
+    show_problems(problems)
     if common.form.graph is None:
         write_value(common, picture)
     else:

@@ -6,7 +6,15 @@ from typing import Annotated
 
 from runner.cli.exit_codes import DONE, FAILED
 from runner.cli.option_spec import argument
-from runner.cli.options import READING, RUNNING, Common, options_of, with_common, write_value
+from runner.cli.options import (
+    READING,
+    RUNNING,
+    Common,
+    notices,
+    options_of,
+    with_common,
+    write_value,
+)
 from runner.output.text import safe
 
 
@@ -30,7 +38,7 @@ def undo(
     from runner.output import undo as printed
 
     options = options_of(common)
-    plan, done, other = pipeline.undo(options, number)
+    plan, done, other = pipeline.undo(options, number, [notices(options)])
     if not common.for_people:
         steps = [
             {"path": step.was.path, "what": str(step), "refused": step.refused or None}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated
 
 from runner.cli.option_spec import argument, option
-from runner.cli.options import READING, Common, options_of, with_common, write_value
+from runner.cli.options import READING, Common, notices, options_of, with_common, write_value
 
 
 @with_common(READING)
@@ -32,7 +32,9 @@ def why(
     from runner.output import why as printed
     from runner.queries import explain
 
-    states = explain.why(options_of(common), wanted, names or (), run_too)
+    options = options_of(common)
+
+    states = explain.why(options, wanted, names or (), run_too, [notices(options)])
     if common.for_people:
         print(printed.text(states), end="")
     else:

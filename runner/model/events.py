@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from runner.model.chunk import Chunk
+from runner.model.places import Value
 from runner.model.records import Record
+from runner.model.result import Report, Result
 
 if TYPE_CHECKING:
-    pass
-from runner.model.chunk import Chunk
-from runner.model.places import (
-    Value,
-)
-from runner.model.result import Report, Result
+    from runner.model.diagnostics import Diagnostic
 
 
 class RunStarted(Record):
@@ -58,6 +56,20 @@ class RunFinished(Record):
     report: Report
 
 
+class Warned(Record):
+    """What is to be said beside the results: warnings of compiling, of the machine, of the run."""
+
+    problems: tuple[Diagnostic, ...]
+
+
+class CycleFound(Record):
+    """The tree has a cycle. A listener that draws it where it can be looked at adds the path."""
+
+    picture: Mapping[str, Value]
+    title: str
+    drawn_in: list[str]
+
+
 Event = (
     RunStarted
     | StateStarted
@@ -66,4 +78,6 @@ Event = (
     | StateFinished
     | CustomEvent
     | RunFinished
+    | Warned
+    | CycleFound
 )

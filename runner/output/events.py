@@ -10,12 +10,14 @@ from typing import Any, TextIO
 from runner.model.events import (
     ChangerCalled,
     CustomEvent,
+    CycleFound,
     Event,
     RunFinished,
     RunStarted,
     StateFinished,
     StatePlanned,
     StateStarted,
+    Warned,
 )
 from runner.model.plain_values import plain
 from runner.output import json_
@@ -30,6 +32,8 @@ class Events:
         self._stream = stream
 
     def __call__(self, event: Event) -> None:
+        if isinstance(event, Warned | CycleFound):  # for the person who started it: on stderr
+            return
         name = re.sub(r"(?<!^)(?=[A-Z])", "_", type(event).__name__).lower()
         line = {"event": name, "time": round(time.time(), 6), **_facts(event)}
         if self.problem or self.closed:

@@ -25,6 +25,7 @@ from runner.history.recorder import About, History
 from runner.history.store import opened, readable
 from runner.model.diagnostics import Diagnostic
 from runner.model.errors import CompileError, RunnerError
+from runner.model.events import Warned
 from runner.model.highdata import Made, of_one, of_states
 from runner.model.places import Source, Value
 from runner.model.result import Report
@@ -88,12 +89,14 @@ def several(options: Options, states: Made, listeners: Listeners = ()) -> Report
 
 
 def call(
-    options: Options, function: str, args: Sequence[Value], kwargs: Mapping[str, Value]
+    options: Options,
+    function: str,
+    args: Sequence[Value],
+    kwargs: Mapping[str, Value],
+    listeners: Listeners = (),
 ) -> tuple[Any, int]:
-    """Call one execution function: what it returns, and the exit code of a command of its that
-    failed.
-    """
-    session = Session(options)
+    """The answer of one execution function, and the exit code of a command of its that failed."""
+    session = Session(options, tuple(listeners))
     current = session.current()
     with session.opened(), running(current):
         read_pillar(session)
@@ -105,10 +108,8 @@ def call(
         with nullcontext() if options.test else changes_allowed():
             try:
                 answer = found(*args, **kwargs)
-                _tell(
-                    Diagnostic(each, severity="warning")
-                    for each in session.run.secrets.mask(current.warnings)
-                )
+                for warning in session.run.secrets.mask(current.warnings):
+                    _warn(session, warning)
                 session.run.secrets.recall(options.state_dir)
                 return session.run.secrets.mask(answer, former=True), session.run.took_failure()
             except StateFailed as failure:
@@ -165,13 +166,15 @@ def _check_arguments(
         ) from None
 
 
-def undo(options: Options, number: str | None) -> tuple[Undo, bool, int | None]:
+def undo(
+    options: Options, number: str | None, listeners: Listeners = ()
+) -> tuple[Undo, bool, int | None]:
     """Restore the files that a run altered: what is done, whether anything was (not in a dry run),
     and the number of an earlier run that could be undone instead.
     """
     from runner.history import undo as undoing
 
-    session = Session(options)
+    session = Session(options, tuple(listeners))
     with (
         ending(options.timeout),
         held(options.state_dir, options.wait),
@@ -200,7 +203,7 @@ def undo(options: Options, number: str | None) -> tuple[Undo, bool, int | None]:
         ):
             found = undoing.carried_out(found, connection, options.state_dir, functions)
             left_out += [f"{step.was.path} was left out: {step.refused}" for step in found.refused]
-        _warn(past.problem and f"this undo is not kept in the history: {past.problem}")
+        _warn(session, past.problem and f"this undo is not kept in the history: {past.problem}")
         return (
             found.masked(lambda text: str(session.run.secrets.mask(text, former=True))),
             True,
@@ -230,19 +233,19 @@ def _run_pipeline(
         held(options.state_dir, options.wait),
     ):
         compiled = _compiled(session, gathered)
-        told = [
+        before = [
             *session.watch.problems(),
             *_shuffled(session),
             *map(session.run.secrets.diagnostic, compiled.warnings),
         ]
         if not options.quiet:
-            _tell(told)
+            _emit_warnings(session, before)
         report = _executed(session, compiled, run_id, about(session.run.secrets))
         later = session.watch.problems()
         if not options.quiet:
-            _tell(later)
+            _emit_warnings(session, later)
         elif report.changed or report.failed:
-            _tell([*told, *later])
+            _emit_warnings(session, [*before, *later])
         return report
 
 
@@ -287,9 +290,9 @@ def _executed(session: Session, compiled: Compiled, run_id: str, about: About) -
     with _temp_file_cleanup(session):
         report = Executor(work, run, Invoker(run, compiled.binder), tracker, past.origin)()
     for note in [*journal.notes, *past.notes, *run.lost]:
-        _warn(note)
-    _warn(past.problem and f"the history of this run is not kept: {past.problem}")
-    _warn(tracker.unprotected and f"not protected against a kill: {tracker.unprotected}")
+        _warn(session, note)
+    _warn(session, past.problem and f"the history of this run is not kept: {past.problem}")
+    _warn(session, tracker.unprotected and f"not protected against a kill: {tracker.unprotected}")
     return report
 
 
@@ -320,7 +323,7 @@ def _temp_file_cleanup(session: Session) -> Iterator[None]:
         return
     temporaries = Temporaries(session.options.state_dir)
     for path in temporaries.sweep():
-        _warn(f"{path} was left by a run that was killed; it is removed")
+        _warn(session, f"{path} was left by a run that was killed; it is removed")
     session.run.intends = temporaries.note
     try:
         yield
@@ -350,9 +353,14 @@ def _run_id() -> str:
     return f"{time.strftime('%Y%m%d%H%M%S')}-{os.urandom(3).hex()}"
 
 
-def _warn(message: str) -> None:
+def _warn(session: Session, message: str) -> None:
     if message:
-        _tell([Diagnostic(message, severity="warning")])
+        _emit_warnings(session, [Diagnostic(message, severity="warning")])
+
+
+def _emit_warnings(session: Session, warnings: Sequence[Diagnostic]) -> None:
+    if warnings:
+        session.emit(Warned(tuple(warnings)))
 
 
 def _reload(session: Session, what: str) -> None:
@@ -369,13 +377,3 @@ def _look_again(session: Session, what: str) -> None:
         session.reload_grains()
     else:
         read_pillar(session)
-
-
-def _tell(warnings: Iterable[Diagnostic]) -> None:
-    warnings = list(warnings)
-    if warnings:
-        import os
-
-        from runner.output import diagnostics, text
-
-        diagnostics.show(warnings, sys.stderr, text.wants_colour(sys.stderr, os.environ))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from contextlib import suppress
 
@@ -10,10 +9,10 @@ from runner.arguments import bind, global_checks
 from runner.compiler import auto_requisites, low, missing_references, ordering, requisites
 from runner.config.load import Options
 from runner.engine.bind import Binder
-from runner.files.trusted_folder import trusted_folder
 from runner.model.chunk import Chunk, Edge, Relations
 from runner.model.diagnostics import Diagnostic, deduplicated
 from runner.model.errors import CompileError, RunnerError
+from runner.model.events import CycleFound
 from runner.model.highdata import HighData
 from runner.model.records import Record
 from runner.pipeline.highstate import Gathered, without_states
@@ -88,7 +87,6 @@ def compile_partially(
 
 # states; placing many more takes minutes, so that of more only those of the cycles are drawn
 DRAWN = 500
-PAGES = 200  # pages of cycles that are kept
 
 
 def _world(session: Session, binder: Binder, strict: bool) -> missing_references.World:
@@ -148,50 +146,48 @@ def _arranged(
 
 
 def _drawn(session: Session, chunks: tuple[Chunk, ...], relations: Relations) -> str:
-    """Draw the graph where it can be looked at; nothing when that is not possible or would take
+    """Have the cycles drawn: the path of the page; empty where nobody draws it, or it would take
     long.
     """
-    import hashlib
-
-    from runner.drawing import page, picture
+    from runner.drawing import picture
 
     cyclic_edges = ordering.cyclic_edges(chunks, relations)
     if len(chunks) > DRAWN:
-        chunks, relations, cyclic_edges = _of_knots(chunks, cyclic_edges)
+        chunks, relations, cyclic_edges = _of_cycles(chunks, cyclic_edges)
     if not cyclic_edges or len(chunks) > DRAWN:
         return ""
-    found = session.run.secrets.mask(picture(chunks, relations, (), cyclic_edges))
-    drawn = page.html(found, f"Dependency graph of {session.options.id}").encode("utf-8", "replace")
-    name = f"{hashlib.sha256(drawn).hexdigest()[:12]}.html"  # a page of its own for each graph
-    try:
-        folder = trusted_folder(session.options.cachedir).below("graphs")
-        folder.write(name, drawn)
-        pages = [os.path.join(folder.path, each) for each in folder.names()]
-        for old in sorted(pages, key=os.path.getmtime)[:-PAGES]:
-            folder.remove(os.path.basename(old))
-    except OSError:
-        return ""
-    return os.path.join(folder.path, name)
+    graph = session.run.secrets.mask(picture(chunks, relations, (), cyclic_edges))
+    event = CycleFound(graph, f"Dependency graph of {session.options.id}", [])
+    session.emit(event)
+    return event.drawn_in[0] if event.drawn_in else ""
 
 
-def _of_knots(
+def _of_cycles(
     chunks: tuple[Chunk, ...], cyclic_edges: list[frozenset[Edge]]
 ) -> tuple[tuple[Chunk, ...], Relations, list[frozenset[Edge]]]:
     """Only the states that wait for each other, with what they wait for."""
     members = sorted(
-        {number for knot in cyclic_edges for edge in knot for number in (edge.holder, edge.target)}
+        {
+            number
+            for cycle in cyclic_edges
+            for edge in cycle
+            for number in (edge.holder, edge.target)
+        }
     )
     place = {number: index for index, number in enumerate(members)}
-    few = [
+    cycles = [
         frozenset(
-            edge._replace(holder=place[edge.holder], target=place[edge.target]) for edge in knot
+            edge._replace(holder=place[edge.holder], target=place[edge.target]) for edge in cycle
         )
-        for knot in cyclic_edges
+        for cycle in cyclic_edges
     ]
     edges = tuple(
-        sorted((edge for knot in few for edge in knot), key=lambda edge: (edge.holder, edge.target))
+        sorted(
+            (edge for cycle in cycles for edge in cycle),
+            key=lambda edge: (edge.holder, edge.target),
+        )
     )
-    return tuple(chunks[number] for number in members), Relations(edges, {}), few
+    return tuple(chunks[number] for number in members), Relations(edges, {}), cycles
 
 
 # what Salt takes no notice of while it compiles, and a strict reader refuses

@@ -107,6 +107,11 @@ class Session:
             Diagnostic, ...
         ] = ()  # warnings of targets in top files that cannot be read
 
+    def emit(self, event: Event) -> None:
+        """Hand an event of compiling, or a warning, to the listeners of the command."""
+        for listener in self.listeners:
+            listener(event)
+
     @property
     def defaults(self) -> dict[str, Mapping[str, Mapping[str, Any]]]:
         """Defaults of arguments for all SLS files, the nearest scope first."""

@@ -16,7 +16,7 @@ from runner.model.errors import CompileError
 from runner.pipeline import node_scope
 from runner.pipeline.compile import compile_chunks, make_binder
 from runner.pipeline.highstate import gather, read_pillar, related, requests, top_requests
-from runner.pipeline.session import Session
+from runner.pipeline.session import Listeners, Session
 from runner.queries import why as whys
 
 
@@ -55,13 +55,17 @@ def picture(options: Options, names: Sequence[str] = ()) -> tuple[dict[str, Any]
 
 
 def why(
-    options: Options, wanted: str, names: Sequence[str] = (), with_run: bool = False
+    options: Options,
+    wanted: str,
+    names: Sequence[str] = (),
+    with_run: bool = False,
+    listeners: Listeners = (),
 ) -> list[dict[str, Any]]:
     """Why a state (ID, name or `state: name`) is in the highstate (or in some SLS files) as it is.
 
     with_run: what became of it in the last run, too.
     """
-    session = Session(options)
+    session = Session(options, tuple(listeners))
     with session.opened():
         read_pillar(session)
         gathered = gather(session, requests(session, names) if names else top_requests(session))

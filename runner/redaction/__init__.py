@@ -21,12 +21,14 @@ from runner.model.errors import CompileError, RunnerError
 from runner.model.events import (
     ChangerCalled,
     CustomEvent,
+    CycleFound,
     Event,
     RunFinished,
     RunStarted,
     StateFinished,
     StatePlanned,
     StateStarted,
+    Warned,
 )
 from runner.model.places import Value
 from runner.model.requisite_kinds import REQUISITE_KEYS
@@ -383,6 +385,10 @@ class Secrets:
                 if self
                 else event
             )
+        if isinstance(event, Warned):
+            return event._replace(problems=tuple(map(self.diagnostic, event.problems)))
+        if isinstance(event, CycleFound):
+            return event._replace(picture=self.mask(event.picture))
         chunk = event.chunk
         silent = bool(chunk and chunk.args.get("no_log"))
         if chunk is not None and isinstance(event, StateStarted | StatePlanned | ChangerCalled):
