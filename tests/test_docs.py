@@ -129,3 +129,21 @@ def test_the_readme_names_each_command() -> None:
 
     text = (ROOT / "README.md").read_text()
     assert [name for name in COMMANDS if not re.search(rf"\brunner {name}\b", text)] == []
+
+
+def test_the_differences_are_in_tables_by_subject_and_each_is_there_once() -> None:
+    text = (ROOT / "docs/differences-from-salt.md").read_text()
+    rows = re.findall(r"^\| (?!what \|)(.+?) \| .+ \| (.+) \|$", text, re.MULTILINE)
+    subjects = [subject for subject, _ in rows]
+    assert len(subjects) > 150
+    assert sorted(set(subjects)) == sorted(subjects), "merged twice?"
+    headings = re.findall(r"^## (.+)$", text, re.MULTILINE)
+    assert text.count("| what | Salt | runner | why | test |") == len(headings) > 10
+    assert all("tests/" in test for _, test in rows)
+
+
+def test_the_changelog_is_read_in_two_minutes() -> None:
+    lines = (ROOT / "CHANGELOG.md").read_text().splitlines()
+    assert len(lines) < 130, "one line a capability; no corrections of what was never released"
+    headings = [line for line in lines if line.startswith("### ")]
+    assert sorted(set(headings)) == sorted(headings), "merged twice?"
