@@ -106,7 +106,7 @@ class _Checker:
             ]
         self._problems += problems
         self._problems += self._unavailable(compiled)
-        reacts = compiled.binder.reacting(compiled.chunks)
+        reacts = frozenset(position for position, step in enumerate(compiled.steps) if step.reacts)
         self._problems += lint.warnings(compiled.chunks, compiled.relations, reacts)
         self._problems += lint_yaml.warnings(compiled.chunks, expected(self._session), lint.row)
         self._problems += missing_references.templates(

@@ -43,9 +43,8 @@ TAKING = frozenset(
 )
 KINDS = ("autorequire", "autobefore", "autonotify", "autosubscribe")
 
-Hook = Callable[
-    [Chunk, str], Iterable[tuple[str, str]]
-]  # (chunk, kind) -> (state module, ID or name) pairs
+# (number of the chunk, kind) -> (state module, ID or name) pairs
+Hook = Callable[[int, str], Iterable[tuple[str, str]]]
 
 
 class Link(Record):
@@ -69,7 +68,7 @@ def links(chunks: Sequence[Chunk], hook: Hook) -> tuple[Link, ...]:
         if chunk.fun in TAKING:
             continue
         for kind in KINDS:
-            for state, name in hook(chunk, kind):
+            for state, name in hook(number, kind):
                 for other in index.get((state, name), ()):
                     if other != number:
                         found[_link(number, other, kind)] = None

@@ -48,13 +48,13 @@ class World(Record):
     """What references are looked up in. takes_folder: whether the source of a state function is a
     folder.
 
-    calls: the execution functions that a state calls by name.
+    calls: the execution functions that the state at a position calls by name.
     """
 
     tree: Tree
     library: Library
     takes_folder: Callable[[str], bool]
-    calls: Callable[[Chunk], Iterable[str]]
+    calls: Callable[[int], Iterable[str]]
     strict: bool
 
 
@@ -62,14 +62,14 @@ def problems(chunks: Sequence[Chunk], world: World) -> Iterator[Diagnostic]:
     """All references that lead nowhere. Salt lets the state fail, and only a strict reader refuses
     the whole run.
     """
-    for chunk in chunks:
+    for position, chunk in enumerate(chunks):
         if not chunk.sls:  # typed on the command line: its result tells
             continue
         for key in SOURCES:
             value = chunk.args.get(key) if key != "name" else chunk.name
             if value:
                 yield from _sources(chunk, key, value, world)
-        yield from _functions(chunk, world)
+        yield from _functions(chunk, world.calls(position), world)
         yield from _engine(chunk)
 
 
@@ -195,8 +195,8 @@ def _missing(
 # ---------------------------------------------------------------- functions and templates
 
 
-def _functions(chunk: Chunk, world: World) -> Iterator[Diagnostic]:
-    for name in world.calls(chunk):
+def _functions(chunk: Chunk, called: Iterable[str], world: World) -> Iterator[Diagnostic]:
+    for name in called:
         if not world.library.has_function(name):
             yield _unknown(chunk, name, _at(chunk, name).source, world)
     for key in ("onlyif", "unless"):

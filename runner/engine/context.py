@@ -151,7 +151,14 @@ class Current:
         "warnings",
     )
 
-    def __init__(self, run: Run, chunk: Chunk | None = None, dry: bool | None = None) -> None:
+    def __init__(
+        self,
+        run: Run,
+        chunk: Chunk | None = None,
+        dry: bool | None = None,
+        changed_requisites: tuple[str, ...] = (),
+    ) -> None:
+        """changed_requisites: "state: ID" of what made a watch fire."""
         self.run = run
         self.chunk = chunk
         self.dry = run.dry if dry is None else dry
@@ -161,7 +168,7 @@ class Current:
             str
         ] = []  # the files of the tree that were asked for, and what else the state goes by
         self.tree: Tree = run.tree if chunk is None else _Noting(run.tree, self.inputs)
-        self.changed_requisites: tuple[str, ...] = ()  # "state: ID" of what made a watch fire
+        self.changed_requisites = changed_requisites
         self._scratch: list[str] = []
 
     @property

@@ -1,4 +1,4 @@
-"""Pure: a chunk's requisites, the results so far and the pending reactions -> run, react, skip or
+"""Pure: a chunk's requisites, the results so far and its pending reactions -> run, react, skip or
 fail, and why.
 """
 
@@ -21,7 +21,7 @@ class Verdict(enum.Enum):
 
 
 class Decision(Record):
-    """What is to be done with a chunk. `changed`: the edges that made a watch fire; `cause`: the
+    """The verdict on a chunk. `changed`: the edges that made a watch fire; `cause`: the
     root of a failure.
     """
 
@@ -44,10 +44,10 @@ Lookup = Callable[[Edge], Result | None]
 
 
 def decide(edges: Sequence[Edge], result: Lookup, owed: Iterable[str] = ()) -> Decision:
-    """What Salt's truth table says.
+    """Decide by Salt's truth table.
 
     edges: the requisites of one chunk. result: the result of an edge's target; for a prereq edge
-    its look. owed: the kinds of reaction (watch, onchanges) that this chunk owes from earlier.
+    its look. owed: the kinds of reaction (watch, onchanges) that are pending from earlier.
 
     >>> decide((), lambda edge: None).verdict
     <Verdict.RUN: 'run'>
@@ -56,13 +56,13 @@ def decide(edges: Sequence[Edge], result: Lookup, owed: Iterable[str] = ()) -> D
     if not edges and not owed:
         return RUN
     seen = [(edge, result(edge)) for edge in edges if edge.kind is not Kind.LISTEN]
-    needed = [(edge, found) for edge, found in seen if not edge.automatic]
+    needed = [(edge, target) for edge, target in seen if not edge.automatic]
     if _is_stopped(needed):
-        failed = [found for _, found in needed if found is not None and found.result is False]
-        names = dict.fromkeys(f"{found.chunk.sls}.{found.chunk.id}" for found in failed)
+        failed = [target for _, target in needed if target is not None and target.result is False]
+        names = dict.fromkeys(f"{target.chunk.sls}.{target.chunk.id}" for target in failed)
         comment = f"One or more requisite failed: {', '.join(names)}"
         return Decision(Verdict.FAIL, comment, cause=failed[0].cause or failed[0].tag)
-    looks = {_sets_off(found) for edge, found in seen if edge.kind is Kind.PREREQ}
+    looks = {_sets_off(target) for edge, target in seen if edge.kind is Kind.PREREQ}
     if looks == {False}:
         return Decision(
             Verdict.SKIP, SKIPPED if _skipped(seen, (Kind.PREREQ,)) else "No changes detected"
@@ -73,9 +73,9 @@ def decide(edges: Sequence[Edge], result: Lookup, owed: Iterable[str] = ()) -> D
         return RUN
     # of a state whose module cannot react a watch is a require
     changed = tuple(
-        edge for edge, found in seen if (edge.ordering or edge.kind) in WATCH and _sets_off(found)
+        edge for edge, target in seen if (edge.ordering or edge.kind) in WATCH and _sets_off(target)
     )
-    fired = any(edge.kind in ONCHANGES and _sets_off(found) for edge, found in seen)
+    fired = any(edge.kind in ONCHANGES and _sets_off(target) for edge, target in seen)
     if not _onfail(seen) and not (
         fired and changed
     ):  # with both Salt asks no more whether something failed
@@ -91,74 +91,74 @@ def decide(edges: Sequence[Edge], result: Lookup, owed: Iterable[str] = ()) -> D
 Seen = Sequence[tuple[Edge, Result | None]]
 
 
-def _changed(found: Result | None) -> bool:
-    if found is None or found.result is False or found.noop:
+def _changed(target: Result | None) -> bool:
+    if target is None or target.result is False or target.noop:
         return False
-    return found.undecided or bool(found.changes)
+    return target.undecided or bool(target.changes)
 
 
-def _sets_off(found: Result | None) -> bool:
-    """Whether a change is one that others react to: the state itself may say that it is not
+def _sets_off(target: Result | None) -> bool:
+    """Tell whether a change is one that others react to: the state itself may say that it is not
     (`skip_req`).
     """
-    return found is not None and _changed(found) and not found.extra.get("skip_req")
+    return target is not None and _changed(target) and not target.extra.get("skip_req")
 
 
 def _skipped(seen: Seen, kinds: Collection[Kind]) -> bool:
-    """Whether a change that sets nothing off is among requisites of some kinds."""
+    """Tell whether a change that sets nothing off is among requisites of some kinds."""
     return any(
-        edge.kind in kinds and _changed(found) and not _sets_off(found) for edge, found in seen
+        edge.kind in kinds and _changed(target) and not _sets_off(target) for edge, target in seen
     )
 
 
-def _is_failed(found: Result | None) -> bool:
-    return found is not None and found.result is False
+def _is_failed(target: Result | None) -> bool:
+    return target is not None and target.result is False
 
 
 def _is_stopped(seen: Seen) -> bool:
-    """Whether something that is needed failed; of an `_any` group one that ran and did not fail is
-    enough.
+    """Tell whether something that is needed failed; of an `_any` group one that ran and did not
+    fail is enough.
     """
-    if any(_is_failed(found) for edge, found in seen if edge.kind in (*NEEDED, Kind.PREREQ)):
+    if any(_is_failed(target) for edge, target in seen if edge.kind in (*NEEDED, Kind.PREREQ)):
         return True
     for kind in ANY:  # of a state whose module cannot react watch_any joins its require_any
         group = [
-            found
-            for edge, found in seen
-            if (edge.ordering or edge.kind) is kind and found is not None
+            target
+            for edge, target in seen
+            if (edge.ordering or edge.kind) is kind and target is not None
         ]
-        if any(_is_failed(found) for found in group) and not any(
-            found.ran and found.result is not False for found in group
+        if any(_is_failed(target) for target in group) and not any(
+            target.ran and target.result is not False for target in group
         ):
             return True
     return False
 
 
 def _onfail(seen: Seen) -> bool:
-    """Whether what a state is the answer to has failed. What failed without having run neither
+    """Tell whether what a state is the answer to has failed. What failed without having run neither
     calls for it nor not.
     """
-    if not all(_calls(found) for edge, found in seen if edge.kind is Kind.ONFAIL_ALL):
+    if not all(_calls(target) for edge, target in seen if edge.kind is Kind.ONFAIL_ALL):
         return False
     for kind in ONFAIL:
-        group = [found for edge, found in seen if edge.kind is kind and found is not None]
-        if any(not _calls(found) for found in group) and not any(
-            _calls(found) and found.ran for found in group
+        group = [target for edge, target in seen if edge.kind is kind and target is not None]
+        if any(not _calls(target) for target in group) and not any(
+            _calls(target) and target.ran for target in group
         ):
             return False
     return True
 
 
-def _calls(found: Result | None) -> bool:
-    """Whether an onfail is called for: by a failure, or by a state whose change was to be prepared
-    and was not.
+def _calls(target: Result | None) -> bool:
+    """Tell whether an onfail is called for: by a failure, or by a state whose change was to be
+    prepared and was not.
     """
-    return _is_failed(found) or (
-        found is not None and found.result is None and found.cause is not None
+    return _is_failed(target) or (
+        target is not None and target.result is None and target.cause is not None
     )
 
 
-def kept(chunk: Chunk, decision: Decision) -> Result:
+def not_run_result(chunk: Chunk, decision: Decision) -> Result:
     """The result of a state that its requisites kept from running."""
     return Result(
         chunk, decision.verdict is Verdict.SKIP, decision.comment, ran=False, cause=decision.cause

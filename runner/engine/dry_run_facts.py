@@ -1,4 +1,4 @@
-"""What the plans of a dry run will have made true."""
+"""Facts that the plans of a dry run will have made true."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from runner.api import OPEN, Plan, StateFailed
 from runner.model.chunk import Chunk
 
 
-class Pending:
-    """Facts, and the states after which anything may be."""
+class PendingFacts:
+    """Facts that plans provide, and the states after which anything may be."""
 
     def __init__(self) -> None:
         self.facts: dict[object, str] = {}  # fact -> "state: ID"
@@ -21,35 +21,35 @@ class Pending:
         return next(iter(self._open), "")
 
     def note(self, chunk: Chunk, provides: object) -> None:
-        who = f"{chunk.state}: {chunk.id}"
+        state = f"{chunk.state}: {chunk.id}"
         if provides is OPEN:
-            self._open[who] = None
+            self._open[state] = None
         elif isinstance(provides, Iterable):
             for fact in provides:
-                self.facts.setdefault(fact, who)
+                self.facts.setdefault(fact, state)
 
     def brings(self, facts: Iterable[object], required: Sequence[str] = ()) -> str:
-        """Who will have provided one of some facts, or may have; empty when nobody.
+        """The state that will have provided one of some facts, or may have; empty when none.
 
         required: pending states that the one with the question requires, the nearest first: they go
         first.
         """
         return self._provider(facts) or next(
-            (each for each in required if each in self._open), self.open_by
+            (state for state in required if state in self._open), self.open_by
         )
 
     def may_bring(self, facts: Collection[object], required: Sequence[str]) -> str:
-        """The same for a state that has nothing to do without them: OPEN is asked for, or a pending
-        state required.
+        """The same for a state that has nothing to do without them: for OPEN, or where a pending
+        state is required.
         """
         if self._provider(facts) or not self.open_by:
             return self._provider(facts)
         if OPEN in facts:
             return self.brings((), required)
-        return next((each for each in required if each in self._open), next(iter(required), ""))
+        return next((state for state in required if state in self._open), next(iter(required), ""))
 
     def hindered(self, dry_run_check: Callable[[Plan], object], plan: Plan) -> StateFailed | None:
-        """Why a plan cannot be carried out, unless a pending one may change that."""
+        """The reason why a plan cannot be carried out, unless a pending one may change that."""
         try:
             dry_run_check(plan)
         except StateFailed as failure:

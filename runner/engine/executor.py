@@ -1,6 +1,4 @@
-"""Walks the order: decides about each chunk, has it invoked, tells the listeners. Knows no
-printing.
-"""
+"""Walks the order: decides about each step, has it invoked, tells listeners. Knows no printing."""
 
 from __future__ import annotations
 
@@ -11,15 +9,24 @@ from functools import partial
 from runner.api import StateFailed, running
 from runner.api.later import STORE
 from runner.engine.context import Current, Run
-from runner.engine.decide import RUN, Decision, Verdict, decide, kept, prereq_failed, verified
+from runner.engine.decide import (
+    RUN,
+    Decision,
+    Verdict,
+    decide,
+    not_run_result,
+    prereq_failed,
+    verified,
+)
 from runner.engine.interrupts import number_of
-from runner.engine.invoke import Invoker, Mode, Reaction, Waits
+from runner.engine.invoke import Invoker
 from runner.engine.mod_aggregate import candidates, merged
 from runner.engine.noop import SuppressedReactions
 from runner.engine.parallel import ParallelStates
 from runner.engine.reactions import ReactionTracker, described
-from runner.engine.run_plan import Work
-from runner.model.chunk import Chunk, Edge
+from runner.engine.run_plan import RunPlan
+from runner.engine.step import Invocation, Mode, Reaction, Step
+from runner.model.chunk import Edge
 from runner.model.diagnostics import Diagnostic, bug
 from runner.model.events import RunFinished, RunStarted, StateFinished, StateStarted
 from runner.model.requisite_kinds import Kind
@@ -31,41 +38,39 @@ Judge = Callable[[Result, bool, bool], tuple[str, str]]
 
 
 class Executor:
-    """One run over a Work."""
+    """One run over a RunPlan."""
 
     def __init__(
         self,
-        work: Work,
+        plan: RunPlan,
         run: Run,
         invoke: Invoker,
         tracker: ReactionTracker,
         judge: Judge | None = None,
     ) -> None:
-        self.work, self.run, self.invoke, self.tracker, self.judge = (
-            work,
-            run,
-            invoke,
-            tracker,
-            judge,
-        )
+        self.plan, self.run, self.invoke = plan, run, invoke
+        self.tracker, self.judge = tracker, judge
         self._mode = Mode.DRY if run.dry else Mode.REAL
         self.results: dict[int, Result] = {}
         self.finished: list[Result] = []
         self.number = 0  # Salt's __run_num__: counts calls of state functions
-        self.beside = ParallelStates(work.most_beside)
-        self._put_off: list[int] = []  # what may run beside others, and waits for one that runs
-        self._taken: set[int] = set()  # what another state has done the work of
+        self.parallel = ParallelStates(plan.max_parallel)
+        self._put_off: list[int] = []  # may run beside others, and wait for one that runs
+        self._aggregating = [
+            position for position, step in enumerate(plan.steps) if step.aggregate is not None
+        ]
+        self._taken: set[int] = set()  # their work was done by another state's mod_aggregate
         self._decisions: dict[int, Decision] = {}  # about what runs side by side
-        self._spared = SuppressedReactions(work.chunks, work.relations, work.reacts, self.results)
+        self._suppressed = SuppressedReactions(plan, self.results)
 
     def __call__(self) -> Report:
-        """Run everything. An interrupt ends the run in the state that it hits, and the report tells
+        """Run everything. An interrupt ends the run in the state that it hits, and the report says
         what was left.
         """
-        self.run.emit(RunStarted(len(self.work.order), self.run.dry, self.work.run_id))
+        self.run.emit(RunStarted(len(self.plan.order), self.run.dry, self.plan.run_id))
         interrupted, why = 0, ""
         try:
-            if any(self._next(position) for position in self.work.order):
+            if any(self._next(position) for position in self.plan.order):
                 self._put_off.clear()
             self._wait_for_all()
             self._listeners()
@@ -83,7 +88,7 @@ class Executor:
             )
             raise
         finally:
-            self.beside.close()
+            self.parallel.close()
         report = self._report(interrupted, why)
         self.run.emit(RunFinished(report))
         return report
@@ -92,8 +97,8 @@ class Executor:
         self, interrupted: int = 0, why: str = "", errors: tuple[Diagnostic, ...] = ()
     ) -> Report:
         left = tuple(
-            self.work.chunks[position]
-            for position in self.work.order
+            self.plan.chunk(position)
+            for position in self.plan.order
             if position not in self.results
         )
         return Report(tuple(self.finished), self.run.dry, interrupted, why, left, errors)
@@ -104,7 +109,7 @@ class Executor:
         """Run one state, or put it off; True when the run has to stop here."""
         if self._put_off and self._start_ready():
             return True
-        for look in self.work.ready_looks(position, self.results):
+        for look in self.plan.ready_looks(position, self.results):
             self._foreseen(look, final=True)
         if self._is_held_up(position):
             self._put_off.append(position)
@@ -113,25 +118,22 @@ class Executor:
 
     def _state(self, position: int) -> bool:
         """Run one state; True when the run has to stop here (failhard)."""
-        chunk = self.work.chunks[position]
-        edges = self.work.relations.of(position)
+        step = self.plan.steps[position]
+        chunk = step.chunk
+        edges = self.plan.relations.of(position)
         if self._wait_for([edge.target for edge in edges]):
             return True
-        if position in self.results:  # a look has shown that it is kept from running
+        if position in self.results:  # a look has shown that it does not run
             return False
         self.run.emit(StateStarted(chunk, self.number))
-        owed = (
-            self.tracker.owed(chunk, self.run.results)
-            if edges or position in self.work.self_refreshing
-            else ()
-        )
+        owed = self.tracker.owed(chunk, self.run.results) if edges or step.self_refreshing else ()
         decision = (
             decide(edges, self._seen, [pending.kind for pending in owed]) if edges or owed else RUN
         )
         if decision.verdict in (Verdict.SKIP, Verdict.FAIL):
-            result = kept(chunk, decision)
-        elif self._is_beside(position):
-            self._start_beside(position, decision)
+            result = not_run_result(chunk, decision)
+        elif self._runs_parallel(position):
+            self._start_parallel(position, decision)
             return False
         else:
             result = self._guarded(position, decision)
@@ -145,35 +147,35 @@ class Executor:
 
     def _ended(self, position: int, result: Result, decision: Decision) -> bool:
         """Note a result; True when the run has to stop here."""
-        chunk = self.work.chunks[position]
+        chunk = self.plan.chunk(position)
         judged = self._judged(position, result, decision)
-        self._finish(position, judged if self.run.dry else self._spared.told(position, judged))
+        self._finish(position, judged if self.run.dry else self._suppressed.note(position, judged))
         if not self.run.dry and not result.noop:
             self.tracker.settle(result, decision)
-        return result.result is False and bool(chunk.args.get("failhard", self.work.failhard))
+        return result.result is False and bool(chunk.args.get("failhard", self.plan.failhard))
 
     # -------------------------------------------------- side by side
 
-    def _is_beside(self, position: int) -> bool:
+    def _runs_parallel(self, position: int) -> bool:
         return (
-            self.work.chunks[position].args.get("parallel") is True
+            self.plan.chunk(position).args.get("parallel") is True
             and self._mode_of(position) is Mode.REAL
         )
 
     def _is_held_up(self, position: int) -> bool:
-        """Whether a state that may run beside others waits for one that runs: those after it need
-        not wait with it.
+        """Tell whether a state that may run beside others waits for one that runs: those after it
+        need not wait with it.
         """
-        needed = (edge.target for edge in self.work.relations.of(position))
-        return self._is_beside(position) and any(
-            each in self._put_off or self.beside.runs(each) for each in needed
+        needed = (edge.target for edge in self.plan.relations.of(position))
+        return self._runs_parallel(position) and any(
+            target in self._put_off or self.parallel.runs(target) for target in needed
         )
 
     def _start_ready(self) -> bool:
         """Begin with what was put off and is not held up any more; True when the run has to stop
         here.
         """
-        for position in [each for each in self._put_off if not self._is_held_up(each)]:
+        for position in [item for item in self._put_off if not self._is_held_up(item)]:
             if position in self._put_off:
                 self._put_off.remove(position)
                 if self._state(position):
@@ -181,11 +183,11 @@ class Executor:
         return False
 
     def _wait_for_all(self) -> None:
-        while self.beside.positions():
-            if self._wait_for([self.beside.first()]) or (self._put_off and self._start_ready()):
+        while self.parallel.positions():
+            if self._wait_for([self.parallel.first()]) or (self._put_off and self._start_ready()):
                 self._put_off.clear()
 
-    def _start_beside(self, position: int, decision: Decision) -> None:
+    def _start_parallel(self, position: int, decision: Decision) -> None:
         number, invoke = self.number, self.invoke.twin()
         self.number += 1
 
@@ -193,25 +195,25 @@ class Executor:
             return self._called(position, decision, Mode.REAL, invoke)._replace(run_num=number)
 
         self._decisions[position] = decision
-        self.beside.start(position, work)
+        self.parallel.start(position, work)
 
     def _wait_for(self, positions: Sequence[int]) -> bool:
         """Wait for those of these states that run side by side; True when the run has to stop."""
         stop = False
-        while any(each in positions for each in self._put_off):
-            if self._wait_for([self.beside.first()]) or self._start_ready():
+        while any(position in positions for position in self._put_off):
+            if self._wait_for([self.parallel.first()]) or self._start_ready():
                 return True
-        for position in self.beside.positions():
+        for position in self.parallel.positions():
             if position in positions:
-                result = self.beside.wait(position)
+                result = self.parallel.wait(position)
                 stop |= self._ended(position, result, self._decisions[position])
         return stop
 
     def _give_up(self, why: str) -> None:
         """An interrupted run does not wait for what runs side by side."""
-        self.beside.end()
-        for position in self.beside.positions():
-            chunk = self.work.chunks[position]
+        self.parallel.end()
+        for position in self.parallel.positions():
+            chunk = self.plan.chunk(position)
             self._finish(
                 position,
                 Result(chunk, False, f"{why} while it ran; what it had begun may be done in part"),
@@ -220,7 +222,7 @@ class Executor:
     # -------------------------------------------------- calling
 
     def _guarded(self, position: int, decision: Decision) -> Result:
-        """The result of a state; when an interrupt hits it, it is told as failed before the run
+        """The result of a state; when an interrupt hits it, it is reported as failed before the run
         ends.
         """
         try:
@@ -230,7 +232,7 @@ class Executor:
                 f"{number_of(interrupt)[1]} while it ran; what it had begun may be done in part"
             )
             self._finish(
-                position, Result(self.work.chunks[position], False, comment, run_num=self.number)
+                position, Result(self.plan.chunk(position), False, comment, run_num=self.number)
             )
             raise
 
@@ -238,60 +240,67 @@ class Executor:
         """The result with the reason of its changes."""
         if self.judge is None or not result.changes or not result.ran:
             return result
-        reacted = decision.verdict is Verdict.WATCH or self.work.reacts_otherwise(position)
-        origin, note = self.judge(result, reacted, position not in self.work.non_idempotent)
+        reacted = decision.verdict is Verdict.WATCH or self.plan.reacts_otherwise(position)
+        origin, note = self.judge(result, reacted, not self.plan.steps[position].non_idempotent)
         return result._replace(origin=origin, note=note)
 
     def _mode_of(self, position: int) -> Mode:
         """A no-op state is only planned, in a real run too, and so is one whose prereq holder
         failed.
         """
-        return (
-            Mode.DRY if position in self.work.noop or self._failed_before(position) else self._mode
-        )
+        planned_only = self.plan.steps[position].noop or self._failed_before(position)
+        return Mode.DRY if planned_only else self._mode
 
     def _failed_before(self, position: int) -> Result | None:
         """The state that had a prereq on this one, to prepare its change, and failed."""
         holders = (
-            self.results.get(holder) for holder in self.work.relations.prepared_by.get(position, ())
+            self.results.get(holder) for holder in self.plan.relations.prepared_by.get(position, ())
         )
         return next(
-            (found for found in holders if found is not None and found.result is False), None
+            (result for result in holders if result is not None and result.result is False), None
         )
 
     def _called(
         self, position: int, decision: Decision, mode: Mode, invoke: Invoker | None = None
     ) -> Result:
         """The result of a state function, or of mod_watch after it. invoke: of its own thread."""
-        chunk = self.work.chunks[position]
-        waits: Waits = (
-            partial(self.work.waits_for, position, self.results) if mode is Mode.DRY else tuple
-        )
+        step = self.plan.steps[position]
         call = invoke or self.invoke
         whole, taken = self._aggregated(position, mode)
         result = call(
-            whole,
-            mode,
-            owe=lambda: self.tracker.owe((position, *taken), self.results),
-            waits_for=waits,
+            Invocation(
+                whole,
+                mode,
+                before_change=lambda: self.tracker.owe((position, *taken), self.results),
+                waits_for=(
+                    partial(self.plan.waits_for, position, self.results)
+                    if mode is Mode.DRY
+                    else tuple
+                ),
+            )
         )
-        result = result._replace(chunk=chunk) if taken else result
+        result = result._replace(chunk=step.chunk) if taken else result
         attempts = call.attempts
-        if mode is Mode.REAL and self.work.is_verified(position, result):
-            result = verified(result, call(chunk, Mode.LOOK))
+        if mode is Mode.REAL and self.plan.is_verified(position, result):
+            result = verified(result, call(Invocation(step, Mode.LOOK)))
         if decision.verdict is Verdict.RUN and decision.comment:
             result = result._replace(comment=f"{result.comment} {decision.comment}")
-        reaction = self.work.reaction(position, result, decision)
+        reaction = self.plan.reaction(position, result, decision)
         if reaction is not None:
             own = result
             result = call(
-                chunk, mode, reaction, owe=lambda: self.tracker.owe((position,), self.results)
+                Invocation(
+                    step,
+                    mode,
+                    reaction,
+                    before_change=lambda: self.tracker.owe((position,), self.results),
+                )
             )
             result = result._replace(
                 warnings=(*own.warnings, *result.warnings),
                 changes={**own.changes, **result.changes},
             )
-            result = _told(result, reaction)
+            result = _with_reaction(result, reaction)
             result = (
                 result._replace(comment=f"{own.comment}\n{result.comment}")
                 if own.changes
@@ -302,48 +311,42 @@ class Executor:
             self.number += attempts
         return result._replace(run_num=self.number - 1)
 
-    def _aggregated(self, position: int, mode: Mode) -> tuple[Chunk, tuple[int, ...]]:
-        """The chunk with what it does for others, and who they are."""
-        chunk = self.work.chunks[position]
-        hook = (
-            self.work.aggregates.get(position)
-            if mode is not Mode.LOOK and position not in self._taken
-            else None
-        )
-        if hook is None:
-            return chunk, ()
-        chunks, relations = self.work.chunks, self.work.relations
-        taken = candidates(
-            position, self.work.aggregates, chunks, relations, self.results, self._would_run
-        )
+    def _aggregated(self, position: int, mode: Mode) -> tuple[Step, tuple[int, ...]]:
+        """The step with what it does for others, and who they are."""
+        step = self.plan.steps[position]
+        if step.aggregate is None or mode is Mode.LOOK or position in self._taken:
+            return step, ()
+        taken = candidates(position, self._aggregating, self.plan, self.results, self._would_run)
         self._taken.update(taken)
         if not taken:
-            return chunk, ()
-        with running(Current(self.run, chunk)):
-            return merged(hook, chunk, [chunks[each] for each in taken], self.run.results), taken
+            return step, ()
+        others = [self.plan.chunk(other) for other in taken]
+        with running(Current(self.run, step.chunk)):
+            whole = merged(step.aggregate, step.chunk, others, self.run.results)
+        return step.with_chunk(whole), taken
 
     def _would_run(self, position: int) -> bool:
         return self._foreseen(position).verdict in (Verdict.RUN, Verdict.WATCH)
 
     def _foreseen(self, position: int, final: bool = False) -> Decision:
-        """What is to be done with a state. final: all that it needs has ended; what is kept from
-        running ends here.
+        """The decision about a state before its turn. final: all that it needs has ended; what does
+        not run ends here.
         """
-        chunk = self.work.chunks[position]
+        chunk = self.plan.chunk(position)
         owed = [pending.kind for pending in self.tracker.owed(chunk, self.run.results)]
-        decision = decide(self.work.relations.of(position), self._seen, owed)
+        decision = decide(self.plan.relations.of(position), self._seen, owed)
         if final and decision.verdict in (Verdict.SKIP, Verdict.FAIL):
-            self._finish(position, kept(chunk, decision))
+            self._finish(position, not_run_result(chunk, decision))
         return decision
 
     def _finish(self, position: int, result: Result) -> None:
         if not result.ran:
             result = result._replace(run_num=self.number)
             self.number += 1
-        self.results[position] = self._tell(result)
+        self.results[position] = self._report_result(result)
         self.run.follow(self.results[position])
 
-    def _tell(self, result: Result) -> Result:
+    def _report_result(self, result: Result) -> Result:
         tag = result.tag
         result = self.run.secrets.result(result)
         self.finished.append(result)
@@ -356,10 +359,10 @@ class Executor:
     def _seen(self, edge: Edge) -> Result | None:
         if edge.kind is Kind.PREREQ:
             return self._look(edge.target)
-        found = self.results.get(edge.target)
-        if found is not None and found.noop and edge.holder in self.work.noop:
-            return found._replace(noop=False)  # what is only planned itself tells what would follow
-        return found
+        result = self.results.get(edge.target)
+        if result is not None and result.noop and self.plan.steps[edge.holder].noop:
+            return result._replace(noop=False)  # what is only planned says what would follow
+        return result
 
     def _look(self, position: int) -> Result:
         """A prereq look: all that the state would do up to its Plan, its own requisites and prereqs
@@ -374,42 +377,38 @@ class Executor:
     # -------------------------------------------------- listen
 
     def _listeners(self) -> None:
-        told: set[int] = set()
-        for edge in self.work.listening():
-            position, found = edge.holder, self._seen(edge)
-            chunk, sends = (
-                self.work.chunks[position],
-                found is not None and bool(found.changes) and not found.noop,
-            )
-            if position in told or not (
-                sends or self.tracker.owes(chunk, "listen", self.run.results)
+        done: set[int] = set()
+        for edge in self.plan.listening():
+            position, source = edge.holder, self._seen(edge)
+            chunk = self.plan.chunk(position)
+            changed = source is not None and bool(source.changes) and not source.noop
+            if position in done or not (
+                changed or self.tracker.owes(chunk, "listen", self.run.results)
             ):
                 continue
-            told.add(position)
-            own, prepared = self.results.get(position), position in self.work.relations.prepared_by
-            if (
-                own is None or own.ran or not prepared
-            ):  # else, as Salt: it was kept when its change was to be prepared
-                own = self._heard(position, chunk)
+            done.add(position)
+            own, prepared = self.results.get(position), position in self.plan.relations.prepared_by
+            # else, as Salt: it did not run when its change was to be prepared
+            if own is None or own.ran or not prepared:
+                own = self._listener(position)
             if own.result and not self.run.dry:
                 self.tracker.forget(chunk.tag, None, "listen")
 
-    def _heard(self, position: int, chunk: Chunk) -> Result:
+    def _listener(self, position: int) -> Result:
         """The reaction of a listener."""
-        suppressed = position in self.work.noop
-        reaction = self.work.listener(position)
-        result = _told(
-            self.invoke(chunk, Mode.DRY if suppressed else self._mode, reaction), reaction
-        )
+        step = self.plan.steps[position]
+        reaction = self.plan.listener(position)
+        invocation = Invocation(step, Mode.DRY if step.noop else self._mode, reaction)
+        result = _with_reaction(self.invoke(invocation), reaction)
         self.number += 1
-        return self._tell(
-            result._replace(run_num=self.number - 1, noop=suppressed and not self.run.dry)
+        return self._report_result(
+            result._replace(run_num=self.number - 1, noop=step.noop and not self.run.dry)
         )
 
     # -------------------------------------------------- what has to last
 
     def _later_checks(self) -> None:
-        """Look again at what states have started; what did not last is a further result."""
+        """Look again at what states have started; what did not last is one more result."""
         for check in self.run.stores.get(STORE, {}).values():
             time.sleep(max(0.0, check.due - time.monotonic()))
             chunk = check.chunk
@@ -421,11 +420,13 @@ class Executor:
             if problem:
                 key = f"{chunk.state}_|-recheck_{chunk.id}_|-{chunk.name}_|-{chunk.fun}"
                 extra = {"__id__": f"recheck_{chunk.id}"}
-                self._tell(Result(chunk, False, problem, key=key, extra=extra, run_num=self.number))
+                self._report_result(
+                    Result(chunk, False, problem, key=key, extra=extra, run_num=self.number)
+                )
                 self.number += 1
 
 
-def _told(result: Result, reaction: Reaction) -> Result:
-    """The result of a reaction, with what it did and what for."""
+def _with_reaction(result: Result, reaction: Reaction) -> Result:
+    """Add to the result of a reaction what it did and what for."""
     cause = f", because {', '.join(reaction.changed)} changed" if reaction.changed else ""
     return result._replace(reaction=f"{result.comment}{cause}" if result.changes else "")

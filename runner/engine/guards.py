@@ -30,7 +30,7 @@ COMMAND_OPTIONS = (
 
 
 def options(args: Mapping[str, Value]) -> dict[str, Value]:
-    """What the guards of a state hand to their commands (`cmd_opts_exclude` leaves some away)."""
+    """The arguments that guards hand to their commands (`cmd_opts_exclude` leaves some away)."""
     left_out = args.get("cmd_opts_exclude") or ()
     left_out = [left_out] if isinstance(left_out, str) else left_out
     return {
@@ -40,9 +40,9 @@ def options(args: Mapping[str, Value]) -> dict[str, Value]:
     }
 
 
-class Asking(Record):
-    """What guards are asked with. failed: whether the function called last has noted an exit code
-    other than 0.
+class GuardContext(Record):
+    """A state's arguments and how its guards call functions. failed: tells whether the function
+    called last has noted an exit code other than 0.
     """
 
     args: Mapping[str, Value]
@@ -50,12 +50,11 @@ class Asking(Record):
     failed: Callable[[], int] = lambda: 0
 
 
-def reason_to_skip(asking: Asking) -> str | None:
-    """Why the guards say that the state is not to run: a line for each of them; None when it is to
-    run.
-    """
-    said = [guard(asking) for key, guard in _GUARDS.items() if key in asking.args]
-    return "\n".join(text for _, text in said) if any(skips for skips, _ in said) else None
+def reason_to_skip(context: GuardContext) -> str | None:
+    """The reason why the state is not to run: a line for each guard; None when it is to run."""
+    answers = [guard(context) for key, guard in _GUARDS.items() if key in context.args]
+    skips = any(skip for skip, _ in answers)
+    return "\n".join(text for _, text in answers) if skips else None
 
 
 def missing_folder(args: Mapping[str, Value]) -> str:
@@ -76,21 +75,23 @@ def missing_folder(args: Mapping[str, Value]) -> str:
 Answer = tuple[bool, str]  # whether the state is skipped, and the guard's words
 
 
-def _onlyif(asking: Asking) -> Answer:
+def _onlyif(context: GuardContext) -> Answer:
     holds = all(
-        _holds(entry, asking, False) for entry in _entries(asking.args["onlyif"]) if _asks(entry)
+        _holds(entry, context, False) for entry in _entries(context.args["onlyif"]) if _asks(entry)
     )
     return not holds, f"onlyif condition is {'true' if holds else 'false'}"
 
 
-def _unless(asking: Asking) -> Answer:
-    entries = _entries(asking.args["unless"])
-    holds = bool(entries) and all(_asks(entry) and _holds(entry, asking, True) for entry in entries)
+def _unless(context: GuardContext) -> Answer:
+    entries = _entries(context.args["unless"])
+    holds = bool(entries) and all(
+        _asks(entry) and _holds(entry, context, True) for entry in entries
+    )
     return holds, f"unless condition is {'true' if holds else 'false'}"
 
 
-def _creates(asking: Asking) -> Answer:
-    creates = asking.args["creates"]
+def _creates(context: GuardContext) -> Answer:
+    creates = context.args["creates"]
     if isinstance(creates, str) and os.path.exists(creates):
         return True, f"{creates} exists"
     if isinstance(creates, list) and all(os.path.exists(str(path)) for path in creates):
@@ -98,7 +99,7 @@ def _creates(asking: Asking) -> Answer:
     return False, "Creates files not found"
 
 
-_GUARDS: dict[str, Callable[[Asking], Answer]] = {
+_GUARDS: dict[str, Callable[[GuardContext], Answer]] = {
     "onlyif": _onlyif,
     "unless": _unless,
     "creates": _creates,
@@ -106,8 +107,8 @@ _GUARDS: dict[str, Callable[[Asking], Answer]] = {
 
 
 def _asks(entry: Value) -> bool:
-    """Whether an entry is a command or a mapping with `fun`: anything else skips no state (and is
-    warned of).
+    """Tell whether an entry is a command or a mapping with `fun`: anything else skips no state (and
+    is warned of).
     """
     return isinstance(entry, str) or (isinstance(entry, Mapping) and "fun" in entry)
 
@@ -116,37 +117,37 @@ def _entries(value: Value) -> list[Value]:
     return value if isinstance(value, list) else [value]
 
 
-def _holds(entry: Value, asking: Asking, otherwise: bool) -> bool:
-    """Whether a condition is met. otherwise: the answer for a command whose folder is not there."""
+def _holds(entry: Value, context: GuardContext, otherwise: bool) -> bool:
+    """Tell whether a condition is met. otherwise: for a command whose folder is not there."""
     if isinstance(entry, str):
-        return otherwise if missing_folder(asking.args) else _retcode(entry, asking) == 0
-    asking.failed()  # of a function that was called before
-    answer = _function(entry, asking.call)
-    return bool(answer) and not asking.failed()
+        return otherwise if missing_folder(context.args) else _retcode(entry, context) == 0
+    context.failed()  # of a function that was called before
+    answer = _function(entry, context.call)
+    return bool(answer) and not context.failed()
 
 
-def _retcode(command: str, asking: Asking) -> int:
+def _retcode(command: str, context: GuardContext) -> int:
     return int(
-        asking.call(
-            "cmd.retcode", command, ignore_retcode=True, python_shell=True, **options(asking.args)
+        context.call(
+            "cmd.retcode", command, ignore_retcode=True, python_shell=True, **options(context.args)
         )
     )
 
 
 def _function(entry: Mapping[str, Value], call: Call) -> Any:
     """`fun: module.function` with `args`, keyword arguments and `get_return`."""
-    given = dict(entry)
-    name = given.pop("fun")
-    positional = given.pop("args", [])
-    path = given.pop("get_return", None)
+    named = dict(entry)
+    name = named.pop("fun")
+    positional = named.pop("args", [])
+    path = named.pop("get_return", None)
     positional = positional if isinstance(positional, list) else [positional]
-    named = {str(key): value for key, value in given.items() if not str(key).startswith("__")}
+    named = {str(key): value for key, value in named.items() if not str(key).startswith("__")}
     answer = call(str(name), *positional, **named)
     return _within(answer, str(path)) if path else answer
 
 
 def _within(answer: Any, path: str) -> Any:
-    """What lies at `key:key:number` of an answer."""
+    """The value at `key:key:number` of an answer."""
     for part in path.split(":"):
         if isinstance(answer, Mapping):
             answer = answer.get(part)
@@ -157,11 +158,11 @@ def _within(answer: Any, path: str) -> Any:
     return answer
 
 
-def checked(asking: Asking) -> tuple[bool, str]:
-    """What check_cmd says of a state that ran: whether it succeeded, and Salt's words for it."""
-    for command in _entries(asking.args["check_cmd"]):
+def checked(context: GuardContext) -> tuple[bool, str]:
+    """Run check_cmd after a state: whether it succeeded, and Salt's words for it."""
+    for command in _entries(context.args["check_cmd"]):
         if not isinstance(command, str):
             raise RunnerError(f"check_cmd takes commands, not {command!r}")
-        if _retcode(command, asking) != 0:
+        if _retcode(command, context) != 0:
             return False, "check_cmd determined the state failed"
     return True, "check_cmd determined the state succeeded"

@@ -58,8 +58,8 @@ def ending(limit: float | None) -> Iterator[None]:
 
 
 def _stop(number: int, frame: Any) -> None:
-    for each in SIGNALS:
-        signal.signal(each, signal.SIG_DFL)
+    for following in SIGNALS:
+        signal.signal(following, signal.SIG_DFL)
     name = "Ctrl-C" if number == signal.SIGINT else signal.Signals(number).name
     interrupt(Interrupted(number, f"interrupted by {name}"))
 

@@ -9,51 +9,48 @@ share.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
 
 from runner.engine.guards import GUARDS
-from runner.model.chunk import Chunk, Relations
+from runner.engine.run_plan import RunPlan
+from runner.engine.step import Aggregate
+from runner.model.chunk import Chunk
 from runner.model.requisite_kinds import Kind
 from runner.model.result import Result
-
-# (low chunk, the low chunks that may be taken in, results by tag) -> low chunk with the arguments
-# of all
-Hook = Callable[[dict[str, Any], list[dict[str, Any]], dict[str, Any]], Mapping[str, Any]]
 
 
 def candidates(
     position: int,
-    hooks: Mapping[int, Hook],
-    chunks: tuple[Chunk, ...],
-    relations: Relations,
+    aggregating: Iterable[int],
+    plan: RunPlan,
     done: Mapping[int, Result],
-    runs: Callable[[int], bool],
+    would_run: Callable[[int], bool],
 ) -> tuple[int, ...]:
     """The states that may be taken in by the one at `position`.
 
-    hooks: by position, of the states that aggregate. runs: whether a state whose requisites have
-    all ended would run.
+    aggregating: the positions of all that have a mod_aggregate and use it. would_run: tells whether
+    a state whose requisites have all ended would run.
     """
-    found = []
-    for other in hooks:
-        if other == position or other in done or chunks[other].state != chunks[position].state:
+    taken = []
+    for other in aggregating:
+        chunk = plan.chunk(other)
+        if other == position or other in done or chunk.state != plan.chunk(position).state:
             continue
-        edges = [edge for edge in relations.of(other) if edge.kind is not Kind.LISTEN]
+        edges = [edge for edge in plan.relations.of(other) if edge.kind is not Kind.LISTEN]
         ended = all(edge.kind is not Kind.PREREQ and edge.target in done for edge in edges)
-        if ended and not GUARDS & chunks[other].args.keys() and runs(other):
-            found.append(other)
-    return tuple(found)
+        if ended and not GUARDS & chunk.args.keys() and would_run(other):
+            taken.append(other)
+    return tuple(taken)
 
 
 def merged(
-    hook: Hook, chunk: Chunk, others: Iterable[Chunk], results: Mapping[str, Result]
+    aggregate: Aggregate, chunk: Chunk, others: Iterable[Chunk], results: Mapping[str, Result]
 ) -> Chunk:
     """The chunk with the arguments that its module's mod_aggregate gives it."""
     running = {
-        tag: {"result": found.result, "changes": dict(found.changes)}
-        for tag, found in results.items()
+        tag: {"result": result.result, "changes": dict(result.changes)}
+        for tag, result in results.items()
     }
-    low = hook(dict(chunk.low), [dict(other.low) for other in others], running)
+    low = aggregate(dict(chunk.low), [dict(other.low) for other in others], running)
     args = {key: value for key, value in low.items() if key in chunk.args or key not in chunk.low}
     return chunk._replace(
         args={key: value for key, value in args.items() if not key.startswith("__")}, low=low

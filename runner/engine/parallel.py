@@ -49,15 +49,15 @@ class ParallelStates:
         self._threads[position].start()
 
     def positions(self) -> list[int]:
-        """What has been started and not been waited for, in the order of the starts."""
+        """The states that were started and not waited for, in the order of the starts."""
         return list(self._threads)
 
     def runs(self, position: int) -> bool:
-        """Whether a state has been started and has not ended."""
+        """Tell whether a state has been started and has not ended."""
         return position in self._threads and position not in self._outcomes
 
     def first(self) -> int:
-        """What ends first of all that has been started."""
+        """Wait for the state that ends first of all that have been started."""
         with self._one_ended:
             self._one_ended.wait_for(lambda: bool(self._outcomes))
         return next(iter(self._outcomes))

@@ -1,4 +1,4 @@
-"""What a state that failed has done, and what is said of an exception."""
+"""The changes of a state that failed, and the comment on an exception."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ def made(plan: Plan, look: Callable[[], object]) -> Mapping[str, Value]:
     }
 
 
-NOT_THE_STATES = (KeyboardInterrupt, GeneratorExit)  # what ends a run, or a look
+NOT_THE_STATES = (KeyboardInterrupt, GeneratorExit)  # they end a run, or a look
 
 
 def apology(error: BaseException) -> str:
-    """What a state says that an exception ended."""
+    """The comment of a state that an exception ended."""
     import traceback
 
     if isinstance(error, RecursionError):

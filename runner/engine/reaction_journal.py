@@ -1,6 +1,6 @@
 """Pending reactions, durable: a restart that was due when a run was killed is done by the next one.
 
-The port that the executor sees is `Journal`; `ReactionJournal` keeps them in an SQLite file.
+They are kept in an SQLite file of their own.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import os
 import threading
 from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from runner.files.database import Patience, connect, storable
 from runner.files.trusted_folder import trusted_folder
@@ -29,54 +29,8 @@ CREATE TABLE IF NOT EXISTS debts (
 """
 
 
-class Journal(Protocol):
-    """What the engine needs of the journal."""
-
-    def owe(self, pending_reactions: Iterable[PendingReaction]) -> None:
-        """Record pending reactions durably. Raises OSError when that cannot be done."""
-        ...
-
-    def owed(self, reactor: str) -> tuple[PendingReaction, ...]:
-        """The pending reactions of one reactor (a tag)."""
-        ...
-
-    def settle(
-        self,
-        reactor: str | None = None,
-        source: str | None = None,
-        kinds: Collection[str] = (),
-        run: str | None = None,
-    ) -> None:
-        """Forget the pending reactions of a reactor, or those of a source, some kinds, a run."""
-        ...
-
-    def all(self) -> tuple[PendingReaction, ...]: ...
-
-
-class NoDebts:
-    """For dry runs of a machine without a ledger, and for tests."""
-
-    def owe(self, pending_reactions: Iterable[PendingReaction]) -> None:
-        return None
-
-    def owed(self, reactor: str) -> tuple[PendingReaction, ...]:
-        return ()
-
-    def settle(
-        self,
-        reactor: str | None = None,
-        source: str | None = None,
-        kinds: Collection[str] = (),
-        run: str | None = None,
-    ) -> None:
-        return None
-
-    def all(self) -> tuple[PendingReaction, ...]:
-        return ()
-
-
-class _Book:
-    """Pending reactions by reactor and by source."""
+class _Index:
+    """Pending reactions, found by their reactors and by their sources."""
 
     def __init__(self, pending_reactions: Iterable[PendingReaction] = ()) -> None:
         self.pending_reactions: dict[_Key, PendingReaction] = {}
@@ -88,30 +42,30 @@ class _Book:
     def add(self, pending_reactions: Iterable[PendingReaction]) -> None:
         for pending in pending_reactions:
             key = (pending.reactor, pending.kind, pending.source)
-            for known in (
+            for index in (
                 self.pending_reactions,
                 *(self._of.setdefault((place, key[place]), {}) for place in (0, 2)),
             ):
-                known[key] = pending
+                index[key] = pending
 
     def remove(self, keys: Iterable[_Key]) -> None:
         for key in keys:
-            for known in (
+            for index in (
                 self.pending_reactions,
                 *(self._of[place, key[place]] for place in (0, 2)),
             ):
-                del known[key]
+                del index[key]
 
     def of(self, reactor: str | None, source: str | None) -> Mapping[_Key, PendingReaction]:
-        """The pending reactions of a reactor, or else those of a source, or else all."""
+        """The reactions of a reactor, or else those to a source, or else all."""
         if reactor is None and source is None:
             return self.pending_reactions
         return self._of.get((2, source or "") if reactor is None else (0, reactor), {})
 
 
 class ReactionJournal:
-    """Pending reactions in `state_dir/debts.sqlite`. The file is read once, and
-    created with the first one.
+    """Pending reactions in `state_dir/debts.sqlite`. The file is read once; it is made when the
+    first reaction is written.
 
     A damaged file is set aside, which `notes` reports.
     """
@@ -125,9 +79,10 @@ class ReactionJournal:
         self._lock = threading.Lock()  # states may run side by side
         self._connection: sqlite3.Connection | None = None
         self._patience = Patience()
-        self._known: _Book | None = None
+        self._known: _Index | None = None
 
     def owe(self, pending_reactions: Iterable[PendingReaction]) -> None:
+        """Record pending reactions durably. Raises OSError when that cannot be done."""
         with self._lock:
             self._owe(pending_reactions)
 
@@ -139,7 +94,7 @@ class ReactionJournal:
             pending
             for pending in written
             if (pending.reactor, pending.kind, pending.source)
-            not in self._journalled().pending_reactions
+            not in self._index().pending_reactions
         ]
         if not rows:
             return
@@ -157,10 +112,11 @@ class ReactionJournal:
         except sqlite3.Error as error:
             raise OSError(f"{self._path}: {error}") from None
         finally:
-            self._journalled().add(rows)
+            self._index().add(rows)
 
     def owed(self, reactor: str) -> tuple[PendingReaction, ...]:
-        return tuple(self._journalled().of(storable(reactor), None).values())
+        """The pending reactions of one reactor (a tag)."""
+        return tuple(self._index().of(storable(reactor), None).values())
 
     def settle(
         self,
@@ -169,35 +125,36 @@ class ReactionJournal:
         kinds: Collection[str] = (),
         run: str | None = None,
     ) -> None:
+        """Forget the reactions of a reactor, those to a source, of some kinds, of one run."""
         reactor, source = storable(reactor), storable(source)
-        gone = [
+        settled = [
             key
-            for key, pending in self._journalled().of(reactor, source).items()
+            for key, pending in self._index().of(reactor, source).items()
             if source in (None, pending.source)
             and run in (None, pending.run)
             and (not kinds or pending.kind in kinds)
         ]
-        if not gone:
+        if not settled:
             return
         import sqlite3
 
-        self._journalled().remove(gone)
+        self._index().remove(settled)
         try:
             connection = self._open()
             connection.execute("PRAGMA synchronous=NORMAL")
             with connection:
                 connection.executemany(
-                    "DELETE FROM debts WHERE reactor = ? AND kind = ? AND source = ?", gone
+                    "DELETE FROM debts WHERE reactor = ? AND kind = ? AND source = ?", settled
                 )
         except sqlite3.Error as error:
             raise OSError(f"{self._path}: {error}") from None
 
     def all(self) -> tuple[PendingReaction, ...]:
-        return tuple(self._journalled().pending_reactions.values())
+        return tuple(self._index().pending_reactions.values())
 
-    def _journalled(self) -> _Book:
+    def _index(self) -> _Index:
         if self._known is None:
-            self._known = _Book()
+            self._known = _Index()
             with suppress(
                 FileNotFoundError, NotADirectoryError
             ):  # other OSErrors where nobody may look
@@ -210,16 +167,16 @@ class ReactionJournal:
 
         try:
             query = "SELECT reactor, kind, source, run, time, place FROM debts"
-            found = [PendingReaction(*row) for row in self._open().execute(query)]
+            reactions = [PendingReaction(*row) for row in self._open().execute(query)]
         except sqlite3.Error as error:
             if self._looking or type(error) is not sqlite3.DatabaseError:
                 raise OSError(f"{self._path}: {error}") from None
             self._set_aside(error)
             return
-        self._known = _Book(found)
+        self._known = _Index(reactions)
 
     def _set_aside(self, error: Exception) -> None:
-        """Make room for a new file; what the old one held is lost, and told."""
+        """Make room for a new file; what the old one held is lost, which `notes` tells."""
         if self._connection is not None:
             self._connection.close()
             self._connection = None

@@ -1,16 +1,17 @@
-"""Reactions of the states of one run: they are recorded before a change and settled after
-the reaction.
+"""Pending reactions among the states of one run: written before a change, settled after the
+reaction.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from runner.api import StateFailed
 from runner.engine.decide import Decision, Verdict
-from runner.engine.reaction_journal import Journal
-from runner.model.chunk import Chunk, Edge, Relations
+from runner.engine.reaction_journal import ReactionJournal
+from runner.engine.run_plan import RunPlan
+from runner.model.chunk import Chunk, Edge
 from runner.model.requisite_kinds import Kind
 from runner.model.result import PendingReaction, Result
 
@@ -26,53 +27,38 @@ REACTIONS = {
 class ReactionTracker:
     """The pending reactions of one run. `unprotected` says why they could not be written."""
 
-    def __init__(
-        self,
-        pending_reactions: Journal,
-        chunks: Sequence[Chunk],
-        relations: Relations,
-        reacts: frozenset[int],
-        run_id: str,
-        themselves: frozenset[int] = frozenset(),
-        required: bool = False,
-    ) -> None:
-        """reacts: the positions of the chunks whose module has a mod_watch; themselves: that react
-        to themselves.
-
-        required: no change without a record of its reactions.
-        """
+    def __init__(self, journal: ReactionJournal, plan: RunPlan, required: bool = False) -> None:
+        """required: nothing is changed whose pending reactions cannot be written."""
         self.unprotected = ""
         self._required = required
-        self._journal = pending_reactions
-        self._chunks = chunks
-        self._reacts = reacts
-        self._run_id = run_id
+        self._journal = journal
+        self._plan = plan
         self._reactors: dict[int, list[Edge]] = {}
-        for edge in relations.edges:
+        for edge in plan.relations.edges:
             if edge.kind in REACTIONS:
                 self._reactors.setdefault(edge.target, []).append(edge)
-        for each in themselves:
-            self._reactors.setdefault(each, []).append(
-                Edge(each, Kind.WATCH, each, chunks[each].place)
-            )
+        for position, step in enumerate(plan.steps):
+            if step.self_refreshing:
+                own = Edge(position, Kind.WATCH, position, step.chunk.place)
+                self._reactors.setdefault(position, []).append(own)
 
     def owed(self, chunk: Chunk, results: Mapping[str, Result]) -> tuple[PendingReaction, ...]:
-        """What a chunk owes; not what a state of this run owes it that failed: that waits for the
-        next run.
+        """The pending reactions of a chunk; not those to a state of this run that failed: they wait
+        for the next run.
         """
         try:
-            found = self._journal.owed(chunk.tag)
+            reactions = self._journal.owed(chunk.tag)
         except OSError as error:
             self.unprotected = str(error)
             return ()
         return tuple(
             pending
-            for pending in found
-            if pending.run != self._run_id or not _failed(results.get(pending.source))
+            for pending in reactions
+            if pending.run != self._plan.run_id or not _failed(results.get(pending.source))
         )
 
     def owes(self, chunk: Chunk, kind: str, results: Mapping[str, Result]) -> bool:
-        """Whether a chunk owes a reaction of this kind."""
+        """Tell whether a chunk has a pending reaction of this kind."""
         return any(pending.kind == kind for pending in self.owed(chunk, results))
 
     def owe(self, positions: Iterable[int], results: Mapping[int, Result]) -> None:
@@ -88,17 +74,18 @@ class ReactionTracker:
         pending_reactions = []
         for edge in edges:
             reacting = (
-                edge.kind in (Kind.ONCHANGES, Kind.ONCHANGES_ANY) or edge.holder in self._reacts
+                edge.kind in (Kind.ONCHANGES, Kind.ONCHANGES_ANY)
+                or self._plan.steps[edge.holder].reacts
             )
             if reacting and (edge.holder not in results or edge.kind is Kind.LISTEN):
-                reactor = self._chunks[edge.holder].tag
-                source = self._chunks[edge.target].tag
+                reactor = self._plan.chunk(edge.holder).tag
+                source = self._plan.chunk(edge.target).tag
                 pending_reactions.append(
                     PendingReaction(
                         reactor,
                         REACTIONS[edge.kind],
                         source,
-                        self._run_id,
+                        self._plan.run_id,
                         now,
                         str(edge.place.source),
                     )
@@ -119,14 +106,12 @@ class ReactionTracker:
             self.unprotected = str(error)
 
     def settle(self, result: Result, decision: Decision) -> None:
-        """Settle what a state has paid: its source ended without a change, or it reacted."""
+        """Settle pending reactions: a source ended without a change, or the reactor reacted."""
         chunk = result.chunk
         if result.unstarted or (result.result is not False and not result.changes):
-            self.forget(
-                None, chunk.tag, run=self._run_id
-            )  # what an earlier attempt of this run owed
+            self.forget(None, chunk.tag, run=self._plan.run_id)  # of an earlier attempt of this run
         elif result.result is not False and result.extra.get("skip_req"):
-            self.forget(None, chunk.tag, "watch", "onchanges", run=self._run_id)
+            self.forget(None, chunk.tag, "watch", "onchanges", run=self._plan.run_id)
         guarded = bool(result.extra.get("skip_watch"))
         if (
             result.ran
@@ -138,7 +123,7 @@ class ReactionTracker:
     def forget(
         self, reactor: str | None, source: str | None, *kinds: str, run: str | None = None
     ) -> None:
-        """Remove pending reactions from the list."""
+        """Take pending reactions off the list."""
         try:
             self._journal.settle(reactor, source, kinds, run)
         except OSError as error:
@@ -146,8 +131,8 @@ class ReactionTracker:
 
 
 def described(owed: Iterable[PendingReaction], cause: str | None) -> tuple[str, ...]:
-    """Describe pending reactions. cause: the tag of the state whose failure keeps them from
-    being done.
+    """Pending reactions in words. cause: the tag of the state whose failure keeps them from being
+    done.
     """
     until = f"; it stays pending until {_named(cause)} no longer fails" if cause else ""
     return tuple(
@@ -161,5 +146,5 @@ def _named(tag: str) -> str:
     return f"{state}: {id_}"
 
 
-def _failed(found: Result | None) -> bool:
-    return found is not None and found.result is False
+def _failed(result: Result | None) -> bool:
+    return result is not None and result.result is False

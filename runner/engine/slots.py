@@ -16,7 +16,7 @@ _CLOSING = {"(": ")", "[": "]", "{": "}"}
 
 
 def has_slot(value: Value) -> bool:
-    """Whether a value holds a slot at any depth."""
+    """Tell whether a value holds a slot at any depth."""
     if isinstance(value, str):
         return value.startswith(PREFIX)
     if isinstance(value, Mapping):

@@ -24,8 +24,8 @@ HOOKS = frozenset(  # the functions of a state module that are no state function
 ) | {f"auto{kind}" for kind in ("require", "before", "notify", "subscribe")}
 
 
-def asked(hook: Hook, name: str, chunk: Chunk, arguments: Mapping[str, Any]) -> Any:
-    """What a hook answers for a state; a generator's values as a list. StateFailed passes.
+def answer_of(hook: Hook, name: str, chunk: Chunk, arguments: Mapping[str, Any]) -> Any:
+    """Call a hook for a state; a generator's values come as a list. StateFailed passes.
 
     Raises RunnerError with the line of the module for any other exception.
     """
@@ -45,12 +45,12 @@ def pairs(
     hook: Hook, name: str, chunk: Chunk, arguments: Mapping[str, Any]
 ) -> list[tuple[str, str]]:
     """The (state module, ID or name) pairs of an automatic relationship."""
-    found = asked(hook, name, chunk, arguments) or ()
-    if isinstance(found, list | tuple | set) and all(
-        isinstance(each, tuple | list) and len(each) == 2 for each in found
+    answer = answer_of(hook, name, chunk, arguments) or ()
+    if isinstance(answer, list | tuple | set) and all(
+        isinstance(pair, tuple | list) and len(pair) == 2 for pair in answer
     ):
-        return [(str(state), str(title)) for state, title in found]
-    message = f"{chunk.state}.{name} for {chunk.id} gives {found!r}"
+        return [(str(state), str(title)) for state, title in answer]
+    message = f"{chunk.state}.{name} for {chunk.id} gives {answer!r}"
     hint = 'it has to give pairs: [("file", "/etc/x")]'
     raise RunnerError(
         message, Source(hook.__code__.co_filename, hook.__code__.co_firstlineno), hint, "hook"

@@ -19,7 +19,8 @@ from runner.engine.interrupts import ending
 from runner.engine.invoke import Invoker
 from runner.engine.reaction_journal import ReactionJournal
 from runner.engine.reactions import ReactionTracker
-from runner.engine.run_plan import Work
+from runner.engine.run_plan import RunPlan
+from runner.engine.step_hooks import refusals
 from runner.history import revision
 from runner.history.recorder import About, History
 from runner.history.store import opened, readable
@@ -257,7 +258,7 @@ def _compiled(session: Session, gathered: Callable[[], Gathered]) -> Compiled:
         if session.run.pillar.get("test") and not session.options.real:
             session.only_look()
         compiled, problems = compile_chunks(session, gathered(), strict=session.options.strict)
-        problems = problems if compiled is None else compiled.binder.refusals(compiled.chunks)
+        problems = problems if compiled is None else refusals(compiled.steps)
         if compiled is None or problems:
             raise CompileError(problems)
         session.watch.refuse()
@@ -271,24 +272,15 @@ def _executed(session: Session, compiled: Compiled, run_id: str, about: About) -
     run.secrets.recall(options.state_dir, remember=True)
     run.chunks = tuple(compiled.chunks[position] for position in compiled.order)
     run.left_out = compiled.left_out
-    work = _work(options, compiled, run_id)
+    plan = _run_plan(options, compiled, run_id)
     journal = ReactionJournal(options.state_dir)
-    required = options.durable == "required"
-    tracker = ReactionTracker(
-        journal,
-        work.chunks,
-        work.relations,
-        work.reacts,
-        work.run_id,
-        work.self_refreshing,
-        required,
-    )
+    tracker = ReactionTracker(journal, plan, required=options.durable == "required")
     past = History(
         options.state_dir, about, compiled.chunks, options.history_runs, options.history_days
     )
     run.listeners = (*run.listeners, past)
     with _temp_file_cleanup(session):
-        report = Executor(work, run, Invoker(run, compiled.binder), tracker, past.origin)()
+        report = Executor(plan, run, Invoker(run, compiled.binder.call), tracker, past.origin)()
     for note in [*journal.notes, *past.notes, *run.lost]:
         _warn(session, note)
     _warn(session, past.problem and f"the history of this run is not kept: {past.problem}")
@@ -296,20 +288,13 @@ def _executed(session: Session, compiled: Compiled, run_id: str, about: About) -
     return report
 
 
-def _work(options: Options, compiled: Compiled, run_id: str) -> Work:
-    """What the engine needs to know of the chunks and of the functions behind them."""
-    chunks, binder = compiled.chunks, compiled.binder
-    return Work(
-        chunks,
+def _run_plan(options: Options, compiled: Compiled, run_id: str) -> RunPlan:
+    return RunPlan(
+        compiled.steps,
         compiled.relations,
         compiled.order,
-        reacts=binder.reacting(chunks),
-        self_refreshing=binder.self_refreshing(chunks),
-        noop=binder.noop(chunks, options.noop),
-        aggregates=binder.aggregating(chunks, options.state_aggregate, options.noop),
-        non_idempotent=binder.non_idempotent(chunks),
         verify=options.verify,
-        most_beside=max(0, options.state_max_parallel),
+        max_parallel=max(0, options.state_max_parallel),
         failhard=options.failhard,
         run_id=run_id,
     )

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 from runner.arguments import bind, global_checks
 from runner.compiler import auto_requisites, low, missing_references, ordering, requisites
 from runner.config.load import Options
 from runner.engine.bind import Binder
+from runner.engine.step import Step
+from runner.engine.step_hooks import automatic_relations, called_functions
 from runner.model.chunk import Chunk, Edge, Relations
 from runner.model.diagnostics import Diagnostic, deduplicated
 from runner.model.errors import CompileError, RunnerError
@@ -23,12 +25,16 @@ from runner.redaction import redact_no_log
 class Compiled(Record):
     """A tree that is ready to run, with the warnings that compiling it gave."""
 
-    chunks: tuple[Chunk, ...]
+    steps: tuple[Step, ...]
     relations: Relations
     order: tuple[int, ...]
     binder: Binder
     warnings: tuple[Diagnostic, ...]
     left_out: tuple[Chunk, ...] = ()  # by --only or --exclude
+
+    @property
+    def chunks(self) -> tuple[Chunk, ...]:
+        return tuple(step.chunk for step in self.steps)
 
 
 def compile_chunks(
@@ -51,9 +57,10 @@ def compile_partially(
     chunks, whole = _selected(session.options, chunks), chunks
     session.run.secrets.arguments(chunks, session.options.secret_keys)
     binder = make_binder(session)
-    problems += binder.check(chunks)
+    steps, mistakes = binder.steps(chunks)
+    problems += mistakes
     problems += global_checks.problems(chunks, session.arguments_of)
-    problems += missing_references.problems(chunks, _world(session, binder, strict))
+    problems += missing_references.problems(chunks, _world(session, steps, strict))
     # what a broken file would have declared is not missing: one mistake, one error
     relations, unmet = requisites.resolve(
         chunks, without_states(data), data.explained_by_earlier_error, session.registry.reacts
@@ -72,9 +79,10 @@ def compile_partially(
         for problem in deduplicated(map(_strict, problems) if strict else problems)
     ]
     if order and session.options.auto_relationships:
-        order, links = auto_requisites.fitted(
-            order, relations, auto_requisites.links(chunks, binder.related)
+        wanted = auto_requisites.links(
+            chunks, lambda number, kind: automatic_relations(steps[number], kind)
         )
+        order, links = auto_requisites.fitted(order, relations, wanted)
         relations = auto_requisites.reacting(relations, links, chunks)
     selected = {id(chunk) for chunk in chunks}
     left_out = (
@@ -82,14 +90,14 @@ def compile_partially(
         if len(whole) > len(chunks)
         else ()
     )
-    return Compiled(chunks, relations, order, binder, tuple(problems), left_out), problems
+    return Compiled(steps, relations, order, binder, tuple(problems), left_out), problems
 
 
 # states; placing many more takes minutes, so that of more only those of the cycles are drawn
 DRAWN = 500
 
 
-def _world(session: Session, binder: Binder, strict: bool) -> missing_references.World:
+def _world(session: Session, steps: tuple[Step, ...], strict: bool) -> missing_references.World:
     def takes_folder(function: str) -> bool:
         with suppress(RunnerError):  # no such function, which the binder says
             source = bind.schema_of(session.registry.state(function).function).parameters.get(
@@ -98,9 +106,10 @@ def _world(session: Session, binder: Binder, strict: bool) -> missing_references
             return source is not None and "folder" in source.shape.title
         return False
 
-    return missing_references.World(
-        session.tree, session.registry, takes_folder, binder.calls, strict
-    )
+    def calls(position: int) -> Iterable[str]:
+        return called_functions(steps[position])
+
+    return missing_references.World(session.tree, session.registry, takes_folder, calls, strict)
 
 
 def expected(session: Session) -> Callable[[Chunk, str], str]:
@@ -118,10 +127,8 @@ def expected(session: Session) -> Callable[[Chunk, str], str]:
 
 
 def make_binder(session: Session) -> Binder:
-    secret, fail = session.run.secrets.add, session.options.unknown_states == "fail"
     used = missing_references.used_by_template(session.tree)
-    needs = bind.needed_features
-    return Binder(session.registry.state, bind.bind, bind.known, secret, fail, needs, used)
+    return Binder(session.registry, session.run.secrets, session.options, used)
 
 
 def _arranged(

@@ -8,6 +8,7 @@ from typing import Any
 from runner.arguments import bind
 from runner.compiler import auto_requisites, ordering
 from runner.config.load import Options
+from runner.engine.step_hooks import automatic_relations
 from runner.history import query as earlier
 from runner.manual import pages as manuals
 from runner.model.chunk import Edge
@@ -35,9 +36,12 @@ def picture(options: Options, names: Sequence[str] = ()) -> tuple[dict[str, Any]
         chunks, relations = related(session, data, problems)
         cyclic_edges: list[frozenset[Edge]] = []
         order: tuple[int, ...] = ()
-        binder = make_binder(session)
-        binder.check(chunks)
-        links = auto_requisites.links(chunks, binder.related) if options.auto_relationships else ()
+        steps, _ = make_binder(session).steps(chunks)  # it learns the secrets, too
+        links: tuple[auto_requisites.Link, ...] = ()
+        if options.auto_relationships:
+            links = auto_requisites.links(
+                chunks, lambda number, kind: automatic_relations(steps[number], kind)
+            )
         try:
             order, links = auto_requisites.fitted(
                 ordering.arrange(chunks, relations), relations, links

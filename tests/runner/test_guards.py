@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from command import Machine
 
-from runner.engine.guards import Asking, reason_to_skip
+from runner.engine.guards import GuardContext, reason_to_skip
 
 TRUE, FALSE = {"fun": "test.true"}, {"fun": "test.false"}
 CASES: list[tuple[dict[str, Any], str | None]] = [
@@ -57,7 +57,7 @@ def test_what_skips_a_state(args: dict[str, Any], reason: str | None) -> None:
     def failed() -> bool:
         return bool([noted.pop() for _ in list(noted)])
 
-    assert reason_to_skip(Asking(args, call, failed)) == reason
+    assert reason_to_skip(GuardContext(args, call, failed)) == reason
 
 
 def _guarded(*guards: str) -> Iterator[str]:

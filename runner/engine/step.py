@@ -1,0 +1,79 @@
+"""The steps of a run, and what the invoker is asked to do with one: values."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from runner.loader.registry import StateFunction
+from runner.model.chunk import Chunk
+from runner.model.places import Value
+from runner.model.records import Record
+
+# mod_aggregate: (low chunk, the low chunks that may be taken in, results by tag) -> low chunk with
+# the arguments of all
+Aggregate = Callable[[dict[str, Any], list[dict[str, Any]], dict[str, Any]], Mapping[str, Any]]
+
+
+class Mode(enum.Enum):
+    REAL = "real"
+    DRY = "dry"
+    LOOK = "look"  # of a prereq: nothing may be changed, nothing is recorded or reported
+
+
+class Call(Record):
+    """A state function with its bound arguments, ready to be called."""
+
+    function: StateFunction
+    arguments: Mapping[str, Value]
+    checks_itself: bool = False  # the function has a check_cmd of its own
+
+
+class Step(Record):
+    """One chunk of a run, with all that is known of it before the first state runs."""
+
+    chunk: Chunk
+    call: Call | None = None  # None: it can be bound only right before it runs
+    reacts: bool = False  # its module has a mod_watch
+    self_refreshing: bool = False  # it reacts to its own changes, too (SELF_REFRESH)
+    non_idempotent: bool = False  # it changes something in each run by its nature
+    noop: bool = False  # it is only planned, in a real run too
+    aggregate: Aggregate | None = None  # does the work of others, where it uses `aggregate`
+
+    @property
+    def title(self) -> str:
+        """The state as messages call it."""
+        return f"{self.chunk.state}: {self.chunk.id}"
+
+    def with_chunk(self, chunk: Chunk) -> Step:
+        """The step with other arguments, which have to be bound anew."""
+        return self._replace(chunk=chunk, call=None)
+
+
+class Reaction(Record):
+    """Call mod_watch instead of the state function. `changed`: "state: ID" of what changed."""
+
+    changed: tuple[str, ...] = ()
+    key: str = ""  # the key of the result when it is a listener's
+    low: Mapping[str, Any] = {}  # what its low chunk says instead of the state's, or beside it
+
+
+def _nothing() -> None:
+    return None
+
+
+class Invocation(Record):
+    """One request to the invoker: which step, and how it is to be called."""
+
+    step: Step
+    mode: Mode
+    reaction: Reaction | None = None  # call mod_watch instead
+    before_change: Callable[[], None] = _nothing  # called after the Plan, before any change
+    # the states that this one requires and whose changes are still pending, nearest first (dry
+    # runs)
+    waits_for: Callable[[], tuple[str, ...]] = tuple
+
+    @property
+    def chunk(self) -> Chunk:
+        return self.step.chunk

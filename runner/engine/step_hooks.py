@@ -1,0 +1,40 @@
+"""What the hooks of state modules say of bound steps, before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from runner.api import StateFailed
+from runner.engine.step import Step
+from runner.loader.hooks import answer_of, pairs
+from runner.model.diagnostics import Diagnostic
+from runner.model.errors import RunnerError
+
+
+def automatic_relations(step: Step, kind: str) -> Iterable[tuple[str, str]]:
+    """The states that a step comes after or before. kind: autorequire, autobefore, ..."""
+    hook = step.call.function.hook(kind) if step.call else None
+    return pairs(hook, kind, step.chunk, step.call.arguments) if hook and step.call else ()
+
+
+def called_functions(step: Step) -> Iterable[str]:
+    """The execution functions that a step calls by the names that it was given."""
+    hook = step.call.function.hook("calls") if step.call else None
+    return hook(**step.call.arguments) if hook and step.call else ()
+
+
+def refusals(steps: Iterable[Step]) -> list[Diagnostic]:
+    """The objections of `pre_run_check` to running these steps; nothing has been run yet."""
+    problems: list[Diagnostic] = []
+    for step in steps:
+        hook = step.call.function.hook("pre_run_check") if step.call else None
+        if not (hook and step.call):
+            continue
+        try:
+            answer_of(hook, "pre_run_check", step.chunk, step.call.arguments)
+        except StateFailed as failure:
+            source = step.chunk.place.source
+            problems.append(Diagnostic(failure.message, source, None, "pre-run-check"))
+        except RunnerError as error:
+            problems += error.diagnostics
+    return problems
